@@ -30,6 +30,7 @@ import stim_nonclifford as snc
 from stim_nonclifford.circuit.logical_states import parsed_state
 from stim_nonclifford.circuit.methods.decoded_circuits import exact_symptoms, rates_with_decoder
 from stim_nonclifford.circuit.methods.fault_set_methods import planned
+from stim_nonclifford.circuit.methods.kept_circuits import decodes_kept_shots
 from stim_nonclifford.rates.decoded_rates import DecodedErrorRate, DecodedGapPoint
 from stim_nonclifford.rates.decoded_rates.mechanisms import Symptoms
 from stim_nonclifford.rates.decoded_rates.mechanisms import families_of as decoded_families
@@ -69,6 +70,7 @@ class _Question:
         observables: bool, shape (num_observables,): the postselected observables; None for none.
         decoder: The name of the decoder that is told all detectors; None: there is none.
         confidence: Whether rates are asked for as a curve over the decoder's gap.
+        state_check: The state that is checked in the decoded frame; None: observables are.
     """
 
     circuit: snc.Circuit
@@ -76,6 +78,7 @@ class _Question:
     observables: NDArray[np.bool_] | None
     decoder: str | None = None
     confidence: bool = False
+    state_check: Any = None
 
     def planned(self) -> PlannedCircuit:
         """The circuit, compiled."""
@@ -316,8 +319,8 @@ def _shown(facts: dict[str, Any]) -> str:
 def _job(path: str, decoder: str | None, args: argparse.Namespace) -> _Job:
     try:
         circuit = snc.Circuit.from_file(path)
-        if args.state_check is not None:
-            check: Any = parsed_state(args.state_check)
+        check: Any = None if args.state_check is None else parsed_state(args.state_check)
+        if check is not None and not decodes_kept_shots(decoder):
             circuit = circuit.with_logical_readout(check)
         if circuit.num_observables == 0:
             raise ValueError(
@@ -335,7 +338,7 @@ def _job(path: str, decoder: str | None, args: argparse.Namespace) -> _Job:
             )
         if decoder not in (None, _SOFT_POSTSELECT):
             detectors = postselected_detectors(stim_circuit, metadata, args, discards_on_all=None)
-            return _decoded_job(path, circuit, decoder, metadata, detectors, args.confidence)
+            return _decoded_job(path, circuit, decoder, metadata, detectors, args.confidence, check)
         if decoder is None and circuit.num_detectors:
             raise ValueError(
                 f"Nothing says what is made of the {counted(circuit.num_detectors, 'detector')}. Pass"
@@ -371,6 +374,7 @@ def _decoded_job(
     metadata: dict[str, Any],
     detectors: NDArray[np.bool_] | None,
     confidence: bool,
+    check: Any,
 ) -> _Job:
     """A circuit that is decoded; its metadata name the decoder and, with ``confidence``, the least gap."""
     (gap_decoder_named if confidence else decoder_named)(decoder)
@@ -378,8 +382,9 @@ def _decoded_job(
         if key in metadata:
             raise ValueError(f'--metadata_func must not yield the key "{key}", as {argument} does.')
     metadata = {**metadata, "decoder": decoder}
-    question = _Question(circuit, detectors, None, decoder, confidence)
-    job = _Job(path, question, None, exact_symptoms(circuit), circuit.num_observables, metadata, "")
+    question = _Question(circuit, detectors, None, decoder, confidence, check)
+    symptoms = None if decodes_kept_shots(decoder) else exact_symptoms(circuit)
+    job = _Job(path, question, None, symptoms, circuit.num_observables, metadata, "")
     return _at_gap(job, 0) if confidence else _identified(job)
 
 
@@ -403,16 +408,17 @@ def _check_decoded_alone(args: argparse.Namespace) -> None:
     """Refuses what is not available together with a decoder."""
     is_postselected = args.postselected_observables_predicate != "False"
     decoders = set(args.decoders) - {None, _SOFT_POSTSELECT}
-    if decoders and (is_postselected or args.state_check is not None):
+    checks_state = args.state_check is not None and not all(map(decodes_kept_shots, decoders))
+    if decoders and (is_postselected or checks_state):
         raise ValueError(
             f"--decoders {min(decoders)} predicts all observables here. Leave out"
-            " --postselected_observables_predicate and --state_check; or count errors: `collect` with"
-            " soft_pymatching."
+            " --postselected_observables_predicate and --state_check (which --decoders desaturated knows);"
+            " or count errors: `collect` with soft_pymatching."
         )
     if args.confidence and set(args.decoders) & {None, _SOFT_POSTSELECT}:
         raise ValueError(
-            "--confidence asks a decoder how sure it is. Pass --decoders pymatching or --decoders chromobius,"
-            " or leave out --confidence."
+            "--confidence asks a decoder how sure it is. Pass --decoders pymatching, chromobius or"
+            " desaturated, or leave out --confidence."
         )
 
 
@@ -431,7 +437,9 @@ def _groups_of(jobs: Sequence[_Job]) -> list[list[_Job]]:
     ]
     decoded: dict[object, list[_Job]] = {}
     for job in jobs:
-        if job.planned is None:
+        if job.planned is None and job.symptoms is None:
+            groups.append([job])
+        elif job.planned is None:
             mask = job.question.detectors
             key = job.question.decoder, None if mask is None else mask.tobytes()
             decoded.setdefault(key, []).append(job)
@@ -466,6 +474,7 @@ def _estimated(
         progress,
         postselection_mask=questions[0].detectors,
         confidence=questions[0].confidence,
+        state_check=questions[0].state_check,
     )
 
 

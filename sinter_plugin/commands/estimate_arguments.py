@@ -56,8 +56,8 @@ def parse_estimate_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     add(
         "--confidence",
         action="store_true",
-        help="With a decoder that says how sure it is (pymatching, chromobius): a row for each of several\n"
-        'least gaps, which is the key "gap" of its metadata. The row of gap 0 has all shots.',
+        help="With a decoder that says how sure it is (pymatching, chromobius, desaturated): a row for\n"
+        'each of several least gaps, the key "gap" of its metadata. The row of gap 0 has all shots.',
     )
     add(
         "--relative_error",

@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import math
 import pathlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ import sinter
 
 from stim_nonclifford.base.arguments import integer, positive_or_none
 from stim_nonclifford.generators.cultivation.builder import GATE_CHOICES, GateChoice
+from stim_nonclifford.generators.cultivation.end_to_end import ESCAPE_CHOICES
 
 from ..runs.collection import collect
 from ..samplers.soft_decoding import SoftDecodingSampler
@@ -33,6 +34,9 @@ __all__ = ["figure"]
 _DECODERS = ("desaturated", "chromobius")
 _STEP = 10
 """Thresholds of the table, in decibels."""
+
+_RELATIVE_ERROR = 0.05
+"""Of computed curves, at each gap."""
 
 
 def figure(arguments: Sequence[str]) -> int:
@@ -52,9 +56,18 @@ def figure(arguments: Sequence[str]) -> int:
     args = _parsed(arguments)
     out = pathlib.Path(args.out)
     out.mkdir(parents=True, exist_ok=True)
+    if args.escape == "matchable" and args.decoder == "chromobius":
+        raise ValueError(
+            "Chromobius decodes color codes, and the matchable escape ends in a surface code."
+            " Choose --decoder desaturated or --escape color."
+        )
     circuits = list(_circuits(args))
     seconds = positive_or_none(args.max_seconds, "--max_seconds")
     integer(args.processes, "--processes", 1)
+    if positive_or_none(args.compute_seconds, "--compute_seconds") and args.decoder != _DECODERS[0]:
+        raise ValueError(
+            f"--compute_seconds needs --decoder {_DECODERS[0]}, whose kept fault sets can be listed."
+        )
     tasks, samplers = [], {}
     for checked in circuits:
         parts = [checked.metadata[key] for key in ("g", "file") if key in checked.metadata]
@@ -83,13 +96,14 @@ def figure(arguments: Sequence[str]) -> int:
             is_interrupted = True
             break
         rows |= {row.strong_id: row for row in found}
+    computed = [] if is_interrupted else _computed(circuits, args)
     counted = [rows[key] for key in (one.strong_id() for one in tasks) if key in rows and has_gaps(rows[key])]
     if counted:
         _print_tables(counted)
         write_gap_points(counted, out / "end_to_end_points.csv")
         published = {row.json_metadata["d"] for row in counted} & PUBLISHED.keys()
         draw(
-            [*curves_of(counted, _label), *map(_published_curve, sorted(published))],
+            [*curves_of(counted, _label), *computed, *map(_published_curve, sorted(published))],
             "cultivation end to end" + ("" if args.circuits else f", p = {args.p}"),
             str(out / "end_to_end.png"),
         )
@@ -112,6 +126,9 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--d2", type=int, default=7, help="distance after the escape (default: 7)")
     parser.add_argument("--p", type=float, default=0.001, help="strength of the noise (default: 0.001)")
     parser.add_argument(
+        "--escape", choices=ESCAPE_CHOICES, default="color", help="see end_to_end_circuit (default: color)"
+    )
+    parser.add_argument(
         "--postselected_rounds", type=int, default=1, help="rounds that postselect (default: 1)"
     )
     parser.add_argument(
@@ -123,6 +140,12 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--max_shots", type=int, help="attempts of each curve, with those of the file")
     parser.add_argument("--processes", type=int, default=2, help="number of workers (default: 2)")
     parser.add_argument(
+        "--compute_seconds",
+        type=float,
+        help="compute each curve, too, from sums over kept fault sets (desaturated), for at most so many"
+        " seconds, and draw it with its intervals",
+    )
+    parser.add_argument(
         "--seed", type=int, help="seed of the shots (default: a fresh one, or that of the file)"
     )
     parser.add_argument(
@@ -130,6 +153,38 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--quiet", action="store_true", help="show no progress")
     return parser.parse_args(arguments)
+
+
+def _computed(circuits: Sequence[CheckedCircuit], args: argparse.Namespace) -> list[GapCurve]:
+    """The curves of sums over kept fault sets, if they are asked for; they are printed, too."""
+    seconds = args.compute_seconds
+    if seconds is None:
+        return []
+    found = []
+    for checked in circuits:
+        rate = checked.circuit.logical_error_rate(
+            decoder=args.decoder,
+            confidence=True,
+            state_check=checked.check,
+            relative_error=_RELATIVE_ERROR,
+            max_seconds=seconds,
+            seed=args.seed,
+        )
+        name = _name(checked.metadata)
+        print(f"{name}, computed:\n{rate}")
+        found.append(
+            GapCurve(
+                name,
+                [point.attempts_per_kept_shot for point in rate.gap_curve],
+                [
+                    sinter.Fit(low=point.interval[0], best=point.logical_error_rate, high=point.interval[1])
+                    for point in rate.gap_curve
+                ],
+                is_curve=True,
+                is_computed=True,
+            )
+        )
+    return found
 
 
 def _circuits(args: argparse.Namespace) -> Iterator[CheckedCircuit]:
@@ -143,7 +198,7 @@ def _circuits(args: argparse.Namespace) -> Iterator[CheckedCircuit]:
 
 def _generated(args: argparse.Namespace, gate: GateChoice) -> CheckedCircuit:
     rounds = {"postselected_rounds": args.postselected_rounds, "rounds": args.rounds}
-    return generated_circuit(args.d, args.d2, args.p, gate, **rounds)
+    return generated_circuit(args.d, args.d2, args.p, gate, escape=args.escape, **rounds)
 
 
 def _sampler(checked: CheckedCircuit, decoder: str) -> SoftDecodingSampler:
@@ -165,9 +220,16 @@ def _mask(checked: CheckedCircuit) -> Any:
 
 
 def _label(row: sinter.TaskStats) -> str:
-    m = row.json_metadata
+    return _name(row.json_metadata)
+
+
+def _name(m: Mapping[str, Any]) -> str:
     gates = "T gates" if m["g"] == "T" else "S-proxy"
-    return f"{m['file']}, {gates}" if "file" in m else f"d={m['d']} to {m['d2']}, {gates}"
+    return (
+        f"{m['file']}, {gates}"
+        if "file" in m
+        else f"d={m['d']} to {m['d2']}{' (matchable)' if 'escape' in m else ''}, {gates}"
+    )
 
 
 def _published_curve(distance: int) -> GapCurve:

@@ -17,6 +17,8 @@ from ...rates.decoded_rates.decoders import compiled_decoder, decompositions_for
 from ...rates.decoded_rates.estimate import decoded_rates
 from ...rates.decoded_rates.mechanisms import Symptoms, symptoms_of
 from ...rates.decoded_rates.outcomes import symptoms_of_plan
+from ...rates.decoded_rates.postselection.estimate import kept_rate
+from ...rates.decoded_rates.predicting_matching import predicting_matching
 from ...rates.decoded_rates.questions import DecodedCircuit, Goal
 from ...rates.decoded_rates.results import DecodedErrorRate
 from ...rates.fault_sets.interface import search_arguments
@@ -25,6 +27,8 @@ from ...simulation.compiler import CompiledCircuit, RequestedOutputs
 from ...simulation.faults import FaultTable
 from ...simulation.logical_errors.noiseless_outputs import outcome_dependent, outcome_dependent_observables
 from ...simulation.logical_errors.refusals import check_logical_errors
+from ..logical_states import LogicalState, LogicalStateCheck
+from .kept_circuits import KeptCircuit, decodes_kept_shots, kept_question
 
 __all__ = ["DecodableCircuit", "check_only_decoded", "exact_symptoms", "rates_with_decoder"]
 
@@ -47,18 +51,19 @@ class DecodableCircuit(Protocol):
         ignore_decomposition_failures: bool = ...,
         kind: Literal["s_proxy", "noise_only"] = ...,
     ) -> stim.DetectorErrorModel: ...
+    def with_logical_readout(self, state: LogicalStateCheck = ...) -> KeptCircuit: ...  # noqa: D102
 
 
-def check_only_decoded(postselected_observables_mask: Mask | None, state_check: object) -> None:
+def check_only_decoded(decoder: Any, postselected_observables_mask: Mask | None, state_check: object) -> None:
     """Refuses what is not available together with a decoder.
 
     Raises:
         ValueError: Observables are postselected, or a state is checked.
     """
-    for name, value in (
-        ("postselected_observables_mask", postselected_observables_mask),
-        ("state_check", state_check),
-    ):
+    refused: list[tuple[str, object]] = [("postselected_observables_mask", postselected_observables_mask)]
+    if not decodes_kept_shots(decoder):
+        refused.append(("state_check", state_check))
+    for name, value in refused:
         is_asked = value is not None and (isinstance(value, str) or np.any(np.asarray(value, dtype=object)))
         if is_asked:
             raise ValueError(
@@ -77,6 +82,7 @@ def rates_with_decoder(
     progress: bool,
     postselection_mask: Mask | None = None,
     confidence: bool = False,
+    state_check: LogicalStateCheck | LogicalState | None = None,
 ) -> list[DecodedErrorRate]:
     """The logical error rates of circuits with a decoder; see ``Circuit.logical_error_rate``.
 
@@ -89,6 +95,7 @@ def rates_with_decoder(
         progress: Whether to print what is under way to stderr.
         postselection_mask: The detectors that discard a shot.
         confidence: Whether to compute curves over how sure the decoder is.
+        state_check: The logical state that is checked in the decoded frame; with a decoder of kept shots.
 
     Raises:
         ResourceLimitError: Time was too short, or no failing shot is found.
@@ -97,6 +104,13 @@ def rates_with_decoder(
     """
     number, _, report = search_arguments(seed, threads, progress)
     confidence = flag(confidence, "confidence")
+    if decodes_kept_shots(decoder):
+        goal = Goal(limits.relative_error, limits.max_seconds)
+        questions = [
+            kept_question(circuit, decoder, postselection_mask, state_check, confidence)
+            for circuit in circuits
+        ]
+        return [kept_rate(each, goal, number, report) for each in questions]
     asked = [_decoded_circuit(circuit, decoder, postselection_mask, confidence) for circuit in circuits]
     return decoded_rates(asked, Goal(limits.relative_error, limits.max_seconds), number, report)
 
@@ -116,9 +130,15 @@ def _decoded_circuit(
         )
     postselected = checked_mask(postselection_mask, circuit.num_detectors, "postselection_mask", "detectors")
     symptoms = exact_symptoms(circuit)
-    predict = compiled_decoder(_model_for(circuit, decoder), decoder, confidence)
+    model = _model_for(circuit, decoder)
     return DecodedCircuit(
-        symptoms, predict, name_of_decoder(decoder), circuit._fault_table, tuple(postselected), confidence
+        symptoms,
+        compiled_decoder(model, decoder, confidence),
+        name_of_decoder(decoder),
+        circuit._fault_table,
+        tuple(postselected),
+        confidence,
+        None if confidence else predicting_matching(model, decoder),
     )
 
 

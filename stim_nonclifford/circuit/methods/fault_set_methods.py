@@ -102,11 +102,13 @@ class CircuitFaultSets:
                 ``sinter.Decoder``: a shot is wrong if it predicts an observable wrongly. It is told the error
                 model of the circuit. None: every detector discards the shot if it fires.
             postselection_mask: The detectors that discard a shot, as in ``compile_detector_sampler``. Without
-                a decoder they must be all, ``"all"``, as nothing decodes the others; with one, any. A circuit
-                without detectors needs no mask.
+                a decoder they must be all, ``"all"``, as nothing decodes the others; with one, any, and with
+                ``"desaturated"`` those that it needs by default. A circuit without detectors needs no mask.
             postselected_observables_mask: The observables that discard a shot; none by default.
             state_check: A logical state, such as ``"T"``, in place of the observables: a kept shot is wrong
-                with probability 1 - fidelity. See ``with_logical_readout``, whose circuit is looked at.
+                with probability 1 - fidelity. See ``with_logical_readout``, whose circuit is looked at. With
+                the decoder ``"desaturated"``, a check by one logical Pauli in the decoded frame; not with
+                others.
             relative_error: The ``relative_error`` of the result at which it stops. The result says so if time
                 or limits end it before.
             max_seconds: No new round of sampling begins after that, and no weight is enumerated for longer.
@@ -116,8 +118,9 @@ class CircuitFaultSets:
             threads: Number of threads. With a decoder, one does everything: decoders such as PyMatching
                 hold Python's global lock while they decode.
             confidence: Whether the result is to have a ``gap_curve``: rates of the shots in which the decoder
-                is so sure at least, by the complementary gap (``"pymatching"``, ``"chromobius"``, or a
-                ``sinter.Decoder`` with ``decode_shots_bit_packed_with_confidence``). Needs a decoder.
+                is so sure at least, by the complementary gap (``"pymatching"``, ``"chromobius"``,
+                ``"desaturated"``, or a ``sinter.Decoder`` with
+                ``decode_shots_bit_packed_with_confidence``). Needs a decoder.
             progress: Whether to print what is under way to stderr.
 
         Returns:
@@ -308,10 +311,18 @@ def rates_of(
         ValueError: Logical errors are not well defined, or an argument is out of range.
     """
     if decoder is not None:
-        check_only_decoded(postselected_observables_mask, state_check)
+        check_only_decoded(decoder, postselected_observables_mask, state_check)
         decodable = cast("Sequence[DecodableCircuit]", circuits)
         return rates_with_decoder(
-            decodable, decoder, limits, seed, threads, progress, postselection_mask, confidence
+            decodable,
+            decoder,
+            limits,
+            seed,
+            threads,
+            progress,
+            postselection_mask,
+            confidence,
+            state_check,
         )
     if flag(confidence, "confidence"):
         raise ValueError('confidence=True asks how sure a decoder is. Give one: decoder="pymatching".')

@@ -89,7 +89,7 @@ def _operations(plan: SamplingPlan, program: Program) -> Iterator[PlannedOperati
                 coefficients=0 if k > first or is_diagonal else 1 << width,
                 joined=k > first,
                 diagonal=not activates and _is_diagonal(operation),
-                half_turns=_half_turns(program, int(plan.rotation_term_steps[k])),
+                half_turns=program.rotation_at(int(plan.rotation_term_steps[k])).half_turns,
                 sign_controlled=int(plan.rotation_terms[k]["sign"]) >= 0,
                 outcome=None,
                 weak=is_weak,
@@ -131,12 +131,6 @@ def _place(program: Program, step: int, names: dict[int, str]) -> dict[str, Any]
         "tick": place.tick,
         "step": step,
     }
-
-
-def _half_turns(program: Program, step: int) -> float:
-    rotation = program.steps[step]
-    assert isinstance(rotation, Rotate)
-    return rotation.half_turns
 
 
 def _factors(step: Step) -> Factors:

@@ -142,13 +142,16 @@ void FaultSetStudy::append_laws(const NumberedRows& keys, uint64_t begin, size_t
         const KeptBranches branches = kept_branches(plan_, kernels_, signatures, count, options_.num_threads, interrupted_);
         std::vector<uint64_t> flipped(output_words);
         for (size_t toss = 0; const size_t end : ends) {
-            // The ways of a single signature stay apart.
-            const size_t first = end - toss == 1 ? SIZE_MAX : laws.probabilities.size();
+            // Ways of different tosses with the same outputs are one; those of a single signature stay apart.
+            const bool is_tossed = end - toss > 1;
+            NumberedRows ways(output_words);
+            const size_t first = laws.probabilities.size();
             for (const double num_tosses = static_cast<double>(end - toss); toss < end; ++toss)
                 for (uint64_t e = branches.starts[toss]; e < branches.starts[toss + 1]; ++e) {
                     for (uint32_t w = 0; w < output_words; ++w)
                         flipped[w] = branches.outputs[e * output_words + w] ^ outputs[toss * output_words + w];
-                    laws.add(flipped, branches.probabilities[e] / num_tosses, first);
+                    laws.add(flipped, branches.probabilities[e] / num_tosses,
+                             is_tossed ? first + ways.number_of(flipped.data()) : laws.probabilities.size());
                 }
             laws.starts.push_back(laws.probabilities.size());
         }

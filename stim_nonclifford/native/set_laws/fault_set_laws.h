@@ -29,13 +29,12 @@ struct KeptBranches {
         outputs.insert(outputs.end(), other.outputs.begin() + begin * output_words, other.outputs.begin() + end * output_words);
         starts.push_back(probabilities.size());
     }
-    // Appends a way of the last signature, or adds it to the one with the same outputs among those from `first` on.
-    void add(const std::vector<uint64_t>& flipped, double probability, size_t first) {
-        for (size_t e = first; e < probabilities.size(); ++e)
-            if (std::equal(flipped.begin(), flipped.end(), outputs.begin() + static_cast<ptrdiff_t>(e * flipped.size()))) {
-                probabilities[e] += probability;
-                return;
-            }
+    // Adds to the entry at a place, which is at most the next one.
+    void add(const std::vector<uint64_t>& flipped, double probability, size_t place) {
+        if (place < probabilities.size()) {
+            probabilities[place] += probability;
+            return;
+        }
         probabilities.push_back(probability);
         outputs.insert(outputs.end(), flipped.begin(), flipped.end());
     }

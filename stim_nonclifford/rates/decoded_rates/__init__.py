@@ -8,10 +8,11 @@
   and the exchange between them.
 * ``ratios`` is Bennett's estimate of the ratio of two levels; ``anchors`` makes rates with errors of all
   that. ``failing`` has what failing sets say beyond the rate, ``kept`` counts kept shots.
+* ``postselection`` has another way, for decoders that know kept shots only: sums over kept fault sets.
 * ``estimate`` decides what is done, ``results`` are what users get.
 """
 
 from .failing.failures import DecodedFailure
-from .results import DecodedErrorRate, DecodedGapPoint, DecodedLevel
+from .results import DecodedErrorRate, DecodedGapPoint, DecodedLevel, DecodedStratum
 
-__all__ = ["DecodedErrorRate", "DecodedFailure", "DecodedGapPoint", "DecodedLevel"]
+__all__ = ["DecodedErrorRate", "DecodedFailure", "DecodedGapPoint", "DecodedLevel", "DecodedStratum"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import stim
 
-from ..decoding.gap_decoder import exactly_one
+from ...base.parity import exactly_one
 from ..decoding.matching_graph import model_errors
 
 __all__ = [
@@ -43,6 +43,8 @@ class Outcomes(Protocol):
     def can_be_summed(self) -> bool: ...  # noqa: D102
     @property
     def key(self) -> str: ...  # noqa: D102
+    @property
+    def dependent(self) -> npt.NDArray[np.bool_]: ...  # noqa: D102
     def flips(self, signatures: Words, numbers: Words) -> Words: ...  # noqa: D102
     def law(self, signature: Words) -> tuple[Floats, npt.NDArray[np.bool_]]: ...  # noqa: D102
 
@@ -84,10 +86,14 @@ def symptoms_of(model: stim.DetectorErrorModel) -> Symptoms:
         {((0,), (0,)): 0.26}
     """
     found: dict[Symptom, float] = {}
+    numbers = range(model.num_observables)  # Stim goes through the whole model to find it
+    by_flips: dict[tuple[frozenset[int], int], float] = {}
     for probability, detectors, flipped in model_errors(model):
-        observables = tuple(k for k in range(model.num_observables) if flipped >> k & 1)
-        symptom: Symptom = (tuple(sorted(detectors)), observables)
-        found[symptom] = exactly_one(found.get(symptom, 0.0), probability)
+        key = detectors, flipped
+        by_flips[key] = exactly_one(by_flips.get(key, 0.0), probability)
+    for (detectors, flipped), probability in by_flips.items():
+        observables = tuple(k for k in numbers if flipped >> k & 1)
+        found[tuple(sorted(detectors)), observables] = probability
     expected: tuple[set[int], set[int]] = (set(), set())
     probabilities: dict[Symptom, float] = {}
     for symptom, probability in found.items():
@@ -173,7 +179,13 @@ class FaultModel:
             near = {other for detector in detectors for other in by_detector[detector]} - {k}
             found.append(np.array(sorted(near), dtype=np.intp))
             starts.append(starts[-1] + len(near))
-        return np.array(starts, dtype=np.intp), np.concatenate([*found, np.zeros(1, dtype=np.intp)])
+        return np.array(starts, dtype=np.intp), np.concatenate(found)
+
+    def with_other_outcomes(self, outcomes: Outcomes | None) -> FaultModel:
+        """The same mechanisms with other outcomes, which flip no signature bits."""
+        found = replace(self, outcomes=outcomes)
+        found.__dict__["neighbours"] = self.neighbours  # they take seconds
+        return found
 
     def detectors(self, rows: Words) -> npt.NDArray[np.uint8]:
         """The detection events of rows, bit-packed as decoders get them."""
@@ -210,7 +222,7 @@ class FaultModel:
         """
         if self.outcomes is None or not len(rows):
             return rows
-        flipped = self.outcomes.flips(self._signatures(rows), numbers)
+        flipped = self.outcomes.flips(self.signatures(rows), numbers)
         return rows ^ self._rows_of_outputs(np.unpackbits(flipped.view(np.uint8), axis=1, bitorder="little"))
 
     def with_all_outcomes(self, rows: Words) -> tuple[npt.NDArray[np.intp], Floats, Words]:
@@ -224,7 +236,7 @@ class FaultModel:
         """
         if self.outcomes is None:
             return np.arange(len(rows)), np.ones(len(rows)), rows
-        signatures, which = np.unique(self._signatures(rows), axis=0, return_inverse=True)
+        signatures, which = np.unique(self.signatures(rows), axis=0, return_inverse=True)
         owners, shares, found = [], [], []
         for k, signature in enumerate(signatures):
             probabilities, flipped = self.outcomes.law(signature)
@@ -236,7 +248,8 @@ class FaultModel:
             found.append((rows[mine][:, np.newaxis] ^ flips).reshape(-1, rows.shape[1]))
         return np.concatenate(owners), np.concatenate(shares), np.concatenate(found)
 
-    def _signatures(self, rows: Words) -> Words:
+    def signatures(self, rows: Words) -> Words:
+        """The words of the signatures of rows."""
         return rows[:, self.detector_words + self.observable_words + _KEY_WORDS :]
 
     def _rows_of_outputs(self, bits: npt.NDArray[np.uint8]) -> Words:

@@ -15,9 +15,9 @@ from dataclasses import fields
 import numpy as np
 import numpy.typing as npt
 
+from ...base.parity import exactly_one
 from ...simulation.engines import CpuEngine
 from ...simulation.plan import SamplingPlan, SparseRows
-from ..decoding.gap_decoder import exactly_one
 from .mechanisms import Floats, Symptom, Symptoms, Words
 
 __all__ = ["PlanOutcomes", "symptom_of_row", "symptoms_of_plan"]
@@ -51,6 +51,15 @@ class PlanOutcomes:
         self.num_signature_bits = plan.num_signature_bits
         self.can_be_summed = plan.num_outcomes <= _MOST_SUMMED
         self.key = _key_of(plan)
+
+    @property
+    def dependent(self) -> npt.NDArray[np.bool_]:
+        """The outputs that an outcome flips: bool, shape (outputs,)."""
+        plan = self._plan
+        found = np.zeros(plan.num_outputs, dtype=np.bool_)
+        bits = plan.outcome_effects.bits - plan.num_signs - plan.num_outcome_checks
+        found[bits[bits >= 0]] = True
+        return found
 
     def flips(self, signatures: Words, numbers: Words) -> Words:
         """The outputs that outcomes flip: detectors, then observables.

@@ -12,7 +12,7 @@ from ..fault_sets.budget.table import ErrorBudget, Grouping
 from .failing.failures import DecodedFailure
 from .failing.study import FailureStudy
 
-__all__ = ["COVERAGE", "DecodedErrorRate", "DecodedGapPoint", "DecodedLevel", "interval_of"]
+__all__ = ["COVERAGE", "DecodedErrorRate", "DecodedGapPoint", "DecodedLevel", "DecodedStratum", "interval_of"]
 
 COVERAGE = 0.95
 """The probability with which an interval contains the true rate."""
@@ -59,6 +59,29 @@ class DecodedLevel:
     is_given: bool
     penalty: float = 0.0
     least_gap: int | None = None
+
+
+@dataclass(frozen=True)
+class DecodedStratum:
+    """Kept shots that are alike in what postselected detectors do not see.
+
+    Attributes:
+        name: What they have in common.
+        probability: P(a shot is kept, and one of them).
+        shots: Plain shots taken of them.
+        wrong: How many of these were wrong.
+        sweeps: Number of sweeps of chains.
+        least_gaps: The least gaps of the levels of the chains.
+        shares: Their parts of the wrong shots: of all, and of those with the largest gap of the curve.
+    """
+
+    name: str
+    probability: float
+    shots: int
+    wrong: int
+    sweeps: int
+    least_gaps: tuple[int, ...]
+    shares: tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -148,6 +171,7 @@ class DecodedErrorRate:
             failing sets anchors, and its standard error; None if these were not enumerated.
         error_factor: By how much the standard error was enlarged because of these comparisons.
         asked_relative_error: The ``relative_error`` at which it was to stop.
+        strata: The kinds of kept shots that were looked at, if it was a sum over these; otherwise empty.
     """
 
     decoder: str
@@ -171,6 +195,7 @@ class DecodedErrorRate:
     lightest: tuple[float, float] | None
     error_factor: float
     asked_relative_error: float
+    strata: tuple[DecodedStratum, ...] = ()
     # The failing fault sets; None in a copy that was pickled.
     _study: FailureStudy | None = field(default=None, compare=False, repr=False)
 
@@ -244,9 +269,9 @@ class DecodedErrorRate:
             >>> rate = circuit.logical_error_rate(decoder="pymatching", relative_error=0.1, seed=1)
             >>> for failure in rate.failures():
             ...     print(*(fault.pauli for fault in failure.faults), failure.detectors)
-            X0 X4 (0, 1)
-            X0 X2 (1,)
             X2 X4 (0,)
+            X0 X2 (1,)
+            X0 X4 (0, 1)
         """
         from .failing.failures import decoded_failures
 
@@ -321,6 +346,12 @@ class DecodedErrorRate:
                 f" them as burn-in; columns differ by chi-squared {chi_squared:.1f} for {degrees} degrees of"
                 f" freedom, first and second half of the sweeps by {abs(self.halves):.1f} standard errors"
             )
+        elif self.halves is not None:
+            lines.append(
+                f"{self.columns} independent columns of chains, {self.sweeps[0]} sweeps at most, a quarter of"
+                " them as burn-in; first and second half of the sweeps differ by"
+                f" {self.halves:.1f} standard errors at most"
+            )
         if self.lightest is not None:
             difference, error = self.lightest
             lines.append(
@@ -381,12 +412,24 @@ class DecodedErrorRate:
             lines.append("")
             for row in (header, *rows):
                 lines.append("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)))
+        lines += self._strata_lines()
         if self.gap_curve:
             lines += ["", f"{'gap':>5}  {'attempts per kept shot':>22}  logical error rate per kept shot"]
             for point in self.gap_curve:
                 rate = f"{point.logical_error_rate:.4g} ± {point.relative_error:.1%}"
                 lines.append(f"{point.gap:5}  {point.attempts_per_kept_shot:22.4g}  {rate}")
         return "\n".join(lines)
+
+    def _strata_lines(self) -> list[str]:
+        if not self.strata:
+            return []
+        largest = f"gap >= {self.gap_curve[-1].gap}" if self.gap_curve else "all"
+        lines = ["", f"{'P(kept)':>9} {'shots':>10} {'wrong':>8} {'sweeps':>6} {'of errors':>9} {largest:>9}"]
+        for each in self.strata:
+            shares = f"{each.shares[0]:9.1%} {each.shares[1]:9.1%}"
+            counts = f"{each.probability:9.3g} {each.shots:10,} {each.wrong:8,} {each.sweeps:6,}"
+            lines.append(f"{counts} {shares}  {each.name}")
+        return lines
 
     @property
     def _per_kept(self) -> str:

@@ -9,20 +9,10 @@ import numpy as np
 import sinter
 from numpy.typing import NDArray
 
-__all__ = ["DECIBEL", "CompiledGapDecoder", "exactly_one"]
+__all__ = ["DECIBEL", "CompiledGapDecoder"]
 
 DECIBEL = 10 / math.log(10)
 """Decibels of a weight, which is a natural logarithm of a ratio of probabilities."""
-
-
-def exactly_one(p: float, q: float) -> float:
-    """The probability that exactly one of two independent errors of these probabilities happens.
-
-    Examples:
-        >>> exactly_one(0.5, 0.1)
-        0.5
-    """
-    return p * (1 - q) + q * (1 - p)
 
 
 class CompiledGapDecoder(sinter.CompiledDecoder, abc.ABC):  # type: ignore[misc]  # Sinter has no type marker.

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ..gap_decoder import exactly_one
+from ....base.parity import exactly_one
 from ..matching_graph import Edge, EdgeProbabilities, ModelError
 from .detector_kinds import Basis, DetectorKind
 

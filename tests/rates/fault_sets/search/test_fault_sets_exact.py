@@ -176,11 +176,21 @@ def test_sets_are_smaller_where_mechanisms_exclude_each_other() -> None:
 
 def test_too_many_coins() -> None:
     """A limit with a number, not a crash."""
-    circuit = snc.Circuit("H " + " ".join(map(str, range(20))) + "\nM " + " ".join(map(str, range(20))))
-    for k in range(20):
+    circuit = snc.Circuit("H " + " ".join(map(str, range(21))) + "\nM " + " ".join(map(str, range(21))))
+    for k in range(21):
         circuit.append("OBSERVABLE_INCLUDE", [stim.target_rec(-1 - k)], k)
-    with pytest.raises(ResourceLimitError, match=r"2\^20.*2\^16"):
+    with pytest.raises(ResourceLimitError, match=r"2\^21.*2\^20"):
         rate_of_anything(circuit)
+
+
+def test_many_coins() -> None:
+    """Each of 2^15 tosses has outputs of its own."""
+    circuit = snc.Circuit("H " + " ".join(map(str, range(15))) + "\nM " + " ".join(map(str, range(15))))
+    for k in range(15):
+        circuit.append("OBSERVABLE_INCLUDE", [stim.target_rec(-1 - k)], k)
+    found = rate_of_anything(circuit)
+    assert found.kept_and_wrong == 1 - 2.0**-15
+    assert set(found.error_patterns.values()) == {2.0**-15}
 
 
 def test_never_kept() -> None:

@@ -1,0 +1,275 @@
+"""The logical error rate of kept and decoded shots, as a curve over the gap: a sum over strata."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ....base.errors import ResourceLimitError
+from ..decoding import not_deterministic
+from ..mechanisms import Floats
+from ..questions import Goal
+from ..results import COVERAGE, DecodedErrorRate, DecodedGapPoint, DecodedStratum, interval_of
+from .partition import Partition, partition
+from .questions import KeptQuestion
+from .strata import COLUMNS, Stratum
+
+__all__ = ["kept_rate"]
+
+_FIRST_SHOTS = 1 << 12
+_FEWEST_SEEN = 100
+"""Kept shots with at least a gap, so that the curve has it."""
+
+_STEP = 5
+"""Gaps of the curve, in decibels."""
+
+_GROWTH = 0.4
+_FIRST_SWEEPS = 48
+_MOST_SHOTS = 1 << 26
+"""Plain shots of a stratum."""
+
+_AGREEMENT = 3
+"""Standard errors by which both halves of the chains may differ."""
+
+
+class _TimeIsOver(Exception):
+    """``max_seconds`` have passed."""
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """The sums over strata, for the gaps that the curve has.
+
+    Attributes:
+        gaps: The gaps.
+        kept: P(kept, and the gap is at least so large), shape (gaps,).
+        kept_variance: Of ``kept``.
+        wrong: The same, and wrong.
+        shares: What strata add to ``wrong``, shape (strata, gaps).
+        parts: Variances of what strata add to ``wrong``, shape (strata, gaps).
+        other: Variances of ``wrong`` that no shots or chains reduce.
+        factor: By how much the errors are to be enlarged, as halves of chains differ.
+        halves: The largest difference of halves, in standard errors; None without chains.
+    """
+
+    gaps: list[int]
+    kept: Floats
+    kept_variance: Floats
+    wrong: Floats
+    shares: Floats
+    parts: Floats
+    other: Floats
+    factor: float
+    halves: float | None
+
+    @property
+    def relative(self) -> Floats:
+        """The relative errors of what shots and chains say: those of ``wrong``."""
+        wrong = np.where(self.wrong > 0, self.wrong, 1e-300)
+        return np.asarray(self.factor * np.sqrt(self.parts.sum(axis=0)) / wrong)
+
+
+def kept_rate(asked: KeptQuestion, goal: Goal, seed: int, report: Callable[[str], None]) -> DecodedErrorRate:
+    """The logical error rate of the kept shots of a circuit.
+
+    Args:
+        asked: The circuit.
+        goal: When to stop.
+        seed: 0 <= seed < 2^64.
+        report: Is told what is under way.
+
+    Raises:
+        ResourceLimitError: Nothing can be said in the time that there is; there are too many kept sets; or no
+            shot is wrong.
+        ValueError: The decoder is not deterministic; or the check of the state takes for granted what is not
+            so.
+    """
+    return _Estimate(asked, goal, seed, report).result()
+
+
+class _Estimate:
+    def __init__(self, asked: KeptQuestion, goal: Goal, seed: int, report: Callable[[str], None]) -> None:
+        self._started = time.monotonic()
+        self._asked, self._goal, self._report = asked, goal, report
+        self._rng = np.random.default_rng(seed)
+        self._partition: Partition | None = None
+
+    def result(self) -> DecodedErrorRate:
+        """Works until the errors are as asked for, or time is over."""
+        try:
+            self._partition = partition(self._asked, self._check)
+            self._say_strata(self._partition)
+            for stratum in self._strata:
+                stratum.take(_FIRST_SHOTS, self._rng, self._check)
+            while not self._is_enough(sums := self._sums()):
+                self._work(sums)
+        except _TimeIsOver:
+            if self._partition is None or not all(stratum.shots for stratum in self._strata):
+                raise ResourceLimitError(
+                    f"max_seconds={self._goal.max_seconds:g} ended the search before all kinds of kept shots"
+                    " had been looked at. Allow more time."
+                ) from None
+        self._check_answers()
+        return self._made(self._sums())
+
+    @property
+    def _strata(self) -> tuple[Stratum, ...]:
+        assert self._partition is not None
+        return self._partition.strata
+
+    def _check(self) -> None:
+        limit = self._goal.max_seconds
+        if limit is not None and time.monotonic() - self._started > limit:
+            raise _TimeIsOver
+
+    def _say_strata(self, found: Partition) -> None:
+        sizes = ", ".join(f"{mass:.3g}" for mass in found.sizes)
+        self._report(
+            f"P(kept) for 0, 1, ... mechanisms that flip postselected detectors: {sizes}; for more about"
+            f" {found.unlisted:.2g}; {len(found.strata)} strata"
+        )
+
+    def _gaps(self, seen: Floats) -> list[int]:
+        """The gaps of the curve: from 0 in steps, and the largest one that is not too rare."""
+        if not self._asked.confidence:
+            return [0]
+        often = np.flatnonzero(seen >= _FEWEST_SEEN)
+        top = int(often[-1]) if len(often) else 0
+        return [*range(0, top, _STEP), top]
+
+    def _sums(self) -> _Sums:
+        assert self._partition is not None
+        curves = [stratum.curve() for stratum in self._strata]
+        masses = np.array([stratum.mass for stratum in self._strata])[:, np.newaxis]
+        errors = np.array([stratum.mass_error for stratum in self._strata])[:, np.newaxis]
+        kept_all = masses * np.array([curve.kept for curve in curves])
+        most = int(np.argmax(masses))
+        gaps = self._gaps(curves[most].kept * self._strata[most].shots)
+        kept, kept_variance, wrong, variance = (
+            np.array([getattr(curve, name)[gaps] for curve in curves])
+            for name in ("kept", "kept_variance", "wrong", "wrong_variance")
+        )
+        unlisted = np.array([self._partition.unlisted_wrong(gap) for gap in gaps])
+        shares = masses * wrong
+        halves = self._halves(gaps)
+        return _Sums(
+            gaps,
+            kept_all.sum(axis=0)[gaps],
+            (masses**2 * kept_variance + errors**2 * kept**2).sum(axis=0) + self._partition.unlisted**2,
+            shares.sum(axis=0),
+            shares,
+            masses**2 * variance,
+            (errors**2 * wrong**2).sum(axis=0) + unlisted**2,
+            1.0 if halves is None or halves <= _AGREEMENT else halves / 2,
+            halves,
+        )
+
+    def _halves(self, gaps: list[int]) -> float | None:
+        """The largest difference of both halves of the chains, in standard errors."""
+        difference, variance = np.zeros((2, len(gaps)))
+        for stratum in self._strata:
+            found = stratum.halves()
+            if found is not None:
+                difference += stratum.mass * found[0][gaps]
+                variance += stratum.mass**2 * found[1][gaps]
+        known = variance > 0
+        return float(np.max(np.abs(difference[known]) / np.sqrt(variance[known]))) if known.any() else None
+
+    def _is_enough(self, sums: _Sums) -> bool:
+        return bool((sums.relative <= self._goal.relative_error).all())
+
+    def _work(self, sums: _Sums) -> None:
+        """Takes shots of a stratum, or runs its chains: where the largest relative error comes from."""
+        gap = int(sums.relative.argmax())
+        number = int(sums.parts[:, gap].argmax())
+        stratum = self._strata[number]
+        # Shots or chains: the larger variance for what it has cost.
+        of_shots = sums.shares[number, gap] ** 2 / max(stratum.wrong, 1)
+        of_chains = float(sums.parts[number, gap]) - of_shots
+        cost = max(stratum.asked_by_chains, stratum.shots)
+        if not stratum.can_climb or of_shots / stratum.shots >= of_chains / cost:
+            if stratum.shots > _MOST_SHOTS:
+                raise ResourceLimitError(
+                    f"The decoder {self._asked.decoder} was wrong in {stratum.wrong} of"
+                    f" {stratum.shots:,} kept shots ({stratum.name}). Chains cannot begin where that is so"
+                    " rare: estimate the rate at stronger noise."
+                )
+            stratum.take(
+                int(stratum.shots * (2 if stratum.wrong < COLUMNS else _GROWTH)), self._rng, self._check
+            )
+        else:
+            stratum.climb(max(_FIRST_SWEEPS, int(stratum.sweeps * _GROWTH)), self._rng, self._check)
+        self._report(
+            f"{sum(each.test.decoded for each in self._strata):,} decodes,"
+            f" {time.monotonic() - self._started:.0f} s: relative error {sums.relative[0]:.2g} for all kept"
+            f" shots, {sums.relative[gap]:.2g} at gap {sums.gaps[gap]} (now: {stratum.name})"
+        )
+
+    def _check_answers(self) -> None:
+        """Asks the decoder again about a sample of what it has decoded."""
+        found = [stratum.test.differing() for stratum in self._strata]
+        different, total = (sum(each) for each in zip(*found, strict=True))
+        if different:
+            raise not_deterministic(
+                self._asked.decoder,
+                f"it decoded {total} detection events once more, in another batch and order, and"
+                f" {different} of its answers were not what they had been",
+            )
+
+    def _made(self, sums: _Sums) -> DecodedErrorRate:
+        kept_errors = np.sqrt(sums.kept_variance)
+        errors = np.sqrt(sums.factor**2 * sums.parts.sum(axis=0) + sums.other)
+        points = [
+            DecodedGapPoint(
+                gap, *(float(values[k]) for values in (sums.kept, kept_errors, sums.wrong, errors))
+            )
+            for k, gap in enumerate(sums.gaps)
+        ]
+        first = points[0]
+        rate, relative = first.logical_error_rate, first.relative_error
+        error = rate * relative if rate else 0.0
+        chains = [stratum for stratum in self._strata if stratum.sweeps]
+        return DecodedErrorRate(
+            decoder=self._asked.decoder,
+            logical_error_rate=rate,
+            standard_error=error,
+            interval=interval_of(rate, relative),
+            coverage=COVERAGE,
+            observable_rates=(rate,),
+            observable_errors=(error,),
+            kept=first.kept,
+            kept_error=first.kept_error,
+            kept_and_wrong=first.kept_and_wrong,
+            gap_curve=tuple(points) if self._asked.confidence else (),
+            levels=(),
+            decodes=sum(stratum.test.decoded for stratum in self._strata),
+            seconds=time.monotonic() - self._started,
+            columns=COLUMNS if chains else 0,
+            sweeps=(max((each.sweeps for each in chains), default=0), 0),
+            column_chi_squared=None,
+            halves=sums.halves,
+            lightest=None,
+            error_factor=sums.factor,
+            asked_relative_error=self._goal.relative_error,
+            strata=tuple(self._described(sums)),
+        )
+
+    def _described(self, sums: _Sums) -> list[DecodedStratum]:
+        return [
+            DecodedStratum(
+                name=stratum.name,
+                probability=stratum.mass,
+                shots=stratum.shots,
+                wrong=stratum.wrong,
+                sweeps=stratum.sweeps,
+                least_gaps=tuple(stratum.least_gaps()),
+                shares=(
+                    float(sums.shares[k, 0] / sums.wrong[0]) if sums.wrong[0] else 0.0,
+                    float(sums.shares[k, -1] / sums.wrong[-1]) if sums.wrong[-1] else 0.0,
+                ),
+            )
+            for k, stratum in enumerate(self._strata)
+        ]

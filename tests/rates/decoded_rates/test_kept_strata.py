@@ -1,0 +1,201 @@
+"""Rates of kept and decoded shots as sums over strata agree with sums over all fault sets, and with shots."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+import sinter
+import stim
+
+import stim_nonclifford as snc
+from sinter_plugin import SoftDecodingSampler, task
+from stim_nonclifford.circuit.logical_states import LogicalStateCheck
+from stim_nonclifford.circuit.methods.decoded_circuits import exact_symptoms
+from stim_nonclifford.generators.cultivation import end_to_end_circuit
+from stim_nonclifford.rates.decoded_rates.mechanisms import fault_model
+from stim_nonclifford.rates.decoded_rates.postselection import listed_sets
+from stim_nonclifford.rates.decoded_rates.postselection.listed_sets import SilentSets
+from stim_nonclifford.rates.decoding.matching_graph import model_errors
+
+from ...support.rates.decoded_rate_cases import repetition_code
+from .test_decoded_outcomes import encoded_t_state
+
+SIGNIFICANT = 6.5
+"""Standard errors: with 63 degrees of freedom, a chance of 2e-8."""
+
+Y = LogicalStateCheck((0, 1), (0, 1), (0.0, 2**0.5))
+
+
+class LikelierClass(sinter.Decoder):  # type: ignore[misc]  # Sinter has no type marker.
+    """Adds up all errors that explain the events. It refuses shots in which a postselected detector fires."""
+
+    def __init__(self, *postselected: int) -> None:
+        self.postselected = postselected
+
+    def postselected_detectors(self, dem: stim.DetectorErrorModel) -> np.ndarray:
+        return np.isin(np.arange(dem.num_detectors), self.postselected)
+
+    def compile_decoder_for_dem(self, *, dem: stim.DetectorErrorModel) -> Any:
+        return _LikelierClass(dem, self.postselected)
+
+
+class _LikelierClass(sinter.CompiledDecoder):  # type: ignore[misc]  # Sinter has no type marker.
+    def __init__(self, dem: stim.DetectorErrorModel, postselected: tuple[int, ...]) -> None:
+        assert dem.num_detectors <= 8
+        self._mask = sum(1 << k for k in postselected)
+        # Probabilities by events and by the flip of the observable.
+        found = np.zeros((256, 2))
+        found[0, 0] = 1.0
+        for error in model_errors(dem):
+            events = np.arange(256) ^ sum(1 << k for k in error.detectors)
+            flipped = found[events][:, [error.observables, 1 - error.observables]]
+            found = (1 - error.probability) * found + error.probability * flipped
+        self._weights = 10 * np.log10(np.maximum(found, 1e-30))
+
+    def decode_shots_bit_packed(self, *, bit_packed_detection_event_data: np.ndarray) -> np.ndarray:
+        raise AssertionError("asked without confidence")
+
+    def decode_shots_bit_packed_with_confidence(
+        self, *, bit_packed_detection_event_data: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        events = bit_packed_detection_event_data[:, 0]
+        assert not (events & self._mask).any()
+        difference = self._weights[events, 1] - self._weights[events, 0]
+        return (difference > 0).astype(np.uint8)[:, np.newaxis], np.abs(difference)
+
+
+def exact_curve(
+    circuit: snc.Circuit, postselected: tuple[int, ...]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of all fault sets with all outcomes that are kept: probabilities, gaps, and whether they are wrong."""
+    model = fault_model([exact_symptoms(circuit)], postselected)
+    rows = model.base[np.newaxis]
+    probabilities = np.ones(1)
+    for flips, odds in zip(model.flips, np.exp(model.log_odds[0]), strict=True):
+        rows = np.concatenate([rows, rows ^ flips])
+        probabilities = np.concatenate([probabilities, probabilities * odds]) / (1 + odds)
+    owners, shares, rows = model.with_all_outcomes(rows)
+    probabilities = probabilities[owners] * shares
+    assert probabilities.sum() == pytest.approx(1)
+    is_kept = model.fired(rows) == 0
+    rows, probabilities = rows[is_kept], probabilities[is_kept]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", snc.InexactErrorModelWarning)
+        dem = circuit.detector_error_model(approximate_disjoint_errors=True)
+    decoder = LikelierClass(*postselected).compile_decoder_for_dem(dem=dem)
+    predictions, gaps = decoder.decode_shots_bit_packed_with_confidence(
+        bit_packed_detection_event_data=model.detectors(rows)
+    )
+    wrong = predictions[:, 0] != model.observables(rows)[:, 0].astype(np.uint8)
+    return probabilities, np.rint(gaps), wrong
+
+
+@pytest.mark.parametrize(
+    ("circuit", "postselected"),
+    [
+        (repetition_code(0.04, distance=3, rounds=2), (0, 1)),
+        (encoded_t_state(0.02), (1,)),
+        (encoded_t_state(0.02), (0, 2)),
+    ],
+)
+def test_curves_are_those_of_all_fault_sets(circuit: snc.Circuit, postselected: tuple[int, ...]) -> None:
+    rate = circuit.logical_error_rate(
+        decoder=LikelierClass(*postselected), confidence=True, relative_error=0.15, seed=7
+    )
+    probabilities, gaps, wrong = exact_curve(circuit, postselected)
+    assert rate.kept < 1
+    assert len(rate.gap_curve) > 2
+    for point in rate.gap_curve:
+        is_sure = gaps >= point.gap
+        kept, both = float(probabilities[is_sure].sum()), float(probabilities[is_sure & wrong].sum())
+        assert abs(point.kept - kept) < SIGNIFICANT * point.kept_error + 1e-9
+        assert 0 < point.kept_and_wrong_error < 0.4 * both
+        assert abs(point.kept_and_wrong - both) < SIGNIFICANT * point.kept_and_wrong_error
+    assert sum(stratum.probability for stratum in rate.strata) == pytest.approx(rate.kept)
+    assert "of errors" in str(rate)
+
+
+def test_drawn_sets_are_the_listed_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums over sets of three and four mechanisms: draws of a fixed seed within 5 standard errors."""
+    rng = np.random.default_rng(3)
+    keys = rng.integers(0, 16, size=20, dtype=np.uint64)
+    odds = rng.uniform(0.01, 0.2, size=20)
+    values = rng.integers(0, 2, size=20).astype(np.bool_)  # of a set: of how many members it is true
+    for target in (0, 5):
+        for size in (3, 4):
+            monkeypatch.setattr(listed_sets, "_MOST_LISTED", 1 << 20)
+            sums = []
+            for members in itertools.combinations(range(20), size):
+                if np.bitwise_xor.reduce(keys[list(members)]) == target:
+                    sums.append((odds[list(members)].prod(), values[list(members)].sum() == 2))
+            monkeypatch.setattr(listed_sets, "_MOST_LISTED", 0)
+            sets = SilentSets(keys, np.uint64(target), odds, rng, lambda: None)
+            (part,) = sets.of_size(size)
+            assert part.is_drawn
+            assert (np.bitwise_xor.reduce(keys[part.members], axis=1) == target).all()
+            assert (np.diff(np.sort(part.members, axis=1), axis=1) > 0).all()
+            for chosen in (np.array([True] * len(sums)), np.array([each[1] for each in sums])):
+                exact = sum(weight for (weight, _), is_in in zip(sums, chosen, strict=True) if is_in)
+                is_in = values[part.members].sum(axis=1) == 2
+                drawn = part.weights if chosen.all() else part.weights[is_in]
+                error = math.sqrt((drawn**2).sum())
+                assert abs(drawn.sum() - exact) < 5 * error
+
+
+CULTIVATION = snc.Circuit(
+    end_to_end_circuit(3, 5, 2e-3, "T", postselected_rounds=1, rounds=1, readout="expectation_values")
+)
+
+
+@pytest.mark.slow
+def test_cultivation_end_to_end_is_what_shots_say() -> None:
+    """T gates, with a state: kept shots and errors above each gap, seed 5, within 5 standard errors."""
+    rate = CULTIVATION.logical_error_rate(
+        decoder="desaturated", confidence=True, state_check=Y, relative_error=0.05, seed=3
+    )
+    sampler = SoftDecodingSampler("desaturated", confidence=True, state_check=Y, warn=False)
+    compiled = sampler.compiled_range_sampler_for_task(task(CULTIVATION), seed=5)
+    shots = 2_000_000
+    counts = compiled.sample_range(0, shots).custom_counts
+    for point in rate.gap_curve:
+        sure, wrong = (
+            sum(
+                n
+                for name, n in counts.items()
+                if name[0] in kinds and name[1:].isdigit() and int(name[1:]) >= point.gap
+            )
+            for kinds in ("CE", "E")
+        )
+        kept_error = math.hypot(point.kept_error, math.sqrt(sure) / shots)
+        assert abs(point.kept - sure / shots) < 5 * kept_error
+        if wrong >= 50:
+            error = math.hypot(point.kept_and_wrong_error, math.sqrt(wrong) / shots)
+            assert abs(point.kept_and_wrong - wrong / shots) < 5 * error
+    assert rate.gap_curve[-1].relative_error < 0.1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"postselection_mask": [True] + [False] * 3}, "leaves out D1, which the decoder LikelierClass"),
+        ({"state_check": "T"}, "checked by one logical Pauli"),
+        ({"postselected_observables_mask": [True]}, "not available with decoder="),
+    ],
+)
+def test_refusals(arguments: dict[str, Any], message: str) -> None:
+    circuit = snc.Circuit("RX 0\nT 0\nX_ERROR(0.1) 0\nR 1 2 3 4\nX_ERROR(0.1) 1 2 3 4\nM 1 2 3 4\n")
+    circuit += snc.Circuit("\n".join(f"DETECTOR rec[{k}]" for k in range(-4, 0)))
+    circuit += snc.Circuit("EXP_VAL X0 Y0\nOBSERVABLE_INCLUDE(0) X0\nOBSERVABLE_INCLUDE(1) Y0")
+    with pytest.raises(ValueError, match=message):
+        circuit.logical_error_rate(decoder=LikelierClass(0, 1), confidence=True, seed=1, **arguments)
+
+
+def test_too_much_noise_is_refused() -> None:
+    circuit = repetition_code(0.4, distance=3, rounds=3)
+    with pytest.raises(snc.ResourceLimitError, match="more than 4 mechanisms"):
+        circuit.logical_error_rate(decoder=LikelierClass(0, 1, 2), seed=1)

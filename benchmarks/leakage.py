@@ -8,9 +8,9 @@ python -m benchmarks.leakage deltakit [--distances 7] [--seconds 5]    (with del
 from __future__ import annotations
 
 import argparse
+import importlib
 import time
 from collections.abc import Callable
-from typing import Any
 
 import stim
 
@@ -99,7 +99,7 @@ def main() -> None:
     if arguments.table == "clifft":
         for distance in arguments.distances or [3]:
             circuit = with_leakage(without_products(cultivation_circuit(distance=distance, p=_P)), _P / 10)
-            own = circuit.compile_detector_sampler(postselection_mask="all", seed=1).sample_counts
+            own: Run = circuit.compile_detector_sampler(postselection_mask="all", seed=1).sample_counts
             _print_two(
                 f"cultivation d={distance}", own, "clifft.noncomp", _clifft(circuit), arguments.seconds
             )
@@ -144,10 +144,9 @@ def _print_two(name: str, own: Run, other_name: str, other: Run, seconds: float)
 
 
 def _clifft(circuit: snc.Circuit) -> Run:
-    from clifft import noncomp
-
+    noncomp = importlib.import_module("clifft.noncomp")
     mixing = noncomp.PartnerEffect(pauli=(0.25, 0.25, 0.25))
-    model: Any = noncomp.Model(
+    model = noncomp.Model(
         classifier=noncomp.Classifier([[1, 0, 0.5, 0.5, 0.5], [0, 1, 0.5, 0.5, 0.5]]),
         reset_restores_lost=True,
         gate_partner_effects={"leaked": mixing, "lost": mixing},
@@ -157,8 +156,7 @@ def _clifft(circuit: snc.Circuit) -> Run:
 
 
 def _deltakit(circuit: snc.Circuit) -> Run:
-    import deltakit_stim
-
+    deltakit_stim = importlib.import_module("deltakit_stim")
     sampler = deltakit_stim.Circuit(str(circuit)).compile_detector_sampler(seed=1)
     return lambda shots: sampler.sample(shots, bit_packed=True)
 

@@ -174,7 +174,7 @@ def _channel_section(
     ]
     for name, channel in table.items():
         call = f"{name}({', '.join(channel.parameters)})" if channel.parameters else name
-        tagged = tagged_channel(channel, [0], channel.example)
+        tagged = tagged_channel(channel, list(range(channel.num_targets)), channel.example)
         test = f"`test_every_instruction.py::{test_name}[{name}]`"
         meaning = channel.description.replace("|", "\\|")
         lines.append(f"| {call} | {meaning} | `{tagged}` | yes | yes | {test} |")

@@ -41,6 +41,9 @@ _SKIPPED = re.compile(r"(?:[ \t\r\n{}]|#[^\n]*)+")
 
 _BRACE = re.compile(r"[{}]|#[^\n]*")
 
+_SPREADING = frozenset({"CX", "CNOT", "ZCX", "CY", "ZCY", "CZ", "ZCZ", "SQRT_XX"})
+"""Gates with arguments for leakage in Deltakit's dialect."""
+
 MAX_NESTING = 100
 TOO_DEEP = f"REPEAT blocks are nested more than {MAX_NESTING} deep."
 
@@ -328,6 +331,13 @@ def _suggestion(message: str, line: str) -> str:
     if conditional and any(map(is_classical, found["targets"].split())):
         qubits = " ".join(map(str, range((conditional.num_targets or 2) - 1)))
         return f" To apply {name} if a record is 1, write {conditional.name} rec[-1] {qubits}."
+    arguments = (found["arguments"] or "").split(",")
+    if name in _SPREADING and len(arguments) == 4:
+        values, targets = ", ".join(map(str.strip, arguments)), found["targets"].strip()
+        return (
+            " Leakage that spreads in a gate is an instruction behind it, pair by pair:"
+            f" {name} {targets}, then LEAKAGE_SPREAD({values}) {targets}."
+        )
     if found["parens"]:
         for rotation, definition in BARE_NAMES.items():
             if definition.parameters and rotation.replace("_", "") == name != rotation:

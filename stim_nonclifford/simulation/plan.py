@@ -41,6 +41,8 @@ __all__ = [
     "LEAKAGE_FLIP",
     "LEAKAGE_ITEM_DTYPE",
     "LEAKAGE_MIX",
+    "LEAKAGE_MOVE",
+    "LEAKAGE_SPREAD",
     "MAX_INDEX_BITS",
     "MEASURE",
     "OPERATION_DTYPE",
@@ -60,11 +62,13 @@ ROTATE, ACTIVATE, MEASURE, WEAK_MEASURE = (
 )
 """Kinds of operation; ``compiler.sweeps.operations.OperationKind`` says what each does."""
 
-LEAKAGE_CHANGE, LEAKAGE_FLIP, LEAKAGE_MIX, LEAKAGE_END = (
+LEAKAGE_CHANGE, LEAKAGE_FLIP, LEAKAGE_MIX, LEAKAGE_END, LEAKAGE_SPREAD, LEAKAGE_MOVE = (
     _native.LEAKAGE_CHANGE,
     _native.LEAKAGE_FLIP,
     _native.LEAKAGE_MIX,
     _native.LEAKAGE_END,
+    _native.LEAKAGE_SPREAD,
+    _native.LEAKAGE_MOVE,
 )
 """Kinds of items of the scripts of leakage."""
 
@@ -119,24 +123,35 @@ ROTATION_TERM_DTYPE = np.dtype(
 LEAKAGE_ITEM_DTYPE = np.dtype(
     [
         ("threshold", np.uint64),  # an item happens if a uniform 64-bit word is <= this; 2^64 - 1: always
-        ("kind", np.int32),  # LEAKAGE_CHANGE, LEAKAGE_FLIP, LEAKAGE_MIX or LEAKAGE_END
+        ("kind", np.int32),  # LEAKAGE_CHANGE, LEAKAGE_FLIP, and so on
         ("states", np.int32),  # mask of the states of the qubit in which the item is followed
         ("to", np.int32),  # of LEAKAGE_CHANGE: the state into which the qubit comes
         ("first_row", np.int32),  # of the others, the rows of leakage_rows
         ("end_row", np.int32),  # that they flip: leakage_rows[first_row:end_row]
+        ("qubit", np.int32),  # the qubit of the script that the item is about
+        ("partner", np.int32),  # of LEAKAGE_SPREAD and LEAKAGE_MOVE: another qubit of the script; else 0
     ],
     align=True,
 )
-"""The items of scripts. A script is about one qubit, which is computational (0), leaked (1) or lost (2).
+"""The items of scripts. A script is about one qubit, or about several between which leakage spreads. Each is
+computational (0), leaked (1) or lost (2).
 
-An event enters the script behind the LEAKAGE_CHANGE that happens, and follows it to its LEAKAGE_END. An item
-that is not for the state of the qubit is skipped. LEAKAGE_CHANGE changes the state, and LEAKAGE_FLIP flips
-its rows, if the item happens. LEAKAGE_MIX flips each of its rows with probability 1/2.
+An event enters the script behind the LEAKAGE_CHANGE that happens, and follows it to its LEAKAGE_END. All
+other qubits of the script are computational then. An item that is not for the state of its qubit is skipped.
+LEAKAGE_CHANGE changes the state, and LEAKAGE_FLIP flips its rows, if the item happens. LEAKAGE_MIX flips each
+of its rows with probability 1/2. LEAKAGE_SPREAD and LEAKAGE_MOVE are skipped, too, if the partner is not
+computational. If they happen, it comes into the state of the qubit, which LEAKAGE_MOVE makes computational.
 
-A shot takes the words of its stream LEAKAGE one after the other: each item that may happen or not takes the
-next one. LEAKAGE_MIX takes bits for its rows from the last one to the first, for at most 64 rows at a time:
-as many of the lowest bits that are left of the last word taken for this, or, if fewer are left, those of the
-next word; the lowest bit is for the last row.
+A shot takes the words of its stream LEAKAGE one after the other, from word 1 on: each item that may happen or
+not takes the next one. LEAKAGE_MIX takes bits for its rows from the last one to the first, for at most 64
+rows at a time: as many of the lowest bits that are left of the last word taken for this, or, if fewer are
+left, those of the next word; the lowest bit is for the last row.
+
+The first event of a shot is followed after all others, and after the coins. If nothing but LEAKAGE_FLIP lies
+between its change and a LEAKAGE_MIX that is the last item, word 0 decides about the rows with final checks,
+in place of the bits taken for them: its lowest bit is the value that the final check of the last such row has
+after it, and the row is flipped if the check has the other value before. So a shot is discarded if any of
+these bits is 1.
 """
 
 
@@ -211,6 +226,8 @@ class SamplingPlan:
         peak_width: Largest number of active coordinates.
         leakage_items: The scripts of leakage one after the other, of dtype ``LEAKAGE_ITEM_DTYPE``.
         leakage_rows: The rows that they flip.
+        leakage_final_checks: int32, shape (len(leakage_rows),): for a row of a LEAKAGE_MIX a check that is in
+            no earlier row of the item, or -1. An item has at most 64 of them.
         leakage_entries: int32: the last mechanisms are events of leakage, one for each entry: the item that
             happens. They have sites, and effects without bits.
         leakage_always: int32: the first items of scripts that each shot follows from a computational qubit
@@ -243,6 +260,7 @@ class SamplingPlan:
     peak_width: int
     leakage_items: npt.NDArray[np.void] = field(default_factory=lambda: np.zeros(0, LEAKAGE_ITEM_DTYPE))
     leakage_rows: SparseRows = field(default_factory=lambda: SparseRows.of([]))
+    leakage_final_checks: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
     leakage_entries: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
     leakage_always: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
 

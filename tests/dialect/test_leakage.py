@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import stim
 
 import stim_nonclifford as snc
 from stim_nonclifford.simulation.compiler import RequestedOutputs
@@ -24,11 +25,12 @@ LINES = (
     "HERALD_LEAKAGE_EVENT(0.2)",
     "HERALD_LOSS_EVENT(0)",
 )
+SPREAD = "LEAKAGE_SPREAD(0.4, 0.1, 0.5, 0.3) {a} {b}"
 GATES = ("CX {a} {b}", "CZ {a} {b}", "ISWAP {a} {b}", "SWAP {a} {b}", "CS {a} {b}", "R_XX(0.3) {a} {b}", "CH {a} {b}",
          "SPP X{a}*Z{b}", "TPP Y{a}*X{b}", "CCZ 0 1 2", "MPP X{a}*Z{b}", "MXX {a} {b}", "MZZ(0.1) {a} {b}")  # fmt: skip
 
 
-def random_text(seed: int, length: int = 4) -> str:
+def random_text(seed: int, length: int = 4, *, spreads: bool = False) -> str:
     """Gates, noise, measurements and feedback on three qubits, with leakage between them."""
     rng = np.random.default_rng(seed)
     lines = ["H 0 1 2", f"LEAKAGE({rng.choice([0.2, 0.9, 1])}) {rng.integers(3)}"]
@@ -38,6 +40,7 @@ def random_text(seed: int, length: int = 4) -> str:
         lines.append(f"{rng.choice(['T', 'R_X(0.3)', 'H', 'SQRT_Y', 'AMPLITUDE_DAMPING(0.3)'])} {a}")
         lines.append(str(rng.choice(GATES)).format(a=a, b=b))
         records += lines[-1][0] == "M"
+        lines += [SPREAD.format(a=a, b=b)] * spreads
         lines.append(f"{rng.choice(LINES)} {b}")
         records += lines[-1][:2] == "HE"
         kind = rng.integers(6)
@@ -54,6 +57,13 @@ def random_text(seed: int, length: int = 4) -> str:
             lines.append(f"R {b}")
     lines.append("MY 0\nMX 1\nM 2")
     return "\n".join(lines)
+
+
+@pytest.mark.parametrize("seed", [k for k in range(300, 312)])
+def test_spreading_leakage_has_the_distribution_of_the_density_matrix(seed: int) -> None:
+    circuit = snc.Circuit(random_text(seed, length=3, spreads=True))
+    if num_rows(circuit.compile().record_plan()) <= 1 << 12:
+        check_records(circuit)
 
 
 def check_records(circuit: snc.Circuit) -> None:
@@ -98,6 +108,16 @@ def test_records_of_longer_circuits(seed: int) -> None:
         # Other noise on it does nothing to it, and acts on the others.
         ("LEAKAGE(1) 0\nAMPLITUDE_DAMPING(1) 0\nM 0", {0: 0.5, 1: 0.5}),
         ("LEAKAGE(1) 0\nE(1) X0 X1\nM 1", {1: 1.0}),
+        # Leakage spreads, or else it moves, which returns the qubit; then the same the other way round.
+        ("LEAKAGE(1) 0\nLEAKAGE_SPREAD(0.5, 0, 0, 0) 0 1\nHERALD_LEAKAGE_EVENT(0) 0 1", {1: 0.5, 3: 0.5}),
+        ("LEAKAGE(1) 0\nLEAKAGE_SPREAD(0, 1, 0.5, 0) 0 1\nHERALD_LEAKAGE_EVENT(0) 0 1", {1: 0.5, 3: 0.5}),
+        (
+            "LEAKAGE(1) 0\nLEAKAGE_SPREAD(0.25, 0, 0.5, 0) 0 1\nHERALD_LEAKAGE_EVENT(0) 0 1",
+            {1: 0.375, 2: 0.375, 3: 0.25},
+        ),
+        ("LEAKAGE(1) 0\nLEAKAGE_SPREAD(0, 0, 1, 1) 0 1\nHERALD_LEAKAGE_EVENT(0) 0 1", {1: 1.0}),
+        ("LOSS(1) 0\nLEAKAGE_SPREAD(1, 1, 1, 1) 0 1\nHERALD_LOSS_EVENT(0) 0 1", {1: 1.0}),
+        ("LEAKAGE(1) 1\nLEAKAGE_SPREAD(0, 0, 0, 1) 0 1\nM 1 1", {0: 0.5, 3: 0.5}),
         # Heralds tell which of the two it is.
         ("LEAKAGE(1) 0\nHERALD_LEAKAGE_EVENT(0) 0 1\nHERALD_LOSS_EVENT(0) 0", {1: 1.0}),
         ("LEAKAGE(1) 0\nLOSS(1) 0\nHERALD_LEAKAGE_EVENT(0) 0 1\nHERALD_LOSS_EVENT(0) 0", {4: 1.0}),
@@ -182,7 +202,14 @@ def test_text_files_and_what_stim_does(tmp_path: Path) -> None:
             "LEAKAGE(0.1) 0\nM 0\nC_CS rec[-1] 0 1",
             "Line 3: .*a gate on several qubits that a record controls",
         ),
-        ("LOSS(0.1) 0\nOBSERVABLE_INCLUDE(0) X0", "Line 2: .*a qubit that decays or leaks is none"),
+        (
+            "LEAKAGE(0.1) 0\nCX(0.1, 0, 0, 0) 0 1",
+            r"Line 2: .* CX 0 1, then LEAKAGE_SPREAD\(0\.1, 0, 0, 0\) 0 1\.",
+        ),
+        ("LEAKAGE_SPREAD(0.1, 0, 0, 2) 0 1", "the probability must be from 0 to 1, but is 2.0"),
+        ("LEAKAGE_SPREAD(0.1) 0 1", r"takes 4 arguments \(s01, s10, m01, m10\)"),
+        ("LEAKAGE_SPREAD(0.1, 0, 0, 0) 0", "Line 1: .*targets"),
+        ("LOSS(0.1) 0\nOBSERVABLE_INCLUDE(0) X0", "Line 2: .*a misread outcome or leakage is none"),
     ],
 )
 def test_what_has_no_meaning_is_refused(text: str, message: str) -> None:
@@ -207,7 +234,7 @@ def test_what_counts_pauli_errors_refuses_leakage() -> None:
 @pytest.mark.slow  # to import Cirq takes seconds
 def test_cirq_has_no_leakage() -> None:
     pytest.importorskip("stimcirq")
-    with pytest.raises(ValueError, match="stimcirq has no relaxation and no leakage"):
+    with pytest.raises(ValueError, match="stimcirq has no relaxation, no leakage"):
         snc.Circuit("RL 0").to_cirq()
 
 
@@ -246,15 +273,31 @@ def test_error_models_have_the_marginals() -> None:
         MR 0
     """
     assert twirled.approx_equals(snc.Circuit(expected + "\n".join(text.split("\n")[-5:])), atol=1e-12)
-    model = twirled.detector_error_model()
-    assert circuit.detector_error_model() == model
-    assert str(circuit.detector_error_model(kind="noise_only")).startswith(str(model)[:20])
+    expected_rates = flip_rates(twirled.detector_error_model(approximate_disjoint_errors=True))
+    assert expected_rates[:3] == pytest.approx([0.4, 0.25, 0.375], abs=1e-9)
+    for kind in ("s_proxy", "noise_only"):
+        model = circuit.detector_error_model(kind=kind, approximate_disjoint_errors=True)
+        assert flip_rates(model) == pytest.approx(expected_rates, abs=1e-9)
+        # The herald announces the error of qubit 1 before it, but not that of qubit 2 behind it.
+        together = {tuple(sorted(t.val for t in e.targets_copy())) for e in model if e.type == "error"}
+        assert (0, 1) in together
+        assert (0, 2) not in together
     rates = [(0.4, 0), (0.25, 1), (0.375, 2), (0.375, 3)]
     exact = circuit.compile_detector_sampler(seed=5).sample(200_000).mean(axis=0)
     # Six standard errors: significance 1e-8.
     np.testing.assert_allclose(exact, [rate for rate, _ in rates], atol=6 * 0.5 / 200_000**0.5)
     sampled = twirled.compile_detector_sampler(seed=5).sample(200_000).mean(axis=0)
     np.testing.assert_allclose(sampled[:3], exact[:3], atol=12 * 0.5 / 200_000**0.5)
+
+
+def flip_rates(model: stim.DetectorErrorModel) -> list[float]:
+    """How often each detector fires."""
+    even = [1.0] * model.num_detectors
+    for error in model.flattened():
+        for target in error.targets_copy() if error.type == "error" else ():
+            if target.is_relative_detector_id():
+                even[target.val] *= 1 - 2 * error.args_copy()[0]
+    return [(1 - each) / 2 for each in even]
 
 
 def test_expectation_values_of_leaked_qubits() -> None:

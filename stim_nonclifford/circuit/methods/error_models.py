@@ -29,6 +29,9 @@ from ..rewriting.leakage import with_averaged_leakage
 from ..rewriting.twirled_channels import with_twirled_channels
 from .editing import check_coordinates, check_flattened
 
+if TYPE_CHECKING:
+    from ..rewriting.stand_ins import Proxy
+
 __all__ = ["CircuitErrorModels", "ErrorModelKind"]
 
 ErrorModelKind = Literal["s_proxy", "noise_only"]
@@ -44,7 +47,7 @@ class CircuitErrorModels:
         _stim: stim.Circuit
 
         def compile(self) -> CompiledCircuit: ...  # noqa: D102
-        def s_proxy(self) -> stim.Circuit: ...  # noqa: D102
+        def _proxy(self, proxy: Proxy, *, flags: bool) -> stim.Circuit: ...
 
     def detector_error_model(
         self,
@@ -73,7 +76,9 @@ class CircuitErrorModels:
 
         Where they differ, decoders are right much more often with ``"s_proxy"``: see
         ``docs/guides/decoding.md``. If detectors are heralds of erasures, a matching
-        decoder must know them (the same page).
+        decoder must know them (the same page). In place of leakage and loss there are the errors of
+        ``pauli_twirl()``, but an error of a leaked qubit flips its next herald, too, as often as the rate of
+        the herald allows.
 
         Args:
             decompose_errors: Whether to decompose errors that flip more than two detectors.
@@ -181,7 +186,7 @@ class CircuitErrorModels:
             with memory_is_a_limit():
                 compiled = self.compile()
                 if compiled.program.has_non_pauli_channels or compiled.program.has_leakage:
-                    paulis = with_twirled_channels(with_averaged_leakage(self._stim))
+                    paulis = with_twirled_channels(with_averaged_leakage(self._stim, flags=True))
                     compiled = compile_circuit(paulis, likely_outputs)
                 model = detector_error_model(
                     compiled.effects("detectors"),
@@ -270,7 +275,7 @@ class CircuitErrorModels:
 
     def _proxy_model(self, **arguments: Any) -> stim.DetectorErrorModel:
         """Stim's model of the S-proxy."""
-        circuit = self.s_proxy()
+        circuit = self._proxy("s_proxy", flags=True)
         extent = extent_of(circuit)
         check_coordinates(extent)
         if arguments["flatten_loops"]:

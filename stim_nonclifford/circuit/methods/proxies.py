@@ -95,8 +95,8 @@ class CircuitProxies:
         """
         return self._proxy("i_proxy")
 
-    def _proxy(self, proxy: Proxy) -> stim.Circuit:
-        circuit = with_averaged_leakage(self._stim)
+    def _proxy(self, proxy: Proxy, *, flags: bool = False) -> stim.Circuit:
+        circuit = with_averaged_leakage(self._stim, flags=flags)
         return with_replaced(circuit, lambda instruction: stand_in(instruction, proxy))
 
     def diagram(

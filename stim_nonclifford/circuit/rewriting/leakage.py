@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import stim
 
@@ -30,7 +31,7 @@ def has_leakage(circuit: stim.Circuit) -> bool:
     )
 
 
-def with_averaged_leakage(circuit: stim.Circuit) -> stim.Circuit:
+def with_averaged_leakage(circuit: stim.Circuit, *, flags: bool = False) -> stim.Circuit:
     r"""A tagged circuit with Pauli errors in place of its leakage and loss.
 
     The errors at a place have the probability that a qubit is leaked or lost there, but are independent of
@@ -38,8 +39,14 @@ def with_averaged_leakage(circuit: stim.Circuit) -> stim.Circuit:
     before then makes no difference to its partners, which are completely mixed themselves. Heralds are
     records that are 1 with the probability that they report leakage.
 
+    With ``flags``, errors of a leaked qubit flip its next herald, too, so that decoders can use heralds. In a
+    model of independent errors, they do so as often as the rate of the herald allows: each of n errors that
+    a herald announces has, given the herald, a probability of about 1/n. A herald is the record of a further
+    qubit then, the flag.
+
     Args:
         circuit: The circuit.
+        flags: Whether errors flip heralds.
 
     Returns:
         The circuit, unrolled if it has leakage.
@@ -52,32 +59,94 @@ def with_averaged_leakage(circuit: stim.Circuit) -> stim.Circuit:
         CX 0 1
         DEPOLARIZE1(0.375) 1 0
         MR 0 1
+        >>> heralded = "I_ERROR[LEAKAGE(p=0.01)] 0\nCX 0 1\nHERALDED_ERASE[HERALD_LEAKAGE_EVENT(p=0)](0) 0"
+        >>> print(with_averaged_leakage(stim.Circuit(heralded), flags=True))
+        CX 0 1
+        E(0.00250628) X1 X2
+        E(0.00250628) Y1 X2
+        E(0.00250628) Z1 X2
+        MR(0.00255704) 2
     """
     if not has_leakage(circuit):
         return circuit
-    averages = _Averages()
+    averages = _Averages(circuit.num_qubits if flags else None)
     for instruction in unrolled(circuit):
         averages.add(instruction)
-    return averages.circuit
+    return averages.circuit()
+
+
+@dataclass
+class _Mixing:
+    """A qubit is completely mixed with a probability.
+
+    Attributes:
+        qubit: The qubit.
+        probability: The probability.
+        leaked: The probability of that and that the cause, a qubit, has been leaked ever since.
+        lost: The same for a lost one.
+        announced: The exponent (see ``_exponent``) of each of the three errors that flips the flag, too.
+        flag: A further qubit.
+    """
+
+    qubit: int
+    probability: float
+    leaked: float = 0.0
+    lost: float = 0.0
+    announced: float = 0.0
+    flag: int = 0
 
 
 class _Averages:
-    def __init__(self) -> None:
-        self.circuit = stim.Circuit()
+    def __init__(self, first_flag: int | None) -> None:
+        self.first_flag = first_flag
+        self.parts: list[stim.CircuitInstruction | _Mixing] = []
         self.leaked: dict[int, float] = {}  # by qubit, the probability that it is leaked
         self.lost: dict[int, float] = {}
+        self.since_herald: dict[int, list[_Mixing]] = {}  # by qubit, what it has caused
+
+    def circuit(self) -> stim.Circuit:
+        """The circuit so far."""
+        result = stim.Circuit()
+        for part in self.parts:
+            if not isinstance(part, _Mixing):
+                result.append(part)
+                continue
+            rest = part.probability
+            if part.announced > 0:
+                rest = -math.expm1(2 * (part.announced - _exponent_of_mixing(rest)))
+            if rest > 0:
+                result.append("DEPOLARIZE1", [part.qubit], _MIX * rest)
+            for pauli in "XYZ" if part.announced > 0 else "":
+                errors = [stim.target_pauli(part.qubit, pauli), stim.target_x(part.flag)]
+                result.append("E", errors, _probability(part.announced))
+        return result
 
     def gone(self, qubits: Iterable[int]) -> float:
         """The probability that any of these qubits is leaked or lost."""
-        return 1 - math.prod(1 - self.leaked.get(q, 0.0) - self.lost.get(q, 0.0) for q in qubits)
+        each = [self.leaked.get(q, 0.0) + self.lost.get(q, 0.0) for q in qubits]
+        return sum(each) if len(each) == 1 else 1 - math.prod(1 - p for p in each)
 
-    def mix(self, qubit: int, probability: float) -> None:
-        if probability > 0:
-            self.circuit.append("DEPOLARIZE1", [qubit], _MIX * probability)
+    def mix(self, qubit: int, causes: list[int], factor: float = 1.0) -> None:
+        """Mixes a qubit completely if any of the causes is leaked or lost, and something else happens."""
+        probability = self.gone(causes) * factor
+        if probability <= 0:
+            return
+        mixing = _Mixing(qubit, probability)
+        self.parts.append(mixing)
+        causes = [cause for cause in causes if self.gone([cause]) > 0]
+        if len(causes) == 1:  # else no herald announces it
+            (cause,) = causes
+            mixing.leaked = self.leaked.get(cause, 0.0) * factor
+            mixing.lost = self.lost.get(cause, 0.0) * factor
+            self.since_herald.setdefault(cause, []).append(mixing)
 
     def add(self, instruction: stim.CircuitInstruction) -> None:
         channel = leakage_of(instruction)
         if channel is not None:
+            if channel.name == "LEAKAGE_SPREAD":
+                for a, b in instruction.target_groups():
+                    self.spread(a.value, b.value, *channel.values)
+                return
             (p,) = channel.values or (1.0,)
             for target in instruction.targets_copy():
                 self.change(channel.name, target.value, p)
@@ -85,32 +154,78 @@ class _Averages:
         data = stim.gate_data(instruction.name)
         passes = not (data.is_unitary or data.is_reset or data.produces_measurements)
         if passes or instruction.name.startswith("HERALDED") or instruction.name == "MPAD":
-            self.circuit.append(instruction)
+            self.parts.append(instruction)
             return
         for part, qubits in _parts(instruction):
             if data.produces_measurements:
                 for qubit in qubits:
-                    self.mix(qubit, self.gone([qubit]))
-            self.circuit.append(part)
+                    self.mix(qubit, [qubit])
+            self.parts.append(part)
             for qubit in qubits:
                 if data.is_reset:
-                    self.leaked.pop(qubit, None)
-                    self.lost.pop(qubit, None)
+                    for known in (self.leaked, self.lost, self.since_herald):
+                        known.pop(qubit, None)
                 others = [other for other in qubits if other != qubit]
-                self.mix(qubit, self.gone(others) * (1 - self.gone([qubit])))
+                self.mix(qubit, others, 1 - self.gone([qubit]))
+
+    def spread(self, first: int, second: int, s01: float, s10: float, m01: float, m10: float) -> None:
+        for source, partner, spread, move in ((first, second, s01, m01), (second, first, s10, m10)):
+            for probability, moves in ((spread, False), (move, True)):
+                happens = (1 - self.gone([partner])) * probability
+                there = self.leaked.get(partner, 0.0) + self.leaked.get(source, 0.0) * happens
+                if moves:
+                    self.change("RELAX", source, happens)
+                self.leaked[partner] = there
 
     def change(self, name: str, qubit: int, p: float) -> None:
         leaked, lost = self.leaked.get(qubit, 0.0), self.lost.get(qubit, 0.0)
         if name.startswith("HERALD"):
-            flip = (1 - p) * (lost if "LOSS" in name else leaked)
-            self.circuit.append("MPAD", [0], flip or None)
+            self.add_herald(qubit, 1 - p, of_loss="LOSS" in name)
         elif name in ("RELAX", "RL"):
+            if leaked * p > 0:
+                self.parts.append(_Mixing(qubit, leaked * p))
             self.leaked[qubit] = leaked * (1 - p)
-            self.mix(qubit, leaked * p)
+            for mixing in self.since_herald.get(qubit, ()):
+                mixing.leaked *= 1 - p
         elif name == "LOSS":
             self.leaked[qubit], self.lost[qubit] = leaked * (1 - p), lost + (1 - lost) * p
+            for mixing in self.since_herald.get(qubit, ()):
+                mixing.leaked, mixing.lost = mixing.leaked * (1 - p), mixing.lost + mixing.leaked * p
         else:
             self.leaked[qubit] = leaked + (1 - leaked - lost) * p
+
+    def add_herald(self, qubit: int, p: float, *, of_loss: bool) -> None:
+        """A record that is 1 with probability p for a leaked or lost qubit."""
+        reported = p * (self.lost if of_loss else self.leaked).get(qubit, 0.0)
+        mixings = [] if self.first_flag is None else self.since_herald.pop(qubit, [])
+        mixings = [mixing for mixing in mixings if mixing.probability < 1]
+        announced = [
+            _exponent_of_mixing(p * (mixing.lost if of_loss else mixing.leaked)) for mixing in mixings
+        ]
+        wanted, most = _exponent(reported), 3 * sum(announced)
+        if not most or wanted == math.inf:
+            self.parts.append(stim.CircuitInstruction("MPAD", [0], [reported] if reported else []))
+            return
+        scale = min(1.0, wanted / most)
+        flag = (self.first_flag or 0) + qubit
+        for mixing, each in zip(mixings, announced, strict=True):
+            mixing.announced, mixing.flag = scale * each, flag
+        rest = _probability(max(0.0, wanted - scale * most))
+        self.parts.append(stim.CircuitInstruction("MR", [flag], [rest] if rest else []))
+
+
+def _exponent(probability: float) -> float:
+    """Of exp(-x) = 1 - 2 p. Exponents of independent flips of a bit add up."""
+    return math.inf if probability >= 0.5 else -math.log1p(-2 * probability)
+
+
+def _exponent_of_mixing(probability: float) -> float:
+    """Of each of three independent Pauli errors that make a qubit completely mixed with a probability."""
+    return -math.log1p(-probability) / 2
+
+
+def _probability(exponent: float) -> float:
+    return -math.expm1(-exponent) / 2
 
 
 def _parts(instruction: stim.CircuitInstruction) -> Iterator[tuple[stim.CircuitInstruction, list[int]]]:

@@ -52,6 +52,7 @@ class ChannelDefinition:
         carrier: The instruction of Stim that has the tag.
         carrier_arguments: The arguments of that instruction.
         remains: What Stim leaves of the carrier without noise, if it leaves anything.
+        num_targets: How many qubits it acts on together.
         is_list: Whether there are any number of arguments, which have no names in the tag.
     """
 
@@ -63,6 +64,7 @@ class ChannelDefinition:
     carrier: str = "I_ERROR"
     carrier_arguments: tuple[float, ...] = ()
     remains: str = ""
+    num_targets: int = 1
     is_list: bool = False
 
 
@@ -100,8 +102,11 @@ def read_channel(instruction: stim.CircuitInstruction, table: Table) -> TaggedCh
     found, definition = _found(instruction, table)
     if found is None or definition is None or instruction.name == definition.remains:
         return None
-    carrier, example = definition.carrier, tagged_channel(definition, [0], definition.example)
-    written = f"it is written {example} or, without a tag, {_call(definition)} 0"
+    carrier, example = (
+        definition.carrier,
+        tagged_channel(definition, _targets(definition), definition.example),
+    )
+    written = f"it is written {example} or, without a tag, {_call(definition)}"
     if instruction.name != carrier:
         raise ValueError(f"The tag [{instruction.tag}] makes no sense on {instruction.name}: {written}.")
     if tuple(instruction.gate_args_copy()) != definition.carrier_arguments:
@@ -151,8 +156,7 @@ def tagged_channel(
     values = tuple(map(float, values))
     if len(values) != len(definition.parameters) and not definition.is_list:
         raise ValueError(
-            f"{definition.name} takes {_arguments(definition)}, as in {_call(definition)} 0;"
-            f" got {len(values)}."
+            f"{definition.name} takes {_arguments(definition)}, as in {_call(definition)}; got {len(values)}."
         )
     _check(definition, values)
     pairs = [repr(value) for value in values]
@@ -181,8 +185,8 @@ def text_of_channel(definition: ChannelDefinition, arguments: str | None, target
             values.append(float(part))
         except ValueError:
             raise ValueError(f"The argument {part.strip()!r} of {definition.name} is not a number.") from None
-    tagged = str(tagged_channel(definition, [0], values))
-    return f"{tagged.rpartition(' ')[0]}{targets}"
+    tagged = str(tagged_channel(definition, _targets(definition), values))
+    return f"{tagged.rsplit(' ', definition.num_targets)[0]}{targets}"
 
 
 def bare_channel(instruction: stim.CircuitInstruction, channel: TaggedChannel) -> str:
@@ -217,6 +221,11 @@ def _arguments(definition: ChannelDefinition) -> str:
     return f"{count} argument{'s' * (count > 1)} ({', '.join(definition.parameters)})"
 
 
+def _targets(definition: ChannelDefinition) -> list[int]:
+    return list(range(definition.num_targets))
+
+
 def _call(definition: ChannelDefinition) -> str:
     arguments = ", ".join(map(str, definition.example))
-    return f"{definition.name}({arguments})" if arguments else definition.name
+    name = f"{definition.name}({arguments})" if arguments else definition.name
+    return " ".join([name, *map(str, _targets(definition))])

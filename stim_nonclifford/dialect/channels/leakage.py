@@ -21,6 +21,10 @@ def _no_problem() -> str:
     return ""
 
 
+def _spread_problem(*values: float) -> str:
+    return next(filter(None, map(probability_problem, values)), "")
+
+
 def _herald(name: str, state: str) -> ChannelDefinition:
     return ChannelDefinition(
         name,
@@ -53,6 +57,16 @@ _DEFINITIONS = (
         (0.5,),
     ),
     ChannelDefinition("RL", "the same as RELAX(1): every leaked qubit returns", (), _no_problem, ()),
+    ChannelDefinition(
+        "LEAKAGE_SPREAD",
+        "if the first qubit is leaked and the second computational, leakage spreads with probability s01, or"
+        " else moves with m01; then the same the other way round, with s10 and m10",
+        ("s01", "s10", "m01", "m10"),
+        _spread_problem,
+        (0.1, 0.1, 0.0, 0.0),
+        carrier="II_ERROR",
+        num_targets=2,
+    ),
     _herald("HERALD_LEAKAGE_EVENT", "leaked"),
     _herald("HERALD_LOSS_EVENT", "lost"),
 )

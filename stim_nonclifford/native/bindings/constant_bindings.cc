@@ -25,6 +25,8 @@ void bind_constants(nanobind::module_& m) {
     m.attr("LEAKAGE_FLIP") = static_cast<int32_t>(snc::leakage_flip);
     m.attr("LEAKAGE_MIX") = static_cast<int32_t>(snc::leakage_mix);
     m.attr("LEAKAGE_END") = static_cast<int32_t>(snc::leakage_end);
+    m.attr("LEAKAGE_SPREAD") = static_cast<int32_t>(snc::leakage_spread);
+    m.attr("LEAKAGE_MOVE") = static_cast<int32_t>(snc::leakage_move);
     m.attr("OUTCOMES") = static_cast<uint64_t>(snc::Stream::outcomes);
     m.attr("SET_DRAWS") = static_cast<uint64_t>(snc::Stream::set_draws);
     m.attr("LEFT_PARTS") = static_cast<uint64_t>(snc::Stream::left_parts);

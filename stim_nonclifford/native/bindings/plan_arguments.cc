@@ -98,8 +98,9 @@ snc::Plan to_plan(nb::handle plan) {
         .coins = to_rows(plan, "coins"),
         .coins_are_lists = to_bool(plan, "coins_are_lists"),
         .leakage_items = to_records<snc::LeakageItem>(
-            plan, "leakage_items", {"threshold", "kind", "states", "to", "first_row", "end_row"}),
+            plan, "leakage_items", {"threshold", "kind", "states", "to", "first_row", "end_row", "qubit", "partner"}),
         .leakage_rows = to_rows(plan, "leakage_rows"),
+        .leakage_final_checks = to_numbers<int32_t>(plan, "leakage_final_checks"),
         .leakage_entries = to_numbers<int32_t>(plan, "leakage_entries"),
         .leakage_always = to_numbers<int32_t>(plan, "leakage_always"),
         .operations = to_operations(plan),

@@ -145,8 +145,8 @@ class UsedSites {
 
 // The leakage of one shot. Few shots have any.
 //
-// A leaked qubit flips a random half of many rows, and mostly fails a check. The last event of a shot is followed after all
-// others, so that a check can be final, and fail, after few of its rows.
+// A leaked qubit flips a random half of many rows, and mostly fails a check. The first event of a shot is followed after all others:
+// then some of its checks are final, and one word says at once whether any of them fails.
 class ShotLeakage {
    public:
     ShotLeakage(const Plan& plan, uint64_t seed, uint64_t block, uint32_t shot)
@@ -155,43 +155,58 @@ class ShotLeakage {
     // Scripts that every shot follows.
     template <typename Flip>
     void follow_always(Flip flip) {
-        for (const int32_t first : plan_.leakage_always) follow(first, 0, flip, never);
+        for (const int32_t item : plan_.leakage_always) follow({0, item, 0, 0}, flip, plain);
     }
 
-    // An event, if its mechanism is one of leakage. It is followed when the next one comes.
+    // An event, if its mechanism is one of leakage.
     template <typename Flip>
     void note_event(int32_t mechanism, Flip flip) {
         if (mechanism < plan_.first_leakage_mechanism) [[likely]] return;
-        if (last_ >= 0) follow_event(flip, never);
-        last_ = mechanism;
+        const LeakageEntry& entry = plan_.leakage_entries[static_cast<size_t>(mechanism - plan_.first_leakage_mechanism)];
+        if (first_ == nullptr) {
+            first_ = &entry;
+            fails_ = entry.decisive != 0 && (words_.deciding() & entry.decisive) != 0;
+        } else if (!fails_) {
+            follow(entry, flip, plain);
+        }
     }
 
-    // The last event, as far as it matters; `row` is the row of the shot that `flip` changes.
+    // The first event; `row` is the row of the shot that `flip` changes. A shot that fails has any check that fires.
     template <typename Flip>
-    void follow_last(const uint64_t* row, Flip flip) {
-        if (last_ < 0) [[likely]] return;
-        follow_event(flip, [&](size_t number) {
+    void follow_first(uint64_t* row, Flip flip) {
+        if (first_ == nullptr) [[likely]] return;
+        if (fails_) {
+            row[0] |= 1;
+            return;
+        }
+        follow(*first_, flip, [&](size_t number, bool bit) {
             const int32_t check = plan_.leakage_final_checks[number];
-            return check >= 0 && (row[check / 64] >> (check % 64) & 1) != 0;
+            if (check < 0) return MixedRow{bit, false};
+            const bool fires = (row[check / 64] >> (check % 64) & 1) != 0;
+            if (first_->decisive != 0) return MixedRow{fires, false};
+            return MixedRow{bit, bit != fires};
         });
     }
 
    private:
-    static bool never(size_t) { return false; }
+    static MixedRow plain(size_t, bool bit) { return {bit, false}; }
 
-    template <typename Flip, typename Stops>
-    void follow(int32_t first, int32_t state, Flip flip, Stops stops) {
-        follow_script(&plan_.leakage_items[static_cast<size_t>(first)], state, words_, flip, stops);
-    }
-    template <typename Flip, typename Stops>
-    void follow_event(Flip flip, Stops stops) {
-        const int32_t entry = plan_.leakage_entries[static_cast<size_t>(last_ - plan_.first_leakage_mechanism)];
-        follow(entry + 1, plan_.leakage_items[static_cast<size_t>(entry)].to, flip, stops);
+    template <typename Flip, typename Decide>
+    void follow(const LeakageEntry& entry, Flip flip, Decide decide) {
+        const LeakageItem* const item = &plan_.leakage_items[static_cast<size_t>(entry.item)];
+        if (plan_.num_script_qubits == 1) {
+            int32_t state = entry.state;
+            return follow_script(item, &state, words_, flip, decide);
+        }
+        std::vector<int32_t> states(plan_.num_script_qubits);
+        states[static_cast<size_t>(entry.qubit)] = entry.state;
+        follow_script(item, states.data(), words_, flip, decide);
     }
 
     const Plan& plan_;
     LeakageWords words_;
-    int32_t last_ = -1;
+    const LeakageEntry* first_ = nullptr;
+    bool fails_ = false;
 };
 
 // So many events of a shot are compared with each other; for more of them, the sites are noted.
@@ -216,7 +231,7 @@ template <uint32_t W>
         else
             leakage.note_event(mine[e], flip_leakage);
     }
-    leakage.follow_last(row, flip_leakage);
+    leakage.follow_first(row, flip_leakage);
 }
 
 // Rows of W words, kept in registers.
@@ -309,7 +324,7 @@ inline void memory_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_
             }
         }
         for_each_flipped_coin(plan.num_coins, seed, block, shot, [&](uint32_t coin) { plan.coins.flip(coin, row); });
-        leakage.follow_last(row, flip_leakage);
+        leakage.follow_first(row, flip_leakage);
         uint64_t fired = 0;
         for (uint32_t w = 0; w < layout.check_words; ++w) fired |= row[w];
         out.shots[passed] = shot;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <unordered_map>
 
 namespace snc {
 
@@ -17,26 +16,16 @@ RowTable pack_rows(SparseRows rows, bool are_lists, uint32_t num_words, PackedBi
     return {rows, are_lists, num_words};
 }
 
-// The first bit of a row, if it is a check and no earlier row has it up to the end of another item's rows.
-std::vector<int32_t> final_checks_of_leakage(const PlanArrays& arrays) {
-    const size_t num_rows = arrays.leakage_rows.size();
-    std::vector<bool> is_end(num_rows + 1, false);
-    for (const LeakageItem& item : arrays.leakage_items) is_end[static_cast<size_t>(item.end_row)] = true;
-    std::vector<int32_t> checks(num_rows, -1);
-    std::unordered_map<int32_t, size_t> row_of_check;
-    for (size_t row = num_rows; row-- > 0;) {
-        if (is_end[row + 1]) row_of_check.clear();
-        const RowView bits = arrays.leakage_rows[row];
-        for (const int32_t bit : bits)
-            if (const auto found = row_of_check.find(bit); found != row_of_check.end()) {
-                checks[found->second] = -1;
-                row_of_check.erase(found);
-            }
-        if (bits.empty() || static_cast<uint32_t>(bits.front()) >= arrays.num_checks) continue;
-        checks[row] = bits.front();
-        row_of_check[bits.front()] = row;
-    }
-    return checks;
+// The event of a change that happens.
+LeakageEntry leakage_entry(const Plan& plan, int32_t change) {
+    const LeakageItem* item = &plan.leakage_items[static_cast<size_t>(change)];
+    LeakageEntry entry{0, change + 1, item->qubit, item->to};
+    while ((++item)->kind == leakage_flip) continue;
+    const bool is_certain = item->qubit == entry.qubit && (item->states >> entry.state & 1) != 0;
+    if (!is_certain || item->kind != leakage_mix || item[1].kind != leakage_end) return entry;
+    for (int32_t row = item->first_row; row < item->end_row; ++row)
+        if (plan.leakage_final_checks[static_cast<size_t>(row)] >= 0) entry.decisive = entry.decisive << 1 | 1;
+    return entry;
 }
 
 void pack_noise(const PlanArrays& arrays, Plan& plan) {
@@ -61,9 +50,11 @@ void pack_noise(const PlanArrays& arrays, Plan& plan) {
     plan.num_coins = static_cast<uint32_t>(arrays.coins.size());
     plan.leakage_items = arrays.leakage_items;
     plan.leakage_rows = pack_rows(arrays.leakage_rows, arrays.effects_are_lists, layout.words(), packed_bit);
-    plan.leakage_entries = arrays.leakage_entries;
     plan.leakage_always = arrays.leakage_always;
-    plan.leakage_final_checks = final_checks_of_leakage(arrays);
+    plan.leakage_final_checks = arrays.leakage_final_checks;
+    for (const LeakageItem& item : plan.leakage_items)
+        plan.num_script_qubits = std::max(plan.num_script_qubits, static_cast<uint32_t>(std::max(item.qubit, item.partner)) + 1);
+    for (const int32_t entry : arrays.leakage_entries) plan.leakage_entries.push_back(leakage_entry(plan, entry));
     plan.first_leakage_mechanism = static_cast<int32_t>(plan.alias.size() - plan.leakage_entries.size());
 }
 

@@ -51,8 +51,10 @@ struct Plan {
     // Leakage. The last mechanisms are its events, one for each entry.
     std::vector<LeakageItem> leakage_items;
     RowTable leakage_rows;
-    std::vector<int32_t> leakage_entries, leakage_always;
+    std::vector<LeakageEntry> leakage_entries;
+    std::vector<int32_t> leakage_always;
     int32_t first_leakage_mechanism = 0;
+    uint32_t num_script_qubits = 1;  // the most that any script has
     // For each row of leakage a check that it has and no earlier row that is mixed with it, or -1.
     std::vector<int32_t> leakage_final_checks;
 
@@ -89,7 +91,7 @@ struct PlanArrays {
     bool coins_are_lists;
     std::vector<LeakageItem> leakage_items;
     SparseRows leakage_rows;
-    std::vector<int32_t> leakage_entries, leakage_always;
+    std::vector<int32_t> leakage_final_checks, leakage_entries, leakage_always;
     std::vector<Operation> operations;
     std::vector<RotationTerm> terms;
     std::vector<int32_t> branch_constant;

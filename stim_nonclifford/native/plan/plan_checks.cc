@@ -43,10 +43,19 @@ void check_leakage(const PlanArrays& plan) {
     const uint64_t num_bits = uint64_t{plan.num_checks} + plan.num_signature_bits + plan.num_outputs;
     check_rows(plan.leakage_rows, plan.leakage_rows.size(), num_bits, "leakage_rows");
     const auto num_rows = static_cast<int64_t>(plan.leakage_rows.size()), num_items = static_cast<int64_t>(plan.leakage_items.size());
+    require_range(plan.leakage_final_checks, -1, plan.num_checks, "leakage_final_checks");
+    require(plan.leakage_final_checks.size() == plan.leakage_rows.size(), "There must be leakage_final_checks for each row of leakage_rows.");
+    std::vector<int64_t> final_before(plan.leakage_final_checks.size() + 1);
+    for (size_t row = 0; row < plan.leakage_final_checks.size(); ++row)
+        final_before[row + 1] = final_before[row] + (plan.leakage_final_checks[row] >= 0);
     for (const LeakageItem& item : plan.leakage_items) {
-        require(item.kind >= leakage_change && item.kind <= leakage_end, "leakage_items must be of a known kind.");
+        require(item.kind >= leakage_change && item.kind <= leakage_move, "leakage_items must be of a known kind.");
+        require(item.qubit >= 0 && item.qubit < max_script_qubits && item.partner >= 0 && item.partner < max_script_qubits,
+                "leakage_items must have qubits of a script.");
         require(item.to >= 0 && item.to < num_leakage_states, "leakage_items must lead to a state.");
         require(item.first_row >= 0 && item.first_row <= item.end_row && item.end_row <= num_rows, "leakage_items must have rows of leakage_rows.");
+        require(item.kind != leakage_mix || final_before[static_cast<size_t>(item.end_row)] - final_before[static_cast<size_t>(item.first_row)] <= max_mixed_rows,
+                "leakage_items must have at most 64 final checks.");
     }
     require(num_items <= INT32_MAX && (num_items == 0 || plan.leakage_items.back().kind == leakage_end), "leakage_items must end.");
     require_range(plan.leakage_entries, 0, num_items, "leakage_entries");

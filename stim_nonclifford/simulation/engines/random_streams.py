@@ -88,8 +88,13 @@ class LeakageDraws:
     def __init__(self, seed: int, shot: int) -> None:
         self._words: list[int] = []
         self._stream = seed, Stream.LEAKAGE, shot
-        self._taken = 0
+        self._taken = 1
         self._left: list[bool] = []
+
+    def deciding_bits(self) -> list[bool]:
+        """The bits of word 0, which decides final checks."""
+        word = int(words(*self._stream, 1)[0])
+        return [bool(word >> k & 1) for k in range(64)]
 
     def happens(self, threshold: int) -> bool:
         """Whether an item with this threshold happens. A certain one needs no random number."""
@@ -104,7 +109,7 @@ class LeakageDraws:
         return found
 
     def _next(self) -> int:
-        if self._taken == len(self._words):
+        if self._taken >= len(self._words):
             self._words = words(*self._stream, 2 * self._taken + 8).tolist()
         self._taken += 1
         return self._words[self._taken - 1]

@@ -22,7 +22,10 @@ from ..plan import (
     CERTAIN,
     LEAKAGE_CHANGE,
     LEAKAGE_END,
+    LEAKAGE_FLIP,
     LEAKAGE_MIX,
+    LEAKAGE_MOVE,
+    LEAKAGE_SPREAD,
     MEASURE,
     ROTATE,
     WEAK_MEASURE,
@@ -183,11 +186,11 @@ def sample_shots(plan: SamplingPlan, seed: int, first_shot: int, num_shots: int)
                 continue
             mechanisms = [_mechanism(plan, int(w)) for w in event_words[ends[k] - counts[k] : ends[k]]]
             row = _noise_row(plan, mechanisms)
-            for leaked in _leaked_rows(plan, mechanisms, LeakageDraws(seed, shot)):
-                row[plan.leakage_rows.row(leaked)] ^= True
             for f in range(len(plan.coins)):
                 if int(coin_words[k * words_per_shot + f // 64]) >> (f % 64) & 1:
                     row[plan.coins.row(f)] ^= True
+            if plan.has_leakage:
+                _leak(plan, mechanisms, row, LeakageDraws(seed, shot))
             yield _finish(plan, row, seed, shot, mechanisms)
 
 
@@ -331,31 +334,64 @@ def _noise_row(plan: SamplingPlan, mechanisms: list[int]) -> Bits:
     return row
 
 
-def _leaked_rows(plan: SamplingPlan, mechanisms: list[int], draws: LeakageDraws) -> Iterator[int]:
-    """The rows of ``leakage_rows`` that a shot with these events flips."""
+def _leak(plan: SamplingPlan, mechanisms: list[int], row: Bits, draws: LeakageDraws) -> None:
+    """What a shot with these events flips in its row by leakage."""
     for first in plan.leakage_always:
-        yield from _followed_script(plan, int(first), 0, draws)
+        _follow_script(plan, int(first), {}, row, draws)
     first_mechanism = plan.num_mechanisms - len(plan.leakage_entries)
-    for mechanism in acting_mechanisms(plan, mechanisms) if len(plan.leakage_entries) else ():
-        if mechanism >= first_mechanism:
-            entry = int(plan.leakage_entries[mechanism - first_mechanism])
-            yield from _followed_script(plan, entry + 1, int(plan.leakage_items["to"][entry]), draws)
+    acting = acting_mechanisms(plan, mechanisms) if len(plan.leakage_entries) else []
+    changes = [int(plan.leakage_entries[m - first_mechanism]) for m in acting if m >= first_mechanism]
+    for k in [*range(1, len(changes)), *range(len(changes))[:1]]:  # the first one after all others
+        change = changes[k]
+        item = plan.leakage_items[change]
+        decided = draws.deciding_bits() if k == 0 and _is_decided(plan, change) else None
+        _follow_script(plan, change + 1, {int(item["qubit"]): int(item["to"])}, row, draws, decided)
 
 
-def _followed_script(plan: SamplingPlan, place: int, state: int, draws: LeakageDraws) -> Iterator[int]:
-    """The rows that a qubit flips that follows a script from an item on, in this state."""
+def _is_decided(plan: SamplingPlan, change: int) -> bool:
+    """Whether the final checks of the last item after a change are decided by one word."""
+    place = change + 1
+    while plan.leakage_items[place]["kind"] == LEAKAGE_FLIP:
+        place += 1
+    before, last = plan.leakage_items[change], plan.leakage_items[place]
+    if last["kind"] != LEAKAGE_MIX or plan.leakage_items[place + 1]["kind"] != LEAKAGE_END:
+        return False
+    return bool(last["qubit"] == before["qubit"] and int(last["states"]) >> int(before["to"]) & 1)
+
+
+def _follow_script(
+    plan: SamplingPlan,
+    place: int,
+    states: dict[int, int],
+    row: Bits,
+    draws: LeakageDraws,
+    decided: list[bool] | None = None,
+) -> None:
+    """What is flipped by a script from an item on, with these states of its qubits; the others are 0."""
     while (item := plan.leakage_items[place])["kind"] != LEAKAGE_END:
         place += 1
+        qubit, partner = int(item["qubit"]), int(item["partner"])
+        state = states.get(qubit, 0)
         if not int(item["states"]) >> state & 1:
             continue
         rows = range(item["first_row"], item["end_row"])
         if item["kind"] == LEAKAGE_MIX:
+            values = iter(decided or ())
             for k in range(0, len(rows), 64):
                 some = rows[::-1][k : k + 64]
-                yield from itertools.compress(some, draws.bits(len(some)))
+                for number, bit in zip(some, draws.bits(len(some)), strict=True):
+                    check = int(plan.leakage_final_checks[number])
+                    flips = bit if decided is None or check < 0 else bool(row[check]) != next(values)
+                    if flips:
+                        row[plan.leakage_rows.row(number)] ^= True
+        elif item["kind"] in (LEAKAGE_SPREAD, LEAKAGE_MOVE):
+            if not states.get(partner, 0) and draws.happens(int(item["threshold"])):
+                states[partner] = state
+                states[qubit] = 0 if item["kind"] == LEAKAGE_MOVE else state
         elif draws.happens(int(item["threshold"])):
-            state = int(item["to"]) if item["kind"] == LEAKAGE_CHANGE else state
-            yield from rows
+            states[qubit] = int(item["to"]) if item["kind"] == LEAKAGE_CHANGE else state
+            for number in rows:
+                row[plan.leakage_rows.row(number)] ^= True
 
 
 def acting_mechanisms(plan: SamplingPlan, events: Iterable[int]) -> list[int]:

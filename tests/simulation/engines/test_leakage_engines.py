@@ -21,13 +21,16 @@ from stim_nonclifford.simulation.plan import SamplingPlan
 SHOTS = 200
 
 
-def memory(rounds: int, probability: float, *, relax: float = 0.0, observable: bool = True) -> snc.Circuit:
+def memory(
+    rounds: int, probability: float, *, relax: float = 0.0, observable: bool = True, spreads: bool = False
+) -> snc.Circuit:
     """A repetition code of five qubits with T gates, in which data qubits and ancillas leak."""
     data, ancillas = (0, 2, 4, 6, 8), (1, 3, 5, 7)
     body = [
         f"LEAKAGE({probability}) {' '.join(map(str, (*data, *ancillas)))}",
         "CX 0 1 2 3 4 5 6 7",
         "DEPOLARIZE2(0.01) 0 1 2 3 4 5 6 7",
+        *["LEAKAGE_SPREAD(0.3, 0.1, 0.2, 0.4) 0 1 2 3 4 5 6 7"] * spreads,
         f"LEAKAGE({probability}) 0 2 4",
         f"LOSS({probability / 2}) 6",
         "CX 2 1 4 3 6 5 8 7",
@@ -62,8 +65,9 @@ def plans_of(circuit: snc.Circuit) -> list[SamplingPlan]:
         memory(3, 0.05, relax=0.3),
         memory(12, 0.02),
         memory(3, 0.4),
+        memory(3, 0.02, spreads=True),
     ],
-    ids=["short", "returning", "long", "likely"],
+    ids=["short", "returning", "long", "likely", "spreading"],
 )
 def test_engines_agree(circuit: snc.Circuit, form: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     found = plans_of(circuit)

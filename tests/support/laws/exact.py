@@ -13,7 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from stim_nonclifford.simulation.engines.reference import outcome_law
-from stim_nonclifford.simulation.plan import LEAKAGE_CHANGE, LEAKAGE_END, LEAKAGE_MIX, SamplingPlan
+from stim_nonclifford.simulation.plan import (
+    LEAKAGE_CHANGE,
+    LEAKAGE_END,
+    LEAKAGE_MIX,
+    LEAKAGE_MOVE,
+    LEAKAGE_SPREAD,
+    SamplingPlan,
+)
 
 Distribution = dict[int, float]
 """Probabilities of rows of bits; bit k of the key is bit k of the row."""
@@ -77,7 +84,8 @@ def _causes(plan: SamplingPlan) -> list[dict[int, float]]:
         row, rate, site = mask(plan.effects.row(m)), float(plan.rates[m]), int(plan.sites[m])
         if m >= first_leakage:
             entry = int(plan.leakage_entries[m - first_leakage])
-            leaked = script_distribution(plan, entry + 1, int(plan.leakage_items["to"][entry]))
+            change = plan.leakage_items[entry]
+            leaked = script_distribution(plan, entry + 1, {int(change["qubit"]): int(change["to"])})
             at_site.setdefault(site, []).extend((row ^ r, rate * p) for r, p in leaked.items())
             continue
         if site < 0:
@@ -92,26 +100,25 @@ def _causes(plan: SamplingPlan) -> list[dict[int, float]]:
             # The first event of the site decides; later ones do nothing.
             previous = choices[-1].get(row, 0.0)
             choices[-1][row] = previous - np.expm1(-total) * rate / total
-    choices += [script_distribution(plan, int(first), 0) for first in plan.leakage_always]
+    choices += [script_distribution(plan, int(first), {}) for first in plan.leakage_always]
     return choices + [{mask(plan.coins.row(c)): 0.5} for c in range(len(plan.coins))]
 
 
-def script_distribution(plan: SamplingPlan, place: int, state: int) -> Distribution:
-    """The distribution of the rows that a qubit flips that follows a script from an item on, in this state."""
-    reached = {(state, 0): 1.0}
+def script_distribution(plan: SamplingPlan, place: int, states: Mapping[int, int]) -> Distribution:
+    """The distribution of the rows that a script flips from an item on; qubits not in ``states`` are in 0."""
+    num_qubits = 1 + max(int(plan.leakage_items[name].max()) for name in ("qubit", "partner"))
+    reached = {(tuple(states.get(q, 0) for q in range(num_qubits)), 0): 1.0}
     while (item := plan.leakage_items[place])["kind"] != LEAKAGE_END:
         place += 1
         rows = [mask(plan.leakage_rows.row(r)) for r in range(item["first_row"], item["end_row"])]
-        is_mix, is_change = item["kind"] == LEAKAGE_MIX, item["kind"] == LEAKAGE_CHANGE
-        choices = (
-            [(0.5, row) for row in rows] if is_mix else [((int(item["threshold"]) + 1) / 2**64, sum(rows))]
-        )
+        happens = (int(item["threshold"]) + 1) / 2**64
+        choices = [(0.5, row) for row in rows] if item["kind"] == LEAKAGE_MIX else [(happens, sum(rows))]
         for probability, row in choices:
-            after: dict[tuple[int, int], float] = {}
+            after: dict[tuple[tuple[int, ...], int], float] = {}
             for (now, total), p in reached.items():
-                q = probability if int(item["states"]) >> now & 1 else 0.0
-                happened = int(item["to"]) if is_change else now, total ^ row
-                for key, weight in ((happened, p * q), ((now, total), p * (1 - q))):
+                then = _states_after(item, now)
+                q = 0.0 if then is None else probability
+                for key, weight in (((then or now, total ^ row), p * q), ((now, total), p * (1 - q))):
                     if weight:
                         after[key] = after.get(key, 0.0) + weight
             reached = after
@@ -119,6 +126,21 @@ def script_distribution(plan: SamplingPlan, place: int, state: int) -> Distribut
     for (_, total), p in reached.items():
         result[total] = result.get(total, 0.0) + p
     return result
+
+
+def _states_after(item: np.void, now: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The states of the qubits of a script if an item happens, or None if it is skipped."""
+    qubit, partner, kind = int(item["qubit"]), int(item["partner"]), item["kind"]
+    spreads = kind in (LEAKAGE_SPREAD, LEAKAGE_MOVE)
+    if not int(item["states"]) >> now[qubit] & 1 or (spreads and now[partner]):
+        return None
+    then = list(now)
+    if kind == LEAKAGE_CHANGE:
+        then[qubit] = int(item["to"])
+    elif spreads:
+        then[partner] = now[qubit]
+        then[qubit] *= kind == LEAKAGE_SPREAD
+    return tuple(then)
 
 
 def convolve(causes: Iterable[Mapping[int, float]], constant: int = 0) -> Distribution:

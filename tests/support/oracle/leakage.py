@@ -19,7 +19,9 @@ from .operators import PAULIS, parse_tag, pauli_string
 HERE, LEAKED, LOST = 0, 1, 2
 Levels = tuple[int, ...]
 
-_CHANNEL = re.compile(r"(LEAKAGE|LOSS|RELAX|RL|HERALD_LEAKAGE_EVENT|HERALD_LOSS_EVENT)(?:\(p=(.*)\))?")
+_CHANNEL = re.compile(
+    r"(LEAKAGE_SPREAD|LEAKAGE|LOSS|RELAX|RL|HERALD_LEAKAGE_EVENT|HERALD_LOSS_EVENT)(?:\(\w+=(.*)\))?"
+)
 _MIX: list[Term] = [(0.25, (), PAULIS[letter]) for letter in "IXYZ"]
 _NOISE = {"X_ERROR", "Y_ERROR", "Z_ERROR", "DEPOLARIZE1", "DEPOLARIZE2", "PAULI_CHANNEL_1", "PAULI_CHANNEL_2",
           "E", "ELSE_CORRELATED_ERROR", "HERALDED_ERASE", "HERALDED_PAULI_CHANNEL_1"}  # fmt: skip
@@ -38,6 +40,11 @@ class LeakageSimulator:
         """Performs the instructions of a circuit."""
         for instruction in circuit.flattened():
             channel = _CHANNEL.fullmatch(instruction.tag)
+            if channel and channel[1] == "LEAKAGE_SPREAD":
+                values = [float(part.rpartition("=")[2]) for part in channel[2].split(",")]
+                for a, b in instruction.target_groups():
+                    self._spread(values, a.value, b.value)
+                continue
             if channel and instruction.name != "MPAD":
                 p = float(channel[2]) if channel[2] else 1.0
                 for target in instruction.targets_copy():
@@ -81,6 +88,29 @@ class LeakageSimulator:
                     if after != level:
                         part._apply(_MIX, [qubit])
                     self._add((*levels[:qubit], after, *levels[qubit + 1 :]), part)
+
+    def _spread(self, values: Sequence[float], first: int, second: int) -> None:
+        """Both directions one after the other; in each, leakage moves if it does not spread."""
+        for source, partner, spread, move in (
+            (first, second, values[0], values[2]),
+            (second, first, values[1], values[3]),
+        ):
+            before, self.parts = self.parts, {}
+            for levels, simulator in before.items():
+                if levels[source] != LEAKED or levels[partner] != HERE:
+                    self._add(levels, simulator)
+                    continue
+                for weight, at_source in ((spread, LEAKED), ((1 - spread) * move, HERE)):
+                    part = copy.copy(simulator)
+                    part.branches = {key: weight * rho for key, rho in simulator.branches.items()}
+                    part._apply(_MIX, [source])
+                    part._apply(_MIX, [partner])
+                    after = list(levels)
+                    after[source], after[partner] = at_source, LEAKED
+                    self._add(tuple(after), part)
+                stays = (1 - spread) * (1 - move)
+                simulator.branches = {key: stays * rho for key, rho in simulator.branches.items()}
+                self._add(levels, simulator)
 
     def _perform(self, instruction: stim.CircuitInstruction) -> None:
         name = instruction.name

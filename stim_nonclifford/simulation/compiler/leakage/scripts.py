@@ -2,7 +2,8 @@
 
 Whether a qubit is leaked or lost depends on no quantum state and on no other qubit, and a reset makes it
 computational. So the time of each qubit between two resets is a *script*, a Markov chain of its own with the
-states computational, leaked and lost, and all scripts are independent.
+states computational, leaked and lost, and all scripts are independent. Qubits between which leakage spreads
+have a script together, from where the first of them can leak to where all are computational for certain.
 
 Pauli errors stand for a leaked qubit, exactly. A qubit that leaks is completely mixed (a uniformly random
 Pauli), and stays so, whatever gates do to it alone. After a gate on it and others, all of them are completely
@@ -18,7 +19,7 @@ from dataclasses import dataclass, field
 from ....base.errors import ResourceLimitError
 from ..algebra.paulis import X, Z
 from ..program.program import Program
-from ..program.steps import LeakageHerald, LeakageReturn, Leaking, Measure, Meeting, Reset
+from ..program.steps import LeakageHerald, LeakageReturn, LeakageSpread, Leaking, Measure, Meeting, Reset
 
 __all__ = [
     "COMPUTATIONAL",
@@ -31,6 +32,7 @@ __all__ = [
     "Script",
     "ScriptItem",
     "Scripts",
+    "Spread",
     "scripts_of",
 ]
 
@@ -63,6 +65,20 @@ class Change:
     states: int
     to: int
     probability: float
+    qubit: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """If the qubit is leaked and the partner computational, the partner leaks with a probability.
+
+    With ``moves``, the qubit becomes computational then.
+    """
+
+    partner: int
+    probability: float
+    moves: bool
+    qubit: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +88,7 @@ class Flip:
     states: int
     bit: int
     probability: float
+    qubit: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +96,11 @@ class Mix:
     """If the qubit is leaked or lost, each of these inserted bits is flipped with probability 1/2."""
 
     bits: tuple[int, ...]
+    qubit: int = 0
 
 
-ScriptItem = Change | Flip | Mix
+ScriptItem = Change | Spread | Flip | Mix
+"""Items name the qubits of their script by numbers from 0 on."""
 Script = Sequence[ScriptItem]
 
 
@@ -90,8 +109,8 @@ class Scripts:
     """The scripts of a circuit.
 
     Attributes:
-        scripts: The scripts, each for one qubit from a place where it can leak to where it is computational
-            for certain.
+        scripts: The scripts, each for one qubit, or for qubits between which leakage spreads, from a place
+            where one of them can leak to where all are computational for certain.
         bits: The inserted bits.
     """
 
@@ -115,69 +134,104 @@ def scripts_of(program: Program) -> Scripts:
         >>> import stim
         >>> from stim_nonclifford.simulation.compiler.program.flattening import program_of
         >>> scripts = scripts_of(program_of(stim.Circuit("I_ERROR[LEAKAGE(p=0.1)] 0\nM 0\nR 0")))
-        >>> scripts.scripts
-        [[Change(states=1, to=1, probability=0.1), Mix(bits=(0, 1)), Mix(bits=(2, 3))]]
+        >>> scripts.scripts[0][:2]
+        [Change(states=1, to=1, probability=0.1, qubit=0), Mix(bits=(0, 1), qubit=0)]
     """
     if not program.has_leakage:
         return Scripts()
-    finder = _Finder()
+    finder = _Finder(_groups(program))
     for number, step in enumerate(program.steps):
         match step:
             case Leaking(qubit, p, is_loss):
                 finder.leak(number, qubit, p, is_loss)
             case LeakageReturn(qubit, p):
                 finder.give_back(qubit, p)
-            case LeakageHerald(qubit, record, p, of_loss) if qubit in finder.open:
+            case LeakageSpread(source, partner, p, moves) if source in finder.may_leak and p > 0:
+                finder.spread(number, source, partner, p, moves)
+            case LeakageHerald(qubit, record, p, of_loss) if qubit in finder.may_leak:
                 bit = finder.bit(InsertedBit(number, -1, record))
-                finder.add(qubit, Flip(1 << (LOST if of_loss else LEAKED), bit, p))
+                finder.add(qubit, Flip(1 << (LOST if of_loss else LEAKED), bit, p, finder.number(qubit)))
             case Meeting(qubits):
                 for qubit in qubits:
-                    if qubit in finder.open:
-                        finder.add(qubit, Mix(finder.mixed(number, qubits)))
+                    if qubit in finder.may_leak:
+                        finder.add(qubit, Mix(finder.mixed(number, qubits), finder.number(qubit)))
             case Reset(qubit, _) | Measure(((qubit, _),), _, _, _, True):
                 finder.end(qubit)
     return Scripts(finder.scripts, list(finder.numbers))
 
 
+def _groups(program: Program) -> dict[int, list[int]]:
+    """By qubit, the qubits that share a script with it; alone, it is not there."""
+    groups: dict[int, list[int]] = {}
+    for step in program.steps:
+        if isinstance(step, LeakageSpread) and step.probability > 0:
+            first, second = (groups.get(q, [q]) for q in (step.source, step.partner))
+            if first is not second:
+                first += second
+                groups |= dict.fromkeys(first, first)
+    return groups
+
+
 class _Finder:
-    def __init__(self) -> None:
+    def __init__(self, groups: dict[int, list[int]]) -> None:
+        self.groups = groups
+        self.places = {q: k for group in groups.values() for k, q in enumerate(group)}
         self.scripts: list[Script] = []
-        self.open: dict[int, list[ScriptItem]] = {}  # by qubit, the script that no reset has ended
+        self.open: dict[
+            int, list[ScriptItem]
+        ] = {}  # by the first qubit of a group, the script that has not ended
         self.numbers: dict[InsertedBit, int] = {}
+        self.may_leak: set[int] = set()  # qubits that may be leaked or lost
         self.may_be_lost: set[int] = set()
         self.num_items = 0
+
+    def number(self, qubit: int) -> int:
+        """The number of a qubit in its script."""
+        return self.places.get(qubit, 0)
 
     def leak(self, step: int, qubit: int, probability: float, is_loss: bool) -> None:
         if probability == 0:
             return
-        if qubit not in self.open:
-            self.scripts.append(self.open.setdefault(qubit, []))
+        self.may_leak.add(qubit)
         if is_loss:
             self.may_be_lost.add(qubit)
         states = 1 << COMPUTATIONAL | is_loss << LEAKED
-        self.add(qubit, Change(states, LOST if is_loss else LEAKED, probability))
-        self.add(qubit, Mix(self.mixed(step, (qubit,))))
+        self.add(qubit, Change(states, LOST if is_loss else LEAKED, probability, self.number(qubit)))
+        self.add(qubit, Mix(self.mixed(step, (qubit,)), self.number(qubit)))
+
+    def spread(self, step: int, source: int, partner: int, probability: float, moves: bool) -> None:
+        self.may_leak.add(partner)
+        self.add(source, Spread(self.number(partner), probability, moves, self.number(source)))
+        self.add(partner, Mix(self.mixed(step, (partner,)), self.number(partner)))
 
     def give_back(self, qubit: int, probability: float) -> None:
         if probability == 1 and qubit not in self.may_be_lost:
             self.end(qubit)
-        else:
-            self.add(qubit, Change(1 << LEAKED, COMPUTATIONAL, probability))
+        elif qubit in self.may_leak:
+            self.add(qubit, Change(1 << LEAKED, COMPUTATIONAL, probability, self.number(qubit)))
 
     def end(self, qubit: int) -> None:
-        self.open.pop(qubit, None)
+        if qubit not in self.may_leak:
+            return
+        group = self.groups.get(qubit, [qubit])
+        self.may_leak.discard(qubit)
         self.may_be_lost.discard(qubit)
+        if self.may_leak.isdisjoint(group):
+            self.open.pop(group[0])
+        else:
+            self.add(qubit, Change(1 << LEAKED | 1 << LOST, COMPUTATIONAL, 1.0, self.number(qubit)))
 
     def add(self, qubit: int, item: ScriptItem) -> None:
-        if qubit not in self.open:
-            return  # it is computational
         self.num_items += 1
         if self.num_items > MAX_SCRIPT_ITEMS:
             raise ResourceLimitError(
                 f"Qubits that can leak meet gates and measurements more than {MAX_SCRIPT_ITEMS:,} times, the"
                 " limit. Lower the repeat counts, or sample the circuit in parts."
             )
-        self.open[qubit].append(item)
+        first = self.groups.get(qubit, [qubit])[0]
+        if first not in self.open:
+            self.scripts.append(self.open.setdefault(first, []))
+        self.open[first].append(item)
 
     def mixed(self, step: int, qubits: Sequence[int]) -> tuple[int, ...]:
         return tuple(self.bit(InsertedBit(step, qubit, code)) for qubit in qubits for code in (X, Z))

@@ -20,10 +20,12 @@ from ...plan import (
     LEAKAGE_FLIP,
     LEAKAGE_ITEM_DTYPE,
     LEAKAGE_MIX,
+    LEAKAGE_MOVE,
+    LEAKAGE_SPREAD,
     SparseRows,
 )
 from ..algebra.gf2 import mask_of, ones
-from ..leakage.scripts import COMPUTATIONAL, LEAKED, LOST, Change, Flip, Script
+from ..leakage.scripts import COMPUTATIONAL, LEAKED, LOST, Change, Flip, Script, Spread
 
 __all__ = ["LeakageTables", "leakage_tables"]
 
@@ -34,8 +36,10 @@ _MAX_REDUCED_ROWS = 512
 """Only so many later rows are added to a row."""
 
 _MAX_FLIPS = 4
+_MAX_FINAL_CHECKS = 64
 _ALWAYS = (1 << 64) - 1
-_ANY_STATE = 1 << COMPUTATIONAL | 1 << LEAKED | 1 << LOST
+_GONE = 1 << LEAKED | 1 << LOST
+_ANY_STATE = 1 << COMPUTATIONAL | _GONE
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,7 @@ class LeakageTables:
     Attributes:
         items: ``leakage_items``.
         rows: ``leakage_rows``.
+        final_checks: ``leakage_final_checks``.
         entries: ``leakage_entries``.
         rates: float64: the rates of the mechanisms that are entries.
         sites: int32: their sites.
@@ -53,18 +58,22 @@ class LeakageTables:
 
     items: npt.NDArray[np.void]
     rows: SparseRows
+    final_checks: npt.NDArray[np.int32]
     entries: npt.NDArray[np.int32]
     rates: npt.NDArray[np.float64]
     sites: npt.NDArray[np.int32]
     always: npt.NDArray[np.int32]
 
 
-def leakage_tables(scripts: Iterable[Script], rows: SparseRows, first_site: int) -> LeakageTables:
+def leakage_tables(
+    scripts: Iterable[Script], rows: SparseRows, num_checks: int, first_site: int
+) -> LeakageTables:
     """Writes the tables.
 
     Args:
         scripts: The scripts.
         rows: For each inserted bit of the scripts, the bits of the plan's row that it flips.
+        num_checks: How many bits of a row are noise-only checks. They are the first ones.
         first_site: The number of the first site.
 
     Returns:
@@ -73,18 +82,20 @@ def leakage_tables(scripts: Iterable[Script], rows: SparseRows, first_site: int)
     Examples:
         >>> from stim_nonclifford.simulation.compiler.leakage.scripts import Mix
         >>> script = [Change(1, LEAKED, 0.25), Mix((0, 1)), Change(1, LEAKED, 0.125), Mix((0,))]
-        >>> tables = leakage_tables([script], SparseRows.of([[5], []]), first_site=3)
+        >>> tables = leakage_tables([script], SparseRows.of([[5], []]), num_checks=6, first_site=3)
         >>> tables.entries.tolist(), tables.sites.tolist(), tables.rows.bits.tolist()
         ([0], [3], [5])
+        >>> tables.final_checks.tolist()
+        [5]
     """
-    writer = _Writer(rows)
+    writer = _Writer(rows, num_checks)
     entries: list[int] = []
     rates: list[float] = []
     sites: list[int] = []
     always: list[int] = []
     for script in scripts:
         kept = _reduced(script, rows)
-        while kept and isinstance(kept[-1], Change):
+        while kept and isinstance(kept[-1], (Change, Spread)):
             kept.pop()  # it changes nothing any more
         found = list(_first_changes(kept))
         total = math.fsum(probability for _, probability in found)
@@ -102,6 +113,7 @@ def leakage_tables(scripts: Iterable[Script], rows: SparseRows, first_site: int)
     return LeakageTables(
         np.array(writer.items, dtype=LEAKAGE_ITEM_DTYPE),
         SparseRows.of(map(ones, writer.rows)),
+        np.array([writer.final_checks.get(row, -1) for row in range(len(writer.rows))], dtype=np.int32),
         np.array(entries, dtype=np.int32),
         np.array(rates, dtype=np.float64),
         np.array(sites, dtype=np.int32),
@@ -114,9 +126,10 @@ class _Rows:
     """Rows that a qubit that is not computational flips with probability 1/2 each, as masks."""
 
     masks: tuple[int, ...]
+    qubit: int
 
 
-_Item = Change | Flip | _Rows
+_Item = Change | Spread | Flip | _Rows
 
 
 def _reduced(script: Script, rows: SparseRows) -> list[_Item]:
@@ -124,21 +137,27 @@ def _reduced(script: Script, rows: SparseRows) -> list[_Item]:
 
     A leaked qubit follows the script from some place on up to a change that may return it. So between two
     such changes, later rows may be added to a row. A row that vanishes is left out. Then the first bit of
-    each row is in no earlier row. Once its row and all later ones are known, it is final, and an engine can
-    stop if it is a check that fails.
+    each row is in no earlier row. Once its row and all later ones are known, it is final. If it is a check,
+    it is a fair coin, whether the shot is discarded or not, and an engine can toss it first.
     """
     result: list[_Item] = []
-    later: list[tuple[int, int]] = []  # rows after the place, the last one first: its first bit, and the row
+    # By qubit, its rows after the place, the last one first: its first bit, and the row.
+    rows_after: dict[int, list[tuple[int, int]]] = {}
     for item in reversed(script):
         if isinstance(item, Change):
             if item.to == COMPUTATIONAL:
-                later = []
+                rows_after.pop(item.qubit, None)
+            result.append(item)
+        elif isinstance(item, Spread):
+            if item.moves:
+                rows_after.pop(item.qubit, None)
             result.append(item)
         elif isinstance(item, Flip):
             if len(rows.row(item.bit)):
                 result.append(item)
         else:
             masks = []
+            later = rows_after.setdefault(item.qubit, [])
             for bit in reversed(item.bits):
                 mask = mask_of(rows.row(bit).tolist())
                 for first, row in later:
@@ -149,7 +168,7 @@ def _reduced(script: Script, rows: SparseRows) -> list[_Item]:
                     if len(later) < _MAX_REDUCED_ROWS:
                         later.append((mask & -mask, mask))
             if masks:
-                result.append(_Rows(tuple(reversed(masks))))
+                result.append(_Rows(tuple(reversed(masks)), item.qubit))
     return result[::-1]
 
 
@@ -166,13 +185,16 @@ def _is_simple(script: Sequence[_Item]) -> bool:
     """Whether a qubit that is not computational stays in its state, and flips few bits of heralds."""
     ends = {item.to for item in script if isinstance(item, Change)}
     num_flips = sum(isinstance(item, Flip) for item in script)
-    return len(ends) == 1 and COMPUTATIONAL not in ends and num_flips <= _MAX_FLIPS
+    is_alone = len({item.qubit for item in script}) == 1
+    return is_alone and len(ends) == 1 and COMPUTATIONAL not in ends and num_flips <= _MAX_FLIPS
 
 
 class _Writer:
-    def __init__(self, flips: SparseRows) -> None:
+    def __init__(self, flips: SparseRows, num_checks: int) -> None:
         self.flips = flips
-        self.items: list[tuple[int, int, int, int, int, int]] = []
+        self.num_checks = num_checks
+        self.final_checks: dict[int, int] = {}  # by row
+        self.items: list[tuple[int, int, int, int, int, int, int, int]] = []
         self.rows: list[int] = []
 
     def add(self, script: Sequence[_Item]) -> list[int]:
@@ -181,7 +203,7 @@ class _Writer:
         for item in script:
             numbers.append(len(self.items))
             if isinstance(item, _Rows):
-                self.mix(self.add_rows(item.masks))
+                self.mix(self.add_rows(item.masks), item.qubit)
             else:
                 self.add_item(item)
         self.end()
@@ -203,7 +225,7 @@ class _Writer:
                     self.add_item(item)
                     for flip in flips:
                         self.add_item(flip)
-                    self.mix(range(firsts[place], firsts[-1]))
+                    self.mix(range(firsts[place], firsts[-1]), item.qubit)
                     self.end()
                 numbers[place] = known[tail]
         return numbers
@@ -212,20 +234,39 @@ class _Writer:
         self.rows += masks
         return range(len(self.rows) - len(masks), len(self.rows))
 
-    def add_item(self, item: Change | Flip) -> None:
+    def add_item(self, item: Change | Spread | Flip) -> None:
         threshold = _threshold(item.probability)
         if isinstance(item, Change):
-            self.items.append((threshold, LEAKAGE_CHANGE, item.states, item.to, 0, 0))
+            self.items.append((threshold, LEAKAGE_CHANGE, item.states, item.to, 0, 0, item.qubit, 0))
+        elif isinstance(item, Spread):
+            kind = LEAKAGE_MOVE if item.moves else LEAKAGE_SPREAD
+            self.items.append((threshold, kind, 1 << LEAKED, 0, 0, 0, item.qubit, item.partner))
         else:
             (row,) = self.add_rows([mask_of(self.flips.row(item.bit).tolist())])
-            self.items.append((threshold, LEAKAGE_FLIP, item.states, 0, row, row + 1))
+            self.items.append((threshold, LEAKAGE_FLIP, item.states, 0, row, row + 1, item.qubit, 0))
 
-    def mix(self, rows: range) -> None:
+    def mix(self, rows: range, qubit: int) -> None:
         if rows:
-            self.items.append((_ALWAYS, LEAKAGE_MIX, 1 << LEAKED | 1 << LOST, 0, rows.start, rows.stop))
+            if rows[-1] not in self.final_checks:  # later items that share rows have a part of them
+                self.final_checks |= self.final_checks_of(rows)
+            self.items.append((_ALWAYS, LEAKAGE_MIX, _GONE, 0, rows.start, rows.stop, qubit, 0))
+
+    def final_checks_of(self, rows: range) -> dict[int, int]:
+        """For rows from the last one to the first, a check that is in no earlier one, or -1."""
+        final = dict.fromkeys(rows, -1)
+        row_of: dict[int, int] = {}
+        for row in reversed(rows):
+            mask = self.rows[row]
+            for check in [check for check in row_of if mask >> check & 1]:
+                final[row_of.pop(check)] = -1
+            first = (mask & -mask).bit_length() - 1
+            if first < self.num_checks and len(row_of) < _MAX_FINAL_CHECKS:
+                final[row] = first
+                row_of[first] = row
+        return final
 
     def end(self) -> None:
-        self.items.append((_ALWAYS, LEAKAGE_END, _ANY_STATE, 0, 0, 0))
+        self.items.append((_ALWAYS, LEAKAGE_END, _ANY_STATE, 0, 0, 0, 0, 0))
 
 
 def _threshold(probability: float) -> int:

@@ -52,7 +52,9 @@ def construct_plan(
     constant = table.constant ^ output_constant
     layout = RowLayout(table, constant, signs, checks, requested.reported)
     mechanism_rows, mechanism_rates, sites = layout.mechanisms()
-    leakage = leakage_tables(table.leakage.scripts, layout.leakage_rows(), int(sites.max(initial=-1)) + 1)
+    leakage = leakage_tables(
+        table.leakage.scripts, layout.leakage_rows(), layout.num_checks, int(sites.max(initial=-1)) + 1
+    )
     mechanism_rows = joined(mechanism_rows, SparseRows.of([()] * len(leakage.entries)))
     mechanism_rates = np.concatenate([mechanism_rates, leakage.rates])
     sites = np.concatenate([sites, leakage.sites])
@@ -100,6 +102,7 @@ def construct_plan(
         peak_width=peak_width(scheduled),
         leakage_items=leakage.items,
         leakage_rows=leakage.rows,
+        leakage_final_checks=leakage.final_checks,
         leakage_entries=leakage.entries,
         leakage_always=leakage.always,
     )

@@ -51,6 +51,7 @@ from .steps import (
     Feedback,
     LeakageHerald,
     LeakageReturn,
+    LeakageSpread,
     Leaking,
     Measure,
     Meeting,
@@ -432,7 +433,15 @@ class _Flattener:
             self.emit(Noise(channel_of_patterns(paulis), groups, None))
 
     def add_leakage(self, instruction: stim.CircuitInstruction, channel: TaggedChannel) -> None:
-        name, (p,) = channel.name, channel.values or (1.0,)
+        name = channel.name
+        if name == "LEAKAGE_SPREAD":
+            s01, s10, m01, m10 = channel.values
+            for a, b in self.groups(instruction, 2) if self.has_leakage else ():
+                for source, partner, spread, move in ((a, b, s01, m01), (b, a, s10, m10)):
+                    self.emit(LeakageSpread(source, partner, spread, moves=False))
+                    self.emit(LeakageSpread(source, partner, move, moves=True))
+            return
+        (p,) = channel.values or (1.0,)
         for (qubit,) in self.groups(instruction, 1) if self.has_leakage else ():
             if name.startswith("HERALD"):
                 self.emit(LeakageHerald(qubit, self.num_records, 1 - p, "LOSS" in name))

@@ -17,6 +17,7 @@ from .steps import (
     Feedback,
     LeakageHerald,
     LeakageReturn,
+    LeakageSpread,
     Leaking,
     Measure,
     Meeting,
@@ -45,7 +46,7 @@ def shifted(step: Step, shift: Shift) -> Step:
     match step:
         case Clifford() | Rotate() | Reset() | CorrelatedError() | ExpectationStep():
             return step
-        case Leaking() | LeakageReturn() | Meeting():
+        case Leaking() | LeakageReturn() | LeakageSpread() | Meeting():
             return step
         case LeakageHerald(qubit, record, probability, of_loss):
             return LeakageHerald(qubit, record + records, probability, of_loss)

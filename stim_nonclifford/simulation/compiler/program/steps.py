@@ -23,6 +23,7 @@ __all__ = [
     "Feedback",
     "LeakageHerald",
     "LeakageReturn",
+    "LeakageSpread",
     "Leaking",
     "Measure",
     "Meeting",
@@ -148,6 +149,16 @@ class LeakageReturn:
 
 
 @dataclass(frozen=True, slots=True)
+class LeakageSpread:
+    """Leakage spreads to a computational partner; with ``moves``, it moves there."""
+
+    source: int
+    partner: int
+    probability: float
+    moves: bool
+
+
+@dataclass(frozen=True, slots=True)
 class LeakageHerald:
     """The record is 1 with ``probability`` if the qubit is leaked (``of_loss``: lost), and 0 otherwise."""
 
@@ -177,6 +188,7 @@ Step = (
     | ExpectationStep
     | Leaking
     | LeakageReturn
+    | LeakageSpread
     | LeakageHerald
     | Meeting
 )

@@ -28,6 +28,7 @@ _STEP = 5
 
 _GROWTH = 0.4
 _FIRST_SWEEPS = 48
+_FEWEST_WRONG = 30
 _MOST_SHOTS = 1 << 26
 """Plain shots of a stratum."""
 
@@ -189,16 +190,16 @@ class _Estimate:
         # Shots or chains: the larger variance for what it has cost.
         of_shots = sums.shares[number, gap] ** 2 / max(stratum.wrong, 1)
         of_chains = float(sums.parts[number, gap]) - of_shots
-        cost = max(stratum.asked_by_chains, stratum.shots)
-        if not stratum.can_climb or of_shots / stratum.shots >= of_chains / cost:
+        cost = max(stratum.chain_cost, stratum.shot_cost)
+        if of_shots / stratum.shot_cost >= of_chains / cost:
             if stratum.shots > _MOST_SHOTS:
                 raise ResourceLimitError(
                     f"The decoder {self._asked.decoder} was wrong in {stratum.wrong} of"
-                    f" {stratum.shots:,} kept shots ({stratum.name}). Chains cannot begin where that is so"
-                    " rare: estimate the rate at stronger noise."
+                    f" {stratum.shots:,} kept shots ({stratum.name}), and the rate has not the error yet"
+                    " that is asked for. Ask for a larger relative_error."
                 )
             stratum.take(
-                int(stratum.shots * (2 if stratum.wrong < COLUMNS else _GROWTH)), self._rng, self._check
+                int(stratum.shots * (2 if stratum.wrong < _FEWEST_WRONG else _GROWTH)), self._rng, self._check
             )
         else:
             stratum.climb(max(_FIRST_SWEEPS, int(stratum.sweeps * _GROWTH)), self._rng, self._check)

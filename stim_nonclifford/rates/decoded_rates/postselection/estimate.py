@@ -27,13 +27,18 @@ _STEP = 5
 """Gaps of the curve, in decibels."""
 
 _GROWTH = 0.4
-_FIRST_SWEEPS = 48
+_FIRST_SWEEPS = 192
+_COST_OF_CHAINS = 300_000
+"""Decodes that it takes to set up chains."""
+
 _FEWEST_WRONG = 30
 _MOST_SHOTS = 1 << 26
 """Plain shots of a stratum."""
 
 _AGREEMENT = 3
-"""Standard errors by which both halves of the chains may differ."""
+"""Standard errors by which both halves of the chains, and chains and plain shots, may differ."""
+
+_COMPARISONS = 2
 
 
 class _TimeIsOver(Exception):
@@ -52,8 +57,9 @@ class _Sums:
         shares: What strata add to ``wrong``, shape (strata, gaps).
         parts: Variances of what strata add to ``wrong``, shape (strata, gaps).
         other: Variances of ``wrong`` that no shots or chains reduce.
-        factor: By how much the errors are to be enlarged, as halves of chains differ.
-        halves: The largest difference of halves, in standard errors; None without chains.
+        factor: By how much the errors are to be enlarged.
+        disagreement: The largest difference of halves of chains, and of chains and plain shots, in standard
+            errors; None without chains.
     """
 
     gaps: list[int]
@@ -64,7 +70,7 @@ class _Sums:
     parts: Floats
     other: Floats
     factor: float
-    halves: float | None
+    disagreement: float | None
 
     @property
     def relative(self) -> Floats:
@@ -155,7 +161,7 @@ class _Estimate:
         )
         unlisted = np.array([self._partition.unlisted_wrong(gap) for gap in gaps])
         shares = masses * wrong
-        halves = self._halves(gaps)
+        disagreement = self._disagreement(gaps)
         return _Sums(
             gaps,
             kept_all.sum(axis=0)[gaps],
@@ -164,20 +170,19 @@ class _Estimate:
             shares,
             masses**2 * variance,
             (errors**2 * wrong**2).sum(axis=0) + unlisted**2,
-            1.0 if halves is None or halves <= _AGREEMENT else halves / 2,
-            halves,
+            1.0 if disagreement is None or disagreement <= _AGREEMENT else disagreement / 2,
+            disagreement,
         )
 
-    def _halves(self, gaps: list[int]) -> float | None:
-        """The largest difference of both halves of the chains, in standard errors."""
-        difference, variance = np.zeros((2, len(gaps)))
+    def _disagreement(self, gaps: list[int]) -> float | None:
+        """The largest difference of halves of chains, and of chains and plain shots, in standard errors."""
+        differences, variances = np.zeros((2, _COMPARISONS, len(gaps)))
         for stratum in self._strata:
-            found = stratum.halves()
-            if found is not None:
-                difference += stratum.mass * found[0][gaps]
-                variance += stratum.mass**2 * found[1][gaps]
-        known = variance > 0
-        return float(np.max(np.abs(difference[known]) / np.sqrt(variance[known]))) if known.any() else None
+            for k, (difference, variance) in enumerate(stratum.comparisons()):
+                differences[k] += stratum.mass * difference[gaps]
+                variances[k] += stratum.mass**2 * variance[gaps]
+        known = variances > 0
+        return float(np.max(np.abs(differences[known]) / np.sqrt(variances[known]))) if known.any() else None
 
     def _is_enough(self, sums: _Sums) -> bool:
         return bool((sums.relative <= self._goal.relative_error).all())
@@ -187,11 +192,7 @@ class _Estimate:
         gap = int(sums.relative.argmax())
         number = int(sums.parts[:, gap].argmax())
         stratum = self._strata[number]
-        # Shots or chains: the larger variance for what it has cost.
-        of_shots = sums.shares[number, gap] ** 2 / max(stratum.wrong, 1)
-        of_chains = float(sums.parts[number, gap]) - of_shots
-        cost = max(stratum.chain_cost, stratum.shot_cost)
-        if of_shots / stratum.shot_cost >= of_chains / cost:
+        if self._prefers_shots(stratum, float(sums.shares[number, gap]), float(sums.parts[number, gap])):
             if stratum.shots > _MOST_SHOTS:
                 raise ResourceLimitError(
                     f"The decoder {self._asked.decoder} was wrong in {stratum.wrong} of"
@@ -208,6 +209,15 @@ class _Estimate:
             f" {time.monotonic() - self._started:.0f} s: relative error {sums.relative[0]:.2g} for all kept"
             f" shots, {sums.relative[gap]:.2g} at gap {sums.gaps[gap]} (now: {stratum.name})"
         )
+
+    def _prefers_shots(self, stratum: Stratum, share: float, variance: float) -> bool:
+        """Whether shots tell more for what they cost than chains, of what a stratum adds at some gap."""
+        of_shots = max(stratum.shots * share / stratum.mass, 0.5)  # how many are wrong: 1 / relative variance
+        if not stratum.sweeps:
+            more = 1 / self._goal.relative_error**2 / of_shots
+            return more * stratum.shot_cost < _COST_OF_CHAINS
+        of_chains = max(share**2 / variance - of_shots, 0.0)
+        return of_shots / stratum.shot_cost >= of_chains / stratum.chain_cost
 
     def _check_answers(self) -> None:
         """Asks the decoder again about a sample of what it has decoded."""
@@ -251,7 +261,7 @@ class _Estimate:
             columns=COLUMNS if chains else 0,
             sweeps=(max((each.sweeps for each in chains), default=0), 0),
             column_chi_squared=None,
-            halves=sums.halves,
+            halves=sums.disagreement,
             lightest=None,
             error_factor=sums.factor,
             asked_relative_error=self._goal.relative_error,

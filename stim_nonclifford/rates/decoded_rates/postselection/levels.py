@@ -27,7 +27,7 @@ _FEWEST_ABOVE = 4
 _COPIES = 0.75
 """The part of the columns that may begin a level with the state of another one."""
 
-_SWEEPS_BETWEEN = 2
+_SWEEPS_BETWEEN = 24
 """Sweeps of all levels before the next one is added, so that their states are not what they began with."""
 
 

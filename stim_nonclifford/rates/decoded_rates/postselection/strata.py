@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +21,7 @@ __all__ = ["COLUMNS", "MOST_GAP", "Stratum"]
 COLUMNS = 64
 MOST_GAP = 512
 _COST_OF_KNOWN = 1 / 16
-_BURN_IN = 4
+_BURN_IN = 2
 """The part of the sweeps that is left out: one of so many."""
 
 
@@ -103,13 +104,21 @@ class Stratum:
         """What follows from all that was counted."""
         return curve_of(self._counts(*self._settled))
 
-    def halves(self) -> tuple[Floats, Floats] | None:
-        """By how much P(wrong) over the gap differs in both halves of the chains, and its variance."""
+    def comparisons(self) -> list[tuple[Floats, Floats]]:
+        """Differences of P(wrong) over the gap that should be 0, with their variances.
+
+        They are those of both halves of the chains, and of the chains and plain shots.
+        """
         first, last = self._settled
         middle = (first + last) // 2
         if middle == first:
-            return None
-        return difference_of(self._counts(first, middle), self._counts(middle, last))
+            return []
+        halves = difference_of(self._counts(first, middle), self._counts(middle, last))
+        plain, chains = self._counts(0, 0), self._counts(first, last)
+        by_chains = replace(chains, signed=np.zeros_like(chains.signed))
+        difference, variance = difference_of(plain, by_chains)
+        # Plain shots that have seen nothing have an error, too: that of the number to be expected.
+        return [halves, (difference, np.maximum(variance, curve_of(chains).wrong / self.shots))]
 
     @property
     def _settled(self) -> tuple[int, int]:

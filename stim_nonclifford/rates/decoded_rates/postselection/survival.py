@@ -122,4 +122,4 @@ def _estimates(
     survival = np.hstack([np.ones((len(survival), 1)), survival[:, :-1]])
     survival[at_risk <= 0] = 0
     first = kept.shape[1]
-    return tail(kept) / shots, survival[:, first:], at_risk[:, first:]
+    return np.asarray(tail(kept) / shots), survival[:, first:], at_risk[:, first:]

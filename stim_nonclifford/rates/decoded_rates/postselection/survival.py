@@ -117,9 +117,9 @@ def _estimates(
 
     shots, kept, signed = total(counts.shots)[:, None], total(counts.kept), total(counts.signed)
     at_risk = tail(signed) + total(counts.could_be)
-    hazard = (signed + total(counts.seen)) / np.where(at_risk > 0, at_risk, 1)
-    survival = np.cumprod(1 - hazard, axis=1)
+    hazard: Floats = (signed + total(counts.seen)) / np.where(at_risk > 0, at_risk, 1)
+    survival: Floats = np.cumprod(1 - hazard, axis=1).astype(np.float64)
     survival = np.hstack([np.ones((len(survival), 1)), survival[:, :-1]])
     survival[at_risk <= 0] = 0
     first = kept.shape[1]
-    return np.asarray(tail(kept) / shots), survival[:, first:], at_risk[:, first:]
+    return np.asarray(tail(kept) / shots), survival[:, first:], np.asarray(at_risk[:, first:])

@@ -74,6 +74,66 @@ class MatchingWeights:
         self, events: npt.NDArray[np.uint8], row_bytes: int, further_node: int, max_events: int
     ) -> npt.NDArray[np.int64]: ...
 
+class ChainMoves:
+    def __init__(
+        self,
+        num_mechanisms: int,
+        log_odds: npt.NDArray[np.float64],
+        starts: npt.NDArray[np.int64],
+        neighbours: npt.NDArray[np.int64],
+    ) -> None: ...
+    def set_shares(self, shares: npt.NDArray[np.float64]) -> None: ...
+    def refresh(
+        self, members: npt.NDArray[np.int64], room: int, level_of: npt.NDArray[np.int64], seed: int
+    ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64], npt.NDArray[np.int64]]: ...
+    def replace(
+        self, members: npt.NDArray[np.int64], room: int, level_of: npt.NDArray[np.int64], seed: int
+    ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64], npt.NDArray[np.int64]]: ...
+
+def changed_rows(
+    flips: npt.NDArray[np.uint64],
+    words: int,
+    members: npt.NDArray[np.int64],
+    room: int,
+    leaving: npt.NDArray[np.uint8],
+    chain_of: npt.NDArray[np.int64],
+    births: npt.NDArray[np.int64],
+) -> npt.NDArray[np.uint64]: ...
+def changed_members(
+    members: npt.NDArray[np.int64],
+    room: int,
+    leaving: npt.NDArray[np.uint8],
+    chain_of: npt.NDArray[np.int64],
+    births: npt.NDArray[np.int64],
+    chosen: npt.NDArray[np.int64],
+) -> npt.NDArray[np.int64]: ...
+
+class AnswerTable:
+    def __init__(self, event_words: int, observable_words: int, size_bits: int) -> None: ...
+    def use_matching(
+        self,
+        num_nodes: int,
+        first: npt.NDArray[np.int64],
+        second: npt.NDArray[np.int64],
+        weights: npt.NDArray[np.int64],
+        added: npt.NDArray[np.uint64],
+        max_events: int,
+        max_bytes: int,
+    ) -> None: ...
+    def put(
+        self,
+        rows: npt.NDArray[np.uint64],
+        row_words: int,
+        predictions: npt.NDArray[np.uint64],
+        gaps: npt.NDArray[np.int64],
+    ) -> None: ...
+
+def look_up(
+    tables: list[AnswerTable],
+    rows: npt.NDArray[np.uint64],
+    row_words: int,
+    table_of: npt.NDArray[np.int64],
+) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]: ...
 def check_plan(plan: Any) -> None: ...
 def plan_image(plan: Any) -> npt.NDArray[np.uint8]: ...
 def job_fields() -> list[tuple[str, int]]: ...

@@ -1,21 +1,18 @@
-"""T states in several codes: circuits that the search for fault sets was not tuned on.
-
-``python -m benchmarks.rates.code_circuits`` estimates each of them, and compares with an estimate that asks
-for a smaller error (``--reference_error``), with another seed.
+"""T states in several codes.
 
 A circuit resets all qubits, measures the X checks and twice the logical X, rotates about the logical Z to a T
 state, and measures all checks. If S on all qubits is a logical operator, it then measures T X T^-1 on all of
 them, as cultivation does, and all checks again. A noiseless end undoes the T and reads the logical X. Every
-check has an ancilla, and no flags, so that single faults may spread.
+check has an ancilla, and no flags, so that single faults may spread; or it has a cat state with a qubit for
+each of its data qubits, of which a parity is measured first.
 """
 
 from __future__ import annotations
 
-import argparse
-import math
-import time
-from collections.abc import Iterable, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, combinations, product
 
 import stim_nonclifford as snc
@@ -25,6 +22,7 @@ __all__ = [
     "CIRCUITS",
     "NOISES",
     "Code",
+    "biased_noise",
     "color_code",
     "projective_plane",
     "t_state_circuit",
@@ -125,23 +123,35 @@ def toric(length: int) -> Code:
     return Code(2 * length**2, tuple(stars[:-1]), tuple(faces[:-1]), False)
 
 
-NOISES: dict[str, tuple[str, str, float, float]] = {
-    "uniform": ("DEPOLARIZE1({p})", "DEPOLARIZE2({p})", 1.0, 1.0),
-    "biased": ("PAULI_CHANNEL_1({q},{q},{r})", "PAULI_CHANNEL_2({pauli_2})", 1.0, 1.0),
-    "si1000": ("DEPOLARIZE1({tenth})", "DEPOLARIZE2({p})", 5.0, 2.0),
+def biased_noise(qubits: int, p: float) -> str:
+    """A channel of strength p on one qubit or two that is biased towards Z.
+
+    On one qubit Z is ten times as likely as X, and as Y. Of the errors on two qubits, 80% are ZI, IZ and ZZ.
+    """
+    if qubits == 1:
+        return f"PAULI_CHANNEL_1({p / 12},{p / 12},{10 * p / 12})"
+    strengths = [0.8 * p / 3 if k in (3, 12, 15) else 0.2 * p / 12 for k in range(1, 16)]
+    return f"PAULI_CHANNEL_2({','.join(map(str, strengths))})"
+
+
+def _depolarizing(qubits: int, p: float) -> str:
+    return f"DEPOLARIZE{qubits}({p})"
+
+
+NOISES: dict[str, tuple[Callable[[int, float], str], float, float, float]] = {
+    "uniform": (_depolarizing, 1.0, 1.0, 1.0),
+    "biased": (biased_noise, 1.0, 1.0, 1.0),
+    "si1000": (_depolarizing, 0.1, 5.0, 2.0),
 }
-"""Noise after gates on one qubit and on two, and in units of p the errors of readouts and of resets."""
+"""The channel after gates; in units of p its strength on one qubit and the errors of readouts and resets."""
 
 
 class _Writer:
     """The lines of a noisy circuit, and the number of measurements so far."""
 
     def __init__(self, noise: str, p: float) -> None:
-        z = 0.8 * p / 3  # of a two-qubit Pauli channel, ZI, IZ and ZZ have 80%
-        pauli_2 = ",".join(str(z if k in (3, 12, 15) else 0.2 * p / 12) for k in range(1, 16))
-        names = {"p": p, "q": p / 12, "r": 10 * p / 12, "tenth": p / 10, "pauli_2": pauli_2}
-        one, two, readout, reset = NOISES[noise]
-        self._one, self._two = one.format(**names), two.format(**names)
+        channel, one, readout, reset = NOISES[noise]
+        self._one, self._two = channel(1, one * p), channel(2, p)
         self._readout, self._reset = min(0.5, readout * p), min(0.5, reset * p)
         self.lines: list[str] = []
         self.measured = 0
@@ -157,16 +167,34 @@ class _Writer:
         self.gate(f"R{basis}", qubits)
         self.gate(f"{'Z' if basis else 'X'}_ERROR({self._reset})", qubits)
 
-    def check(self, support: Support, basis: str, ancilla: int) -> int:
+    def check(self, support: Support, basis: str, ancillas: Iterator[int]) -> list[int]:
         """Measures a product of Paulis by an ancilla; the number of the measurement."""
+        ancilla = next(ancillas)
         self.reset([ancilla], basis.replace("Z", ""))
         for qubit in sorted(support):
-            pair = (ancilla, qubit) if basis == "X" else (qubit, ancilla)
-            self.gate("CX", pair)
-            self.gate(self._two, pair)
-        self.gate(f"M{basis.replace('Z', '')}({self._readout})", [ancilla])
-        self.measured += 1
-        return self.measured - 1
+            self.two("CX", (ancilla, qubit) if basis == "X" else (qubit, ancilla))
+        return self.measure([ancilla], basis.replace("Z", ""))
+
+    def cat_check(self, support: Support, basis: str, ancillas: Iterator[int]) -> list[int]:
+        """The same by a cat state, whose ends are compared first; the numbers of all measurements."""
+        cat = [next(ancillas) for _ in support]
+        self.reset(cat[:1], "X")
+        self.reset([*cat[1:], verifier := next(ancillas)])
+        for pair in [*itertools.pairwise(cat), (cat[0], verifier), (cat[-1], verifier)]:
+            self.two("CX", pair)
+        self.annotate("DETECTOR", *self.measure([verifier]))
+        for pair in zip(cat, sorted(support), strict=True):
+            self.two(f"C{basis}", pair)
+        return self.measure(cat, "X")
+
+    def two(self, name: str, pair: tuple[int, int]) -> None:
+        self.gate(name, pair)
+        self.gate(self._two, pair)
+
+    def measure(self, qubits: Sequence[int], basis: str = "") -> list[int]:
+        self.gate(f"M{basis}({self._readout})", qubits)
+        self.measured += len(qubits)
+        return list(range(self.measured - len(qubits), self.measured))
 
     def product(self, support: Support, basis: str) -> int:
         """The same without noise, and without an ancilla."""
@@ -178,13 +206,16 @@ class _Writer:
         self.gate(name, [f"rec[{k - self.measured}]" for k in measurements])
 
 
-def t_state_circuit(code: Code, noise: str = "uniform", p: float = 1e-3) -> snc.Circuit:
+def t_state_circuit(
+    code: Code, noise: str = "uniform", p: float = 1e-3, *, cats: bool = False
+) -> snc.Circuit:
     """A circuit of a T state in a code; see above.
 
     Args:
         code: The code.
         noise: One of ``NOISES``.
         p: Its strength.
+        cats: Whether checks have cat states.
 
     Returns:
         The circuit: all detectors are meant to be postselected, and observable 0 is the logical error.
@@ -194,31 +225,32 @@ def t_state_circuit(code: Code, noise: str = "uniform", p: float = 1e-3) -> snc.
         20
     """
     data, to, z, x = list(range(code.size)), _Writer(noise, p), code.logical_z(), code.logical_x()
-    ancillas = iter(range(code.size, 1000))
+    ancillas = itertools.count(code.size)
+    measure = partial(to.cat_check if cats else to.check, ancillas=ancillas)
     to.reset(data)
-    first = [to.check(check, "X", next(ancillas)) for check in code.x_checks]
-    reference = to.check(x, "X", next(ancillas))
-    to.annotate("DETECTOR", reference, to.check(x, "X", next(ancillas)))
+    first = [measure(check, "X") for check in code.x_checks]
+    reference = measure(x, "X")
+    to.annotate("DETECTOR", *reference, *measure(x, "X"))
     to.gate("TPP_DAG", ["*".join(f"Z{qubit}" for qubit in sorted(z))])
     to.after_one(sorted(z))
     rounds = 2 if code.is_transversal else 1
     for number in range(rounds):
         for check in code.z_checks:
-            to.annotate("DETECTOR", to.check(check, "Z", next(ancillas)))
+            to.annotate("DETECTOR", *measure(check, "Z"))
         for check, before in zip(code.x_checks, first, strict=True):
-            to.annotate("DETECTOR", before, to.check(check, "X", next(ancillas)))
+            to.annotate("DETECTOR", *before, *measure(check, "X"))
         if code.is_transversal and number == 0:
             to.gate("T_DAG", data)
             to.after_one(data)
-            to.annotate("DETECTOR", reference, to.check(x, "X", next(ancillas)))
+            to.annotate("DETECTOR", *reference, *measure(x, "X"))
             to.gate("T", data)
             to.after_one(data)
     for check in code.z_checks:
         to.annotate("DETECTOR", to.product(check, "Z"))
     for check, before in zip(code.x_checks, first, strict=True):
-        to.annotate("DETECTOR", before, to.product(check, "X"))
+        to.annotate("DETECTOR", *before, to.product(check, "X"))
     to.gate("TPP", ["*".join(f"Z{qubit}" for qubit in sorted(z))])
-    to.annotate("OBSERVABLE_INCLUDE(0)", reference, to.product(x, "X"))
+    to.annotate("OBSERVABLE_INCLUDE(0)", *reference, to.product(x, "X"))
     return snc.Circuit("\n".join(to.lines))
 
 
@@ -232,52 +264,3 @@ CIRCUITS = {
     "[[19,1,5]], color code": (color_code(5), "uniform"),
 }
 """Codes and noise."""
-
-
-def main() -> None:
-    """Prints a row for each circuit and strength."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--strengths", type=float, nargs="+", default=[3e-4, 1e-3, 3e-3])
-    parser.add_argument("--relative_error", type=float, default=0.01)
-    parser.add_argument("--reference_error", type=float, default=0.001)
-    parser.add_argument("--reference_seconds", type=float, default=90.0)
-    parser.add_argument("--threads", type=int, default=1)
-    arguments = parser.parse_args()
-    print(
-        "| circuit | p | logical error rate | interval | CPU time | reference | CPU time | z |\n"
-        + 8 * "| --- "
-        + "|"
-    )
-    for (name, (code, noise)), p in product(CIRCUITS.items(), arguments.strengths):
-        circuit = t_state_circuit(code, noise, p)
-        found, seconds = [], []
-        for seed, error, most in (
-            (1, arguments.relative_error, None),
-            (2, arguments.reference_error, arguments.reference_seconds),
-        ):
-            begin = time.process_time()
-            found.append(
-                circuit.logical_error_rate(
-                    postselection_mask="all",
-                    seed=seed,
-                    relative_error=error,
-                    max_seconds=most,
-                    threads=arguments.threads,
-                )
-            )
-            seconds.append(time.process_time() - begin)
-        ours, reference = found
-        error = math.hypot(ours.standard_error, reference.standard_error)
-        difference = ours.logical_error_rate - reference.logical_error_rate
-        low, high = ours.interval
-        print(
-            f"| {name} | {p:g} | {ours.logical_error_rate:.5g} ± {ours.standard_error:.1g}"
-            f" | {low:.5g} to {high:.5g} | {seconds[0]:.1f} s"
-            f" | {reference.logical_error_rate:.6g} ± {reference.standard_error:.1g} | {seconds[1]:.1f} s"
-            f" | {difference / error if error else 0.0:+.1f} |",
-            flush=True,
-        )
-
-
-if __name__ == "__main__":
-    main()

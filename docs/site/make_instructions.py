@@ -11,7 +11,9 @@ from pathlib import Path
 import stim
 
 from stim_nonclifford.dialect.channels.channel_tags import ChannelDefinition, tagged_channel
+from stim_nonclifford.dialect.channels.kraus import KRAUS
 from stim_nonclifford.dialect.channels.leakage import LEAKAGE
+from stim_nonclifford.dialect.channels.readout import MEASUREMENTS, readout_head
 from stim_nonclifford.dialect.channels.relaxation import RELAXATION
 from stim_nonclifford.dialect.expectation_values import tagged_expectation
 from stim_nonclifford.dialect.feed_forward.conditional import PRODUCT_GATES, conditional_gate
@@ -84,9 +86,23 @@ def table() -> str:
     lines += _channel_section(
         "Relaxation",
         "These channels are no mixtures of Paulis. They are sampled exactly ([relaxation](../guides/relaxation.md)).",
-        RELAXATION,
+        {**RELAXATION, **KRAUS},
         "test_relaxation",
     )
+    lines += [
+        "",
+        "## Readout noise",
+        "",
+        "A measurement with two probabilities reads 0 as 1 with p01, and 1 as 0 with p10"
+        " ([readout](../guides/relaxation.md#readout)). The number in parentheses of the tagged instruction is their mean.",
+        "",
+        "| instruction | tagged instruction | supported | exact | tested by |",
+        "|---|---|---|---|---|",
+    ]
+    for name in MEASUREMENTS:
+        tagged = f"{readout_head(name, None, (0.01, 0.05))} {'X0*Y1' if name == 'MPP' else '0 1'}"
+        test = f"`test_every_instruction.py::test_readout_noise[{name}]`"
+        lines.append(f"| {name}(p01, p10) | `{tagged}` | yes | yes | {test} |")
     lines += _channel_section(
         "Leakage and loss",
         "What gates, measurements and resets do to qubits that are leaked or lost:"

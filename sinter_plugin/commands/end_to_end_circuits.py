@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 import stim_nonclifford as snc
-from stim_nonclifford.generators.cultivation import GateChoice, end_to_end_circuit
+from stim_nonclifford.generators.cultivation import EscapeChoice, GateChoice, end_to_end_circuit
 
 from ..samplers.state_check import LogicalStateCheck, frame_circuit
 
@@ -60,7 +60,14 @@ class CheckedCircuit:
 
 
 def generated_circuit(
-    distance: int, escape_distance: int, p: float, gate: GateChoice, *, postselected_rounds: int, rounds: int
+    distance: int,
+    escape_distance: int,
+    p: float,
+    gate: GateChoice,
+    *,
+    postselected_rounds: int,
+    rounds: int,
+    escape: EscapeChoice = "color",
 ) -> CheckedCircuit:
     """A circuit of ``end_to_end_circuit``, whose arguments these are.
 
@@ -77,8 +84,11 @@ def generated_circuit(
         postselected_rounds=postselected_rounds,
         rounds=rounds,
         readout="expectation_values",
+        escape=escape,
     )
     metadata: dict[str, Any] = {"d": distance, "d2": escape_distance, "p": p, "g": gate}
+    if escape != "color":
+        metadata["escape"] = escape
     metadata |= {"postselected": postselected_rounds, "r": rounds, "state_check": "Y"}
     value = 2**0.5 if gate == "T" else 1.0
     return CheckedCircuit(snc.Circuit(circuit), metadata, LogicalStateCheck((0, _Y), (0, 1), (0.0, value)))

@@ -19,6 +19,7 @@ import sinter
 
 from stim_nonclifford.base.arguments import integer, positive_or_none
 from stim_nonclifford.generators.cultivation.builder import GATE_CHOICES, GateChoice
+from stim_nonclifford.generators.cultivation.end_to_end import ESCAPE_CHOICES
 
 from ..runs.collection import collect
 from ..samplers.soft_decoding import SoftDecodingSampler
@@ -55,6 +56,11 @@ def figure(arguments: Sequence[str]) -> int:
     args = _parsed(arguments)
     out = pathlib.Path(args.out)
     out.mkdir(parents=True, exist_ok=True)
+    if args.escape == "matchable" and args.decoder == "chromobius":
+        raise ValueError(
+            "Chromobius decodes color codes, and the matchable escape ends in a surface code."
+            " Choose --decoder desaturated or --escape color."
+        )
     circuits = list(_circuits(args))
     seconds = positive_or_none(args.max_seconds, "--max_seconds")
     integer(args.processes, "--processes", 1)
@@ -119,6 +125,9 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--d", type=int, default=3, help="distance that is cultivated (default: 3)")
     parser.add_argument("--d2", type=int, default=7, help="distance after the escape (default: 7)")
     parser.add_argument("--p", type=float, default=0.001, help="strength of the noise (default: 0.001)")
+    parser.add_argument(
+        "--escape", choices=ESCAPE_CHOICES, default="color", help="see end_to_end_circuit (default: color)"
+    )
     parser.add_argument(
         "--postselected_rounds", type=int, default=1, help="rounds that postselect (default: 1)"
     )
@@ -189,7 +198,7 @@ def _circuits(args: argparse.Namespace) -> Iterator[CheckedCircuit]:
 
 def _generated(args: argparse.Namespace, gate: GateChoice) -> CheckedCircuit:
     rounds = {"postselected_rounds": args.postselected_rounds, "rounds": args.rounds}
-    return generated_circuit(args.d, args.d2, args.p, gate, **rounds)
+    return generated_circuit(args.d, args.d2, args.p, gate, escape=args.escape, **rounds)
 
 
 def _sampler(checked: CheckedCircuit, decoder: str) -> SoftDecodingSampler:
@@ -216,7 +225,11 @@ def _label(row: sinter.TaskStats) -> str:
 
 def _name(m: Mapping[str, Any]) -> str:
     gates = "T gates" if m["g"] == "T" else "S-proxy"
-    return f"{m['file']}, {gates}" if "file" in m else f"d={m['d']} to {m['d2']}, {gates}"
+    return (
+        f"{m['file']}, {gates}"
+        if "file" in m
+        else f"d={m['d']} to {m['d2']}{' (matchable)' if 'escape' in m else ''}, {gates}"
+    )
 
 
 def _published_curve(distance: int) -> GapCurve:

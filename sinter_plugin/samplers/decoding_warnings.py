@@ -78,7 +78,7 @@ def warn_of_decoding(
             "Postselect more detectors, or check that the logical error rate is what you expect"
             " (docs/guides/decoding.md)."
         )
-        if compiled.program.has_relaxation:  # all detectors depend on it
+        if compiled.program.has_non_pauli_channels:  # all detectors depend on it
             help_with = (
                 "Shots are exact all the same, and the logical error rate is that of this decoder; one of"
                 " your own may be told a better model."

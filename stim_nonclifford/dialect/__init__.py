@@ -5,14 +5,16 @@
 conditional gates, and ``expectation_values`` the tags of EXP_VAL. ``bare_gates`` translates a bare gate
 (``T 0``) to a tagged one, ``text`` translates whole circuits, also back, and ``inverse`` inverts gates. Stim
 itself parses the translated text. ``exact_text`` writes it with all digits. ``channels`` has the noise
-that Stim does not have: relaxation, leakage and loss, and what is refused.
+that Stim does not have: relaxation, Kraus operators, readout noise, leakage and loss, and what is refused.
 """
 
 from .bare_gates import tagged_instruction
 from .channels.channel_tags import TaggedChannel
+from .channels.kraus import Kraus, kraus_of, values_of_operators
 from .channels.leakage import leakage_of
-from .channels.relaxation import Relaxation, relaxation_of
-from .channels.table import channel_of
+from .channels.readout import ReadoutNoise, readout_noise_of, without_noise
+from .channels.relaxation import Relaxation, decay_parts, relaxation_of
+from .channels.table import channel_of, has_tag_of_channel
 from .exact_text import exact_text
 from .expectation_values import expectation_products, is_expectation, num_expectations
 from .feed_forward.control_pairs import groups_of_pairs
@@ -46,8 +48,10 @@ __all__ = [
     "TOO_DEEP",
     "CliffordPart",
     "GateDefinition",
+    "Kraus",
     "NonCliffordGate",
     "Part",
+    "ReadoutNoise",
     "Relaxation",
     "RotationPart",
     "TaggedChannel",
@@ -55,6 +59,7 @@ __all__ = [
     "bare_name",
     "channel_of",
     "circuit_repr",
+    "decay_parts",
     "exact_text",
     "expectation_products",
     "extended_text",
@@ -62,12 +67,17 @@ __all__ = [
     "gate_from_tag",
     "gate_named",
     "groups_of_pairs",
+    "has_tag_of_channel",
     "inverse_of_tagged",
     "is_expectation",
     "is_too_deep",
+    "kraus_of",
     "leakage_of",
     "num_expectations",
     "parse",
+    "readout_noise_of",
     "relaxation_of",
     "tagged_instruction",
+    "values_of_operators",
+    "without_noise",
 ]

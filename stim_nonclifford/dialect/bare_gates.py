@@ -10,6 +10,7 @@ from typing import Any
 import stim
 
 from .channels.channel_tags import tagged_channel, text_of_channel
+from .channels.readout import readout_head
 from .channels.table import CHANNELS
 from .expectation_values import EXP_VAL, tagged_expectation
 from .feed_forward.conditional import PRODUCT_GATES, conditional_gate, refusal, rotation_gate_name
@@ -60,10 +61,13 @@ def tagged_instruction(
         _check_bare(name.upper(), has_tag=bool(tag), has_arguments=False)
         values = arg if isinstance(arg, Iterable) else () if arg is None else (arg,)
         return tagged_channel(CHANNELS[name.upper()], targets, values)
+    values = tuple(arg) if isinstance(arg, Iterable) else () if arg is None else (arg,)
+    head = readout_head(name.upper(), tag, values)
+    if head is not None:
+        return stim.Circuit(f"{head} {' '.join(_texts(targets))}")[0]
     definition = gate_named(name)
     if definition is None and name.upper() not in PRODUCT_GATES and refusal(name.upper()) is None:
         return None
-    values = arg if isinstance(arg, Iterable) else () if arg is None else (arg,)
     angles = tuple(float(value) for value in values)
     for angle in angles:
         _check_size(name.upper(), angle)
@@ -137,7 +141,8 @@ def tagged_text(found: re.Match[str]) -> str:
         problem = refusal(name)
         if problem is not None:
             raise ValueError(problem[0].upper() + problem[1:])
-        return found.group()
+        head = readout_head(name, note, _numbers(found["arguments"]))
+        return found.group() if head is None else f"{head}{targets}"
     if note is not None:
         _check_note(name, definition, note)
     angles: tuple[float, ...] = ()
@@ -216,6 +221,14 @@ def _check_size(name: str, angle: float) -> None:
             f" the identity. {angle:.12g} degrees are {angle / 180:.12g} half-turns; {angle:.12g} half-turns"
             f" are the same as {math.fmod(angle, 4):.12g}."
         )
+
+
+def _numbers(text: str | None) -> list[float]:
+    """The arguments of an instruction, or nothing if they are none; then Stim reports it."""
+    try:
+        return [float(part) for part in (text or "").split(",")]
+    except ValueError:
+        return []
 
 
 def _angles(name: str, arguments: str | None, count: int) -> tuple[float, ...]:

@@ -17,6 +17,7 @@ from ..base.spelling import did_you_mean
 from .bare_gates import INSTRUCTION, LARGEST_ANGLE, tagged_text
 from .channels.channel_tags import bare_channel
 from .channels.missing import advice_on_channel
+from .channels.readout import bare_readout, readout_noise_of
 from .channels.table import CHANNELS, channel_of
 from .exact_text import bracketed
 from .expectation_values import EXP_VAL, bare_expectation, is_expectation
@@ -160,6 +161,10 @@ def extended_text(circuit: stim.Circuit) -> str:
         channel = channel_of(instruction)
         if channel is not None:
             lines.append(bare_channel(instruction, channel))
+            continue
+        noise = readout_noise_of(instruction)
+        if noise is not None:
+            lines.append(bare_readout(instruction, noise))
             continue
         gate = gate_from_tag(instruction)
         lines.append(str(instruction) if gate is None else _bare(instruction, gate))

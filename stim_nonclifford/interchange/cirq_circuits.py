@@ -20,6 +20,7 @@ from ..dialect import (
     gate_from_tag,
     is_expectation,
     parse,
+    readout_noise_of,
 )
 from .angles import snapped
 from .builder import CircuitBuilder, Literal, not_
@@ -283,10 +284,11 @@ def _writable(circuit: stim.Circuit) -> stim.Circuit:
         gate = gate_from_tag(part)
         if is_expectation(part):
             continue
-        if channel_of(part) is not None:
+        if channel_of(part) is not None or readout_noise_of(part) is not None:
             raise ValueError(
-                f"`{part}`: stimcirq has no relaxation and no leakage. Write the circuit with its Pauli"
-                " twirl, circuit.pauli_twirl(), or circuit.without_noise()."
+                f"`{part}`: stimcirq has no relaxation, no leakage and no readout noise that depends on the"
+                " outcome. Write the circuit with its Pauli twirl, circuit.pauli_twirl(), or"
+                " circuit.without_noise()."
             )
         if gate is None:
             result.append(part)

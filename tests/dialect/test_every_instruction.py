@@ -25,6 +25,7 @@ from ..support.texts.instruction_lines import (
     LEAKAGE,
     LINES,
     NON_CLIFFORD,
+    READOUT_NOISE,
     RELAXATION,
     lines_of,
 )
@@ -83,6 +84,12 @@ def test_non_clifford_gate(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(RELAXATION))
 def test_relaxation(name: str) -> None:
     for k, line in enumerate(RELAXATION[name]):
+        check(line, seed=k)
+
+
+@pytest.mark.parametrize("name", sorted(READOUT_NOISE))
+def test_readout_noise(name: str) -> None:
+    for k, line in enumerate(READOUT_NOISE[name]):
         check(line, seed=k)
 
 

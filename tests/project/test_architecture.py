@@ -67,6 +67,7 @@ NATIVE_ROOMS = (
     "engine",
     "fault_sets",
     "matching",
+    "chains",
     "device",
     "bindings",
 )

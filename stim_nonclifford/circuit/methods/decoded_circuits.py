@@ -18,6 +18,7 @@ from ...rates.decoded_rates.estimate import decoded_rates
 from ...rates.decoded_rates.mechanisms import Symptoms, symptoms_of
 from ...rates.decoded_rates.outcomes import symptoms_of_plan
 from ...rates.decoded_rates.postselection.estimate import kept_rate
+from ...rates.decoded_rates.predicting_matching import predicting_matching
 from ...rates.decoded_rates.questions import DecodedCircuit, Goal
 from ...rates.decoded_rates.results import DecodedErrorRate
 from ...rates.fault_sets.interface import search_arguments
@@ -129,9 +130,15 @@ def _decoded_circuit(
         )
     postselected = checked_mask(postselection_mask, circuit.num_detectors, "postselection_mask", "detectors")
     symptoms = exact_symptoms(circuit)
-    predict = compiled_decoder(_model_for(circuit, decoder), decoder, confidence)
+    model = _model_for(circuit, decoder)
     return DecodedCircuit(
-        symptoms, predict, name_of_decoder(decoder), circuit._fault_table, tuple(postselected), confidence
+        symptoms,
+        compiled_decoder(model, decoder, confidence),
+        name_of_decoder(decoder),
+        circuit._fault_table,
+        tuple(postselected),
+        confidence,
+        None if confidence else predicting_matching(model, decoder),
     )
 
 

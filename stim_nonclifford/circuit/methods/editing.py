@@ -21,6 +21,8 @@ from ...dialect import (
     is_too_deep,
     parse,
     tagged_instruction,
+    values_of_operators,
+    without_noise,
 )
 from ...simulation.compiler.program.extent import Extent, extent_of
 from ...simulation.compiler.program.extent_limits import check_targets
@@ -69,7 +71,7 @@ class CircuitEditing:
         self,
         name: str | Instruction | CircuitEditing | stim.Circuit,
         targets: int | stim.GateTarget | stim.PauliString | Iterable[Any] = (),
-        arg: float | Iterable[float] | None = None,
+        arg: float | Iterable[Any] | None = None,
         *,
         tag: str = "",
     ) -> None:
@@ -78,7 +80,8 @@ class CircuitEditing:
         Args:
             name: The name of a gate (it may be a bare non-Clifford gate), an instruction, or a circuit.
             targets: The targets.
-            arg: The arguments; angles of rotations are in half-turns.
+            arg: The arguments; angles of rotations are in half-turns. For KRAUS they may be the operators, an
+                array of shape (number of operators, 2, 2).
             tag: The tag; T gates accept any tag as a note.
 
         Raises:
@@ -103,7 +106,10 @@ class CircuitEditing:
             check_types(name, "name", "the name of a gate, an instruction or a circuit", *_PARTS)
             addition.append(name)
         else:
-            tag, arg = text(tag, "tag"), _checked_arg(arg)
+            tag = text(tag, "tag")
+            if name.upper() == "KRAUS" and isinstance(arg, Iterable) and not _is_flat(arg):
+                arg = values_of_operators(arg)
+            arg = _checked_arg(arg)
             instruction = tagged_instruction(name, targets, arg, tag)
             if instruction is not None:
                 addition.append(instruction)
@@ -178,7 +184,7 @@ class CircuitEditing:
             T 0
             M 0
         """
-        return self._wrap(self._stim.without_noise())
+        return self._wrap(without_noise(self._stim))
 
     def without_tags(self: Self) -> Self:
         r"""The circuit without tags that are notes, as ``stim.Circuit.without_tags``; its gates stay.
@@ -205,9 +211,9 @@ class CircuitEditing:
         rotation about a product of Paulis an E. A rotation near a Clifford gate is over-rotated, and becomes
         this gate and an error. Each rotation is twirled by itself, although rotations that follow each other
         add up to more. So sample the circuit as it is, and use the twirled one for the decoder.
-        AMPLITUDE_DAMPING, PHASE_DAMPING and THERMAL_RELAXATION become their Pauli twirls, too. In place of
-        leakage and loss there are, at each place, the Pauli errors of a leaked qubit, with the probability
-        that a qubit is leaked or lost there. REPEAT blocks are unrolled for that.
+        AMPLITUDE_DAMPING, PHASE_DAMPING, THERMAL_RELAXATION and readout noise become their Pauli twirls,
+        too. In place of leakage and loss there are, at each place, the Pauli errors of a leaked qubit, with
+        the probability that a qubit is leaked or lost there. REPEAT blocks are unrolled for that.
 
         Args:
             below: Rotations that differ from the nearest Clifford gate by a smaller angle than this, in
@@ -333,6 +339,10 @@ class CircuitEditing:
 
     def __setstate__(self, state: State) -> None:
         self._stim = circuit_of_state(state)
+
+
+def _is_flat(arg: Iterable[Any]) -> bool:
+    return all(isinstance(each, numbers.Real) for each in arg)
 
 
 def _checked_arg(arg: Any) -> list[float] | None:

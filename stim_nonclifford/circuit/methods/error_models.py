@@ -26,7 +26,7 @@ from ...simulation.logical_errors.coherent_noise import twirl_advice
 from ...simulation.logical_errors.noiseless_outputs import outcome_dependent, outputs_of_chance
 from ...simulation.logical_errors.refusals import warn_of_observables_flipped_by_chance
 from ..rewriting.leakage import with_averaged_leakage
-from ..rewriting.relaxation import with_twirled_relaxation
+from ..rewriting.twirled_channels import with_twirled_channels
 from .editing import check_coordinates, check_flattened
 
 __all__ = ["CircuitErrorModels", "ErrorModelKind"]
@@ -180,8 +180,8 @@ class CircuitErrorModels:
             check_flattened(self._stim)
             with memory_is_a_limit():
                 compiled = self.compile()
-                if compiled.program.has_relaxation or compiled.program.has_leakage:
-                    paulis = with_twirled_relaxation(with_averaged_leakage(self._stim))
+                if compiled.program.has_non_pauli_channels or compiled.program.has_leakage:
+                    paulis = with_twirled_channels(with_averaged_leakage(self._stim))
                     compiled = compile_circuit(paulis, likely_outputs)
                 model = detector_error_model(
                     compiled.effects("detectors"),

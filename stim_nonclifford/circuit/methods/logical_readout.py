@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 import stim
 
 from ...base.errors import ResourceLimitError
+from ...dialect import without_noise
 from ...simulation.compiler import CompiledCircuit
 from ...simulation.sampling import CompiledDetectorSampler
 from ..logical_states import (
@@ -101,7 +102,7 @@ class CircuitLogicalReadout:
         return frame.compile().reference_detectors() >> self._stim.num_detectors
 
     def _wrong_state(self, state: LogicalStateCheck | LogicalState, check: LogicalStateCheck) -> str:
-        noiseless = self._wrap(without_pauli_targets(self._stim.without_noise()))
+        noiseless = self._wrap(without_pauli_targets(without_noise(self._stim)))
         _, frames, values = noiseless.compile_detector_sampler(seed=0).sample_expectation_values(1)
         found = []
         for term in terms_of(check, self._stim):

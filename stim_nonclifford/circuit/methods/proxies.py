@@ -12,7 +12,7 @@ from ...base.arguments import choice, flag, integer, integer_or_none, iterable
 from ...base.memory import memory_is_a_limit
 from ...base.notebook import Diagram, preformatted, scrolled
 from ...base.stim_refusals import is_of_random_outputs, random_outputs
-from ...dialect import extended_text
+from ...dialect import extended_text, without_noise
 from ...simulation.compiler.sweeps.clifford_records import without_gaps
 from ..diagrams import diagram_type, labelled_diagram
 from ..diagrams.crumble import crumble_url
@@ -154,7 +154,7 @@ class CircuitProxies:
         }
         if not flag(noise, "noise") and drawn_type.startswith("matchgraph"):
             raise ValueError(f"A {type} is drawn from noise. Leave out noise=False.")
-        circuit = self._stim if noise else self._stim.without_noise()
+        circuit = self._stim if noise else without_noise(self._stim)
         check_flattened(circuit)
         if fold is not None and flag(fold, "fold") and not drawn_type.startswith("timeline-svg"):
             raise ValueError(f"A {type} cannot be folded. Leave out fold=True.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import stim
 
-from ...dialect import gate_from_tag, is_expectation
+from ...dialect import gate_from_tag, is_expectation, readout_noise_of
 from .replacement import circuit_of, with_replaced
 
 __all__ = ["decomposed"]
@@ -43,6 +43,9 @@ def _stand_in(instruction: stim.CircuitInstruction) -> stim.Circuit | None:
     # Of a measurement, each record comes from one target of an M or MPAD, in the same order.
     arguments = instruction.gate_args_copy()
     plain, inverted = _without_inversions(instruction)
+    tag = instruction.tag
+    if readout_noise_of(instruction) is not None:  # Stim would copy the tag to gates
+        plain = stim.CircuitInstruction(plain.name, plain.targets_copy(), plain.gate_args_copy())
     result = stim.Circuit()
     for part in _without_tags_on_s(circuit_of(plain).decomposed()):
         assert isinstance(part, stim.CircuitInstruction)
@@ -54,7 +57,7 @@ def _stand_in(instruction: stim.CircuitInstruction) -> stim.Circuit | None:
                     stim.target_inv(target.value) if invert else target
                     for target, invert in zip(targets, own, strict=True)
                 ]
-            part = stim.CircuitInstruction("M", targets, arguments, tag=part.tag)
+            part = stim.CircuitInstruction("M", targets, arguments, tag=tag)
         result.append(part)
     return result
 

@@ -1,10 +1,10 @@
-"""Takes the notes out of a circuit: the tags that stand for no gate."""
+"""Takes the notes out of a circuit: the tags that stand for no gate and no noise."""
 
 from __future__ import annotations
 
 import stim
 
-from ...dialect import gate_from_tag, is_expectation
+from ...dialect import gate_from_tag, has_tag_of_channel, is_expectation
 
 __all__ = ["without_notes"]
 
@@ -37,7 +37,7 @@ def without_notes(circuit: stim.Circuit) -> stim.Circuit:
 
 def _meaning(instruction: stim.CircuitInstruction) -> str:
     """The tag of an instruction without its note."""
-    if is_expectation(instruction):
+    if is_expectation(instruction) or has_tag_of_channel(instruction):
         return instruction.tag
     gate = gate_from_tag(instruction)
     if gate is None:

@@ -16,9 +16,9 @@ import stim
 
 from ...dialect import CONDITIONAL_CARRIER, NonCliffordGate, RotationPart, gate_from_tag
 from .leakage import with_averaged_leakage
-from .relaxation import twirl_of_relaxation
 from .replacement import with_replaced
 from .stand_ins import append_quarter_turns, rotation_products
+from .twirled_channels import twirl_of_channel
 
 __all__ = ["pauli_twirled"]
 
@@ -57,7 +57,7 @@ def _count(circuit: stim.Circuit, name: str) -> int:
 
 def _twirled(circuit: stim.Circuit, below: float) -> stim.Circuit:
     def stand_in(instruction: stim.CircuitInstruction) -> stim.Circuit | None:
-        channel = twirl_of_relaxation(instruction)
+        channel = twirl_of_channel(instruction)
         if channel is not None:
             return channel
         gate = None if instruction.name == CONDITIONAL_CARRIER else gate_from_tag(instruction)

@@ -28,8 +28,8 @@ from ...dialect import (
     groups_of_pairs,
     leakage_of,
 )
-from .relaxation import twirl_of_relaxation
 from .replacement import circuit_of, with_replaced
+from .twirled_channels import twirl_of_channel
 
 __all__ = [
     "Proxy",
@@ -72,7 +72,7 @@ def stand_in(instruction: stim.CircuitInstruction, proxy: Proxy) -> stim.Circuit
     """
     gate = gate_from_tag(instruction)
     if gate is None:
-        return twirl_of_relaxation(instruction)
+        return twirl_of_channel(instruction)
     if instruction.name == CONDITIONAL_CARRIER:
         return _conditional(instruction, gate, proxy)
     if not gate.half_turns:

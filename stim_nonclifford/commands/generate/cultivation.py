@@ -9,7 +9,12 @@ from itertools import product
 import stim
 
 from ...generators.cultivation.builder import GATE_CHOICES
-from ...generators.cultivation.end_to_end import DEFAULT_ROUNDS, READOUT_CHOICES, end_to_end_circuit
+from ...generators.cultivation.end_to_end import (
+    DEFAULT_ROUNDS,
+    ESCAPE_CHOICES,
+    READOUT_CHOICES,
+    end_to_end_circuit,
+)
 from ...generators.cultivation.files import circuit_file_name, end_to_end_file_name
 from ...generators.cultivation.noise import NOISE_CHOICES
 from ...generators.cultivation.protocol import AVAILABLE_DISTANCES, INJECTION_CHOICES, cultivation_circuit
@@ -78,12 +83,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " detectors postselect; expectation_values: those of logical X and Y, for a decoder and a state check"
         " (default: T)",
     )
+    add(
+        "--escape",
+        choices=ESCAPE_CHOICES,
+        help="with --escape_distance: into a color code, or into a surface code (default: color)",
+    )
 
 
 def circuits(args: argparse.Namespace) -> Iterator[tuple[str, stim.Circuit]]:
     """The circuits that are asked for, with the names of their files."""
     if args.escape_distance is None:
-        for name in ("postselected_rounds", "rounds", "readout"):
+        for name in ("postselected_rounds", "rounds", "readout", "escape"):
             if getattr(args, name) is not None:
                 raise ValueError(
                     f"--{name} is for circuits with an escape. Leave it out, or add --escape_distance."
@@ -105,6 +115,7 @@ def circuits(args: argparse.Namespace) -> Iterator[tuple[str, stim.Circuit]]:
             "postselected_rounds": args.postselected_rounds,
             "rounds": DEFAULT_ROUNDS if args.rounds is None else args.rounds,
             "readout": args.readout or "T",
+            "escape": args.escape or "color",
         }
         yield end_to_end_file_name(**parameters), end_to_end_circuit(**parameters)
 

@@ -52,6 +52,7 @@ class ChannelDefinition:
         carrier: The instruction of Stim that has the tag.
         carrier_arguments: The arguments of that instruction.
         remains: What Stim leaves of the carrier without noise, if it leaves anything.
+        is_list: Whether there are any number of arguments, which have no names in the tag.
     """
 
     name: str
@@ -62,6 +63,7 @@ class ChannelDefinition:
     carrier: str = "I_ERROR"
     carrier_arguments: tuple[float, ...] = ()
     remains: str = ""
+    is_list: bool = False
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,13 @@ def read_channel(instruction: stim.CircuitInstruction, table: Table) -> TaggedCh
             f"{carrier} with the tag [{instruction.tag}] takes {zeros} in parentheses: {written}."
         )
     texts = found["arguments"]
+    if definition.is_list:
+        numbers = [re.fullmatch(rf"\s*({_NUMBER})\s*", part) for part in (texts or "").split(",")]
+        listed = tuple(float(part[1]) for part in numbers if part)
+        if len(listed) != len(numbers):
+            raise ValueError(f"Malformed tag [{instruction.tag}] on {carrier}: {written}.")
+        _check(definition, listed)
+        return TaggedChannel(definition.name, listed)
     parts = [] if texts is None else [_ARGUMENT.fullmatch(part) for part in texts.split(",")]
     values = {part["key"]: float(part["value"]) for part in parts if part}
     if len(parts) != len(values) or set(values) != set(definition.parameters):
@@ -140,13 +149,15 @@ def tagged_channel(
         ValueError: There are too few or too many arguments, or their values are impossible.
     """
     values = tuple(map(float, values))
-    if len(values) != len(definition.parameters):
+    if len(values) != len(definition.parameters) and not definition.is_list:
         raise ValueError(
             f"{definition.name} takes {_arguments(definition)}, as in {_call(definition)} 0;"
             f" got {len(values)}."
         )
     _check(definition, values)
-    pairs = [f"{key}={value!r}" for key, value in zip(definition.parameters, values, strict=True)]
+    pairs = [repr(value) for value in values]
+    if not definition.is_list:
+        pairs = [f"{key}={value}" for key, value in zip(definition.parameters, pairs, strict=True)]
     circuit = stim.Circuit()
     tag = f"{definition.name}({', '.join(pairs)})" if pairs else definition.name
     circuit.append(definition.carrier, targets, definition.carrier_arguments, tag=tag)

@@ -71,15 +71,16 @@ _TABLE = (
         "Write its errors as a chain: E(p) X0 Y1 Z2, then ELSE_CORRELATED_ERROR(p) for each further one.",
     ),
     _MissingChannel(
-        r"READOUT_(NOISE|ERROR)",
+        r"READOUT_(NOISE|ERROR)(_\w+)?",
         "Readout noise as an instruction",
-        "Write it at the measurement: M(p) 0 flips the record with probability p, whatever the outcome."
-        " Where 1 is misread more often than 0, let the qubit decay before: AMPLITUDE_DAMPING(p) 0.",
+        "Write it at the measurement: M(p01, p10) 0 reads 0 as 1 with probability p01, and 1 as 0 with"
+        " probability p10. M(p) 0 flips the record with probability p, whatever the outcome.",
+        in_tags=True,
     ),
     _MissingChannel(
-        r"KRAUS(_\w+)?",
-        "A channel given by its Kraus operators",
-        "Channels are mixtures of Paulis, heralded or not; a unitary can be written as rotations.",
+        r"KRAUS_\w+|KRAUS[2-9]",
+        "A channel on several qubits given by its Kraus operators",
+        "On one qubit, write KRAUS(...) with its operators; on more, gates with an ancilla that is reset.",
     ),
 )
 

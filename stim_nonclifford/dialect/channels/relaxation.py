@@ -19,7 +19,18 @@ import stim
 from ..gates import CliffordPart, Part, RotationPart
 from .channel_tags import ChannelDefinition, TaggedChannel, probability_problem, read_channel
 
-__all__ = ["RELAXATION", "Relaxation", "relaxation_of"]
+__all__ = ["RELAXATION", "Relaxation", "decay_parts", "relaxation_of"]
+
+
+def decay_parts(probability: float) -> tuple[Part, ...]:
+    """A decay as gates on the qubit and an ancilla in |0>, which is discarded afterwards.
+
+    Examples:
+        >>> decay_parts(1.0)[0]
+        RotationPart(pauli='_Y', half_turns=0.5)
+    """
+    angle = 2 * math.asin(math.sqrt(probability)) / math.pi
+    return (RotationPart("_Y", angle / 2), RotationPart("ZY", -angle / 2), CliffordPart("CX", (1, 0)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,8 +61,7 @@ class Relaxation(TaggedChannel):
     @property
     def decomposition(self) -> tuple[Part, ...]:
         """The decay as gates on the qubit and an ancilla in |0>, which is discarded afterwards."""
-        angle = 2 * math.asin(math.sqrt(self.decay)) / math.pi
-        return (RotationPart("_Y", angle / 2), RotationPart("ZY", -angle / 2), CliffordPart("CX", (1, 0)))
+        return decay_parts(self.decay)
 
     @property
     def twirl(self) -> tuple[float, float, float]:

@@ -8,12 +8,14 @@ from types import MappingProxyType
 import stim
 
 from .channel_tags import ChannelDefinition, TaggedChannel, read_channel, remains_of_channel
+from .kraus import KRAUS
 from .leakage import LEAKAGE
+from .readout import readout_noise_of
 from .relaxation import RELAXATION
 
 __all__ = ["CHANNELS", "channel_of", "has_tag_of_channel"]
 
-CHANNELS: Mapping[str, ChannelDefinition] = MappingProxyType({**RELAXATION, **LEAKAGE})
+CHANNELS: Mapping[str, ChannelDefinition] = MappingProxyType({**RELAXATION, **KRAUS, **LEAKAGE})
 """The channels by their names."""
 
 
@@ -28,11 +30,15 @@ def channel_of(instruction: stim.CircuitInstruction) -> TaggedChannel | None:
 
 
 def has_tag_of_channel(instruction: stim.CircuitInstruction) -> bool:
-    """Whether an instruction is a channel, or what Stim leaves of one without noise.
+    """Whether an instruction is a channel, or what Stim leaves of one, or a measurement with readout noise.
 
     Examples:
         >>> left = stim.Circuit("HERALDED_ERASE[HERALD_LOSS_EVENT(p=0)](0) 0").without_noise()
         >>> channel_of(left[0]), has_tag_of_channel(left[0])
         (None, True)
     """
-    return channel_of(instruction) is not None or remains_of_channel(instruction, CHANNELS)
+    return (
+        channel_of(instruction) is not None
+        or readout_noise_of(instruction) is not None
+        or remains_of_channel(instruction, CHANNELS)
+    )

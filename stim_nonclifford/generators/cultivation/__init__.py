@@ -12,6 +12,7 @@ The modules, each of which uses those above it:
 * `noise`: adds noise to any noiseless circuit;
 * `protocol`: combines the stages and the noise;
 * `end_to_end`: the whole protocol with growth to a large code;
+* `matchable`: the escape into a surface code;
 * `counts`, `files`: counts, file names;
 * `drawing`: drawings of the stages.
 
@@ -24,7 +25,13 @@ Examples:
 
 from .builder import GateChoice
 from .counts import CircuitStatistics, circuit_statistics
-from .end_to_end import READOUT_CHOICES, ReadoutChoice, end_to_end_circuit
+from .end_to_end import (
+    ESCAPE_CHOICES,
+    READOUT_CHOICES,
+    EscapeChoice,
+    ReadoutChoice,
+    end_to_end_circuit,
+)
 from .files import circuit_file_name
 from .injections.injection import InjectionChoice
 from .noise import NOISE_CHOICES, NoiseChoice
@@ -33,11 +40,13 @@ from .stages.cat_trees import VARIANT_CHOICES, VariantChoice
 
 __all__ = [
     "AVAILABLE_DISTANCES",
+    "ESCAPE_CHOICES",
     "INJECTION_CHOICES",
     "NOISE_CHOICES",
     "READOUT_CHOICES",
     "VARIANT_CHOICES",
     "CircuitStatistics",
+    "EscapeChoice",
     "GateChoice",
     "InjectionChoice",
     "NoiseChoice",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -25,6 +25,12 @@ POSTSELECT = 1
 # Fourth coordinate of a detector that Chromobius ignores, as it is no check of the color code.
 _UNCOLORED = -1
 
+# Fifth coordinate in circuits that end in a surface code, as in those of arXiv 2409.17595: of detectors that
+# postselect, and of X and Z checks of the surface code.
+_CULTIVATION = -9
+_OUTSIDE = (6, 7)
+_NUM_COLORS = 3
+
 
 @dataclass(frozen=True)
 class Stage:
@@ -45,7 +51,9 @@ class CircuitBuilder:
     A *moment* is the set of operations between two TICKs. Detectors get coordinates `(x, y, t, flag)`: the
     site and the moment (counted from 0) of the measurement that they check, and `POSTSELECT`. In circuits for
     decoders, they get `(x, y, t, color, flag)`, with the color of Chromobius, and a flag of 0 if they are for
-    the decoder.
+    the decoder. In circuits that end in a surface code, the flag is -9 for detectors that postselect, the
+    color for checks of the color code that the decoder knows, and 6 and 7 for X and Z checks of the surface
+    code.
 
     Attributes:
         circuit: The circuit written so far.
@@ -71,13 +79,21 @@ class CircuitBuilder:
         DETECTOR(0, 0, 2, 1) rec[-1]
     """
 
-    def __init__(self, sites: Sequence[Coord], *, gate: GateChoice = "T", colored: bool = False) -> None:
+    def __init__(
+        self,
+        sites: Sequence[Coord],
+        *,
+        gate: GateChoice = "T",
+        colored: bool = False,
+        grafted: bool = False,
+    ) -> None:
         """Declares the qubits.
 
         Args:
             sites: Coordinates of the qubits, in the order of their numbers.
             gate: "T" if `t` and `t_dag` write tagged gates, "S" if they write plain S and S_DAG.
             colored: Whether detectors get the fourth coordinate that Chromobius reads.
+            grafted: Whether detectors get the five coordinates of circuits that end in a surface code.
 
         Raises:
             ValueError: `gate` is neither "T" nor "S".
@@ -86,7 +102,8 @@ class CircuitBuilder:
         self.circuit = stim.Circuit()
         self.stages: list[Stage] = []
         self._tag = "T" if gate == "T" else ""
-        self._colored = colored
+        self._colored = colored or grafted
+        self._grafted = grafted
         self._number = {site: k for k, site in enumerate(sites)}
         self._num_moments = 0
         for site, k in self._number.items():
@@ -179,20 +196,19 @@ class CircuitBuilder:
         factors = [stim.target_pauli(self._number[site], pauli) for site in sites]
         self.circuit.append("SPP", stim.target_combined_paulis(factors), tag=self._tag)
 
-    def expectation_value(self, pauli: Pauli, sites: Iterable[Coord], *, inverted: bool = False) -> None:
-        """Asks for the expectation value of the product of one Pauli over several qubits.
+    def expectation_value(self, paulis: Mapping[Coord, Pauli], *, inverted: bool = False) -> None:
+        """Asks for the expectation value of a product of Paulis.
 
         The product is also the next observable, so that error models know which errors flip its sign.
 
         Args:
-            pauli: The Pauli that every qubit contributes.
-            sites: The qubits.
+            paulis: The Pauli that each qubit contributes.
             inverted: Whether to ask for the value with the other sign.
         """
-        qubits = [self._number[site] for site in sites]
+        qubits = [self._number[site] for site in paulis]
         sign = "!" if inverted else ""
-        self.circuit.append("I", qubits, tag=f"EXP_VAL({sign}{pauli * len(qubits)})")
-        factors = [stim.target_pauli(qubit, pauli) for qubit in qubits]
+        self.circuit.append("I", qubits, tag=f"EXP_VAL({sign}{''.join(paulis.values())})")
+        factors = [stim.target_pauli(self._number[site], pauli) for site, pauli in paulis.items()]
         self.circuit.append("OBSERVABLE_INCLUDE", factors, self.circuit.num_observables)
 
     def detector(
@@ -202,6 +218,7 @@ class CircuitBuilder:
         *,
         color: int | None = None,
         postselect: bool = True,
+        is_face: bool = False,
     ) -> None:
         """Declares a detector: the parity of `records` is even unless there is an error.
 
@@ -211,9 +228,14 @@ class CircuitBuilder:
             color: What Chromobius reads: 0, 1 or 2 for an X check of the color code and 3, 4 or 5 for a Z
                 check, by the color of the tile; None for anything else.
             postselect: Whether the detector discards the shot when it fires.
+            is_face: Whether it is a check of a surface code, beside a color code.
         """
         colors = ([_UNCOLORED if color is None else color]) if self._colored else []
-        coordinates = (*site, self._num_moments, *colors, POSTSELECT if postselect else 0)
+        flag = POSTSELECT if postselect else 0
+        if self._grafted:
+            known = color if color is None or not is_face else _OUTSIDE[color // _NUM_COLORS]
+            flag = _CULTIVATION if postselect or known is None else known
+        coordinates = (*site, self._num_moments, *colors, flag)
         self.circuit.append("DETECTOR", self._lookbacks(records), coordinates)
 
     def observable(self, records: Iterable[int]) -> None:

@@ -10,6 +10,9 @@ from ...base.arguments import choice, integer, integer_or_none
 from .builder import CircuitBuilder, GateChoice
 from .color_code import ColorCode
 from .injections.injection import InjectionChoice
+from .matchable.escape import append_matchable_escape
+from .matchable.grafted_code import CULTIVATED_DISTANCE, GraftedCode
+from .matchable.readout import append_surface_readout
 from .noise import NoiseChoice, add_noise, noise_model
 from .protocol import append_inject_and_cultivate, chosen_trees, cultivated_codes, extra_sites
 from .stages.cat_trees import VariantChoice
@@ -21,6 +24,8 @@ _LARGEST, _MOST_ROUNDS = 1001, 1_000_000
 
 ReadoutChoice = Literal["T", "expectation_values"]
 READOUT_CHOICES: tuple[ReadoutChoice, ...] = get_args(ReadoutChoice)
+EscapeChoice = Literal["color", "matchable"]
+ESCAPE_CHOICES: tuple[EscapeChoice, ...] = get_args(EscapeChoice)
 
 
 def end_to_end_circuit(
@@ -35,6 +40,7 @@ def end_to_end_circuit(
     rounds: int = DEFAULT_ROUNDS,
     variant: VariantChoice = "published",
     readout: ReadoutChoice = "T",
+    escape: EscapeChoice = "color",
 ) -> stim.Circuit:
     """Returns a circuit of injection, cultivation and escape, with noiseless checks at its end.
 
@@ -66,11 +72,17 @@ def end_to_end_circuit(
         rounds: Number of syndrome cycles after these, whose detectors are for the decoder, if there is one.
         variant: Variant of the cultivation; see `cultivation_circuit`.
         readout: "T" or "expectation_values"; see above.
+        escape: "color": into a color code. "matchable": into a rotated surface code, which matching decodes;
+            for distance 3. `postselected_rounds` is then 0 if None, and the rounds are those of the surface
+            code. Before them, the color code is grafted onto it; see `matchable.escape`.
 
     Returns:
         The circuit. Without noise, all detectors are 0. Detectors have the coordinates (x, y, moment, color,
         postselect): the color is that of Chromobius (0 to 2 for red, green and blue X checks, 3 to 5 for Z
-        checks, -1 for others); postselect is 1 or 0.
+        checks, -1 for others); postselect is 1 or 0. After a matchable escape, they have the coordinates of
+        the circuits of arXiv 2409.17595, (x, y, moment, color, kind): kind is -9 for detectors that
+        postselect, 0 and 4 for those that a decoder must know, too, 6 and 7 for X and Z checks of the
+        surface code.
 
     Raises:
         ValueError: An argument has none of the values above.
@@ -87,6 +99,9 @@ def end_to_end_circuit(
         >>> coordinates = circuit.get_detector_coordinates().values()
         >>> sum(postselect for *_, postselect in coordinates)
         124.0
+        >>> circuit = end_to_end_circuit(3, 15, escape="matchable", readout="expectation_values")
+        >>> circuit.num_qubits, circuit.num_ticks
+        (449, 111)
         >>> end_to_end_circuit(5, 5)
         Traceback (most recent call last):
             ...
@@ -102,6 +117,7 @@ def end_to_end_circuit(
         rounds=rounds,
         variant=variant,
         readout=readout,
+        escape=escape,
     )
     return add_noise(builder.circuit, model)
 
@@ -116,6 +132,7 @@ def build_noiseless_end_to_end(
     rounds: int = DEFAULT_ROUNDS,
     variant: VariantChoice = "published",
     readout: ReadoutChoice = "T",
+    escape: EscapeChoice = "color",
 ) -> CircuitBuilder:
     """Writes the circuit without noise.
 
@@ -146,15 +163,31 @@ def build_noiseless_end_to_end(
         )
     rounds = integer(rounds, "rounds", 0, _MOST_ROUNDS)
     postselected_rounds = integer_or_none(postselected_rounds, "postselected_rounds", 0, _MOST_ROUNDS)
+    readout = choice(readout, "readout", READOUT_CHOICES)
+    escape = choice(escape, "escape", ESCAPE_CHOICES)
     if postselected_rounds is None:
-        postselected_rounds = distance
+        postselected_rounds = default_postselected_rounds(distance, escape)
     if postselected_rounds + rounds == 0:
         raise ValueError("postselected_rounds and rounds must not both be 0: the final check needs a cycle")
-    readout = choice(readout, "readout", READOUT_CHOICES)
-    large = ColorCode.triangular(escape_distance)
-    builder = CircuitBuilder(large.sites(extra=extra_sites(trees, injection)), gate=gate, colored=True)
-    append_inject_and_cultivate(builder, codes, injection, trees)
     decodes = readout == "expectation_values"
+    extra = extra_sites(trees, injection)
+    if escape == "matchable":
+        _check_graft(distance)
+        grafted = GraftedCode.of_distance(escape_distance)
+        builder = CircuitBuilder(sorted({*grafted.sites, *extra}), gate=gate, grafted=True)
+        append_inject_and_cultivate(builder, codes, injection, trees)
+        last = append_matchable_escape(
+            builder,
+            grafted,
+            postselected_rounds=postselected_rounds,
+            rounds=rounds,
+            all_postselect=not decodes,
+        )
+        append_surface_readout(builder, grafted.patch, last, decodes=decodes)
+        return builder
+    large = ColorCode.triangular(escape_distance)
+    builder = CircuitBuilder(large.sites(extra=extra), gate=gate, colored=True)
+    append_inject_and_cultivate(builder, codes, injection, trees)
     last = append_escape(
         builder,
         codes[-1],
@@ -165,3 +198,16 @@ def build_noiseless_end_to_end(
     )
     (append_decoded_check if decodes else append_logical_readout)(builder, large, last)
     return builder
+
+
+def default_postselected_rounds(distance: int, escape: EscapeChoice) -> int:
+    """The number of rounds that postselect if none is given; see `end_to_end_circuit`."""
+    return distance if escape == "color" else 0
+
+
+def _check_graft(distance: int) -> None:
+    if distance != CULTIVATED_DISTANCE:
+        raise ValueError(
+            f"The matchable escape starts from distance {CULTIVATED_DISTANCE}, but distance is {distance}."
+            f" Choose distance={CULTIVATED_DISTANCE} or escape='color'."
+        )

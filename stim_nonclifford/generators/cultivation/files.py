@@ -6,7 +6,14 @@ from collections.abc import Mapping
 
 from ...base.arguments import choice, integer, integer_among, integer_or_none, probability
 from .builder import GATE_CHOICES, GateChoice
-from .end_to_end import DEFAULT_ROUNDS, READOUT_CHOICES, ReadoutChoice
+from .end_to_end import (
+    DEFAULT_ROUNDS,
+    ESCAPE_CHOICES,
+    READOUT_CHOICES,
+    EscapeChoice,
+    ReadoutChoice,
+    default_postselected_rounds,
+)
 from .injections.injection import InjectionChoice
 from .noise import NOISE_CHOICES, NoiseChoice
 from .protocol import AVAILABLE_DISTANCES, INJECTION_CHOICES
@@ -81,11 +88,13 @@ def end_to_end_file_name(
     rounds: int = DEFAULT_ROUNDS,
     variant: VariantChoice = "published",
     readout: ReadoutChoice = "T",
+    escape: EscapeChoice = "color",
 ) -> str:
     """Returns the name of the file of an end-to-end circuit.
 
     It has the terms of `circuit_file_name`, and `d2` (distance after the escape), `post` (rounds that
-    postselect), `r` (rounds for the decoder) and `readout`. The arguments are those of `end_to_end_circuit`.
+    postselect), `r` (rounds for the decoder), `readout` and `escape` (left out if it is "color"). The
+    arguments are those of `end_to_end_circuit`.
 
     Examples:
         >>> end_to_end_file_name(distance=3, escape_distance=9, p=1e-3, gate="T", noise="uniform", rounds=5)
@@ -101,11 +110,16 @@ def end_to_end_file_name(
         terms["injection"] = injection
     terms |= {"noise": choice(noise, "noise", NOISE_CHOICES), "p": probability(p, "p")}
     postselected_rounds = integer_or_none(postselected_rounds, "postselected_rounds")
-    terms["post"] = terms["d"] if postselected_rounds is None else postselected_rounds
+    escape = choice(escape, "escape", ESCAPE_CHOICES)
+    if postselected_rounds is None:
+        postselected_rounds = default_postselected_rounds(distance, escape)
+    terms["post"] = postselected_rounds
     terms["r"] = integer(rounds, "rounds")
     terms["readout"] = choice(readout, "readout", READOUT_CHOICES)
     if choice(variant, "variant", VARIANT_CHOICES) != "published":
         terms["variant"] = variant
+    if escape != "color":
+        terms["escape"] = escape
     return joined(terms)
 
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .decoding import FailureTest, Gaps
+from ..._native import ChainMoves, changed_members, changed_rows
+from .decoding import FailureTest, Gaps, answers_of
 from .failing.cores import Core
-from .jumps import CoreExchange, CoreGrowth
+from .jumps import CoreExchange, CoreGrowth, Jump
 from .mechanisms import FaultModel, Floats, Words
 from .plain_shots import Indices, outcome_numbers, xor_of_groups
 
@@ -131,34 +132,20 @@ class ChainStates:
             free = np.full((len(self.members), more), _FREE, dtype=np.intp)
             self.members = np.hstack([self.members, free])
 
-    def replace_members(
-        self, chains: Indices, leaving: Bools, births: Indices, numbers: npt.NDArray[np.int64]
-    ) -> None:
-        """Takes members out of fault sets, and puts others in.
+    def replace_members(self, chains: Indices, jump: Jump) -> None:
+        """Takes members out of the fault sets of some chains, and puts others in.
 
         Args:
             chains: The chains.
-            leaving: Shape (len(chains), room): which of their members leave.
-            births: The mechanisms that enter, those of one chain after the other.
-            numbers: How many enter each of the chains.
+            jump: Which leave and enter, of all chains.
         """
-        staying = (self.members[chains] != _FREE) & ~leaving
-        kept = staying.sum(axis=1)
-        sizes = kept + numbers
-        self._make_room(int(sizes.max(initial=1)))
-        compact = np.full((len(chains), self.members.shape[1]), _FREE, dtype=np.intp)
-        row, column = np.nonzero(staying)
-        compact[row, _ranks(kept)] = self.members[chains[row], column]
-        row = np.repeat(np.arange(len(chains)), numbers)
-        compact[row, kept[row] + _ranks(numbers)] = births
-        self.members[chains] = compact
-        self.sizes[chains] = sizes
-
-
-def _ranks(numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """0, 1, ... for each group."""
-    ends = np.cumsum(numbers)
-    return np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - numbers, numbers)
+        room = self.members.shape[1]
+        found = changed_members(
+            self.members.ravel(), room, jump.leaving.ravel(), jump.chain_of, jump.births, chains
+        )
+        self._make_room(found.shape[1])
+        self.members[chains] = found
+        self.sizes[chains] = (found != _FREE).sum(axis=1)
 
 
 class Moves:
@@ -187,17 +174,16 @@ class Moves:
         self.levels = levels
         self.kinds = "rrs" if model.outcomes is None else "rrso"
         self._log_odds = np.array([level.log_odds for level in levels])
-        odds = np.exp(self._log_odds)
-        self._probabilities = odds / (1 + odds)
-        self._decoders = np.array([level.decoder for level in levels])
+        self._decoders = np.array([level.decoder for level in levels], dtype=np.int64)
         none = np.iinfo(np.int64).min
         self._least_gaps = np.array(
             [none if level.least_gap is None else level.least_gap for level in levels]
         )
         self._signed = np.array([level.signed for level in levels])
         self._penalties = np.array([level.penalty for level in levels])
-        self._padded = np.hstack([self._log_odds, np.zeros((len(levels), 1))])
-        self._starts, self._neighbours = model.neighbours
+        starts, neighbours = model.neighbours
+        self._proposals = ChainMoves(model.num_mechanisms, self._log_odds.ravel(), starts, neighbours)
+        self._flips = model.flips.ravel()
         self.set_shares([level.share for level in levels])
         self._jumps: dict[str, CoreExchange | CoreGrowth] = {
             "e": CoreExchange(cores, self._log_odds),
@@ -207,12 +193,8 @@ class Moves:
 
     def set_shares(self, shares: Sequence[float]) -> None:
         """Sets which part of the mechanisms ``refresh`` draws anew, for each level."""
-        self.shares = np.array(shares)
-        means = -0.5 * np.log1p(-np.minimum(2 * self.shares[:, None] * self._probabilities, 1 - 1e-12))
-        self._totals = means.sum(axis=1)
-        # All levels in one ascending list: level l has the numbers from l to l + 1.
-        sums = np.cumsum(means, axis=1)
-        self._sums = (sums / sums[:, -1:] + np.arange(len(sums))[:, None]).ravel()
+        self.shares = np.array(shares, dtype=np.float64)
+        self._proposals.set_shares(self.shares)
 
     def move(
         self, number: int, states: ChainStates, level_of: Indices, rng: np.random.Generator
@@ -231,94 +213,51 @@ class Moves:
         Returns:
             For each chain, whether there was a change to decide on; and whether it was made.
         """
-        chains, mechanisms = len(level_of), self.model.num_mechanisms
-        numbers = rng.poisson(self._totals[level_of])
-        chain_of = np.repeat(np.arange(chains), numbers)
-        levels = level_of[chain_of]
-        places = np.searchsorted(self._sums, levels + rng.random(len(chain_of)), side="right")
-        births = np.clip(places - levels * mechanisms, 0, mechanisms - 1)
-        # A mechanism that is drawn an even number of times does not act, and members decide for themselves.
-        keys, counts = np.unique(chain_of * mechanisms + births, return_counts=True)
-        keys = keys[counts % 2 == 1]
-        chain_of, births = keys // mechanisms, keys % mechanisms
-        is_new = ~(states.members[chain_of] == births[:, None]).any(axis=1)
-        chain_of, births = chain_of[is_new], births[is_new]
-        stay = 1 - self.shares[level_of][:, None] * (
-            1 - self._probabilities[level_of[:, None], states.members]
-        )
-        leaving = (rng.random(states.members.shape) >= stay) & (states.members != _FREE)
+        chains = len(level_of)
+        seed = int(rng.integers(1 << 64, dtype=np.uint64))
+        proposed = self._proposals.refresh(states.members.ravel(), states.members.shape[1], level_of, seed)
+        jump = Jump(np.ones(chains, dtype=np.bool_), *proposed)
         numbers_of_outcomes = states.numbers
         if self.model.outcomes is not None:
             drawn = outcome_numbers(self.model, rng, chains)
             numbers_of_outcomes = np.where(rng.random(chains) < _OUTCOMES_TOO, drawn, states.numbers)
-        everywhere = np.ones(chains, dtype=np.bool_)
-        return self._decided(
-            states, level_of, leaving, chain_of, births, everywhere, rng, numbers_of_outcomes
-        )
+        return self._decided(states, level_of, jump, rng, numbers_of_outcomes)
 
     def redraw(self, states: ChainStates, level_of: Indices, rng: np.random.Generator) -> tuple[Bools, Bools]:
         """One move of each chain; returns as ``refresh``."""
         chains = len(level_of)
         none = np.zeros(0, dtype=np.intp)
         drawn = outcome_numbers(self.model, rng, chains)
-        leaving = np.zeros(states.members.shape, dtype=np.bool_)
-        everywhere = np.ones(chains, dtype=np.bool_)
-        return self._decided(states, level_of, leaving, none, none, everywhere, rng, drawn)
+        leaving = np.zeros(states.members.shape, dtype=np.uint8)
+        jump = Jump(np.ones(chains, dtype=np.bool_), leaving, none, none)
+        return self._decided(states, level_of, jump, rng, drawn)
 
     def replace(
         self, states: ChainStates, level_of: Indices, rng: np.random.Generator
     ) -> tuple[Bools, Bools]:
         """One move of each chain; returns as ``refresh``."""
-        chains = len(level_of)
-        rank = np.minimum((rng.random(chains) * states.sizes).astype(np.intp), states.sizes - 1)
-        old = states.members[np.arange(chains), rank]
-        degree = self._starts[old + 1] - self._starts[old]
-        chosen = np.minimum((rng.random(chains) * degree).astype(np.intp), degree - 1)
-        possible = (states.sizes > 0) & (degree > 0)
-        new = self._neighbours[np.where(possible, self._starts[old] + chosen, 0)]
-        number = (
-            self._log_odds[level_of, new]
-            - self._log_odds[level_of, old]
-            + np.log(np.maximum(degree, 1))
-            - np.log(np.maximum(self._starts[new + 1] - self._starts[new], 1))
-        )
-        possible &= np.log(rng.random(chains)) < number
-        possible &= ~(states.members == new[:, None]).any(axis=1)
-        leaving = np.zeros(states.members.shape, dtype=np.bool_)
-        leaving[np.flatnonzero(possible), rank[possible]] = True
-        entering = np.flatnonzero(possible)
-        return self._decided(
-            states, level_of, leaving, entering, new[entering], possible, rng, states.numbers
-        )
+        seed = int(rng.integers(1 << 64, dtype=np.uint64))
+        proposed = self._proposals.replace(states.members.ravel(), states.members.shape[1], level_of, seed)
+        jump = Jump(np.ones(len(level_of), dtype=np.bool_), *proposed)
+        return self._decided(states, level_of, jump, rng, states.numbers)
 
     def jump(
         self, kind: str, states: ChainStates, level_of: Indices, rng: np.random.Generator
     ) -> tuple[Bools, Bools]:
         """One jump of each chain, of kind ``e`` or ``g``; returns as ``refresh``."""
-        found = self._jumps[kind].proposed(states.members, level_of, rng)
-        return self._decided(
-            states,
-            level_of,
-            found.leaving,
-            found.chain_of,
-            found.births,
-            found.possible,
-            rng,
-            states.numbers,
-        )
+        jump = self._jumps[kind].proposed(states.members, level_of, rng)
+        return self._decided(states, level_of, jump, rng, states.numbers)
+
+    def wrong(self, rows: Words, level_of: Indices) -> Words:
+        """The observables that the decoders of levels predict wrongly, as words, for each row."""
+        return answers_of(self.tests, rows, self._decoders[level_of])[0]
 
     def fails(self, rows: Words, level_of: Indices) -> Bools:
         """Whether the decoders of levels fail on rows, and are as sure as they must be."""
-        decoder_of = self._decoders[level_of]
-        found = np.zeros(len(rows), dtype=np.bool_)
-        for decoder in np.unique(decoder_of):
-            which = np.flatnonzero(decoder_of == decoder)
-            wrong, gaps = self.tests[decoder].answers(rows[which])
-            levels = level_of[which]
-            signed = self._signed[levels]
-            values = np.where(signed, signed_gaps(wrong, gaps), gaps)
-            found[which] = (wrong.any(axis=1) | signed) & (values >= self._least_gaps[levels])
-        return found
+        wrong, gaps = answers_of(self.tests, rows, self._decoders[level_of])
+        signed = self._signed[level_of]
+        values = np.where(signed, signed_gaps(wrong, gaps), gaps)
+        return np.asarray((wrong.any(axis=1) | signed) & (values >= self._least_gaps[level_of]))
 
     def log_penalties(self, rows: Words, level_of: Indices) -> Floats:
         """Ln of the factors with which rows count because of the postselected detectors that fire."""
@@ -332,24 +271,19 @@ class Moves:
         self,
         states: ChainStates,
         level_of: Indices,
-        leaving: Bools,
-        chain_of: Indices,
-        births: Indices,
-        possible: Bools,
+        jump: Jump,
         rng: np.random.Generator,
         numbers_of_outcomes: Words,
     ) -> tuple[Bools, Bools]:
-        chains = len(level_of)
-        numbers = np.bincount(chain_of, minlength=chains)
-        deaths = leaving.sum(axis=1)
-        differs = (numbers + deaths > 0) | (numbers_of_outcomes != states.numbers)
-        changed = np.flatnonzero(differs & possible)
-        # Rows of the changes: what leaves, then what enters, by chains.
-        row, column = np.nonzero(leaving)
-        events = np.concatenate([states.members[row, column], births])
-        owners = np.concatenate([row, chain_of])
-        order = np.argsort(owners, kind="stable")
-        changes = xor_of_groups(self.model, events[order], (numbers + deaths)) ^ self.model.base
+        chains, words = len(level_of), self.model.flips.shape[1]
+        is_changed: Bools = np.asarray(jump.leaving.any(axis=1))
+        is_changed[jump.chain_of] = True
+        is_changed |= numbers_of_outcomes != states.numbers
+        changed = np.flatnonzero(is_changed & jump.possible)
+        members, room = states.members.ravel(), states.members.shape[1]
+        changes = changed_rows(
+            self._flips, words, members, room, jump.leaving.ravel(), jump.chain_of, jump.births
+        )
         decided = changed
         rows = self.model.with_outcomes(states.rows[changed], states.numbers[changed]) ^ changes[changed]
         rows = self.model.with_outcomes(rows, numbers_of_outcomes[changed])
@@ -360,13 +294,12 @@ class Moves:
             changed, rows = changed[is_passed], rows[is_passed]
         is_failing = self.fails(rows, level_of[changed])
         accepted = changed[is_failing]
-        is_accepted = np.zeros(chains, dtype=np.bool_)
-        is_accepted[accepted] = True
         states.rows[accepted] = rows[is_failing]
         states.numbers[accepted] = numbers_of_outcomes[accepted]
-        states.replace_members(accepted, leaving[accepted], births[is_accepted[chain_of]], numbers[accepted])
-        was_decided = np.zeros(chains, dtype=np.bool_)
+        states.replace_members(accepted, jump)
+        was_decided, is_accepted = np.zeros(chains, dtype=np.bool_), np.zeros(chains, dtype=np.bool_)
         was_decided[decided] = True
+        is_accepted[accepted] = True
         return was_decided, is_accepted
 
 

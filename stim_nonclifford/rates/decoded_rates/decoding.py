@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from ..._native import AnswerTable, look_up
 from .mechanisms import FaultModel, Words
+from .predicting_matching import PredictingMatching
 
-__all__ = ["FailureTest", "Predict", "RepeatedRows", "not_deterministic"]
+__all__ = ["FailureTest", "Predict", "RepeatedRows", "answers_of", "not_deterministic"]
 
 Gaps = npt.NDArray[np.int64]
 
 _CACHE_BITS = 18
+_SAMPLED_BITS = np.uint64((1 << 9) - 1)
+"""Of rows that a matching has decoded, one in 512 is compared with the decoder at most: that takes longer."""
 
 
 class Predict(Protocol):
@@ -57,9 +62,14 @@ class RepeatedRows:
             predictions: uint8, shape (rows, bytes).
             gaps: int64, shape (rows,).
         """
-        for k in np.flatnonzero((keys[:, 1] & np.uint64(self._mask)) == 0).tolist():
-            answer = _answer_bytes(predictions[k], gaps[k])
-            self._answers.setdefault(int(keys[k, 1]), (dets[k].tobytes(), answer))
+        chosen = np.flatnonzero((keys[:, 1] & np.uint64(self._mask)) == 0)
+        values, first = np.unique(keys[chosen, 1], return_index=True)
+        while np.count_nonzero(values & np.uint64(self._mask) == 0) > self._most_rows:
+            self._mask = 2 * self._mask + 1
+        is_chosen = values & np.uint64(self._mask) == 0
+        for key, k in zip(values[is_chosen].tolist(), chosen[first[is_chosen]].tolist(), strict=True):
+            if key not in self._answers:
+                self._answers[key] = dets[k].tobytes(), _answer_bytes(predictions[k], gaps[k])
         while len(self._answers) > self._most_rows:
             self._mask = 2 * self._mask + 1
             self._answers = {key: each for key, each in self._answers.items() if not key & self._mask}
@@ -93,23 +103,26 @@ class FailureTest:
         model: The mechanisms.
         predict: The decoder.
         most_repeated: How many rows to keep, at most, for ``differing``.
+        matching: What answers like ``predict``, but faster, where it answers.
 
     Attributes:
-        asked: Number of rows that were asked about.
-        decoded: Number of rows that were decoded for them.
+        decoded: Number of rows that were decoded.
     """
 
-    def __init__(self, model: FaultModel, predict: Predict, most_repeated: int = 256) -> None:
+    def __init__(
+        self,
+        model: FaultModel,
+        predict: Predict,
+        most_repeated: int = 256,
+        matching: PredictingMatching | None = None,
+    ) -> None:
         self._model = model
         self._predict = predict
-        size = 1 << _CACHE_BITS
-        self._mask = np.uint64(size - 1)
-        self._keys: Words = np.zeros((size, 2), dtype=np.uint64)
-        self._predictions: Words = np.zeros((size, model.observable_words), dtype=np.uint64)
-        self._gaps: Gaps = np.zeros(size, dtype=np.int64)
-        self._is_known = np.zeros(size, dtype=np.bool_)
+        self._table = AnswerTable(model.detector_words, model.observable_words, _CACHE_BITS)
+        if matching is not None:
+            matching.use_in(self._table, model.detector_words)
         self._repeated = RepeatedRows(most_repeated)
-        self.asked = self.decoded = 0
+        self.decoded = 0
 
     def __call__(self, rows: Words) -> npt.NDArray[np.bool_]:
         """Whether the decoder predicts an observable wrongly, for each row."""
@@ -121,27 +134,12 @@ class FailureTest:
 
     def answers(self, rows: Words) -> tuple[Words, Gaps]:
         """The observables that the decoder predicts wrongly, and how sure it is, for each row."""
-        if not len(rows):
-            return np.zeros((0, self._model.observable_words), dtype=np.uint64), np.zeros(0, dtype=np.int64)
-        self.asked += len(rows)
-        keys = self._model.hashes(rows)
-        places = (keys[:, 0] & self._mask).astype(np.intp)
-        found = self._is_known[places] & (self._keys[places] == keys).all(axis=1)
-        predictions, gaps = self._predictions[places], self._gaps[places]
-        new = np.flatnonzero(~found)
-        if len(new):
-            predictions[new], gaps[new] = self._decoded(rows[new])
-            self._keys[places[new]] = keys[new]
-            self._predictions[places[new]] = predictions[new]
-            self._gaps[places[new]] = gaps[new]
-            self._is_known[places[new]] = True
-        return predictions ^ self._model.observables(rows), gaps
+        return answers_of([self], rows, np.zeros(len(rows), dtype=np.int64))
 
     def without_memory(self, rows: Words) -> tuple[npt.NDArray[np.bool_], Gaps]:
         """Whether the decoder fails, and how sure it is, with every row decoded and none remembered."""
         if not len(rows):
             return np.zeros(0, dtype=np.bool_), np.zeros(0, dtype=np.int64)
-        self.asked += len(rows)
         predictions, gaps = self._decoded(rows)
         return (predictions != self._model.observables(rows)).any(axis=1), gaps
 
@@ -159,6 +157,48 @@ class FailureTest:
         padded = np.zeros((len(rows), 8 * self._model.observable_words), dtype=np.uint8)
         padded[:, : found.shape[1]] = found
         return padded.view(np.uint64), gaps
+
+    def _remember(self, rows: Words) -> tuple[Words, Gaps]:
+        """Decodes rows of which the table knows nothing."""
+        found = self._decoded(rows)
+        self._table.put(rows.ravel(), rows.shape[1], found[0].ravel(), found[1])
+        return found
+
+    def _sample(self, rows: Words, predictions: Words) -> None:
+        """Takes some of the rows that the matching has decoded, for ``differing``."""
+        bytes_of_prediction = -(-self._model.num_observables // 8)
+        packed = predictions.view(np.uint8).reshape(len(rows), -1)[:, :bytes_of_prediction]
+        gaps = np.zeros(len(rows), dtype=np.int64)
+        self._repeated.add(self._model.hashes(rows), self._model.detectors(rows), packed, gaps)
+
+
+def answers_of(
+    tests: Sequence[FailureTest], rows: Words, test_of: npt.NDArray[np.int64]
+) -> tuple[Words, Gaps]:
+    """The observables that decoders predict wrongly, and how sure they are.
+
+    Args:
+        tests: The decoders, for the same mechanisms.
+        rows: uint64, shape (rows, words).
+        test_of: int64, shape (rows,): for each row, which decoder is asked.
+
+    Returns:
+        uint64, shape (rows, words of observables); and int64, shape (rows,).
+    """
+    model = tests[0]._model
+    tables = [test._table for test in tests]
+    rows = np.ascontiguousarray(rows)
+    predictions, gaps, unknown, fresh = look_up(tables, rows.ravel(), rows.shape[1], test_of)
+    for k, count in enumerate(np.bincount(test_of[fresh], minlength=len(tests)).tolist()):
+        tests[k].decoded += count
+    sampled = fresh[model.hashes(rows[fresh])[:, 1] & _SAMPLED_BITS == 0]
+    for k in sorted({*test_of[unknown].tolist()}):
+        chosen = unknown[test_of[unknown] == k]
+        predictions[chosen], gaps[chosen] = tests[k]._remember(rows[chosen])
+    for k in sorted({*test_of[sampled].tolist()}):
+        chosen = sampled[test_of[sampled] == k]
+        tests[k]._sample(rows[chosen], predictions[chosen])
+    return predictions ^ model.observables(rows), gaps
 
 
 def not_deterministic(name: str, seen: str) -> ValueError:

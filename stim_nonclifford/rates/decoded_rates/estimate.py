@@ -99,7 +99,9 @@ class _Family:
         )
         self._gaps = circuits[0].confidence
         most = max(_FEWEST_REPEATED, _REPEATED // len(circuits))
-        self._tests = [FailureTest(self._model, circuit.predict, most) for circuit in circuits]
+        self._tests = [
+            FailureTest(self._model, circuit.predict, most, circuit.matching) for circuit in circuits
+        ]
         strengths = [float(np.exp(odds).sum()) for odds in self._model.log_odds]
         self._order = sorted(range(len(circuits)), key=lambda k: (-strengths[k], k))
         self._plain: list[PlainLevel] = []  # above all circuits, then of circuits, the strongest first

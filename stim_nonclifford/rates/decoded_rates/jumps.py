@@ -45,13 +45,13 @@ class Jump:
 
     Attributes:
         possible: bool, shape (chains,): for which there is one.
-        leaving: bool, shape (chains, room): the members that leave.
+        leaving: uint8, shape (chains, room): 1 for the members that leave.
         chain_of: intp, shape (births,): the chain that each birth belongs to, ascending.
         births: intp, shape (births,): the mechanisms that enter.
     """
 
     possible: Bools
-    leaving: Bools
+    leaving: npt.NDArray[np.uint8]
     chain_of: Indices
     births: Indices
 
@@ -59,7 +59,9 @@ class Jump:
     def of(cls, possible: Bools, leaving: Bools, entering: Indices) -> Jump:
         """Proposals, with the mechanisms that enter: intp, shape (chains, ...), -1 for none."""
         chain_of, column = np.nonzero((entering >= 0) & possible[:, None])
-        return cls(possible, leaving & possible[:, None], chain_of, entering[chain_of, column])
+        return cls(
+            possible, (leaving & possible[:, None]).astype(np.uint8), chain_of, entering[chain_of, column]
+        )
 
 
 class _Choices:

@@ -310,7 +310,16 @@ class Ladder:
         self._states = ChainStates.joined(states)
         cores = _cores_at(model, tests, levels, states) if jumps else []
         self._moves = Moves(model, tests, levels, cores)
-        self._steps = [after.log_odds - before.log_odds for before, after in itertools.pairwise(levels)]
+        # With a column of 0 for the places that are free.
+        steps = [
+            np.append(after.log_odds - before.log_odds, 0) for before, after in itertools.pairwise(levels)
+        ]
+        self._steps = np.array(steps).reshape(len(steps), -1)
+        self._differ = np.array(
+            [not before.has_condition_of(after) for before, after in itertools.pairwise(levels)],
+            dtype=np.bool_,
+        )
+        self._penalties = np.array([level.penalty for level in levels])
         self.up: list[list[npt.NDArray[np.float32]]] = [[] for _ in self._steps]
         self.down: list[list[npt.NDArray[np.float32]]] = [[] for _ in self._steps]
         self.sizes: list[npt.NDArray[np.float32]] = []
@@ -349,13 +358,16 @@ class Ladder:
         self.up, self.down = ([each[::2] for each in records] for records in (self.up, self.down))
 
     def _record(self) -> None:
-        for level, recorder in self._recorders.items():
-            if recorder.wants(self.sweeps):
-                chains = slice(level * self.columns, (level + 1) * self.columns)
-                test = self._moves.tests[self.levels[level].decoder]
-                wrong = test.wrong(self._states.rows[chains])
-                numbers = self._states.numbers[chains]
-                recorder.add(self.sweeps, self._states.members[chains], numbers, wrong)
+        wanting = [level for level, recorder in self._recorders.items() if recorder.wants(self.sweeps)]
+        if not wanting:
+            return
+        chains = (np.array(wanting)[:, np.newaxis] * self.columns + np.arange(self.columns)).ravel()
+        wrong = self._moves.wrong(self._states.rows[chains], self._level_of[chains])
+        for level, of_level in zip(wanting, wrong.reshape(len(wanting), self.columns, -1), strict=True):
+            mine = slice(level * self.columns, (level + 1) * self.columns)
+            self._recorders[level].add(
+                self.sweeps, self._states.members[mine], self._states.numbers[mine], of_level
+            )
 
     def failing_sets(self, level: int, burn_in: int) -> FailingSets:
         """Fault sets of the chains of a level that was asked for.
@@ -367,26 +379,47 @@ class Ladder:
         return self._recorders[level].sets(burn_in)
 
     def _exchange(self, rng: np.random.Generator) -> None:
-        columns = np.arange(self.columns)
-        for number in range(self.sweeps % 2, len(self._steps), 2):
-            one, other = number * self.columns + columns, (number + 1) * self.columns + columns
-            up = self._states.taken(one).sums(self._steps[number])
-            down = self._states.taken(other).sums(self._steps[number])
-            this, following = self.levels[number], self.levels[number + 1]
-            if this.penalty != following.penalty:
-                for values, chains in ((up, one), (down, other)):
-                    fired = self._moves.model.fired(self._states.rows[chains])
-                    values += log_penalty(fired, following.penalty)
-                    values -= log_penalty(fired, this.penalty)
-            if not this.has_condition_of(following):
-                up[~self._moves.fails(self._states.rows[one], self._level_of[other])] = -np.inf
-                down[~self._moves.fails(self._states.rows[other], self._level_of[one])] = np.inf
-            if self.sweeps // 2 % self.stride == 0:  # a pair of levels has every second sweep
-                self.up[number].append(up.astype(np.float32))
-                self.down[number].append(down.astype(np.float32))
-            swapped = np.log(rng.random(self.columns)) < up - down
-            self._states.exchange(one[swapped], other[swapped])
-            self.exchanged[number] += self.columns, int(swapped.sum())
+        pairs = np.arange(self.sweeps % 2, len(self._steps), 2)
+        if not len(pairs):
+            return
+        one = (pairs[:, np.newaxis] * self.columns + np.arange(self.columns)).ravel()
+        other = one + self.columns
+        step_of = np.repeat(pairs, self.columns)[:, np.newaxis]
+        up, down = (self._steps[step_of, self._states.members[chains]].sum(axis=1) for chains in (one, other))
+        self._add_penalties(up, one)
+        self._add_penalties(down, one, self.columns)
+        differs = np.flatnonzero(np.repeat(self._differ[pairs], self.columns))
+        both = np.concatenate([one[differs], other[differs]])
+        fails = self._moves.fails(
+            self._states.rows[both], self._level_of[np.concatenate([other[differs], one[differs]])]
+        )
+        up[differs[~fails[: len(differs)]]] = -np.inf
+        down[differs[~fails[len(differs) :]]] = np.inf
+        swapped = np.log(rng.random(len(one))) < up - down
+        self._states.exchange(one[swapped], other[swapped])
+        up, down, swapped = (each.reshape(len(pairs), -1) for each in (up, down, swapped))
+        is_recorded = self.sweeps // 2 % self.stride == 0  # a pair of levels has every second sweep
+        for k, number in enumerate(pairs.tolist()):
+            if is_recorded:
+                self.up[number].append(up[k].astype(np.float32))
+                self.down[number].append(down[k].astype(np.float32))
+            self.exchanged[number] += self.columns, int(swapped[k].sum())
+
+    def _add_penalties(self, values: Floats, one: Indices, shift: int = 0) -> None:
+        """Adds the change of ln of the penalty of chains from their levels to the next ones.
+
+        Args:
+            values: What it is added to, shape (pairs of chains,).
+            one: The first chain of each pair, whose level is the one.
+            shift: How far behind it the chain lies whose fault set is looked at.
+        """
+        if not self._moves.model.postselects:
+            return
+        fired = self._moves.model.fired(self._states.rows[one + shift])
+        before, after = (self._penalties[self._level_of[one] + k] for k in (0, 1))
+        has_changed = before != after
+        values[has_changed] += log_penalty(fired[has_changed], after[has_changed])
+        values[has_changed] -= log_penalty(fired[has_changed], before[has_changed])
 
     def levels_and_states(self) -> tuple[list[Level], list[ChainStates]]:
         """The levels, and the states of the chains of each."""

@@ -86,10 +86,14 @@ def symptoms_of(model: stim.DetectorErrorModel) -> Symptoms:
         {((0,), (0,)): 0.26}
     """
     found: dict[Symptom, float] = {}
+    numbers = range(model.num_observables)  # Stim goes through the whole model to find it
+    by_flips: dict[tuple[frozenset[int], int], float] = {}
     for probability, detectors, flipped in model_errors(model):
-        observables = tuple(k for k in range(model.num_observables) if flipped >> k & 1)
-        symptom: Symptom = (tuple(sorted(detectors)), observables)
-        found[symptom] = exactly_one(found.get(symptom, 0.0), probability)
+        key = detectors, flipped
+        by_flips[key] = exactly_one(by_flips.get(key, 0.0), probability)
+    for (detectors, flipped), probability in by_flips.items():
+        observables = tuple(k for k in numbers if flipped >> k & 1)
+        found[tuple(sorted(detectors)), observables] = probability
     expected: tuple[set[int], set[int]] = (set(), set())
     probabilities: dict[Symptom, float] = {}
     for symptom, probability in found.items():
@@ -175,7 +179,7 @@ class FaultModel:
             near = {other for detector in detectors for other in by_detector[detector]} - {k}
             found.append(np.array(sorted(near), dtype=np.intp))
             starts.append(starts[-1] + len(near))
-        return np.array(starts, dtype=np.intp), np.concatenate([*found, np.zeros(1, dtype=np.intp)])
+        return np.array(starts, dtype=np.intp), np.concatenate(found)
 
     def with_other_outcomes(self, outcomes: Outcomes | None) -> FaultModel:
         """The same mechanisms with other outcomes, which flip no signature bits."""

@@ -48,12 +48,11 @@ class PlainLevel:
         while shots > 0:
             check()
             batch = min(shots, self._plain.batch)
-            found, numbers = self._plain.failures(rng, batch)
+            failures, sets, numbers = self._plain.failures(rng, batch, _STORED - len(self.sets))
             self.shots += batch
-            self.failures += len(found)
-            room = _STORED - len(self.sets)
-            self.sets += found[:room]
-            self.numbers = np.concatenate([self.numbers, numbers[:room]])
+            self.failures += failures
+            self.sets += sets
+            self.numbers = np.concatenate([self.numbers, numbers])
             shots -= batch
 
     def failing_sets(self) -> FailingSets:

@@ -35,17 +35,21 @@ class PlainShots:
         """The rows of so many shots, which should be at most ``batch``."""
         return self.drawn(rng, shots)[0]
 
-    def failures(self, rng: np.random.Generator, shots: int) -> tuple[list[Indices], Words]:
-        """The failing fault sets among so many shots, which should be at most ``batch``.
+    def failures(
+        self, rng: np.random.Generator, shots: int, most_sets: int
+    ) -> tuple[int, list[Indices], Words]:
+        """How many of so many shots, which should be at most ``batch``, fail.
 
         Returns:
-            The sets; and the numbers that fix their quantum outcomes.
+            Their number; the first ``most_sets`` of their fault sets; and the numbers that fix the quantum
+            outcomes of these.
         """
         rows, events, numbers, outcomes = self.drawn(rng, shots)
         failing = np.flatnonzero(self._fails.without_memory(rows)[0])
         ends = np.cumsum(numbers)
-        sets = [members_of_events(events[ends[k] - numbers[k] : ends[k]]) for k in failing]
-        return sets, outcomes[failing]
+        kept = failing[:most_sets]
+        sets = [members_of_events(events[ends[k] - numbers[k] : ends[k]]) for k in kept]
+        return len(failing), sets, outcomes[kept]
 
     def drawn(
         self, rng: np.random.Generator, shots: int

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ...simulation.faults import FaultTable
 from .decoding import Predict
 from .mechanisms import Symptoms
+from .predicting_matching import PredictingMatching
 
 __all__ = ["DecodedCircuit", "Goal"]
 
@@ -23,6 +24,7 @@ class DecodedCircuit:
         fault_table: Returns its faults.
         postselected: The detectors that discard a shot.
         confidence: Whether the decoder says how sure it is, and rates are asked for as a curve over that.
+        matching: What answers like ``predict``, but faster.
     """
 
     symptoms: Symptoms
@@ -31,6 +33,7 @@ class DecodedCircuit:
     fault_table: Callable[[], FaultTable]
     postselected: tuple[int, ...] = ()
     confidence: bool = False
+    matching: PredictingMatching | None = None
 
 
 @dataclass(frozen=True)

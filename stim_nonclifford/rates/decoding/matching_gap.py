@@ -20,7 +20,13 @@ from ...base.parity import exactly_one
 from .gap_decoder import DECIBEL, CompiledGapDecoder
 from .matching_graph import Edge, EdgeProbabilities, edge_probabilities, split_graph
 
-__all__ = ["CompiledMatchingGap", "MatchingGapDecoder"]
+__all__ = [
+    "DISTANCE_BYTES",
+    "CompiledMatchingGap",
+    "MatchingGapDecoder",
+    "NearEdges",
+    "near_edges",
+]
 
 _SMALLEST_PROBABILITY = 1e-12
 """An edge and its absence are taken as at least so likely, as weights must be finite."""
@@ -31,7 +37,7 @@ _MOST_SPLIT_DETECTORS = 6
 _MOST_EVENTS = 200
 """Shots with more of them are left to PyMatching: distances between all pairs would take longer."""
 
-_DISTANCE_BYTES = 256 << 20
+DISTANCE_BYTES = 256 << 20
 """Memory for distances; what needs more is left to PyMatching."""
 
 _LARGEST_WEIGHT = (1 << 24) - 1
@@ -144,22 +150,12 @@ class CompiledMatchingGap(CompiledGapDecoder):
 
         None: there are weights below 0.
         """
-        ends = list(self._ends.values())
-        weights = np.array([_weight(self._base[edge]) for edge in self._ends])
-        if len(weights) and weights.min() < 0:
+        weights = {edge: _weight(probability) for edge, probability in self._base.items()}
+        found = near_edges(self._ends, weights, num_nodes)
+        if found is None:
             return None, 1.0
-        is_whole = bool((weights == np.rint(weights)).all())
-        unit = 1.0 if is_whole else _LARGEST_WEIGHT / float(weights.max())
-        if weights.max() * unit > _LARGEST_WEIGHT:
-            return None, 1.0
-        near = MatchingWeights(
-            num_nodes,
-            np.array([nodes[0] for nodes in ends], dtype=np.int64),
-            np.array([nodes[1] if len(nodes) == 2 else num_nodes for nodes in ends], dtype=np.int64),
-            2 * np.floor(weights * unit + 0.5).astype(np.int64),
-            _DISTANCE_BYTES,
-        )
-        return near, 2 * unit
+        near = MatchingWeights(num_nodes, found.first, found.second, found.weights, DISTANCE_BYTES)
+        return near, found.unit
 
     def _combinations(self, copies: list[tuple[int, ...]]) -> Iterator[tuple[int, NDArray[np.uint8]]]:
         """The combinations of copies that fire: their class, and the nodes that change, bit-packed."""
@@ -245,6 +241,53 @@ class CompiledMatchingGap(CompiledGapDecoder):
             _, found = self._matching.decode_batch(shots, bit_packed_shots=True, return_weights=True)
             least[value] = np.minimum(least[value], found)
         return least
+
+
+@dataclass(frozen=True)
+class NearEdges:
+    """The edges of a graph, with the weights that PyMatching has.
+
+    Attributes:
+        first: int64, shape (edges,): a node of each.
+        second: The other node; the number of nodes: the boundary.
+        weights: int64: even numbers, in the units of PyMatching.
+        unit: How many of these units are 1.
+    """
+
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+    weights: NDArray[np.int64]
+    unit: float
+
+
+def near_edges(
+    ends: Mapping[Edge, tuple[int, ...]], weight_of: Mapping[Edge, float], num_nodes: int
+) -> NearEdges | None:
+    """Edges for matching by distances, which are rounded as by PyMatching.
+
+    Args:
+        ends: The nodes of each edge, one or two.
+        weight_of: The weight of each edge.
+        num_nodes: The number of nodes.
+
+    Returns:
+        None: there are weights below 0, or weights that PyMatching cannot have.
+    """
+    weights = np.array([weight_of[edge] for edge in ends])
+    if len(weights) and weights.min() < 0:
+        return None
+    is_whole = bool((weights == np.rint(weights)).all())
+    unit = 1.0 if is_whole else _LARGEST_WEIGHT / float(weights.max())
+    rounded = np.floor(weights * unit + 0.5).astype(np.int64)
+    if rounded.max(initial=0) > _LARGEST_WEIGHT:
+        return None
+    nodes = list(ends.values())
+    return NearEdges(
+        np.array([each[0] for each in nodes], dtype=np.int64),
+        np.array([each[1] if len(each) == 2 else num_nodes for each in nodes], dtype=np.int64),
+        2 * rounded,
+        2 * unit,
+    )
 
 
 def _check_copies(copies: list[tuple[int, ...]]) -> None:

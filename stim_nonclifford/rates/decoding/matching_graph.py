@@ -15,6 +15,8 @@ observable, detectors are split as well.
 from __future__ import annotations
 
 import collections
+import functools
+import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -35,6 +37,8 @@ __all__ = [
     "model_errors",
     "split_graph",
 ]
+
+_ERROR = re.compile(r"error(?:\[.*\])?\(([^()]+)\)(.*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,20 +83,26 @@ class ModelError(NamedTuple):
 
 def model_errors(model: stim.DetectorErrorModel) -> list[ModelError]:
     """The errors of a model, with what they flip in all: parts of a decomposition are put together."""
+    # Reading text takes a third of the time that Stim's objects do; its numbers are exact.
     found = []
-    for error in model.flattened():
-        if error.type == "error":
-            (probability,) = error.args_copy()
-            detectors: set[int] = set()
-            observables = 0
-            for target in error.targets_copy():
-                if target.is_relative_detector_id():
-                    detectors ^= {target.val}
-                elif target.is_logical_observable_id():
-                    observables ^= 1 << target.val
-            if probability > 0:
-                found.append(ModelError(probability, frozenset(detectors), observables))
+    for line in str(model.flattened()).splitlines():
+        error = _ERROR.fullmatch(line)
+        if error is not None and float(error[1]) > 0:
+            found.append(ModelError(float(error[1]), *_flipped(error[2])))
     return found
+
+
+@functools.lru_cache(maxsize=1 << 17)
+def _flipped(targets: str) -> tuple[frozenset[int], int]:
+    """The detectors and the observables that targets flip: ``D0 D1 ^ D1 L0`` flips D0 and L0."""
+    detectors: set[int] = set()
+    observables = 0
+    for target in targets.split():
+        if target[0] == "D":
+            detectors ^= {int(target[1:])}
+        elif target[0] == "L":
+            observables ^= 1 << int(target[1:])
+    return frozenset(detectors), observables
 
 
 def edge_probabilities(model: stim.DetectorErrorModel, heralds: Collection[int] = ()) -> EdgeProbabilities:

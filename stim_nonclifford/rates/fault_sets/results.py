@@ -61,7 +61,8 @@ class LogicalErrorRate:
     Attributes:
         kept: P(kept): that no postselected detector (or observable) fires.
         kept_and_wrong: P(kept and any observable flipped).
-        standard_error: Of ``logical_error_rate``; 0 if nothing was sampled.
+        standard_error: Of ``logical_error_rate``: of what was sampled, plus the most that sets that were not
+            looked at may add; 0 if all were enumerated.
         interval: (low, high): holds the logical error rate with probability ``coverage``. Weights in which
             nothing was found, and those that were not looked at, are part of its upper end.
         coverage: Of the interval.

@@ -9,6 +9,7 @@ import numpy as np
 import stim
 
 from ...base.memory import collector_paused, memory_is_a_limit
+from ...dialect import without_noise
 from ..plan import MAX_INDEX_BITS, SamplingPlan
 from .algebra.gf2 import mask_of, ones
 from .plans.needed_operations import needed_operations
@@ -151,7 +152,7 @@ class CompiledCircuit:
         """Checks that all noise is Pauli errors, as lists of faults and computed rates need it.
 
         Raises:
-            ValueError: A qubit can decay, leak or be lost.
+            ValueError: A qubit can decay, leak or be lost, or readout noise depends on the outcome.
         """
         if self.program.has_leakage:
             raise ValueError(
@@ -161,21 +162,22 @@ class CompiledCircuit:
                 " docs/guides/decoding.md). Or ask circuit.pauli_twirl(), which has independent Pauli errors"
                 " in place of leakage, and whose rates are approximate."
             )
-        if self.program.has_relaxation:
+        if self.program.has_non_pauli_channels:
             raise ValueError(
-                "Qubits of the circuit decay (AMPLITUDE_DAMPING or THERMAL_RELAXATION). A decay is no Pauli"
-                " error, so that it is in no list of faults, and in no rate that is computed from faults."
-                " Count errors with a sampler, which is exact (with a decoder, soft_pymatching;"
-                " docs/guides/decoding.md). Or ask circuit.pauli_twirl(), which has Pauli errors in place of"
-                " the decays, and whose rates are approximate."
+                "Qubits of the circuit decay (AMPLITUDE_DAMPING, THERMAL_RELAXATION, KRAUS), or outcomes are"
+                " misread with probabilities that differ (M(p01, p10)). That is no Pauli error, so that it is"
+                " in no list of faults, and in no rate that is computed from faults. Count errors with a"
+                " sampler, which is exact (with a decoder, soft_pymatching; docs/guides/decoding.md). Or ask"
+                " circuit.pauli_twirl(), which has Pauli errors in its place, and whose rates approximate"
+                " those of the circuit."
             )
 
     @cached_property
-    def without_relaxation(self) -> CompiledCircuit:
-        """The circuit itself if no qubit decays; otherwise the circuit without its noise."""
-        if not self.program.has_relaxation:
+    def without_non_pauli_channels(self) -> CompiledCircuit:
+        """The circuit itself if its noise is Pauli errors and leakage; otherwise the one without noise."""
+        if not self.program.has_non_pauli_channels:
             return self
-        return compile_circuit(self.circuit.without_noise(), self._likely_outputs)
+        return compile_circuit(without_noise(self.circuit), self._likely_outputs)
 
     def fault_plan(
         self,
@@ -212,8 +214,8 @@ class CompiledCircuit:
         max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
     ) -> SamplingPlan:
         """The plan of the circuit without its noise; arguments and errors are those of ``detector_plan``."""
-        if self.without_relaxation is not self:
-            return self.without_relaxation.noiseless_plan(
+        if self.without_non_pauli_channels is not self:
+            return self.without_non_pauli_channels.noiseless_plan(
                 requested, max_active_coordinates=max_active_coordinates
             )
         self.check_width(requested, max_active_coordinates)
@@ -265,8 +267,8 @@ class CompiledCircuit:
         Raises:
             ResourceLimitError: The reference sample needs more active coordinates than the limit allows.
         """
-        if self.without_relaxation is not self:
-            return self.without_relaxation.reference_records(max_active_coordinates)
+        if self.without_non_pauli_channels is not self:
+            return self.without_non_pauli_channels.reference_records(max_active_coordinates)
         if self._reference_order is self.quantum:
             self._check_width(self.quantum.operations, "records", max_active_coordinates)
         return self._reference_records
@@ -283,8 +285,8 @@ class CompiledCircuit:
         Raises:
             ResourceLimitError: The reference sample needs more active coordinates than the limit allows.
         """
-        if self.without_relaxation is not self:
-            return self.without_relaxation.reference_detectors(max_active_coordinates)
+        if self.without_non_pauli_channels is not self:
+            return self.without_non_pauli_channels.reference_detectors(max_active_coordinates)
         num_outputs = self.program.num_detectors + self.program.num_observables
         if not num_outputs:
             return 0

@@ -76,8 +76,8 @@ def twirl_advice(compiled: CompiledCircuit, detectors: Collection[int]) -> str:
         detectors: The detectors that a decoder is told.
 
     Returns:
-        A sentence, or the empty text if the circuit has neither relaxation nor coherent noise that these
-        detectors see.
+        A sentence, or the empty text if the circuit has no leakage, relaxation or readout noise, and no
+        coherent noise that these detectors see.
 
     Examples:
         >>> import stim_nonclifford as snc
@@ -87,8 +87,8 @@ def twirl_advice(compiled: CompiledCircuit, detectors: Collection[int]) -> str:
     """
     if compiled.program.has_leakage:
         return "Of leakage, the model has independent Pauli errors (docs/guides/relaxation.md)."
-    if compiled.program.has_relaxation:
-        return "Of relaxation, the model has the Pauli twirl (docs/guides/relaxation.md)."
+    if compiled.program.has_non_pauli_channels:
+        return "Of relaxation and readout noise, the model has the Pauli twirl (docs/guides/relaxation.md)."
     try:
         plan = compiled.noiseless_plan(RequestedOutputs.of(detectors))
     except ResourceLimitError:

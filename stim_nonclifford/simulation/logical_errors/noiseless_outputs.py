@@ -37,6 +37,7 @@ import numpy as np
 import numpy.typing as npt
 import stim
 
+from ...dialect import without_noise
 from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, RequestedOutputs, compile_circuit
 from ..compiler.algebra.gf2 import mask_of, masks_of, ones, relations
 from ..engines import CpuEngine, likely_outputs
@@ -339,7 +340,7 @@ def _measuring(circuit: stim.Circuit, observables: Sequence[int]) -> stim.Circui
 
     result = stim.Circuit()
     result.append("RX", list(qubit_of.values()))
-    result += rewritten(circuit.without_noise())
+    result += rewritten(without_noise(circuit))
     for observable, qubit in qubit_of.items():
         result.append("MX", [qubit])
         result.append("OBSERVABLE_INCLUDE", [stim.target_rec(-1)], observable)

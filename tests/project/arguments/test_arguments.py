@@ -20,7 +20,7 @@ import sinter
 
 import sinter_plugin
 import stim_nonclifford as snc
-from stim_nonclifford.generators import cultivation, distillation, teleportation
+from stim_nonclifford.generators import cultivation, device_noise, distillation, teleportation
 from stim_nonclifford.simulation.engines import EngineOptions
 
 from ...support.public_names import PUBLIC
@@ -373,6 +373,33 @@ CALLS: dict[str, Call] = {
     "end_to_end_circuit": Call(cultivation.end_to_end_circuit, {}, {"rounds": "integer"}),
     "cultivation.circuit_file_name": Call(cultivation.circuit_file_name, GENERATOR),
     "cultivation.circuit_statistics": Call(cultivation.circuit_statistics),
+    "QubitCalibration": Call(
+        device_noise.QubitCalibration,
+        {"T1": 1.0},
+        {"T1": "positive or None", "T2": "positive or None", "p01": "probability", "p10": "probability"}
+        | {"reset_error": "probability", "gate_error": "probability"}
+        | dict.fromkeys(("gate_time", "readout_time", "reset_time"), "not negative"),
+    ),
+    "QubitCalibration.relaxation": Call(
+        device_noise.QubitCalibration(T1=1.0).relaxation, {}, {"seconds": "not negative"}
+    ),
+    "PairCalibration": Call(
+        device_noise.PairCalibration, {}, {"gate_error": "probability", "gate_time": "not negative"}
+    ),
+    "DeviceNoise": Call(
+        device_noise.DeviceNoise,
+        {"qubits": {}, "pairs": {}},
+        {"qubits": "object", "pairs": "object", "virtual_gates": "names"},
+    ),
+    "DeviceNoise.from_csv": Call(
+        device_noise.DeviceNoise.from_csv, {"path": "/dev/null"}, {"virtual_gates": "names"}
+    ),
+    "DeviceNoise.apply": Call(device_noise.DeviceNoise({}, {}).apply),
+    "DeviceNoise.pair": Call(
+        device_noise.DeviceNoise({}, {}).pair,
+        {"first": 0, "second": 1},
+        {"first": "integer", "second": "integer"},
+    ),
     "distillation_circuit": Call(distillation.distillation_circuit, {"t_error": 0.01}),
     "injection_circuit": Call(teleportation.injection_circuit),
     "teleportation_circuit": Call(teleportation.teleportation_circuit),

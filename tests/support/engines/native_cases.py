@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 
 from stim_nonclifford import _native
 from stim_nonclifford._native import CircuitStepKind as Kind
 
+from .native_chain_cases import CHAIN_CASES
 from .native_instances import (
     ATTRIBUTES,
     BROKEN_PLAN,
@@ -33,6 +31,7 @@ from .native_instances import (
     WRONG_SHOTS,
     WRONG_STARTS,
     WRONG_WEIGHTS,
+    Case,
     H,
     arrays,
     changed_steps,
@@ -50,23 +49,6 @@ from .native_instances import (
 )
 
 __all__ = ["CASES", "STEP_CASES", "Case"]
-
-
-@dataclass(frozen=True)
-class Case:
-    """A function or a method.
-
-    Attributes:
-        right: Arguments that it takes.
-        wrong: For each argument, values that it must refuse.
-        instance: Makes the object whose method it is.
-        runs: Whether it can be called with the right arguments here.
-    """
-
-    right: dict[str, Any]
-    wrong: dict[str, list[Any]]
-    instance: Callable[[], Any] | None = None
-    runs: bool = True
 
 
 CASES: dict[str, Case] = {
@@ -476,7 +458,7 @@ CASES: dict[str, Case] = {
         {"starts": WRONG_STARTS, "bits": [*WRONG_BITS, ints(4, 0, 1)], "amounts": arrays(floats(1.0, 1.0))},
         _native.RowSums,
     ),
-}
+} | CHAIN_CASES
 
 ONE_QUBIT = {"factors": [*WRONG_FACTORS, [], [(0, 1), (1, 1)]]}
 STEP_CASES: dict[Kind, Case] = {

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
@@ -49,6 +50,23 @@ TEXT = """
 
 
 MAX = 2**64 - 1
+
+
+@dataclass(frozen=True)
+class Case:
+    """A function or a method.
+
+    Attributes:
+        right: Arguments that it takes.
+        wrong: For each argument, values that it must refuse.
+        instance: Makes the object whose method it is.
+        runs: Whether it can be called with the right arguments here.
+    """
+
+    right: dict[str, Any]
+    wrong: dict[str, list[Any]]
+    instance: Callable[[], Any] | None = None
+    runs: bool = True
 
 
 def plan_of_all_kinds() -> SamplingPlan:

@@ -11,6 +11,7 @@ Sweep bits are 0, as in Stim's samplers when no sweep data is given.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -37,6 +38,8 @@ Term = tuple[float, Records, Matrix]
 Key = tuple[Records, bool]
 # A density matrix of n qubits with one axis per row bit, then one axis per column bit.
 Tensor = npt.NDArray[np.complex128]
+
+MISREAD = re.compile(r"READOUT_NOISE\(p01=(.*), p10=(.*)\)")
 
 TIE_TOLERANCE = 1e-9
 
@@ -172,7 +175,7 @@ class Simulator:
         if any(t.is_measurement_record_target or t.is_sweep_bit_target for t in group):
             self._feedback(name, group)
         elif name in _MEASURED_BASIS:
-            self._measure(name, arguments, group)
+            self._measure(name, arguments, group, tag)
         elif name in _RESET_BASIS:
             self._reset(_RESET_BASIS[name], group)
         elif stim.gate_data(name).is_unitary:
@@ -226,7 +229,10 @@ class Simulator:
             if target.is_measurement_record_target and qubits:
                 self._apply([(1, (), PAULIS[letter])], qubits, controls=[self._record(target)])
 
-    def _measure(self, name: str, arguments: Sequence[float], group: Sequence[stim.GateTarget]) -> None:
+    def _measure(
+        self, name: str, arguments: Sequence[float], group: Sequence[stim.GateTarget], tag: str = ""
+    ) -> None:
+        misread = MISREAD.fullmatch(tag)
         terms, negated = target_terms(group, _MEASURED_BASIS[name])
         qubits, pauli = pauli_product(terms)
         identity = np.eye(len(pauli))
@@ -235,7 +241,8 @@ class Simulator:
             operator = (identity + (-1) ** outcome * pauli) / 2
             if outcome and name in _RESET_BASIS:
                 operator = PAULIS[_FLIP_OF_BASIS[_RESET_BASIS[name]]] @ operator
-            instrument += _with_record(outcome ^ negated, arguments, operator)
+            flip = [float(misread[1 + outcome])] if misread else arguments
+            instrument += _with_record(outcome ^ negated, flip, operator)
         self._apply(instrument, qubits)
 
     def _reset(self, basis: str, group: Sequence[stim.GateTarget]) -> None:

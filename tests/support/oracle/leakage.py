@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 import stim
 
-from .density_matrix import Distribution, Simulator, Term, probability
+from .density_matrix import MISREAD, Distribution, Simulator, Term, probability
 from .operators import PAULIS, parse_tag, pauli_string
 
 HERE, LEAKED, LOST = 0, 1, 2
@@ -95,8 +95,9 @@ class LeakageSimulator:
                 levels = tuple(HERE if k in gone else level for k, level in enumerate(levels))
             else:
                 if stim.gate_data(name).produces_measurements:
+                    one = _chance_of_1(instruction)
                     identity = pauli_string("")
-                    simulator._apply([(0.5, (bit,), identity) for bit in (0, 1)], [])
+                    simulator._apply([(1 - one, (0,), identity), (one, (1,), identity)], [])
                 for partner in dict.fromkeys(qubits):
                     if partner not in gone:
                         simulator._apply(_MIX, [partner])
@@ -107,6 +108,14 @@ class LeakageSimulator:
         if there is not simulator:
             for key, rho in simulator.branches.items():
                 there.branches[key] = there.branches[key] + rho if key in there.branches else rho
+
+
+def _chance_of_1(instruction: stim.CircuitInstruction) -> float:
+    """The probability that the record of a random bit is 1."""
+    misread = MISREAD.fullmatch(instruction.tag)
+    one = (1 + float(misread[1]) - float(misread[2])) / 2 if misread else 0.5
+    inversions = sum(target.is_inverted_result_target for target in instruction.targets_copy())
+    return 1 - one if inversions % 2 else one
 
 
 def _parts(instruction: stim.CircuitInstruction) -> Iterator[stim.CircuitInstruction]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from .operators import Matrix
 
-_TAG = re.compile(r"(AMPLITUDE_DAMPING|PHASE_DAMPING|THERMAL_RELAXATION)\((.*)\)")
+_TAG = re.compile(r"(AMPLITUDE_DAMPING|PHASE_DAMPING|THERMAL_RELAXATION|KRAUS)\((.*)\)")
 
 
 def is_relaxation(tag: str) -> bool:
@@ -18,6 +18,9 @@ def is_relaxation(tag: str) -> bool:
 
 def kraus_operators(tag: str) -> list[Matrix]:
     """The Kraus operators of the channel for which a tag of I_ERROR stands."""
+    if tag.startswith("KRAUS("):
+        parts = np.array([float(part) for part in tag[len("KRAUS(") : -1].split(",")]).reshape(-1, 2, 2, 2)
+        return list(parts[..., 0] + 1j * parts[..., 1])
     found = _TAG.fullmatch(tag)
     assert found is not None
     values = [float(part.partition("=")[2]) for part in found[2].split(",")]

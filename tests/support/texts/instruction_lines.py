@@ -78,6 +78,11 @@ NON_CLIFFORD = {
 
 RELAXATION = {
     "AMPLITUDE_DAMPING": ["AMPLITUDE_DAMPING(0.3) 0 1", "AMPLITUDE_DAMPING(1) 2", "AMPLITUDE_DAMPING(0) 0"],
+    "KRAUS": [
+        "KRAUS(0.6, 0, 0, 0, 0, 0, 0, 0.6, 0, 0, 0.8, 0, 0, 0.8, 0, 0) 0 1",
+        "KRAUS(1, 0, 0, 0, 0, 0, 0.6, 0, 0, 0, 0.8, 0, 0, 0, 0, 0) 2",
+        "REPEAT 2 {\n    KRAUS(1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.6, 0.8, 0, 0, 0, 0) 0\n    H 0\n}",
+    ],
     "PHASE_DAMPING": ["PHASE_DAMPING(0.3) 0 1", "PHASE_DAMPING(1) 2"],
     "THERMAL_RELAXATION": [
         "THERMAL_RELAXATION(0.3, 0.2) 0 1",
@@ -85,6 +90,19 @@ RELAXATION = {
         "THERMAL_RELAXATION(0, 0.4) 1",
         "REPEAT 2 {\n    THERMAL_RELAXATION(1e-3, 0.4) 1 0\n    H 0\n}",
     ],
+}
+
+READOUT_NOISE = {
+    "M": ["M(0.1, 0.3) 0 !1", "M(0, 1) 2"],
+    "MX": ["MX(0.3, 0.1) !0 1"],
+    "MY": ["MY(0.2, 0.9) 2"],
+    "MR": ["MR(0.1, 0.3) 0 !1"],
+    "MRX": ["MRX(0.2, 0) 1"],
+    "MRY": ["MRY(0.1, 0.2) !2"],
+    "MXX": ["MXX(0.1, 0.2) 0 !1"],
+    "MYY": ["MYY(0.2, 0.1) 1 2"],
+    "MZZ": ["MZZ(0.1, 0.2) 0 2"],
+    "MPP": ["MPP(0.1, 0.3) X0*Y1 !Z2"],
 }
 
 LEAKAGE = {

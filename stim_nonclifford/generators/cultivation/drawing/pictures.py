@@ -14,6 +14,7 @@ from ..color_code import ColorCode, Tile
 from ..end_to_end import build_noiseless_end_to_end
 from ..injections.degenerate_injection import STRETCHED_TILES
 from ..injections.unitary_injection import CORNER_PARKING
+from ..matchable.grafted_code import GraftedCode
 from ..noise import is_feedback
 from ..protocol import build_noiseless
 from .panels import moments_of, panel_of, sites_of
@@ -32,6 +33,7 @@ def all_pictures() -> Mapping[str, str]:
     )
     flagged = build_noiseless(5, variant="flagged")
     escape = build_noiseless_end_to_end(3, 7)
+    matchable, grafted = build_noiseless_end_to_end(3, 7, escape="matchable"), GraftedCode.of_distance(7)
     pictures = {
         "layout": _layout(unitary, large),
         "unitary_injection": _stage(unitary, 0, small.tiles),
@@ -44,6 +46,8 @@ def all_pictures() -> Mapping[str, str]:
         "cat_check_d5": _stage(unitary, 7, large.tiles),
         "cat_check_d5_flagged": _stage(flagged, 7, large.tiles),
         "escape_d7": _stage(escape, 3, ColorCode.triangular(7).tiles),
+        "graft_d7": _stage(matchable, 4, [*grafted.faces, *grafted.z_tiles]),
+        "change_of_code_d7": _stage(matchable, 7, grafted.patch.faces, corrections_in=7),
     }
     return {f"{name}.svg": picture.svg() for name, picture in pictures.items()}
 

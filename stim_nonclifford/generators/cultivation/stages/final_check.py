@@ -77,9 +77,9 @@ def append_decoded_check(builder: CircuitBuilder, code: ColorCode, last: Mapping
         last: As for `append_logical_readout`.
     """
     builder.begin_stage("final check")
-    builder.expectation_value("X", code.data)
+    builder.expectation_value(dict.fromkeys(code.data, "X"))
     # The wanted state has Y = i X Z = -1/√2. The product of Y over n qubits is i^(n-1) Y.
-    builder.expectation_value("Y", code.data, inverted=len(code.data) % 4 == 1)
+    builder.expectation_value(dict.fromkeys(code.data, "Y"), inverted=len(code.data) % 4 == 1)
     _append_checks(builder, code, last, postselect=False)
 
 

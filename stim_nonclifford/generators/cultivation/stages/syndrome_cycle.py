@@ -25,7 +25,7 @@ NORTH: tuple[Coord, Coord] = ((0, 1), (0, 1))
 SOUTH: tuple[Coord, Coord] = ((0, -1), (0, -1))
 
 # The three moments of the way out and the three of the way back, by the check that is collected first.
-_WAYS: Mapping[Pauli, tuple[tuple[tuple[Coord, Coord], ...], ...]] = {
+WAYS: Mapping[Pauli, tuple[tuple[tuple[Coord, Coord], ...], ...]] = {
     "X": ((SIDE, NORTH, SOUTH), (SOUTH, SIDE, NORTH)),
     "Z": ((SOUTH, NORTH, SIDE), (SOUTH, NORTH, SIDE)),
 }
@@ -87,7 +87,7 @@ def append_check_measurements(
 
     bell_pairs = [(tile.x_ancilla, tile.z_ancilla) for tile in code.tiles]
     second: Pauli = "Z" if first == "X" else "X"
-    steps_out, steps_back = _WAYS[first]
+    steps_out, steps_back = WAYS[first]
     way_out = [meetings(code.tiles, steps, first) for steps in steps_out]
     way_back = [meetings(code.tiles, steps, second) for steps in steps_back]
     builder.cx_moments(

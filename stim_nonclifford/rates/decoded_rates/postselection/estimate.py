@@ -38,8 +38,6 @@ _MOST_SHOTS = 1 << 26
 _AGREEMENT = 3
 """Standard errors by which both halves of the chains, and chains and plain shots, may differ."""
 
-_COMPARISONS = 2
-
 
 class _TimeIsOver(Exception):
     """``max_seconds`` have passed."""
@@ -57,9 +55,8 @@ class _Sums:
         shares: What strata add to ``wrong``, shape (strata, gaps).
         parts: Variances of what strata add to ``wrong``, shape (strata, gaps).
         other: Variances of ``wrong`` that no shots or chains reduce.
-        factor: By how much the errors are to be enlarged.
-        disagreement: The largest difference of halves of chains, and of chains and plain shots, in standard
-            errors; None without chains.
+        factor: By how much errors were enlarged, at most, where chains disagree.
+        disagreement: The largest such difference in standard errors; None without chains.
     """
 
     gaps: list[int]
@@ -76,7 +73,7 @@ class _Sums:
     def relative(self) -> Floats:
         """The relative errors of what shots and chains say: those of ``wrong``."""
         wrong = np.where(self.wrong > 0, self.wrong, 1e-300)
-        return np.asarray(self.factor * np.sqrt(self.parts.sum(axis=0)) / wrong)
+        return np.asarray(np.sqrt(self.parts.sum(axis=0)) / wrong)
 
 
 def kept_rate(asked: KeptQuestion, goal: Goal, seed: int, report: Callable[[str], None]) -> DecodedErrorRate:
@@ -161,28 +158,34 @@ class _Estimate:
         )
         unlisted = np.array([self._partition.unlisted_wrong(gap) for gap in gaps])
         shares = masses * wrong
-        disagreement = self._disagreement(gaps)
+        disagreements = self._disagreements(gaps)
+        factors = np.where(disagreements > _AGREEMENT, disagreements / 2, 1.0)
+        parts = masses**2 * variance
+        enlarged = factors**2 * parts
         return _Sums(
             gaps,
             kept_all.sum(axis=0)[gaps],
             (masses**2 * kept_variance + errors**2 * kept**2).sum(axis=0) + self._partition.unlisted**2,
             shares.sum(axis=0),
             shares,
-            masses**2 * variance,
+            enlarged,
             (errors**2 * wrong**2).sum(axis=0) + unlisted**2,
-            1.0 if disagreement is None or disagreement <= _AGREEMENT else disagreement / 2,
-            disagreement,
+            float(np.sqrt(enlarged.sum(axis=0) / np.maximum(parts.sum(axis=0), 1e-300)).max()),
+            float(disagreements.max()) if any(each.sweeps for each in self._strata) else None,
         )
 
-    def _disagreement(self, gaps: list[int]) -> float | None:
-        """The largest difference of halves of chains, and of chains and plain shots, in standard errors."""
-        differences, variances = np.zeros((2, _COMPARISONS, len(gaps)))
-        for stratum in self._strata:
-            for k, (difference, variance) in enumerate(stratum.comparisons()):
-                differences[k] += stratum.mass * difference[gaps]
-                variances[k] += stratum.mass**2 * variance[gaps]
-        known = variances > 0
-        return float(np.max(np.abs(differences[known]) / np.sqrt(variances[known]))) if known.any() else None
+    def _disagreements(self, gaps: list[int]) -> Floats:
+        """How far chains are from agreement, in standard errors: shape (strata, gaps).
+
+        Their halves are compared, and chains with plain shots.
+        """
+        found = np.zeros((len(self._strata), len(gaps)))
+        for k, stratum in enumerate(self._strata):
+            for difference, variance in stratum.comparisons():
+                error = np.sqrt(variance[gaps])
+                here = np.abs(difference[gaps]) / np.where(error > 0, error, np.inf)
+                found[k] = np.maximum(found[k], here)
+        return found
 
     def _is_enough(self, sums: _Sums) -> bool:
         return bool((sums.relative <= self._goal.relative_error).all())
@@ -232,7 +235,7 @@ class _Estimate:
 
     def _made(self, sums: _Sums) -> DecodedErrorRate:
         kept_errors = np.sqrt(sums.kept_variance)
-        errors = np.sqrt(sums.factor**2 * sums.parts.sum(axis=0) + sums.other)
+        errors = np.sqrt(sums.parts.sum(axis=0) + sums.other)
         points = [
             DecodedGapPoint(
                 gap, *(float(values[k]) for values in (sums.kept, kept_errors, sums.wrong, errors))

@@ -57,7 +57,7 @@ class Stratum:
 
     def take(self, shots: int, rng: np.random.Generator, check: Callable[[], None]) -> None:
         """Takes plain shots, whose number is rounded up."""
-        before = self._cost()
+        decoded, taken = self.test.decoded, self.shots
         batch = max(COLUMNS, self._plain.batch // 4 // COLUMNS * COLUMNS)
         while shots > 0:
             check()
@@ -74,21 +74,19 @@ class Stratum:
             self.shots += some
             self.wrong += int(wrong.any(axis=1).sum())
             shots -= some
-        self.shot_cost += self._cost() - before
-
-    def _cost(self) -> float:
-        return self.test.decoded + _COST_OF_KNOWN * self.test.asked
+        self.shot_cost += self.test.decoded - decoded + _COST_OF_KNOWN * (self.shots - taken)
 
     def climb(self, sweeps: int, rng: np.random.Generator, check: Callable[[], None]) -> None:
         """Runs chains for some sweeps."""
-        before = self._cost()
+        decoded = self.test.decoded
         if self.ladder is None:
             starts = ChainStates.of(self._model, self._sets, np.array(self._numbers))
             self.ladder = ladder_of_gaps(self._model, self.test, starts, self._log_odds, rng, check)
         for _ in range(sweeps):
             self.ladder.run(1, rng, check)
             self._gaps.append(_places(self.ladder.signed_gaps()).astype(np.int16))
-        self.chain_cost += self._cost() - before
+        moves = sweeps * len(self.ladder.levels) * COLUMNS
+        self.chain_cost += self.test.decoded - decoded + _COST_OF_KNOWN * moves
 
     @property
     def sweeps(self) -> int:

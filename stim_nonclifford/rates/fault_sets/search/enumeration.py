@@ -20,6 +20,10 @@ _MAX_PAIRS = 0.25
 """Part of the pairs of mechanisms that may pass where larger sets are too many to draw. Of larger sets, a
 smaller part passes."""
 
+_PART_OF_TIME = 0.3
+"""The part of the time left that an enumeration may take: if it takes longer than expected, larger sets can
+still be sampled."""
+
 _TOLERANCE = 3.0
 """How many times as many steps as expected an enumeration may take."""
 
@@ -48,7 +52,7 @@ def enumerate_cheap(known: Exploration) -> None:
             if not is_cheap or not known.limits.may_enumerate(weight, steps, keys):
                 return
             max_steps = min(max_steps, _TOLERANCE * steps)
-        if not known.enumerate(weight, max_steps):
+        if not known.enumerate(weight, max_steps, _PART_OF_TIME if weight > 2 else 1.0):
             return
         if weight == 2:
             for c in range(len(known.odds)):

@@ -34,6 +34,9 @@ _LONG_LAW_WIDTH = 14
 _NEGLIGIBLE = 1e-40
 """Sets of so little weight, relative to that of all sets, are not told apart."""
 
+_LEAST_SECONDS = 1.0
+"""An enumeration may take as long, whatever time is left."""
+
 _COST_THAT_TELLS = 0.1
 """Seconds of work after which its pace is known."""
 
@@ -75,11 +78,15 @@ class CircuitTotals:
 
     @property
     def standard_error(self) -> float:
-        """Of the rate, with what the largest events that may have been missed would add."""
-        return self.error_with(1.0) / self.kept if self.kept else 0.0
+        """Of the rate, with what the largest events that may have been missed would add.
+
+        Sets that were not looked at may all be wrong. That is not a matter of chance: they add to the error,
+        not to its square.
+        """
+        return (self.error_with(1.0) + self.rest_passing) / self.kept if self.kept else 0.0
 
     def error_with(self, missed: float) -> float:
-        """The standard error of ``wrong``, where the square of missed events counts so much.
+        """The standard error of the sampled part of ``wrong``; the square of missed events counts so much.
 
         A sum of few events has a small variance where it is too small itself. In units of that, it would be
         farther from the truth than the normal distribution says. The upper end of an interval with the
@@ -196,8 +203,14 @@ class Exploration:
         assert isinstance(stratum, ExactWeight)
         return stratum
 
-    def enumerate(self, weight: int, max_steps: float) -> bool:
-        """Enumerates a weight, the first one that was not; False if that takes too much."""
+    def enumerate(self, weight: int, max_steps: float, part_of_time: float = 1.0) -> bool:
+        """Enumerates a weight, the first one that was not; False if that takes too much.
+
+        Args:
+            weight: The weight.
+            max_steps: Steps that it may take.
+            part_of_time: The part of the time left that it may take.
+        """
         self._report(f"weight {weight}: all sets")
         max_keys = int(self.limits.exact_keys * 2)
         max_laws = laws_for(min(self.limits.work, max(0.0, self.seconds_left) / self.seconds_per_cost))
@@ -208,7 +221,7 @@ class Exploration:
             int(max_steps),
             max_keys,
             self.limits.kept_only,
-            min(self.limits.enumeration_seconds, max(1.0, self.seconds_left)),
+            max(_LEAST_SECONDS, part_of_time * self.seconds_left),
             int(max_laws),
         )
         self.spent += of_enumeration(found["steps"], found["sets"], found["candidates"], found["num_keys"])

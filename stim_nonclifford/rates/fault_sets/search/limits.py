@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from ....base.arguments import integer, positive, positive_or_none
@@ -62,11 +61,6 @@ class Limits:
     def exact_steps(self) -> float:
         """Steps that the enumeration of a weight may take."""
         return 1.25e10 * self._patience
-
-    @property
-    def enumeration_seconds(self) -> float:
-        """After that, the enumeration of a weight ends without a result: steps take longer than usual."""
-        return math.inf if self.max_seconds is None else max(1.0, self.max_seconds)
 
     @property
     def exact_keys(self) -> float:

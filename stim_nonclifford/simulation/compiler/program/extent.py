@@ -7,7 +7,16 @@ from dataclasses import dataclass, field
 
 import stim
 
-from ....dialect import Relaxation, gate_from_tag, is_expectation, leakage_of, relaxation_of
+from ....dialect import (
+    Relaxation,
+    decay_parts,
+    gate_from_tag,
+    is_expectation,
+    kraus_of,
+    leakage_of,
+    readout_noise_of,
+    relaxation_of,
+)
 
 __all__ = ["CONTROLLED_PAULIS", "WITHOUT_EFFECT", "Extent", "extent_of"]
 
@@ -17,6 +26,8 @@ _WITHOUT_QUBITS = {*WITHOUT_EFFECT, "DETECTOR", "MPAD"}
 
 _HALF_FAULTS = {"DEPOLARIZE1": 6, "PAULI_CHANNEL_1": 6, "DEPOLARIZE2": 15, "PAULI_CHANNEL_2": 15}
 """Twice the number of Paulis for each target of a noise channel, if it is not 1."""
+
+_DECAY_PARTS = len(decay_parts(0.5))
 
 _POWER_FROM = 1000
 """So many targets of Clifford gates are unrolled rather than multiplied."""
@@ -55,7 +66,7 @@ class Extent:
         lines: Lines of the circuit when it is printed.
         qubits: The qubits that instructions act on.
         is_clifford: Whether there are Clifford gates and nothing else that has an effect.
-        needs_ancilla: Whether a qubit can decay, for which the compiler adds an ancilla.
+        ancillas: How many ancillas the compiler adds, for qubits that decay and records that are misread.
         leaks: Whether a qubit can leak or be lost anywhere in the circuit.
     """
 
@@ -74,7 +85,7 @@ class Extent:
     lines: int = 0
     qubits: set[int] = field(default_factory=set)
     is_clifford: bool = True
-    needs_ancilla: bool = False
+    ancillas: int = 0
     leaks: bool = False
 
     @property
@@ -160,7 +171,7 @@ def _add_block(extent: Extent, block: Extent) -> None:
     extent.lines += 2 + block.lines
     extent.qubits |= block.qubits
     extent.is_clifford &= block.is_clifford
-    extent.needs_ancilla |= block.needs_ancilla
+    extent.ancillas = max(extent.ancillas, block.ancillas)
 
 
 def _add_instruction(extent: Extent, instruction: stim.CircuitInstruction) -> None:
@@ -178,6 +189,13 @@ def _add_instruction(extent: Extent, instruction: stim.CircuitInstruction) -> No
         extent.is_clifford = False
     elif (channel := relaxation_of(instruction)) is not None:
         _add_relaxation(extent, channel, len(targets))
+        extent.qubits.update(target.value for target in targets)
+    elif (kraus := kraus_of(instruction)) is not None:
+        extent.is_clifford = False
+        if kraus.is_pauli_channel:
+            extent.faults += 3 * len(targets)
+        elif targets:
+            _add_rotations(extent, sum(map(len, kraus.stages)) * len(targets), ancillas=3)
         extent.qubits.update(target.value for target in targets)
     elif leakage_of(instruction) is not None:
         extent.is_clifford = False
@@ -197,6 +215,9 @@ def _add_instruction(extent: Extent, instruction: stim.CircuitInstruction) -> No
             extent.cost += len(targets) * _MEASUREMENT_COST
             extent.swept_cost += len(targets) * _SWEPT_MEASUREMENT_COST
             extent.measures |= gate.produces_measurements
+            noise = readout_noise_of(instruction)
+            if noise is not None and noise.decay and targets:
+                _add_rotations(extent, _DECAY_PARTS * len(targets), ancillas=2)
         elif name in ("DETECTOR", "OBSERVABLE_INCLUDE"):
             extent.cost += _DETECTOR_COST
             extent.coordinates += len(instruction.gate_args_copy()) if name == "DETECTOR" else 0
@@ -212,9 +233,13 @@ def _add_relaxation(extent: Extent, channel: Relaxation, count: int) -> None:
     if channel.dephasing:
         extent.faults += count
     if channel.decay and count:
-        extent.needs_ancilla = True
-        extent.rotations += len(channel.decomposition) * count
-        extent.swept_cost += len(channel.decomposition) * count * _ROTATION_COST
+        _add_rotations(extent, _DECAY_PARTS * count, ancillas=1)
+
+
+def _add_rotations(extent: Extent, parts: int, ancillas: int) -> None:
+    extent.ancillas = max(extent.ancillas, ancillas)
+    extent.rotations += parts
+    extent.swept_cost += parts * _ROTATION_COST
 
 
 def _is_clifford(name: str, targets: Iterable[stim.GateTarget]) -> bool:

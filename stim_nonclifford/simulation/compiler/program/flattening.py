@@ -16,17 +16,22 @@ from ....dialect import (
     CONDITIONAL_CARRIER,
     PRODUCT,
     CliffordPart,
+    Kraus,
     NonCliffordGate,
     Part,
+    ReadoutNoise,
     Relaxation,
     RotationPart,
     TaggedChannel,
+    decay_parts,
     expectation_products,
     gate_from_tag,
     groups_of_pairs,
     is_expectation,
+    kraus_of,
     leakage_of,
     num_expectations,
+    readout_noise_of,
     relaxation_of,
 )
 from ..algebra.clifford_gates import named_gate, pauli_product_gate, tableau_gate
@@ -93,8 +98,7 @@ def program_of(circuit: stim.Circuit, *, with_expectations: bool = False) -> Pro
         if count > limit:
             raise ResourceLimitError(f"The circuit has {count:,} {what}; the limit is {limit:,}.")
     labels = sorted(extent.qubits)
-    if extent.needs_ancilla:
-        labels.append(labels[-1] + 1)
+    labels += [labels[-1] + k + 1 for k in range(extent.ancillas)]
     numbers = {label: k for k, label in enumerate(labels)}
     flattener = _Flattener(numbers, with_expectations, has_leakage=extent.leaks)
     flattener.add_parts(extent, first_line=1)
@@ -107,7 +111,7 @@ def program_of(circuit: stim.Circuit, *, with_expectations: bool = False) -> Pro
         circuit.num_detectors,
         circuit.num_observables,
         flattener.has_non_clifford_gates,
-        flattener.has_relaxation,
+        flattener.has_non_pauli_channels,
         flattener.has_leakage,
     )
 
@@ -123,6 +127,7 @@ _MEASURED = {
     "MYY": Y,
     "MZZ": Z,
 }
+_COPIED = {X: "XCX", Y: "YCX", Z: "CX"}
 _RESET = {"R": Z, "RX": X, "RY": Y}
 _FEEDBACK = {"CX": X, "CY": Y, "CZ": Z, "XCZ": X, "YCZ": Y}
 assert set(_FEEDBACK) == CONTROLLED_PAULIS
@@ -143,7 +148,7 @@ class _Flattener:
         self.line = 0
         self.source = stim.CircuitInstruction("TICK", [])
         self.has_non_clifford_gates = False
-        self.has_relaxation = False
+        self.has_non_pauli_channels = False
         self.chain = -1
         self.chain_reaches = 1.0  # probability that no error of the chain has happened so far
 
@@ -240,6 +245,10 @@ class _Flattener:
         channel = relaxation_of(instruction)
         if channel is not None:
             self.add_relaxation(instruction, channel)
+            return
+        kraus = kraus_of(instruction)
+        if kraus is not None:
+            self.add_kraus(instruction, kraus)
             return
         leakage = leakage_of(instruction)
         if leakage is not None:
@@ -369,6 +378,7 @@ class _Flattener:
         name = instruction.name
         arguments = instruction.gate_args_copy()
         flip = arguments[0] if arguments else 0.0
+        noise = readout_noise_of(instruction)
         for group in instruction.target_groups():
             if name == "MPP":
                 labelled, inverted = product_of(group, lambda: self.place_of(instruction))
@@ -378,8 +388,36 @@ class _Flattener:
             else:
                 factors = tuple((self.qubits[target.value], _MEASURED[name]) for target in group)
                 inverted = sum(target.is_inverted_result_target for target in group) % 2 == 1
-            self.emit(Measure(factors, self.num_records, inverted, flip, name.startswith("MR")))
+            resets = name.startswith("MR")
+            if noise is not None and noise.decay:
+                self.add_misread(factors, noise, inverted)
+                if resets:
+                    self.emit(Reset(*factors[0]))
+            else:
+                self.emit(Measure(factors, self.num_records, inverted, flip, resets))
             self.num_records += 1
+
+    def add_misread(self, factors: Factors, noise: ReadoutNoise, inverted: bool) -> None:
+        """A measurement whose record decays: the decay is that of an ancilla, to which the outcome is copied.
+
+        A copy to another ancilla, which is reset, measures the product, so that nothing becomes wider.
+        """
+        self.has_non_clifford_gates = self.has_non_pauli_channels = True
+        record, other = len(self.qubits) - 2, len(self.qubits) - 1
+        for ancilla in (other, record):
+            self.emit(Reset(ancilla, Z))
+            for qubit, code in factors:
+                self.emit(Clifford(named_gate(_COPIED[code]), ((qubit, ancilla),)))
+            if ancilla == other:
+                self.emit(Reset(other, Z))
+        if self.has_leakage and factors:
+            self.emit(Meeting(tuple(qubit for qubit, _ in factors)))
+        if noise.decays_to:
+            self.emit(Clifford(named_gate("X"), ((record,),)))
+        if noise.flip:
+            self.emit(Noise(channel_of_patterns(((X, noise.flip),)), ((record,),), None))
+        self.add_gates(decay_parts(noise.decay), (record, other))
+        self.emit(Measure(((record, Z),), self.num_records, inverted != bool(noise.decays_to), 0.0, False))
 
     def add_reset(self, instruction: stim.CircuitInstruction) -> None:
         for target in instruction.targets_copy():
@@ -408,7 +446,7 @@ class _Flattener:
 
     def add_relaxation(self, instruction: stim.CircuitInstruction, channel: Relaxation) -> None:
         if channel.decay:
-            self.has_non_clifford_gates = self.has_relaxation = True
+            self.has_non_clifford_gates = self.has_non_pauli_channels = True
             ancilla = len(self.qubits) - 1
             for (qubit,) in self.groups(instruction, 1):
                 self.emit(Reset(ancilla, Z))
@@ -419,6 +457,25 @@ class _Flattener:
         if channel.dephasing:
             dephasing = channel_of_patterns(((Z, channel.dephasing),))
             self.emit(Noise(dephasing, self.groups(instruction, 1), None))
+
+    def add_kraus(self, instruction: stim.CircuitInstruction, channel: Kraus) -> None:
+        if channel.is_pauli_channel:
+            noise = channel_of_patterns(tuple(zip((X, Y, Z), channel.twirl, strict=True)))
+            self.emit(Noise(noise, self.groups(instruction, 1), None))
+            return
+        self.has_non_clifford_gates = self.has_non_pauli_channels = True
+        *ancillas, copy = range(len(self.qubits) - 3, len(self.qubits))
+        for (qubit,) in self.groups(instruction, 1):
+            for ancilla in ancillas:
+                self.emit(Reset(ancilla, Z))
+            for k, parts in enumerate(channel.stages):
+                self.add_gates(parts, (qubit, *ancillas))
+                if k + 1 < len(channel.stages):  # the ancilla is measured, and keeps its value
+                    self.emit(Reset(copy, Z))
+                    self.emit(Clifford(named_gate("CX"), ((ancillas[k], copy),)))
+                    self.emit(Reset(copy, Z))
+            if self.has_leakage:
+                self.emit(Meeting((qubit,)))  # the channel does nothing to a leaked qubit
 
     def add_leakage(self, instruction: stim.CircuitInstruction, channel: TaggedChannel) -> None:
         name, (p,) = channel.name, channel.values or (1.0,)
@@ -461,11 +518,11 @@ class _Flattener:
         targets = instruction.targets_copy()
         records = tuple(self.record_of(t, instruction) for t in targets if t.is_measurement_record_target)
         factors = self.numbered(factors_of(t for t in targets if not t.is_measurement_record_target))
-        if factors and (self.has_relaxation or self.has_leakage):
+        if factors and (self.has_non_pauli_channels or self.has_leakage):
             raise ValueError(
                 f"{self.place_of(instruction)}: an observable with Pauli targets counts the flips by Pauli"
-                " errors, and a qubit that decays or leaks is none. Measure the Paulis, or ask for EXP_VAL of"
-                " them."
+                " errors, and a decay, a misread outcome or leakage is none. Measure the Paulis, or ask for"
+                " EXP_VAL of them."
             )
         index = int(instruction.gate_args_copy()[0])
         if index >= MAX_OBSERVABLES:

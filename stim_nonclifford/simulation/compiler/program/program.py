@@ -52,7 +52,7 @@ class Program:
         num_detectors: Number of detectors.
         num_observables: Number of observables.
         has_non_clifford_gates: Whether any instruction has a tag that reinterprets it.
-        has_relaxation: Whether any qubit can decay.
+        has_non_pauli_channels: Whether any qubit can decay, or an outcome be misread depending on its value.
         has_leakage: Whether any qubit can leak or be lost.
     """
 
@@ -64,7 +64,7 @@ class Program:
     num_detectors: int
     num_observables: int
     has_non_clifford_gates: bool
-    has_relaxation: bool
+    has_non_pauli_channels: bool
     has_leakage: bool
 
     @property

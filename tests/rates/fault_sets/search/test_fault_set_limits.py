@@ -14,11 +14,14 @@ from stim_nonclifford import Circuit, _native
 from stim_nonclifford.base.errors import ResourceLimitError
 from stim_nonclifford.circuit.methods.fault_set_methods import planned
 from stim_nonclifford.generators.cultivation import cultivation_circuit
+from stim_nonclifford.rates.fault_sets.search import exploration
+from stim_nonclifford.rates.fault_sets.search.limits import Limits
 from stim_nonclifford.rates.fault_sets.search.mechanisms import Mechanisms, mechanisms_of
 from stim_nonclifford.rates.fault_sets.search.study import study_of
 from stim_nonclifford.simulation.plan import SamplingPlan, plain_attributes
 
 from ....support.processes.stopped_calls import heard_soon, needs_timer, ticking
+from ....support.rates.fault_set_cases import estimate
 
 MANY = 2**62
 
@@ -111,6 +114,40 @@ def test_max_seconds() -> None:
     found = enumerated(study_for(5), 6, 5, max_seconds=0.2)
     assert not found["is_complete"]
     assert found["steps"] > 1 << 16
+
+
+class SlowStudy:
+    """A study in which sets of three mechanisms and more cannot be enumerated in any time, by a clock of its own."""
+
+    def __init__(self, study: _native.FaultSetStudy) -> None:
+        self._study = study
+        self._now = 0.0
+
+    def perf_counter(self) -> float:
+        self._now += 1e-6
+        return self._now
+
+    def enumerate(self, weight: int, *arguments: Any) -> dict[str, Any]:
+        *others, max_seconds, max_laws = arguments
+        if weight < 3:
+            return self._study.enumerate(weight, *others, max_seconds, max_laws)
+        self._now += max_seconds
+        return {**self._study.enumerate(2, *others, max_seconds, max_laws), "is_complete": False}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._study, name)
+
+
+def test_an_enumeration_that_takes_too_long_leaves_time_for_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seed 1; the exact value is that of arXiv 2609.18922."""
+    study = SlowStudy(study_for(3))
+    monkeypatch.setattr(exploration, "study_of", lambda *_: study)
+    monkeypatch.setattr(exploration, "time", study)
+    circuit = Circuit(cultivation_circuit(distance=3, p=1e-3))
+    found = estimate(circuit, Limits(max_seconds=10.0), 1)
+    assert [share.method == "exact" for share in found.weights[:4]] == [True, True, True, False]
+    assert abs(found.logical_error_rate - 8.982790954e-7) < 5 * found.standard_error
+    assert found.standard_error < 0.05 * found.logical_error_rate
 
 
 def test_draws_of_all_sets_together() -> None:

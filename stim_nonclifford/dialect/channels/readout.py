@@ -1,0 +1,199 @@
+"""Readout noise that depends on the outcome, as a tag on a measurement.
+
+``M[READOUT_NOISE(p01=0.01, p10=0.05)](0.03) 0`` takes 0 for 1 with probability ``p01``, and 1 for 0 with
+probability ``p10``. The number in parentheses is the mean of both, so that Stim, which ignores the tag, reads
+the nearest noise that it has. The qubit is left in the state of the true outcome. In bare form this is a
+measurement with two probabilities, ``M(0.01, 0.05) 0``.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import stim
+
+from .channel_tags import ANNOTATIONS, probability_problem
+
+__all__ = [
+    "READOUT_NOISE",
+    "ReadoutNoise",
+    "bare_readout",
+    "readout_head",
+    "readout_noise_of",
+    "without_noise",
+]
+
+READOUT_NOISE = "READOUT_NOISE"
+"""The word of the tag."""
+
+MEASUREMENTS = ("M", "MX", "MY", "MR", "MRX", "MRY", "MXX", "MYY", "MZZ", "MPP")
+"""The instructions that may have it."""
+
+_WITH_ALIASES = (*MEASUREMENTS, "MZ", "MRZ")
+_NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
+_TAG = re.compile(rf"\s*{READOUT_NOISE}\b(?P<rest>.*)", re.DOTALL)
+_NAMED = re.compile(rf"\(\s*p01\s*=\s*({_NUMBER})\s*,\s*p10\s*=\s*({_NUMBER})\s*\)\s*")
+_EXAMPLE = "M[READOUT_NOISE(p01=0.01, p10=0.05)](0.03) 0 or, without a tag, M(0.01, 0.05) 0"
+_ROUNDING = 1e-5
+
+
+@dataclass(frozen=True)
+class ReadoutNoise:
+    """Readout noise of one measurement.
+
+    It is a flip of the record with probability ``flip``, followed by a decay: a record that differs from
+    ``decays_to`` becomes ``decays_to`` with probability ``decay``.
+
+    Attributes:
+        p01: The probability that the outcome 0 is read as 1.
+        p10: The probability that the outcome 1 is read as 0.
+    """
+
+    p01: float
+    p10: float
+
+    @property
+    def mean(self) -> float:
+        """The probability of a wrong record for a random outcome: that of the Pauli twirl."""
+        return (self.p01 + self.p10) / 2
+
+    @property
+    def number(self) -> float:
+        """The number in parentheses: the mean with six digits, which is what Stim prints."""
+        return float(f"{self.mean:.6g}")
+
+    @property
+    def decay(self) -> float:
+        """The probability of the decay."""
+        return abs(self.p10 - self.p01)
+
+    @property
+    def decays_to(self) -> int:
+        """The value to which the record decays."""
+        return int(self.p01 > self.p10)
+
+    @property
+    def flip(self) -> float:
+        """The probability of the flip before the decay."""
+        return min(1.0, min(self.p01, self.p10) / (1 - self.decay)) if self.decay < 1 else 0.0
+
+    @property
+    def tag(self) -> str:
+        """The tag of the measurement."""
+        return f"{READOUT_NOISE}(p01={self.p01!r}, p10={self.p10!r})"
+
+
+def readout_noise_of(instruction: stim.CircuitInstruction) -> ReadoutNoise | None:
+    """The readout noise for which the tag of an instruction stands, or None.
+
+    Args:
+        instruction: Any instruction of a ``stim.Circuit``.
+
+    Raises:
+        ValueError: The tag is malformed, has impossible values, or is on an instruction that is no
+            measurement of qubits, or the number in parentheses is not the mean.
+
+    Examples:
+        >>> (instruction,) = stim.Circuit("MX[READOUT_NOISE(p01=0.01, p10=0.05)](0.03) 0")
+        >>> readout_noise_of(instruction)
+        ReadoutNoise(p01=0.01, p10=0.05)
+        >>> readout_noise_of(stim.Circuit("M(0.03) 0")[0]) is None
+        True
+    """
+    found = _TAG.fullmatch(instruction.tag) if instruction.tag else None
+    if found is None or instruction.name in ANNOTATIONS:
+        return None
+    tag, name = instruction.tag, instruction.name
+    if name not in MEASUREMENTS:
+        raise ValueError(
+            f"The tag [{tag}] makes no sense on {name}. Readout noise belongs to a measurement of qubits:"
+            f" {_EXAMPLE}."
+        )
+    values = _NAMED.fullmatch(found["rest"])
+    if values is None:
+        raise ValueError(f"Malformed tag [{tag}] on {name}: readout noise is written {_EXAMPLE}.")
+    noise = _checked(float(values[1]), float(values[2]))
+    arguments = instruction.gate_args_copy()
+    if not arguments:
+        raise ValueError(
+            f"{name}[{tag}] has no number in parentheses, as stim.Circuit.without_noise leaves it. With the"
+            f" noise, write {name}[{noise.tag}]({noise.number!r}), whose number is the mean of p01 and p10;"
+            f" without, write {name} with no tag, or call without_noise() of stim_nonclifford.Circuit."
+        )
+    if not math.isclose(arguments[0], noise.mean, rel_tol=_ROUNDING, abs_tol=1e-300):
+        raise ValueError(
+            f"The number in parentheses of {name}[{tag}]({arguments[0]!r}) must be the mean of p01 and p10,"
+            f" which is {noise.number!r}: it is what Stim reads. For other noise, change the tag."
+        )
+    return noise
+
+
+def readout_head(name: str, tag: str | None, arguments: Sequence[float]) -> str | None:
+    """The text before the targets of a measurement that has two probabilities; None for all others.
+
+    Args:
+        name: The name of an instruction, in upper case.
+        tag: Its tag, or None.
+        arguments: The numbers in parentheses.
+
+    Raises:
+        ValueError: A number is no probability, or there is a tag.
+
+    Examples:
+        >>> readout_head("M", None, [0.01, 0.05])
+        'M[READOUT_NOISE(p01=0.01, p10=0.05)](0.03)'
+    """
+    if len(arguments) != 2 or name not in _WITH_ALIASES:
+        return None
+    if tag:
+        raise ValueError(
+            f"{name} with two probabilities cannot have a tag, as a tag stands for them. Leave it out."
+        )
+    noise = _checked(*arguments)
+    return f"{name}[{noise.tag}]({noise.number!r})"
+
+
+def bare_readout(instruction: stim.CircuitInstruction, noise: ReadoutNoise) -> str:
+    """The text of a measurement with readout noise without the tag.
+
+    Examples:
+        >>> (instruction,) = stim.Circuit("M[READOUT_NOISE(p01=0.01, p10=0.05)](0.03) !0")
+        >>> bare_readout(instruction, readout_noise_of(instruction))
+        'M(0.01, 0.05) !0'
+    """
+    plain = str(stim.CircuitInstruction(instruction.name, instruction.targets_copy()))
+    return f"{instruction.name}({noise.p01!r}, {noise.p10!r}){plain[len(instruction.name) :]}"
+
+
+def without_noise(circuit: stim.Circuit) -> stim.Circuit:
+    """A tagged circuit without noise, as ``stim.Circuit.without_noise``, and without tags of readout noise.
+
+    Examples:
+        >>> print(without_noise(stim.Circuit("M[READOUT_NOISE(p01=0.01, p10=0.05)](0.03) 0")))
+        M 0
+    """
+    return _without_tags(circuit.without_noise())
+
+
+def _without_tags(circuit: stim.Circuit) -> stim.Circuit:
+    result = stim.Circuit()
+    for part in circuit:
+        if isinstance(part, stim.CircuitRepeatBlock):
+            result.append(
+                stim.CircuitRepeatBlock(part.repeat_count, _without_tags(part.body_copy()), tag=part.tag)
+            )
+        elif part.name in MEASUREMENTS and _TAG.fullmatch(part.tag):
+            result.append(stim.CircuitInstruction(part.name, part.targets_copy(), part.gate_args_copy()))
+        else:
+            result.append(part)
+    return result
+
+
+def _checked(p01: float, p10: float) -> ReadoutNoise:
+    problem = probability_problem(p01) or probability_problem(p10)
+    if problem:
+        raise ValueError(f"{READOUT_NOISE}: {problem}.")
+    return ReadoutNoise(p01, p10)

@@ -1,0 +1,67 @@
+// Proposals of chains over fault sets: which members leave, and which mechanisms enter. The chains are those of several levels, each of
+// which has other odds.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace snc {
+
+// The members of chains, `room` places for each, those that are free with -1.
+struct ChainMembers {
+    std::span<const int64_t> members;
+    size_t room;
+
+    size_t size() const { return members.size() / room; }
+    std::span<const int64_t> of(size_t chain) const { return members.subspan(chain * room, room); }
+};
+
+struct ChainChanges {
+    std::vector<uint8_t> leaving;  // for each place whether its member leaves
+    std::vector<int64_t> chain_of, births;  // for each mechanism that enters the chain, ascending, and its number
+
+    explicit ChainChanges(const ChainMembers& chains) : leaving(chains.members.size(), 0) {}
+};
+
+class ChainMoves {
+   public:
+    // The logarithms of the odds, those of one level after the other. Mechanism m has the neighbours [starts[m], starts[m + 1]).
+    ChainMoves(size_t num_mechanisms, std::vector<double> log_odds, std::vector<int64_t> starts, std::vector<int64_t> neighbours);
+
+    size_t num_mechanisms() const { return starts_.size() - 1; }
+    size_t num_levels() const { return log_odds_.size() / num_mechanisms(); }
+
+    // Which part of the mechanisms `refresh` draws anew, for each level.
+    void set_shares(std::span<const double> shares);
+
+    // Draws a part of the mechanisms anew, as if nothing was known of them.
+    ChainChanges refresh(const ChainMembers& chains, std::span<const int64_t> level_of, uint64_t seed) const;
+
+    // Puts a neighbour in the place of a member, if the Metropolis number allows.
+    ChainChanges replace(const ChainMembers& chains, std::span<const int64_t> level_of, uint64_t seed) const;
+
+   private:
+    const double* of_level(const std::vector<double>& values, int64_t level) const {
+        return values.data() + static_cast<size_t>(level) * num_mechanisms();
+    }
+    int64_t degree(int64_t mechanism) const {
+        return starts_[static_cast<size_t>(mechanism) + 1] - starts_[static_cast<size_t>(mechanism)];
+    }
+
+    std::vector<double> log_odds_, probabilities_;
+    std::vector<int64_t> starts_, neighbours_;
+    std::vector<double> shares_, sums_;  // for each level the sums of the mean numbers of times that mechanisms are drawn
+};
+
+// The exclusive or of the rows of what leaves and what enters, for each chain.
+std::vector<uint64_t> changed_rows(std::span<const uint64_t> flips, size_t words, const ChainMembers& chains, std::span<const uint8_t> leaving,
+                                   std::span<const int64_t> chain_of, std::span<const int64_t> births);
+
+// The members of some chains after their changes, those that stay first. They get as much room as the largest needs, and at least as
+// much as there was.
+std::vector<int64_t> changed_members(const ChainMembers& chains, std::span<const uint8_t> leaving, std::span<const int64_t> chain_of,
+                                     std::span<const int64_t> births, std::span<const int64_t> chosen, size_t& room);
+
+}  // namespace snc

@@ -421,11 +421,10 @@ class Ladder:
         values[has_changed] += log_penalty(fired[has_changed], after[has_changed])
         values[has_changed] -= log_penalty(fired[has_changed], before[has_changed])
 
-    def levels_and_states(self) -> tuple[list[Level], list[ChainStates]]:
-        """The levels, and the states of the chains of each."""
+    def states(self) -> list[ChainStates]:
+        """The states of the chains of each level."""
         columns = np.arange(self.columns)
-        states = [self._states.taken(k * self.columns + columns) for k in range(len(self.levels))]
-        return list(self.levels), states
+        return [self._states.taken(k * self.columns + columns) for k in range(len(self.levels))]
 
     def signed_gaps(self) -> npt.NDArray[np.int64]:
         """The signed gap of each chain (see ``chains.signed_gaps``), shape (levels, columns)."""

@@ -27,8 +27,8 @@ _FEWEST_ABOVE = 4
 _COPIES = 0.75
 """The part of the columns that may begin a level with the state of another one."""
 
-_SWEEPS_BETWEEN = 24
-"""Sweeps of all levels before the next one is added, so that their states are not what they began with."""
+_SWEEPS_BETWEEN, _LEVELS_BETWEEN = 16, 6
+"""Sweeps of the last levels before the next one is added, so that states are not what they began with."""
 
 
 def ladder_of_gaps(
@@ -65,7 +65,9 @@ def ladder_of_gaps(
         except ResourceLimitError:
             break
         level.share = settle(Moves(model, [test], [level]), found, rng, check)
-        ladder = Ladder(model, [test], [*levels, level], [0], [*states, found], jumps=False)
+        levels, states = [*levels, level], [*states, found]
+        first = max(0, len(levels) - _LEVELS_BETWEEN)
+        ladder = Ladder(model, [test], levels[first:], [0], states[first:], jumps=False)
         ladder.run(_SWEEPS_BETWEEN, rng, check)
-        levels, states = ladder.levels_and_states()
+        states[first:] = ladder.states()
     return Ladder(model, [test], levels, [0], states, jumps=False)

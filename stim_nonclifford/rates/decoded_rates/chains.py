@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._native import ChainMoves, changed_members, changed_rows
-from .decoding import FailureTest, answers_of
+from .decoding import FailureTest, Gaps, answers_of
 from .failing.cores import Core
 from .jumps import CoreExchange, CoreGrowth, Jump
 from .mechanisms import FaultModel, Floats, Words
 from .plain_shots import Indices, outcome_numbers, xor_of_groups
 
-__all__ = ["ChainStates", "Level", "Moves", "log_penalty"]
+__all__ = ["ChainStates", "Level", "Moves", "log_penalty", "signed_gaps"]
 
 Bools = npt.NDArray[np.bool_]
 _FREE = -1
@@ -35,6 +35,7 @@ class Level:
         penalty: A fault set counts exp(-penalty) times as much for each postselected detector that fires;
             infinite: none may fire.
         least_gap: The decoder must be at least so sure of its wrong prediction; None: that does not matter.
+        signed: Whether states need not fail: it is the signed gap that must be at least ``least_gap``.
     """
 
     log_odds: Floats
@@ -42,10 +43,12 @@ class Level:
     share: float = 0.1
     penalty: float = 0.0
     least_gap: int | None = None
+    signed: bool = False
 
     def has_condition_of(self, other: Level) -> bool:
         """Whether the decoder fails on the same fault sets in the sense of both."""
-        return self.decoder == other.decoder and self.least_gap == other.least_gap
+        mine, others = ((each.decoder, each.least_gap, each.signed) for each in (self, other))
+        return mine == others
 
 
 class ChainStates:
@@ -176,6 +179,7 @@ class Moves:
         self._least_gaps = np.array(
             [none if level.least_gap is None else level.least_gap for level in levels]
         )
+        self._signed = np.array([level.signed for level in levels])
         self._penalties = np.array([level.penalty for level in levels])
         starts, neighbours = model.neighbours
         self._proposals = ChainMoves(model.num_mechanisms, self._log_odds.ravel(), starts, neighbours)
@@ -251,7 +255,9 @@ class Moves:
     def fails(self, rows: Words, level_of: Indices) -> Bools:
         """Whether the decoders of levels fail on rows, and are as sure as they must be."""
         wrong, gaps = answers_of(self.tests, rows, self._decoders[level_of])
-        return np.asarray(wrong.any(axis=1) & (gaps >= self._least_gaps[level_of]))
+        signed = self._signed[level_of]
+        values = np.where(signed, signed_gaps(wrong, gaps), gaps)
+        return np.asarray((wrong.any(axis=1) | signed) & (values >= self._least_gaps[level_of]))
 
     def log_penalties(self, rows: Words, level_of: Indices) -> Floats:
         """Ln of the factors with which rows count because of the postselected detectors that fire."""
@@ -295,6 +301,16 @@ class Moves:
         was_decided[decided] = True
         is_accepted[accepted] = True
         return was_decided, is_accepted
+
+
+def signed_gaps(wrong: Words, gaps: Gaps) -> Gaps:
+    """The gap g of a wrong prediction, and -1 - g of a right one: the larger, the worse.
+
+    Examples:
+        >>> signed_gaps(np.array([[0], [1]], dtype=np.uint64), np.array([20, 30])).tolist()
+        [-21, 30]
+    """
+    return np.where(wrong.any(axis=1), gaps, -1 - gaps)
 
 
 def log_penalty(fired: npt.NDArray[np.int64], penalties: float | Floats) -> Floats:

@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ...base.errors import ResourceLimitError
-from .chains import ChainStates, Level, Moves, log_penalty
+from .chains import ChainStates, Level, Moves, log_penalty, signed_gaps
 from .decoding import FailureTest
 from .failing.cores import Core, cores_of
 from .failing.sets import FailingSets, Indices, Recorder
 from .mechanisms import FaultModel, Floats, Words
 
-__all__ = ["DECODERS_DIFFER", "Ladder", "Stop", "ladder_down_from"]
+__all__ = ["DECODERS_DIFFER", "Ladder", "Stop", "allowed_in_both", "ladder_down_from", "settle"]
 
 _STEPS_PER_LEVEL = 36
 _SPACING = 1.1
@@ -77,8 +77,6 @@ def ladder_down_from(
     rng: np.random.Generator,
     check: Callable[[], None],
     gaps: bool = False,
-    copies: float = 0.0,
-    jumps: bool = True,
 ) -> Ladder:
     """Sets up the levels from the strongest noise to the weakest, and takes each column's fault set along.
 
@@ -90,9 +88,6 @@ def ladder_down_from(
         rng: What the moves are drawn with.
         check: Is called between moves; may raise to end the work.
         gaps: Whether levels with larger and larger gaps follow the last stop.
-        copies: The part of the columns that may begin at the state of another one, at a level with a larger
-            gap, if they do not get there soon. They forget that as they exchange states with other levels.
-        jumps: Whether chains jump from one kind of failure to another.
 
     Returns:
         The ladder.
@@ -111,8 +106,8 @@ def ladder_down_from(
             climb.weaken(before, stop)
         stops_at.append(len(climb.levels) - 1)
     if gaps:
-        climb.widen_gaps(copies)
-    return Ladder(model, tests, climb.levels, stops_at, climb.found, jumps)
+        climb.widen_gaps()
+    return Ladder(model, tests, climb.levels, stops_at, climb.found)
 
 
 class _Descent:
@@ -133,7 +128,6 @@ class _Descent:
     ) -> None:
         self._model, self._tests, self._states, self._rng, self._check = model, tests, states, rng, check
         self._share = 1 / (1 + float(states.sizes.mean()))
-        self._copies = 0.0
         self.levels: list[Level] = []
         self.found: list[ChainStates] = []
 
@@ -143,18 +137,11 @@ class _Descent:
         if self.levels:
             before = self.levels[-1]
             if not level.has_condition_of(before) or math.isinf(level.penalty) > math.isinf(before.penalty):
-                self._states = _allowed_in_both(
-                    self._model,
-                    self._tests,
-                    before,
-                    level,
-                    self._states,
-                    self._rng,
-                    self._check,
-                    self._copies,
+                self._states = allowed_in_both(
+                    self._model, self._tests, before, level, self._states, self._rng, self._check
                 )
         moves = Moves(self._model, self._tests, [level])
-        self._share = level.share = _settle(moves, self._states, self._rng, self._check)
+        self._share = level.share = settle(moves, self._states, self._rng, self._check)
         self.levels.append(level)
         self.found.append(self._states.taken(np.arange(len(self._states.sizes))))
 
@@ -179,9 +166,8 @@ class _Descent:
             self.add(Level(stop.log_odds, stop.decoder, penalty=penalty))
         self.add(Level(stop.log_odds, stop.decoder, penalty=stop.penalty))
 
-    def widen_gaps(self, copies: float) -> None:
+    def widen_gaps(self) -> None:
         """Adds levels at which the decoder is surer and surer of its wrong prediction."""
-        self._copies = copies
         last = self.levels[-1]
         test = self._tests[last.decoder]
         for _ in range(_MOST_GAP_LEVELS):
@@ -196,7 +182,7 @@ class _Descent:
                 return  # some columns do not reach it
 
 
-def _settle(moves: Moves, states: ChainStates, rng: np.random.Generator, check: Callable[[], None]) -> float:
+def settle(moves: Moves, states: ChainStates, rng: np.random.Generator, check: Callable[[], None]) -> float:
     """Runs the chains of a level for a while, and finds the share of mechanisms to draw anew in a move.
 
     The larger the share s, the more changes, and the more of them are refused. Their number is largest where
@@ -224,7 +210,7 @@ def _settle(moves: Moves, states: ChainStates, rng: np.random.Generator, check: 
     return share
 
 
-def _allowed_in_both(
+def allowed_in_both(
     model: FaultModel,
     tests: Sequence[FailureTest],
     level: Level,
@@ -232,9 +218,23 @@ def _allowed_in_both(
     states: ChainStates,
     rng: np.random.Generator,
     check: Callable[[], None],
-    copies: float,
+    copies: float = 0.0,
 ) -> ChainStates:
-    """For each column a fault set of a level that can be a state of the following level, too."""
+    """For each column a fault set of a level that can be a state of the following level, too.
+
+    Args:
+        model: The mechanisms.
+        tests: The decoders.
+        level: The level.
+        following: The following level.
+        states: Of the columns, at the level.
+        rng: What the moves are drawn with.
+        check: Is called between moves; may raise to end the work.
+        copies: The part of the columns that may take the state of another one if they do not get there soon.
+
+    Raises:
+        ResourceLimitError: Some columns do not get there.
+    """
     moves, target = Moves(model, tests, [level]), Moves(model, tests, [following])
 
     def allowed(rows: Words) -> npt.NDArray[np.bool_]:
@@ -421,9 +421,15 @@ class Ladder:
         values[has_changed] += log_penalty(fired[has_changed], after[has_changed])
         values[has_changed] -= log_penalty(fired[has_changed], before[has_changed])
 
-    def gaps(self) -> npt.NDArray[np.int64]:
-        """How sure the decoder is of the fault set of each chain, level by level."""
-        return self._moves.tests[0].answers(self._states.rows)[1]
+    def states(self) -> list[ChainStates]:
+        """The states of the chains of each level."""
+        columns = np.arange(self.columns)
+        return [self._states.taken(k * self.columns + columns) for k in range(len(self.levels))]
+
+    def signed_gaps(self) -> npt.NDArray[np.int64]:
+        """The signed gap of each chain (see ``chains.signed_gaps``), shape (levels, columns)."""
+        wrong, gaps = self._moves.tests[0].answers(self._states.rows)
+        return signed_gaps(wrong, gaps).reshape(-1, self.columns)
 
     def last_allows(self, rows: Words) -> npt.NDArray[np.bool_]:
         """Whether rows can be states of the last level."""

@@ -166,7 +166,7 @@ class DecodedErrorRate:
         column_chi_squared: The spread of the columns over what their own fluctuations explain, and the
             degrees of freedom; None without chains.
         halves: By how many standard errors the first half of the sweeps differs from the second one; None
-            without chains.
+            without chains. With ``strata``, the largest such difference, also of chains and plain shots.
         lightest: ln of the rate that plain shots anchor over the rate that the exact sum over the lightest
             failing sets anchors, and its standard error; None if these were not enumerated.
         error_factor: By how much the standard error was enlarged because of these comparisons.
@@ -348,8 +348,8 @@ class DecodedErrorRate:
             )
         elif self.halves is not None:
             lines.append(
-                f"{self.columns} independent columns of chains, {self.sweeps[0]} sweeps at most, a quarter of"
-                " them as burn-in; first and second half of the sweeps differ by"
+                f"{self.columns} independent columns of chains, {self.sweeps[0]} sweeps at most, half of"
+                " them as burn-in; both halves of the others, and chains and plain shots, differ by"
                 f" {self.halves:.1f} standard errors at most"
             )
         if self.lightest is not None:

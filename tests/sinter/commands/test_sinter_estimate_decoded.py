@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pymatching
+import pytest
 import sinter
 
 from sinter_plugin import error_rate
+from sinter_plugin.__main__ import main
+from stim_nonclifford.generators.cultivation import end_to_end_circuit
 
 from ...support.processes.sinter_runs import OURS, Folder
 from ...support.rates.decoded_rate_cases import exact_rate, repetition_code
@@ -116,3 +120,22 @@ def test_what_is_refused(folder: Folder) -> None:
     for more in ("", "--quiet --seed 1"):
         refused = folder.run(ESTIMATE, f"--circuits {names} {more}", code=2)
         assert "Pass --decoders soft_postselect, which discards a shot if any of them fires" in refused.stderr
+
+
+@pytest.mark.slow
+def test_cultivation_end_to_end_has_a_row_for_each_gap(tmp_path: Path) -> None:
+    circuit = end_to_end_circuit(
+        3, 5, 2e-3, "T", postselected_rounds=1, rounds=1, readout="expectation_values"
+    )
+    (tmp_path / "d=3.stim").write_text(str(circuit))
+    arguments = f"estimate --circuits {tmp_path}/d=3.stim --decoders desaturated --confidence --seed 1"
+    arguments += f" --relative_error 0.3 --save_resume_filepath {tmp_path}/rates.csv --quiet"
+    state = "LogicalStateCheck((0, 1), (0, 1), (0.0, 2**0.5))"
+    assert main([*arguments.split(), "--state_check", state]) == 0
+    rows = sinter.read_stats_from_csv_files(tmp_path / "rates.csv")
+    rates = {row.json_metadata["gap"]: row.json_metadata["estimate"] for row in rows}
+    assert sorted(rates)[:3] == [0, 5, 10]
+    # 2e7 plain shots: 0.16590(9) kept, 4.73(5)e-4 kept and wrong; 3.2(4)e-5 per kept shot at the largest gap.
+    assert rates[0]["kept"] == pytest.approx(0.1659, rel=0.005)
+    assert 3e-4 < rates[0]["kept_and_wrong"] < 7e-4
+    assert rates[max(rates)]["logical_error_rate"] < 1e-4

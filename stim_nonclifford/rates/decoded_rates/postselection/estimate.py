@@ -27,12 +27,16 @@ _STEP = 5
 """Gaps of the curve, in decibels."""
 
 _GROWTH = 0.4
-_FIRST_SWEEPS = 48
+_FIRST_SWEEPS = 192
+_COST_OF_CHAINS = 300_000
+"""Decodes that it takes to set up chains."""
+
+_FEWEST_WRONG = 30
 _MOST_SHOTS = 1 << 26
 """Plain shots of a stratum."""
 
 _AGREEMENT = 3
-"""Standard errors by which both halves of the chains may differ."""
+"""Standard errors by which both halves of the chains, and chains and plain shots, may differ."""
 
 
 class _TimeIsOver(Exception):
@@ -51,8 +55,8 @@ class _Sums:
         shares: What strata add to ``wrong``, shape (strata, gaps).
         parts: Variances of what strata add to ``wrong``, shape (strata, gaps).
         other: Variances of ``wrong`` that no shots or chains reduce.
-        factor: By how much the errors are to be enlarged, as halves of chains differ.
-        halves: The largest difference of halves, in standard errors; None without chains.
+        factor: By how much errors were enlarged, at most, where chains disagree.
+        disagreement: The largest such difference in standard errors; None without chains.
     """
 
     gaps: list[int]
@@ -63,13 +67,13 @@ class _Sums:
     parts: Floats
     other: Floats
     factor: float
-    halves: float | None
+    disagreement: float | None
 
     @property
     def relative(self) -> Floats:
         """The relative errors of what shots and chains say: those of ``wrong``."""
         wrong = np.where(self.wrong > 0, self.wrong, 1e-300)
-        return np.asarray(self.factor * np.sqrt(self.parts.sum(axis=0)) / wrong)
+        return np.asarray(np.sqrt(self.parts.sum(axis=0)) / wrong)
 
 
 def kept_rate(asked: KeptQuestion, goal: Goal, seed: int, report: Callable[[str], None]) -> DecodedErrorRate:
@@ -154,29 +158,34 @@ class _Estimate:
         )
         unlisted = np.array([self._partition.unlisted_wrong(gap) for gap in gaps])
         shares = masses * wrong
-        halves = self._halves(gaps)
+        disagreements = self._disagreements(gaps)
+        factors = np.where(disagreements > _AGREEMENT, disagreements / 2, 1.0)
+        parts = masses**2 * variance
+        enlarged = factors**2 * parts
         return _Sums(
             gaps,
             kept_all.sum(axis=0)[gaps],
             (masses**2 * kept_variance + errors**2 * kept**2).sum(axis=0) + self._partition.unlisted**2,
             shares.sum(axis=0),
             shares,
-            masses**2 * variance,
+            enlarged,
             (errors**2 * wrong**2).sum(axis=0) + unlisted**2,
-            1.0 if halves is None or halves <= _AGREEMENT else halves / 2,
-            halves,
+            float(np.sqrt(enlarged.sum(axis=0) / np.maximum(parts.sum(axis=0), 1e-300)).max()),
+            float(disagreements.max()) if any(each.sweeps for each in self._strata) else None,
         )
 
-    def _halves(self, gaps: list[int]) -> float | None:
-        """The largest difference of both halves of the chains, in standard errors."""
-        difference, variance = np.zeros((2, len(gaps)))
-        for stratum in self._strata:
-            found = stratum.halves()
-            if found is not None:
-                difference += stratum.mass * found[0][gaps]
-                variance += stratum.mass**2 * found[1][gaps]
-        known = variance > 0
-        return float(np.max(np.abs(difference[known]) / np.sqrt(variance[known]))) if known.any() else None
+    def _disagreements(self, gaps: list[int]) -> Floats:
+        """How far chains are from agreement, in standard errors: shape (strata, gaps).
+
+        Their halves are compared, and chains with plain shots.
+        """
+        found = np.zeros((len(self._strata), len(gaps)))
+        for k, stratum in enumerate(self._strata):
+            for difference, variance in stratum.comparisons():
+                error = np.sqrt(variance[gaps])
+                here = np.abs(difference[gaps]) / np.where(error > 0, error, np.inf)
+                found[k] = np.maximum(found[k], here)
+        return found
 
     def _is_enough(self, sums: _Sums) -> bool:
         return bool((sums.relative <= self._goal.relative_error).all())
@@ -186,19 +195,15 @@ class _Estimate:
         gap = int(sums.relative.argmax())
         number = int(sums.parts[:, gap].argmax())
         stratum = self._strata[number]
-        # Shots or chains: the larger variance for what it has cost.
-        of_shots = sums.shares[number, gap] ** 2 / max(stratum.wrong, 1)
-        of_chains = float(sums.parts[number, gap]) - of_shots
-        cost = max(stratum.asked_by_chains, stratum.shots)
-        if not stratum.can_climb or of_shots / stratum.shots >= of_chains / cost:
+        if self._prefers_shots(stratum, float(sums.shares[number, gap]), float(sums.parts[number, gap])):
             if stratum.shots > _MOST_SHOTS:
                 raise ResourceLimitError(
                     f"The decoder {self._asked.decoder} was wrong in {stratum.wrong} of"
-                    f" {stratum.shots:,} kept shots ({stratum.name}). Chains cannot begin where that is so"
-                    " rare: estimate the rate at stronger noise."
+                    f" {stratum.shots:,} kept shots ({stratum.name}), and the rate has not the error yet"
+                    " that is asked for. Ask for a larger relative_error."
                 )
             stratum.take(
-                int(stratum.shots * (2 if stratum.wrong < COLUMNS else _GROWTH)), self._rng, self._check
+                int(stratum.shots * (2 if stratum.wrong < _FEWEST_WRONG else _GROWTH)), self._rng, self._check
             )
         else:
             stratum.climb(max(_FIRST_SWEEPS, int(stratum.sweeps * _GROWTH)), self._rng, self._check)
@@ -207,6 +212,15 @@ class _Estimate:
             f" {time.monotonic() - self._started:.0f} s: relative error {sums.relative[0]:.2g} for all kept"
             f" shots, {sums.relative[gap]:.2g} at gap {sums.gaps[gap]} (now: {stratum.name})"
         )
+
+    def _prefers_shots(self, stratum: Stratum, share: float, variance: float) -> bool:
+        """Whether shots tell more for what they cost than chains, of what a stratum adds at some gap."""
+        of_shots = max(stratum.shots * share / stratum.mass, 0.5)  # how many are wrong: 1 / relative variance
+        if not stratum.sweeps:
+            more = 1 / self._goal.relative_error**2 / of_shots
+            return more * stratum.shot_cost < _COST_OF_CHAINS
+        of_chains = max(share**2 / variance - of_shots, 0.0)
+        return of_shots / stratum.shot_cost >= of_chains / stratum.chain_cost
 
     def _check_answers(self) -> None:
         """Asks the decoder again about a sample of what it has decoded."""
@@ -221,7 +235,7 @@ class _Estimate:
 
     def _made(self, sums: _Sums) -> DecodedErrorRate:
         kept_errors = np.sqrt(sums.kept_variance)
-        errors = np.sqrt(sums.factor**2 * sums.parts.sum(axis=0) + sums.other)
+        errors = np.sqrt(sums.parts.sum(axis=0) + sums.other)
         points = [
             DecodedGapPoint(
                 gap, *(float(values[k]) for values in (sums.kept, kept_errors, sums.wrong, errors))
@@ -250,7 +264,7 @@ class _Estimate:
             columns=COLUMNS if chains else 0,
             sweeps=(max((each.sweeps for each in chains), default=0), 0),
             column_chi_squared=None,
-            halves=sums.halves,
+            halves=sums.disagreement,
             lightest=None,
             error_factor=sums.factor,
             asked_relative_error=self._goal.relative_error,

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
-from ..chains import ChainStates
-from ..decoding import FailureTest, Predict
-from ..ladder import Ladder, Stop, ladder_down_from
+from ..chains import ChainStates, signed_gaps
+from ..decoding import FailureTest, Gaps, Predict
+from ..ladder import Ladder
 from ..mechanisms import FaultModel, Floats, Words
 from ..plain_shots import Indices, PlainShots, members_of_events
+from .levels import ladder_of_gaps
 from .survival import Counts, Curve, curve_of, difference_of
 
 __all__ = ["COLUMNS", "MOST_GAP", "Stratum"]
 
 COLUMNS = 64
-MOST_GAP = 1024
-_MOST_STORED = 4 * COLUMNS
-_BURN_IN = 4
+MOST_GAP = 512
+_COST_OF_KNOWN = 1 / 16
+_BURN_IN = 2
 """The part of the sweeps that is left out: one of so many."""
 
 
@@ -32,7 +34,8 @@ class Stratum:
         name: For messages.
         shots: Plain shots taken.
         wrong: How many of them were wrong.
-        asked_by_chains: Fault sets about which chains had to ask the decoder.
+        chain_cost: What chains have cost so far: rows that were decoded, and a part of those that were known.
+        shot_cost: The same of plain shots.
     """
 
     def __init__(
@@ -44,54 +47,46 @@ class Stratum:
         self.test = FailureTest(model, predict)
         self._plain = PlainShots(model, self._log_odds, self.test)
         self._all = np.zeros((COLUMNS, MOST_GAP))
-        self._wrong = np.zeros((COLUMNS, MOST_GAP))
+        self._signed = np.zeros((COLUMNS, 2 * MOST_GAP))
         self._sets: list[Indices] = []
         self._numbers: list[Words] = []
         self.ladder: Ladder | None = None
         self._gaps: list[npt.NDArray[np.int16]] = []
         self.shots = self.wrong = 0
-        self.asked_by_chains = 0
+        self.shot_cost = self.chain_cost = 0.0
 
     def take(self, shots: int, rng: np.random.Generator, check: Callable[[], None]) -> None:
         """Takes plain shots, whose number is rounded up."""
+        decoded, taken = self.test.decoded, self.shots
         batch = max(COLUMNS, self._plain.batch // 4 // COLUMNS * COLUMNS)
         while shots > 0:
             check()
             some = min(batch, -(-shots // COLUMNS) * COLUMNS)
             rows, events, numbers, outcomes = self._plain.drawn(rng, some)
             wrong, gaps = self.test.answers(rows)
-            is_wrong = wrong.any(axis=1)
-            gaps = np.clip(gaps, 0, MOST_GAP - 1)
             column = np.arange(some) % COLUMNS
-            np.add.at(self._all, (column, gaps), 1)
-            np.add.at(self._wrong, (column[is_wrong], gaps[is_wrong]), 1)
+            np.add.at(self._all, (column, np.clip(gaps, 0, MOST_GAP - 1)), 1)
+            np.add.at(self._signed, (column, _places(signed_gaps(wrong, gaps))), 1)
             ends = np.cumsum(numbers)
-            for k in np.flatnonzero(is_wrong)[: max(0, _MOST_STORED - len(self._sets))]:
+            for k in range(min(some, COLUMNS - len(self._sets))):
                 self._sets.append(members_of_events(events[ends[k] - numbers[k] : ends[k]]))
                 self._numbers.append(outcomes[k])
             self.shots += some
-            self.wrong += int(is_wrong.sum())
+            self.wrong += int(wrong.any(axis=1).sum())
             shots -= some
-
-    @property
-    def can_climb(self) -> bool:
-        """Whether there are failing shots for all columns of chains."""
-        return len(self._sets) >= COLUMNS
+        self.shot_cost += self.test.decoded - decoded + _COST_OF_KNOWN * (self.shots - taken)
 
     def climb(self, sweeps: int, rng: np.random.Generator, check: Callable[[], None]) -> None:
         """Runs chains for some sweeps."""
-        before = self.test.asked
+        decoded = self.test.decoded
         if self.ladder is None:
-            starts = ChainStates.of(self._model, self._sets[:COLUMNS], np.array(self._numbers[:COLUMNS]))
-            stops = [Stop(self._log_odds, 0)]
-            self.ladder = ladder_down_from(
-                self._model, [self.test], stops, starts, rng, check, gaps=True, copies=0.5, jumps=False
-            )
+            starts = ChainStates.of(self._model, self._sets, np.array(self._numbers))
+            self.ladder = ladder_of_gaps(self._model, self.test, starts, self._log_odds, rng, check)
         for _ in range(sweeps):
             self.ladder.run(1, rng, check)
-            gaps = np.clip(self.ladder.gaps(), 0, MOST_GAP - 1)
-            self._gaps.append(gaps.reshape(-1, COLUMNS).astype(np.int16))
-        self.asked_by_chains += self.test.asked - before
+            self._gaps.append(_places(self.ladder.signed_gaps()).astype(np.int16))
+        moves = sweeps * len(self.ladder.levels) * COLUMNS
+        self.chain_cost += self.test.decoded - decoded + _COST_OF_KNOWN * moves
 
     @property
     def sweeps(self) -> int:
@@ -99,20 +94,29 @@ class Stratum:
         return len(self._gaps)
 
     def least_gaps(self) -> list[int]:
-        """The least gaps of the levels of the chains."""
-        return [] if self.ladder is None else [level.least_gap or 0 for level in self.ladder.levels]
+        """The least signed gaps of the levels of the chains; the first one, of all shots, is left out."""
+        levels = [] if self.ladder is None else self.ladder.levels
+        return [level.least_gap for level in levels if level.least_gap is not None]
 
     def curve(self) -> Curve:
         """What follows from all that was counted."""
         return curve_of(self._counts(*self._settled))
 
-    def halves(self) -> tuple[Floats, Floats] | None:
-        """By how much P(wrong) over the gap differs in both halves of the chains, and its variance."""
+    def comparisons(self) -> list[tuple[Floats, Floats]]:
+        """Differences of P(wrong) over the gap that should be 0, with their variances.
+
+        They are those of both halves of the chains, and of the chains and plain shots.
+        """
         first, last = self._settled
         middle = (first + last) // 2
         if middle == first:
-            return None
-        return difference_of(self._counts(first, middle), self._counts(middle, last))
+            return []
+        halves = difference_of(self._counts(first, middle), self._counts(middle, last))
+        plain, chains = self._counts(0, 0), self._counts(first, last)
+        by_chains = replace(chains, signed=np.zeros_like(chains.signed))
+        difference, variance = difference_of(plain, by_chains)
+        # Plain shots that have seen nothing have an error, too: that of the number to be expected.
+        return [halves, (difference, np.maximum(variance, curve_of(chains).wrong / self.shots))]
 
     @property
     def _settled(self) -> tuple[int, int]:
@@ -121,15 +125,20 @@ class Stratum:
 
     def _counts(self, first: int, last: int) -> Counts:
         """The counts, with the records of some sweeps, by columns."""
-        seen, could_be = np.zeros((2, COLUMNS, MOST_GAP))
+        seen, could_be = np.zeros((2, COLUMNS, 2 * MOST_GAP))
         if self.ladder is not None and last > first:
             records = np.array(self._gaps[first:last])
-            for level, least in enumerate(self.least_gaps()):
-                here = np.zeros((COLUMNS, MOST_GAP))
+            for level, least in enumerate([-MOST_GAP, *self.least_gaps()]):
+                here = np.zeros((COLUMNS, 2 * MOST_GAP))
                 for column in range(COLUMNS):
-                    here[column] = np.bincount(records[:, level, column], minlength=MOST_GAP)
+                    here[column] = np.bincount(records[:, level, column], minlength=2 * MOST_GAP)
                 tail = here[:, ::-1].cumsum(axis=1)[:, ::-1].copy()
-                tail[:, :least] = 0
+                tail[:, : MOST_GAP + least] = 0
                 seen += here
                 could_be += tail
-        return Counts(self._all.sum(axis=1), self._all, self._wrong, seen, could_be)
+        return Counts(self._all.sum(axis=1), self._all, self._signed, seen, could_be)
+
+
+def _places(gaps: Gaps) -> Indices:
+    """The places of signed gaps in counts."""
+    return np.clip(gaps + MOST_GAP, 0, 2 * MOST_GAP - 1)

@@ -1,10 +1,11 @@
 """How often the gap is at least g, from plain shots and from chains that are confined to large gaps.
 
-Records of a chain at a level with the least gap a are draws from the law of the gap given that it is at least
-a. Such records are left-truncated at a, and the product-limit estimate puts them together (Kaplan and Meier,
-J. Am. Stat. Assoc. 53, 457, 1958): of all records that are at least h and could have been, the part that is h
-is the hazard of h. The columns of chains share nothing, so that leaving out one after the other (the
-jackknife) gives the standard error of whatever follows from their counts.
+The signed gap is that of a wrong prediction, and negative for a right one (``chains.signed_gaps``). Records
+of a chain at a level with the least signed gap a are draws from its law given that it is at least a. Such
+records are left-truncated at a, and the product-limit estimate puts them together (Kaplan and Meier, J. Am.
+Stat. Assoc. 53, 457, 1958): of all records that are at least h and could have been, the part that is h is the
+hazard of h. The columns of chains share nothing, so that leaving out one after the other (the jackknife)
+gives the standard error of whatever follows from their counts.
 """
 
 from __future__ import annotations
@@ -29,15 +30,15 @@ class Counts:
     Attributes:
         shots: float64, shape (columns,): plain shots.
         kept: float64, shape (columns, gaps): plain shots by their gap.
-        wrong: float64, shape (columns, gaps): those that were wrong.
-        seen: float64, shape (columns, gaps): records of chains by their gap.
-        could_be: float64, shape (columns, gaps): records of chains whose least gap is at most g, and whose
-            gap is at least g.
+        signed: float64, shape (columns, 2 gaps): plain shots by their signed gap, from -gaps on.
+        seen: float64, shape (columns, 2 gaps): records of chains by their signed gap.
+        could_be: float64, shape (columns, 2 gaps): records of chains whose least signed gap is at most g,
+            and whose signed gap is at least g.
     """
 
     shots: Floats
     kept: Floats
-    wrong: Floats
+    signed: Floats
     seen: Floats
     could_be: Floats
 
@@ -63,17 +64,17 @@ def curve_of(counts: Counts) -> Curve:
     """The curves that counts give.
 
     Examples:
-        Of 4 shots of each column 2 are wrong, with the gaps 0 and 1. Chains at a least gap of 1 see the gaps
-        1 and 2 equally often.
+        Of 4 shots of each column, 2 are right and 2 wrong, with the gaps 0 and 1 each. Chains with wrong
+        predictions and a gap of 1 at least see the gaps 1 and 2 equally often.
 
         >>> one = np.ones((2, 1))
         >>> found = curve_of(
         ...     Counts(
         ...         shots=np.array([4.0, 4.0]),
         ...         kept=one * [2, 2, 0],
-        ...         wrong=one * [1, 1, 0],
-        ...         seen=one * [0, 99, 100],
-        ...         could_be=one * [0, 199, 100],
+        ...         signed=one * [0, 1, 1, 1, 1, 0],
+        ...         seen=one * [0, 0, 0, 0, 99, 100],
+        ...         could_be=one * [0, 0, 0, 0, 199, 100],
         ...     )
         ... )
         >>> found.kept.tolist(), found.wrong.tolist()
@@ -114,10 +115,11 @@ def _estimates(
     def tail(values: Floats) -> Floats:
         return np.asarray(values[:, ::-1].cumsum(axis=1)[:, ::-1])
 
-    shots, kept, wrong = total(counts.shots)[:, None], total(counts.kept), total(counts.wrong)
-    at_risk = tail(wrong) + total(counts.could_be)
-    hazard = (wrong + total(counts.seen)) / np.where(at_risk > 0, at_risk, 1)
-    survival = np.cumprod(1 - hazard, axis=1)
+    shots, kept, signed = total(counts.shots)[:, None], total(counts.kept), total(counts.signed)
+    at_risk = tail(signed) + total(counts.could_be)
+    hazard: Floats = (signed + total(counts.seen)) / np.where(at_risk > 0, at_risk, 1)
+    survival: Floats = np.cumprod(1 - hazard, axis=1).astype(np.float64)
     survival = np.hstack([np.ones((len(survival), 1)), survival[:, :-1]])
     survival[at_risk <= 0] = 0
-    return tail(kept) / shots, wrong.sum(axis=1, keepdims=True) / shots * survival, at_risk
+    first = kept.shape[1]
+    return np.asarray(tail(kept) / shots), survival[:, first:], np.asarray(at_risk[:, first:])

@@ -65,9 +65,10 @@ def plans_of(circuit: snc.Circuit) -> list[SamplingPlan]:
         memory(3, 0.05, relax=0.3),
         memory(12, 0.02),
         memory(3, 0.4),
-        memory(3, 0.02, spreads=True),
+        memory(2, 0.006, spreads=True),
+        memory(2, 0.05, spreads=True),
     ],
-    ids=["short", "returning", "long", "likely", "spreading"],
+    ids=["short", "returning", "long", "likely", "spreading", "spreading and likely"],
 )
 def test_engines_agree(circuit: snc.Circuit, form: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     found = plans_of(circuit)

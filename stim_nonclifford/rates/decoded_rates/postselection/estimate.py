@@ -216,6 +216,8 @@ class _Estimate:
     def _prefers_shots(self, stratum: Stratum, share: float, variance: float) -> bool:
         """Whether shots tell more for what they cost than chains, of what a stratum adds at some gap."""
         of_shots = max(stratum.shots * share / stratum.mass, 0.5)  # how many are wrong: 1 / relative variance
+        if not stratum.can_climb:
+            return True
         if not stratum.sweeps:
             more = 1 / self._goal.relative_error**2 / of_shots
             return more * stratum.shot_cost < _COST_OF_CHAINS

@@ -191,8 +191,8 @@ class _Estimate:
         return bool((sums.relative <= self._goal.relative_error).all())
 
     def _work(self, sums: _Sums) -> None:
-        """Takes shots of a stratum, or runs its chains: where the largest relative error comes from."""
-        gap = int(sums.relative.argmax())
+        """Takes shots of a stratum, or runs its chains: for the smallest gap that is not known yet."""
+        gap = int(np.flatnonzero(sums.relative > self._goal.relative_error)[0])
         number = int(sums.parts[:, gap].argmax())
         stratum = self._strata[number]
         if self._prefers_shots(stratum, float(sums.shares[number, gap]), float(sums.parts[number, gap])):

@@ -98,7 +98,7 @@ def exact_curve(
 @pytest.mark.parametrize(
     ("circuit", "postselected"),
     [
-        (repetition_code(0.04, distance=3, rounds=2), (0, 1)),
+        pytest.param(repetition_code(0.04, distance=3, rounds=2), (0, 1), marks=pytest.mark.slow),
         (encoded_t_state(0.02), (1,)),
         (encoded_t_state(0.02), (0, 2)),
     ],

@@ -191,8 +191,8 @@ class _Estimate:
         return bool((sums.relative <= self._goal.relative_error).all())
 
     def _work(self, sums: _Sums) -> None:
-        """Takes shots of a stratum, or runs its chains: where the largest relative error comes from."""
-        gap = int(sums.relative.argmax())
+        """Takes shots of a stratum, or runs its chains: for the smallest gap that is not known yet."""
+        gap = int(np.flatnonzero(sums.relative > self._goal.relative_error)[0])
         number = int(sums.parts[:, gap].argmax())
         stratum = self._strata[number]
         if self._prefers_shots(stratum, float(sums.shares[number, gap]), float(sums.parts[number, gap])):
@@ -216,6 +216,8 @@ class _Estimate:
     def _prefers_shots(self, stratum: Stratum, share: float, variance: float) -> bool:
         """Whether shots tell more for what they cost than chains, of what a stratum adds at some gap."""
         of_shots = max(stratum.shots * share / stratum.mass, 0.5)  # how many are wrong: 1 / relative variance
+        if not stratum.can_climb:
+            return True
         if not stratum.sweeps:
             more = 1 / self._goal.relative_error**2 / of_shots
             return more * stratum.shot_cost < _COST_OF_CHAINS

@@ -38,7 +38,7 @@ def ladder_of_gaps(
     log_odds: Floats,
     rng: np.random.Generator,
     check: Callable[[], None],
-) -> Ladder:
+) -> Ladder | None:
     """A ladder whose levels have larger and larger least signed gaps.
 
     Args:
@@ -48,6 +48,9 @@ def ladder_of_gaps(
         log_odds: ln of the odds of the mechanisms.
         rng: What the moves are drawn with.
         check: Is called between moves; may raise to end the work.
+
+    Returns:
+        The ladder; None if nearly all shots have the same gap, so that there is no second level.
     """
     levels = [Level(log_odds, 0, share=0.5, least_gap=None, signed=True)]
     states = [starts.taken(np.arange(len(starts.sizes)))]
@@ -70,4 +73,4 @@ def ladder_of_gaps(
         ladder = Ladder(model, [test], levels[first:], [0], states[first:], jumps=False)
         ladder.run(_SWEEPS_BETWEEN, rng, check)
         states[first:] = ladder.states()
-    return Ladder(model, [test], levels, [0], states, jumps=False)
+    return Ladder(model, [test], levels, [0], states, jumps=False) if len(levels) > 1 else None

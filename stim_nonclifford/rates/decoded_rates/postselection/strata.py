@@ -34,6 +34,7 @@ class Stratum:
         name: For messages.
         shots: Plain shots taken.
         wrong: How many of them were wrong.
+        can_climb: Whether there can be levels for chains, as far as is known.
         chain_cost: What chains have cost so far: rows that were decoded, and a part of those that were known.
         shot_cost: The same of plain shots.
     """
@@ -53,6 +54,7 @@ class Stratum:
         self.ladder: Ladder | None = None
         self._gaps: list[npt.NDArray[np.int16]] = []
         self.shots = self.wrong = 0
+        self.can_climb = True
         self.shot_cost = self.chain_cost = 0.0
 
     def take(self, shots: int, rng: np.random.Generator, check: Callable[[], None]) -> None:
@@ -77,11 +79,14 @@ class Stratum:
         self.shot_cost += self.test.decoded - decoded + _COST_OF_KNOWN * (self.shots - taken)
 
     def climb(self, sweeps: int, rng: np.random.Generator, check: Callable[[], None]) -> None:
-        """Runs chains for some sweeps."""
+        """Runs chains for some sweeps, if there can be levels for them."""
         decoded = self.test.decoded
         if self.ladder is None:
             starts = ChainStates.of(self._model, self._sets, np.array(self._numbers))
             self.ladder = ladder_of_gaps(self._model, self.test, starts, self._log_odds, rng, check)
+            if self.ladder is None:
+                self.can_climb = False
+                return
         for _ in range(sweeps):
             self.ladder.run(1, rng, check)
             self._gaps.append(_places(self.ladder.signed_gaps()).astype(np.int16))

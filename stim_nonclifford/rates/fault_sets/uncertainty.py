@@ -44,11 +44,13 @@ def uncertainty_of(rate: float, standard_error: float, interval: Interval) -> fl
 def is_narrow(rate: float, standard_error: float, interval: Interval) -> bool:
     """Whether the standard error describes the uncertainty; arguments as in ``uncertainty_of``.
 
+    Two standard errors that are more than the rate do not: a rate is not negative.
+
     Examples:
-        >>> is_narrow(1.0, 0.1, (0.8, 1.2)), is_narrow(1.0, 0.1, (0.8, 4.0))
-        (True, False)
+        >>> is_narrow(1.0, 0.1, (0.8, 1.2)), is_narrow(1.0, 0.1, (0.8, 4.0)), is_narrow(1.0, 1.0, (0.8, 4.0))
+        (True, False, False)
     """
-    return _reach(rate, interval) <= NARROW * standard_error
+    return 2 * standard_error <= rate and _reach(rate, interval) <= NARROW * standard_error
 
 
 def rate_text(rate: float, standard_error: float, interval: Interval, coverage: float = COVERAGE) -> str:
@@ -67,6 +69,8 @@ def rate_text(rate: float, standard_error: float, interval: Interval, coverage: 
         >>> rate_text(3.31766e-9, 2.9e-11, (3.26e-9, 3.38e-9))
         '3.31766e-09 ± 2.9e-11'
         >>> rate_text(1.958e-11, 9.2e-13, (1.78e-11, 2.7e-8))
+        '1.958e-11 (95% interval: 1.78e-11 to 2.7e-08)'
+        >>> rate_text(1.958e-11, 9.2e-9, (1.78e-11, 2.7e-8))  # 1.958e-11 - 9.2e-9 is no rate
         '1.958e-11 (95% interval: 1.78e-11 to 2.7e-08)'
         >>> rate_text(0.25, 0.0, (0.25, 0.25))
         '0.25 (exact)'

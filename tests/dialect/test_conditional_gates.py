@@ -65,7 +65,7 @@ def test_rotations_and_paulis_are_the_gate(name: str) -> None:
 # Random circuits
 
 
-@pytest.mark.parametrize("seed", seeds(NUM_SEEDS, quick=8))
+@pytest.mark.parametrize("seed", seeds(NUM_SEEDS, quick=3))
 def test_random_circuits(seed: int) -> None:
     """Every circuit has conditional gates whose controls are random, and read out with errors."""
     families = {

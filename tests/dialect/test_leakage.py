@@ -209,7 +209,7 @@ def test_text_files_and_what_stim_does(tmp_path: Path) -> None:
         ("LEAKAGE_SPREAD(0.1, 0, 0, 2) 0 1", "the probability must be from 0 to 1, but is 2.0"),
         ("LEAKAGE_SPREAD(0.1) 0 1", r"takes 4 arguments \(s01, s10, m01, m10\)"),
         ("LEAKAGE_SPREAD(0.1, 0, 0, 0) 0", "Line 1: .*targets"),
-        ("LOSS(0.1) 0\nOBSERVABLE_INCLUDE(0) X0", "Line 2: .*a misread outcome or leakage is none"),
+        ("LOSS(0.1) 0\nOBSERVABLE_INCLUDE(0) X0", "Line 2: .*a qubit that decays or leaks is none"),
     ],
 )
 def test_what_has_no_meaning_is_refused(text: str, message: str) -> None:

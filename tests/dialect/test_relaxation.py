@@ -16,6 +16,7 @@ from ..support.laws.exact import exact_outputs, largest_difference, mask_of
 from ..support.oracle.density_matrix import detector_distribution, final_density_matrix, record_distribution
 from ..support.oracle.operators import PAULIS
 from ..support.oracle.relaxation import kraus_operators
+from ..support.seeds import seeds
 from ..support.texts.round_trips import read_again
 
 TOLERANCE = 1e-10
@@ -51,7 +52,7 @@ def random_text(seed: int, *, detectors: bool = False) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(12, quick=5))
 def test_records_have_the_distribution_of_the_density_matrix(seed: int) -> None:
     circuit = snc.Circuit(random_text(seed))
     found = exact_outputs(circuit.compile().record_plan()).kept

@@ -76,7 +76,7 @@ def noise_from_the_merge_on(distance: int, gate: Any, correction: Any) -> snc.Ci
     return snc.Circuit(result)
 
 
-@pytest.mark.parametrize("distance", [3, 5])
+@pytest.mark.parametrize("distance", [3, pytest.param(5, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("gate", "correction"), [("T", "gate"), ("T", "software"), ("S", "gate"), ("S", "software")]
 )

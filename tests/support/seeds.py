@@ -6,6 +6,7 @@ import pytest
 from _pytest.mark import ParameterSet
 
 
-def seeds(count: int, quick: int) -> list[int | ParameterSet]:
+def seeds(count: int, quick: int, first: int = 0) -> list[int | ParameterSet]:
     """As many seeds, of which ``make test`` takes the first ``quick``, and ``make test-all`` all."""
-    return [*range(quick), *(pytest.param(k, marks=pytest.mark.slow) for k in range(quick, count))]
+    slow = range(first + quick, first + count)
+    return [*range(first, first + quick), *(pytest.param(k, marks=pytest.mark.slow) for k in slow)]

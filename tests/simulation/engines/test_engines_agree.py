@@ -32,6 +32,7 @@ from ...support.laws.exact import exact_outputs
 from ...support.oracle.agreement import p_value
 from ...support.oracle.density_matrix import record_distribution
 from ...support.oracle.random_circuits import seeded_circuits
+from ...support.seeds import seeds
 
 
 def assert_same_shots(
@@ -57,7 +58,7 @@ def test_fixed_circuits(name: str) -> None:
         assert_same_shots(plan, CpuEngine(plan), 1000, 60, f"{name}, {kind}")
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20, quick=10))
 def test_random_circuits(seed: int) -> None:
     """Circuits of the seeds [seed, 0], [seed, 1], ...; every other one is mirrored."""
     for k, rng, circuit in seeded_circuits(seed, 6, num_qubits=2 + seed % 4, num_operations=30):

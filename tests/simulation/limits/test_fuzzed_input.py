@@ -5,7 +5,7 @@ every carrier likewise. Whatever comes out is parsed; what can be parsed is prin
 small is compiled and sampled, if and only if Stim samples it too. Case k is fixed by its number, so a failure
 stands in the report with a text that shows it again.
 
-By default 6000 cases run (some 20 s); ``make fuzz`` runs 100,000, as CI does once per week.
+By default 3000 cases run (some 10 s); ``make fuzz`` runs 100,000, as CI does once per week.
 ``STIM_NONCLIFFORD_FUZZ`` says how many. A crash or a
 hang in C++ ends the process: the text is then in ``last_case.txt`` in the temporary folder of the test, and what
 ran for too long in ``traceback.txt``.
@@ -38,7 +38,7 @@ from ...support.laws.steps import one_by_one
 from ...support.texts.instruction_lines import NON_CLIFFORD
 from ...support.texts.mutated_texts import CARRIERS, CORPUS, mutated_tag, mutated_text
 
-NUM_CASES = int(os.environ.get("STIM_NONCLIFFORD_FUZZ", "6000"))
+NUM_CASES = int(os.environ.get("STIM_NONCLIFFORD_FUZZ", "3000"))
 NUM_TAG_CASES = NUM_CASES // 4
 NUM_TEXT_CASES = NUM_CASES - NUM_TAG_CASES
 SLOW = 5.0

@@ -58,11 +58,14 @@ def test_max_errors_and_survivors_overshoot_little(folder: Folder, command: list
 
     folder.run(command, arguments + "survivors.csv --custom_error_count_key survivors")
     (stats,) = folder.stats("survivors.csv")
-    assert 1000 <= stats.custom_counts["survivors"] <= 1200
+    # Ours ends with a block of 1024 shots: two of them keep 1167 shots, with a standard deviation of 22.4.
+    assert 1000 <= stats.custom_counts["survivors"] <= 1300
     assert stats.errors < 500
 
 
-both_samplers = pytest.mark.parametrize("sampler", ["soft_postselect", "soft_pymatching"])
+both_samplers = pytest.mark.parametrize(
+    "sampler", ["soft_postselect", pytest.param("soft_pymatching", marks=pytest.mark.slow)]
+)
 
 
 @both_samplers

@@ -166,6 +166,7 @@ def test_row_with_a_narrower_interval_stays(folder: Folder) -> None:
     assert folder.stats() == [stats]
 
 
+@pytest.mark.slow
 def test_counts_and_estimates_are_drawn_in_one_figure(folder: Folder) -> None:
     """Rates, exact zeros and limits, each with its interval, and without a warning of Matplotlib."""
     generated = "surface_code:rotated_memory_z"

@@ -447,7 +447,12 @@ def test_messages_of_the_command(folder: Folder) -> None:
     assert said.count("depends on quantum outcomes") == 1
 
 
-@pytest.mark.parametrize("command", [OURS, [*OURS, "--seed", "5"], SINTER], ids=["ours", "seeded", "sinter"])
+SEEDED = pytest.param([*OURS, "--seed", "5"], id="seeded", marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize(
+    "command", [pytest.param(OURS, id="ours"), SEEDED, pytest.param(SINTER, id="sinter")]
+)
 def test_what_changes_the_meaning_of_a_number_stands_in_the_row(folder: Folder, command: list[str]) -> None:
     """And is said, even if progress is not to be shown; a run that is resumed counts it once per shot."""
     (folder.path / "code.stim").write_text(str(snc.Circuit(T_CODE + "MX 0\nDETECTOR rec[-1]\n").to_stim()))

@@ -203,6 +203,7 @@ def joined(known: Exploration, weight: int, passing: float, seed: int) -> Sample
     return stratum
 
 
+@pytest.mark.slow
 def test_the_circuits_are_diverse() -> None:
     plans = [case(seed, k).plan for seed in range(NUM_SEEDS) for k in range(CIRCUITS_PER_SEED)]
     for has in (

@@ -11,6 +11,7 @@ from stim_nonclifford.simulation.plan import ACTIVATE, MEASURE, ROTATE, WEAK_MEA
 
 from ....support.laws.plans import assert_plan_samples_the_table, plan_of, random_request, swept
 from ....support.oracle.random_circuits import random_circuit
+from ....support.seeds import seeds
 
 
 def assert_arrays_are_consistent(plan: SamplingPlan) -> None:
@@ -40,7 +41,7 @@ def assert_arrays_are_consistent(plan: SamplingPlan) -> None:
         assert deadline == max(flipping, default=-1)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20, quick=8))
 def test_circuits(seed: int) -> None:
     """Random circuits of the seeds [15, seed, 0], ...: any records reported, any postselected on."""
     kinds: set[int] = set()

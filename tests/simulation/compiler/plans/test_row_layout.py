@@ -25,6 +25,7 @@ from ....support.laws.plans import (
     swept,
 )
 from ....support.oracle.random_circuits import random_circuit
+from ....support.seeds import seeds
 
 
 def random_table(rng: np.random.Generator, num_outputs: int) -> EffectTable:
@@ -120,7 +121,7 @@ def noise_only_sums(outcomes: Sequence[int], postselected: Sequence[int]) -> lis
     return [m for m in map(mask, subsets) if not any((effect & m).bit_count() % 2 for effect in outcomes)]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20, quick=8))
 def test_no_bit_too_many(seed: int) -> None:
     """Checks are as many as noise can tell apart, signature bits as many as are then left. Seeds [12, seed, k]."""
     most_signature_bits = most_checks = 0

@@ -91,6 +91,7 @@ def clifford_loops(seed: int, count: int) -> Iterator[str]:
         )
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::stim_nonclifford.InexactErrorModelWarning")
 def test_powers_are_the_repeated_gates(monkeypatch: pytest.MonkeyPatch) -> None:
     """Seed 2: the same shots, faults and plans, with T gates and without."""

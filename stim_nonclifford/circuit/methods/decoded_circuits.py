@@ -23,7 +23,7 @@ from ...rates.decoded_rates.questions import DecodedCircuit, Goal
 from ...rates.decoded_rates.results import DecodedErrorRate
 from ...rates.fault_sets.interface import search_arguments
 from ...rates.fault_sets.search.limits import Limits
-from ...simulation.compiler import CompiledCircuit, RequestedOutputs
+from ...simulation.compiler import RequestedOutputs
 from ...simulation.faults import FaultTable
 from ...simulation.logical_errors.noiseless_outputs import outcome_dependent, outcome_dependent_observables
 from ...simulation.logical_errors.refusals import check_logical_errors
@@ -33,15 +33,9 @@ from .kept_circuits import KeptCircuit, decodes_kept_shots, kept_question
 __all__ = ["DecodableCircuit", "check_only_decoded", "exact_symptoms", "rates_with_decoder"]
 
 
-class DecodableCircuit(Protocol):
-    """What is asked of a circuit."""
+class DecodableCircuit(KeptCircuit, Protocol):
+    """What is asked of a circuit, if its failing fault sets are wanted, too."""
 
-    @property
-    def num_detectors(self) -> int: ...  # noqa: D102
-    @property
-    def num_observables(self) -> int: ...  # noqa: D102
-    def to_stim(self) -> stim.Circuit: ...  # noqa: D102
-    def compile(self) -> CompiledCircuit: ...  # noqa: D102
     def _fault_table(self) -> FaultTable: ...
     def detector_error_model(  # noqa: D102
         self,
@@ -51,7 +45,6 @@ class DecodableCircuit(Protocol):
         ignore_decomposition_failures: bool = ...,
         kind: Literal["s_proxy", "noise_only"] = ...,
     ) -> stim.DetectorErrorModel: ...
-    def with_logical_readout(self, state: LogicalStateCheck = ...) -> KeptCircuit: ...  # noqa: D102
 
 
 def check_only_decoded(decoder: Any, postselected_observables_mask: Mask | None, state_check: object) -> None:

@@ -9,7 +9,7 @@
 * ``ratios`` is Bennett's estimate of the ratio of two levels; ``anchors`` makes rates with errors of all
   that. ``failing`` has what failing sets say beyond the rate, ``kept`` counts kept shots.
 * ``postselection`` has another way, for decoders that know kept shots only: sums over kept fault sets.
-* ``estimate`` decides what is done, ``results`` are what users get.
+* ``estimate`` decides what is done, until its ``deadline``; ``results`` are what users get.
 """
 
 from .failing.failures import DecodedFailure

@@ -12,7 +12,7 @@ from ..._native import AnswerTable, look_up
 from .mechanisms import FaultModel, Words
 from .predicting_matching import PredictingMatching
 
-__all__ = ["FailureTest", "Predict", "RepeatedRows", "answers_of", "not_deterministic"]
+__all__ = ["FailureTest", "Predict", "RepeatedRows", "answers_of", "check_answers", "not_deterministic"]
 
 Gaps = npt.NDArray[np.int64]
 
@@ -203,6 +203,25 @@ def answers_of(
         chosen = sampled[test_of[sampled] == k]
         tests[k]._sample(rows[chosen], predictions[chosen])
     return predictions ^ model.observables(rows), gaps
+
+
+def check_answers(tests: Sequence[FailureTest], name: str) -> None:
+    """Asks decoders again about a sample of what they have decoded.
+
+    Args:
+        tests: The decoders.
+        name: Their name.
+
+    Raises:
+        ValueError: Some answers are other ones than before.
+    """
+    different, total = (sum(each) for each in zip(*(test.differing() for test in tests), strict=True))
+    if different:
+        raise not_deterministic(
+            name,
+            f"it decoded {total} detection events once more, in another batch and order, and"
+            f" {different} of its answers were not what they had been",
+        )
 
 
 def not_deterministic(name: str, seen: str) -> ValueError:

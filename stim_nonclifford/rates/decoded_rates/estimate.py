@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -12,7 +11,8 @@ import numpy as np
 from ...base.errors import ResourceLimitError
 from .anchors import Chains, LowAnchor, Profile, chains_of, profile_of
 from .chains import ChainStates
-from .decoding import FailureTest, not_deterministic
+from .deadline import Deadline, TimeIsOver
+from .decoding import FailureTest, check_answers, not_deterministic
 from .failing.lightest import largest_enumerable, log_probability_of_lightest
 from .failing.sets import FailingSets, failing_sets
 from .failing.study import FailureStudy
@@ -45,10 +45,6 @@ _GROWTH = 1.4
 _FEWEST_FAILURES = 100
 _FEWEST_SWEEPS = 32
 """Before so many, the columns have not been looked at."""
-
-
-class _TimeIsOver(Exception):
-    """``max_seconds`` have passed."""
 
 
 def decoded_rates(
@@ -91,7 +87,7 @@ class _Family:
     def __init__(
         self, circuits: Sequence[DecodedCircuit], goal: Goal, seed: int, report: Callable[[str], None]
     ) -> None:
-        self._started = time.monotonic()
+        self._deadline = Deadline(goal.max_seconds)
         self._circuits, self._goal, self._report = circuits, goal, report
         self._rng = np.random.default_rng(seed)
         self._model: FaultModel = fault_model(
@@ -124,7 +120,7 @@ class _Family:
             if self._needs_ladder:
                 self._climb_down()
             self._count_kept()
-        except _TimeIsOver:
+        except TimeIsOver:
             if self._ladder is not None and self._ladder.sweeps >= _FEWEST_SWEEPS:
                 self._profile = self._profiled(self._ladder, self._looked_at(self._ladder))
             is_counted = self._base_is_known and all(level.shots for level in self._counted)
@@ -133,7 +129,7 @@ class _Family:
                     f"max_seconds={self._goal.max_seconds:g} ended the search before all levels of noise had"
                     " been looked at. Allow more time."
                 ) from None
-        self._check_answers()
+        check_answers(self._tests, self._name)
         return self._results()
 
     @property
@@ -144,11 +140,6 @@ class _Family:
     def _needs_ladder(self) -> bool:
         is_above_some = self._base < self._above + len(self._circuits) - 1
         return is_above_some or self._gaps or self._model.postselects
-
-    def _check(self) -> None:
-        limit = self._goal.max_seconds
-        if limit is not None and time.monotonic() - self._started > limit:
-            raise _TimeIsOver
 
     def _stop(self, place: int) -> Stop:
         """The level of a circuit, by its place in the order of strength."""
@@ -186,14 +177,14 @@ class _Family:
                     f"The decoder {self._name} failed in none of {anchor.shots:,} shots, with"
                     f" {anchor.mean_events:.3g} errors per shot. If it can fail, that is too rare here."
                 )
-            anchor.take(max(_PILOT_SHOTS, anchor.shots // 2), self._rng, self._check)
+            anchor.take(max(_PILOT_SHOTS, anchor.shots // 2), self._rng, self._deadline.check)
         self._base_is_known = True
 
     def _piloted(self, stop: Stop, least: float) -> PlainLevel:
         """A level with as many shots as tell whether its rate is at least so large."""
         level = PlainLevel(self._model, self._tests, stop)
         while level.failures < 30 and level.shots * least < 60:
-            level.take(max(256, _PILOT_SHOTS // 8), self._rng, self._check)
+            level.take(max(256, _PILOT_SHOTS // 8), self._rng, self._deadline.check)
         self._report(f"{level.mean_events:.3g} errors per shot: {level.failures} of {level.shots} failed")
         return level
 
@@ -201,7 +192,7 @@ class _Family:
         """Counts plain shots of the circuits with noise above that of the ladder, until they suffice."""
         for level in self._counted:
             while self._is_far(level):
-                level.take(max(_PILOT_SHOTS, level.shots // 4), self._rng, self._check)
+                level.take(max(_PILOT_SHOTS, level.shots // 4), self._rng, self._deadline.check)
 
     @property
     def _counted(self) -> list[PlainLevel]:
@@ -229,7 +220,9 @@ class _Family:
             self._stop_of[place] = len(stops)
             stops.append(replace(self._stop(place), penalty=penalty))
         starts = ChainStates.of(self._model, anchor.sets[:_COLUMNS], anchor.numbers[:_COLUMNS])
-        ladder = ladder_down_from(self._model, self._tests, stops, starts, self._rng, self._check, self._gaps)
+        ladder = ladder_down_from(
+            self._model, self._tests, stops, starts, self._rng, self._deadline.check, self._gaps
+        )
         self._ladder = ladder
         self._report(f"{len(ladder.levels)} levels of noise")
         costs = {"plain": anchor.shots * (1 + anchor.mean_events), "chains": 0.0}
@@ -256,12 +249,12 @@ class _Family:
                 of_chains = max(float(profile.variances[targets].max()) - of_counts, 0.0)
                 if of_counts / costs["plain"] <= of_chains / costs["chains"]:
                     break
-                anchor.take(int(anchor.shots * (_GROWTH - 1)), self._rng, self._check)
+                anchor.take(int(anchor.shots * (_GROWTH - 1)), self._rng, self._deadline.check)
             sweeps = math.ceil(ladder.sweeps * (_GROWTH - 1))
 
     def _run(self, ladder: Ladder, sweeps: int) -> None:
         is_first = not ladder.sweeps
-        ladder.run(sweeps, self._rng, self._check)
+        ladder.run(sweeps, self._rng, self._deadline.check)
         changed = int((~ladder.still_failing()).sum())
         if changed:
             asked = len(ladder.levels) * _COLUMNS
@@ -270,18 +263,7 @@ class _Family:
                 f"it had failed on {asked} fault sets, and when it was asked again, on {changed} no more",
             )
         if is_first:
-            self._check_answers()
-
-    def _check_answers(self) -> None:
-        """Asks the decoders again about a sample of what they have decoded."""
-        found = [test.differing() for test in self._tests]
-        different, total = (sum(each) for each in zip(*found, strict=True))
-        if different:
-            raise not_deterministic(
-                self._name,
-                f"it decoded {total} detection events once more, in another batch and order, and"
-                f" {different} of its answers were not what they had been",
-            )
+            check_answers(self._tests, self._name)
 
     @property
     def _is_summable(self) -> bool:
@@ -292,7 +274,7 @@ class _Family:
     def _enumerate(self, ladder: Ladder, size: int) -> None:
         level = len(ladder.levels) - 1
         odds = ladder.levels[level].log_odds
-        found = log_probability_of_lightest(self._model, ladder.last_allows, odds, size, self._check)
+        found = log_probability_of_lightest(self._model, ladder.last_allows, odds, size, self._deadline.check)
         if math.isfinite(found):
             mean = float((1 / (1 + np.exp(-odds))).sum())
             rest = mean ** (size + 1) / math.factorial(size + 1)
@@ -330,7 +312,7 @@ class _Family:
                 [gap for _, gap in self._gap_levels],
                 self._goal.relative_error,
                 self._rng,
-                self._check,
+                self._deadline.check,
             )
 
     @property
@@ -345,7 +327,7 @@ class _Family:
         error = math.sqrt(float(profile.variances[-1])) * profile.error_factor
         self._report(
             f"{self._ladder.sweeps} sweeps, {self._decodes:,} decodes,"
-            f" {time.monotonic() - self._started:.0f} s: weakest noise {last:.3g} ± {error:.1%}"
+            f" {self._deadline.seconds:.0f} s: weakest noise {last:.3g} ± {error:.1%}"
         )
 
     @property
@@ -397,7 +379,7 @@ class _Family:
             gap_curve=self._gap_curve(circuit, wrong, error * kept),
             levels=levels,
             decodes=self._decodes,
-            seconds=time.monotonic() - self._started,
+            seconds=self._deadline.seconds,
             columns=0 if profile is None else _COLUMNS,
             sweeps=(0, 0) if profile is None or ladder is None else (ladder.sweeps, profile.burn_in),
             column_chi_squared=None if profile is None else profile.column_chi_squared,

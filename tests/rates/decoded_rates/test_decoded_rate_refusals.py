@@ -14,7 +14,7 @@ import sinter
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.rates.decoded_rates import DecodedErrorRate, estimate
+from stim_nonclifford.rates.decoded_rates import DecodedErrorRate, deadline
 from stim_nonclifford.rates.decoded_rates.decoding import RepeatedRows
 from tests.support.rates.decoded_rate_cases import exact_rate, repetition_code, surface_code
 
@@ -216,7 +216,7 @@ def test_too_little_time() -> None:
 def test_time_ends_the_search_with_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     """By a clock that moves on each time somebody looks at it."""
     looks = itertools.count()
-    monkeypatch.setattr(estimate, "time", SimpleNamespace(monotonic=lambda: 0.005 * next(looks)))
+    monkeypatch.setattr(deadline, "time", SimpleNamespace(monotonic=lambda: 0.005 * next(looks)))
     rate = repetition_code(1e-3, rounds=3).logical_error_rate(
         decoder="pymatching", relative_error=1e-5, max_seconds=3, seed=1
     )

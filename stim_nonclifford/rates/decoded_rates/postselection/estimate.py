@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from ....base.errors import ResourceLimitError
-from ..decoding import not_deterministic
+from ..deadline import Deadline, TimeIsOver
+from ..decoding import check_answers
 from ..mechanisms import Floats
 from ..questions import Goal
 from ..results import COVERAGE, DecodedErrorRate, DecodedGapPoint, DecodedStratum, interval_of
@@ -37,10 +37,6 @@ _MOST_SHOTS = 1 << 26
 
 _AGREEMENT = 3
 """Standard errors by which both halves of the chains, and chains and plain shots, may differ."""
-
-
-class _TimeIsOver(Exception):
-    """``max_seconds`` have passed."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +92,7 @@ def kept_rate(asked: KeptQuestion, goal: Goal, seed: int, report: Callable[[str]
 
 class _Estimate:
     def __init__(self, asked: KeptQuestion, goal: Goal, seed: int, report: Callable[[str], None]) -> None:
-        self._started = time.monotonic()
+        self._deadline = Deadline(goal.max_seconds)
         self._asked, self._goal, self._report = asked, goal, report
         self._rng = np.random.default_rng(seed)
         self._partition: Partition | None = None
@@ -104,30 +100,25 @@ class _Estimate:
     def result(self) -> DecodedErrorRate:
         """Works until the errors are as asked for, or time is over."""
         try:
-            self._partition = partition(self._asked, self._check)
+            self._partition = partition(self._asked, self._deadline.check)
             self._say_strata(self._partition)
             for stratum in self._strata:
-                stratum.take(_FIRST_SHOTS, self._rng, self._check)
+                stratum.take(_FIRST_SHOTS, self._rng, self._deadline.check)
             while not self._is_enough(sums := self._sums()):
                 self._work(sums)
-        except _TimeIsOver:
+        except TimeIsOver:
             if self._partition is None or not all(stratum.shots for stratum in self._strata):
                 raise ResourceLimitError(
                     f"max_seconds={self._goal.max_seconds:g} ended the search before all kinds of kept shots"
                     " had been looked at. Allow more time."
                 ) from None
-        self._check_answers()
+        check_answers([stratum.test for stratum in self._strata], self._asked.decoder)
         return self._made(self._sums())
 
     @property
     def _strata(self) -> tuple[Stratum, ...]:
         assert self._partition is not None
         return self._partition.strata
-
-    def _check(self) -> None:
-        limit = self._goal.max_seconds
-        if limit is not None and time.monotonic() - self._started > limit:
-            raise _TimeIsOver
 
     def _say_strata(self, found: Partition) -> None:
         sizes = ", ".join(f"{mass:.3g}" for mass in found.sizes)
@@ -203,13 +194,15 @@ class _Estimate:
                     " that is asked for. Ask for a larger relative_error."
                 )
             stratum.take(
-                int(stratum.shots * (2 if stratum.wrong < _FEWEST_WRONG else _GROWTH)), self._rng, self._check
+                int(stratum.shots * (2 if stratum.wrong < _FEWEST_WRONG else _GROWTH)),
+                self._rng,
+                self._deadline.check,
             )
         else:
-            stratum.climb(max(_FIRST_SWEEPS, int(stratum.sweeps * _GROWTH)), self._rng, self._check)
+            stratum.climb(max(_FIRST_SWEEPS, int(stratum.sweeps * _GROWTH)), self._rng, self._deadline.check)
         self._report(
             f"{sum(each.test.decoded for each in self._strata):,} decodes,"
-            f" {time.monotonic() - self._started:.0f} s: relative error {sums.relative[0]:.2g} for all kept"
+            f" {self._deadline.seconds:.0f} s: relative error {sums.relative[0]:.2g} for all kept"
             f" shots, {sums.relative[gap]:.2g} at gap {sums.gaps[gap]} (now: {stratum.name})"
         )
 
@@ -223,17 +216,6 @@ class _Estimate:
             return more * stratum.shot_cost < _COST_OF_CHAINS
         of_chains = max(share**2 / variance - of_shots, 0.0)
         return of_shots / stratum.shot_cost >= of_chains / stratum.chain_cost
-
-    def _check_answers(self) -> None:
-        """Asks the decoder again about a sample of what it has decoded."""
-        found = [stratum.test.differing() for stratum in self._strata]
-        different, total = (sum(each) for each in zip(*found, strict=True))
-        if different:
-            raise not_deterministic(
-                self._asked.decoder,
-                f"it decoded {total} detection events once more, in another batch and order, and"
-                f" {different} of its answers were not what they had been",
-            )
 
     def _made(self, sums: _Sums) -> DecodedErrorRate:
         kept_errors = np.sqrt(sums.kept_variance)
@@ -262,7 +244,7 @@ class _Estimate:
             gap_curve=tuple(points) if self._asked.confidence else (),
             levels=(),
             decodes=sum(stratum.test.decoded for stratum in self._strata),
-            seconds=time.monotonic() - self._started,
+            seconds=self._deadline.seconds,
             columns=COLUMNS if chains else 0,
             sweeps=(max((each.sweeps for each in chains), default=0), 0),
             column_chi_squared=None,

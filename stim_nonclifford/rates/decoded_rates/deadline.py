@@ -1,0 +1,33 @@
+"""The limit on the time of an estimate."""
+
+from __future__ import annotations
+
+import time
+
+__all__ = ["Deadline", "TimeIsOver"]
+
+
+class TimeIsOver(Exception):
+    """``max_seconds`` have passed."""
+
+
+class Deadline:
+    """The time since an estimate began, and when it has to end.
+
+    Args:
+        max_seconds: The limit; None: there is none.
+    """
+
+    def __init__(self, max_seconds: float | None) -> None:
+        self._started = time.monotonic()
+        self._max_seconds = max_seconds
+
+    @property
+    def seconds(self) -> float:
+        """The time since the estimate began."""
+        return time.monotonic() - self._started
+
+    def check(self) -> None:
+        """Raises TimeIsOver after the limit."""
+        if self._max_seconds is not None and self.seconds > self._max_seconds:
+            raise TimeIsOver

@@ -126,7 +126,10 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--d2", type=int, default=7, help="distance after the escape (default: 7)")
     parser.add_argument("--p", type=float, default=0.001, help="strength of the noise (default: 0.001)")
     parser.add_argument(
-        "--escape", choices=ESCAPE_CHOICES, default="color", help="into a color code, or into a surface code (default: color)"
+        "--escape",
+        choices=ESCAPE_CHOICES,
+        default="color",
+        help="into a color code, or into a surface code (default: color)",
     )
     parser.add_argument(
         "--postselected_rounds", type=int, default=1, help="rounds that postselect (default: 1)"

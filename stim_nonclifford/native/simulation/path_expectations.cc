@@ -49,7 +49,8 @@ std::vector<double> PathExpectations::evaluate(std::span<const uint8_t> paths, c
         Group group = std::move(groups.back());
         groups.pop_back();
         bytes -= group.vector.size() * sizeof(double);
-        kernels_.start(vector.data());
+        std::ranges::fill_n(vector.begin(), ptrdiff_t{2} << index_lane_bits, 0.0);
+        vector[0] = 1;
         std::ranges::copy(group.vector, vector.begin());
         size_t next = 0;
         while (next < size() && expectations_[next].place < group.place) ++next;

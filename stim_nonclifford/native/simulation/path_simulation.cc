@@ -92,7 +92,8 @@ void PathSimulation::start() {
     state_.norm = 1;
     state_.angles.resize(plan_.steps.num_slots);
     lies_in_ = vector_.data();
-    kernels_.coefficients.start(vector_.data());
+    std::fill_n(vector_.data(), vector_size(0), 0.0);
+    vector_.data()[0] = 1;
 }
 
 PathSimulation::Stop PathSimulation::start_at_zero_signature() {
@@ -122,14 +123,6 @@ PathSimulation::Checkpoint PathSimulation::shared_checkpoint() const {
 
 PathSimulation::Checkpoint PathSimulation::here() const {
     return {state_, AlignedDoubles(lies_in_, vector_size(stored_width()))};
-}
-
-AlignedDoubles PathSimulation::leave_vector() {
-    const size_t size = vector_size(stored_width());
-    if (size < vector_.size() || lies_in_ != vector_.data()) return AlignedDoubles(lies_in_, size);
-    AlignedDoubles left = std::exchange(vector_, AlignedDoubles(size));
-    lies_in_ = left.data();
-    return left;
 }
 
 double* PathSimulation::own_vector() {
@@ -205,7 +198,7 @@ void PathSimulation::save_prefix() {
         const bool is_added = may_differ[before.step] && ++left_out >= stride;
         if (is_added) add(here());
         if (make_step(nullptr)) continue;
-        if (!is_added) add({std::move(before), leave_vector()});
+        if (!is_added) add({std::move(before), here().vector});
         break;
     }
     shared_->prefix = std::move(checkpoints);

@@ -134,8 +134,6 @@ class PathSimulation {
         for (int32_t k = operation.first_term; k < operation.end_term; ++k)
             if (const int32_t sign = plan_.terms[size_t(k)].sign; sign >= 0) use(static_cast<size_t>(sign));
     }
-    // The coefficients for a new checkpoint, without a copy if they fill their memory.
-    AlignedDoubles leave_vector();
     // The coefficients, for writing.
     double* own_vector();
     int32_t stored_width() const;

@@ -283,7 +283,9 @@ void bind_rows(nb::module_& m) {
             require(weights.size() <= INT32_MAX, "There are too many weights.");
             snc::require_not_negative(weights, "scaled");
             snc::AliasTable table = snc::alias_table(std::move(weights));
-            return nb::make_tuple(snc::to_array(std::move(table.thresholds)), snc::to_array(std::move(table.indices)));
+            std::vector<uint64_t> thresholds;
+            for (const double threshold : table.thresholds) thresholds.push_back(threshold < 1 ? static_cast<uint64_t>(threshold * 0x1p64) : UINT64_MAX);
+            return nb::make_tuple(snc::to_array(std::move(thresholds)), snc::to_array(std::move(table.indices)));
         },
         nb::arg("scaled"), "Thresholds and indices of the alias table of weights with mean 1.");
 }

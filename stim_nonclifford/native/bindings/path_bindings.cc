@@ -58,12 +58,7 @@ void construct(snc::PathExpectations* self, nb::handle steps, const std::vector<
 nb::object evaluate(const snc::PathExpectations& self, const snc::InputArray<uint8_t>& paths) {
     const size_t size = paths.shape(0);
     require(self.num_bits() == 0 ? size == 0 : size % self.num_bits() == 0, "The paths must have a byte for each of their bits.");
-    std::vector<double> values;
-    {
-        const WithoutGil released;
-        values = self.evaluate({paths.data(), size}, WithoutGil::check_signals);
-    }
-    return snc::to_array(std::move(values));
+    return snc::to_array(without_gil([&] { return self.evaluate({paths.data(), size}, WithoutGil::check_signals); }));
 }
 
 }  // namespace

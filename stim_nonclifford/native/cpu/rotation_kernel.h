@@ -71,13 +71,25 @@ inline void rotate(double* vector, const VectorRotation& rotation) {
     });
 }
 
+// Adds a mask to some with different highest bits, each set in one mask only, unless less than `least` is left of it without them.
+// Where rotations need fewer masks than a group has, the others are arbitrary.
+template <typename Masks>
+inline void add_mask(uint64_t mask, uint64_t least, Masks& masks, size_t& count) {
+    for (size_t j = 0; j < count; ++j) mask = std::min(mask, mask ^ masks[j]);
+    if (mask < least) return;
+    for (size_t j = 0; j < count; ++j) masks[j] = std::min(masks[j], masks[j] ^ mask);
+    masks[count++] = mask;
+}
+
 // The rotations of a group (rotation_groups.h), one after the other, of a vector of `mixed` blocks or more: those that they mix
 // go through the registers once for all of them.
 class GroupKernel {
    public:
     explicit GroupKernel(std::span<const VectorRotation> rotations)
         : size_(rotations.size()), bits_(rotations.front().width - lane_bits) {
-        find_masks(rotations);
+        size_t count = 0;
+        for (const VectorRotation& rotation : rotations) add_mask(rotation.x >> lane_bits, 1, masks_, count);
+        for (uint64_t bit = 1; count < max_group_masks; bit *= 2) add_mask(bit, 1, masks_, count);
         for (size_t k = 0; k < size_; ++k) {
             const VectorRotation& rotation = rotations[k];
             Turn& turn = turns_[k];
@@ -125,21 +137,6 @@ class GroupKernel {
         for (uint32_t j = 0; j < max_group_masks; ++j)
             if ((element >> j & 1) != 0) sum ^= masks_[j];
         return sum;
-    }
-
-    // Masks with different highest bits, each set in one mask only. If the rotations need fewer masks, the others are
-    // arbitrary.
-    void find_masks(std::span<const VectorRotation> rotations) {
-        uint32_t count = 0;
-        const auto add = [&](uint64_t mask) {
-            for (uint32_t j = 0; j < count; ++j) mask = std::min(mask, mask ^ masks_[j]);
-            if (mask == 0) return;
-            for (uint32_t j = 0; j < count; ++j)
-                if ((masks_[j] & std::bit_floor(mask)) != 0) masks_[j] ^= mask;
-            masks_[count++] = mask;
-        };
-        for (const VectorRotation& rotation : rotations) add(rotation.x >> lane_bits);
-        for (uint64_t bit = 1; count < max_group_masks; bit *= 2) add(bit);
     }
 
     template <bool unit>

@@ -331,10 +331,7 @@ KeptRows Engine::sample_kept(uint64_t seed, uint64_t first_shot, uint64_t shots,
 
 std::vector<uint64_t> Engine::likely_outputs(const std::function<void()>& poll) {
     const Call call(*this, poll);
-    std::vector<uint64_t> found;
-    for_each_piece(
-        pieces(0, 1), [&](Worker& worker, const Piece&, uint64_t) { found = worker.laws->likely_outputs(); });
-    return found;
+    return workers_[0].laws->likely_outputs();
 }
 
 OutcomeLaws::PossiblePath Engine::possible_path(const std::vector<uint64_t>& signature, uint64_t seed, uint64_t number,
@@ -349,28 +346,16 @@ std::vector<uint64_t> Engine::outcomes(const std::vector<uint64_t>& signatures, 
     const Call call(*this, poll);
     const uint32_t signature_words = plan_.layout.signature_words, output_words = plan_.layout.output_words;
     std::vector<uint64_t> found(numbers.size() * output_words);
-    const auto put = [&](size_t shot, const uint64_t* outputs) {
-        std::copy_n(outputs, output_words, found.data() + shot * output_words);
-    };
     store_.forget_old_tables();
-    const std::optional<LawStore::CertainLaw>& certain = store_.certain_zero_law();
     std::vector<OutcomeLaws::Shot> drawn;
-    std::vector<size_t> shots;
     for (size_t begin = 0; begin < numbers.size(); begin += shots_between_looks) {
         interruption_->look();
         drawn.clear();
-        shots.clear();
-        for (size_t k = begin; k < std::min(begin + shots_between_looks, numbers.size()); ++k) {
-            const std::span<const uint64_t> signature(signatures.data() + k * signature_words, signature_words);
-            if (certain && LawStore::is_zero(signature)) {
-                put(k, certain->outputs.data());
-            } else {
-                drawn.push_back({signature, numbers[k]});
-                shots.push_back(k);
-            }
-        }
-        workers_[0].laws->sample(drawn, seed,
-                                 [&](size_t k, const OutcomeLaws::Result& result) { put(shots[k], result.outputs); });
+        for (size_t k = begin; k < std::min(begin + shots_between_looks, numbers.size()); ++k)
+            drawn.push_back({{signatures.data() + k * signature_words, signature_words}, numbers[k]});
+        workers_[0].laws->sample(drawn, seed, [&](size_t k, const OutcomeLaws::Result& result) {
+            std::copy_n(result.outputs, output_words, found.data() + (begin + k) * output_words);
+        });
     }
     return found;
 }

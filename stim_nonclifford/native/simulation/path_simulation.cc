@@ -1,7 +1,6 @@
 #include "simulation/path_simulation.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
@@ -137,8 +136,6 @@ int32_t PathSimulation::stored_width() const {
 }
 
 size_t PathSimulation::checkpoint_bytes() const { return bytes_of(state_, vector_size(stored_width())); }
-
-size_t PathSimulation::vector_size(int32_t width) { return size_t{2} << std::max(width, index_lane_bits); }
 
 size_t PathSimulation::bytes_of(const State& state, size_t vector_size) {
     return sizeof(Checkpoint) + state.row.words().size() * sizeof(uint64_t) + state.angles.size() * sizeof(Angle) +
@@ -295,12 +292,8 @@ const Phases& PathSimulation::phases_of(const SimulationStep& step, bool inverse
 }
 
 void PathSimulation::normalize(int32_t width) {
-    constexpr size_t row_size = size_t{2} << index_lane_bits, half = row_size / 2;
-    const std::vector<uint64_t> columns(static_cast<size_t>(width), 0);
-    std::array<double, row_size> row{};
-    std::fill_n(row.begin(), half, 1 / std::sqrt(state_.norm));
-    kernels_.coefficients.apply_phases(own_vector(), {width, width, 1, {row.data()}, columns.data(), 1});
-    state_.norm = 1;
+    const double scale = 1 / std::sqrt(std::exchange(state_.norm, 1));
+    for (double& part : std::span(own_vector(), vector_size(width))) part *= scale;
 }
 
 bool PathSimulation::make_step(const Stop* known) {

@@ -123,8 +123,6 @@ class PathSimulation {
     size_t begin_of_step(size_t step) const;
     // The bytes of a checkpoint with a vector of this many numbers.
     static size_t bytes_of(const State& state, size_t vector_size);
-    // The number of doubles of a vector of this width.
-    static size_t vector_size(int32_t width);
     // For each step, whether signs may differ from those of signature 0 for the first time there.
     std::vector<bool> steps_that_may_differ() const;
     void save_prefix();

@@ -1,8 +1,6 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
 
 #include <algorithm>
 #include <cstring>
@@ -10,7 +8,6 @@
 #include <memory>
 #include <new>
 #include <stdexcept>
-#include <tuple>
 #include <utility>
 
 #include "base/argument_checks.h"
@@ -21,11 +18,16 @@
 #include "bindings/bindings.h"
 #include "bindings/gil.h"
 #include "bindings/list_caster.h"
+#include "bindings/tuple_caster.h"
 #include "device/device_plan.h"
 #include "engine/engine.h"
 #include "kernels/philox.h"
 
 namespace nb = nanobind;
+
+SNC_TUPLE_OF(snc::OutcomeLaws::Branch, &snc::OutcomeLaws::Branch::probability, &snc::OutcomeLaws::Branch::discarded,
+             &snc::OutcomeLaws::Branch::outputs);
+SNC_TUPLE_OF(snc::OutcomeLaws::PossiblePath, &snc::OutcomeLaws::PossiblePath::kept, &snc::OutcomeLaws::PossiblePath::outputs);
 
 namespace {
 
@@ -77,8 +79,6 @@ nb::tuple sample_kept(snc::Engine& engine, uint64_t seed, uint64_t first_shot, u
     return nb::make_tuple(snc::to_array(std::move(kept.rows), {size, engine.row_bytes()}), snc::to_array(std::move(kept.shots)));
 }
 
-using Branch = std::tuple<double, bool, std::vector<uint64_t>>;
-
 void check_signature(const snc::Engine& engine, const std::vector<uint64_t>& signature) {
     const snc::RowLayout& layout = engine.plan().layout;
     snc::require(signature.size() == layout.signature_words, "The signature has the wrong number of words.");
@@ -86,20 +86,14 @@ void check_signature(const snc::Engine& engine, const std::vector<uint64_t>& sig
                  "The signature has bits beyond the signature bits of the plan.");
 }
 
-std::vector<Branch> outcome_law(snc::Engine& engine, const std::vector<uint64_t>& signature) {
+std::vector<snc::OutcomeLaws::Branch> outcome_law(snc::Engine& engine, const std::vector<uint64_t>& signature) {
     check_signature(engine, signature);
-    std::vector<Branch> result;
-    for (auto& branch : without_gil([&] { return engine.outcome_law(signature, WithoutGil::check_signals); }))
-        result.emplace_back(branch.probability, branch.discarded, std::move(branch.outputs));
-    return result;
+    return without_gil([&] { return engine.outcome_law(signature, WithoutGil::check_signals); });
 }
 
-std::pair<bool, std::vector<uint64_t>> possible_path(snc::Engine& engine, const std::vector<uint64_t>& signature, uint64_t seed,
-                                                     uint64_t number) {
+snc::OutcomeLaws::PossiblePath possible_path(snc::Engine& engine, const std::vector<uint64_t>& signature, uint64_t seed, uint64_t number) {
     check_signature(engine, signature);
-    const WithoutGil released;
-    auto path = engine.possible_path(signature, seed, number, WithoutGil::check_signals);
-    return {path.kept, std::move(path.outputs)};
+    return without_gil([&] { return engine.possible_path(signature, seed, number, WithoutGil::check_signals); });
 }
 
 nb::object outcomes(snc::Engine& engine, const snc::InputArray<uint64_t>& signatures, const snc::InputArray<uint64_t>& numbers,

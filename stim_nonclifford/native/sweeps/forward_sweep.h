@@ -22,7 +22,7 @@ struct Insertion {
 
 // What compiler/sweeps/operations.py calls an Operation, without its Pauli.
 struct SweptOperation {
-    Kind kind;
+    int32_t kind;            // a Kind
     size_t width;
     uint32_t i_power;
     size_t pivot;

@@ -138,6 +138,18 @@ def test_likely_outputs(instruction_set: str) -> None:
     assert ones > 50
 
 
+def test_instruction_sets_round_alike() -> None:
+    """Probabilities agree bit by bit: the code alone says which products and sums are rounded at once."""
+    for text in (LAYERS, REPETITION):
+        for kind, plan in plans_of(text):
+            signature = np.zeros(plan.num_signature_bits, dtype=np.bool_)
+            laws = [
+                [probability.hex() for probability, _, _ in engine.outcome_law(signature)]
+                for engine in (CpuEngine(plan, instruction_set=name) for name in available_instruction_sets())
+            ]
+            assert all(law == laws[0] for law in laws), kind
+
+
 def test_generic_instruction_set_is_always_there() -> None:
     assert available_instruction_sets()[0] == "generic"
 

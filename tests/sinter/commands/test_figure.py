@@ -10,7 +10,11 @@ import pytest
 
 import sinter_plugin
 from sinter_plugin.__main__ import main
-from sinter_plugin.commands.end_to_end_circuits import PUBLISHED, generated_circuit, with_observable_of_y
+from sinter_plugin.commands.end_to_end_circuits import (
+    generated_circuit,
+    published_points,
+    with_observable_of_y,
+)
 
 from ...support.published_circuits import FOLDER, needs_published
 
@@ -86,7 +90,7 @@ def test_published_circuit_beside_published_results(
     assert "0.00309 (attempts 1.856)" in printed
     (row,) = sinter_plugin.read_gap_stats(tmp_path / "end_to_end.csv")
     points = sinter_plugin.gap_points(row)
-    for gap, (kept, error) in PUBLISHED[3].items():
+    for gap, (kept, error) in published_points({"d": 3, "p": 1e-3}).items():
         if gap > 30:
             continue
         point = next(point for point in points if point.gap >= gap)

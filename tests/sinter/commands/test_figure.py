@@ -48,6 +48,23 @@ def test_rows_points_and_picture(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert float(last[-1][0]) == pytest.approx(attempts, rel=1e-3)
 
 
+def test_chromobius_decodes_the_color_escape(tmp_path: Path) -> None:
+    """The circuit's own mask keeps as many of 2,048 attempts, within 6 sigma."""
+    pytest.importorskip("chromobius")
+    options = ["--decoder", "chromobius", "--gate", "T", "--max_shots", "2048", "--max_seconds", "600"]
+    assert main([*COMMAND, *options, "--out", str(tmp_path)]) == 0
+    (row,) = sinter_plugin.read_gap_stats(tmp_path / "end_to_end.csv")
+    circuit = generated_circuit(3, 5, 0.002, "T", postselected_rounds=1, rounds=1).circuit
+    places = circuit.get_detector_coordinates()
+    mask = [places[k][4] == 1 for k in range(circuit.num_detectors)]
+    sampler = circuit.compile_detector_sampler(seed=4, postselection_mask=mask, state_check="T")
+    counts = sampler.sample_counts(10**6)
+    kept = 1 - counts.discards / counts.shots
+    assert row.shots == 2048
+    assert abs(row.shots - row.discards - 2048 * kept) < 6 * (2048 * kept * (1 - kept)) ** 0.5
+    assert sinter_plugin.gap_points(row)[-1].gap > 20
+
+
 def test_wrong_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "circuit.stim"
     path.write_text("X_ERROR(0.1) 0\nM 0\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-1]\n")

@@ -89,13 +89,6 @@ def test_other_tagged_forms(tagged: str) -> None:
     assert list(program_of(printed.to_stim()).steps) == list(program_of(circuit.to_stim()).steps)
 
 
-@pytest.mark.parametrize("tagged", [*OTHER_TAGGED[:6], *(tagged for _, tagged in BARE_AND_TAGGED)])
-def test_repr_evaluates_to_an_equal_circuit(tagged: str) -> None:
-    circuit = Circuit(f"H 0\n{tagged}\nM 0")
-    assert eval(repr(circuit)) == circuit
-    assert Circuit(str(circuit)) == circuit
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -352,39 +345,6 @@ def test_to_stim_gives_a_copy() -> None:
     assert circuit == Circuit("T 0")
     again = Circuit(circuit)
     assert again == circuit
-
-
-def test_numbers() -> None:
-    """As of Stim."""
-    text = "REPEAT 3 {\n    T 4\n    M 0 1\n    DETECTOR rec[-1]\n}\nOBSERVABLE_INCLUDE(6) rec[-1]"
-    circuit = Circuit(text)
-    tagged = circuit.to_stim()
-    assert circuit.num_qubits == tagged.num_qubits == 5
-    assert circuit.num_measurements == tagged.num_measurements == 6
-    assert circuit.num_detectors == tagged.num_detectors == 3
-    assert circuit.num_observables == tagged.num_observables == 7
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        *(bare for bare, _ in BARE_AND_TAGGED),
-        *OTHER_TAGGED,
-        "CCX 0 1 2",
-        "CCZ 2 0 1",
-        "CS 0 1",
-        "CS_DAG 1 2",
-        "CH 0 2",
-        "CH 0 1 1 2",
-        "REPEAT 3 {\n    T 0\n    CCX 1 2 0\n    R_Y(0.1) 0\n    CX 0 1\n}",
-    ],
-)
-def test_inverse_undoes(line: str) -> None:
-    """A circuit and its inverse, exactly: every measurement is 0."""
-    gates = Circuit(f"R_Y(0.3) 0\nR_X(0.4) 1\nR_Y(0.7) 2\nCX 0 1\nCZ 1 2\n{line}\nISWAP 0 1\nR_X(0.2) 0 1 2")
-    circuit = Circuit(f"{gates}\n{gates.inverse()}\nM 0 1 2 3")
-    outputs = exact_outputs(circuit.compile().record_plan())
-    assert outputs.kept[0] == pytest.approx(1, abs=1e-12)
 
 
 def test_reference_sample_takes_ties_as_0() -> None:

@@ -13,7 +13,7 @@ import stim_nonclifford as snc
 from stim_nonclifford.dialect import relaxation_of
 
 from ..support.laws.exact import exact_outputs, largest_difference, mask_of
-from ..support.oracle.density_matrix import detector_distribution, final_density_matrix, record_distribution
+from ..support.oracle.density_matrix import final_density_matrix, record_distribution
 from ..support.oracle.operators import PAULIS
 from ..support.oracle.relaxation import kraus_operators
 from ..support.seeds import seeds
@@ -58,18 +58,6 @@ def test_records_have_the_distribution_of_the_density_matrix(seed: int) -> None:
     found = exact_outputs(circuit.compile().record_plan()).kept
     expected = {mask_of(record): p for record, p in record_distribution(circuit.to_stim()).items()}
     assert largest_difference(found, expected) < TOLERANCE
-
-
-def test_counts_of_detectors() -> None:
-    """Significance 1e-8: six standard errors of a binomial count in 4e5 shots."""
-    circuit = snc.Circuit(random_text(100, detectors=True))
-    exact = detector_distribution(circuit.to_stim())
-    shots = 400_000
-    sampler = circuit.compile_detector_sampler(seed=5, skip_reference_sample=True)
-    samples = sampler.sample(shots, append_observables=True)
-    for outputs, probability in exact.items():
-        count = np.count_nonzero((samples == np.array(outputs, dtype=np.bool_)).all(axis=1))
-        assert abs(count - shots * probability) < 6 * math.sqrt(shots * probability * (1 - probability)) + 1
 
 
 def test_expectation_values() -> None:

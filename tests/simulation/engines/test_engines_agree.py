@@ -138,10 +138,6 @@ def test_likely_outputs(instruction_set: str) -> None:
     assert ones > 50
 
 
-def test_generic_instruction_set_is_always_there() -> None:
-    assert available_instruction_sets()[0] == "generic"
-
-
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("cache_bytes", [0, 100_000, DEFAULT_CACHE_BYTES])
 def test_threads_and_cache_change_nothing(threads: int, cache_bytes: int) -> None:
@@ -357,18 +353,6 @@ def test_instruction_set_from_the_environment(monkeypatch: pytest.MonkeyPatch) -
     assert CpuEngine(plan).instruction_set == available_instruction_sets()[-1]
 
 
-def test_unknown_instruction_set() -> None:
-    plan = Circuit("M 0").compile().record_plan()
-    with pytest.raises(ValueError, match="no instruction set 'sse'"):
-        CpuEngine(plan, instruction_set="sse")
-
-
-def test_wrong_signature_length() -> None:
-    plan = dict(plans_of(LONG_SIGNATURE))["records"]
-    with pytest.raises(ValueError, match="signature"):
-        CpuEngine(plan).outcome_law(np.zeros(3, dtype=np.bool_))
-
-
 @pytest.mark.parametrize("seed", [0, 1, 2**53 + 1, 2**63 - 1, 2**63 + 12345, 2**64 - 1])
 def test_any_seed(seed: int) -> None:
     plan = dict(plans_of(REPETITION))["detectors"]
@@ -412,17 +396,6 @@ def test_counts_follow_the_exact_distribution() -> None:
     for count, probability in ((tally.discards, exact.discarded), (tally.errors, exact.kept[1])):
         assert scipy.stats.binomtest(count, shots, probability).pvalue > 1e-8 / 2
     assert tally.shots == shots
-
-
-def test_counting_without_outputs() -> None:
-    """Discards are counted although nothing is reported."""
-    compiled = Circuit("X_ERROR(0.25) 0\nM 0\nDETECTOR rec[-1]").compile()
-    plan = compiled.detector_plan(RequestedOutputs.of((), (0,)))
-    tally = CpuEngine(plan).count(SEED, 0, 3000)
-    assert tally == ReferenceEngine(plan).count(SEED, 0, 3000)
-    assert 500 < tally.discards < 1000  # more than ten standard deviations around 750
-    assert tally.errors == 0
-    assert CpuEngine(plan).sample_kept(SEED, 0, 3000).shape == (3000 - tally.discards, 0)
 
 
 def test_never_kept() -> None:

@@ -87,7 +87,11 @@ def test_rotations_make_the_check_a_logical_operator(distance: int) -> None:
 @pytest.mark.parametrize("injection", INJECTION_CHOICES)
 @pytest.mark.parametrize("distance", AVAILABLE_DISTANCES)
 def test_two_qubit_gates_connect_nearest_neighbours(distance: int, injection: str) -> None:
-    circuit = cultivation_circuit(distance, noise="none", injection=injection)
+    assert_nearest_neighbours(cultivation_circuit(distance, noise="none", injection=injection))
+
+
+def assert_nearest_neighbours(circuit: stim.Circuit) -> None:
+    """The qubits of each CX have places at a distance of 1."""
     site = circuit.get_final_qubit_coordinates()
     for instruction in circuit:
         if instruction.name == "CX":

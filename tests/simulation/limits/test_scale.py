@@ -143,26 +143,6 @@ finally:
     assert float(worked) < seconds + 1
 
 
-def test_sampler_works_after_an_interruption() -> None:
-    """Seed 3: shots of the interrupted call are not counted as used."""
-    script = f"""
-import stim_nonclifford
-circuit = stim_nonclifford.Circuit({CIRCUIT!r})
-sampler = circuit.compile_detector_sampler(seed=3)
-sampler.sample_counts(100)
-print("started")
-try:
-    sampler.sample_counts(10**12)
-except KeyboardInterrupt:
-    whole = circuit.compile_detector_sampler(seed=3).sample_counts(5000)
-    fresh = circuit.compile_detector_sampler(seed=3)
-    assert sampler.sample_counts(4900) + fresh.sample_counts(100) == whole
-    raise SystemExit(7)
-"""
-    _, code, *_ = interrupted_run(script)
-    assert code == 7
-
-
 @pytest.mark.parametrize("threads", [1, 2])
 def test_other_threads_run_meanwhile(threads: int) -> None:
     """The lock of the interpreter is free while the engine works."""

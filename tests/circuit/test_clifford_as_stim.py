@@ -102,20 +102,6 @@ def test_detector_error_models_of_likely_errors(noise: str) -> None:
     assert largest_difference(found, expected) < 1e-12
 
 
-@pytest.mark.parametrize(
-    ("code", "distance", "rounds"),
-    [
-        ("repetition_code:memory", 3, 3),
-        ("surface_code:rotated_memory_x", 3, 1),
-        ("surface_code:rotated_memory_z", 3, 1),
-        ("color_code:memory_xyz", 3, 2),
-    ],
-)
-def test_distribution_of_flips(code: str, distance: int, rounds: int) -> None:
-    """All detectors and observables, exactly."""
-    assert_same_flips(generated(code, distance, rounds))
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_distribution_of_flips_of_random_circuits(seed: int) -> None:
     """Circuits of the seeds [seed, 0], [seed, 1], ..., with noise of independent errors."""

@@ -42,7 +42,7 @@ GENERATED: dict[str, Callable[[], stim.Circuit]] = {
     "teleportation d=3": lambda: teleportation_circuit(distance=3, p=1e-3),
     "teleportation d=5": lambda: teleportation_circuit(distance=5, p=1e-3),
 }
-LARGE = ("d=7", "cultivation d=5", "end to end", "teleportation d=5")
+LARGE = ("d=7", "cultivation d=5", "end to end", "teleportation d=5", "degenerate", "si1000")
 NAMES = [
     pytest.param(name, marks=pytest.mark.slow) if any(part in name for part in LARGE) else name
     for name in GENERATED

@@ -154,21 +154,21 @@ TELEPORTED_T = """
 @pytest.mark.parametrize("engine", ["cpu", "auto"])
 def test_engines_agree(engine: Any) -> None:
     circuit = snc.Circuit(TELEPORTED_T)
-    expected = circuit.compile_sampler(seed=3, engine="reference").sample_expectation_values(2000)
-    found = circuit.compile_sampler(seed=3, engine=engine).sample_expectation_values(2000)
+    expected = circuit.compile_sampler(seed=3, engine="reference").sample_expectation_values(700)
+    found = circuit.compile_sampler(seed=3, engine=engine).sample_expectation_values(700)
     assert all(np.array_equal(a, b) for a, b in zip(found, expected, strict=True))
     mask = np.array([True, False, True])
     reference = circuit.compile_detector_sampler(seed=3, postselection_mask=mask, engine="reference")
     sampler = circuit.compile_detector_sampler(seed=3, postselection_mask=mask, engine=engine)
-    kept = reference.sample_kept(2000, expectation_values=True)
-    same = sampler.sample_kept(2000, expectation_values=True)
-    assert 0 < kept.discards == same.discards < 2000
+    kept = reference.sample_kept(700, expectation_values=True)
+    same = sampler.sample_kept(700, expectation_values=True)
+    assert 0 < kept.discards == same.discards < 700
     assert np.array_equal(kept.dets, same.dets)
     assert np.array_equal(kept.obs, same.obs)
     assert kept.expectation_values is not None
     assert same.expectation_values is not None
     assert np.array_equal(kept.expectation_values, same.expectation_values)
-    assert kept.expectation_values.shape == (2000 - kept.discards, circuit.num_expectation_values)
+    assert kept.expectation_values.shape == (700 - kept.discards, circuit.num_expectation_values)
     assert kept.expectation_values.dtype == np.float64
 
 

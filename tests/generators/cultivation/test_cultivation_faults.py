@@ -1,4 +1,4 @@
-"""The generated circuits against the published ones, fault by fault and exactly."""
+"""Distance 7 tolerates faults of any kind; and the circuits are those of a list, so that they do not change unnoticed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The complementary gap: against an exhaustive computation, and from counts to curves."""
+"""The complementary gap: PyMatching's predictions, and from counts to curves. See also test_matching_gap_exact."""
 
 from __future__ import annotations
 

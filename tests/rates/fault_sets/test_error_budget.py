@@ -1,4 +1,4 @@
-"""Error budgets: complete sums, and derivatives of exact simulations; sampled weights against exact ones."""
+"""Error budgets: complete sums, and sampled weights against exact ones. For derivatives see test_faults_by_oracle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults as places in the circuit: their exact fate, and circuits that contain them."""
+"""Faults as places in the circuit: many sets at once, and the failures that are counted."""
 
 from __future__ import annotations
 

@@ -10,9 +10,7 @@ import pytest
 import stim
 
 from stim_nonclifford import Circuit
-from stim_nonclifford.simulation.sampling import (
-    SampleCounts,
-)
+from stim_nonclifford.simulation.sampling import SampleCounts
 
 pytestmark = pytest.mark.filterwarnings("ignore::stim_nonclifford.RandomObservableWarning")
 """Bits are compared here, whatever they mean: some observables are random without noise."""

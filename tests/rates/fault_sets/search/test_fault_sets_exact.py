@@ -1,4 +1,4 @@
-"""Sums over fault sets equal density-matrix simulations, for random small circuits. Nothing is sampled."""
+"""Sums over fault sets that can be done by hand, and limits. Nothing is sampled."""
 
 from __future__ import annotations
 

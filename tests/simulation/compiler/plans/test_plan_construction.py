@@ -1,4 +1,4 @@
-"""Plans sample what the sweeps say, and their arrays are consistent."""
+"""The arrays of plans are consistent. That they sample what they should is tested by test_exact_distribution."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Merging of rotations: outcomes keep their law, and rotations about equal Paulis become one operation."""
+"""Merging of rotations: those about equal Paulis become one operation, where nothing stands between them."""
 
 from __future__ import annotations
 

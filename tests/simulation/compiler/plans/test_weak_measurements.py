@@ -1,4 +1,4 @@
-"""Weak measurements: coordinates that are activated and measured at once are joined, and outcomes keep their law."""
+"""Weak measurements: coordinates that are activated and measured at once are joined."""
 
 from __future__ import annotations
 

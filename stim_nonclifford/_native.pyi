@@ -76,6 +76,8 @@ class MatchingWeights:
         self, events: npt.NDArray[np.uint8], row_bytes: int, further_node: int, max_events: int
     ) -> npt.NDArray[np.int64]: ...
 
+_LookUps = tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]
+
 class ChainMoves:
     def __init__(
         self,
@@ -86,11 +88,45 @@ class ChainMoves:
     ) -> None: ...
     def set_shares(self, shares: npt.NDArray[np.float64]) -> None: ...
     def refresh(
-        self, members: npt.NDArray[np.int64], room: int, level_of: npt.NDArray[np.int64], seed: int
-    ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64], npt.NDArray[np.int64]]: ...
+        self,
+        members: npt.NDArray[np.int64],
+        room: int,
+        level_of: npt.NDArray[np.int64],
+        seed: int,
+        flips: npt.NDArray[np.uint64],
+        rows: npt.NDArray[np.uint64],
+        row_words: int,
+        tables: list[AnswerTable],
+        table_of: npt.NDArray[np.int64],
+        threads: int,
+    ) -> tuple[
+        npt.NDArray[np.uint8],
+        npt.NDArray[np.uint8],
+        npt.NDArray[np.int64],
+        npt.NDArray[np.int64],
+        npt.NDArray[np.uint64],
+        _LookUps | None,
+    ]: ...
     def replace(
-        self, members: npt.NDArray[np.int64], room: int, level_of: npt.NDArray[np.int64], seed: int
-    ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64], npt.NDArray[np.int64]]: ...
+        self,
+        members: npt.NDArray[np.int64],
+        room: int,
+        level_of: npt.NDArray[np.int64],
+        seed: int,
+        flips: npt.NDArray[np.uint64],
+        rows: npt.NDArray[np.uint64],
+        row_words: int,
+        tables: list[AnswerTable],
+        table_of: npt.NDArray[np.int64],
+        threads: int,
+    ) -> tuple[
+        npt.NDArray[np.uint8],
+        npt.NDArray[np.uint8],
+        npt.NDArray[np.int64],
+        npt.NDArray[np.int64],
+        npt.NDArray[np.uint64],
+        _LookUps | None,
+    ]: ...
 
 def changed_rows(
     flips: npt.NDArray[np.uint64],
@@ -135,7 +171,8 @@ def look_up(
     rows: npt.NDArray[np.uint64],
     row_words: int,
     table_of: npt.NDArray[np.int64],
-) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]: ...
+    threads: int,
+) -> _LookUps: ...
 def check_plan(plan: Any) -> None: ...
 def plan_image(plan: Any) -> npt.NDArray[np.uint8]: ...
 def job_fields() -> list[tuple[str, int]]: ...

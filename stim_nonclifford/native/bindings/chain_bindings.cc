@@ -10,7 +10,11 @@
 #include "base/argument_checks.h"
 #include "bindings/arrays.h"
 #include "bindings/bindings.h"
+#include "bindings/gil.h"
+#include "bindings/list_caster.h"
 #include "chains/chain_moves.h"
+#include "chains/chain_steps.h"
+#include "matching/answer_table.h"
 
 namespace nb = nanobind;
 
@@ -19,12 +23,19 @@ namespace {
 using snc::require;
 using Numbers = snc::InputArray<int64_t>;
 using Reals = snc::InputArray<double>;
+using Words = snc::InputArray<uint64_t>;
 
 constexpr size_t max_mechanisms = size_t{1} << 30, max_room = size_t{1} << 20, max_row_words = size_t{1} << 16;
 
 template <typename T>
 std::span<const T> span_of(const snc::InputArray<T>& array) {
     return {array.data(), array.shape(0)};
+}
+
+nb::object answers_of(snc::LookUps found) {
+    const size_t words = found.observable_words(), count = found.gaps.size();
+    return nb::make_tuple(snc::to_array(std::move(found.predictions), {count, words}), snc::to_array(std::move(found.gaps)),
+                          snc::to_array(std::move(found.unknown)), snc::to_array(std::move(found.fresh)));
 }
 
 snc::ChainMembers checked_members(const Numbers& members, size_t room, size_t num_mechanisms) {
@@ -60,14 +71,52 @@ void set_shares(snc::ChainMoves& self, const Reals& shares) {
     self.set_shares(span_of(shares));
 }
 
-template <auto move>
-nb::object moved(const snc::ChainMoves& self, const Numbers& members, size_t room, const Numbers& level_of, uint64_t seed) {
+// Rows have words for events, observables and hash values, and may have more.
+size_t checked_tables(const std::vector<snc::AnswerTable*>& tables, const Words& rows, size_t row_words, const Numbers& table_of) {
+    for (const snc::AnswerTable* table : tables) {
+        require(table != nullptr, "tables must have no None.");
+        require(table->observable_words() == tables[0]->observable_words(), "tables must have the same observable_words.");
+        require(table->row_words() <= row_words, "row_words is less than a row has.");
+    }
+    require(row_words >= 1 && row_words <= max_row_words && rows.shape(0) % row_words == 0, "rows must have row_words words each, 1 to 2^16.");
+    const size_t count = rows.shape(0) / row_words;
+    require(table_of.shape(0) == count, "table_of must have a number for each row.");
+    if (!tables.empty()) snc::require_range(span_of(table_of), 0, static_cast<int64_t>(tables.size()), "table_of");
+    return count;
+}
+
+void check_threads(size_t threads) {
+    require(threads >= 1 && threads <= snc::max_threads,
+            "threads must be from 1 to " + std::to_string(snc::max_threads) + ", but is " + std::to_string(threads) + ".");
+}
+
+// Python's lock is not held meanwhile: no other thread may use the same tables.
+nb::object look_up(const std::vector<snc::AnswerTable*>& tables, const Words& rows, size_t row_words, const Numbers& table_of, size_t threads) {
+    require(!tables.empty(), "tables must not be empty.");
+    checked_tables(tables, rows, row_words, table_of);
+    check_threads(threads);
+    return answers_of(without_gil([&] {
+        return snc::look_up_rows(tables, span_of(rows), row_words, span_of(table_of), threads, WithoutGil::check_signals);
+    }));
+}
+
+template <snc::ChainMove move>
+nb::object moved(const snc::ChainMoves& self, const Numbers& members, size_t room, const Numbers& level_of, uint64_t seed, const Words& flips,
+                 const Words& rows, size_t row_words, const std::vector<snc::AnswerTable*>& tables, const Numbers& table_of, size_t threads) {
     const snc::ChainMembers chains = checked_members(members, room, self.num_mechanisms());
     require(level_of.shape(0) == chains.size(), "level_of must have a number for each chain.");
     snc::require_range(span_of(level_of), 0, static_cast<int64_t>(self.num_levels()), "level_of");
-    snc::ChainChanges found = (self.*move)(chains, span_of(level_of), seed);
-    return nb::make_tuple(snc::to_array(std::move(found.leaving), {chains.size(), room}), snc::to_array(std::move(found.chain_of)),
-                          snc::to_array(std::move(found.births)));
+    require(checked_tables(tables, rows, row_words, table_of) == chains.size(), "rows must have a row for each chain.");
+    require(flips.shape(0) == self.num_mechanisms() * row_words, "flips must have a row for each mechanism.");
+    check_threads(threads);
+    snc::ChainStep step = without_gil([&] {
+        return snc::propose_and_look_up(self, move, chains, span_of(level_of), seed, span_of(flips), row_words, span_of(rows), tables,
+                                        span_of(table_of), threads, WithoutGil::check_signals);
+    });
+    return nb::make_tuple(snc::to_array(std::move(step.is_changed)), snc::to_array(std::move(step.leaving), {chains.size(), room}),
+                          snc::to_array(std::move(step.births.chain_of)), snc::to_array(std::move(step.births.mechanisms)),
+                          snc::to_array(std::move(step.rows), {chains.size(), row_words}),
+                          step.look_ups ? answers_of(std::move(*step.look_ups)) : nb::none());
 }
 
 nb::object changed_rows(const snc::InputArray<uint64_t>& flips, size_t words, const Numbers& members, size_t room,
@@ -76,8 +125,9 @@ nb::object changed_rows(const snc::InputArray<uint64_t>& flips, size_t words, co
     const size_t num_mechanisms = flips.shape(0) / words;
     const snc::ChainMembers chains = checked_members(members, room, num_mechanisms);
     check_changes(chains, leaving, chain_of, births, num_mechanisms);
-    return snc::to_array(
-        snc::changed_rows(span_of(flips), words, chains, span_of(leaving), span_of(chain_of), span_of(births)), {chains.size(), words});
+    std::vector<uint64_t> rows(chains.size() * words, 0);
+    snc::flip_rows(span_of(flips), words, chains, span_of(leaving), span_of(chain_of), span_of(births), 0, chains.size(), rows.data());
+    return snc::to_array(std::move(rows), {chains.size(), words});
 }
 
 nb::object changed_members(const Numbers& members, size_t room, const snc::InputArray<uint8_t>& leaving, const Numbers& chain_of,
@@ -97,10 +147,15 @@ void bind_chains(nb::module_& m) {
     nb::class_<snc::ChainMoves>(m, "ChainMoves", "Proposals of chains over fault sets: which members leave, and what enters.")
         .def("__init__", &construct, nb::arg("num_mechanisms"), nb::arg("log_odds"), nb::arg("starts"), nb::arg("neighbours"))
         .def("set_shares", &set_shares, nb::arg("shares"))
-        .def("refresh", &moved<&snc::ChainMoves::refresh>, nb::arg("members"), nb::arg("room"), nb::arg("level_of"), nb::arg("seed"),
-             "Draws a share of the mechanisms anew. Returns which members leave, the chains that mechanisms enter, and these.")
-        .def("replace", &moved<&snc::ChainMoves::replace>, nb::arg("members"), nb::arg("room"), nb::arg("level_of"), nb::arg("seed"),
+        .def("refresh", &moved<snc::ChainMove::refresh>, nb::arg("members"), nb::arg("room"), nb::arg("level_of"), nb::arg("seed"), nb::arg("flips"), nb::arg("rows"),
+             nb::arg("row_words"), nb::arg("tables"), nb::arg("table_of"), nb::arg("threads"),
+             "Draws a share of the mechanisms anew, and looks up the rows that follow. Returns the chains that change, which members"
+             " leave, the chains that mechanisms enter, these, the rows, and as look_up; None without tables.")
+        .def("replace", &moved<snc::ChainMove::replace>, nb::arg("members"), nb::arg("room"), nb::arg("level_of"), nb::arg("seed"), nb::arg("flips"), nb::arg("rows"),
+             nb::arg("row_words"), nb::arg("tables"), nb::arg("table_of"), nb::arg("threads"),
              "Puts a neighbour in the place of a member, if the Metropolis number allows. Returns as refresh.");
+    m.def("look_up", &look_up, nb::arg("tables"), nb::arg("rows"), nb::arg("row_words"), nb::arg("table_of"), nb::arg("threads"),
+          "For each row, what its table says: predictions, gaps; the rows of which nothing is known, and those that a matching decoded.");
     m.def("changed_rows", &changed_rows, nb::arg("flips"), nb::arg("words"), nb::arg("members"), nb::arg("room"), nb::arg("leaving"),
           nb::arg("chain_of"), nb::arg("births"), "For each chain, the exclusive or of the rows of what leaves and what enters.");
     m.def("changed_members", &changed_members, nb::arg("members"), nb::arg("room"), nb::arg("leaving"), nb::arg("chain_of"),

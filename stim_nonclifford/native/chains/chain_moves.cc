@@ -51,71 +51,71 @@ void ChainMoves::set_shares(std::span<const double> shares) {
     }
 }
 
-ChainChanges ChainMoves::refresh(const ChainMembers& chains, std::span<const int64_t> level_of, uint64_t seed) const {
-    ChainChanges changes(chains);
+void ChainMoves::propose(ChainMove move, const ChainMembers& chains, std::span<const int64_t> level_of, uint64_t seed, size_t begin,
+                         size_t end, std::span<uint8_t> leaving, Births& births) const {
     std::vector<int64_t> drawn;
-    for (size_t chain = 0; chain < chains.size(); ++chain) {
-        ChainNumbers numbers(seed, chain);
-        const double share = shares_[static_cast<size_t>(level_of[chain])];
-        const double* probabilities = of_level(probabilities_, level_of[chain]);
-        const std::span<const int64_t> members = chains.of(chain);
-        for (size_t place = 0; place < members.size(); ++place)
-            if (members[place] != free_place && numbers() < share * (1 - probabilities[members[place]]))
-                changes.leaving[chain * chains.room + place] = 1;
-        // Points on the axis of the sums, on average one for each unit of length.
-        const double* sums = of_level(sums_, level_of[chain]);
-        const double* end = sums + num_mechanisms();
-        drawn.clear();
-        double at = 0;
-        for (const double* from = sums; (at -= std::log1p(-numbers())) < end[-1];) {
-            from = std::upper_bound(from, end, at);
-            drawn.push_back(from - sums);
-        }
-        for (size_t k = 0, next; k < drawn.size(); k = next) {
-            for (next = k + 1; next < drawn.size() && drawn[next] == drawn[k];) ++next;
-            // Members decide for themselves.
-            if ((next - k) % 2 == 0 || has(members, drawn[k])) continue;
-            changes.chain_of.push_back(static_cast<int64_t>(chain));
-            changes.births.push_back(drawn[k]);
-        }
+    for (size_t chain = begin; chain < end; ++chain) {
+        if (move == ChainMove::refresh) refresh(chains, chain, level_of[chain], seed, drawn, leaving, births);
+        if (move == ChainMove::replace) replace(chains, chain, level_of[chain], seed, leaving, births);
     }
-    return changes;
 }
 
-ChainChanges ChainMoves::replace(const ChainMembers& chains, std::span<const int64_t> level_of, uint64_t seed) const {
-    ChainChanges changes(chains);
-    for (size_t chain = 0; chain < chains.size(); ++chain) {
-        const std::span<const int64_t> members = chains.of(chain);
-        const int64_t size = static_cast<int64_t>(members.size()) - std::ranges::count(members, free_place);
-        if (size == 0) continue;
-        ChainNumbers numbers(seed, chain);
-        int64_t rank = numbers.below(size);
-        size_t place = 0;
-        while (members[place] == free_place || rank-- > 0) ++place;
-        const int64_t old = members[place];
-        if (degree(old) == 0) continue;
-        const int64_t chosen = neighbours_[static_cast<size_t>(starts_[static_cast<size_t>(old)] + numbers.below(degree(old)))];
-        const double* log_odds = of_level(log_odds_, level_of[chain]);
-        const double number = log_odds[chosen] - log_odds[old] + std::log(static_cast<double>(degree(old))) -
-                              std::log(static_cast<double>(degree(chosen)));
-        if (std::log(1 - numbers()) >= number || has(members, chosen)) continue;
-        changes.leaving[chain * chains.room + place] = 1;
-        changes.chain_of.push_back(static_cast<int64_t>(chain));
-        changes.births.push_back(chosen);
+void ChainMoves::refresh(const ChainMembers& chains, size_t chain, int64_t level, uint64_t seed, std::vector<int64_t>& drawn,
+                         std::span<uint8_t> leaving, Births& births) const {
+    ChainNumbers numbers(seed, chain);
+    const double share = shares_[static_cast<size_t>(level)];
+    const double* probabilities = of_level(probabilities_, level);
+    const std::span<const int64_t> members = chains.of(chain);
+    for (size_t place = 0; place < members.size(); ++place)
+        if (members[place] != free_place && numbers() < share * (1 - probabilities[members[place]]))
+            leaving[chain * chains.room + place] = 1;
+    // Points on the axis of the sums, on average one for each unit of length.
+    const double* sums = of_level(sums_, level);
+    const double* end = sums + num_mechanisms();
+    drawn.clear();
+    double at = 0;
+    for (const double* from = sums; (at -= std::log1p(-numbers())) < end[-1];) {
+        from = std::upper_bound(from, end, at);
+        drawn.push_back(from - sums);
     }
-    return changes;
+    for (size_t k = 0, next; k < drawn.size(); k = next) {
+        for (next = k + 1; next < drawn.size() && drawn[next] == drawn[k];) ++next;
+        // Members decide for themselves.
+        if ((next - k) % 2 == 0 || has(members, drawn[k])) continue;
+        births.chain_of.push_back(static_cast<int64_t>(chain));
+        births.mechanisms.push_back(drawn[k]);
+    }
 }
 
-std::vector<uint64_t> changed_rows(std::span<const uint64_t> flips, size_t words, const ChainMembers& chains, std::span<const uint8_t> leaving,
-                                   std::span<const int64_t> chain_of, std::span<const int64_t> births) {
-    std::vector<uint64_t> rows(chains.size() * words, 0);
+void ChainMoves::replace(const ChainMembers& chains, size_t chain, int64_t level, uint64_t seed, std::span<uint8_t> leaving,
+                         Births& births) const {
+    const std::span<const int64_t> members = chains.of(chain);
+    const int64_t size = static_cast<int64_t>(members.size()) - std::ranges::count(members, free_place);
+    if (size == 0) return;
+    ChainNumbers numbers(seed, chain);
+    int64_t rank = numbers.below(size);
+    size_t place = 0;
+    while (members[place] == free_place || rank-- > 0) ++place;
+    const int64_t old = members[place];
+    if (degree(old) == 0) return;
+    const int64_t chosen = neighbours_[static_cast<size_t>(starts_[static_cast<size_t>(old)] + numbers.below(degree(old)))];
+    const double* log_odds = of_level(log_odds_, level);
+    const double number = log_odds[chosen] - log_odds[old] + std::log(static_cast<double>(degree(old))) -
+                          std::log(static_cast<double>(degree(chosen)));
+    if (std::log(1 - numbers()) >= number || has(members, chosen)) return;
+    leaving[chain * chains.room + place] = 1;
+    births.chain_of.push_back(static_cast<int64_t>(chain));
+    births.mechanisms.push_back(chosen);
+}
+
+void flip_rows(std::span<const uint64_t> flips, size_t words, const ChainMembers& chains, std::span<const uint8_t> leaving,
+               std::span<const int64_t> chain_of, std::span<const int64_t> births, size_t begin, size_t end, uint64_t* rows) {
     const auto flip = [&](size_t chain, int64_t mechanism) {
         for (size_t word = 0; word < words; ++word) rows[chain * words + word] ^= flips[static_cast<size_t>(mechanism) * words + word];
     };
-    for (size_t place = 0; place < leaving.size(); ++place)
+    for (size_t place = begin * chains.room; place < end * chains.room; ++place)
         if (leaving[place]) flip(place / chains.room, chains.members[place]);
     for (size_t k = 0; k < births.size(); ++k) flip(static_cast<size_t>(chain_of[k]), births[k]);
-    return rows;
 }
 
 std::vector<int64_t> changed_members(const ChainMembers& chains, std::span<const uint8_t> leaving, std::span<const int64_t> chain_of,

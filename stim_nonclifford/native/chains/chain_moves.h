@@ -18,11 +18,14 @@ struct ChainMembers {
     std::span<const int64_t> of(size_t chain) const { return members.subspan(chain * room, room); }
 };
 
-struct ChainChanges {
-    std::vector<uint8_t> leaving;  // for each place whether its member leaves
-    std::vector<int64_t> chain_of, births;  // for each mechanism that enters the chain, ascending, and its number
+// Mechanisms that enter chains: the numbers of the chains, ascending, and of the mechanisms.
+struct Births {
+    std::vector<int64_t> chain_of, mechanisms;
+};
 
-    explicit ChainChanges(const ChainMembers& chains) : leaving(chains.members.size(), 0) {}
+enum class ChainMove : uint8_t {
+    refresh,  // draws a part of the mechanisms anew, as if nothing was known of them
+    replace,  // puts a neighbour in the place of a member, if the Metropolis number allows
 };
 
 class ChainMoves {
@@ -36,11 +39,10 @@ class ChainMoves {
     // Which part of the mechanisms `refresh` draws anew, for each level.
     void set_shares(std::span<const double> shares);
 
-    // Draws a part of the mechanisms anew, as if nothing was known of them.
-    ChainChanges refresh(const ChainMembers& chains, std::span<const int64_t> level_of, uint64_t seed) const;
-
-    // Puts a neighbour in the place of a member, if the Metropolis number allows.
-    ChainChanges replace(const ChainMembers& chains, std::span<const int64_t> level_of, uint64_t seed) const;
+    // What a move does to the chains [begin, end). In `leaving`, which has all places of all chains, it sets those whose members leave;
+    // births are appended. The seed is that of the move, whatever chains are asked for.
+    void propose(ChainMove move, const ChainMembers& chains, std::span<const int64_t> level_of, uint64_t seed, size_t begin, size_t end,
+                 std::span<uint8_t> leaving, Births& births) const;
 
    private:
     const double* of_level(const std::vector<double>& values, int64_t level) const {
@@ -50,14 +52,18 @@ class ChainMoves {
         return starts_[static_cast<size_t>(mechanism) + 1] - starts_[static_cast<size_t>(mechanism)];
     }
 
+    void refresh(const ChainMembers& chains, size_t chain, int64_t level, uint64_t seed, std::vector<int64_t>& drawn,
+                 std::span<uint8_t> leaving, Births& births) const;
+    void replace(const ChainMembers& chains, size_t chain, int64_t level, uint64_t seed, std::span<uint8_t> leaving, Births& births) const;
+
     std::vector<double> log_odds_, probabilities_;
     std::vector<int64_t> starts_, neighbours_;
     std::vector<double> shares_, sums_;  // for each level the sums of the mean numbers of times that mechanisms are drawn
 };
 
-// The exclusive or of the rows of what leaves and what enters, for each chain.
-std::vector<uint64_t> changed_rows(std::span<const uint64_t> flips, size_t words, const ChainMembers& chains, std::span<const uint8_t> leaving,
-                                   std::span<const int64_t> chain_of, std::span<const int64_t> births);
+// Flips in the rows of the chains [begin, end) what leaves and what enters them. `chain_of` and `births` are of these chains.
+void flip_rows(std::span<const uint64_t> flips, size_t words, const ChainMembers& chains, std::span<const uint8_t> leaving,
+               std::span<const int64_t> chain_of, std::span<const int64_t> births, size_t begin, size_t end, uint64_t* rows);
 
 // The members of some chains after their changes, those that stay first. They get as much room as the largest needs, and at least as
 // much as there was.

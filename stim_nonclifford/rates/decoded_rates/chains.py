@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..._native import ChainMoves, changed_members, changed_rows
-from .decoding import FailureTest, Gaps, answers_of
+from ..._native import AnswerTable, ChainMoves, changed_members, changed_rows
+from .decoding import FailureTest, Found, Gaps, answers_of, completed, tables_of
 from .failing.cores import Core
 from .jumps import CoreExchange, CoreGrowth, Jump
 from .mechanisms import FaultModel, Floats, Words
@@ -184,6 +184,7 @@ class Moves:
         starts, neighbours = model.neighbours
         self._proposals = ChainMoves(model.num_mechanisms, self._log_odds.ravel(), starts, neighbours)
         self._flips = model.flips.ravel()
+        self._looks_up_at_once = model.outcomes is None and not self._penalties.any()
         self.set_shares([level.share for level in levels])
         self._jumps: dict[str, CoreExchange | CoreGrowth] = {
             "e": CoreExchange(cores, self._log_odds),
@@ -213,10 +214,10 @@ class Moves:
         Returns:
             For each chain, whether there was a change to decide on; and whether it was made.
         """
+        if self._looks_up_at_once:
+            return self._moved_at_once("r", states, level_of, rng)
         chains = len(level_of)
-        seed = int(rng.integers(1 << 64, dtype=np.uint64))
-        proposed = self._proposals.refresh(states.members.ravel(), states.members.shape[1], level_of, seed)
-        jump = Jump(np.ones(chains, dtype=np.bool_), *proposed)
+        jump = self._proposed("r", states, level_of, rng, [])[0]
         numbers_of_outcomes = states.numbers
         if self.model.outcomes is not None:
             drawn = outcome_numbers(self.model, rng, chains)
@@ -236,9 +237,9 @@ class Moves:
         self, states: ChainStates, level_of: Indices, rng: np.random.Generator
     ) -> tuple[Bools, Bools]:
         """One move of each chain; returns as ``refresh``."""
-        seed = int(rng.integers(1 << 64, dtype=np.uint64))
-        proposed = self._proposals.replace(states.members.ravel(), states.members.shape[1], level_of, seed)
-        jump = Jump(np.ones(len(level_of), dtype=np.bool_), *proposed)
+        if self._looks_up_at_once:
+            return self._moved_at_once("s", states, level_of, rng)
+        jump = self._proposed("s", states, level_of, rng, [])[0]
         return self._decided(states, level_of, jump, rng, states.numbers)
 
     def jump(
@@ -254,7 +255,10 @@ class Moves:
 
     def fails(self, rows: Words, level_of: Indices) -> Bools:
         """Whether the decoders of levels fail on rows, and are as sure as they must be."""
-        wrong, gaps = answers_of(self.tests, rows, self._decoders[level_of])
+        return self._failing(answers_of(self.tests, rows, self._decoders[level_of]), level_of)
+
+    def _failing(self, answers: tuple[Words, Gaps], level_of: Indices) -> Bools:
+        wrong, gaps = answers
         signed = self._signed[level_of]
         values = np.where(signed, signed_gaps(wrong, gaps), gaps)
         return np.asarray((wrong.any(axis=1) | signed) & (values >= self._least_gaps[level_of]))
@@ -301,6 +305,46 @@ class Moves:
         was_decided[decided] = True
         is_accepted[accepted] = True
         return was_decided, is_accepted
+
+    def _proposed(
+        self,
+        kind: str,
+        states: ChainStates,
+        level_of: Indices,
+        rng: np.random.Generator,
+        tables: list[AnswerTable],
+    ) -> tuple[Jump, Bools, Words, Found | None]:
+        """A move of each chain, which chains it changes, their rows then, and what tables say of these."""
+        seed = int(rng.integers(1 << 64, dtype=np.uint64))
+        propose = self._proposals.refresh if kind == "r" else self._proposals.replace
+        is_changed, leaving, chain_of, births, rows, found = propose(
+            states.members.ravel(),
+            states.members.shape[1],
+            level_of,
+            seed,
+            self._flips,
+            states.rows.ravel(),
+            states.rows.shape[1],
+            tables,
+            self._decoders[level_of],
+            self.tests[0].threads,
+        )
+        jump = Jump(np.ones(len(level_of), dtype=np.bool_), leaving, chain_of, births)
+        return jump, is_changed.view(np.bool_), rows, found
+
+    def _moved_at_once(
+        self, kind: str, states: ChainStates, level_of: Indices, rng: np.random.Generator
+    ) -> tuple[Bools, Bools]:
+        """As ``_proposed`` and ``_decided``, where decoders alone decide: tables are asked on the way."""
+        jump, is_changed, rows, found = self._proposed(kind, states, level_of, rng, tables_of(self.tests))
+        assert found is not None
+        decoders = self._decoders[level_of]
+        answers = completed(self.tests, rows, decoders, decoders[is_changed], found)
+        is_accepted = is_changed & self._failing(answers, level_of)
+        accepted = np.flatnonzero(is_accepted)
+        states.rows[accepted] = rows[accepted]
+        states.replace_members(accepted, jump)
+        return is_changed, is_accepted
 
 
 def signed_gaps(wrong: Words, gaps: Gaps) -> Gaps:

@@ -12,9 +12,21 @@ from ..._native import AnswerTable, look_up
 from .mechanisms import FaultModel, Words
 from .predicting_matching import PredictingMatching
 
-__all__ = ["FailureTest", "Predict", "RepeatedRows", "answers_of", "check_answers", "not_deterministic"]
+__all__ = [
+    "FailureTest",
+    "Found",
+    "Predict",
+    "RepeatedRows",
+    "answers_of",
+    "check_answers",
+    "completed",
+    "not_deterministic",
+    "tables_of",
+]
 
 Gaps = npt.NDArray[np.int64]
+Found = tuple[Words, Gaps, npt.NDArray[np.int64], npt.NDArray[np.int64]]
+"""What ``look_up`` says: predictions, gaps, rows of which nothing is known, rows that a matching decoded."""
 
 _CACHE_BITS = 18
 _SAMPLED_BITS = np.uint64((1 << 9) - 1)
@@ -104,8 +116,10 @@ class FailureTest:
         predict: The decoder.
         most_repeated: How many rows to keep, at most, for ``differing``.
         matching: What answers like ``predict``, but faster, where it answers.
+        threads: Number of threads that look for answers, or let the matching find them.
 
     Attributes:
+        threads: The same.
         asked: Number of rows that were asked about.
         decoded: Number of rows that were decoded for them.
     """
@@ -116,7 +130,9 @@ class FailureTest:
         predict: Predict,
         most_repeated: int = 256,
         matching: PredictingMatching | None = None,
+        threads: int = 1,
     ) -> None:
+        self.threads = threads
         self._model = model
         self._predict = predict
         self._table = AnswerTable(model.detector_words, model.observable_words, _CACHE_BITS)
@@ -187,14 +203,42 @@ def answers_of(
     Returns:
         uint64, shape (rows, words of observables); and int64, shape (rows,).
     """
-    model = tests[0]._model
-    tables = [test._table for test in tests]
     rows = np.ascontiguousarray(rows)
-    predictions, gaps, unknown, fresh = look_up(tables, rows.ravel(), rows.shape[1], test_of)
-    for k, count in enumerate(np.bincount(test_of, minlength=len(tests)).tolist()):
-        tests[k].asked += count
-    for k, count in enumerate(np.bincount(test_of[fresh], minlength=len(tests)).tolist()):
-        tests[k].decoded += count
+    found = look_up(tables_of(tests), rows.ravel(), rows.shape[1], test_of, tests[0].threads)
+    return completed(tests, rows, test_of, test_of, found)
+
+
+def tables_of(tests: Sequence[FailureTest]) -> list[AnswerTable]:
+    """The tables of answers of decoders, for native code that looks rows up."""
+    return [test._table for test in tests]
+
+
+def completed(
+    tests: Sequence[FailureTest],
+    rows: Words,
+    test_of: npt.NDArray[np.int64],
+    asked: npt.NDArray[np.int64],
+    found: Found,
+) -> tuple[Words, Gaps]:
+    """As ``answers_of``, after rows have been looked up: decodes those of which nothing is known.
+
+    Args:
+        tests: The decoders, for the same mechanisms.
+        rows: uint64, shape (rows, words).
+        test_of: int64, shape (rows,).
+        asked: Of ``test_of``, those of the rows that were looked up.
+        found: What is known of them.
+    """
+    model = tests[0]._model
+    predictions, gaps, unknown, fresh = found
+    for test, count, decoded in zip(
+        tests,
+        np.bincount(asked, minlength=len(tests)).tolist(),
+        np.bincount(test_of[fresh], minlength=len(tests)).tolist(),
+        strict=True,
+    ):
+        test.asked += count
+        test.decoded += decoded
     sampled = fresh[model.hashes(rows[fresh])[:, 1] & _SAMPLED_BITS == 0]
     for k in sorted({*test_of[unknown].tolist()}):
         chosen = unknown[test_of[unknown] == k]

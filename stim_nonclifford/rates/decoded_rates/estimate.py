@@ -48,7 +48,11 @@ _FEWEST_SWEEPS = 32
 
 
 def decoded_rates(
-    circuits: Sequence[DecodedCircuit], goal: Goal, seed: int, report: Callable[[str], None]
+    circuits: Sequence[DecodedCircuit],
+    goal: Goal,
+    seed: int,
+    report: Callable[[str], None],
+    threads: int = 1,
 ) -> list[DecodedErrorRate]:
     """The logical error rates of circuits; those that differ in the strength of the noise share the work.
 
@@ -57,6 +61,7 @@ def decoded_rates(
         goal: When to stop.
         seed: 0 <= seed < 2^64.
         report: Is told what is under way.
+        threads: Number of threads.
 
     Returns:
         One result for each circuit.
@@ -68,7 +73,7 @@ def decoded_rates(
     results: dict[int, DecodedErrorRate] = {}
     families = families_of([circuit.symptoms for circuit in circuits])
     for positions in (part for family in families for part in _alike(circuits, family)):
-        family = _Family([circuits[k] for k in positions], goal, seed, report)
+        family = _Family([circuits[k] for k in positions], goal, seed, report, threads)
         results.update(zip(positions, family.rates(), strict=True))
     return [results[k] for k in range(len(circuits))]
 
@@ -85,7 +90,12 @@ class _Family:
     """Circuits whose errors differ in their probabilities only."""
 
     def __init__(
-        self, circuits: Sequence[DecodedCircuit], goal: Goal, seed: int, report: Callable[[str], None]
+        self,
+        circuits: Sequence[DecodedCircuit],
+        goal: Goal,
+        seed: int,
+        report: Callable[[str], None],
+        threads: int,
     ) -> None:
         self._deadline = Deadline(goal.max_seconds)
         self._circuits, self._goal, self._report = circuits, goal, report
@@ -96,7 +106,7 @@ class _Family:
         self._gaps = circuits[0].confidence
         most = max(_FEWEST_REPEATED, _REPEATED // len(circuits))
         self._tests = [
-            FailureTest(self._model, circuit.predict, most, circuit.matching) for circuit in circuits
+            FailureTest(self._model, circuit.predict, most, circuit.matching, threads) for circuit in circuits
         ]
         strengths = [float(np.exp(odds).sum()) for odds in self._model.log_odds]
         self._order = sorted(range(len(circuits)), key=lambda k: (-strengths[k], k))

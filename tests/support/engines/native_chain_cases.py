@@ -35,13 +35,39 @@ def table() -> _native.AnswerTable:
     return found
 
 
+_ROW = words(1, 0, 5, 6)
+_WRONG_TABLES: list[Any] = [
+    None,
+    [None],
+    [_native.AnswerTable(1, 2, 4)],
+    [table(), _native.AnswerTable(1, 2, 4)],
+]
+_WRONG_THREADS = [*WRONG_NUMBERS, 0, 1025]
+
 _MOVE = Case(
-    {"members": _MEMBERS, "room": 2, "level_of": long(0, 0), "seed": 1},
+    {
+        "members": _MEMBERS,
+        "room": 2,
+        "level_of": long(0, 0),
+        "seed": 1,
+        "flips": words(1, 0, 5, 6, 2, 0, 7, 8),
+        "rows": words(1, 0, 5, 6, 3, 0, 2, 14),
+        "row_words": 4,
+        "tables": [table()],
+        "table_of": long(0, 0),
+        "threads": 1,
+    },
     {
         "members": _WRONG_MEMBERS,
         "room": [*WRONG_NUMBERS, 0, 3, 1],
         "level_of": [*arrays(long(0, 0)), long(0, 1), long(0, -1)],
         "seed": WRONG_NUMBERS,
+        "flips": [*arrays(words(1, 0, 5, 6, 2, 0, 7, 8)), _ROW],
+        "rows": [*arrays(words(1, 0, 5, 6, 3, 0, 2, 14)), _ROW],
+        "row_words": [*WRONG_NUMBERS, 0, 3, 5, 8],
+        "tables": _WRONG_TABLES,
+        "table_of": [*arrays(long(0, 0)), long(0, 1), long(0, -1)],
+        "threads": _WRONG_THREADS,
     },
     moves,
 )
@@ -92,18 +118,13 @@ CHAIN_CASES: dict[str, Case] = {
         table,
     ),
     "look_up": Case(
-        {"tables": [table()], "rows": words(1, 0, 5, 6), "row_words": 4, "table_of": long(0)},
+        {"tables": [table()], "rows": _ROW, "row_words": 4, "table_of": long(0), "threads": 1},
         {
-            "tables": [
-                None,
-                [],
-                [None],
-                [_native.AnswerTable(1, 2, 4)],
-                [table(), _native.AnswerTable(1, 2, 4)],
-            ],
-            "rows": [*arrays(words(1, 0, 5, 6)), words(4, 0, 5, 6)],
+            "tables": [*_WRONG_TABLES, []],
+            "rows": [*arrays(_ROW), words(4, 0, 5, 6)],
             "row_words": [*WRONG_NUMBERS, 0, 3, 5],
             "table_of": [*arrays(long(0)), long(1), long(-1)],
+            "threads": _WRONG_THREADS,
         },
     ),
     "ChainMoves.__init__": Case(

@@ -76,8 +76,6 @@ class MatchingWeights:
         self, events: npt.NDArray[np.uint8], row_bytes: int, further_node: int, max_events: int
     ) -> npt.NDArray[np.int64]: ...
 
-_LookUps = tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]
-
 class ChainMoves:
     def __init__(
         self,
@@ -88,44 +86,51 @@ class ChainMoves:
     ) -> None: ...
     def set_shares(self, shares: npt.NDArray[np.float64]) -> None: ...
     def refresh(
-        self,
-        members: npt.NDArray[np.int64],
-        room: int,
-        level_of: npt.NDArray[np.int64],
-        seed: int,
-        flips: npt.NDArray[np.uint64],
-        rows: npt.NDArray[np.uint64],
-        row_words: int,
-        tables: list[AnswerTable],
-        table_of: npt.NDArray[np.int64],
-        threads: int,
-    ) -> tuple[
-        npt.NDArray[np.uint8],
-        npt.NDArray[np.uint8],
-        npt.NDArray[np.int64],
-        npt.NDArray[np.int64],
-        npt.NDArray[np.uint64],
-        _LookUps | None,
-    ]: ...
+        self, members: npt.NDArray[np.int64], room: int, level_of: npt.NDArray[np.int64], seed: int
+    ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64], npt.NDArray[np.int64]]: ...
     def replace(
+        self, members: npt.NDArray[np.int64], room: int, level_of: npt.NDArray[np.int64], seed: int
+    ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64], npt.NDArray[np.int64]]: ...
+
+class ChainWalk:
+    def __init__(
         self,
-        members: npt.NDArray[np.int64],
-        room: int,
-        level_of: npt.NDArray[np.int64],
-        seed: int,
+        moves: ChainMoves,
         flips: npt.NDArray[np.uint64],
-        rows: npt.NDArray[np.uint64],
         row_words: int,
         tables: list[AnswerTable],
-        table_of: npt.NDArray[np.int64],
-        threads: int,
+        table_of_level: npt.NDArray[np.int64],
+        least_gaps: npt.NDArray[np.int64],
+        is_signed: npt.NDArray[np.int64],
+        kinds: npt.NDArray[np.int64],
+        seeds: npt.NDArray[np.uint64],
+        members: npt.NDArray[np.int64],
+        room: int,
+        rows: npt.NDArray[np.uint64],
+        level_of: npt.NDArray[np.int64],
+        further_level_of: npt.NDArray[np.int64],
+        listing: int,
+    ) -> None: ...
+    def run(self, threads: int) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]: ...
+    def answer(self, predictions: npt.NDArray[np.uint64], gaps: npt.NDArray[np.int64]) -> None: ...
+    def state(
+        self,
     ) -> tuple[
-        npt.NDArray[np.uint8],
-        npt.NDArray[np.uint8],
         npt.NDArray[np.int64],
         npt.NDArray[np.int64],
         npt.NDArray[np.uint64],
-        _LookUps | None,
+        npt.NDArray[np.int64],
+        npt.NDArray[np.int64],
+        npt.NDArray[np.uint8],
+    ]: ...
+    def counts(
+        self,
+    ) -> tuple[
+        npt.NDArray[np.int64],
+        npt.NDArray[np.int64],
+        npt.NDArray[np.uint64],
+        npt.NDArray[np.uint64],
+        npt.NDArray[np.int64],
     ]: ...
 
 def changed_rows(
@@ -171,8 +176,7 @@ def look_up(
     rows: npt.NDArray[np.uint64],
     row_words: int,
     table_of: npt.NDArray[np.int64],
-    threads: int,
-) -> _LookUps: ...
+) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]: ...
 def check_plan(plan: Any) -> None: ...
 def plan_image(plan: Any) -> npt.NDArray[np.uint8]: ...
 def job_fields() -> list[tuple[str, int]]: ...

@@ -13,7 +13,7 @@
 #include "bindings/gil.h"
 #include "bindings/list_caster.h"
 #include "chains/chain_moves.h"
-#include "chains/chain_steps.h"
+#include "chains/chain_walk.h"
 #include "matching/answer_table.h"
 
 namespace nb = nanobind;
@@ -30,12 +30,6 @@ constexpr size_t max_mechanisms = size_t{1} << 30, max_room = size_t{1} << 20, m
 template <typename T>
 std::span<const T> span_of(const snc::InputArray<T>& array) {
     return {array.data(), array.shape(0)};
-}
-
-nb::object answers_of(snc::LookUps found) {
-    const size_t words = found.observable_words(), count = found.gaps.size();
-    return nb::make_tuple(snc::to_array(std::move(found.predictions), {count, words}), snc::to_array(std::move(found.gaps)),
-                          snc::to_array(std::move(found.unknown)), snc::to_array(std::move(found.fresh)));
 }
 
 snc::ChainMembers checked_members(const Numbers& members, size_t room, size_t num_mechanisms) {
@@ -71,52 +65,14 @@ void set_shares(snc::ChainMoves& self, const Reals& shares) {
     self.set_shares(span_of(shares));
 }
 
-// Rows have words for events, observables and hash values, and may have more.
-size_t checked_tables(const std::vector<snc::AnswerTable*>& tables, const Words& rows, size_t row_words, const Numbers& table_of) {
-    for (const snc::AnswerTable* table : tables) {
-        require(table != nullptr, "tables must have no None.");
-        require(table->observable_words() == tables[0]->observable_words(), "tables must have the same observable_words.");
-        require(table->row_words() <= row_words, "row_words is less than a row has.");
-    }
-    require(row_words >= 1 && row_words <= max_row_words && rows.shape(0) % row_words == 0, "rows must have row_words words each, 1 to 2^16.");
-    const size_t count = rows.shape(0) / row_words;
-    require(table_of.shape(0) == count, "table_of must have a number for each row.");
-    if (!tables.empty()) snc::require_range(span_of(table_of), 0, static_cast<int64_t>(tables.size()), "table_of");
-    return count;
-}
-
-void check_threads(size_t threads) {
-    require(threads >= 1 && threads <= snc::max_threads,
-            "threads must be from 1 to " + std::to_string(snc::max_threads) + ", but is " + std::to_string(threads) + ".");
-}
-
-// Python's lock is not held meanwhile: no other thread may use the same tables.
-nb::object look_up(const std::vector<snc::AnswerTable*>& tables, const Words& rows, size_t row_words, const Numbers& table_of, size_t threads) {
-    require(!tables.empty(), "tables must not be empty.");
-    checked_tables(tables, rows, row_words, table_of);
-    check_threads(threads);
-    return answers_of(without_gil([&] {
-        return snc::look_up_rows(tables, span_of(rows), row_words, span_of(table_of), threads, WithoutGil::check_signals);
-    }));
-}
-
 template <snc::ChainMove move>
-nb::object moved(const snc::ChainMoves& self, const Numbers& members, size_t room, const Numbers& level_of, uint64_t seed, const Words& flips,
-                 const Words& rows, size_t row_words, const std::vector<snc::AnswerTable*>& tables, const Numbers& table_of, size_t threads) {
+nb::object moved(const snc::ChainMoves& self, const Numbers& members, size_t room, const Numbers& level_of, uint64_t seed) {
     const snc::ChainMembers chains = checked_members(members, room, self.num_mechanisms());
     require(level_of.shape(0) == chains.size(), "level_of must have a number for each chain.");
     snc::require_range(span_of(level_of), 0, static_cast<int64_t>(self.num_levels()), "level_of");
-    require(checked_tables(tables, rows, row_words, table_of) == chains.size(), "rows must have a row for each chain.");
-    require(flips.shape(0) == self.num_mechanisms() * row_words, "flips must have a row for each mechanism.");
-    check_threads(threads);
-    snc::ChainStep step = without_gil([&] {
-        return snc::propose_and_look_up(self, move, chains, span_of(level_of), seed, span_of(flips), row_words, span_of(rows), tables,
-                                        span_of(table_of), threads, WithoutGil::check_signals);
-    });
-    return nb::make_tuple(snc::to_array(std::move(step.is_changed)), snc::to_array(std::move(step.leaving), {chains.size(), room}),
-                          snc::to_array(std::move(step.births.chain_of)), snc::to_array(std::move(step.births.mechanisms)),
-                          snc::to_array(std::move(step.rows), {chains.size(), row_words}),
-                          step.look_ups ? answers_of(std::move(*step.look_ups)) : nb::none());
+    snc::ChainChanges found = self.propose(move, chains, span_of(level_of), seed);
+    return nb::make_tuple(snc::to_array(std::move(found.leaving), {chains.size(), room}), snc::to_array(std::move(found.chain_of)),
+                          snc::to_array(std::move(found.births)));
 }
 
 nb::object changed_rows(const snc::InputArray<uint64_t>& flips, size_t words, const Numbers& members, size_t room,
@@ -125,9 +81,8 @@ nb::object changed_rows(const snc::InputArray<uint64_t>& flips, size_t words, co
     const size_t num_mechanisms = flips.shape(0) / words;
     const snc::ChainMembers chains = checked_members(members, room, num_mechanisms);
     check_changes(chains, leaving, chain_of, births, num_mechanisms);
-    std::vector<uint64_t> rows(chains.size() * words, 0);
-    snc::flip_rows(span_of(flips), words, chains, span_of(leaving), span_of(chain_of), span_of(births), 0, chains.size(), rows.data());
-    return snc::to_array(std::move(rows), {chains.size(), words});
+    return snc::to_array(
+        snc::changed_rows(span_of(flips), words, chains, span_of(leaving), span_of(chain_of), span_of(births)), {chains.size(), words});
 }
 
 nb::object changed_members(const Numbers& members, size_t room, const snc::InputArray<uint8_t>& leaving, const Numbers& chain_of,
@@ -141,21 +96,135 @@ nb::object changed_members(const Numbers& members, size_t room, const snc::Input
     return snc::to_array(std::move(found), {chosen.shape(0), new_room});
 }
 
+// What a walk refers to is kept: the moves, the tables, and the array of flips. Another thread must not use the same tables while it runs.
+struct Walk {
+    nb::object moves;
+    nb::list tables;
+    Words flips;
+    snc::ChainWalk walk;
+};
+
+// 0: refresh, 1: replace.
+std::vector<snc::ChainMove> checked_kinds(const Numbers& kinds) {
+    snc::require_range(span_of(kinds), 0, 2, "kinds");
+    std::vector<snc::ChainMove> found;
+    for (const int64_t kind : span_of(kinds)) found.push_back(kind == 0 ? snc::ChainMove::refresh : snc::ChainMove::replace);
+    return found;
+}
+
+std::vector<snc::AnswerTable*> checked_tables(const nb::list& tables, size_t row_words) {
+    std::vector<snc::AnswerTable*> found;
+    for (const nb::handle each : tables) {
+        require(nb::isinstance<snc::AnswerTable>(each), "tables must be a list of AnswerTable.");
+        found.push_back(nb::cast<snc::AnswerTable*>(each));
+        require(found.back()->observable_words() == found[0]->observable_words(), "tables must have the same observable_words.");
+        require(found.back()->row_words() <= row_words, "row_words is less than a row has.");
+    }
+    require(!found.empty(), "tables must not be empty.");
+    return found;
+}
+
+void construct_walk(Walk* self, const nb::object& moves, const Words& flips, size_t row_words, const nb::list& tables,
+                    const Numbers& table_of_level, const Numbers& least_gaps, const Numbers& is_signed, const Numbers& kinds,
+                    const Words& seeds, const Numbers& members, size_t room, const Words& rows, const Numbers& level_of,
+                    const Numbers& further_level_of, uint64_t listing) {
+    require(nb::isinstance<snc::ChainMoves>(moves), "moves must be ChainMoves.");
+    const auto& known = nb::cast<const snc::ChainMoves&>(moves);
+    require(row_words >= 1 && row_words <= max_row_words, "row_words must be from 1 to 2^16.");
+    require(flips.shape(0) == known.num_mechanisms() * row_words, "flips must have a row for each mechanism.");
+    const std::vector<snc::AnswerTable*> found = checked_tables(tables, row_words);
+    const size_t num_levels = known.num_levels();
+    require(table_of_level.shape(0) == num_levels && least_gaps.shape(0) == num_levels && is_signed.shape(0) == num_levels,
+            "table_of_level, least_gaps and is_signed must have a number for each level.");
+    snc::require_range(span_of(table_of_level), 0, static_cast<int64_t>(found.size()), "table_of_level");
+    std::vector<snc::LevelCondition> conditions(num_levels);
+    for (size_t k = 0; k < num_levels; ++k)
+        conditions[k] = {table_of_level.data()[k], least_gaps.data()[k], is_signed.data()[k] != 0};
+    std::vector<snc::ChainMove> moves_of_walk = checked_kinds(kinds);
+    require(seeds.shape(0) == moves_of_walk.size(), "seeds must have a number for each of kinds.");
+    const snc::ChainMembers chains = checked_members(members, room, known.num_mechanisms());
+    require(rows.shape(0) == chains.size() * row_words, "rows must have a row for each chain.");
+    require(level_of.shape(0) == chains.size(), "level_of must have a number for each chain.");
+    require(further_level_of.shape(0) == chains.size(), "further_level_of must have a number for each chain.");
+    snc::require_range(span_of(level_of), 0, static_cast<int64_t>(num_levels), "level_of");
+    snc::require_range(span_of(further_level_of), -1, static_cast<int64_t>(num_levels), "further_level_of");
+    new (self) Walk{moves, nb::list(tables), flips,
+                    snc::ChainWalk(known, span_of(flips), row_words, found, std::move(conditions), std::move(moves_of_walk),
+                                   snc::to_vector(seeds), chains, span_of(rows), snc::to_vector(level_of),
+                                   snc::to_vector(further_level_of), listing)};
+}
+
+nb::object run_walk(Walk& self, size_t threads) {
+    require(threads >= 1 && threads <= snc::max_threads,
+            "threads must be from 1 to " + std::to_string(snc::max_threads) + ", but is " + std::to_string(threads) + ".");
+    snc::ChainWalk& walk = self.walk;
+    without_gil([&] { walk.run(threads, WithoutGil::check_signals); });
+    std::vector<uint64_t> rows;
+    std::vector<int64_t> tables;
+    for (const size_t chain : walk.waiting()) {
+        const std::span<const uint64_t> row = walk.row_asked(chain);
+        rows.insert(rows.end(), row.begin(), row.end());
+        tables.push_back(walk.table_asked(chain));
+    }
+    const size_t count = tables.size();
+    return nb::make_tuple(snc::to_array(std::move(rows), {count, walk.row_words()}), snc::to_array(std::move(tables)));
+}
+
+void answer_walk(Walk& self, const Words& predictions, const Numbers& gaps) {
+    const size_t count = self.walk.waiting().size();
+    require(gaps.shape(0) == count, "gaps must have a number for each chain that waits.");
+    require(predictions.shape(0) == count * self.walk.observable_words(), "predictions must have the words of each chain that waits.");
+    self.walk.answer(span_of(predictions), span_of(gaps));
+}
+
+nb::object state_of_walk(const Walk& self) {
+    const snc::ChainWalk& walk = self.walk;
+    size_t room = 1;
+    for (size_t k = 0; k < walk.size(); ++k) room = std::max(room, walk.members(k).size());
+    std::vector<int64_t> members(walk.size() * room, -1), sizes, decided, accepted;
+    std::vector<uint8_t> is_further;
+    for (size_t k = 0; k < walk.size(); ++k) {
+        const std::span<const int64_t> mine = walk.members(k);
+        std::ranges::copy(mine, members.begin() + static_cast<std::ptrdiff_t>(k * room));
+        sizes.push_back(static_cast<int64_t>(mine.size()));
+        decided.push_back(walk.decided(k));
+        accepted.push_back(walk.accepted(k));
+        is_further.push_back(walk.is_further(k));
+    }
+    return nb::make_tuple(snc::to_array(std::move(members), {walk.size(), room}), snc::to_array(std::move(sizes)),
+                          snc::to_array(std::vector(walk.rows()), {walk.size(), walk.row_words()}), snc::to_array(std::move(decided)),
+                          snc::to_array(std::move(accepted)), snc::to_array(std::move(is_further)));
+}
+
+nb::object counts_of_walk(const Walk& self) {
+    const snc::TableCounts& counts = self.walk.counts();
+    const size_t listed = counts.listed_tables.size();
+    return nb::make_tuple(snc::to_array(std::vector(counts.asked)), snc::to_array(std::vector(counts.fresh)),
+                          snc::to_array(std::vector(counts.listed_rows), {listed, self.walk.row_words()}),
+                          snc::to_array(std::vector(counts.listed_predictions), {listed, size_t{1}}),
+                          snc::to_array(std::vector(counts.listed_tables)));
+}
+
 }  // namespace
 
 void bind_chains(nb::module_& m) {
     nb::class_<snc::ChainMoves>(m, "ChainMoves", "Proposals of chains over fault sets: which members leave, and what enters.")
         .def("__init__", &construct, nb::arg("num_mechanisms"), nb::arg("log_odds"), nb::arg("starts"), nb::arg("neighbours"))
         .def("set_shares", &set_shares, nb::arg("shares"))
-        .def("refresh", &moved<snc::ChainMove::refresh>, nb::arg("members"), nb::arg("room"), nb::arg("level_of"), nb::arg("seed"), nb::arg("flips"), nb::arg("rows"),
-             nb::arg("row_words"), nb::arg("tables"), nb::arg("table_of"), nb::arg("threads"),
-             "Draws a share of the mechanisms anew, and looks up the rows that follow. Returns the chains that change, which members"
-             " leave, the chains that mechanisms enter, these, the rows, and as look_up; None without tables.")
-        .def("replace", &moved<snc::ChainMove::replace>, nb::arg("members"), nb::arg("room"), nb::arg("level_of"), nb::arg("seed"), nb::arg("flips"), nb::arg("rows"),
-             nb::arg("row_words"), nb::arg("tables"), nb::arg("table_of"), nb::arg("threads"),
+        .def("refresh", &moved<snc::ChainMove::refresh>, nb::arg("members"), nb::arg("room"), nb::arg("level_of"), nb::arg("seed"),
+             "Draws a share of the mechanisms anew. Returns which members leave, the chains that mechanisms enter, and these.")
+        .def("replace", &moved<snc::ChainMove::replace>, nb::arg("members"), nb::arg("room"), nb::arg("level_of"), nb::arg("seed"),
              "Puts a neighbour in the place of a member, if the Metropolis number allows. Returns as refresh.");
-    m.def("look_up", &look_up, nb::arg("tables"), nb::arg("rows"), nb::arg("row_words"), nb::arg("table_of"), nb::arg("threads"),
-          "For each row, what its table says: predictions, gaps; the rows of which nothing is known, and those that a matching decoded.");
+    nb::class_<Walk>(m, "ChainWalk", "Chains that take several moves, each by itself, as far as what is known of rows allows.")
+        .def("__init__", &construct_walk, nb::arg("moves"), nb::arg("flips"), nb::arg("row_words"), nb::arg("tables"),
+             nb::arg("table_of_level"), nb::arg("least_gaps"), nb::arg("is_signed"), nb::arg("kinds"), nb::arg("seeds"), nb::arg("members"),
+             nb::arg("room"), nb::arg("rows"), nb::arg("level_of"), nb::arg("further_level_of"), nb::arg("listing"))
+        .def("run", &run_walk, nb::arg("threads"), "Returns the rows of which nothing is known, and the tables; none: all chains are done.")
+        .def("answer", &answer_walk, nb::arg("predictions"), nb::arg("gaps"), "Of the rows that were returned.")
+        .def("state", &state_of_walk,
+             "Members, their numbers, rows, changes decided on and made, and whether rows can be states of further levels.")
+        .def("counts", &counts_of_walk,
+             "Rows that tables were asked about, those that matchings decoded; some of the latter, their predictions and tables.");
     m.def("changed_rows", &changed_rows, nb::arg("flips"), nb::arg("words"), nb::arg("members"), nb::arg("room"), nb::arg("leaving"),
           nb::arg("chain_of"), nb::arg("births"), "For each chain, the exclusive or of the rows of what leaves and what enters.");
     m.def("changed_members", &changed_members, nb::arg("members"), nb::arg("room"), nb::arg("leaving"), nb::arg("chain_of"),

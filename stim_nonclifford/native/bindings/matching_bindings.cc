@@ -24,6 +24,9 @@ using snc::require;
 
 constexpr uint32_t max_nodes = 1 << 20, max_weight = 1 << 26, max_words = 1 << 14, max_size_bits = 24;
 
+// So many rows before they are looked at, their places are announced to the memory.
+constexpr size_t ahead = 8;
+
 using Numbers = snc::InputArray<int64_t>;
 using WordArray = snc::InputArray<uint64_t>;
 
@@ -102,6 +105,40 @@ size_t num_rows(const WordArray& rows, size_t words) {
     return rows.shape(0) / words;
 }
 
+// Of the tables in a list, one for each row. Rows may have more words, which are not looked at.
+nb::object look_up(const std::vector<snc::AnswerTable*>& tables, const WordArray& rows, size_t row_words, const Numbers& table_of) {
+    require(!tables.empty(), "tables must not be empty.");
+    for (const snc::AnswerTable* table : tables) {
+        require(table != nullptr, "tables must have no None.");
+        require(table->observable_words() == tables[0]->observable_words(), "tables must have the same observable_words.");
+        require(table->row_words() <= row_words, "row_words is less than a row has.");
+    }
+    const size_t count = num_rows(rows, row_words), words = tables[0]->observable_words();
+    require(table_of.shape(0) == count, "table_of must have a number for each row.");
+    snc::require_range(std::span(table_of.data(), count), 0, static_cast<int64_t>(tables.size()), "table_of");
+    std::vector<uint64_t> predictions(count * words);
+    std::vector<int64_t> gaps(count), unknown, fresh;
+    snc::MatchingScratch scratch;
+    const auto row_at = [&](size_t k) { return rows.data() + k * row_words; };
+    for (size_t k = 0; k < count; ++k) {
+        if (k + ahead < count) tables[static_cast<size_t>(table_of.data()[k + ahead])]->announce(row_at(k + ahead));
+        snc::AnswerTable& table = *tables[static_cast<size_t>(table_of.data()[k])];
+        require(table.can_have(row_at(k)), "An event is at no node.");
+        if (const snc::AnswerTable::Answer found = table.find(row_at(k)); found.prediction != nullptr) {
+            std::copy_n(found.prediction, words, &predictions[k * words]);
+            gaps[k] = found.gap;
+        } else if (const int matched = table.match(row_at(k), scratch); matched != snc::MatchingPrediction::unknown) {
+            predictions[k * words] = static_cast<uint64_t>(matched);
+            table.put(row_at(k), &predictions[k * words], 0);
+            fresh.push_back(static_cast<int64_t>(k));
+        } else {
+            unknown.push_back(static_cast<int64_t>(k));
+        }
+    }
+    return nb::make_tuple(snc::to_array(std::move(predictions), {count, words}), snc::to_array(std::move(gaps)),
+                          snc::to_array(std::move(unknown)), snc::to_array(std::move(fresh)));
+}
+
 void put(snc::AnswerTable& self, const WordArray& rows, size_t row_words, const WordArray& predictions, const Numbers& gaps) {
     require(self.row_words() <= row_words, "row_words is less than a row has.");
     const size_t count = num_rows(rows, row_words), words = self.observable_words();
@@ -124,4 +161,6 @@ void bind_matching(nb::module_& m) {
              nb::arg("added"), nb::arg("max_events"), nb::arg("max_bytes"),
              "Answers that are not known are those of a matching of the least weight, where only one class has it.")
         .def("put", &put, nb::arg("rows"), nb::arg("row_words"), nb::arg("predictions"), nb::arg("gaps"));
+    m.def("look_up", &look_up, nb::arg("tables"), nb::arg("rows"), nb::arg("row_words"), nb::arg("table_of"),
+          "For each row, what its table says: predictions, gaps; the rows of which nothing is known, and those that a matching decoded.");
 }

@@ -51,45 +51,56 @@ void ChainMoves::set_shares(std::span<const double> shares) {
     }
 }
 
-void ChainMoves::propose(ChainMove move, const ChainMembers& chains, std::span<const int64_t> level_of, uint64_t seed, size_t begin,
-                         size_t end, std::span<uint8_t> leaving, Births& births) const {
-    std::vector<int64_t> drawn;
-    for (size_t chain = begin; chain < end; ++chain) {
-        if (move == ChainMove::refresh) refresh(chains, chain, level_of[chain], seed, drawn, leaving, births);
-        if (move == ChainMove::replace) replace(chains, chain, level_of[chain], seed, leaving, births);
-    }
+bool ChainChange::is_one() const { return !births.empty() || std::ranges::find(leaving, 1) != leaving.end(); }
+
+void ChainMoves::propose(ChainMove move, std::span<const int64_t> members, int64_t level, uint64_t seed, uint64_t chain,
+                         ChainChange& change) const {
+    change.leaving.assign(members.size(), 0);
+    change.births.clear();
+    if (move == ChainMove::refresh) refresh(members, level, seed, chain, change);
+    if (move == ChainMove::replace) replace(members, level, seed, chain, change);
 }
 
-void ChainMoves::refresh(const ChainMembers& chains, size_t chain, int64_t level, uint64_t seed, std::vector<int64_t>& drawn,
-                         std::span<uint8_t> leaving, Births& births) const {
+ChainChanges ChainMoves::propose(ChainMove move, const ChainMembers& chains, std::span<const int64_t> level_of, uint64_t seed) const {
+    ChainChanges changes;
+    ChainChange change;
+    for (size_t chain = 0; chain < chains.size(); ++chain) {
+        propose(move, chains.of(chain), level_of[chain], seed, chain, change);
+        changes.leaving.insert(changes.leaving.end(), change.leaving.begin(), change.leaving.end());
+        changes.chain_of.insert(changes.chain_of.end(), change.births.size(), static_cast<int64_t>(chain));
+        changes.births.insert(changes.births.end(), change.births.begin(), change.births.end());
+    }
+    return changes;
+}
+
+void ChainMoves::refresh(std::span<const int64_t> members, int64_t level, uint64_t seed, uint64_t chain, ChainChange& change) const {
     ChainNumbers numbers(seed, chain);
     const double share = shares_[static_cast<size_t>(level)];
     const double* probabilities = of_level(probabilities_, level);
-    const std::span<const int64_t> members = chains.of(chain);
     for (size_t place = 0; place < members.size(); ++place)
-        if (members[place] != free_place && numbers() < share * (1 - probabilities[members[place]]))
-            leaving[chain * chains.room + place] = 1;
-    // Points on the axis of the sums, on average one for each unit of length.
+        if (members[place] != free_place && numbers() < share * (1 - probabilities[members[place]])) change.leaving[place] = 1;
+    // Points on the axis of the sums, on average one for each unit of length. A mechanism enters if an odd number of them is its own.
     const double* sums = of_level(sums_, level);
     const double* end = sums + num_mechanisms();
-    drawn.clear();
+    const auto add = [&](int64_t mechanism, size_t times) {
+        if (times % 2 == 1 && !has(members, mechanism)) change.births.push_back(mechanism);  // members decide for themselves
+    };
+    int64_t drawn = free_place;
+    size_t times = 0;
     double at = 0;
     for (const double* from = sums; (at -= std::log1p(-numbers())) < end[-1];) {
         from = std::upper_bound(from, end, at);
-        drawn.push_back(from - sums);
+        if (from - sums != drawn) {
+            add(drawn, times);
+            drawn = from - sums;
+            times = 0;
+        }
+        ++times;
     }
-    for (size_t k = 0, next; k < drawn.size(); k = next) {
-        for (next = k + 1; next < drawn.size() && drawn[next] == drawn[k];) ++next;
-        // Members decide for themselves.
-        if ((next - k) % 2 == 0 || has(members, drawn[k])) continue;
-        births.chain_of.push_back(static_cast<int64_t>(chain));
-        births.mechanisms.push_back(drawn[k]);
-    }
+    add(drawn, times);
 }
 
-void ChainMoves::replace(const ChainMembers& chains, size_t chain, int64_t level, uint64_t seed, std::span<uint8_t> leaving,
-                         Births& births) const {
-    const std::span<const int64_t> members = chains.of(chain);
+void ChainMoves::replace(std::span<const int64_t> members, int64_t level, uint64_t seed, uint64_t chain, ChainChange& change) const {
     const int64_t size = static_cast<int64_t>(members.size()) - std::ranges::count(members, free_place);
     if (size == 0) return;
     ChainNumbers numbers(seed, chain);
@@ -103,19 +114,20 @@ void ChainMoves::replace(const ChainMembers& chains, size_t chain, int64_t level
     const double number = log_odds[chosen] - log_odds[old] + std::log(static_cast<double>(degree(old))) -
                           std::log(static_cast<double>(degree(chosen)));
     if (std::log(1 - numbers()) >= number || has(members, chosen)) return;
-    leaving[chain * chains.room + place] = 1;
-    births.chain_of.push_back(static_cast<int64_t>(chain));
-    births.mechanisms.push_back(chosen);
+    change.leaving[place] = 1;
+    change.births.push_back(chosen);
 }
 
-void flip_rows(std::span<const uint64_t> flips, size_t words, const ChainMembers& chains, std::span<const uint8_t> leaving,
-               std::span<const int64_t> chain_of, std::span<const int64_t> births, size_t begin, size_t end, uint64_t* rows) {
+std::vector<uint64_t> changed_rows(std::span<const uint64_t> flips, size_t words, const ChainMembers& chains, std::span<const uint8_t> leaving,
+                                   std::span<const int64_t> chain_of, std::span<const int64_t> births) {
+    std::vector<uint64_t> rows(chains.size() * words, 0);
     const auto flip = [&](size_t chain, int64_t mechanism) {
         for (size_t word = 0; word < words; ++word) rows[chain * words + word] ^= flips[static_cast<size_t>(mechanism) * words + word];
     };
-    for (size_t place = begin * chains.room; place < end * chains.room; ++place)
+    for (size_t place = 0; place < leaving.size(); ++place)
         if (leaving[place]) flip(place / chains.room, chains.members[place]);
     for (size_t k = 0; k < births.size(); ++k) flip(static_cast<size_t>(chain_of[k]), births[k]);
+    return rows;
 }
 
 std::vector<int64_t> changed_members(const ChainMembers& chains, std::span<const uint8_t> leaving, std::span<const int64_t> chain_of,

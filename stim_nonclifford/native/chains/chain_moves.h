@@ -18,9 +18,18 @@ struct ChainMembers {
     std::span<const int64_t> of(size_t chain) const { return members.subspan(chain * room, room); }
 };
 
-// Mechanisms that enter chains: the numbers of the chains, ascending, and of the mechanisms.
-struct Births {
-    std::vector<int64_t> chain_of, mechanisms;
+// What a move does to one chain.
+struct ChainChange {
+    std::vector<uint8_t> leaving;  // for each place of its members
+    std::vector<int64_t> births;
+
+    bool is_one() const;
+};
+
+// The same of many chains.
+struct ChainChanges {
+    std::vector<uint8_t> leaving;
+    std::vector<int64_t> chain_of, births;  // for each mechanism that enters the chain, ascending, and its number
 };
 
 enum class ChainMove : uint8_t {
@@ -39,10 +48,9 @@ class ChainMoves {
     // Which part of the mechanisms `refresh` draws anew, for each level.
     void set_shares(std::span<const double> shares);
 
-    // What a move does to the chains [begin, end). In `leaving`, which has all places of all chains, it sets those whose members leave;
-    // births are appended. The seed is that of the move, whatever chains are asked for.
-    void propose(ChainMove move, const ChainMembers& chains, std::span<const int64_t> level_of, uint64_t seed, size_t begin, size_t end,
-                 std::span<uint8_t> leaving, Births& births) const;
+    // What a move does to the members of a chain at a level. Chains that have a seed together have different numbers.
+    void propose(ChainMove move, std::span<const int64_t> members, int64_t level, uint64_t seed, uint64_t chain, ChainChange& change) const;
+    ChainChanges propose(ChainMove move, const ChainMembers& chains, std::span<const int64_t> level_of, uint64_t seed) const;
 
    private:
     const double* of_level(const std::vector<double>& values, int64_t level) const {
@@ -52,18 +60,17 @@ class ChainMoves {
         return starts_[static_cast<size_t>(mechanism) + 1] - starts_[static_cast<size_t>(mechanism)];
     }
 
-    void refresh(const ChainMembers& chains, size_t chain, int64_t level, uint64_t seed, std::vector<int64_t>& drawn,
-                 std::span<uint8_t> leaving, Births& births) const;
-    void replace(const ChainMembers& chains, size_t chain, int64_t level, uint64_t seed, std::span<uint8_t> leaving, Births& births) const;
+    void refresh(std::span<const int64_t> members, int64_t level, uint64_t seed, uint64_t chain, ChainChange& change) const;
+    void replace(std::span<const int64_t> members, int64_t level, uint64_t seed, uint64_t chain, ChainChange& change) const;
 
     std::vector<double> log_odds_, probabilities_;
     std::vector<int64_t> starts_, neighbours_;
     std::vector<double> shares_, sums_;  // for each level the sums of the mean numbers of times that mechanisms are drawn
 };
 
-// Flips in the rows of the chains [begin, end) what leaves and what enters them. `chain_of` and `births` are of these chains.
-void flip_rows(std::span<const uint64_t> flips, size_t words, const ChainMembers& chains, std::span<const uint8_t> leaving,
-               std::span<const int64_t> chain_of, std::span<const int64_t> births, size_t begin, size_t end, uint64_t* rows);
+// The exclusive or of the rows of what leaves and what enters, for each chain.
+std::vector<uint64_t> changed_rows(std::span<const uint64_t> flips, size_t words, const ChainMembers& chains, std::span<const uint8_t> leaving,
+                                   std::span<const int64_t> chain_of, std::span<const int64_t> births);
 
 // The members of some chains after their changes, those that stay first. They get as much room as the largest needs, and at least as
 // much as there was.

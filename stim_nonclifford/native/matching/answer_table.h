@@ -55,6 +55,7 @@ class AnswerTable {
     uint32_t event_words() const { return event_words_; }
     uint32_t observable_words() const { return observable_words_; }
     uint32_t row_words() const { return event_words_ + observable_words_ + key_words; }
+    const uint64_t* key_of(const uint64_t* row) const { return row + event_words_ + observable_words_; }
 
     // Whether all events are at nodes of the matching.
     bool can_have(const uint64_t* row) const { return !matching_ || !has_bits_beyond(row, event_words_, matching_->num_detectors()); }
@@ -76,7 +77,6 @@ class AnswerTable {
         void operator()(uint64_t* words) const { std::free(words); }
     };
 
-    const uint64_t* key_of(const uint64_t* row) const { return row + event_words_ + observable_words_; }
     size_t place_of(const uint64_t* row) const { return (key_of(row)[0] & mask_) * entry_words_; }
 
     uint32_t event_words_, observable_words_;

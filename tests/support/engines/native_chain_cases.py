@@ -35,44 +35,82 @@ def table() -> _native.AnswerTable:
     return found
 
 
-_ROW = words(1, 0, 5, 6)
-_WRONG_TABLES: list[Any] = [
-    None,
-    [None],
-    [_native.AnswerTable(1, 2, 4)],
-    [table(), _native.AnswerTable(1, 2, 4)],
-]
-_WRONG_THREADS = [*WRONG_NUMBERS, 0, 1025]
-
 _MOVE = Case(
-    {
-        "members": _MEMBERS,
-        "room": 2,
-        "level_of": long(0, 0),
-        "seed": 1,
-        "flips": words(1, 0, 5, 6, 2, 0, 7, 8),
-        "rows": words(1, 0, 5, 6, 3, 0, 2, 14),
-        "row_words": 4,
-        "tables": [table()],
-        "table_of": long(0, 0),
-        "threads": 1,
-    },
+    {"members": _MEMBERS, "room": 2, "level_of": long(0, 0), "seed": 1},
     {
         "members": _WRONG_MEMBERS,
         "room": [*WRONG_NUMBERS, 0, 3, 1],
         "level_of": [*arrays(long(0, 0)), long(0, 1), long(0, -1)],
         "seed": WRONG_NUMBERS,
-        "flips": [*arrays(words(1, 0, 5, 6, 2, 0, 7, 8)), _ROW],
-        "rows": [*arrays(words(1, 0, 5, 6, 3, 0, 2, 14)), _ROW],
-        "row_words": [*WRONG_NUMBERS, 0, 3, 5, 8],
-        "tables": _WRONG_TABLES,
-        "table_of": [*arrays(long(0, 0)), long(0, 1), long(0, -1)],
-        "threads": _WRONG_THREADS,
     },
     moves,
 )
 
+_WALK: dict[str, Any] = {
+    "moves": moves(),
+    "flips": words(1, 0, 5, 6, 2, 0, 7, 8),
+    "row_words": 4,
+    "tables": [table()],
+    "table_of_level": long(0),
+    "least_gaps": long(0),
+    "is_signed": long(0),
+    "kinds": long(0, 1),
+    "seeds": words(7, 8),
+    "members": _MEMBERS,
+    "room": 2,
+    "rows": words(3, 0, 2, 14, 2, 0, 7, 8),
+    "level_of": long(0, 0),
+    "further_level_of": long(-1, 0),
+    "listing": 1,
+}
+
+
+def walk() -> _native.ChainWalk:
+    return _native.ChainWalk(**_WALK)
+
+
+def waiting_walk() -> _native.ChainWalk:
+    """One with a table that knows nothing."""
+    of_all = {"tables": [_native.AnswerTable(1, 1, 4)], "further_level_of": long(0, 0)}
+    found = _native.ChainWalk(**{**_WALK, **of_all})
+    assert len(found.run(1)[1]) == 2
+    return found
+
+
 CHAIN_CASES: dict[str, Case] = {
+    "ChainWalk.__init__": Case(
+        _WALK,
+        {
+            "moves": [None, 1, table()],
+            "flips": [*arrays(_WALK["flips"]), words(1, 0, 5, 6)],
+            "row_words": [*WRONG_NUMBERS, 0, 3, 5, 8, 2**16 + 1],
+            "tables": [
+                None,
+                [],
+                [None],
+                [moves()],
+                [_native.AnswerTable(2, 1, 4)],
+                [table(), _native.AnswerTable(1, 2, 4)],
+            ],
+            "table_of_level": [*arrays(long(0)), long(1), long(-1)],
+            "least_gaps": arrays(long(0)),
+            "is_signed": arrays(long(0)),
+            "kinds": [*arrays(long(0, 1)), long(0, 2), long(0, -1)],
+            "seeds": arrays(words(7, 8)),
+            "members": _WRONG_MEMBERS,
+            "room": [*WRONG_NUMBERS, 0, 3, 1],
+            "rows": arrays(_WALK["rows"]),
+            "level_of": [*arrays(long(0, 0)), long(0, 1), long(0, -1)],
+            "further_level_of": [*arrays(long(-1, 0)), long(0, 1), long(0, -2)],
+            "listing": WRONG_NUMBERS,
+        },
+    ),
+    "ChainWalk.run": Case({"threads": 1}, {"threads": [*WRONG_NUMBERS, 0, 1025]}, walk),
+    "ChainWalk.answer": Case(
+        {"predictions": words(1, 0), "gaps": long(0, 0)},
+        {"predictions": [*arrays(words(1, 0)), words(1)], "gaps": [*arrays(long(0, 0)), long(0)]},
+        waiting_walk,
+    ),
     "AnswerTable.__init__": Case(
         {"event_words": 1, "observable_words": 1, "size_bits": 4},
         {
@@ -118,13 +156,18 @@ CHAIN_CASES: dict[str, Case] = {
         table,
     ),
     "look_up": Case(
-        {"tables": [table()], "rows": _ROW, "row_words": 4, "table_of": long(0), "threads": 1},
+        {"tables": [table()], "rows": words(1, 0, 5, 6), "row_words": 4, "table_of": long(0)},
         {
-            "tables": [*_WRONG_TABLES, []],
-            "rows": [*arrays(_ROW), words(4, 0, 5, 6)],
+            "tables": [
+                None,
+                [],
+                [None],
+                [_native.AnswerTable(1, 2, 4)],
+                [table(), _native.AnswerTable(1, 2, 4)],
+            ],
+            "rows": [*arrays(words(1, 0, 5, 6)), words(4, 0, 5, 6)],
             "row_words": [*WRONG_NUMBERS, 0, 3, 5],
             "table_of": [*arrays(long(0)), long(1), long(-1)],
-            "threads": _WRONG_THREADS,
         },
     ),
     "ChainMoves.__init__": Case(

@@ -124,6 +124,7 @@ def _decoded_circuit(
     postselected = checked_mask(postselection_mask, circuit.num_detectors, "postselection_mask", "detectors")
     symptoms = exact_symptoms(circuit)
     model = _model_for(circuit, decoder)
+    recipe = compiled_decoder, (model, decoder, confidence)
     return DecodedCircuit(
         symptoms,
         compiled_decoder(model, decoder, confidence),
@@ -132,6 +133,7 @@ def _decoded_circuit(
         tuple(postselected),
         confidence,
         None if confidence else predicting_matching(model, decoder),
+        recipe,
     )
 
 

@@ -95,8 +95,10 @@ class RepeatedRows:
             if key not in self._answers:
                 self._answers[key] = dets[k].tobytes(), _answer_bytes(predictions[k], gaps[k])
         while len(self._answers) > self._most_rows:
-            self._mask = 2 * self._mask + 1
-            self._answers = {key: each for key, each in self._answers.items() if not key & self._mask}
+            kept = {key: each for key, each in self._answers.items() if not key & self._mask}
+            if len(kept) == len(self._answers):
+                self._mask = 2 * self._mask + 1
+            self._answers = kept
 
     def differing(self, predict: Predict) -> tuple[int, int]:
         """Decodes the sample once more, in one batch and in another order.

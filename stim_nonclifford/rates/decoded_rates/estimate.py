@@ -13,6 +13,7 @@ from .anchors import Chains, LowAnchor, Profile, chains_of, profile_of
 from .chains import ChainStates
 from .deadline import Deadline, TimeIsOver
 from .decoding import FailureTest, check_answers, not_deterministic
+from .decoding_processes import DecodingProcesses
 from .failing.lightest import largest_enumerable, log_probability_of_lightest
 from .failing.sets import FailingSets, failing_sets
 from .failing.study import FailureStudy
@@ -70,6 +71,21 @@ def decoded_rates(
         ResourceLimitError: Nothing can be said in the time that there is, or no failing shot is found.
         ValueError: A decoder returned something else than predictions, or is not deterministic.
     """
+    with DecodingProcesses([circuit.recipe for circuit in circuits], threads - 1) as processes:
+        shared = [
+            replace(circuit, predict=processes.shared(k, circuit.predict))
+            for k, circuit in enumerate(circuits)
+        ]
+        return _rates_of(shared, goal, seed, report, threads)
+
+
+def _rates_of(
+    circuits: Sequence[DecodedCircuit],
+    goal: Goal,
+    seed: int,
+    report: Callable[[str], None],
+    threads: int,
+) -> list[DecodedErrorRate]:
     results: dict[int, DecodedErrorRate] = {}
     families = families_of([circuit.symptoms for circuit in circuits])
     for positions in (part for family in families for part in _alike(circuits, family)):

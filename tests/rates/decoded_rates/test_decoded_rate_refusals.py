@@ -218,7 +218,7 @@ def test_time_ends_the_search_with_what_is_known(monkeypatch: pytest.MonkeyPatch
     looks = itertools.count()
     monkeypatch.setattr(deadline, "time", SimpleNamespace(monotonic=lambda: 0.005 * next(looks)))
     rate = repetition_code(1e-3, rounds=3).logical_error_rate(
-        decoder="pymatching", relative_error=1e-5, max_seconds=3, seed=1
+        decoder="pymatching", relative_error=1e-5, max_seconds=1.6, seed=1
     )
     assert 0 < rate.relative_error < 0.5
     assert "time ended the search" in str(rate)

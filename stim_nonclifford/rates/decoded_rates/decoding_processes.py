@@ -1,0 +1,216 @@
+"""Processes that decode parts of batches: most decoders hold Python's lock, so that threads would wait.
+
+They are processes of their own, which import this package and get decoders by pickle: a script needs no
+``if __name__ == "__main__"`` for them. What a decoder answers must follow from the detection events alone, so
+that it does not matter which process is asked.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["DecodingProcesses", "main"]
+
+Answers = tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]
+Predict = Callable[[npt.NDArray[np.uint8]], Answers]
+Recipe = tuple[Callable[..., Predict], tuple[Any, ...]]
+"""A function that makes a decoder, and its arguments."""
+
+_SECONDS_ALONE = 1.0
+"""Decoders that have not taken so long get no processes: that takes as long to start them."""
+
+_LEAST_SECONDS = 2e-3
+"""What a part of a batch must take, so that sending it to another process pays."""
+
+_PROGRAM = f"from {__name__} import main; main()"
+
+
+class DecodingProcesses:
+    """Decodes large batches together with other processes, as soon as that pays.
+
+    Decoders that cannot be sent to another process, such as those that a script defines by itself, are asked
+    in this process only.
+
+    Args:
+        recipes: The decoders; None: one that other processes cannot make.
+        count: The number of other processes; 0: none.
+    """
+
+    def __init__(self, recipes: Sequence[Recipe | None], count: int) -> None:
+        self._recipes, self._count = recipes, count
+        self._seconds = 0.0
+        self._processes: list[_Process] | None = None
+        self._threads = ThreadPoolExecutor(max(1, count))
+        self._is_closed = False
+
+    def shared(self, number: int, predict: Predict) -> Predict:
+        """A decoder that other processes help.
+
+        Args:
+            number: Of the recipe that makes the decoder.
+            predict: The decoder in this process.
+
+        Returns:
+            The same, with the same answers.
+        """
+        seconds, rows = 0.0, 0
+
+        def shared_predict(dets: npt.NDArray[np.uint8], /) -> Answers:
+            nonlocal seconds, rows
+            processes = self._ready()
+            parts = 1
+            if processes and rows:
+                parts = min(len(processes) + 1, int(len(dets) * seconds / rows / _LEAST_SECONDS))
+            mine, *others = np.array_split(dets, max(1, parts))
+            futures = [
+                self._threads.submit(process.decode, number, part)
+                for process, part in zip(processes, others, strict=False)
+            ]
+            start = time.perf_counter()
+            answers = [predict(mine)]
+            taken = time.perf_counter() - start
+            seconds, rows = seconds + taken, rows + len(mine)
+            self._seconds += taken
+            for future, part in zip(futures, others, strict=True):
+                # An error is raised again here, as it would be without the other process.
+                answers.append(future.result() or predict(part))
+            if len(answers) == 1:
+                return answers[0]
+            predictions, gaps = zip(*answers, strict=True)
+            return np.concatenate(predictions), np.concatenate(gaps)
+
+        return shared_predict
+
+    def _ready(self) -> list[_Process]:
+        """The processes that have begun, which are started if decoding has taken a while."""
+        if self._processes is None and self._seconds > _SECONDS_ALONE and not self._is_closed:
+            self._processes = _started(self._recipes, self._count, self._threads)
+        return [each for each in self._processes or () if each.is_ready]
+
+    def close(self) -> None:
+        """Ends the processes. Decoders answer by themselves from now on."""
+        self._is_closed = True
+        for process in self._processes or ():
+            process.end()
+        self._processes = []
+        self._threads.shutdown(cancel_futures=True)
+
+    def __enter__(self) -> DecodingProcesses:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _started(recipes: Sequence[Recipe | None], count: int, threads: ThreadPoolExecutor) -> list[_Process]:
+    if not count or not sys.executable or None in recipes:
+        return []
+    try:
+        message = pickle.dumps(list(recipes))
+    except Exception:  # whatever the pickling of a decoder raises
+        return []
+    try:
+        return [_Process(message, threads) for _ in range(count)]
+    except OSError:
+        return []
+
+
+class _Process:
+    """A process that decodes."""
+
+    def __init__(self, recipes: bytes, threads: ThreadPoolExecutor) -> None:
+        self._popen = subprocess.Popen(
+            [sys.executable, "-c", _PROGRAM],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)},
+            start_new_session=True,  # Ctrl-C is for the process that started it
+        )
+        self._begun: Future[bool] = threads.submit(self._begin, recipes)
+
+    @property
+    def is_ready(self) -> bool:
+        return self._begun.done() and not self._begun.cancelled() and self._begun.result()
+
+    def _begin(self, recipes: bytes) -> bool:
+        assert self._popen.stdin is not None
+        try:
+            self._popen.stdin.write(len(recipes).to_bytes(8, "little") + recipes)
+            self._popen.stdin.flush()
+            return bool(pickle.load(self._out))
+        except (OSError, EOFError, pickle.UnpicklingError):
+            return False
+
+    @property
+    def _out(self) -> IO[bytes]:
+        assert self._popen.stdout is not None
+        return self._popen.stdout
+
+    def decode(self, number: int, dets: npt.NDArray[np.uint8]) -> Answers | None:
+        """The answers; None: the decoder has raised an error.
+
+        Raises:
+            RuntimeError: The process has ended.
+        """
+        assert self._popen.stdin is not None
+        try:
+            pickle.dump((number, dets), self._popen.stdin)
+            self._popen.stdin.flush()
+            answers: Answers | None = pickle.load(self._out)
+        except (OSError, EOFError, ValueError, pickle.UnpicklingError):
+            code = self._popen.wait()
+            raise RuntimeError(
+                f"A process that decodes has ended (exit code {code}): somebody has ended it, there was not"
+                " enough memory, or the decoder crashes. With threads=1, one process does everything."
+            ) from None
+        return answers
+
+    def end(self) -> None:
+        self._popen.kill()
+        self._popen.wait()
+        for pipe in (self._popen.stdin, self._popen.stdout):
+            assert pipe is not None
+            with contextlib.suppress(OSError):
+                pipe.close()
+
+
+def main() -> None:
+    """What a process does: decodes what it reads from its standard input, until that ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what decoders print must not come between answers
+
+    def say(answer: object) -> None:
+        pickle.dump(answer, answers)
+        answers.flush()
+
+    with contextlib.suppress(BrokenPipeError):
+        size = int.from_bytes(requests.read(8), "little")
+        try:
+            decoders = [make(*arguments) for make, arguments in pickle.loads(requests.read(size))]
+        except Exception:  # it cannot be made here, whatever the reason is
+            say(False)
+            return
+        say(True)
+        while True:
+            try:
+                number, dets = pickle.load(requests)
+            except EOFError:
+                return
+            try:
+                found: Answers | None = decoders[number](dets)
+            except Exception:  # the process that asked sees it by itself
+                found = None
+            say(found)

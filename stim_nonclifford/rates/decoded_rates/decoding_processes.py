@@ -13,9 +13,9 @@ import pickle
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import IO, Any
 
 import numpy as np
@@ -31,7 +31,7 @@ Recipe = tuple[Callable[..., Predict], tuple[Any, ...]]
 _SECONDS_ALONE = 1.0
 """Decoders that have not taken so long get no processes: that takes as long to start them."""
 
-_LEAST_SECONDS = 2e-3
+_LEAST_SECONDS = 1e-3
 """What a part of a batch must take, so that sending it to another process pays."""
 
 _PROGRAM = f"from {__name__} import main; main()"
@@ -52,7 +52,6 @@ class DecodingProcesses:
         self._recipes, self._count = recipes, count
         self._seconds = 0.0
         self._processes: list[_Process] | None = None
-        self._threads = ThreadPoolExecutor(max(1, count))
         self._is_closed = False
 
     def shared(self, number: int, predict: Predict) -> Predict:
@@ -74,18 +73,24 @@ class DecodingProcesses:
             if processes and rows:
                 parts = min(len(processes) + 1, int(len(dets) * seconds / rows / _LEAST_SECONDS))
             mine, *others = np.array_split(dets, max(1, parts))
-            futures = [
-                self._threads.submit(process.decode, number, part)
-                for process, part in zip(processes, others, strict=False)
-            ]
+            # This thread sends: another one would wait for Python's lock until `mine` is decoded.
+            helpers = list(zip(processes, others, strict=False))
+            for process, part in helpers:
+                process.send(number, part)
             start = time.perf_counter()
-            answers = [predict(mine)]
+            try:
+                answers = [predict(mine)]
+            except Exception:
+                for process, _ in helpers:
+                    process.receive()
+                raise
             taken = time.perf_counter() - start
             seconds, rows = seconds + taken, rows + len(mine)
             self._seconds += taken
-            for future, part in zip(futures, others, strict=True):
+            received = [process.receive() for process, _ in helpers]
+            for (_, part), answer in zip(helpers, received, strict=True):
                 # An error is raised again here, as it would be without the other process.
-                answers.append(future.result() or predict(part))
+                answers.append(answer or predict(part))
             if len(answers) == 1:
                 return answers[0]
             predictions, gaps = zip(*answers, strict=True)
@@ -96,7 +101,7 @@ class DecodingProcesses:
     def _ready(self) -> list[_Process]:
         """The processes that have begun, which are started if decoding has taken a while."""
         if self._processes is None and self._seconds > _SECONDS_ALONE and not self._is_closed:
-            self._processes = _started(self._recipes, self._count, self._threads)
+            self._processes = _started(self._recipes, self._count)
         return [each for each in self._processes or () if each.is_ready]
 
     def close(self) -> None:
@@ -105,7 +110,6 @@ class DecodingProcesses:
         for process in self._processes or ():
             process.end()
         self._processes = []
-        self._threads.shutdown(cancel_futures=True)
 
     def __enter__(self) -> DecodingProcesses:
         return self
@@ -114,7 +118,7 @@ class DecodingProcesses:
         self.close()
 
 
-def _started(recipes: Sequence[Recipe | None], count: int, threads: ThreadPoolExecutor) -> list[_Process]:
+def _started(recipes: Sequence[Recipe | None], count: int) -> list[_Process]:
     if not count or not sys.executable or None in recipes:
         return []
     try:
@@ -122,7 +126,7 @@ def _started(recipes: Sequence[Recipe | None], count: int, threads: ThreadPoolEx
     except Exception:  # whatever the pickling of a decoder raises
         return []
     try:
-        return [_Process(message, threads) for _ in range(count)]
+        return [_Process(message) for _ in range(count)]
     except OSError:
         return []
 
@@ -130,7 +134,7 @@ def _started(recipes: Sequence[Recipe | None], count: int, threads: ThreadPoolEx
 class _Process:
     """A process that decodes."""
 
-    def __init__(self, recipes: bytes, threads: ThreadPoolExecutor) -> None:
+    def __init__(self, recipes: bytes) -> None:
         self._popen = subprocess.Popen(
             [sys.executable, "-c", _PROGRAM],
             stdin=subprocess.PIPE,
@@ -138,50 +142,63 @@ class _Process:
             env={**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)},
             start_new_session=True,  # Ctrl-C is for the process that started it
         )
-        self._begun: Future[bool] = threads.submit(self._begin, recipes)
+        self.is_ready = False
+        self._beginning = threading.Thread(target=self._begin, args=(recipes,), daemon=True)
+        self._beginning.start()
+
+    def _begin(self, recipes: bytes) -> None:
+        try:
+            self._in.write(len(recipes).to_bytes(8, "little") + recipes)
+            self._in.flush()
+            self.is_ready = pickle.load(self._out)
+        except (OSError, EOFError, ValueError, pickle.UnpicklingError):
+            pass
 
     @property
-    def is_ready(self) -> bool:
-        return self._begun.done() and not self._begun.cancelled() and self._begun.result()
-
-    def _begin(self, recipes: bytes) -> bool:
+    def _in(self) -> IO[bytes]:
         assert self._popen.stdin is not None
-        try:
-            self._popen.stdin.write(len(recipes).to_bytes(8, "little") + recipes)
-            self._popen.stdin.flush()
-            return bool(pickle.load(self._out))
-        except (OSError, EOFError, pickle.UnpicklingError):
-            return False
+        return self._popen.stdin
 
     @property
     def _out(self) -> IO[bytes]:
         assert self._popen.stdout is not None
         return self._popen.stdout
 
-    def decode(self, number: int, dets: npt.NDArray[np.uint8]) -> Answers | None:
-        """The answers; None: the decoder has raised an error.
+    def send(self, number: int, dets: npt.NDArray[np.uint8]) -> None:
+        """Sends detection events for the decoder with a number.
 
         Raises:
             RuntimeError: The process has ended.
         """
-        assert self._popen.stdin is not None
         try:
-            pickle.dump((number, dets), self._popen.stdin)
-            self._popen.stdin.flush()
+            pickle.dump((number, dets), self._in)
+            self._in.flush()
+        except (OSError, ValueError):
+            raise self._has_ended() from None
+
+    def receive(self) -> Answers | None:
+        """The answers to what was sent; None: the decoder has raised an error.
+
+        Raises:
+            RuntimeError: The process has ended.
+        """
+        try:
             answers: Answers | None = pickle.load(self._out)
         except (OSError, EOFError, ValueError, pickle.UnpicklingError):
-            code = self._popen.wait()
-            raise RuntimeError(
-                f"A process that decodes has ended (exit code {code}): somebody has ended it, there was not"
-                " enough memory, or the decoder crashes. With threads=1, one process does everything."
-            ) from None
+            raise self._has_ended() from None
         return answers
+
+    def _has_ended(self) -> RuntimeError:
+        return RuntimeError(
+            f"A process that decodes has ended (exit code {self._popen.wait()}): somebody has ended it, there"
+            " was not enough memory, or the decoder crashes. With threads=1, one process does everything."
+        )
 
     def end(self) -> None:
         self._popen.kill()
         self._popen.wait()
-        for pipe in (self._popen.stdin, self._popen.stdout):
-            assert pipe is not None
+        self._beginning.join()
+        for pipe in (self._in, self._out):
             with contextlib.suppress(OSError):
                 pipe.close()
 

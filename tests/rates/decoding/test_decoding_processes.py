@@ -16,7 +16,7 @@ import stim_nonclifford as snc
 from stim_nonclifford.rates.decoded_rates import decoding_processes
 from stim_nonclifford.rates.decoded_rates.decoders import compiled_decoder
 from stim_nonclifford.rates.decoded_rates.decoding_processes import DecodingProcesses
-from tests.support.rates.decoded_rate_cases import repetition_code, surface_code
+from tests.support.rates.decoded_rate_cases import surface_code
 
 
 class _SlowMatching(sinter.CompiledDecoder):
@@ -88,17 +88,19 @@ def test_parts_are_decoded_by_several_processes_as_by_one() -> None:
         predictions, where = shared(dets)
         np.testing.assert_array_equal(predictions, alone(dets)[0])
         assert [int((where == pid).sum()) for pid in dict.fromkeys(where.tolist())] == [151, 150]
-        assert len(set(shared(dets[:3])[1].tolist())) == 1  # a few are not worth sending
+        assert len(set(shared(dets[:1])[1].tolist())) == 1  # one is not worth sending
         assert processes._processes is not None
         dets[250] = 255
-        with pytest.raises(ArithmeticError, match="a byte of detection events"):
-            shared(dets)
-        np.testing.assert_array_equal(shared(dets[:200])[0], predictions[:200])  # and it goes on
+        for _ in range(2):  # the error of another process, then its own
+            with pytest.raises(ArithmeticError, match="a byte of detection events"):
+                shared(dets)
+            dets[0] = 255
+        np.testing.assert_array_equal(shared(dets[1:200])[0], predictions[1:200])  # and it goes on
         os.kill(int(where[-1]), signal.SIGTERM)
         processes._processes[0]._popen.wait(timeout=60)
         with pytest.raises(RuntimeError, match=r"A process that decodes has ended .*threads=1"):
-            shared(dets[:200])
-    assert set(shared(dets[:200])[1].tolist()) == {os.getpid()}
+            shared(dets[1:200])
+    assert set(shared(dets[1:200])[1].tolist()) == {os.getpid()}
     with pytest.raises(OSError, match="No such process"):
         os.kill(int(where[-1]), 0)
 
@@ -118,16 +120,15 @@ def test_decoders_that_cannot_be_sent_are_asked_here(monkeypatch: pytest.MonkeyP
         for _ in range(2):  # the first one takes the time after which processes are started
             shared(events(50))
         assert processes._processes is not None
-        assert processes._processes[0]._begun.result(timeout=60) is False
+        processes._processes[0]._beginning.join(60)
+        assert processes._ready() == []
         assert set(shared(events(50))[1].tolist()) == {os.getpid()}
 
 
 def test_rates_do_not_depend_on_the_number_of_threads() -> None:
-    circuits = [repetition_code(p, rounds=2) for p in (0.05, 0.03)]
+    circuits = [surface_code(p) for p in (8e-3, 3e-3)]
     found = [
-        snc.logical_error_rates(
-            circuits, decoder=SlowMatching(0.0), relative_error=0.2, seed=3, threads=threads
-        )
+        snc.logical_error_rates(circuits, decoder="pymatching", relative_error=0.1, seed=3, threads=threads)
         for threads in (1, 2)
     ]
     for one, other in zip(*found, strict=True):

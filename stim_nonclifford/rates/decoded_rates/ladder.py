@@ -48,8 +48,9 @@ _FEWEST_SURER = 4
 
 DECODERS_DIFFER = (
     "The decoders of neighbouring circuits hardly ever fail on the same fault sets, so that their rates"
-    " cannot be compared. Ask for the rate of each circuit by itself (Circuit.logical_error_rate), or give"
-    " circuits whose noise differs less."
+    " cannot be compared. Ask for the rate of each circuit by itself (Circuit.logical_error_rate), give"
+    " circuits whose noise differs less, or a sinter.Decoder that has the same priors for all of them: one"
+    " that compiles the decoder of one error model, whatever model it is given."
 )
 
 

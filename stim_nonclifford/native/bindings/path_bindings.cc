@@ -37,7 +37,7 @@ std::vector<int32_t> bits_of(const std::vector<snc::Operation>& operations, cons
     return bits;
 }
 
-void construct(snc::PathExpectations* self, nb::handle steps, const std::vector<ExpectationTuple>& expectations, uint32_t num_bits) {
+void construct_expectations(snc::PathExpectations* self, nb::handle steps, const std::vector<ExpectationTuple>& expectations, uint32_t num_bits) {
     std::vector<snc::Operation> operations = to_operations(steps);
     std::vector<snc::RotationTerm> terms = to_rotation_terms(steps);
     const int32_t last_width = snc::check_operations(operations, terms, num_bits).width;
@@ -55,7 +55,7 @@ void construct(snc::PathExpectations* self, nb::handle steps, const std::vector<
     new (self) snc::PathExpectations(std::move(operations), std::move(terms), std::move(bits), std::move(values), snc::kernels());
 }
 
-nb::object evaluate(const snc::PathExpectations& self, const snc::InputArray<uint8_t>& paths) {
+nb::object evaluate_paths(const snc::PathExpectations& self, const snc::InputArray<uint8_t>& paths) {
     const size_t size = paths.shape(0);
     require(self.num_bits() == 0 ? size == 0 : size % self.num_bits() == 0, "The paths must have a byte for each of their bits.");
     std::vector<double> values;
@@ -70,6 +70,6 @@ nb::object evaluate(const snc::PathExpectations& self, const snc::InputArray<uin
 
 void bind_path_expectations(nb::module_& m) {
     nb::class_<snc::PathExpectations>(m, "PathExpectations", "Expectation values along given paths.")
-        .def("__init__", &construct, nb::arg("steps"), nb::arg("expectations"), nb::arg("num_bits"))
-        .def("evaluate", &evaluate, nb::arg("paths"), "The values of one path after the other; without bits, those of one path.");
+        .def("__init__", &construct_expectations, nb::arg("steps"), nb::arg("expectations"), nb::arg("num_bits"))
+        .def("evaluate", &evaluate_paths, nb::arg("paths"), "The values of one path after the other; without bits, those of one path.");
 }

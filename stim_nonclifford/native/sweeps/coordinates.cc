@@ -6,7 +6,6 @@ namespace snc {
 
 namespace {
 
-constexpr uint32_t x_part = 1, z_part = 2, y_code = 3;
 // Storing the table by rows pays if a gate has at least this many groups of targets.
 constexpr size_t many_groups = 16;
 // More numbers than these, and more than twice the rotations that wait, are given anew.

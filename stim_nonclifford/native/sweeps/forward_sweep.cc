@@ -7,9 +7,6 @@ namespace snc {
 
 namespace {
 
-constexpr uint32_t x_part = 1, z_part = 2;
-constexpr int64_t steps_per_report = 256;
-
 struct Patch {
     explicit Patch(std::vector<uint32_t> on)
         : qubits(std::move(on)), table(qubits.size()), deferred(qubits.size()), dormant((qubits.size() + 63) / 64) {

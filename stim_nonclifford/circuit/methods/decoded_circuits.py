@@ -96,7 +96,7 @@ def rates_with_decoder(
         TypeError: An argument is of the wrong type.
         ValueError: A circuit or the decoder is none that this is possible for.
     """
-    number, _, report = search_arguments(seed, threads, progress)
+    number, threads, report = search_arguments(seed, threads, progress)
     confidence = flag(confidence, "confidence")
     if decodes_kept_shots(decoder):
         goal = Goal(limits.relative_error, limits.max_seconds)
@@ -106,7 +106,7 @@ def rates_with_decoder(
         ]
         return [kept_rate(each, goal, number, report) for each in questions]
     asked = [_decoded_circuit(circuit, decoder, postselection_mask, confidence) for circuit in circuits]
-    return decoded_rates(asked, Goal(limits.relative_error, limits.max_seconds), number, report)
+    return decoded_rates(asked, Goal(limits.relative_error, limits.max_seconds), number, report, threads)
 
 
 def _decoded_circuit(
@@ -125,6 +125,7 @@ def _decoded_circuit(
     postselected = checked_mask(postselection_mask, circuit.num_detectors, "postselection_mask", "detectors")
     symptoms = exact_symptoms(circuit)
     model = _model_for(circuit, decoder)
+    recipe = compiled_decoder, (model, decoder, confidence)
     return DecodedCircuit(
         symptoms,
         compiled_decoder(model, decoder, confidence),
@@ -133,6 +134,7 @@ def _decoded_circuit(
         tuple(postselected),
         confidence,
         None if confidence else predicting_matching(model, decoder),
+        recipe,
     )
 
 

@@ -115,8 +115,10 @@ class CircuitFaultSets:
                 With a decoder, the search ends then.
             max_bytes: Memory to use, about; without a decoder.
             seed: None for fresh entropy, or an integer in range(2**64).
-            threads: Number of threads. With a decoder, one does everything: decoders such as PyMatching
-                hold Python's global lock while they decode.
+            threads: Number of threads. With a decoder that takes longer than a second, also the number of
+                processes that decode, as most decoders hold Python's global lock. A decoder that another
+                process cannot import, such as one that a script defines by itself, is asked by one. With
+                ``"desaturated"``, one thread does everything.
             confidence: Whether the result is to have a ``gap_curve``: rates of the shots in which the decoder
                 is so sure at least, by the complementary gap (``"pymatching"``, ``"chromobius"``,
                 ``"desaturated"``, or a ``sinter.Decoder`` with

@@ -32,7 +32,7 @@ using WordArray = snc::InputArray<uint64_t>;
 
 struct MatchingWeights {
     snc::Distances distances;
-    snc::LeastMatching matching{distances};
+    snc::LeastMatching matching;
 
     MatchingWeights(uint32_t num_nodes, const std::vector<snc::MatchingEdge>& edges, size_t max_bytes)
         : distances(num_nodes, edges, max_bytes) {}
@@ -75,7 +75,7 @@ nb::object least(MatchingWeights& self, const snc::InputArray<uint8_t>& events, 
                 nodes.push_back(static_cast<uint32_t>(8 * byte) + static_cast<uint32_t>(std::countr_zero(bits)));
         require(nodes.empty() || nodes.back() < num_nodes, "An event is at no node.");
         for (const uint32_t node : nodes) require(node != further_node, "further_node must not fire.");
-        const int64_t weight = nodes.size() <= max_events ? self.matching.weight(nodes) : -1;
+        const int64_t weight = nodes.size() <= max_events ? self.matching.weight(self.distances, nodes) : -1;
         found.push_back(weight);
         found.push_back(weight < 0 ? -1 : self.matching.weight_with(further_node));
     }
@@ -118,19 +118,22 @@ nb::object look_up(const std::vector<snc::AnswerTable*>& tables, const WordArray
     snc::require_range(std::span(table_of.data(), count), 0, static_cast<int64_t>(tables.size()), "table_of");
     std::vector<uint64_t> predictions(count * words);
     std::vector<int64_t> gaps(count), unknown, fresh;
+    snc::MatchingScratch scratch;
     const auto row_at = [&](size_t k) { return rows.data() + k * row_words; };
     for (size_t k = 0; k < count; ++k) {
         if (k + ahead < count) tables[static_cast<size_t>(table_of.data()[k + ahead])]->announce(row_at(k + ahead));
         snc::AnswerTable& table = *tables[static_cast<size_t>(table_of.data()[k])];
         require(table.can_have(row_at(k)), "An event is at no node.");
-        const snc::AnswerTable::Answer found = table.find(row_at(k));
-        if (found.prediction == nullptr) {
+        if (const snc::AnswerTable::Answer found = table.find(row_at(k)); found.prediction != nullptr) {
+            std::copy_n(found.prediction, words, &predictions[k * words]);
+            gaps[k] = found.gap;
+        } else if (const int matched = table.match(row_at(k), scratch); matched != snc::MatchingPrediction::unknown) {
+            predictions[k * words] = static_cast<uint64_t>(matched);
+            table.put(row_at(k), &predictions[k * words], 0);
+            fresh.push_back(static_cast<int64_t>(k));
+        } else {
             unknown.push_back(static_cast<int64_t>(k));
-            continue;
         }
-        if (found.is_new) fresh.push_back(static_cast<int64_t>(k));
-        std::copy_n(found.prediction, words, &predictions[k * words]);
-        gaps[k] = found.gap;
     }
     return nb::make_tuple(snc::to_array(std::move(predictions), {count, words}), snc::to_array(std::move(gaps)),
                           snc::to_array(std::move(unknown)), snc::to_array(std::move(fresh)));

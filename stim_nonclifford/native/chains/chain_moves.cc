@@ -51,59 +51,71 @@ void ChainMoves::set_shares(std::span<const double> shares) {
     }
 }
 
-ChainChanges ChainMoves::refresh(const ChainMembers& chains, std::span<const int64_t> level_of, uint64_t seed) const {
-    ChainChanges changes(chains);
-    std::vector<int64_t> drawn;
+bool ChainChange::is_one() const { return !births.empty() || std::ranges::find(leaving, 1) != leaving.end(); }
+
+void ChainMoves::propose(ChainMove move, std::span<const int64_t> members, int64_t level, uint64_t seed, uint64_t chain,
+                         ChainChange& change) const {
+    change.leaving.assign(members.size(), 0);
+    change.births.clear();
+    if (move == ChainMove::refresh) refresh(members, level, seed, chain, change);
+    if (move == ChainMove::replace) replace(members, level, seed, chain, change);
+}
+
+ChainChanges ChainMoves::propose(ChainMove move, const ChainMembers& chains, std::span<const int64_t> level_of, uint64_t seed) const {
+    ChainChanges changes;
+    ChainChange change;
     for (size_t chain = 0; chain < chains.size(); ++chain) {
-        ChainNumbers numbers(seed, chain);
-        const double share = shares_[static_cast<size_t>(level_of[chain])];
-        const double* probabilities = of_level(probabilities_, level_of[chain]);
-        const std::span<const int64_t> members = chains.of(chain);
-        for (size_t place = 0; place < members.size(); ++place)
-            if (members[place] != free_place && numbers() < share * (1 - probabilities[members[place]]))
-                changes.leaving[chain * chains.room + place] = 1;
-        // Points on the axis of the sums, on average one for each unit of length.
-        const double* sums = of_level(sums_, level_of[chain]);
-        const double* end = sums + num_mechanisms();
-        drawn.clear();
-        double at = 0;
-        for (const double* from = sums; (at -= std::log1p(-numbers())) < end[-1];) {
-            from = std::upper_bound(from, end, at);
-            drawn.push_back(from - sums);
-        }
-        for (size_t k = 0, next; k < drawn.size(); k = next) {
-            for (next = k + 1; next < drawn.size() && drawn[next] == drawn[k];) ++next;
-            // Members decide for themselves.
-            if ((next - k) % 2 == 0 || has(members, drawn[k])) continue;
-            changes.chain_of.push_back(static_cast<int64_t>(chain));
-            changes.births.push_back(drawn[k]);
-        }
+        propose(move, chains.of(chain), level_of[chain], seed, chain, change);
+        changes.leaving.insert(changes.leaving.end(), change.leaving.begin(), change.leaving.end());
+        changes.chain_of.insert(changes.chain_of.end(), change.births.size(), static_cast<int64_t>(chain));
+        changes.births.insert(changes.births.end(), change.births.begin(), change.births.end());
     }
     return changes;
 }
 
-ChainChanges ChainMoves::replace(const ChainMembers& chains, std::span<const int64_t> level_of, uint64_t seed) const {
-    ChainChanges changes(chains);
-    for (size_t chain = 0; chain < chains.size(); ++chain) {
-        const std::span<const int64_t> members = chains.of(chain);
-        const int64_t size = static_cast<int64_t>(members.size()) - std::ranges::count(members, free_place);
-        if (size == 0) continue;
-        ChainNumbers numbers(seed, chain);
-        int64_t rank = numbers.below(size);
-        size_t place = 0;
-        while (members[place] == free_place || rank-- > 0) ++place;
-        const int64_t old = members[place];
-        if (degree(old) == 0) continue;
-        const int64_t chosen = neighbours_[static_cast<size_t>(starts_[static_cast<size_t>(old)] + numbers.below(degree(old)))];
-        const double* log_odds = of_level(log_odds_, level_of[chain]);
-        const double number = log_odds[chosen] - log_odds[old] + std::log(static_cast<double>(degree(old))) -
-                              std::log(static_cast<double>(degree(chosen)));
-        if (std::log(1 - numbers()) >= number || has(members, chosen)) continue;
-        changes.leaving[chain * chains.room + place] = 1;
-        changes.chain_of.push_back(static_cast<int64_t>(chain));
-        changes.births.push_back(chosen);
+void ChainMoves::refresh(std::span<const int64_t> members, int64_t level, uint64_t seed, uint64_t chain, ChainChange& change) const {
+    ChainNumbers numbers(seed, chain);
+    const double share = shares_[static_cast<size_t>(level)];
+    const double* probabilities = of_level(probabilities_, level);
+    for (size_t place = 0; place < members.size(); ++place)
+        if (members[place] != free_place && numbers() < share * (1 - probabilities[members[place]])) change.leaving[place] = 1;
+    // Points on the axis of the sums, on average one for each unit of length. A mechanism enters if an odd number of them is its own.
+    const double* sums = of_level(sums_, level);
+    const double* end = sums + num_mechanisms();
+    const auto add = [&](int64_t mechanism, size_t times) {
+        if (times % 2 == 1 && !has(members, mechanism)) change.births.push_back(mechanism);  // members decide for themselves
+    };
+    int64_t drawn = free_place;
+    size_t times = 0;
+    double at = 0;
+    for (const double* from = sums; (at -= std::log1p(-numbers())) < end[-1];) {
+        from = std::upper_bound(from, end, at);
+        if (from - sums != drawn) {
+            add(drawn, times);
+            drawn = from - sums;
+            times = 0;
+        }
+        ++times;
     }
-    return changes;
+    add(drawn, times);
+}
+
+void ChainMoves::replace(std::span<const int64_t> members, int64_t level, uint64_t seed, uint64_t chain, ChainChange& change) const {
+    const int64_t size = static_cast<int64_t>(members.size()) - std::ranges::count(members, free_place);
+    if (size == 0) return;
+    ChainNumbers numbers(seed, chain);
+    int64_t rank = numbers.below(size);
+    size_t place = 0;
+    while (members[place] == free_place || rank-- > 0) ++place;
+    const int64_t old = members[place];
+    if (degree(old) == 0) return;
+    const int64_t chosen = neighbours_[static_cast<size_t>(starts_[static_cast<size_t>(old)] + numbers.below(degree(old)))];
+    const double* log_odds = of_level(log_odds_, level);
+    const double number = log_odds[chosen] - log_odds[old] + std::log(static_cast<double>(degree(old))) -
+                          std::log(static_cast<double>(degree(chosen)));
+    if (std::log(1 - numbers()) >= number || has(members, chosen)) return;
+    change.leaving[place] = 1;
+    change.births.push_back(chosen);
 }
 
 std::vector<uint64_t> changed_rows(std::span<const uint64_t> flips, size_t words, const ChainMembers& chains, std::span<const uint8_t> leaving,

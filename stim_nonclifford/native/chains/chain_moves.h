@@ -18,11 +18,23 @@ struct ChainMembers {
     std::span<const int64_t> of(size_t chain) const { return members.subspan(chain * room, room); }
 };
 
-struct ChainChanges {
-    std::vector<uint8_t> leaving;  // for each place whether its member leaves
-    std::vector<int64_t> chain_of, births;  // for each mechanism that enters the chain, ascending, and its number
+// What a move does to one chain.
+struct ChainChange {
+    std::vector<uint8_t> leaving;  // for each place of its members
+    std::vector<int64_t> births;
 
-    explicit ChainChanges(const ChainMembers& chains) : leaving(chains.members.size(), 0) {}
+    bool is_one() const;
+};
+
+// The same of many chains.
+struct ChainChanges {
+    std::vector<uint8_t> leaving;
+    std::vector<int64_t> chain_of, births;  // for each mechanism that enters the chain, ascending, and its number
+};
+
+enum class ChainMove : uint8_t {
+    refresh,  // draws a part of the mechanisms anew, as if nothing was known of them
+    replace,  // puts a neighbour in the place of a member, if the Metropolis number allows
 };
 
 class ChainMoves {
@@ -36,11 +48,9 @@ class ChainMoves {
     // Which part of the mechanisms `refresh` draws anew, for each level.
     void set_shares(std::span<const double> shares);
 
-    // Draws a part of the mechanisms anew, as if nothing was known of them.
-    ChainChanges refresh(const ChainMembers& chains, std::span<const int64_t> level_of, uint64_t seed) const;
-
-    // Puts a neighbour in the place of a member, if the Metropolis number allows.
-    ChainChanges replace(const ChainMembers& chains, std::span<const int64_t> level_of, uint64_t seed) const;
+    // What a move does to the members of a chain at a level. Chains that have a seed together have different numbers.
+    void propose(ChainMove move, std::span<const int64_t> members, int64_t level, uint64_t seed, uint64_t chain, ChainChange& change) const;
+    ChainChanges propose(ChainMove move, const ChainMembers& chains, std::span<const int64_t> level_of, uint64_t seed) const;
 
    private:
     const double* of_level(const std::vector<double>& values, int64_t level) const {
@@ -49,6 +59,9 @@ class ChainMoves {
     int64_t degree(int64_t mechanism) const {
         return starts_[static_cast<size_t>(mechanism) + 1] - starts_[static_cast<size_t>(mechanism)];
     }
+
+    void refresh(std::span<const int64_t> members, int64_t level, uint64_t seed, uint64_t chain, ChainChange& change) const;
+    void replace(std::span<const int64_t> members, int64_t level, uint64_t seed, uint64_t chain, ChainChange& change) const;
 
     std::vector<double> log_odds_, probabilities_;
     std::vector<int64_t> starts_, neighbours_;

@@ -11,17 +11,18 @@ MatchingPrediction::MatchingPrediction(uint32_t num_nodes, const std::vector<Mat
                                        uint32_t max_events, size_t max_bytes)
     : distances_(num_nodes, edges, max_bytes), added_(std::move(added)), max_events_(max_events) {}
 
-int MatchingPrediction::operator()(const uint64_t* events) {
-    nodes_.clear();
+int MatchingPrediction::operator()(const uint64_t* events, MatchingScratch& scratch) {
+    auto& [matching, nodes] = scratch;
+    nodes.clear();
     uint32_t flips = 0;
     for (size_t word = 0; word < added_.size(); ++word) {
         flips ^= static_cast<uint32_t>(std::popcount(events[word] & added_[word]));
         for (uint64_t bits = events[word]; bits != 0; bits &= bits - 1)
-            nodes_.push_back(static_cast<uint32_t>(64 * word) + static_cast<uint32_t>(std::countr_zero(bits)));
+            nodes.push_back(static_cast<uint32_t>(64 * word) + static_cast<uint32_t>(std::countr_zero(bits)));
     }
-    if (nodes_.size() > max_events_) return unknown;
-    const int64_t even = matching_.weight(nodes_);
-    const int64_t odd = even < 0 ? -1 : matching_.weight_with(distances_.num_nodes() - 1);
+    if (nodes.size() > max_events_) return unknown;
+    const int64_t even = matching.weight(distances_, nodes);
+    const int64_t odd = even < 0 ? -1 : matching.weight_with(distances_.num_nodes() - 1);
     if (odd < 0 || odd == even) return unknown;
     return static_cast<int>((flips & 1) ^ static_cast<uint32_t>(odd < even));
 }
@@ -37,15 +38,11 @@ AnswerTable::AnswerTable(uint32_t event_words, uint32_t observable_words, uint32
 
 void AnswerTable::announce(const uint64_t* row) const { __builtin_prefetch(&entries_[place_of(row)]); }
 
-AnswerTable::Answer AnswerTable::find(const uint64_t* row) {
+AnswerTable::Answer AnswerTable::find(const uint64_t* row) const {
     const uint64_t* entry = &entries_[place_of(row)];
     const uint64_t* key = key_of(row);
-    if (entry[0] == key[0] && entry[1] == (key[1] ^ change)) return {entry + prediction_word, static_cast<int64_t>(entry[gap_word]), false};
-    const int found = matching_ ? (*matching_)(row) : MatchingPrediction::unknown;
-    if (found == MatchingPrediction::unknown) return {nullptr, 0, false};
-    const auto prediction = static_cast<uint64_t>(found);
-    put(row, &prediction, 0);
-    return {entry + prediction_word, 0, true};
+    if (entry[0] == key[0] && entry[1] == (key[1] ^ change)) return {entry + prediction_word, static_cast<int64_t>(entry[gap_word])};
+    return {nullptr, 0};
 }
 
 void AnswerTable::put(const uint64_t* row, const uint64_t* prediction, int64_t gap) {

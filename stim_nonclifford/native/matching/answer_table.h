@@ -14,8 +14,14 @@
 
 namespace snc {
 
+// What a thread needs to find matchings.
+struct MatchingScratch {
+    LeastMatching matching;
+    std::vector<uint32_t> nodes;
+};
+
 // Predicts one observable, as a decoder that finds a matching of the least weight: the observable is flipped if such a matching has an
-// edge more at a further node. Where both classes of matchings weigh the same, it does not know.
+// edge more at a further node. Where both classes of matchings weigh the same, it does not know. Several threads may ask.
 class MatchingPrediction {
    public:
     // A row of events has a bit for each node but the last, which is the further one. The prediction is flipped for each event in
@@ -26,13 +32,11 @@ class MatchingPrediction {
     uint32_t num_detectors() const { return distances_.num_nodes() - 1; }
 
     static constexpr int unknown = -1;
-    int operator()(const uint64_t* events);  // 0, 1 or unknown
+    int operator()(const uint64_t* events, MatchingScratch& scratch);  // 0, 1 or unknown
 
    private:
     Distances distances_;
-    LeastMatching matching_{distances_};
     std::vector<uint64_t> added_;
-    std::vector<uint32_t> nodes_;
     uint32_t max_events_;
 };
 
@@ -43,7 +47,6 @@ class AnswerTable {
     struct Answer {
         const uint64_t* prediction;  // the words of the observables; null: nothing is known
         int64_t gap;
-        bool is_new;  // a matching has found it
     };
 
     AnswerTable(uint32_t event_words, uint32_t observable_words, uint32_t size_bits);
@@ -52,11 +55,14 @@ class AnswerTable {
     uint32_t event_words() const { return event_words_; }
     uint32_t observable_words() const { return observable_words_; }
     uint32_t row_words() const { return event_words_ + observable_words_ + key_words; }
+    const uint64_t* key_of(const uint64_t* row) const { return row + event_words_ + observable_words_; }
 
     // Whether all events are at nodes of the matching.
     bool can_have(const uint64_t* row) const { return !matching_ || !has_bits_beyond(row, event_words_, matching_->num_detectors()); }
     void announce(const uint64_t* row) const;  // to the memory
-    Answer find(const uint64_t* row);
+    Answer find(const uint64_t* row) const;
+    // What a matching says, which is not stored: 0, 1 or `MatchingPrediction::unknown`.
+    int match(const uint64_t* row, MatchingScratch& scratch) const { return matching_ ? (*matching_)(row, scratch) : MatchingPrediction::unknown; }
     void put(const uint64_t* row, const uint64_t* prediction, int64_t gap);
 
     static constexpr uint32_t key_words = 2;
@@ -71,7 +77,6 @@ class AnswerTable {
         void operator()(uint64_t* words) const { std::free(words); }
     };
 
-    const uint64_t* key_of(const uint64_t* row) const { return row + event_words_ + observable_words_; }
     size_t place_of(const uint64_t* row) const { return (key_of(row)[0] & mask_) * entry_words_; }
 
     uint32_t event_words_, observable_words_;

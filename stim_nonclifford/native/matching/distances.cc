@@ -57,11 +57,18 @@ Distances::Distances(uint32_t num_nodes, const std::vector<MatchingEdge>& edges,
 
 const uint32_t* Distances::from(uint32_t node) {
     if (boundary_[node] == far) return nullptr;
-    std::vector<uint32_t>& row = rows_[node];
-    if (!row.empty()) return row.data();
+    if (const uint32_t* row = rows_[node].load(std::memory_order_acquire)) return row;
+    const std::lock_guard lock(mutex_);
+    if (const uint32_t* row = rows_[node].load(std::memory_order_relaxed)) return row;
     if (rows_left_ == 0) return nullptr;
+    uint32_t* row = owned_.emplace_back(std::make_unique<uint32_t[]>(num_nodes())).get();
+    compute(node, row);
     --rows_left_;
-    row.resize(num_nodes());
+    rows_[node].store(row, std::memory_order_release);
+    return row;
+}
+
+void Distances::compute(uint32_t node, uint32_t* row) const {
     for (uint32_t other = 0; other < num_nodes(); ++other)
         row[other] = boundary_[other] == far ? far : boundary_[node] + boundary_[other];
     row[node] = 0;
@@ -80,7 +87,6 @@ const uint32_t* Distances::from(uint32_t node) {
             }
         }
     }
-    return row.data();
 }
 
 }  // namespace snc

@@ -1,8 +1,11 @@
 // A matching graph: how far its nodes are from each other and from the boundary.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <vector>
 
 namespace snc {
@@ -13,7 +16,7 @@ struct MatchingEdge {
     uint32_t weight;
 };
 
-// Distances are computed when they are first asked for, one node after the other.
+// Distances are computed when they are first asked for, one node after the other. Several threads may ask.
 class Distances {
    public:
     // The memory of the distances is bounded by `max_bytes`.
@@ -38,7 +41,11 @@ class Distances {
     std::vector<uint32_t> starts_;  // of the neighbours of each node
     std::vector<Neighbour> neighbours_;
     std::vector<uint32_t> boundary_;
-    std::vector<std::vector<uint32_t>> rows_;
+    void compute(uint32_t node, uint32_t* row) const;
+
+    std::vector<std::atomic<const uint32_t*>> rows_;  // null: not known yet
+    std::mutex mutex_;                                // of what follows
+    std::vector<std::unique_ptr<uint32_t[]>> owned_;
     size_t rows_left_;
 };
 

@@ -11,7 +11,8 @@ constexpr int64_t infinite = std::numeric_limits<int64_t>::max() / 4;
 
 }  // namespace
 
-int64_t LeastMatching::weight(std::span<const uint32_t> nodes) {
+int64_t LeastMatching::weight(Distances& distances, std::span<const uint32_t> nodes) {
+    distances_ = &distances;
     num_events_ = 0;
     total_ = 0;
     stride_ = nodes.size() + 1;  // with room for one more
@@ -41,12 +42,12 @@ int64_t LeastMatching::weight_with(uint32_t node) {
 }
 
 bool LeastMatching::add(uint32_t node) {
-    const uint32_t* row = distances_.from(node);
+    const uint32_t* row = distances_->from(node);
     if (row == nullptr) return false;
     const int32_t event = num_events_++;
     nodes_[event] = node;
     rows_[event] = row;
-    to_boundary_[event] = distances_.to_boundary(node);
+    to_boundary_[event] = distances_->to_boundary(node);
     radius_[event] = 0;
     top_[event] = event;
     for (int32_t other = 0; other <= event; ++other)

@@ -23,10 +23,8 @@ namespace snc {
 // number. Events stand for the vertices of the matching, and sets for events and blossoms.
 class LeastMatching {
    public:
-    explicit LeastMatching(Distances& distances) : distances_(distances) {}
-
     // The least weight for different nodes, all of which fire; -1 if a distance is not known.
-    int64_t weight(std::span<const uint32_t> nodes);
+    int64_t weight(Distances& distances, std::span<const uint32_t> nodes);
 
     // The least weight if one more node fires.
     int64_t weight_with(uint32_t node);
@@ -83,7 +81,7 @@ class LeastMatching {
     int64_t growth(Label label) const { return label == Label::outer ? time_ : label == Label::inner ? -time_ : 0; }
     int64_t radius(int32_t event) const { return radius_[event] + growth(sets_[top_[event]].label); }
 
-    Distances& distances_;
+    Distances* distances_ = nullptr;
     int32_t num_events_ = 0;
     size_t stride_ = 0;
     int64_t total_ = 0;

@@ -1,8 +1,8 @@
 """Logical error rates of decoded circuits, however small: replica exchange over failing fault sets.
 
 * ``questions`` is what is asked. ``mechanisms`` has the errors of a circuit, each symptom once; ``outcomes``
-  has what quantum outcomes flip beside them. ``decoders`` compiles decoders, and
-  ``decoding`` asks them, for equal detection events once.
+  has what quantum outcomes flip beside them. ``decoders`` compiles decoders,
+  ``decoding`` asks them, for equal detection events once, and ``decoding_processes`` lets others help.
 * ``plain_shots`` takes shots, ``plain_counts`` counts them; ``chains`` has the moves of chains over fault
   sets on which the decoder fails, ``jumps`` those between kinds of failures, ``ladder`` the levels of noise
   and the exchange between them.

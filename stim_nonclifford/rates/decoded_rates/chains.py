@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from ..._native import ChainMoves, changed_members, changed_rows
-from .decoding import FailureTest, Gaps, answers_of
+from ..._native import ChainMoves, ChainWalk, changed_members, changed_rows
+from .decoding import LISTED_BITS, FailureTest, Gaps, answers_of, tables_of, walked
 from .failing.cores import Core
 from .jumps import CoreExchange, CoreGrowth, Jump
 from .mechanisms import FaultModel, Floats, Words
@@ -19,6 +19,9 @@ __all__ = ["ChainStates", "Level", "Moves", "log_penalty", "signed_gaps"]
 
 Bools = npt.NDArray[np.bool_]
 _FREE = -1
+
+_WALKED = {"r": 0, "s": 1}
+"""The moves that native code makes by itself."""
 
 _OUTCOMES_TOO = 0.25
 """How often a move that draws mechanisms anew draws the quantum outcomes anew, too."""
@@ -177,13 +180,14 @@ class Moves:
         self._decoders = np.array([level.decoder for level in levels], dtype=np.int64)
         none = np.iinfo(np.int64).min
         self._least_gaps = np.array(
-            [none if level.least_gap is None else level.least_gap for level in levels]
+            [none if level.least_gap is None else level.least_gap for level in levels], dtype=np.int64
         )
         self._signed = np.array([level.signed for level in levels])
         self._penalties = np.array([level.penalty for level in levels])
         starts, neighbours = model.neighbours
         self._proposals = ChainMoves(model.num_mechanisms, self._log_odds.ravel(), starts, neighbours)
         self._flips = model.flips.ravel()
+        self._walks = model.outcomes is None and not self._penalties.any()
         self.set_shares([level.share for level in levels])
         self._jumps: dict[str, CoreExchange | CoreGrowth] = {
             "e": CoreExchange(cores, self._log_odds),
@@ -196,11 +200,86 @@ class Moves:
         self.shares = np.array(shares, dtype=np.float64)
         self._proposals.set_shares(self.shares)
 
+    def sweep(
+        self,
+        states: ChainStates,
+        level_of: Indices,
+        further_level_of: Indices,
+        rng: np.random.Generator,
+        check: Callable[[], None],
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Bools]:
+        """All kinds of moves, one after the other.
+
+        Args:
+            states: The fault sets of the chains.
+            level_of: intp, shape (chains,): the level of each chain.
+            further_level_of: The same: other levels; -1: none.
+            rng: What moves are drawn with.
+            check: Is called between moves; may raise to end the work.
+
+        Returns:
+            For each chain, how many changes there were to decide on; how many were made; and whether the
+            fault set fails in the sense of the further level. False where there is none.
+        """
+        kinds = self.kinds
+        walked_by_itself = len(kinds) - len(kinds.lstrip("".join(_WALKED))) if self._walks else 0
+        decided, accepted = np.zeros((2, len(level_of)), dtype=np.int64)
+        is_last = walked_by_itself == len(kinds)
+        none = np.full(len(level_of), -1)
+        if walked_by_itself:
+            check()
+            decided, accepted, fails = self._walk(
+                kinds[:walked_by_itself], states, level_of, further_level_of if is_last else none, rng
+            )
+        for number in range(walked_by_itself, len(kinds)):
+            check()
+            was_decided, was_accepted = self.move(number, states, level_of, rng)
+            decided += was_decided
+            accepted += was_accepted
+        if not is_last:
+            asked = np.flatnonzero(further_level_of >= 0)
+            fails = np.zeros(len(level_of), dtype=np.bool_)
+            fails[asked] = self.fails(states.rows[asked], further_level_of[asked])
+        return decided, accepted, fails
+
+    def _walk(
+        self,
+        kinds: str,
+        states: ChainStates,
+        level_of: Indices,
+        further_level_of: Indices,
+        rng: np.random.Generator,
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Bools]:
+        """As ``sweep``, by native code."""
+        walk = ChainWalk(
+            self._proposals,
+            self._flips,
+            states.rows.shape[1],
+            tables_of(self.tests),
+            self._decoders,
+            self._least_gaps,
+            self._signed.astype(np.int64),
+            np.array([_WALKED[kind] for kind in kinds], dtype=np.int64),
+            np.array([rng.integers(1 << 64, dtype=np.uint64) for _ in kinds], dtype=np.uint64),
+            states.members.ravel(),
+            states.members.shape[1],
+            states.rows.ravel(),
+            level_of,
+            further_level_of,
+            LISTED_BITS,
+        )
+        walked(self.tests, walk)
+        states.members, states.sizes, states.rows, decided, accepted, fails = walk.state()
+        return decided, accepted, fails.view(np.bool_)
+
     def move(
         self, number: int, states: ChainStates, level_of: Indices, rng: np.random.Generator
     ) -> tuple[Bools, Bools]:
         """The move with a number, of which the kind follows; returns as ``refresh``."""
         kind = self.kinds[number % len(self.kinds)]
+        if kind in _WALKED and self._walks:
+            decided, accepted, _ = self._walk(kind, states, level_of, np.full(len(level_of), -1), rng)
+            return decided > 0, accepted > 0
         if kind in self._jumps:
             return self.jump(kind, states, level_of, rng)
         return {"r": self.refresh, "s": self.replace, "o": self.redraw}[kind](states, level_of, rng)

@@ -8,16 +8,26 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ..._native import AnswerTable, look_up
+from ..._native import AnswerTable, ChainWalk, look_up
 from .mechanisms import FaultModel, Words
 from .predicting_matching import PredictingMatching
 
-__all__ = ["FailureTest", "Predict", "RepeatedRows", "answers_of", "check_answers", "not_deterministic"]
+__all__ = [
+    "LISTED_BITS",
+    "FailureTest",
+    "Predict",
+    "RepeatedRows",
+    "answers_of",
+    "check_answers",
+    "not_deterministic",
+    "tables_of",
+    "walked",
+]
 
 Gaps = npt.NDArray[np.int64]
 
 _CACHE_BITS = 18
-_SAMPLED_BITS = np.uint64((1 << 9) - 1)
+LISTED_BITS = (1 << 9) - 1
 """Of rows that a matching has decoded, one in 512 is compared with the decoder at most: that takes longer."""
 
 
@@ -50,6 +60,8 @@ class RepeatedRows:
         self._most_rows = most_rows
         self._mask = 0
         self._answers: dict[int, tuple[bytes, bytes]] = {}
+        self._waiting: list[tuple[Words, npt.NDArray[np.uint8], npt.NDArray[np.uint8], Gaps]] = []
+        self._num_waiting = 0
 
     def add(
         self, keys: Words, dets: npt.NDArray[np.uint8], predictions: npt.NDArray[np.uint8], gaps: Gaps
@@ -63,16 +75,30 @@ class RepeatedRows:
             gaps: int64, shape (rows,).
         """
         chosen = np.flatnonzero((keys[:, 1] & np.uint64(self._mask)) == 0)
-        values, first = np.unique(keys[chosen, 1], return_index=True)
+        if len(chosen):
+            self._waiting.append((keys[chosen, 1], dets[chosen], predictions[chosen], gaps[chosen]))
+            self._num_waiting += len(chosen)
+        if self._num_waiting > self._most_rows:
+            self._choose()
+
+    def _choose(self) -> None:
+        """Looks at the rows that wait: one by one would take longer."""
+        if not self._waiting:
+            return
+        keys, dets, predictions, gaps = (np.concatenate(each) for each in zip(*self._waiting, strict=True))
+        self._waiting, self._num_waiting = [], 0
+        values, first = np.unique(keys, return_index=True)
         while np.count_nonzero(values & np.uint64(self._mask) == 0) > self._most_rows:
             self._mask = 2 * self._mask + 1
         is_chosen = values & np.uint64(self._mask) == 0
-        for key, k in zip(values[is_chosen].tolist(), chosen[first[is_chosen]].tolist(), strict=True):
+        for key, k in zip(values[is_chosen].tolist(), first[is_chosen].tolist(), strict=True):
             if key not in self._answers:
                 self._answers[key] = dets[k].tobytes(), _answer_bytes(predictions[k], gaps[k])
         while len(self._answers) > self._most_rows:
-            self._mask = 2 * self._mask + 1
-            self._answers = {key: each for key, each in self._answers.items() if not key & self._mask}
+            kept = {key: each for key, each in self._answers.items() if not key & self._mask}
+            if len(kept) == len(self._answers):
+                self._mask = 2 * self._mask + 1
+            self._answers = kept
 
     def differing(self, predict: Predict) -> tuple[int, int]:
         """Decodes the sample once more, in one batch and in another order.
@@ -80,6 +106,7 @@ class RepeatedRows:
         Returns:
             How many answers are not what they were, and of how many.
         """
+        self._choose()
         kept = [self._answers[key] for key in sorted(self._answers)]
         if not kept:
             return 0, 0
@@ -104,8 +131,10 @@ class FailureTest:
         predict: The decoder.
         most_repeated: How many rows to keep, at most, for ``differing``.
         matching: What answers like ``predict``, but faster, where it answers.
+        threads: Number of threads that chains walk on, and find matchings.
 
     Attributes:
+        threads: The same.
         asked: Number of rows that were asked about.
         decoded: Number of rows that were decoded for them.
     """
@@ -116,7 +145,9 @@ class FailureTest:
         predict: Predict,
         most_repeated: int = 256,
         matching: PredictingMatching | None = None,
+        threads: int = 1,
     ) -> None:
+        self.threads = threads
         self._model = model
         self._predict = predict
         self._table = AnswerTable(model.detector_words, model.observable_words, _CACHE_BITS)
@@ -188,21 +219,66 @@ def answers_of(
         uint64, shape (rows, words of observables); and int64, shape (rows,).
     """
     model = tests[0]._model
-    tables = [test._table for test in tests]
     rows = np.ascontiguousarray(rows)
-    predictions, gaps, unknown, fresh = look_up(tables, rows.ravel(), rows.shape[1], test_of)
-    for k, count in enumerate(np.bincount(test_of, minlength=len(tests)).tolist()):
-        tests[k].asked += count
-    for k, count in enumerate(np.bincount(test_of[fresh], minlength=len(tests)).tolist()):
-        tests[k].decoded += count
-    sampled = fresh[model.hashes(rows[fresh])[:, 1] & _SAMPLED_BITS == 0]
-    for k in sorted({*test_of[unknown].tolist()}):
-        chosen = unknown[test_of[unknown] == k]
-        predictions[chosen], gaps[chosen] = tests[k]._remember(rows[chosen])
-    for k in sorted({*test_of[sampled].tolist()}):
-        chosen = sampled[test_of[sampled] == k]
-        tests[k]._sample(rows[chosen], predictions[chosen])
+    predictions, gaps, unknown, fresh = look_up(tables_of(tests), rows.ravel(), rows.shape[1], test_of)
+    counts = (np.bincount(each, minlength=len(tests)) for each in (test_of, test_of[fresh]))
+    _count(tests, *counts)
+    sampled = fresh[model.hashes(rows[fresh])[:, 1] & np.uint64(LISTED_BITS) == 0]
+    if len(unknown):
+        predictions[unknown], gaps[unknown] = _remembered(tests, rows[unknown], test_of[unknown])
+    _sample(tests, rows[sampled], predictions[sampled], test_of[sampled])
     return predictions ^ model.observables(rows), gaps
+
+
+def walked(tests: Sequence[FailureTest], walk: ChainWalk) -> None:
+    """Lets chains take their moves, and decodes the rows of which nothing is known.
+
+    Args:
+        tests: The decoders, of which ``walk`` has the tables.
+        walk: The chains.
+    """
+    while True:
+        rows, test_of = walk.run(tests[0].threads)
+        if not len(rows):
+            break
+        predictions, gaps = _remembered(tests, rows, test_of)
+        walk.answer(predictions.ravel(), gaps)
+    asked, fresh, rows, predictions, test_of = walk.counts()
+    _count(tests, asked, fresh)
+    _sample(tests, rows, predictions, test_of)
+
+
+def tables_of(tests: Sequence[FailureTest]) -> list[AnswerTable]:
+    """The tables of answers of decoders, for native code that looks rows up."""
+    return [test._table for test in tests]
+
+
+def _count(
+    tests: Sequence[FailureTest], asked: npt.NDArray[np.integer], decoded: npt.NDArray[np.integer]
+) -> None:
+    for test, count, of_matching in zip(tests, asked.tolist(), decoded.tolist(), strict=True):
+        test.asked += count
+        test.decoded += of_matching
+
+
+def _remembered(
+    tests: Sequence[FailureTest], rows: Words, test_of: npt.NDArray[np.int64]
+) -> tuple[Words, Gaps]:
+    """What decoders answer to rows of which their tables know nothing."""
+    predictions = np.zeros((len(rows), tests[0]._model.observable_words), dtype=np.uint64)
+    gaps = np.zeros(len(rows), dtype=np.int64)
+    for k in sorted({*test_of.tolist()}):
+        chosen = np.flatnonzero(test_of == k)
+        predictions[chosen], gaps[chosen] = tests[k]._remember(rows[chosen])
+    return predictions, gaps
+
+
+def _sample(
+    tests: Sequence[FailureTest], rows: Words, predictions: Words, test_of: npt.NDArray[np.int64]
+) -> None:
+    for k in sorted({*test_of.tolist()}):
+        chosen = test_of == k
+        tests[k]._sample(rows[chosen], predictions[chosen])
 
 
 def check_answers(tests: Sequence[FailureTest], name: str) -> None:

@@ -13,6 +13,7 @@ from .anchors import Chains, LowAnchor, Profile, chains_of, profile_of
 from .chains import ChainStates
 from .deadline import Deadline, TimeIsOver
 from .decoding import FailureTest, check_answers, not_deterministic
+from .decoding_processes import DecodingProcesses
 from .failing.lightest import largest_enumerable, log_probability_of_lightest
 from .failing.sets import FailingSets, failing_sets
 from .failing.study import FailureStudy
@@ -48,7 +49,11 @@ _FEWEST_SWEEPS = 32
 
 
 def decoded_rates(
-    circuits: Sequence[DecodedCircuit], goal: Goal, seed: int, report: Callable[[str], None]
+    circuits: Sequence[DecodedCircuit],
+    goal: Goal,
+    seed: int,
+    report: Callable[[str], None],
+    threads: int = 1,
 ) -> list[DecodedErrorRate]:
     """The logical error rates of circuits; those that differ in the strength of the noise share the work.
 
@@ -57,6 +62,7 @@ def decoded_rates(
         goal: When to stop.
         seed: 0 <= seed < 2^64.
         report: Is told what is under way.
+        threads: Number of threads.
 
     Returns:
         One result for each circuit.
@@ -65,10 +71,25 @@ def decoded_rates(
         ResourceLimitError: Nothing can be said in the time that there is, or no failing shot is found.
         ValueError: A decoder returned something else than predictions, or is not deterministic.
     """
+    with DecodingProcesses([circuit.recipe for circuit in circuits], threads - 1) as processes:
+        shared = [
+            replace(circuit, predict=processes.shared(k, circuit.predict))
+            for k, circuit in enumerate(circuits)
+        ]
+        return _rates_of(shared, goal, seed, report, threads)
+
+
+def _rates_of(
+    circuits: Sequence[DecodedCircuit],
+    goal: Goal,
+    seed: int,
+    report: Callable[[str], None],
+    threads: int,
+) -> list[DecodedErrorRate]:
     results: dict[int, DecodedErrorRate] = {}
     families = families_of([circuit.symptoms for circuit in circuits])
     for positions in (part for family in families for part in _alike(circuits, family)):
-        family = _Family([circuits[k] for k in positions], goal, seed, report)
+        family = _Family([circuits[k] for k in positions], goal, seed, report, threads)
         results.update(zip(positions, family.rates(), strict=True))
     return [results[k] for k in range(len(circuits))]
 
@@ -85,7 +106,12 @@ class _Family:
     """Circuits whose errors differ in their probabilities only."""
 
     def __init__(
-        self, circuits: Sequence[DecodedCircuit], goal: Goal, seed: int, report: Callable[[str], None]
+        self,
+        circuits: Sequence[DecodedCircuit],
+        goal: Goal,
+        seed: int,
+        report: Callable[[str], None],
+        threads: int,
     ) -> None:
         self._deadline = Deadline(goal.max_seconds)
         self._circuits, self._goal, self._report = circuits, goal, report
@@ -96,7 +122,7 @@ class _Family:
         self._gaps = circuits[0].confidence
         most = max(_FEWEST_REPEATED, _REPEATED // len(circuits))
         self._tests = [
-            FailureTest(self._model, circuit.predict, most, circuit.matching) for circuit in circuits
+            FailureTest(self._model, circuit.predict, most, circuit.matching, threads) for circuit in circuits
         ]
         strengths = [float(np.exp(odds).sum()) for odds in self._model.log_odds]
         self._order = sorted(range(len(circuits)), key=lambda k: (-strengths[k], k))

@@ -48,8 +48,9 @@ _FEWEST_SURER = 4
 
 DECODERS_DIFFER = (
     "The decoders of neighbouring circuits hardly ever fail on the same fault sets, so that their rates"
-    " cannot be compared. Ask for the rate of each circuit by itself (Circuit.logical_error_rate), or give"
-    " circuits whose noise differs less."
+    " cannot be compared. Ask for the rate of each circuit by itself (Circuit.logical_error_rate), give"
+    " circuits whose noise differs less, or a sinter.Decoder that has the same priors for all of them: one"
+    " that compiles the decoder of one error model, whatever model it is given."
 )
 
 
@@ -319,6 +320,10 @@ class Ladder:
             [not before.has_condition_of(after) for before, after in itertools.pairwise(levels)],
             dtype=np.bool_,
         )
+        # In even and odd sweeps: for each level the one that it exchanges with, if their conditions differ.
+        self._further = np.full((2, len(levels)), -1)
+        for number in np.flatnonzero(self._differ).tolist():
+            self._further[number % 2, number : number + 2] = number + 1, number
         self._penalties = np.array([level.penalty for level in levels])
         self.up: list[list[npt.NDArray[np.float32]]] = [[] for _ in self._steps]
         self.down: list[list[npt.NDArray[np.float32]]] = [[] for _ in self._steps]
@@ -339,15 +344,14 @@ class Ladder:
             check: Is called between steps; may raise to end the work.
         """
         for _ in range(sweeps):
-            for number in range(len(self._moves.kinds)):
-                check()
-                decided, accepted = self._moves.move(number, self._states, self._level_of, rng)
-                self.decided += decided.reshape(-1, self.columns).sum(axis=1)
-                self.accepted += accepted.reshape(-1, self.columns).sum(axis=1)
+            further = np.repeat(self._further[self.sweeps % 2], self.columns)
+            decided, accepted, fails = self._moves.sweep(self._states, self._level_of, further, rng, check)
+            self.decided += decided.reshape(-1, self.columns).sum(axis=1)
+            self.accepted += accepted.reshape(-1, self.columns).sum(axis=1)
             if self.sweeps % self.stride == 0:
                 self.sizes.append(self._states.sizes.reshape(-1, self.columns).astype(np.float32))
             self._record()
-            self._exchange(rng)
+            self._exchange(rng, fails)
             self.sweeps += 1
             if len(self.sizes) > _MOST_RECORDS:
                 self._halve_records()
@@ -378,7 +382,8 @@ class Ladder:
         """
         return self._recorders[level].sets(burn_in)
 
-    def _exchange(self, rng: np.random.Generator) -> None:
+    def _exchange(self, rng: np.random.Generator, fails: npt.NDArray[np.bool_]) -> None:
+        """Exchanges fault sets of neighbouring levels; ``fails``: in the sense of each other's decoders."""
         pairs = np.arange(self.sweeps % 2, len(self._steps), 2)
         if not len(pairs):
             return
@@ -389,12 +394,8 @@ class Ladder:
         self._add_penalties(up, one)
         self._add_penalties(down, one, self.columns)
         differs = np.flatnonzero(np.repeat(self._differ[pairs], self.columns))
-        both = np.concatenate([one[differs], other[differs]])
-        fails = self._moves.fails(
-            self._states.rows[both], self._level_of[np.concatenate([other[differs], one[differs]])]
-        )
-        up[differs[~fails[: len(differs)]]] = -np.inf
-        down[differs[~fails[len(differs) :]]] = np.inf
+        up[differs[~fails[one[differs]]]] = -np.inf
+        down[differs[~fails[other[differs]]]] = np.inf
         swapped = np.log(rng.random(len(one))) < up - down
         self._states.exchange(one[swapped], other[swapped])
         up, down, swapped = (each.reshape(len(pairs), -1) for each in (up, down, swapped))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from ...simulation.faults import FaultTable
 from .decoding import Predict
@@ -25,6 +26,7 @@ class DecodedCircuit:
         postselected: The detectors that discard a shot.
         confidence: Whether the decoder says how sure it is, and rates are asked for as a curve over that.
         matching: What answers like ``predict``, but faster.
+        recipe: A function that makes ``predict`` in another process, and its arguments; None: there is none.
     """
 
     symptoms: Symptoms
@@ -34,6 +36,7 @@ class DecodedCircuit:
     postselected: tuple[int, ...] = ()
     confidence: bool = False
     matching: PredictingMatching | None = None
+    recipe: tuple[Callable[..., Predict], tuple[Any, ...]] | None = None
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -136,8 +137,28 @@ class Disagreeing(sinter.Decoder):  # type: ignore[misc]
 
 def test_decoders_that_fail_on_different_sets() -> None:
     circuits = [repetition_code(p) for p in (0.01, 1e-3, 1e-4)]
-    with pytest.raises(snc.ResourceLimitError, match=r"hardly ever fail on the same fault sets"):
+    with pytest.raises(snc.ResourceLimitError, match=r"hardly ever fail .*the same priors for all"):
         snc.logical_error_rates(circuits, decoder=Disagreeing(), relative_error=0.3, seed=1)
+
+
+def test_a_decoder_with_the_priors_of_another_circuit() -> None:
+    model = repetition_code(1e-3, readout=0.2).detector_error_model()
+
+    class SamePriors(sinter.Decoder):  # type: ignore[misc]
+        def compile_decoder_for_dem(self, *, dem: stim.DetectorErrorModel) -> sinter.CompiledDecoder:
+            return sinter.BUILT_IN_DECODERS["pymatching"].compile_decoder_for_dem(dem=model)
+
+    circuit = repetition_code(0.03)
+    rate = circuit.logical_error_rate(decoder=SamePriors(), relative_error=0.1, seed=1)
+    dets, flips = circuit.compile_detector_sampler(seed=2).sample(
+        100_000, separate_observables=True, bit_packed=True
+    )
+    decoder = SamePriors().compile_decoder_for_dem(dem=circuit.detector_error_model())
+    wrong = decoder.decode_shots_bit_packed(bit_packed_detection_event_data=dets) != flips
+    expected = float(wrong.mean())
+    error = math.hypot(rate.standard_error, (expected / len(dets)) ** 0.5)
+    assert abs(rate.logical_error_rate - expected) < 5.4 * error
+    assert rate.logical_error_rate > 1.2 * exact_rate("repetition", 0.03)
 
 
 @pytest.mark.parametrize(
@@ -218,7 +239,7 @@ def test_time_ends_the_search_with_what_is_known(monkeypatch: pytest.MonkeyPatch
     looks = itertools.count()
     monkeypatch.setattr(deadline, "time", SimpleNamespace(monotonic=lambda: 0.005 * next(looks)))
     rate = repetition_code(1e-3, rounds=3).logical_error_rate(
-        decoder="pymatching", relative_error=1e-5, max_seconds=3, seed=1
+        decoder="pymatching", relative_error=1e-5, max_seconds=1.6, seed=1
     )
     assert 0 < rate.relative_error < 0.5
     assert "time ended the search" in str(rate)

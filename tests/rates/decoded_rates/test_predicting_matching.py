@@ -8,8 +8,12 @@ import stim
 
 import stim_nonclifford as snc
 from stim_nonclifford.rates.decoded_rates import decoding
+from stim_nonclifford.rates.decoded_rates.chains import ChainStates, Level, Moves
 from stim_nonclifford.rates.decoded_rates.decoders import compiled_decoder
 from stim_nonclifford.rates.decoded_rates.decoding import FailureTest, answers_of
+from stim_nonclifford.rates.decoded_rates.ladder import Stop
+from stim_nonclifford.rates.decoded_rates.mechanisms import fault_model, symptoms_of
+from stim_nonclifford.rates.decoded_rates.plain_counts import PlainLevel
 from stim_nonclifford.rates.decoded_rates.plain_shots import xor_of_groups
 from stim_nonclifford.rates.decoded_rates.predicting_matching import predicting_matching
 from tests.support.rates.decoded_rate_cases import model_of, repetition_code, surface_code, two_codes
@@ -36,7 +40,7 @@ def noisy_readout(distance: int, p: float) -> snc.Circuit:
 def test_predictions_are_those_of_pymatching(
     circuit: snc.Circuit, least_known: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(decoding, "_SAMPLED_BITS", np.uint64(15))
+    monkeypatch.setattr(decoding, "LISTED_BITS", 15)
     model = model_of(circuit)
     errors = circuit.detector_error_model(decompose_errors=True)
     decoder = compiled_decoder(errors, "pymatching")
@@ -66,6 +70,53 @@ def test_predictions_are_those_of_pymatching(
     different, total = with_matching.differing()
     assert different == 0
     assert total > 5
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("decoder", ["pymatching", "others"])
+def test_moves_of_native_code_are_those_of_this_package(decoder: str, threads: int) -> None:
+    circuits = [surface_code(p) for p in (6e-3, 3e-3)]
+    errors = [circuit.detector_error_model(decompose_errors=True) for circuit in circuits]
+    model = fault_model([symptoms_of(circuit.detector_error_model()) for circuit in circuits])
+    matchings = [predicting_matching(each, decoder) for each in errors]
+    assert (matchings[0] is not None) == (decoder == "pymatching")
+    predict = [compiled_decoder(each, "pymatching") for each in errors]
+    levels = [Level(model.log_odds[k], k, 0.2) for k in (0, 1, 1)]
+
+    def moved(by_native_code: bool, threads: int) -> tuple[np.ndarray, ...]:
+        tests = [
+            FailureTest(model, each, 1, matching, threads)
+            for each, matching in zip(predict, matchings, strict=True)
+        ]
+        shots = PlainLevel(model, tests, Stop(model.log_odds[0], 0))
+        rng = np.random.default_rng(4)
+        shots.take(20_000, rng, lambda: None)
+        states = ChainStates.of(model, shots.sets)
+        chains = len(states.sizes)
+        assert chains > 300  # so that threads share them
+        moves = Moves(model, tests, levels)
+        assert moves._walks
+        moves._walks = by_native_code
+        level_of = np.arange(chains) % 3
+        fits = moves.fails(states.rows, level_of)
+        states, level_of = states.taken(np.flatnonzero(fits)), level_of[fits]
+        further = np.array([1, 0, -1])[level_of]
+        totals = np.zeros((3, len(level_of)), dtype=np.int64)
+        for _ in range(10):
+            totals += moves.sweep(states, level_of, further, rng, lambda: None)
+        assert moves.fails(states.rows, level_of).all()
+        for test in tests:
+            assert test.asked >= test.decoded > 100
+            assert test.differing()[0] == 0
+        members = np.sort(states.members, axis=1)[:, ::-1]
+        room = int(states.sizes.max())
+        assert (members[:, room:] == -1).all()
+        return members[:, :room], states.sizes, states.rows, totals
+
+    expected, found = moved(False, 1), moved(True, threads)
+    for one, other in zip(expected, found, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert (expected[3].sum(axis=1) > [2000, 500, 500]).all()
 
 
 def test_a_matching_that_predicts_something_else_is_found_out() -> None:

@@ -41,7 +41,71 @@ _MOVE = Case(
     moves,
 )
 
+_WALK: dict[str, Any] = {
+    "moves": moves(),
+    "flips": words(1, 0, 5, 6, 2, 0, 7, 8),
+    "row_words": 4,
+    "tables": [table()],
+    "table_of_level": long(0),
+    "least_gaps": long(0),
+    "is_signed": long(0),
+    "kinds": long(0, 1),
+    "seeds": words(7, 8),
+    "members": _MEMBERS,
+    "room": 2,
+    "rows": words(3, 0, 2, 14, 2, 0, 7, 8),
+    "level_of": long(0, 0),
+    "further_level_of": long(-1, 0),
+    "listing": 1,
+}
+
+
+def walk() -> _native.ChainWalk:
+    return _native.ChainWalk(**_WALK)
+
+
+def waiting_walk() -> _native.ChainWalk:
+    """One with a table that knows nothing."""
+    of_all = {"tables": [_native.AnswerTable(1, 1, 4)], "further_level_of": long(0, 0)}
+    found = _native.ChainWalk(**{**_WALK, **of_all})
+    assert len(found.run(1)[1]) == 2
+    return found
+
+
 CHAIN_CASES: dict[str, Case] = {
+    "ChainWalk.__init__": Case(
+        _WALK,
+        {
+            "moves": [None, 1, table()],
+            "flips": [*arrays(_WALK["flips"]), words(1, 0, 5, 6)],
+            "row_words": [*WRONG_NUMBERS, 0, 3, 5, 8, 2**16 + 1],
+            "tables": [
+                None,
+                [],
+                [None],
+                [moves()],
+                [_native.AnswerTable(2, 1, 4)],
+                [table(), _native.AnswerTable(1, 2, 4)],
+            ],
+            "table_of_level": [*arrays(long(0)), long(1), long(-1)],
+            "least_gaps": arrays(long(0)),
+            "is_signed": arrays(long(0)),
+            "kinds": [*arrays(long(0, 1)), long(0, 2), long(0, -1)],
+            "seeds": arrays(words(7, 8)),
+            "members": _WRONG_MEMBERS,
+            "room": [*WRONG_NUMBERS, 0, 3, 1],
+            "rows": arrays(_WALK["rows"]),
+            "level_of": [*arrays(long(0, 0)), long(0, 1), long(0, -1)],
+            "further_level_of": [*arrays(long(-1, 0)), long(0, 1), long(0, -2)],
+            "listing": WRONG_NUMBERS,
+        },
+    ),
+    "ChainWalk.run": Case({"threads": 1}, {"threads": [*WRONG_NUMBERS, 0, 1025]}, walk),
+    "ChainWalk.answer": Case(
+        {"predictions": words(1, 0), "gaps": long(0, 0)},
+        {"predictions": [*arrays(words(1, 0)), words(1)], "gaps": [*arrays(long(0, 0)), long(0)]},
+        waiting_walk,
+    ),
     "AnswerTable.__init__": Case(
         {"event_words": 1, "observable_words": 1, "size_bits": 4},
         {"event_words": [0, 2**14 + 1], "observable_words": [0, 2**14 + 1], "size_bits": [25]},

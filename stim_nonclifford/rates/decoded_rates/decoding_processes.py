@@ -1,0 +1,233 @@
+"""Processes that decode parts of batches: most decoders hold Python's lock, so that threads would wait.
+
+They are processes of their own, which import this package and get decoders by pickle: a script needs no
+``if __name__ == "__main__"`` for them. What a decoder answers must follow from the detection events alone, so
+that it does not matter which process is asked.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["DecodingProcesses", "main"]
+
+Answers = tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]
+Predict = Callable[[npt.NDArray[np.uint8]], Answers]
+Recipe = tuple[Callable[..., Predict], tuple[Any, ...]]
+"""A function that makes a decoder, and its arguments."""
+
+_SECONDS_ALONE = 1.0
+"""Decoders that have not taken so long get no processes: that takes as long to start them."""
+
+_LEAST_SECONDS = 1e-3
+"""What a part of a batch must take, so that sending it to another process pays."""
+
+_PROGRAM = f"from {__name__} import main; main()"
+
+
+class DecodingProcesses:
+    """Decodes large batches together with other processes, as soon as that pays.
+
+    Decoders that cannot be sent to another process, such as those that a script defines by itself, are asked
+    in this process only.
+
+    Args:
+        recipes: The decoders; None: one that other processes cannot make.
+        count: The number of other processes; 0: none.
+    """
+
+    def __init__(self, recipes: Sequence[Recipe | None], count: int) -> None:
+        self._recipes, self._count = recipes, count
+        self._seconds = 0.0
+        self._processes: list[_Process] | None = None
+        self._is_closed = False
+
+    def shared(self, number: int, predict: Predict) -> Predict:
+        """A decoder that other processes help.
+
+        Args:
+            number: Of the recipe that makes the decoder.
+            predict: The decoder in this process.
+
+        Returns:
+            The same, with the same answers.
+        """
+        seconds, rows = 0.0, 0
+
+        def shared_predict(dets: npt.NDArray[np.uint8], /) -> Answers:
+            nonlocal seconds, rows
+            processes = self._ready()
+            parts = 1
+            if processes and rows:
+                parts = min(len(processes) + 1, int(len(dets) * seconds / rows / _LEAST_SECONDS))
+            mine, *others = np.array_split(dets, max(1, parts))
+            # This thread sends: another one would wait for Python's lock until `mine` is decoded.
+            helpers = list(zip(processes, others, strict=False))
+            for process, part in helpers:
+                process.send(number, part)
+            start = time.perf_counter()
+            try:
+                answers = [predict(mine)]
+            except Exception:
+                for process, _ in helpers:
+                    process.receive()
+                raise
+            taken = time.perf_counter() - start
+            seconds, rows = seconds + taken, rows + len(mine)
+            self._seconds += taken
+            received = [process.receive() for process, _ in helpers]
+            for (_, part), answer in zip(helpers, received, strict=True):
+                # An error is raised again here, as it would be without the other process.
+                answers.append(answer or predict(part))
+            if len(answers) == 1:
+                return answers[0]
+            predictions, gaps = zip(*answers, strict=True)
+            return np.concatenate(predictions), np.concatenate(gaps)
+
+        return shared_predict
+
+    def _ready(self) -> list[_Process]:
+        """The processes that have begun, which are started if decoding has taken a while."""
+        if self._processes is None and self._seconds > _SECONDS_ALONE and not self._is_closed:
+            self._processes = _started(self._recipes, self._count)
+        return [each for each in self._processes or () if each.is_ready]
+
+    def close(self) -> None:
+        """Ends the processes. Decoders answer by themselves from now on."""
+        self._is_closed = True
+        for process in self._processes or ():
+            process.end()
+        self._processes = []
+
+    def __enter__(self) -> DecodingProcesses:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _started(recipes: Sequence[Recipe | None], count: int) -> list[_Process]:
+    if not count or not sys.executable or None in recipes:
+        return []
+    try:
+        message = pickle.dumps(list(recipes))
+    except Exception:  # whatever the pickling of a decoder raises
+        return []
+    try:
+        return [_Process(message) for _ in range(count)]
+    except OSError:
+        return []
+
+
+class _Process:
+    """A process that decodes."""
+
+    def __init__(self, recipes: bytes) -> None:
+        self._popen = subprocess.Popen(
+            [sys.executable, "-c", _PROGRAM],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)},
+            start_new_session=True,  # Ctrl-C is for the process that started it
+        )
+        self.is_ready = False
+        self._beginning = threading.Thread(target=self._begin, args=(recipes,), daemon=True)
+        self._beginning.start()
+
+    def _begin(self, recipes: bytes) -> None:
+        try:
+            self._in.write(len(recipes).to_bytes(8, "little") + recipes)
+            self._in.flush()
+            self.is_ready = pickle.load(self._out)
+        except (OSError, EOFError, ValueError, pickle.UnpicklingError):
+            pass
+
+    @property
+    def _in(self) -> IO[bytes]:
+        assert self._popen.stdin is not None
+        return self._popen.stdin
+
+    @property
+    def _out(self) -> IO[bytes]:
+        assert self._popen.stdout is not None
+        return self._popen.stdout
+
+    def send(self, number: int, dets: npt.NDArray[np.uint8]) -> None:
+        """Sends detection events for the decoder with a number.
+
+        Raises:
+            RuntimeError: The process has ended.
+        """
+        try:
+            pickle.dump((number, dets), self._in)
+            self._in.flush()
+        except (OSError, ValueError):
+            raise self._has_ended() from None
+
+    def receive(self) -> Answers | None:
+        """The answers to what was sent; None: the decoder has raised an error.
+
+        Raises:
+            RuntimeError: The process has ended.
+        """
+        try:
+            answers: Answers | None = pickle.load(self._out)
+        except (OSError, EOFError, ValueError, pickle.UnpicklingError):
+            raise self._has_ended() from None
+        return answers
+
+    def _has_ended(self) -> RuntimeError:
+        return RuntimeError(
+            f"A process that decodes has ended (exit code {self._popen.wait()}): somebody has ended it, there"
+            " was not enough memory, or the decoder crashes. With threads=1, one process does everything."
+        )
+
+    def end(self) -> None:
+        self._popen.kill()
+        self._popen.wait()
+        self._beginning.join()
+        for pipe in (self._in, self._out):
+            with contextlib.suppress(OSError):
+                pipe.close()
+
+
+def main() -> None:
+    """What a process does: decodes what it reads from its standard input, until that ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what decoders print must not come between answers
+
+    def say(answer: object) -> None:
+        pickle.dump(answer, answers)
+        answers.flush()
+
+    with contextlib.suppress(BrokenPipeError):
+        size = int.from_bytes(requests.read(8), "little")
+        try:
+            decoders = [make(*arguments) for make, arguments in pickle.loads(requests.read(size))]
+        except Exception:  # it cannot be made here, whatever the reason is
+            say(False)
+            return
+        say(True)
+        while True:
+            try:
+                number, dets = pickle.load(requests)
+            except EOFError:
+                return
+            try:
+                found: Answers | None = decoders[number](dets)
+            except Exception:  # the process that asked sees it by itself
+                found = None
+            say(found)

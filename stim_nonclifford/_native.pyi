@@ -221,6 +221,14 @@ class FaultSetStudy:
         self, weight: int, odds: npt.NDArray[np.float64], values: npt.NDArray[np.float64], columns: int
     ) -> npt.NDArray[np.float64]: ...
     def release(self) -> None: ...
+    def sets_like(
+        self,
+        members: npt.NDArray[np.uint32],
+        weight: int,
+        max_steps_each: int,
+        max_steps: int,
+        max_sets: int,
+    ) -> dict[str, Any]: ...
     def sets_with(self, weight: int, values: npt.NDArray[np.float64]) -> npt.NDArray[np.uint32]: ...
 
 class CircuitStepKind(Enum):

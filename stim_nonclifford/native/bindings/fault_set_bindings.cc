@@ -169,6 +169,17 @@ nb::object sets_with(FaultSetStudy& study, uint32_t weight, const Input<double>&
     return to_array(without_gil([&] { return study.sets_with(weight, of_keys); }));
 }
 
+nb::dict sets_like(FaultSetStudy& study, const Input<uint32_t>& members, uint32_t weight, uint64_t max_steps_each, uint64_t max_steps,
+                   uint64_t max_sets) {
+    const std::vector<uint32_t> examples = to_vector(members);
+    check_weight(study, weight, 1);
+    require(examples.size() % weight == 0, "members must be [sets][weight].");
+    snc::require_range(examples, 0, study.table().num_mechanisms(), "members");
+    auto found = without_gil([&] { return study.sets_like(examples, weight, {max_steps_each, max_steps, max_sets}); });
+    return dict_of("steps", found.steps, "members", std::move(found.members), "examples", std::move(found.examples), "is_complete",
+                   std::move(found.is_complete));
+}
+
 nb::dict to_dict(snc::KeptBranches branches) {
     return dict_of("starts", std::move(branches.starts), "outputs", std::move(branches.outputs), "probabilities",
                    std::move(branches.probabilities));
@@ -247,5 +258,7 @@ void bind_fault_sets(nb::module_& m) {
              "For each mechanism the sums over the sets with it: odds of the set times the values of its key.")
         .def("release", [](FaultSetStudy& study) { without_gil([&] { study.release(); }); },
              "Gives back the memory that only makes searches faster.")
+        .def("sets_like", &sets_like, nb::arg("members"), nb::arg("weight"), nb::arg("max_steps_each"), nb::arg("max_steps"), nb::arg("max_sets"),
+             "For each of some sets, all sets that flip the same checks and have the same key.")
         .def("sets_with", &sets_with, nb::arg("weight"), nb::arg("values"), "The sets of a weight with a key of positive value.");
 }

@@ -26,7 +26,7 @@ const ClosedSets& FaultSetStudy::closed_sets(uint32_t weight) {
     constexpr uint64_t sets_per_check = 1024;
     std::vector<ClosedSets> groups(max_groups, ClosedSets{weight, {}, {}});
     SearchSteps steps(options_.num_threads);
-    visit_all(weight, FaultSetGoal::nothing, steps, [&](size_t number) {
+    visit_all(weight, FaultSetGoal::nothing(table_), steps, [&](size_t number) {
         return [&, &found = groups[number]](const uint32_t* members, double set_weight) {
             found.members.insert(found.members.end(), members, members + weight);
             found.sums.push_back(set_weight);
@@ -95,7 +95,7 @@ FaultSetStudy::Draws FaultSetStudy::draw(uint32_t weight, double spacing, uint64
         return Visitor{closed_.data(), std::min(3U, weight - 1), groups[group], weight, spacing, seed, most, most, drawn, steps,
                        Looks(interruption), PoissonPoints(Uniform(seed, Stream::set_draws, 0), spacing)};
     };
-    search(weight, FaultSetGoal::target, steps, make_visitor, [](size_t, Interruption&) {});
+    search(weight, FaultSetGoal::target(table_), steps, make_visitor, [](size_t, Interruption&) {});
     found.steps = steps.total();
     uint64_t numbers = 0;
     for (const auto& group : groups) numbers += group.size();

@@ -46,6 +46,12 @@ _PART_OF_LIMIT = 0.2, 0.25
 """The part of the time left, and of the work limit, that the enumeration of a weight may cost where samples
 that cost as much would not be enough."""
 
+_NUMBERS_OF_KEYS = (1, 4, 16, 64, 256, 1024)
+"""Of how many keys all sets may be listed at a time."""
+
+_WORTH_A_LIST = 0.7
+"""A list is made if, with it, this part of the cost is enough."""
+
 _Error = Callable[[Outlook], float]
 
 ENOUGH = 0.8
@@ -82,6 +88,15 @@ class _Action:
     gain: float
     run: Callable[[], object]
     is_needed: bool = False
+
+
+@dataclass(frozen=True)
+class _ListPlan:
+    """To list the sets of so many keys, and to sample the others until little of the error is left."""
+
+    cost: float
+    error: _Error
+    number: int
 
 
 class Estimator:
@@ -231,17 +246,53 @@ class Estimator:
                     yield _Action(cost, gain(lambda _: 0.0), enumerate_all, is_needed)
                     if is_needed and self._has_time(cost, is_needed):
                         continue  # what was sampled before would be in vain
+            plan = self._cheaper_with_list(stratum, units)
+            if plan is not None and self._has_time(plan.cost, True):
+                cost, error, number = plan.cost, plan.error, plan.number
+                yield _Action(cost, gain(error), partial(self._list, stratum, number), True)
+                continue  # what is sampled before is dropped
             for each, error, run in self._samplings(stratum, _GROWTHS):
                 yield _Action(each, gain(error), run)
 
     def _is_sample_enough(self, stratum: SampledWeight, cost: float, units: list[float]) -> bool:
         """Whether some sample that costs less leaves little of the error of a weight."""
-        outlooks = self._known.outlooks(stratum)
-        return any(
-            each < cost
-            and all(unit * error(one) <= _SMALL_PART for unit, one in zip(units, outlooks, strict=True))
-            for each, error, _ in self._samplings(stratum, _LARGE_GROWTHS)
+        return self._cost_of_enough(stratum, units, 0.0)[0] < cost
+
+    def _cost_of_enough(
+        self, stratum: SampledWeight, units: list[float], listed: float
+    ) -> tuple[float, _Error | None]:
+        """What a sample costs that leaves little of the error, where a share of the variance is listed before."""
+        outlooks = [each.anew(listed) if listed else each for each in self._known.outlooks(stratum)]
+        found = (
+            (cost, error)
+            for cost, error, _ in self._samplings(stratum, _LARGE_GROWTHS)
+            if all(unit * error(one) <= _SMALL_PART for unit, one in zip(units, outlooks, strict=True))
         )
+        return min(found, key=lambda each: each[0], default=(math.inf, None))
+
+    def _cheaper_with_list(self, stratum: SampledWeight, units: list[float]) -> _ListPlan | None:
+        """How to list the sets of some keys, if a sample of the others is enough far sooner than one of all."""
+        known = self._known
+        if not known.may_list or not stratum.rounds:
+            return None
+        best: _ListPlan | None = None
+        most = _WORTH_A_LIST * self._cost_of_enough(stratum, units, 0.0)[0]
+        shares = stratum.heavy_sets(known.values)[1]
+        for number in (n for n in _NUMBERS_OF_KEYS if n <= len(shares)):
+            share = float(shares[number - 1])
+            cost = known.cost_of_list(stratum, number)
+            if share and cost < most:
+                sample, error = self._cost_of_enough(stratum, units, share)
+                if cost + sample < most and error is not None:
+                    most = cost + sample
+                    best = _ListPlan(most, lambda one, f=error, s=share: f(one.anew(s)), number)
+        return best
+
+    def _list(self, stratum: SampledWeight, number: int) -> None:
+        """Lists the sets of so many keys, and samples the others as much as all were before."""
+        smallest = min(self._samplings(stratum, (1.0,)), key=lambda each: each[0])
+        self._known.list_keys(stratum, number)
+        smallest[2]()
 
     def _samplings(
         self, stratum: SampledWeight, growths: tuple[float, ...]

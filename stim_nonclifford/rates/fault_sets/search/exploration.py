@@ -14,7 +14,7 @@ from ...._native import random_words
 from ....simulation.engines.random_streams import Stream
 from ....simulation.plan import SamplingPlan
 from ..interval import interval_of_weighted_sum
-from .costs import laws_for, of_draws, of_enumeration, of_join, of_laws
+from .costs import laws_for, of_draws, of_enumeration, of_join, of_laws, of_list, of_pairs
 from .laws import Floats, KeyValues
 from .limits import Limits
 from .mechanisms import Mechanisms
@@ -39,6 +39,12 @@ _LEAST_SECONDS, _LEAST_SECONDS_OF_LAWS = 1.0, 0.1
 
 _COST_THAT_TELLS = 0.1
 """Seconds of work after which its pace is known."""
+
+_PART_OF_BRANCHING = 0.4
+"""Of the mechanisms that may flip back a check, those that may flip back one in a basis with all bits of keys."""
+
+_TOLERANCE, _TOLERANCE_OF_ALL = 10.0, 3.0
+"""How many times as many steps as expected the list of a key may take, and those of all keys together."""
 
 _ONE_SIGMA = math.erf(math.sqrt(0.5))
 """The probability of at most one standard deviation."""
@@ -148,6 +154,7 @@ class Exploration:
         self._tosses = 0
         self._prepared = self.seconds
         self._round = 0
+        self._listed: dict[int, float] = {}
         self._known_sums: dict[tuple[int, int, float], tuple[int, Sums]] = {}
         self._known_outlooks: dict[int, tuple[tuple[int, tuple[float, ...]], list[Outlook]]] = {}
 
@@ -334,6 +341,42 @@ class Exploration:
         self._evaluate()
         stratum.add_join(halves, found, self.values.kept)
 
+    def list_keys(self, stratum: SampledWeight, number: int) -> None:
+        """Lists all sets with the keys that make most of the variance of a weight, and begins its sample anew."""
+        self._report(f"weight {stratum.weight}: all sets of {number} keys")
+        examples = stratum.heavy_sets(self.values)[0][:number]
+        each = _TOLERANCE * self._steps_of_key(stratum.weight)
+        found = self.study.sets_like(
+            examples.ravel(),
+            stratum.weight,
+            int(each),
+            int(max(each, _TOLERANCE_OF_ALL * each / _TOLERANCE * number)),
+            int(self.limits.stored_sets / 4),
+        )
+        self.spent += of_list(found["steps"]) + self._cost_of_keyed_pairs
+        self._listed[stratum.weight] = found["steps"] / number
+        keys = self.study.number_keys(found["members"], stratum.weight, self.limits.kept_only)
+        stratum.begin_anew(found["members"].reshape(-1, stratum.weight), keys)
+
+    def cost_of_list(self, stratum: SampledWeight, number: int) -> float:
+        """The cost of a list of all sets with so many keys, about."""
+        return of_list(number * self._steps_of_key(stratum.weight)) + self._cost_of_keyed_pairs
+
+    @property
+    def may_list(self) -> bool:
+        """Whether sets differ in keys."""
+        return not self._passing_only and self.mechanisms.keys.shape[1] > 0
+
+    @property
+    def _cost_of_keyed_pairs(self) -> float:
+        """Of the tables for the first list."""
+        return 0.0 if self._listed else of_pairs(self.odds.shape[1])
+
+    def _steps_of_key(self, weight: int) -> float:
+        """About how many steps find all sets of a weight with a given key."""
+        branching = max(2.0, _PART_OF_BRANCHING * self.study.branching)
+        return self._listed.get(weight, branching ** (weight - 2))
+
     @cached_property
     def bounds(self) -> dict[str, Floats]:
         """Proven upper bounds for each weight, in odds of the first circuit; see ``fault_set_bounds.h``."""
@@ -358,15 +401,12 @@ class Exploration:
         sums = [self._sums(stratum, circuit, rate) for stratum in self.strata]
         kept = math.fsum(each.kept for each in sums)
         wrong = math.fsum(each.wrong for each in sums)
-        exact = [
-            each.wrong for each, stratum in zip(sums, self.strata, strict=True) if stratum.method == "exact"
-        ]
         masses = [float(self.masses[circuit, stratum.weight]) for stratum in self.strata]
         nothing = float(self._nothing[circuit])
         return CircuitTotals(
             kept=factor * kept,
             wrong=factor * wrong,
-            exact_wrong=factor * math.fsum(exact),
+            exact_wrong=factor * math.fsum(each.listed for each in sums),
             variance=factor**2 * math.fsum(each.variance for each in sums),
             largest=factor * math.hypot(*(each.largest for each in sums)),
             rest=self.rest(circuit, len(self.strata)) * factor / nothing,
@@ -492,6 +532,7 @@ def _scaled(sums: Sums, factor: float) -> Sums:
         passing=factor * sums.passing,
         kept=factor * sums.kept,
         wrong=factor * sums.wrong,
+        listed=factor * sums.listed,
         variance=factor**2 * sums.variance,
         largest=factor * sums.largest,
     )

@@ -8,12 +8,15 @@ and in how finds depend on each other: joined sets with a common half do, and co
 A join finds a set by each of its splits into halves equally often on average, but not equally steadily: where
 one half is so likely that it is drawn many times, the set is found rarely, and then many times at once. So
 finds count by how they split the set (``_counts_of_splits``).
+
+Where few keys make most of the variance, all their sets are *listed*. The sets that were found before chose
+these keys: without them, too few of the others would be left. So the sample begins anew.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -124,6 +127,11 @@ class Outlook:
         missed = self._missed(total, self.drawn_density)
         return (self.variance + more) / total**2 + MISSED_COUNTS * missed**2
 
+    def anew(self, share: float) -> Outlook:
+        """Before anything is drawn of the sets that are left when those with this share of the variance are listed."""
+        own, shared = (1 - share) * self.own, (1 - share) * self.shared
+        return replace(self, density=0.0, variance=0.0, own=own, shared=shared, drawn_density=0.0)
+
     def halves_for(self, density: float) -> float:
         """The number of halves of a join that adds so much density, with what its finds count."""
         finds = density * self.scale
@@ -158,6 +166,7 @@ class SampledWeight:
         candidates: Those of them that could be kept, as far as that was known without their laws.
         draws: Sets drawn, and halves of sets.
         draw_steps: Steps of the last search that drew sets; 0: none.
+        rounds: How often something became known.
     """
 
     def __init__(
@@ -179,10 +188,47 @@ class SampledWeight:
         self._ratios = np.zeros((0, len(odds)))
         self._largest_ratio = np.ones(len(odds))
         self._rounds: list[_Round] = []
+        self.rounds = 0
+        self._listed_keys: Keys = np.zeros(0, dtype=np.uint32)
+        self._listed_odds = np.zeros((0, len(odds)))
 
     def limit(self, most: Floats, partners: float) -> None:
         """Takes bounds that became known since; arguments as above."""
         self._most, self._partners = most, partners
+
+    def begin_anew(self, members: npt.NDArray[np.uint32], keys: Keys) -> None:
+        """Drops what was found by chance, and takes all sets of further keys.
+
+        Args:
+            members: uint32, shape (sets, weight).
+            keys: Their keys, shape (sets,).
+        """
+        self.rounds += 1
+        self._rounds = []
+        self.sets = self.candidates = self.draw_steps = 0
+        listed = ~self.is_sampled
+        self.keys = np.concatenate([self.keys[listed], keys])
+        self.members = np.concatenate([self.members[listed], members])
+        self._listed_keys = np.unique(self.keys)
+        self._listed_odds = np.array([np.prod(odds[self.members], axis=1) for odds in self._odds]).T
+        self._ratios = np.zeros((len(self.keys), len(self._odds)))
+
+    def heavy_sets(self, values: KeyValues) -> tuple[npt.NDArray[np.uint32], Floats]:
+        """A set of each key, those with most of the variance first, and the share of it that keys up to each have.
+
+        A key that was found once may have been found by chance: it counts as much as the others that it may
+        stand for.
+        """
+        keys, first, inverse, counts = np.unique(
+            self.keys, return_index=True, return_inverse=True, return_counts=True
+        )
+        hits = (self.is_sampled * self.set_weights(0) * values.wrong[self.keys]) ** 2
+        variances = np.bincount(inverse, hits, minlength=len(keys))
+        order = np.argsort(-variances, kind="stable")
+        order = order[variances[order] > 0]
+        total = variances.sum() or 1.0
+        shares = np.cumsum(variances[order] * (1 - 1 / counts[order])) / total
+        return self.members[first[order]], shares
 
     def add_draws(self, members: npt.NDArray[np.uint32], keys: Keys, spacing: float, kept: Floats) -> None:
         """Adds a process with on average one draw for each ``spacing`` of mass.
@@ -193,6 +239,7 @@ class SampledWeight:
             spacing: See above.
             kept: For each key of the study the probability of being kept.
         """
+        self.rounds += 1
         begin = len(self.keys)
         stored, passing = self._add(members.reshape(-1, self.weight), keys, kept)
         self.draws += len(keys)
@@ -201,6 +248,7 @@ class SampledWeight:
 
     def add_join(self, halves: int, found: dict[str, npt.NDArray[np.uint32]], kept: Floats) -> None:
         """Adds what ``FaultSetStudy.join`` found with so many halves of each kind; ``kept`` as above."""
+        self.rounds += 1
         begin = len(self.keys)
         stored, passing = self._add(found["members"].reshape(-1, self.weight), found["keys"], kept)
         self.sets += int(found["sets"]) - len(found["keys"])
@@ -227,8 +275,12 @@ class SampledWeight:
     def _add(
         self, members: npt.NDArray[np.uint32], keys: Keys, kept: Floats
     ) -> tuple[npt.NDArray[np.bool_], Floats]:
-        """Stores the sets that can be kept. Says which ones these are, and the sum of the ratios of all."""
-        stored = keys != _NOT_STORED
+        """Stores the sets that can be kept and are not listed, and says which.
+
+        Returns:
+            bool, shape (sets,), and the sum of the ratios of all sets.
+        """
+        stored = (keys != _NOT_STORED) & ~np.isin(keys, self._listed_keys)
         stored[stored] = kept[keys[stored]] > 0
         ratios, passing = [self._ratios], np.zeros(len(self._odds))
         for begin in range(0, len(keys), _CHUNK):
@@ -248,11 +300,6 @@ class SampledWeight:
         """How its sets were found."""
         is_join = {each.halves > 0 for each in self._rounds}
         return "both" if len(is_join) > 1 else "joined" if is_join == {True} else "drawn"
-
-    @property
-    def rounds(self) -> int:
-        """How often more was drawn."""
-        return len(self._rounds)
 
     @property
     def is_unknown(self) -> bool:
@@ -303,10 +350,12 @@ class SampledWeight:
         """See ``Stratum``."""
         weights = self.set_weights(circuit)
         outlook = self.outlook(circuit, values, rate)
+        listed = slice(len(self._listed_odds))
         return Sums(
             passing=self.passing(circuit),
             kept=sum_of_products(weights, values.kept[self.keys]),
             wrong=sum_of_products(weights, values.wrong[self.keys]),
+            listed=sum_of_products(weights[listed], values.wrong[self.keys[listed]]),
             variance=outlook.variance / outlook.density**2,
             largest=outlook.missed,
         )
@@ -421,7 +470,13 @@ class SampledWeight:
         weights = self._ratios[:, circuit] / self.density
         for each in self._rounds:
             weights[each.part] *= each.count
+        weights[: len(self._listed_odds)] = self._listed_odds[:, circuit]
         return weights
+
+    @property
+    def is_sampled(self) -> npt.NDArray[np.bool_]:
+        """For each stored set whether it was found by chance."""
+        return np.arange(len(self.keys)) >= len(self._listed_odds)
 
 
 def _of_pairs(side: Indices, values: Floats) -> float:

@@ -28,6 +28,7 @@ class Sums:
         passing: Of all sets that pass the noise-only checks.
         kept: Of the sets times the probability of being kept.
         wrong: The same for kept and wrong.
+        listed: The part of ``wrong`` that comes from sets of which none can have been missed.
         variance: Estimated variance of ``wrong`` - rate x ``kept``, from what was found.
         largest: The largest amount by which one more event would have changed ``wrong``.
     """
@@ -35,6 +36,7 @@ class Sums:
     passing: float
     kept: float
     wrong: float
+    listed: float
     variance: float
     largest: float
 
@@ -120,10 +122,12 @@ class ExactWeight:
         """See ``Stratum``."""
         masses = self._masses[:, circuit]
         wrong = values.wrong[self.keys]
+        of_wrong = sum_of_products(masses, wrong)
         return Sums(
             passing=self.passing(circuit),
             kept=sum_of_products(masses, values.kept[self.keys]),
-            wrong=sum_of_products(masses, wrong),
+            wrong=of_wrong,
+            listed=of_wrong,
             variance=0.0,
             largest=0.0,
         )

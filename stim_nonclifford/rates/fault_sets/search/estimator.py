@@ -46,10 +46,10 @@ _PART_OF_LIMIT = 0.2, 0.25
 """The part of the time left, and of the work limit, that the enumeration of a weight may cost where samples
 that cost as much would not be enough."""
 
-_NUMBERS_OF_KEYS = (1, 4, 16, 64, 256, 1024)
+_NUMBERS_OF_KEYS = tuple(2**k for k in range(11))
 """Of how many keys all sets may be listed at a time."""
 
-_WORTH_A_LIST = 0.7
+_WORTH_A_LIST = 0.85
 """A list is made if, with it, this part of the cost is enough."""
 
 _Error = Callable[[Outlook], float]

@@ -200,7 +200,15 @@ class FaultSetStudy:
         max_laws: int = ...,
     ) -> dict[str, Any]: ...
     def bounds(self, closed: npt.NDArray[np.float64], negligible: float) -> dict[str, Any]: ...
-    def draw(self, weight: int, spacing: float, seed: int, max_draws: int) -> dict[str, Any]: ...
+    def draw(
+        self,
+        weight: int,
+        spacing: float,
+        seed: int,
+        max_draws: int,
+        per_clump: float = ...,
+        passing: float = ...,
+    ) -> dict[str, Any]: ...
     def join(
         self,
         left: int,

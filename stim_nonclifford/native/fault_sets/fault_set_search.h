@@ -85,8 +85,9 @@ struct EverySet {
 // `pause` is called once in a while, with the number of look-ups and similar steps since the last call. It returns the number of
 // steps until the next call, and throws to end the search.
 //
-// A visitor with a member draws() does not see every set. It returns the number of random points on an axis of sets of a
-// given total weight, and gets the set at each point. Numerous sets are then never listed one by one.
+// A visitor that draws does not see every set. It returns the number of random points on an axis of sets of a
+// given total weight, and gets the set at each point. Numerous sets are then never listed one by one. Before the last three members
+// it may leave out all sets that begin with those before.
 template <typename Visit>
 class FaultSetSearch {
    public:
@@ -204,6 +205,8 @@ class FaultSetSearch {
             }
             return;
         }
+        if constexpr (Visit::draws)
+            if (left == 3 && !visit_.enter(product)) return;
         const auto candidates = table_.flipping(check);
         const uint64_t* hashes = table_.flipping_hashes(check);
         count(candidates.size());
@@ -215,6 +218,8 @@ class FaultSetSearch {
             }
             push(depth, product, hash, candidates[k], check, left == 3);
         }
+        if constexpr (Visit::draws)
+            if (left == 3) visit_.leave();
     }
 
     // The tables of pairs are larger than any cache.

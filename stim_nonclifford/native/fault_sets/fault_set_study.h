@@ -87,10 +87,14 @@ class FaultSetStudy {
         bool is_complete = false;
         uint64_t steps = 0;
         std::vector<uint32_t> members;   // [draws][weight]
+        std::vector<uint32_t> clumps;    // [draws]: draws of different clumps are independent
     };
     // Draws sets of a weight as a Poisson process: one for each `spacing` of their mass, on average.
     // The result is incomplete if there would be many more than max_draws draws.
-    Draws draw(uint32_t weight, double spacing, uint64_t seed, uint64_t max_draws);
+    //
+    // Where a search would look at many beginnings of sets for each draw, it looks at some of them, with more draws from each: a clump.
+    // A beginning of which `per_clump` draws are expected is always looked at. `passing` is about the mass of all sets.
+    Draws draw(uint32_t weight, double spacing, uint64_t seed, uint64_t max_draws, double per_clump, double passing);
 
     struct Join {
         bool is_complete = true;         // false: there would have been more than max_sets to store, or far more in all

@@ -144,10 +144,9 @@ def _sets_of(
 ) -> SampledSets:
     of_sets = values[stratum.keys]
     chosen = chosen & (of_sets[:, KEPT] > 0)
-    sides = () if stratum.method == "drawn" else stratum.sides
     return SampledSets(
         weight=stratum.weight,
         members=stratum.members[chosen],
         probabilities=factor * stratum.set_weights(circuit)[chosen, None] * of_sets[chosen],
-        sides=tuple(side[chosen] for side in sides),
+        sides=tuple(side[chosen] for side in stratum.sides),
     )

@@ -17,7 +17,7 @@ _CANDIDATE_OUT_OF_CACHE = 1e-7
 """Added to that if there are more signatures than the cache holds."""
 _KEYS_IN_CACHE = 1e6
 _KEY = 1.5e-6
-_DRAW_STEP = 2.5e-8
+_DRAW_STEP = 1.5e-8
 _DRAW = 1e-6
 _HALF = 2.5e-7
 _FOUND = 1e-7

@@ -159,7 +159,7 @@ class Estimator:
         ):
             if known.is_out_of_time:
                 return
-            steps = self._expected_draw_steps(weight)
+            steps = self._expected_draw_steps(weight, _FIRST_SETS)
             stratum = known.sample_of(weight)
             cost = of_draws(steps, _FIRST_SETS) + known.cost_of_tosses(_FIRST_SETS)
             is_cheap = cost < _FIRST_DRAW_COST
@@ -302,11 +302,11 @@ class Estimator:
         limits = known.limits
         if max(len(stratum.keys), known.study.num_keys) > limits.stored_sets:
             return
-        steps = stratum.draw_steps or self._expected_draw_steps(stratum.weight)
         outlook = known.outlooks(stratum)[0]
         for growth in growths:
             density = growth * stratum.density
             draws = density * stratum.passing(0)
+            steps = self._expected_draw_steps(stratum.weight, draws)
             if stratum.sets and steps <= limits.draw_steps and draws <= limits.draws:
                 error = methodcaller("with_draws", density)
                 cost = of_draws(steps, draws) + known.cost_of_tosses(draws)
@@ -317,11 +317,12 @@ class Estimator:
             error = methodcaller("with_join", halves)
             yield self._cost_of_join(stratum, halves), error, partial(known.join, stratum, halves)
 
-    def _expected_draw_steps(self, weight: int) -> float:
-        """Steps of a search for draws: those of an enumeration of the sets with one mechanism less."""
+    def _expected_draw_steps(self, weight: int, draws: float) -> float:
+        """Steps of a search for draws: those to the beginnings of sets, and some for each draw."""
         last = self._known.num_exact - 1
         branching = max(2.0, self._known.study.branching)
-        return float(self._known.exact(last).steps) * branching ** (weight - 1 - last)
+        beginnings = float(self._known.exact(last).steps) * branching ** (weight - 2 - last)
+        return beginnings + draws * branching
 
     def _cost_of_join(self, stratum: SampledWeight, halves: int) -> float:
         sets = halves**2 / stratum.scale * self._known.passing_odds(stratum)

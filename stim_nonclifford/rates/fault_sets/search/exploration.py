@@ -40,6 +40,9 @@ _LEAST_SECONDS, _LEAST_SECONDS_OF_LAWS = 1.0, 0.1
 _COST_THAT_TELLS = 0.1
 """Seconds of work after which its pace is known."""
 
+_DRAWS_OF_CLUMP = 16.0
+"""Sets that are drawn together, about, where a search for one takes long."""
+
 _PART_OF_BRANCHING = 0.4
 """Of the mechanisms that may flip back a check, those that may flip back one in a basis with all bits of keys."""
 
@@ -262,8 +265,9 @@ class Exploration:
             draws = max(1000.0, passing / spacing)
             self._report(f"weight {stratum.weight}: {draws:.3g} draws")
             self._round += 1
-            found = self.study.draw(stratum.weight, spacing, self._seed_of_round(), int(2 * draws))
-            stratum.draw_steps = int(found["steps"])
+            found = self.study.draw(
+                stratum.weight, spacing, self._seed_of_round(), int(2 * draws), _DRAWS_OF_CLUMP, passing
+            )
             self.spent += of_draws(found["steps"], len(found["members"]) / stratum.weight)
             if found["is_complete"]:
                 break
@@ -271,7 +275,7 @@ class Exploration:
             spacing *= 30
         keys = self.study.number_keys(found["members"], stratum.weight, self.limits.kept_only)
         self._evaluate()
-        stratum.add_draws(found["members"], keys, spacing, self.values.kept)
+        stratum.add_draws(found["members"], keys, found["clumps"], spacing, self.values.kept)
 
     def passing_odds(self, stratum: SampledWeight) -> float:
         """The odds of all sets of a weight that pass the checks, about."""

@@ -49,9 +49,9 @@ class _Round:
     Attributes:
         density: Mean number of finds per unit of odds.
         halves: Number of left halves, and of right halves; 0: whole sets were drawn.
-        most_of_half: The largest number of sets that a half is in, whether they can be kept or not.
+        most_of_half: The largest number of sets that a half, or a clump, is in, whether they can be kept or not.
         part: Where its sets are among those of the weight.
-        sides: For each set the number of its left half, and of its right half.
+        sides: For each set the number of its left half, and of its right half; or of its clump of draws.
         passing: For each circuit the sum of the ratios of all sets that were found.
         clumping: By how much finds that share halves increase the variance of P(kept), relative to as many
             independent ones.
@@ -61,7 +61,7 @@ class _Round:
     halves: int
     most_of_half: int
     part: slice
-    sides: tuple[Indices, Indices] | None
+    sides: tuple[Indices, ...]
     passing: Floats
     clumping: float
 
@@ -80,6 +80,7 @@ class Outlook:
         variance: Of the sum over finds.
         own: The part of it from each set alone, per unit of density, if finds count 1.
         shared: The part from different sets with a half in common, over the cube of the number of halves.
+        drawn_clumping: By how much more draws have more variance than independent ones.
         clumping: See ``_Round``, per half.
         scale: See ``SampledWeight``.
         drawn_density: The part of the density that draws have.
@@ -94,6 +95,7 @@ class Outlook:
     variance: float
     own: float
     shared: float
+    drawn_clumping: float
     clumping: float
     scale: float
     drawn_density: float
@@ -115,6 +117,7 @@ class Outlook:
 
     def with_draws(self, density: float) -> float:
         """The same with draws of so much more density."""
+        density /= 1 + self.drawn_clumping
         total = self.density + density
         missed = self._missed(total, self.drawn_density + density)
         return (self.variance + self.own * density) / total**2 + MISSED_COUNTS * missed**2
@@ -165,7 +168,6 @@ class SampledWeight:
         sets: Sets found that pass the checks, each as often as it was found.
         candidates: Those of them that could be kept, as far as that was known without their laws.
         draws: Sets drawn, and halves of sets.
-        draw_steps: Steps of the last search that drew sets; 0: none.
         rounds: How often something became known.
     """
 
@@ -183,7 +185,7 @@ class SampledWeight:
         self._halves, self._half_masses = halves, half_masses
         self.keys: Keys = np.zeros(0, dtype=np.uint32)
         self.members = np.zeros((0, self.weight), dtype=np.uint32)
-        self.sets = self.candidates = self.draws = self.draw_steps = 0
+        self.sets = self.candidates = self.draws = 0
         self._odds, self._most, self._partners, self._expected = odds, most, partners, expected
         self._ratios = np.zeros((0, len(odds)))
         self._largest_ratio = np.ones(len(odds))
@@ -205,7 +207,7 @@ class SampledWeight:
         """
         self.rounds += 1
         self._rounds = []
-        self.sets = self.candidates = self.draw_steps = 0
+        self.sets = self.candidates = 0
         listed = ~self.is_sampled
         self.keys = np.concatenate([self.keys[listed], keys])
         self.members = np.concatenate([self.members[listed], members])
@@ -230,12 +232,20 @@ class SampledWeight:
         shares = np.cumsum(variances[order] * (1 - 1 / counts[order])) / total
         return self.members[first[order]], shares
 
-    def add_draws(self, members: npt.NDArray[np.uint32], keys: Keys, spacing: float, kept: Floats) -> None:
+    def add_draws(
+        self,
+        members: npt.NDArray[np.uint32],
+        keys: Keys,
+        clumps: npt.NDArray[np.uint32],
+        spacing: float,
+        kept: Floats,
+    ) -> None:
         """Adds a process with on average one draw for each ``spacing`` of mass.
 
         Args:
             members: uint32, shape (draws * weight,).
             keys: Keys of the sets, shape (draws,); 2^32 - 1 for those that are not stored.
+            clumps: Which of them depend on each other, shape (draws,).
             spacing: See above.
             kept: For each key of the study the probability of being kept.
         """
@@ -244,7 +254,11 @@ class SampledWeight:
         stored, passing = self._add(members.reshape(-1, self.weight), keys, kept)
         self.draws += len(keys)
         self.candidates += int(np.count_nonzero(stored))
-        self._rounds.append(_Round(1 / spacing, 0, 1, slice(begin, len(self.keys)), None, passing, 0.0))
+        part = slice(begin, len(self.keys))
+        sides = (np.unique(clumps[stored], return_inverse=True)[1],)
+        largest = int(np.unique(clumps, return_counts=True)[1].max(initial=1))
+        clumping = self._clumping(part, sides, kept)
+        self._rounds.append(_Round(1 / spacing, 0, largest, part, sides, passing, clumping))
 
     def add_join(self, halves: int, found: dict[str, npt.NDArray[np.uint32]], kept: Floats) -> None:
         """Adds what ``FaultSetStudy.join`` found with so many halves of each kind; ``kept`` as above."""
@@ -257,16 +271,14 @@ class SampledWeight:
         sides = tuple(np.unique(found[side][stored], return_inverse=True)[1] for side in ("left", "right"))
         part = slice(begin, len(self.keys))
         self._ratios[part] *= self._counts_of_splits(self.members[part], halves)[:, None]
-        hits = self._ratios[part, 0] * kept[self.keys[part]]
-        own, shared = sum_of_products(hits, hits), sum(_of_pairs(side, hits) for side in sides)
-        clumping = shared / own if len(hits) >= FEW else 0.0
+        clumping = self._clumping(part, sides, kept)
         self._rounds.append(
             _Round(
                 halves**2 / self.scale,
                 halves,
                 int(found["most_of_draw"]),
                 part,
-                (sides[0], sides[1]),
+                sides,
                 passing + found["left_out"],
                 clumping,
             )
@@ -332,11 +344,11 @@ class SampledWeight:
 
     @property
     def sides(self) -> tuple[Indices, Indices]:
-        """The number of the left and of the right half that each set has; drawn sets share none."""
+        """The number of the left and of the right half that each set has, or of its clump and its own."""
         left, right = np.arange(len(self.keys)), np.arange(len(self.keys))
         # What a set of a join shares is named by the first set that has it.
         for each in self._rounds:
-            for numbers, side in zip((left, right), each.sides or (), strict=False):
+            for numbers, side in zip((left, right), each.sides, strict=False):
                 _, first = np.unique(side, return_index=True)
                 numbers[each.part] = each.part.start + first[side]
         return left, right
@@ -368,8 +380,11 @@ class SampledWeight:
         joins = [each for each in self._rounds if each.halves]
         squares = [sum_of_products(residuals[each.part], residuals[each.part]) for each in self._rounds]
         shared = [self._shared(each, residuals) for each in self._rounds]
-        variances = zip(self._rounds, squares, shared, strict=True)
         cubes = sum(float(each.halves) ** 3 for each in joins)
+        by_round = list(zip(self._rounds, squares, shared, strict=True))
+        shared_by_halves = sum(pairs for each, _, pairs in by_round if each.halves)
+        drawn_shared = sum(pairs for each, _, pairs in by_round if not each.halves)
+        drawn_squares = sum(own for each, own, _ in by_round if not each.halves)
         # Where even kept sets are few, each that can be kept may be wrong with certainty.
         drawn = [each for each in self._rounds if not each.halves]
         drawn_hits = next((each for each in (kept, ratios) if self._are_enough(each, drawn)), None)
@@ -382,13 +397,14 @@ class SampledWeight:
             told_density = 2 * FEW / expected
         return Outlook(
             density=self.density,
-            variance=sum(each.count**2 * (own + pairs) for each, own, pairs in variances),
+            variance=sum(each.count**2 * (own + pairs) for each, own, pairs in by_round),
             own=sum(squares) / sum(each.density for each in self._rounds),
-            shared=sum(shared) / cubes if cubes else 0.0,
+            shared=shared_by_halves / cubes if cubes else 0.0,
+            drawn_clumping=drawn_shared / drawn_squares if drawn_squares else 0.0,
             clumping=sum(each.clumping for each in joins) / max(1, sum(each.halves for each in joins)),
             scale=self.scale,
-            drawn_density=sum(each.density for each in drawn),
-            drawn_event=self._drawn_event(circuit, drawn_hits),
+            drawn_density=sum(each.count * each.density for each in drawn),
+            drawn_event=max((self._drawn_event(each, circuit, drawn_hits) for each in drawn), default=0.0),
             joined_event=max(events, default=0.0),
             told_density=told_density,
             told_event=2 * self._largest_of_find(circuit, 0),
@@ -397,7 +413,12 @@ class SampledWeight:
 
     def _shared(self, found: _Round, values: Floats) -> float:
         """The sum of the products of the values of different sets of a round that have a half in common."""
-        return max(0.0, sum(_of_pairs(side, values[found.part]) for side in found.sides or ()))
+        return max(0.0, sum(_of_pairs(side, values[found.part]) for side in found.sides))
+
+    def _clumping(self, part: slice, sides: tuple[Indices, ...], kept: Floats) -> float:
+        hits = self._ratios[part, 0] * kept[self.keys[part]]
+        own, shared = sum_of_products(hits, hits), sum(_of_pairs(side, hits) for side in sides)
+        return shared / own if len(hits) >= FEW else 0.0
 
     def _are_enough(self, hits: Floats, rounds: list[_Round]) -> bool:
         """Whether those of some rounds are enough effective hits to tell how large any may be."""
@@ -407,13 +428,14 @@ class SampledWeight:
         )
         return total**2 >= FEW * squares > 0
 
-    def _drawn_event(self, circuit: int, hits: Floats | None) -> float:
-        """What a set that was missed may have added: no more than any kept one, if there were many."""
-        return float(self._largest_ratio[circuit] if hits is None else hits.max())
+    def _drawn_event(self, found: _Round, circuit: int, hits: Floats | None) -> float:
+        """What a clump that was missed may have added: no more than any one had, if there were many kept sets."""
+        if hits is None:
+            return found.count * float(self._largest_ratio[circuit]) * found.most_of_half
+        return found.count * _largest(found.sides[0], hits[found.part])
 
     def _joined_event(self, found: _Round, circuit: int, hits: Floats | None) -> float:
         """The same of a half, with all its sets: as many as any one had, if there were enough of them."""
-        assert found.sides is not None
         if hits is not None:
             return found.count * max(_largest(side, hits[found.part]) for side in found.sides)
         largest = self._largest_of_find(circuit, found.halves)

@@ -49,6 +49,9 @@ that cost as much would not be enough."""
 _NUMBERS_OF_KEYS = tuple(2**k for k in range(11))
 """Of how many keys all sets may be listed at a time."""
 
+_COST_OF_PILOT = 0.2
+"""In seconds of one core: of the sample that chooses the keys of a list."""
+
 _WORTH_A_LIST = 0.85
 """A list is made if, with it, this part of the cost is enough."""
 
@@ -273,7 +276,7 @@ class Estimator:
     def _cheaper_with_list(self, stratum: SampledWeight, units: list[float]) -> _ListPlan | None:
         """How to list the sets of some keys, if a sample of the others is enough far sooner than one of all."""
         known = self._known
-        if not known.may_list or not stratum.rounds:
+        if not known.may_list or stratum.has_list or stratum.cost < _COST_OF_PILOT:
             return None
         best: _ListPlan | None = None
         most = _WORTH_A_LIST * self._cost_of_enough(stratum, units, 0.0)[0]

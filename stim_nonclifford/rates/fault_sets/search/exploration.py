@@ -268,7 +268,7 @@ class Exploration:
             found = self.study.draw(
                 stratum.weight, spacing, self._seed_of_round(), int(2 * draws), _DRAWS_OF_CLUMP, passing
             )
-            self.spent += of_draws(found["steps"], len(found["members"]) / stratum.weight)
+            self._spend(stratum, of_draws(found["steps"], len(found["members"]) / stratum.weight))
             if found["is_complete"]:
                 break
             # Far more sets pass than at the weights before.
@@ -276,6 +276,10 @@ class Exploration:
         keys = self.study.number_keys(found["members"], stratum.weight, self.limits.kept_only)
         self._evaluate()
         stratum.add_draws(found["members"], keys, found["clumps"], spacing, self.values.kept)
+
+    def _spend(self, stratum: SampledWeight, cost: float) -> None:
+        stratum.cost += cost
+        self.spent += cost
 
     def passing_odds(self, stratum: SampledWeight) -> float:
         """The odds of all sets of a weight that pass the checks, about."""
@@ -334,7 +338,7 @@ class Exploration:
                 len(ratios),
                 self.limits.kept_only,
             )
-            self.spent += of_join(halves, found["sets"], found["candidates"])
+            self._spend(stratum, of_join(halves, found["sets"], found["candidates"]))
             if found["sets"] > MAX_PASSING * halves**2:
                 part = found["sets"] / halves**2
                 refuse(f"{part:.0%} of the sets of {stratum.weight} mechanisms pass them")

@@ -169,6 +169,7 @@ class SampledWeight:
         candidates: Those of them that could be kept, as far as that was known without their laws.
         draws: Sets drawn, and halves of sets.
         rounds: How often something became known.
+        cost: What was spent on the sets that were found by chance.
     """
 
     def __init__(
@@ -191,6 +192,7 @@ class SampledWeight:
         self._largest_ratio = np.ones(len(odds))
         self._rounds: list[_Round] = []
         self.rounds = 0
+        self.cost = 0.0
         self._listed_keys: Keys = np.zeros(0, dtype=np.uint32)
         self._listed_odds = np.zeros((0, len(odds)))
 
@@ -207,6 +209,7 @@ class SampledWeight:
         """
         self.rounds += 1
         self._rounds = []
+        self.cost = 0.0
         self.sets = self.candidates = 0
         listed = ~self.is_sampled
         self.keys = np.concatenate([self.keys[listed], keys])
@@ -229,8 +232,13 @@ class SampledWeight:
         order = np.argsort(-variances, kind="stable")
         order = order[variances[order] > 0]
         total = variances.sum() or 1.0
-        shares = np.cumsum(variances[order] * (1 - 1 / counts[order])) / total
+        shares = np.cumsum(variances[order] * (1 - 0.5 / counts[order])) / total
         return self.members[first[order]], shares
+
+    @property
+    def has_list(self) -> bool:
+        """Whether all sets of some keys are known."""
+        return len(self._listed_keys) > 0
 
     def add_draws(
         self,
@@ -257,8 +265,7 @@ class SampledWeight:
         part = slice(begin, len(self.keys))
         sides = (np.unique(clumps[stored], return_inverse=True)[1],)
         largest = int(np.unique(clumps, return_counts=True)[1].max(initial=1))
-        clumping = self._clumping(part, sides, kept)
-        self._rounds.append(_Round(1 / spacing, 0, largest, part, sides, passing, clumping))
+        self._rounds.append(_Round(1 / spacing, 0, largest, part, sides, passing, 0.0))
 
     def add_join(self, halves: int, found: dict[str, npt.NDArray[np.uint32]], kept: Floats) -> None:
         """Adds what ``FaultSetStudy.join`` found with so many halves of each kind; ``kept`` as above."""
@@ -271,7 +278,9 @@ class SampledWeight:
         sides = tuple(np.unique(found[side][stored], return_inverse=True)[1] for side in ("left", "right"))
         part = slice(begin, len(self.keys))
         self._ratios[part] *= self._counts_of_splits(self.members[part], halves)[:, None]
-        clumping = self._clumping(part, sides, kept)
+        hits = self._ratios[part, 0] * kept[self.keys[part]]
+        own, shared = sum_of_products(hits, hits), sum(_of_pairs(side, hits) for side in sides)
+        clumping = shared / own if len(hits) >= FEW else 0.0
         self._rounds.append(
             _Round(
                 halves**2 / self.scale,
@@ -387,7 +396,7 @@ class SampledWeight:
         drawn_squares = sum(own for each, own, _ in by_round if not each.halves)
         # Where even kept sets are few, each that can be kept may be wrong with certainty.
         drawn = [each for each in self._rounds if not each.halves]
-        drawn_hits = next((each for each in (kept, ratios) if self._are_enough(each, drawn)), None)
+        drawn_hits = next((each for each in (wrong, kept, ratios) if self._are_enough(each, drawn)), None)
         found = next((each for each in (wrong, kept, ratios) if self._are_enough(each, self._rounds)), None)
         events = [self._joined_event(each, circuit, found) for each in joins]
         told_density = math.inf
@@ -404,7 +413,7 @@ class SampledWeight:
             clumping=sum(each.clumping for each in joins) / max(1, sum(each.halves for each in joins)),
             scale=self.scale,
             drawn_density=sum(each.count * each.density for each in drawn),
-            drawn_event=max((self._drawn_event(each, circuit, drawn_hits) for each in drawn), default=0.0),
+            drawn_event=max((self._drawn_event(each, kept, drawn_hits) for each in drawn), default=0.0),
             joined_event=max(events, default=0.0),
             told_density=told_density,
             told_event=2 * self._largest_of_find(circuit, 0),
@@ -415,11 +424,6 @@ class SampledWeight:
         """The sum of the products of the values of different sets of a round that have a half in common."""
         return max(0.0, sum(_of_pairs(side, values[found.part]) for side in found.sides))
 
-    def _clumping(self, part: slice, sides: tuple[Indices, ...], kept: Floats) -> float:
-        hits = self._ratios[part, 0] * kept[self.keys[part]]
-        own, shared = sum_of_products(hits, hits), sum(_of_pairs(side, hits) for side in sides)
-        return shared / own if len(hits) >= FEW else 0.0
-
     def _are_enough(self, hits: Floats, rounds: list[_Round]) -> bool:
         """Whether those of some rounds are enough effective hits to tell how large any may be."""
         total = sum(float(hits[each.part].sum()) for each in rounds)
@@ -428,11 +432,12 @@ class SampledWeight:
         )
         return total**2 >= FEW * squares > 0
 
-    def _drawn_event(self, found: _Round, circuit: int, hits: Floats | None) -> float:
-        """What a clump that was missed may have added: no more than any one had, if there were many kept sets."""
+    def _drawn_event(self, found: _Round, kept: Floats, hits: Floats | None) -> float:
+        """What a clump that was missed may have added: no more than any one had, and any one kept set, if these
+        are many."""
         if hits is None:
-            return found.count * float(self._largest_ratio[circuit]) * found.most_of_half
-        return found.count * _largest(found.sides[0], hits[found.part])
+            return float(self._largest_ratio.max()) * found.most_of_half
+        return max(_largest(found.sides[0], hits[found.part]), float(kept[found.part].max(initial=0.0)))
 
     def _joined_event(self, found: _Round, circuit: int, hits: Floats | None) -> float:
         """The same of a half, with all its sets: as many as any one had, if there were enough of them."""

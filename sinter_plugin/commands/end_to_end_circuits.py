@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import pathlib
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import stim_nonclifford as snc
@@ -12,9 +13,17 @@ from stim_nonclifford.generators.cultivation import EscapeChoice, GateChoice, en
 
 from ..samplers.state_check import LogicalStateCheck, frame_circuit
 
-__all__ = ["PUBLISHED", "CheckedCircuit", "circuit_of_file", "generated_circuit", "with_observable_of_y"]
+__all__ = [
+    "CheckedCircuit",
+    "circuit_of_file",
+    "generated_circuit",
+    "published_points",
+    "with_observable_of_y",
+]
 
-PUBLISHED = {
+_PUBLISHED_STRENGTH = 1e-3
+
+_PUBLISHED = {
     3: {
         0: (0.53881, 3.089e-3),
         10: (0.53484, 9.748e-4),
@@ -34,7 +43,7 @@ PUBLISHED = {
 }
 """For each distance and least gap: kept fraction and logical error with T gates, from 10^9 and 10^11 shots.
 
-For circuits that escape into a matchable code of distance 15, with p = 10^-3. Sums over the counts of
+For circuits that escape into a matchable code of distance 15. Sums over the counts of
 github.com/cc89124/mdam, magic_state_cultivation/results/end2end/t_gate_*_p0.001.json.
 """
 
@@ -57,6 +66,22 @@ class CheckedCircuit:
     circuit: snc.Circuit
     metadata: dict[str, Any]
     check: LogicalStateCheck
+
+
+def published_points(metadata: Mapping[str, Any]) -> dict[int, tuple[float, float]]:
+    """Published results at the distance and the strength of noise of a circuit.
+
+    Args:
+        metadata: What is known of the circuit.
+
+    Returns:
+        For each least gap the kept fraction and the logical error; empty if none were published.
+
+    Examples:
+        >>> published_points({"d": 3, "p": 1e-3})[10], published_points({"d": 3, "p": 5e-4})
+        ((0.53484, 0.0009748), {})
+    """
+    return _PUBLISHED.get(metadata["d"], {}) if metadata["p"] == _PUBLISHED_STRENGTH else {}
 
 
 def generated_circuit(
@@ -113,7 +138,14 @@ def circuit_of_file(path: str | pathlib.Path, gate: GateChoice) -> CheckedCircui
     _, flips, values = noiseless.sample_expectation_values(_NOISELESS_SHOTS)
     (value,) = set((values[:, _Y] * (1 - 2.0 * flips[:, 0])).round(12))
     distance = re.search(r"d(\d+)", path.stem)
-    metadata = {"d": int(distance[1]) if distance else None, "file": path.stem, "g": gate, "state_check": "Y"}
+    strength = re.search(r"p(\d[\d.]*(?:e-?\d+)?)", path.stem)
+    metadata = {
+        "d": int(distance[1]) if distance else None,
+        "p": float(strength[1].rstrip(".")) if strength else None,
+        "file": path.stem,
+        "g": gate,
+        "state_check": "Y",
+    }
     return CheckedCircuit(circuit, metadata, LogicalStateCheck((_Y,), (0,), (1 / float(value),)))
 
 

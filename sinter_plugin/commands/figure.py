@@ -26,7 +26,7 @@ from ..samplers.soft_decoding import SoftDecodingSampler
 from ..samplers.tasks import task
 from ..statistics.error_rates import error_rate
 from ..statistics.gap_points import GapPoint, gap_points, has_gaps, write_gap_points
-from .end_to_end_circuits import PUBLISHED, CheckedCircuit, circuit_of_file, generated_circuit
+from .end_to_end_circuits import CheckedCircuit, circuit_of_file, generated_circuit, published_points
 from .plot_gap import GapCurve, curves_of, draw
 
 __all__ = ["figure"]
@@ -101,9 +101,10 @@ def figure(arguments: Sequence[str]) -> int:
     if counted:
         _print_tables(counted)
         write_gap_points(counted, out / "end_to_end_points.csv")
-        published = {row.json_metadata["d"] for row in counted} & PUBLISHED.keys()
+        published = {row.json_metadata["d"]: published_points(row.json_metadata) for row in counted}
+        curves = [_published_curve(distance, found) for distance, found in published.items() if found]
         draw(
-            [*curves_of(counted, _label), *computed, *map(_published_curve, sorted(published))],
+            [*curves_of(counted, _label), *computed, *curves],
             "cultivation end to end" + ("" if args.circuits else f", p = {args.p}"),
             str(out / "end_to_end.png"),
         )
@@ -235,8 +236,8 @@ def _name(m: Mapping[str, Any]) -> str:
     )
 
 
-def _published_curve(distance: int) -> GapCurve:
-    points = PUBLISHED[distance].values()
+def _published_curve(distance: int, found: dict[int, tuple[float, float]]) -> GapCurve:
+    points = found.values()
     return GapCurve(
         f"d={distance} to a matchable code, p=0.001, T gates (published)",
         [1 / kept for kept, _ in points],
@@ -249,7 +250,7 @@ def _published_curve(distance: int) -> GapCurve:
 def _print_tables(rows: Sequence[sinter.TaskStats]) -> None:
     for row in rows:
         points = gap_points(row)
-        published = PUBLISHED.get(row.json_metadata["d"], {}) if "file" in row.json_metadata else {}
+        published = published_points(row.json_metadata) if "file" in row.json_metadata else {}
         largest = points[-1].gap
         speed = row.shots / row.seconds if row.seconds else math.nan
         print(f"{_label(row)}: {row.shots} attempts, {speed:.3g} per second and worker")

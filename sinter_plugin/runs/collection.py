@@ -367,7 +367,7 @@ class _Collection:
             first=start.first,
             end=start.end,
             job_seconds=self._job_seconds,
-            wanted=start.wanted,
+            missing_errors=start.missing_errors,
             error_key=error_key,
         )
         packed = PackedTask.of(sampler, task, self._seed, self._name)

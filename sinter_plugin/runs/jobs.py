@@ -80,14 +80,14 @@ class Job:
     Attributes:
         first: The number of the first shot.
         shots: How many shots.
-        wanted: If not None, only the blocks up to the one with the ``wanted``-th error are counted. The range
+        missing_errors: If not None, only the blocks up to the one with this error are counted. The range
             must have so many errors.
         error_key: The name of the custom count that is limited instead of errors, or None.
     """
 
     first: int
     shots: int
-    wanted: int | None = None
+    missing_errors: int | None = None
     error_key: str | None = None
 
 
@@ -121,10 +121,10 @@ def run_job(packed: PackedTask, job: Job) -> JobCounts:
         EngineUnavailableError: The sampler needs a GPU that is not there.
     """
     sampler = _IDLE.take(packed)
-    if job.wanted is None:
+    if job.missing_errors is None:
         stats = sampler.sample_range(job.first, job.shots)
     else:
-        stats = _counts_until(sampler, job, job.wanted)
+        stats = _counts_until(sampler, job, job.missing_errors)
     _IDLE.put_back(packed, sampler)
     return JobCounts(job, stats)
 
@@ -134,8 +134,8 @@ def count_of(stats: sinter.AnonTaskStats, error_key: str | None) -> int:
     return int(stats.errors if error_key is None else stats.custom_counts[error_key])
 
 
-def _counts_until(sampler: CompiledSampler, job: Job, wanted: int) -> sinter.AnonTaskStats:
-    """Finds the block with the last wanted error by halving, which costs as many shots again as the range."""
+def _counts_until(sampler: CompiledSampler, job: Job, missing_errors: int) -> sinter.AnonTaskStats:
+    """Finds the block with the last missing error by halving, which costs the shots of the range again."""
     before = sinter.AnonTaskStats()  # of the shots before ``first``, which have too few errors
     first, end = job.first, job.first + job.shots
     last = None  # the statistics of the shots from ``first`` to ``end``, if they are known
@@ -145,7 +145,7 @@ def _counts_until(sampler: CompiledSampler, job: Job, wanted: int) -> sinter.Ano
             return before + (last or sampler.sample_range(first, end - first))
         middle = (block + end_block) // 2 * BLOCK_SHOTS
         stats = sampler.sample_range(first, middle - first)
-        if count_of(before + stats, job.error_key) >= wanted:
+        if count_of(before + stats, job.error_key) >= missing_errors:
             end, last = middle, stats
         else:
             before, first, last = before + stats, middle, None

@@ -19,12 +19,12 @@ class Start:
     Attributes:
         first: The number of the first shot.
         end: The number of the shot before which the run ends; None for no limit.
-        wanted: The number of errors that are missing; None for no limit.
+        missing_errors: The number of errors that are missing; None for no limit.
     """
 
     first: int
     end: int | None
-    wanted: int | None
+    missing_errors: int | None
 
 
 def shard_bounds(shots: int, shard: tuple[int, int]) -> tuple[int, int]:
@@ -86,7 +86,7 @@ def start_of(
     Examples:
         >>> counts = sinter.AnonTaskStats(shots=5000, errors=7, custom_counts={"seed=1 shots=0:4096": 4096})
         >>> start_of(counts, seed=1, shard=(1, 1), max_shots=10_000, max_errors=10, error_key=None)
-        Start(first=4096, end=9096, wanted=3)
+        Start(first=4096, end=9096, missing_errors=3)
     """
     own = [one for one in joined_ranges(ranges_in(existing.custom_counts)) if one.seed == seed]
     others = existing.shots - sum(one.shots for one in own)
@@ -100,5 +100,5 @@ def start_of(
             f"{'' if end is None else f' and ends before {end}'}. Save to another file, and add the files up"
             " with `python -m sinter_plugin combine`; or choose another --seed."
         )
-    wanted = None if max_errors is None else max_errors - count_of(existing, error_key)
-    return Start(own[0].end if own else first, end, wanted)
+    missing_errors = None if max_errors is None else max_errors - count_of(existing, error_key)
+    return Start(own[0].end if own else first, end, missing_errors)

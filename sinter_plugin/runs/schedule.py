@@ -1,7 +1,7 @@
 """The shots of one task, taken in ranges by workers in any order, and accepted in the order of their numbers.
 
 The accepted shots are always the first ones of the run. A run with a limit for errors ends with the block of
-``BLOCK_SHOTS`` shots, counted from shot 0, in which the last wanted error is. Whatever workers have found
+``BLOCK_SHOTS`` shots, counted from shot 0, in which the last missing error is. Whatever workers have found
 behind that is dropped. So the counts depend neither on the number of workers nor on the ranges.
 """
 
@@ -28,7 +28,7 @@ class ShotSchedule:
         >>> schedule = ShotSchedule(first=0, end=10_000, job_seconds=5.0)
         >>> first, nothing = schedule.next_job(slots=2), schedule.next_job(slots=2)
         >>> first, nothing  # the speed is not known yet
-        (Job(first=0, shots=1024, wanted=None, error_key=None), None)
+        (Job(first=0, shots=1024, missing_errors=None, error_key=None), None)
         >>> schedule.record(JobCounts(first, sinter.AnonTaskStats(shots=1024, errors=3, seconds=0.5)))
         >>> schedule.next_job(slots=2).shots  # divided among the slots, in blocks
         3072
@@ -42,7 +42,7 @@ class ShotSchedule:
         first: int,
         end: int | None,
         job_seconds: float,
-        wanted: int | None = None,
+        missing_errors: int | None = None,
         error_key: str | None = None,
     ) -> None:
         """Sets up a task.
@@ -51,12 +51,12 @@ class ShotSchedule:
             first: The number of the first shot.
             end: The number of the shot before which the run ends; None for no limit.
             job_seconds: How long a job should take, about.
-            wanted: The number of errors that ends the run; None for no limit.
-            error_key: The name of the custom count that ``wanted`` limits instead of errors, or None.
+            missing_errors: The number of errors that ends the run; None for no limit.
+            error_key: The name of the custom count that ``missing_errors`` limits instead of errors, or None.
         """
         self._end = end
         self._job_seconds = job_seconds
-        self._wanted = wanted
+        self._missing_errors = missing_errors
         self._error_key = error_key
         self._next = first
         self._waiting: dict[int, JobCounts] = {}  # by first shot
@@ -67,7 +67,7 @@ class ShotSchedule:
         self.first = first
         self.end_of_accepted = first
         self.accepted = sinter.AnonTaskStats()
-        if wanted is not None and wanted <= 0:
+        if missing_errors is not None and missing_errors <= 0:
             self._is_cut = True
 
     @property
@@ -92,7 +92,7 @@ class ShotSchedule:
             job, self._cut_job = self._cut_job, None
             self._handed_out[job.first] = job
             return job
-        is_cutting = any(job.wanted is not None for job in self._handed_out.values())
+        is_cutting = any(job.missing_errors is not None for job in self._handed_out.values())
         if is_cutting or len(self._handed_out) + len(self._waiting) >= _WINDOW * slots:
             return None
         if not self.accepted.shots and self._handed_out:
@@ -111,7 +111,7 @@ class ShotSchedule:
         if self._handed_out.pop(job.first, None) is None:
             return  # it was behind the end of the run
         self._largest = max(self._largest, counts.stats.shots)
-        if job.wanted is not None:
+        if job.missing_errors is not None:
             self._accept(counts)
             self._is_cut = True
             self._handed_out.clear()
@@ -119,8 +119,8 @@ class ShotSchedule:
             return
         self._waiting[job.first] = counts
         while (following := self._waiting.get(self.end_of_accepted)) is not None:
-            if self._wanted is not None:
-                missing = self._wanted - count_of(self.accepted, self._error_key)
+            if self._missing_errors is not None:
+                missing = self._missing_errors - count_of(self.accepted, self._error_key)
                 if count_of(following.stats, self._error_key) >= missing:
                     first, shots = following.job.first, following.job.shots
                     self._waiting.clear()
@@ -136,26 +136,26 @@ class ShotSchedule:
 
     def _num_shots(self, slots: int) -> int:
         """The size of the next range: whole blocks, unless the run begins or ends inside one."""
-        wanted = float(_FIRST_SHOTS)
+        size = float(_FIRST_SHOTS)
         if self.accepted.shots:
             speed = self.accepted.shots / max(self.accepted.seconds, 1e-9)
             longest = speed * self._job_seconds
             rest = self._shots_left() / slots
-            if self._wanted is None:
+            if self._missing_errors is None:
                 # Shorter and shorter towards the end, so that no worker waits long for the last one.
                 rest = max(rest / 2, longest / _SHORTER)
-            wanted = min(longest, float(_GROWTH * self._largest), rest)
-        end = self._next + max(1, math.ceil(wanted))
+            size = min(longest, float(_GROWTH * self._largest), rest)
+        end = self._next + max(1, math.ceil(size))
         end = -(-end // BLOCK_SHOTS) * BLOCK_SHOTS
         return (end if self._end is None else min(end, self._end)) - self._next
 
     def _shots_left(self) -> float:
         """The number of shots that may still be needed, beyond those handed out."""
         left = math.inf if self._end is None else self._end - self._next
-        if self._wanted is not None:
-            # Rather too few than too many: what is behind the last wanted error is dropped.
+        if self._missing_errors is not None:
+            # Rather too few than too many: what is behind the last missing error is dropped.
             found = count_of(self.accepted, self._error_key)
             per_error = self.accepted.shots / (found + 1)
-            needed = (self._wanted - found) * per_error - (self._next - self.end_of_accepted)
+            needed = (self._missing_errors - found) * per_error - (self._next - self.end_of_accepted)
             left = min(left, max(needed, self.accepted.shots / 16))
         return left

@@ -254,30 +254,6 @@ def test_gap_calibration_of_color_codes(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_cultivation_end_to_end_collects_resumes_and_plots(tmp_path: Path) -> None:
-    pytest.importorskip("chromobius")
-    command = (
-        "-m",
-        "examples.cultivation.cultivation_end_to_end",
-        "--processes",
-        "1",
-        "--out",
-        str(tmp_path),
-    )
-    run(*command, "--d2", "5", "--shots", "10000")
-    run(*command, "--d2", "5", "--shots", "5000", "--check", "xy")
-    printed = run(*command, "--d2", "5", "7", "--shots", "20000")
-    headers = [line for line in printed.splitlines() if line.startswith("d=3")]
-    assert [line.split(";")[0] for line in headers] == ["d=3, d2=5", "d=3, d2=7"]
-    kept = [int(count) for count in re.findall(r"[TS]: 20000 attempts, (\d+) kept", printed)]
-    assert len(kept) == 4
-    # The published kept fraction of cultivation is 69%, and the escape discards more.
-    assert all(1000 < count < 13000 for count in kept)
-    assert (tmp_path / "end_to_end.png").read_bytes().startswith(PNG)
-    assert len((tmp_path / "end_to_end_points.csv").read_text().splitlines()) > 20
-
-
-@pytest.mark.slow
 def test_notebook_runs_and_holds_no_outputs() -> None:
     notebook = json.loads((ROOT / "examples" / "tour.ipynb").read_text(encoding="utf-8"))
     cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]

@@ -27,6 +27,7 @@ from ...simulation.compiler import RequestedOutputs
 from ...simulation.faults import FaultTable
 from ...simulation.logical_errors.noiseless_outputs import outcome_dependent, outcome_dependent_observables
 from ...simulation.logical_errors.refusals import check_logical_errors
+from ...simulation.plan import SamplingPlan
 from ..logical_states import LogicalState, LogicalStateCheck
 from .kept_circuits import KeptCircuit, decodes_kept_shots, kept_question
 
@@ -157,13 +158,13 @@ def exact_symptoms(circuit: DecodableCircuit) -> Symptoms:
     compiled = circuit.compile()
     compiled.check_pauli_noise()
     check_logical_errors(compiled, (), range(circuit.num_detectors))
-    detectors, observables = outcome_dependent(compiled), outcome_dependent_observables(compiled)
+    plan: SamplingPlan | None = None
+    if outcome_dependent(compiled).any() or outcome_dependent_observables(compiled).any():
+        outputs = range(circuit.num_detectors + circuit.num_observables)
+        plan = compiled.detector_plan(RequestedOutputs.of(outputs))
     try:
-        if detectors.any() or observables.any():
-            outputs = range(circuit.num_detectors + circuit.num_observables)
-            return symptoms_of_plan(
-                compiled.detector_plan(RequestedOutputs.of(outputs)), circuit.num_detectors
-            )
+        if plan is not None:
+            return symptoms_of_plan(plan, circuit.num_detectors)
         return symptoms_of(circuit.detector_error_model(kind="noise_only"))
     except ValueError as error:
         raise ValueError(

@@ -78,7 +78,7 @@ def kept_question(
             "The circuit has no observables, so there is nothing to predict. Declare an observable with"
             " OBSERVABLE_INCLUDE; to check a state, one with the Pauli targets of each EXP_VAL."
         )
-    model = _model_of(circuit)
+    model = _model_of(circuit, has_state_check=state_check is not None)
     name = name_of_decoder(decoder)
     whole = _decoder(decoder)
     needed = whole.postselected_detectors(model)
@@ -94,10 +94,9 @@ def kept_question(
     if weight is None:
         check_logical_errors(compiled, (), range(circuit.num_detectors))
     outputs = range(read_out.num_detectors + read_out.num_observables)
+    plan = compiled.detector_plan(RequestedOutputs.of(outputs))
     try:
-        symptoms = symptoms_of_plan(
-            compiled.detector_plan(RequestedOutputs.of(outputs)), read_out.num_detectors
-        )
+        symptoms = symptoms_of_plan(plan, read_out.num_detectors)
     except ValueError as error:
         raise ValueError(
             "Some errors of the circuit exclude each other, and a sum over fault sets needs independent"
@@ -115,13 +114,18 @@ def _decoder(decoder: Any) -> DesaturatedGapDecoder:
     return gap_decoder_named(decoder) if isinstance(decoder, str) else decoder
 
 
-def _model_of(circuit: KeptCircuit) -> stim.DetectorErrorModel:
+def _model_of(circuit: KeptCircuit, *, has_state_check: bool) -> stim.DetectorErrorModel:
     """The model that the sampler of this decoder has, too."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InexactErrorModelWarning)
         try:
             return circuit.detector_error_model(approximate_disjoint_errors=True)
-        except ValueError:
+        except ValueError as error:
+            if not has_state_check:
+                raise ValueError(
+                    f"The decoder needs the error model of the S-proxy. {error} To check a logical state in"
+                    " place of the observables, pass state_check: that model then serves."
+                ) from error
             # The S-proxy of a T state has no X, so that Stim refuses an observable of it.
             return circuit.detector_error_model(kind="noise_only", approximate_disjoint_errors=True)
 

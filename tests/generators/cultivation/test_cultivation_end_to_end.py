@@ -15,8 +15,7 @@ import sinter
 import stim
 
 import stim_nonclifford as snc
-from examples.cultivation.cultivation_end_to_end import checked_sampler, postselection_mask
-from sinter_plugin import ChromobiusGapDecoder, task
+from sinter_plugin import ChromobiusGapDecoder, LogicalStateCheck, SoftDecodingSampler, task
 from stim_nonclifford.commands import main
 from stim_nonclifford.generators import cultivation
 from stim_nonclifford.generators.cultivation import GateChoice
@@ -33,6 +32,21 @@ pytestmark = pytest.mark.filterwarnings("ignore::stim_nonclifford.RandomObservab
 """Bits are compared here, whatever they mean: some observables are random without noise."""
 
 SIZES = [(3, 5), (3, 7), (3, 11), (5, 7), (5, 9)]
+
+
+WEIGHTS = {
+    ("T", "y"): (0.0, 2**0.5),
+    ("T", "xy"): (0.5**0.5, 0.5**0.5),
+    ("S", "y"): (0.0, 1.0),
+    ("S", "xy"): (0.0, 1.0),
+}
+"""What checks by logical Y, or by X and Y, weigh the expectation values of X and Y with."""
+
+
+def postselected(circuit: stim.Circuit) -> np.ndarray:
+    """Which detectors discard a shot: those with a fifth coordinate other than 0."""
+    coordinates = circuit.get_detector_coordinates()
+    return np.array([coordinates[k][4] != 0 for k in range(circuit.num_detectors)])
 
 
 def without_logical_x(circuit: stim.Circuit) -> stim.Circuit:
@@ -142,10 +156,7 @@ def test_coordinates_tell_colors_and_what_postselects() -> None:
 @pytest.mark.parametrize("postselected_rounds", [1, 3])
 def test_detectors_for_the_decoder_depend_on_noise_alone(postselected_rounds: int) -> None:
     stim_circuit = end_to_end_circuit(3, 7, postselected_rounds=postselected_rounds, rounds=2)
-    mask = np.unpackbits(
-        postselection_mask(stim_circuit), count=stim_circuit.num_detectors, bitorder="little"
-    )
-    assert not (snc.Circuit(stim_circuit).quantum_detectors() & (mask == 0)).any()
+    assert not (snc.Circuit(stim_circuit).quantum_detectors() & ~postselected(stim_circuit)).any()
 
 
 @pytest.mark.parametrize(("distance", "escape_distance"), [(3, 7), (5, 9)])
@@ -210,19 +221,23 @@ def collected(
 ) -> sinter.AnonTaskStats:
     pytest.importorskip("chromobius")
     circuit = end_to_end_circuit(3, 7, p, gate, postselected_rounds=1, rounds=rounds)
-    masked = task(circuit, postselection_mask=postselection_mask(circuit))
-    compiled = checked_sampler(gate, check).compiled_range_sampler_for_task(masked, seed=1)
-    return compiled.sample_range(0, shots)
+    sampler = SoftDecodingSampler(
+        decoder="chromobius",
+        confidence=True,
+        error_model="noise_only",
+        condition_on_postselection=True,
+        state_check=LogicalStateCheck((0, 1), (0, 1), WEIGHTS[gate, check]),
+    )
+    masked = task(circuit, postselection_mask=np.packbits(postselected(circuit), bitorder="little"))
+    return sampler.compiled_range_sampler_for_task(masked, seed=1).sample_range(0, shots)
 
 
 @pytest.mark.parametrize("gate", ["T", "S"])
 def test_single_faults_of_kept_shots_are_corrected_with_confidence(gate: GateChoice) -> None:
     pytest.importorskip("chromobius")
     circuit = snc.Circuit(end_to_end_circuit(3, 7, gate=gate, postselected_rounds=3, rounds=2))
-    mask = np.unpackbits(
-        postselection_mask(circuit.to_stim()), count=circuit.num_detectors, bitorder="little"
-    )
-    model = circuit.detector_error_model(kind="noise_only", postselection_mask=mask != 0)
+    mask = postselected(circuit.to_stim())
+    model = circuit.detector_error_model(kind="noise_only", postselection_mask=mask)
     kept = [(detectors, flips) for detectors, flips, _ in faults(model) if detectors]
     rows = np.zeros((len(kept), circuit.num_detectors), dtype=np.bool_)
     for row, (detectors, _) in zip(rows, kept, strict=True):

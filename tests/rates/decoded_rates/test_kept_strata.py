@@ -182,8 +182,12 @@ def test_cultivation_end_to_end_is_what_shots_say() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"postselection_mask": [True] + [False] * 3}, "leaves out D1, which the decoder LikelierClass"),
+        (
+            {"postselection_mask": [True] + [False] * 3, "state_check": "T"},
+            "leaves out D1, which the decoder LikelierClass",
+        ),
         ({"state_check": "T"}, "checked by one logical Pauli"),
+        ({}, "L0 is random there.* pass state_check"),
         ({"postselected_observables_mask": [True]}, "not available with decoder="),
     ],
 )

@@ -10,7 +10,11 @@ import pytest
 
 import sinter_plugin
 from sinter_plugin.__main__ import main
-from sinter_plugin.commands.end_to_end_circuits import PUBLISHED, generated_circuit, with_observable_of_y
+from sinter_plugin.commands.end_to_end_circuits import (
+    generated_circuit,
+    published_points,
+    with_observable_of_y,
+)
 
 from ...support.published_circuits import FOLDER, needs_published
 
@@ -42,6 +46,23 @@ def test_rows_points_and_picture(tmp_path: Path, capsys: pytest.CaptureFixture[s
     last = re.findall(r"^ +\d+ +([\d.]+) +(\d+)  ", printed, re.MULTILINE)
     attempts = sinter_plugin.gap_points(by_gate["S"])[-1].attempts_per_kept_shot
     assert float(last[-1][0]) == pytest.approx(attempts, rel=1e-3)
+
+
+def test_chromobius_decodes_the_color_escape(tmp_path: Path) -> None:
+    """The circuit's own mask keeps as many of 2,048 attempts, within 6 sigma."""
+    pytest.importorskip("chromobius")
+    options = ["--decoder", "chromobius", "--gate", "T", "--max_shots", "2048", "--max_seconds", "600"]
+    assert main([*COMMAND, *options, "--out", str(tmp_path)]) == 0
+    (row,) = sinter_plugin.read_gap_stats(tmp_path / "end_to_end.csv")
+    circuit = generated_circuit(3, 5, 0.002, "T", postselected_rounds=1, rounds=1).circuit
+    places = circuit.get_detector_coordinates()
+    mask = [places[k][4] == 1 for k in range(circuit.num_detectors)]
+    sampler = circuit.compile_detector_sampler(seed=4, postselection_mask=mask, state_check="T")
+    counts = sampler.sample_counts(10**6)
+    kept = 1 - counts.discards / counts.shots
+    assert row.shots == 2048
+    assert abs(row.shots - row.discards - 2048 * kept) < 6 * (2048 * kept * (1 - kept)) ** 0.5
+    assert sinter_plugin.gap_points(row)[-1].gap > 20
 
 
 def test_wrong_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -86,7 +107,7 @@ def test_published_circuit_beside_published_results(
     assert "0.00309 (attempts 1.856)" in printed
     (row,) = sinter_plugin.read_gap_stats(tmp_path / "end_to_end.csv")
     points = sinter_plugin.gap_points(row)
-    for gap, (kept, error) in PUBLISHED[3].items():
+    for gap, (kept, error) in published_points({"d": 3, "p": 1e-3}).items():
         if gap > 30:
             continue
         point = next(point for point in points if point.gap >= gap)

@@ -20,7 +20,8 @@ from typing import NoReturn
 from .costs import of_draws, of_enumeration, of_join
 from .enumeration import enumerate_cheap, expected_enumeration
 from .exploration import Exploration
-from .samples import MISSED_COUNTS, Outlook, SampledWeight
+from .samples import SampledWeight
+from .strata import MISSED_COUNTS, Outlook
 from .study import MAX_WEIGHT
 from .wrong_tool import refuse
 
@@ -100,6 +101,10 @@ class _ListPlan:
     cost: float
     error: _Error
     number: int
+
+
+def _error_anew(share: float, error: _Error, outlook: Outlook) -> float:
+    return error(outlook.anew(share))
 
 
 class Estimator:
@@ -264,7 +269,7 @@ class Estimator:
     def _cost_of_enough(
         self, stratum: SampledWeight, units: list[float], listed: float
     ) -> tuple[float, _Error | None]:
-        """What a sample costs that leaves little of the error, where a share of the variance is listed before."""
+        """What a sample costs that leaves little of the error, if a share of the variance is listed."""
         outlooks = [each.anew(listed) if listed else each for each in self._known.outlooks(stratum)]
         found = (
             (cost, error)
@@ -274,7 +279,7 @@ class Estimator:
         return min(found, key=lambda each: each[0], default=(math.inf, None))
 
     def _cheaper_with_list(self, stratum: SampledWeight, units: list[float]) -> _ListPlan | None:
-        """How to list the sets of some keys, if a sample of the others is enough far sooner than one of all."""
+        """How to list the sets of some keys, if a sample of the others is enough far sooner."""
         known = self._known
         if not known.may_list or stratum.has_list or stratum.cost < _COST_OF_PILOT:
             return None
@@ -288,7 +293,7 @@ class Estimator:
                 sample, error = self._cost_of_enough(stratum, units, share)
                 if cost + sample < most and error is not None:
                     most = cost + sample
-                    best = _ListPlan(most, lambda one, f=error, s=share: f(one.anew(s)), number)
+                    best = _ListPlan(most, partial(_error_anew, share, error), number)
         return best
 
     def _list(self, stratum: SampledWeight, number: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -18,12 +18,12 @@ from .costs import laws_for, of_draws, of_enumeration, of_join, of_laws, of_list
 from .laws import Floats, KeyValues
 from .limits import Limits
 from .mechanisms import Mechanisms
-from .samples import Outlook, SampledWeight
-from .strata import ExactWeight, Stratum, Sums
+from .samples import SampledWeight
+from .strata import CircuitTotals, ExactWeight, Outlook, Stratum, Sums
 from .study import MAX_WEIGHT, study_of
 from .wrong_tool import refuse
 
-__all__ = ["CircuitTotals", "Exploration"]
+__all__ = ["Exploration"]
 
 MAX_PASSING = 0.05
 """Part of the sets that may pass the noise-only checks."""
@@ -44,66 +44,13 @@ _DRAWS_OF_CLUMP = 16.0
 """Sets that are drawn together, about, where a search for one takes long."""
 
 _PART_OF_BRANCHING = 0.4
-"""Of the mechanisms that may flip back a check, those that may flip back one in a basis with all bits of keys."""
+"""The part of the mechanisms that may flip back a check that is left where bits of keys are checks, too."""
 
 _TOLERANCE, _TOLERANCE_OF_ALL = 10.0, 3.0
 """How many times as many steps as expected the list of a key may take, and those of all keys together."""
 
-_ONE_SIGMA = math.erf(math.sqrt(0.5))
-"""The probability of at most one standard deviation."""
-
 _RATE_THAT_MATTERS = 1e-3
 """Below, the error of P(kept) adds nothing to that of P(wrong | kept)."""
-
-
-@dataclass(frozen=True)
-class CircuitTotals:
-    """Sums over all weights for a circuit, as probabilities.
-
-    Attributes:
-        kept: P(kept).
-        wrong: P(kept and wrong).
-        exact_wrong: The part of it that is not sampled.
-        variance: Of ``wrong - rate * kept``, estimated from what was found.
-        largest: By how much the largest events that may have been missed would have changed ``wrong``.
-        rest: Probability of all sets that were not looked at.
-        rest_passing: An upper bound on the probability of those of them that pass the noise-only checks.
-        by_weight: (weight, stratum, probability of all sets of the weight, sums as probabilities).
-    """
-
-    kept: float
-    wrong: float
-    exact_wrong: float
-    variance: float
-    largest: float
-    rest: float
-    rest_passing: float
-    by_weight: tuple[tuple[int, Stratum, float, Sums], ...]
-
-    @property
-    def rate(self) -> float:
-        """P(wrong | kept)."""
-        return self.wrong / self.kept if self.kept else 0.0
-
-    @property
-    def standard_error(self) -> float:
-        """Of the rate, with what the largest events that may have been missed would add.
-
-        Sets that were not looked at may all be wrong. That is not a matter of chance: they add to the error,
-        not to its square.
-        """
-        return (self.error_with(1.0) + self.rest_passing) / self.kept if self.kept else 0.0
-
-    def error_with(self, missed: float) -> float:
-        """The standard error of the sampled part of ``wrong``; the square of missed events counts so much.
-
-        A sum of few events has a small variance where it is too small itself. In units of that, it would be
-        farther from the truth than the normal distribution says. The upper end of an interval with the
-        probability of one standard deviation knows of it.
-        """
-        sampled = self.wrong - self.exact_wrong
-        _, high = interval_of_weighted_sum(sampled, self.variance, self.largest, _ONE_SIGMA)
-        return max(math.sqrt(self.variance + missed * self.largest**2), high - sampled)
 
 
 class Exploration:
@@ -350,7 +297,7 @@ class Exploration:
         stratum.add_join(halves, found, self.values.kept)
 
     def list_keys(self, stratum: SampledWeight, number: int) -> None:
-        """Lists all sets with the keys that make most of the variance of a weight, and begins its sample anew."""
+        """Lists all sets with the keys that make most of a weight's variance, and begins its sample anew."""
         self._report(f"weight {stratum.weight}: all sets of {number} keys")
         examples = stratum.heavy_sets(self.values)[0][:number]
         each = _TOLERANCE * self._steps_of_key(stratum.weight)

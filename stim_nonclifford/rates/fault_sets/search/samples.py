@@ -16,23 +16,19 @@ these keys: without them, too few of the others would be left. So the sample beg
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
 from .laws import Floats, KeyValues
-from .strata import Keys, Sums, sum_of_products
+from .strata import Keys, Outlook, Sums, sum_of_products
 
-__all__ = ["FEW", "MISSED_COUNTS", "Outlook", "SampledWeight"]
+__all__ = ["FEW", "SampledWeight"]
 
 FEW = 10.0
 """Fewer effective hits, (sum of sizes)^2 / (sum of squares), say nothing of the sizes that hits may have."""
-
-MISSED_COUNTS = 1.5
-"""What the square of a missed event counts in the error that a search makes small: intervals reach farther
-for it than for as large a standard error."""
 
 _NOT_STORED = 2**32 - 1
 """The number of a key with which no shot is kept, where only the others are stored."""
@@ -49,7 +45,7 @@ class _Round:
     Attributes:
         density: Mean number of finds per unit of odds.
         halves: Number of left halves, and of right halves; 0: whole sets were drawn.
-        most_of_half: The largest number of sets that a half, or a clump, is in, whether they can be kept or not.
+        most_of_half: The largest number of sets that a half or a clump has, whether they can be kept or not.
         part: Where its sets are among those of the weight.
         sides: For each set the number of its left half, and of its right half; or of its clump of draws.
         passing: For each circuit the sum of the ratios of all sets that were found.
@@ -69,84 +65,6 @@ class _Round:
     def count(self) -> float:
         """What a find counts: so that the sum of all rounds has little variance."""
         return 1 / (1 + self.clumping)
-
-
-@dataclass(frozen=True)
-class Outlook:
-    """What is known of the error of a sampled weight, and what more draws would make of it.
-
-    Attributes:
-        density: Mean number of finds per unit of odds, each with what it counts.
-        variance: Of the sum over finds.
-        own: The part of it from each set alone, per unit of density, if finds count 1.
-        shared: The part from different sets with a half in common, over the cube of the number of halves.
-        drawn_clumping: By how much more draws have more variance than independent ones.
-        clumping: See ``_Round``, per half.
-        scale: See ``SampledWeight``.
-        drawn_density: The part of the density that draws have.
-        drawn_event: The largest number of hits that one more draw may have.
-        joined_event: The same of a half.
-        told_density: With this density there will probably be sets enough to tell how many a half may be in.
-        told_event: What the event of a half will then be, about.
-        most: An upper limit on what can be missed at all.
-    """
-
-    density: float
-    variance: float
-    own: float
-    shared: float
-    drawn_clumping: float
-    clumping: float
-    scale: float
-    drawn_density: float
-    drawn_event: float
-    joined_event: float
-    told_density: float
-    told_event: float
-    most: float
-
-    @property
-    def missed(self) -> float:
-        """What the largest event that may have been missed would add."""
-        return self._missed(self.density, self.drawn_density)
-
-    @property
-    def error(self) -> float:
-        """The square of the standard error, in which what was missed counts more."""
-        return self.variance / self.density**2 + MISSED_COUNTS * self.missed**2
-
-    def with_draws(self, density: float) -> float:
-        """The same with draws of so much more density."""
-        density /= 1 + self.drawn_clumping
-        total = self.density + density
-        missed = self._missed(total, self.drawn_density + density)
-        return (self.variance + self.own * density) / total**2 + MISSED_COUNTS * missed**2
-
-    def with_join(self, halves: int) -> float:
-        """The same with one more join of so many halves."""
-        density, count = halves**2 / self.scale, 1 / (1 + self.clumping * halves)
-        more = count**2 * (self.own * density + self.shared * float(halves) ** 3)
-        total = self.density + count * density
-        missed = self._missed(total, self.drawn_density)
-        return (self.variance + more) / total**2 + MISSED_COUNTS * missed**2
-
-    def anew(self, share: float) -> Outlook:
-        """Before anything is drawn of the sets that are left when those with this share of the variance are listed."""
-        own, shared = (1 - share) * self.own, (1 - share) * self.shared
-        return replace(self, density=0.0, variance=0.0, own=own, shared=shared, drawn_density=0.0)
-
-    def halves_for(self, density: float) -> float:
-        """The number of halves of a join that adds so much density, with what its finds count."""
-        finds = density * self.scale
-        clumped = finds * self.clumping
-        return (clumped + math.sqrt(clumped**2 + 4 * finds)) / 2
-
-    def _missed(self, density: float, drawn_density: float) -> float:
-        # No more than draws alone would have missed, which also see what sets with a common half add up to.
-        alone = self.drawn_event / drawn_density if drawn_density else math.inf
-        joined = self.joined_event if density < self.told_density else self.told_event
-        event = max(self.drawn_event, joined) if drawn_density else joined
-        return min(event / density, alone, self.most)
 
 
 class SampledWeight:
@@ -219,10 +137,9 @@ class SampledWeight:
         self._ratios = np.zeros((len(self.keys), len(self._odds)))
 
     def heavy_sets(self, values: KeyValues) -> tuple[npt.NDArray[np.uint32], Floats]:
-        """A set of each key, those with most of the variance first, and the share of it that keys up to each have.
+        """A set of each key, those with most of the variance first, and the share that keys up to each have.
 
-        A key that was found once may have been found by chance: it counts as much as the others that it may
-        stand for.
+        Keys that were found seldom may have been found by chance, and count less.
         """
         keys, first, inverse, counts = np.unique(
             self.keys, return_index=True, return_inverse=True, return_counts=True
@@ -433,8 +350,7 @@ class SampledWeight:
         return total**2 >= FEW * squares > 0
 
     def _drawn_event(self, found: _Round, kept: Floats, hits: Floats | None) -> float:
-        """What a clump that was missed may have added: no more than any one had, and any one kept set, if these
-        are many."""
+        """What a clump that was missed may have added: as any one, or any kept set, if these are many."""
         if hits is None:
             return float(self._largest_ratio.max()) * found.most_of_half
         return max(_largest(found.sides[0], hits[found.part]), float(kept[found.part].max(initial=0.0)))
@@ -494,7 +410,7 @@ class SampledWeight:
 
     def set_weights(self, circuit: int) -> Floats:
         """What each found set that can be kept counts: float64, shape (len(keys),)."""
-        weights = self._ratios[:, circuit] / self.density
+        weights = self._ratios[:, circuit] / (self.density or 1.0)
         for each in self._rounds:
             weights[each.part] *= each.count
         weights[: len(self._listed_odds)] = self._listed_odds[:, circuit]

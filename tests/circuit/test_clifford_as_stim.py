@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -103,20 +102,6 @@ def test_detector_error_models_of_likely_errors(noise: str) -> None:
     assert largest_difference(found, expected) < 1e-12
 
 
-@pytest.mark.parametrize(
-    ("code", "distance", "rounds"),
-    [
-        ("repetition_code:memory", 3, 3),
-        ("surface_code:rotated_memory_x", 3, 1),
-        ("surface_code:rotated_memory_z", 3, 1),
-        ("color_code:memory_xyz", 3, 2),
-    ],
-)
-def test_distribution_of_flips(code: str, distance: int, rounds: int) -> None:
-    """All detectors and observables, exactly."""
-    assert_same_flips(generated(code, distance, rounds))
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_distribution_of_flips_of_random_circuits(seed: int) -> None:
     """Circuits of the seeds [seed, 0], [seed, 1], ..., with noise of independent errors."""
@@ -160,19 +145,10 @@ def flips(circuit: stim.Circuit, shots: int, seed: int) -> npt.NDArray[np.bool_]
     return samples
 
 
-def assert_parities(
-    samples: npt.NDArray[np.bool_], errors: dict[int, float], sets: list[tuple[int, ...]]
-) -> None:
-    """Exact binomial tests of the parities of sets of outputs (Bonferroni's correction)."""
-    columns = np.ascontiguousarray(samples.T)
-    counts = [int(np.logical_xor.reduce(columns[list(members)]).sum()) for members in sets]
-    assert_counts(counts, len(samples), errors, sets)
-
-
 def assert_counts(
     counts: list[int], shots: int, errors: dict[int, float], sets: list[tuple[int, ...]]
 ) -> None:
-    """The same of how often the parities were odd."""
+    """Exact binomial tests of how often the parities of sets of outputs were odd (Bonferroni's correction)."""
     probabilities = np.array([parity_probability(errors, mask(members)) for members in sets])
     lower = scipy.stats.binom.cdf(counts, shots, probabilities)
     upper = scipy.stats.binom.sf(np.array(counts) - 1, shots, probabilities)
@@ -185,12 +161,8 @@ def assert_counts(
     ("code", "distance", "rounds", "p"),
     [
         ("repetition_code:memory", 3, 3, 0.03),
-        ("repetition_code:memory", 9, 9, 0.001),
-        ("surface_code:rotated_memory_x", 3, 3, 0.01),
         ("surface_code:rotated_memory_z", 5, 5, 0.001),
-        ("surface_code:unrotated_memory_z", 3, 3, 0.003),
         ("color_code:memory_xyz", 3, 3, 0.01),
-        ("color_code:memory_xyz", 5, 5, 0.001),
     ],
 )
 def test_rates_and_correlations(code: str, distance: int, rounds: int, p: float) -> None:
@@ -213,51 +185,15 @@ def test_rates_and_correlations(code: str, distance: int, rounds: int, p: float)
     assert_counts(counts, shots, symptoms(circuit.detector_error_model()), sets)
 
 
-def test_rates_and_correlations_of_wide_rows() -> None:
-    """10^5 shots of seed 2, and pairs chosen with seed 3; false alarms: ``ALPHA``."""
-    circuit = generated("surface_code:rotated_memory_z", 5, 25, p=0.003)
-    samples = flips(circuit, 10**5, seed=2)
-    size = samples.shape[1]
-    assert size > 8 * 64
-    rng = np.random.default_rng(3)
-    sets: list[tuple[int, ...]] = [(k,) for k in range(size)]
-    sets += [(k, k + 24) for k in range(size - 24)]
-    sets += [tuple(rng.choice(size, 2, replace=False).tolist()) for _ in range(500)]
-    assert_parities(samples, symptoms(circuit.detector_error_model()), sets)
-
-
 def test_the_tests_of_rates_can_fail() -> None:
     """Seed 4: samples of a slightly different error rate are recognized."""
     circuit = generated("surface_code:rotated_memory_x", 3, 3, p=0.0102)
     samples = flips(circuit, 10**6, seed=4)
     errors = symptoms(generated("surface_code:rotated_memory_x", 3, 3, p=0.01).detector_error_model())
     with pytest.raises(AssertionError):
-        assert_parities(samples, errors, [(k,) for k in range(samples.shape[1])])
-
-
-def injections(circuit: stim.Circuit, rng: np.random.Generator, count: int) -> Iterator[stim.Circuit]:
-    """The circuit with a certain Pauli error at a random place."""
-    instructions = list(circuit.flattened())
-    for _ in range(count):
-        place = int(rng.integers(len(instructions) + 1))
-        noisy = stim.Circuit()
-        for k, instruction in enumerate([*instructions, None]):
-            if k == place:
-                pauli, qubit = rng.choice(list("XYZ")), int(rng.integers(circuit.num_qubits))
-                noisy.append(f"{pauli}_ERROR", [qubit], 1.0)
-            if instruction is not None:
-                noisy.append(instruction)
-        yield noisy
-
-
-@pytest.mark.parametrize("code", CODES)
-def test_injected_errors(code: str) -> None:
-    """Seed 5: certain errors flip the same detectors and observables in every shot."""
-    circuit = generated(code, 3, 3).without_noise()
-    for noisy in injections(circuit, np.random.default_rng(5), 40):
-        expected = noisy.compile_detector_sampler().sample(1, append_observables=True)
-        found = Circuit(noisy).compile_detector_sampler().sample(1, append_observables=True)
-        np.testing.assert_array_equal(found, expected)
+        assert_counts(
+            samples.sum(axis=0).tolist(), len(samples), errors, [(k,) for k in range(samples.shape[1])]
+        )
 
 
 @pytest.mark.parametrize(
@@ -302,7 +238,7 @@ def test_reference_samples_of_random_circuits(seed: int) -> None:
         assert Circuit(next_to_t).compile().reference_records() == mask_of(expected)
 
 
-@pytest.mark.parametrize("size", [255, 256, 257, 300, 1000])
+@pytest.mark.parametrize("size", [255, 256, 1000])
 def test_parities_of_many_records(size: int) -> None:
     """Sums of more than 255 bits, and of more than 64 words."""
     circuit = stim.Circuit(f"""

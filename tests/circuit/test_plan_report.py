@@ -12,8 +12,6 @@ from stim_nonclifford import Circuit, ResourceLimitError
 from stim_nonclifford.circuit.plan_report import PlannedOperation, PlanReport
 from stim_nonclifford.generators.cultivation import cultivation_circuit
 
-from ..support.published_circuits import FOLDER, needs_published
-
 
 def counting_plan(circuit: Circuit) -> PlanReport:
     return circuit.plan(postselection_mask="all")
@@ -39,23 +37,6 @@ def layers_of_rotations(seed: int) -> Circuit:
 def test_widths_of_cultivation(distance: int, peak_width: int) -> None:
     report = counting_plan(Circuit(cultivation_circuit(distance=distance, p=1e-3)))
     assert report.peak_width == report.widths.max() == peak_width
-
-
-@needs_published
-@pytest.mark.parametrize(
-    ("name", "peak_width"),
-    [
-        ("coherent_d3_r1", 0),
-        ("coherent_d3_r3", 4),
-        ("coherent_d5_r5", 12),
-        ("distillation", 3),
-        ("k19_not_a_code_p5e-4", 19),
-        ("quantum_volume_q10_seed42", 10),
-    ],
-)
-def test_widths_of_published_circuits(name: str, peak_width: int) -> None:
-    report = counting_plan(Circuit.from_file(FOLDER / f"{name}.stim"))
-    assert report.peak_width == max(report.widths, default=0) == peak_width
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -82,20 +82,6 @@ def test_records_are_converted_to_flips(bit_packed: bool) -> None:
         np.testing.assert_array_equal(found, wanted)
 
 
-def test_converted_records_have_the_rates_of_the_detector_sampler() -> None:
-    """Seed 2."""
-    circuit = Circuit(
-        "X 0\nT 0\nX_ERROR(0.3) 0 1\nM 0 1\nDETECTOR rec[-1]\nDETECTOR rec[-2]\nOBSERVABLE_INCLUDE(0) rec[-1] rec[-2]"
-    )
-    records = circuit.compile_sampler(seed=2).sample(1000)
-    converted = circuit.compile_m2d_converter().convert(measurements=records, separate_observables=True)
-    means = [part.mean(axis=0) for part in converted]
-    sampled = circuit.compile_detector_sampler(seed=2).sample(1000, separate_observables=True)
-    for mean, part in zip(means, sampled, strict=True):
-        np.testing.assert_allclose(mean, part.mean(axis=0), atol=0.12)  # 5.8 standard deviations of 0.0205
-    assert means[0].min() > 0.2
-
-
 def test_clifford_circuits_get_the_converter_of_stim() -> None:
     """Sweep bits and random detectors included: every record of three bits."""
     text = (

@@ -98,30 +98,6 @@ def test_shots_that_are_certain_are_the_same_bytes_as_stims(
     assert written("own_obs") == written("stim_obs")
 
 
-@pytest.mark.parametrize("file_format", FORMATS)
-def test_random_shots_have_stims_statistics(file_format: ShotFormat, here: Path) -> None:
-    """Seeds 3 and 4. No rate differs by 6 standard deviations: 2e-9 for each of 48."""
-    stim.Circuit.generated(
-        "repetition_code:memory",
-        distance=3,
-        rounds=3,
-        before_round_data_depolarization=0.1,
-        before_measure_flip_probability=0.05,
-    ).to_file("c.stim")
-    shots = 1 << 16
-    means = []
-    for command, seed, out in ((run, 3, "own"), (run_stim, 4, "stim")):
-        arguments = ("--in", "c.stim", "--shots", shots, "--out_format", file_format, "--seed", seed)
-        command("detect", *arguments, "--out", out)
-        counts = {"num_detectors": 8, "num_observables": int(file_format == "dets")}
-        bits = stim.read_shot_data_file(path=out, format=file_format, **counts)
-        assert bits.shape == (shots, sum(counts.values()))
-        means.append(bits.mean(axis=0))
-    deviation = np.sqrt(sum(mean * (1 - mean) for mean in means) / shots)
-    assert means[0].min() > 0.01
-    assert (abs(means[0] - means[1]) < 6 * deviation).all()
-
-
 @pytest.mark.parametrize(
     "flags",
     [

@@ -259,34 +259,6 @@ def test_limits_are_runtime_errors() -> None:
 # Masks
 
 
-@pytest.mark.parametrize(
-    ("mask", "error", "message"),
-    [
-        (
-            np.zeros(10, dtype=np.bool_),
-            ValueError,
-            r"bool and shape \(11,\).*got dtype bool and shape \(10,\)",
-        ),
-        (np.zeros((11, 1), dtype=np.bool_), ValueError, r"got dtype bool and shape \(11, 1\)"),
-        (
-            np.zeros(11, dtype=np.uint8),
-            ValueError,
-            r"uint8 and shape \(2,\), for 11 detectors; got .* \(11,\)",
-        ),
-        (np.zeros(1, dtype=np.uint8), ValueError, r"got dtype uint8 and shape \(1,\)"),
-        (np.zeros(11, dtype=np.int64), TypeError, "got dtype int64"),
-        (np.zeros(11), TypeError, "got dtype float64"),
-        ([0, 1, 2], TypeError, "got a list with 0 in it"),
-        ("everything", ValueError, "got 'everything'"),
-        (np.array([0, 8], dtype=np.uint8), ValueError, "selects bit 11, but there are only 11 detectors"),
-        (np.array([0, 128], dtype=np.uint8), ValueError, "selects bit 15"),
-    ],
-)
-def test_masks(mask: Any, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match="postselection_mask .*" + message):
-        Circuit(DETECTORS).compile_detector_sampler(postselection_mask=mask)
-
-
 def test_masks_of_observables() -> None:
     with pytest.raises(ValueError, match=r"postselected_observables_mask .* for 3 observables; got .*\(4,\)"):
         Circuit(DETECTORS).compile_detector_sampler(postselected_observables_mask=np.zeros(4, dtype=np.bool_))
@@ -294,14 +266,6 @@ def test_masks_of_observables() -> None:
         Circuit(DETECTORS).compile_detector_sampler(
             postselected_observables_mask=np.array([8], dtype=np.uint8)
         )
-
-
-def test_masks_of_nothing() -> None:
-    """Empty masks fit circuits without detectors."""
-    circuit = Circuit("M 0\nOBSERVABLE_INCLUDE(0) rec[-1]")
-    for dtype in (np.bool_, np.uint8):
-        sampler = circuit.compile_detector_sampler(postselection_mask=np.zeros(0, dtype=dtype))
-        assert sampler.sample_counts(10).discards == 0
 
 
 # Arguments of samplers

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import io
-import itertools
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
 import stim
 
@@ -20,20 +18,12 @@ import stim_nonclifford as snc
 from stim_nonclifford.dialect import gate_named
 from stim_nonclifford.dialect.feed_forward.clifford_rotations import rotations_of_clifford
 from stim_nonclifford.dialect.gates import CliffordPart
-from stim_nonclifford.simulation.engines import CpuEngine, GpuEngine
-from stim_nonclifford.simulation.engines.gpu.host_backend import HostBackend
 
-from ..simulation.compiler.test_exact_distribution import is_quick
-from ..support.laws.exact import exact_outputs, largest_difference, mask_of
+from ..support.laws.exact import exact_outputs, largest_difference
 from ..support.oracle.density_matrix import record_distribution
-from ..support.oracle.instructions import Family
-from ..support.oracle.random_circuits import random_circuit
-from ..support.seeds import seeds
 from ..support.texts.instruction_lines import CONDITIONAL
 
 TOLERANCE = 1e-10
-NUM_SEEDS = 20
-CIRCUITS_PER_SEED = 100
 UNITARY = [
     name
     for name, gate in stim.gate_data().items()
@@ -65,63 +55,11 @@ def test_rotations_and_paulis_are_the_gate(name: str) -> None:
 # Random circuits
 
 
-@pytest.mark.parametrize("seed", seeds(NUM_SEEDS, quick=3))
-def test_random_circuits(seed: int) -> None:
-    """Every circuit has conditional gates whose controls are random, and read out with errors."""
-    families = {
-        Family.CLIFFORD,
-        Family.T,
-        Family.MEASUREMENT_NOISE,
-        Family.NOISE,
-        Family.RESETS,
-        Family.FEEDBACK,
-        Family.CONDITIONAL,
-    }
-    done = k = 0
-    while done < CIRCUITS_PER_SEED:
-        rng = np.random.default_rng([20, seed, k])
-        k += 1
-        num_qubits = 1 + int(rng.integers(4))
-        circuit = random_circuit(
-            rng, num_qubits=num_qubits, num_operations=int(rng.integers(8, 24)), instructions=families
-        )
-        if "CZ[C" not in str(circuit):
-            continue
-        compiled = snc.Circuit(circuit).compile()
-        if not is_quick(compiled):
-            continue
-        done += 1
-        expected = {mask_of(record): p for record, p in record_distribution(circuit).items()}
-        found = exact_outputs(compiled.record_plan()).kept
-        assert largest_difference(found, expected) < TOLERANCE, f"seed {seed}, {k - 1}\n{circuit}"
-
-
 # Identities
 
 
 BEFORE = "R_Y(0.3) 1\nR_X(0.4) 0\nCX 0 1\nM 1\n"
 AFTER = "\nR_X(0.3) 0\nM 0"
-
-
-def test_conditional_s_is_the_identity_of_four_gates() -> None:
-    four = "T 0\nCX rec[-1] 0\nT_DAG 0\nCX rec[-1] 0"
-    assert largest_difference(law(BEFORE + "CS rec[-1] 0" + AFTER), law(BEFORE + four + AFTER)) < TOLERANCE
-    plain = law(BEFORE + AFTER)
-    assert largest_difference(law(BEFORE + "CS rec[-1] 0" + AFTER), plain) > 0.1
-
-
-@pytest.mark.parametrize("name", ["CCZ", "CCX"])
-def test_two_records_are_a_product(name: str) -> None:
-    """The truth table: for all values of the records, and with T gates on the target."""
-    for a, b in itertools.product((0, 1), repeat=2):
-        pauli = name[-1] if a & b else "I"
-        for axis in ("R_Y(0.3) 2\nR_Z(0.2) 2", "R_X(-0.7) 2\nT 2"):
-            circuit = f"MPAD {a} {b}\n{axis}\n{{}}\nR_X(0.3) 2\nM 2"
-            found, expected = (
-                law(circuit.format(f"{name} rec[-1] rec[-2] 2")),
-                law(circuit.format(f"{pauli} 2")),
-            )
-            assert largest_difference(found, expected) < TOLERANCE
 
 
 @pytest.mark.parametrize("gate", ["T", "T_DAG"])
@@ -142,43 +80,6 @@ def test_sweep_bits_are_zero() -> None:
 
 
 # Engines
-
-
-NOISY_TELEPORTATION = """
-REPEAT 3 {
-    RX 1
-    DEPOLARIZE1(0.1) 1
-    T 1
-    CX 0 1
-    M(0.05) 1
-    CS rec[-1] 0
-    C_SQRT_Y rec[-1] 0
-    CCX rec[-1] rec[-2] 2
-}
-T_DAG 0
-MX 0
-M 2
-DETECTOR rec[-1]
-DETECTOR rec[-2]
-"""
-
-
-@pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize("cache_bytes", [0, 1 << 26])
-def test_engines_draw_the_same_shots(threads: int, cache_bytes: int) -> None:
-    circuit = snc.Circuit(f"H 0\nM 0\n{NOISY_TELEPORTATION}")
-    reference = circuit.compile_sampler(seed=5, engine="reference").sample(300)
-    found = circuit.compile_sampler(seed=5, threads=threads, cache_bytes=cache_bytes).sample(300)
-    np.testing.assert_array_equal(found, reference)
-
-
-def test_kernels_of_the_gpu_draw_the_same_shots() -> None:
-    """On the host."""
-    plan = snc.Circuit(f"H 0\nM 0\n{NOISY_TELEPORTATION}").compile().record_plan()
-    found, expected = (
-        engine.sample(5, 0, 300) for engine in (GpuEngine(plan, HostBackend()), CpuEngine(plan))
-    )
-    np.testing.assert_array_equal(found, expected)
 
 
 # Cost
@@ -310,17 +211,6 @@ def test_a_note_on_a_cz_stays_a_note() -> None:
 # Proxies and inverses
 
 
-def test_proxies() -> None:
-    circuit = snc.Circuit("M 0\nCS rec[-1] 0\nC_SPP rec[-1] Z0*Z1\nCS_DAG rec[-1] 2")
-    assert str(circuit.s_proxy()) == "M 0\nCZ rec[-1] 0 rec[-1] 0 rec[-1] 1 rec[-1] 2"
-    assert str(circuit.i_proxy()) == "M 0\nI 0 0 1 2"
-    for line in ("CH rec[-1] 0", "CT rec[-1] 0", "C_SPP rec[-1] X0", "C_TPP rec[-1] Z0", "CCZ rec[-1] 0 1"):
-        refused = snc.Circuit(f"M 0\n{line}")
-        with pytest.raises(ValueError, match="no stand-in in the S-proxy"):
-            refused.s_proxy()
-        refused.i_proxy()
-
-
 def test_inverse_with_sweep_bits() -> None:
     text = "C_SWAP sweep[0] 0 1 sweep[1] 2 3\nCS sweep[0] 4\nCCX sweep[0] 1 2\nC_U3(0.1, 0.2, 0.3) sweep[0] 0"
     inverse = snc.Circuit(text).inverse()
@@ -331,12 +221,6 @@ def test_inverse_with_sweep_bits() -> None:
         "C_SWAP sweep[1] 2 3 sweep[0] 0 1",
     ]
     assert inverse.inverse() == snc.Circuit(text)
-
-
-def test_diagram_shows_the_gate_on_its_qubits() -> None:
-    drawn = str(snc.Circuit("M 0\nCS rec[-1] 1\nC_SWAP rec[-1] 2 3").diagram())
-    assert "S^rec[0]" in drawn
-    assert drawn.count("SWAP^rec[0]") == 2
 
 
 # Documentation

@@ -14,9 +14,8 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford import Circuit
 
-from ..support.laws.exact import exact_outputs, largest_difference, mask_of
+from ..support.laws.records import assert_records_agree
 from ..support.oracle.density_matrix import record_distribution
 from ..support.oracle.leakage import leaked_record_distribution
 from ..support.texts.instruction_lines import (
@@ -30,7 +29,6 @@ from ..support.texts.instruction_lines import (
     lines_of,
 )
 
-TOLERANCE = 1e-10
 CONTEXTS = 6
 
 
@@ -63,10 +61,7 @@ def check(
                 *(f"{measurement} {qubit}" for qubit, measurement in enumerate(final)),
             ]
         )
-        circuit = snc.Circuit(text).to_stim()
-        found = exact_outputs(Circuit(circuit).compile().record_plan()).kept
-        expected = {mask_of(record): p for record, p in oracle(circuit).items()}
-        assert largest_difference(found, expected) < TOLERANCE, text
+        assert_records_agree(snc.Circuit(text), oracle)
 
 
 @pytest.mark.parametrize("name", sorted(stim.gate_data()))

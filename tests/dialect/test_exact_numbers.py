@@ -13,9 +13,6 @@ import pytest
 import stim
 
 from stim_nonclifford import Circuit
-from stim_nonclifford.commands import main
-from stim_nonclifford.generators import cultivation, teleportation
-from stim_nonclifford.generators.distillation import distillation_circuit
 
 from ..support.oracle.random_circuits import random_circuit
 
@@ -115,16 +112,3 @@ def test_pickled_samplers() -> None:
     sampler = circuit.compile_detector_sampler(seed=1)
     found = pickle.loads(pickle.dumps(sampler))
     assert np.array_equal(found.sample(1000), sampler.sample(1000))
-
-
-def test_files_of_generated_circuits(tmp_path: Path) -> None:
-    p = 0.0012345678901
-    assert main(["generate", "cultivation", "--p", str(p), "--out_dir", str(tmp_path)]) == 0
-    [path] = tmp_path.glob("c=inject*")
-    assert stim.Circuit.from_file(path) == cultivation.cultivation_circuit(3, p, "T", "uniform")
-    assert main(["generate", "teleportation", "--p", str(p), "--out_dir", str(tmp_path)]) == 0
-    [path] = tmp_path.glob("c=teleportation*")
-    assert stim.Circuit.from_file(path) == teleportation.teleportation_circuit(3, p, "T", "uniform")
-    assert main(["generate", "distillation", "--t_error", str(p), "--out_dir", str(tmp_path)]) == 0
-    [path] = tmp_path.glob("c=15-to-1*")
-    assert stim.Circuit.from_file(path) == distillation_circuit("15-to-1", t_error=p)

@@ -12,6 +12,7 @@ import stim_nonclifford as snc
 from stim_nonclifford.simulation.compiler import RequestedOutputs
 
 from ..support.laws.exact import exact_outputs, largest_difference, mask_of, num_rows
+from ..support.laws.records import assert_records_agree
 from ..support.oracle.leakage import leaked_record_distribution
 from ..support.texts.round_trips import read_again
 
@@ -67,11 +68,7 @@ def test_spreading_leakage_has_the_distribution_of_the_density_matrix(seed: int)
 
 
 def check_records(circuit: snc.Circuit) -> None:
-    plan = circuit.compile().record_plan()
-    found = exact_outputs(plan).kept
-    expected = {mask_of(record): p for record, p in leaked_record_distribution(circuit.to_stim()).items()}
-    assert largest_difference(found, expected) < TOLERANCE
-    assert sum(found.values()) == pytest.approx(1, abs=1e-9)
+    assert_records_agree(circuit, leaked_record_distribution, TOLERANCE)
 
 
 @pytest.mark.parametrize("seed", [k for k in range(24) if k not in (2, 14, 15)])  # which have many rows

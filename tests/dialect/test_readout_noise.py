@@ -12,7 +12,8 @@ import stim
 import stim_nonclifford as snc
 from stim_nonclifford import Circuit
 
-from ..support.laws.exact import exact_outputs, largest_difference, mask_of
+from ..support.laws.exact import exact_outputs, largest_difference
+from ..support.laws.records import assert_records_agree
 from ..support.oracle.density_matrix import record_distribution
 from ..support.oracle.leakage import leaked_record_distribution
 from ..support.texts.round_trips import read_again
@@ -53,11 +54,8 @@ def random_text(seed: int, *, leaks: bool = False) -> str:
 @pytest.mark.parametrize("leaks", [False, True])
 @pytest.mark.parametrize("seed", range(7))
 def test_records_have_the_distribution_of_the_density_matrix(seed: int, leaks: bool) -> None:
-    circuit = Circuit(random_text(seed, leaks=leaks))
-    found = exact_outputs(circuit.compile().record_plan()).kept
     oracle = leaked_record_distribution if leaks else record_distribution
-    expected = {mask_of(record): p for record, p in oracle(circuit.to_stim()).items()}
-    assert largest_difference(found, expected) < TOLERANCE
+    assert_records_agree(Circuit(random_text(seed, leaks=leaks)), oracle)
 
 
 def test_engines_agree_and_nothing_is_wider() -> None:
@@ -152,14 +150,3 @@ def test_faults_and_rates_refuse_and_name_the_remedy() -> None:
 def test_messages(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
         Circuit(text)
-
-
-def test_stim_reads_the_mean() -> None:
-    """2e5 shots; each count lies within 6 standard errors (significance 1e-8)."""
-    circuit = Circuit("X 1\nM(0.1, 0.3) 0 1")
-    shots = 200_000
-    for records, expected in (
-        (circuit.to_stim().compile_sampler(seed=1).sample(shots), (0.2, 0.8)),
-        (circuit.compile_sampler(seed=1).sample(shots), (0.1, 0.7)),
-    ):
-        assert (abs(records.mean(axis=0) - expected) < 6 * 0.46 / shots**0.5).all()

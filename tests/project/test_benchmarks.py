@@ -32,12 +32,6 @@ def test_widths_of_synthetic_circuits(width: int) -> None:
     assert mirrored(width, 1e-3).plan(postselection_mask="all").peak_width == width
 
 
-def test_mirrored_circuits_keep_shots_without_noise() -> None:
-    circuit = mirrored(6, 1e-3).without_noise()
-    counts = circuit.compile_detector_sampler(seed=1, postselection_mask="all").sample_counts(1000)
-    assert (counts.kept, counts.errors) == (1000, 0)
-
-
 @pytest.mark.parametrize("count", [10, 1000])
 def test_number_of_mechanisms(count: int) -> None:
     """Some of the random effects are equal: of 635376, about count^2 / 1270752 pairs."""
@@ -45,14 +39,6 @@ def test_number_of_mechanisms(count: int) -> None:
     assert count - 5 <= report.num_mechanisms <= count
     assert report.mean_events == pytest.approx(0.5, rel=0.06)  # -0.5 ln(1 - 2p) each
     assert report.peak_width == 0
-
-
-def test_surface_codes_are_those_of_stim() -> None:
-    circuit = memory_circuit(3, 1e-3)
-    assert circuit == memory_circuit(3, 1e-3, rounds=3) != memory_circuit(3, 1e-3, rounds=4)
-    assert circuit.num_detectors == 24
-    assert len(circuit.shortest_graphlike_error()) == 3
-    assert snc.Circuit(workloads.with_events(0.3, 4)).plan().mean_events == pytest.approx(0.3, rel=0.01)
 
 
 @pytest.mark.parametrize("rounds", [3, 4, 7])
@@ -68,14 +54,6 @@ def test_repetition_codes_with_t_states(rounds: int) -> None:
         silent = circuit.without_noise().compile_detector_sampler(seed=1)
         assert not silent.sample(20, append_observables=True).any()
     assert len(fresh.compile().quantum.operations) == 2 * (rounds - 1)
-
-
-@pytest.mark.parametrize("count", [0, 5, 12, 30, 100])
-def test_number_of_t_gates(count: int) -> None:
-    text = workloads.layers_of_t_gates(count)
-    gates = [line.split()[1:] for line in text.splitlines() if line.startswith("T ")]
-    assert sum(map(len, gates)) == count
-    assert snc.Circuit(text).num_measurements == 12
 
 
 def test_suites_are_listed_and_build_their_circuits(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import math
 import pickle
-import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -197,73 +196,6 @@ def snc_text() -> str:
     return "RX 0\nT 0\nM 1\nDETECTOR rec[-1]\nMX 0\nOBSERVABLE_INCLUDE(0) rec[-1]\n"
 
 
-SAMPLE_IN_ANOTHER_PROCESS = """
-import pickle, sys
-sampler, task = pickle.loads(bytes.fromhex(sys.argv[1]))
-compiled = sampler.compiled_sampler_for_task(task)
-while True:
-    stats = compiled.sample(10**9)
-    if stats.shots > 10_000:
-        break
-for _ in range(3):
-    stats = compiled.sample(10_000)
-    print(stats.errors, stats.discards)
-"""
-
-
-def test_workers_draw_different_samples() -> None:
-    # Two of three pairs of counts with a spread of tens agree by chance less than once in 10^8.
-    payload = pickle.dumps((sinter_samplers()["soft_postselect"], task(CIRCUIT))).hex()
-    command = [sys.executable, "-c", SAMPLE_IN_ANOTHER_PROCESS, payload]
-    repository = Path(__file__).parents[2]
-    outputs = [
-        subprocess.run(command, cwd=repository, capture_output=True, text=True, check=True).stdout
-        for _ in range(2)
-    ]
-    assert outputs[0].count("\n") == 3
-    assert outputs[0] != outputs[1]
-
-
-SAMPLE_IN_THREADS = """
-import sys, threading
-import numpy as np, sinter, stim_nonclifford as snc
-from sinter_plugin.samplers.soft_postselect import CompiledSoftPostselectSampler
-
-def detector_sampler():
-    circuit = snc.Circuit(sys.argv[1])
-    mask = np.ones(circuit.num_detectors, dtype=np.bool_)
-    return circuit.compile_detector_sampler(seed=5, postselection_mask=mask)
-
-compiled = CompiledSoftPostselectSampler(detector_sampler(), num_observables=1)
-stats = [sinter.AnonTaskStats() for _ in range(4)]
-
-def sample(k):
-    while stats[k].shots < 250_000:
-        stats[k] += compiled.sample(250_000 - stats[k].shots)
-
-threads = [threading.Thread(target=sample, args=(k,)) for k in range(4)]
-for thread in threads:
-    thread.start()
-for thread in threads:
-    thread.join()
-total = sum(stats, start=sinter.AnonTaskStats())
-expected = detector_sampler().sample_counts(1_000_000)
-assert (total.shots, total.discards, total.errors) == (expected.shots, expected.discards, expected.errors)
-"""
-
-
-def test_threads_share_a_sampler() -> None:
-    """They get the very shots that one thread would get, each shot once."""
-    done = subprocess.run(
-        [sys.executable, "-c", SAMPLE_IN_THREADS, str(CIRCUIT)],
-        cwd=Path(__file__).parents[2],
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-
-
 def test_sampler_for_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a stand-in for CuPy; it counts as the sampler for CPUs does, and can be pickled."""
     monkeypatch.setitem(sys.modules, "cupy", make_cupy(devices=2))
@@ -360,34 +292,6 @@ class TestTask:
         path.write_text(snc_text())
         for spelled in (path, str(path)):
             assert task(spelled).circuit == snc.Circuit(snc_text()).to_stim()
-
-
-def test_collect_in_python(tmp_path: Path) -> None:
-    # In a script of its own, because Sinter's workers import the main module again.
-    script = tmp_path / "collect.py"
-    script.write_text(f"""
-import sinter, sinter_plugin, stim_nonclifford as snc
-if __name__ == "__main__":
-    (stats,) = sinter.collect(
-        num_workers=1,
-        tasks=[sinter_plugin.task(snc.Circuit({snc_text()!r}), decoder="soft_postselect")],
-        custom_decoders=sinter_plugin.sinter_samplers(),
-        max_shots=20_000,
-        max_errors=1_000_000,
-    )
-    print(stats.shots, stats.errors)
-""")
-    done = subprocess.run(
-        [sys.executable, script],
-        env={"PYTHONPATH": str(Path(__file__).parents[2])},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    )
-    shots, errors = map(int, done.stdout.split())
-    assert shots == 20_000
-    assert_rate(errors, shots, math.sin(math.pi / 8) ** 2)
 
 
 def test_warnings_stand_in_the_row() -> None:

@@ -23,15 +23,12 @@ class MaskSpan {
     // The rest has none of the generators' highest bits.
     Sum as_sum(uint64_t mask) const {
         Sum sum{mask, 0};
-        for (bool changed = true; changed;) {
-            changed = false;
-            for (size_t j = 0; j < generators_.size(); ++j)
-                if ((sum.rest & std::bit_floor(generators_[j])) != 0) {
-                    sum.rest ^= generators_[j];
-                    sum.generators ^= 1U << j;
-                    changed = true;
-                }
-        }
+        // A generator has none of the highest bits of those before it.
+        for (size_t j = 0; j < generators_.size(); ++j)
+            if ((sum.rest & std::bit_floor(generators_[j])) != 0) {
+                sum.rest ^= generators_[j];
+                sum.generators ^= 1U << j;
+            }
         return sum;
     }
     bool contains(uint64_t mask) const { return as_sum(mask).rest == 0; }

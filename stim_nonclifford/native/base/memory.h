@@ -46,25 +46,26 @@ struct Aligned {
     bool operator==(const Aligned&) const = default;
 };
 
-// A fixed number of doubles that start at a cache line. They are not initialized, because a pass over a long vector takes
+// A fixed number of numbers that start at a cache line. They are not initialized, because a pass over a long vector takes
 // time.
-class AlignedDoubles {
+template <typename T>
+class AlignedNumbers {
    public:
-    explicit AlignedDoubles(std::size_t size)
-        : size_(size), numbers_(Aligned<double>::allocate(size), Free{size}) {}
-    AlignedDoubles(const double* from, std::size_t size) : AlignedDoubles(size) { std::copy_n(from, size, data()); }
+    explicit AlignedNumbers(std::size_t size) : size_(size), numbers_(Aligned<T>::allocate(size), Free{size}) {}
+    AlignedNumbers(const T* from, std::size_t size) : AlignedNumbers(size) { std::copy_n(from, size, data()); }
 
-    double* data() { return numbers_.get(); }
-    const double* data() const { return numbers_.get(); }
+    T* data() { return numbers_.get(); }
+    const T* data() const { return numbers_.get(); }
     std::size_t size() const { return size_; }
 
    private:
     struct Free {
         std::size_t size;
-        void operator()(double* numbers) const { Aligned<double>::deallocate(numbers, size); }
+        void operator()(T* numbers) const { Aligned<T>::deallocate(numbers, size); }
     };
     std::size_t size_;
-    std::unique_ptr<double[], Free> numbers_;
+    std::unique_ptr<T[], Free> numbers_;
 };
+using AlignedDoubles = AlignedNumbers<double>;
 
 }  // namespace snc

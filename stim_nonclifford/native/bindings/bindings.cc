@@ -1,8 +1,6 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
 
 #include <algorithm>
 #include <cstring>
@@ -10,7 +8,6 @@
 #include <memory>
 #include <new>
 #include <stdexcept>
-#include <tuple>
 #include <utility>
 
 #include "base/argument_checks.h"
@@ -21,15 +18,21 @@
 #include "bindings/bindings.h"
 #include "bindings/gil.h"
 #include "bindings/list_caster.h"
+#include "bindings/tuple_caster.h"
 #include "device/device_plan.h"
 #include "engine/engine.h"
 #include "kernels/philox.h"
 
 namespace nb = nanobind;
 
+SNC_TUPLE_OF(snc::OutcomeLaws::Branch, &snc::OutcomeLaws::Branch::probability, &snc::OutcomeLaws::Branch::discarded,
+             &snc::OutcomeLaws::Branch::outputs);
+SNC_TUPLE_OF(snc::OutcomeLaws::PossiblePath, &snc::OutcomeLaws::PossiblePath::kept, &snc::OutcomeLaws::PossiblePath::outputs);
+
 namespace {
 
 using Bytes = nb::ndarray<nb::numpy, uint8_t>;
+using RawBytes = snc::AlignedNumbers<uint8_t>;
 // Shot numbers are also int64. Those of the last block may be above the range.
 void check_shots(uint64_t first_shot, uint64_t shots) {
     constexpr uint64_t end = uint64_t{1} << 63;
@@ -39,10 +42,8 @@ void check_shots(uint64_t first_shot, uint64_t shots) {
 nb::dict count(snc::Engine& engine, uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t max_errors,
                bool list_errors) {
     check_shots(first_shot, shots);
-    const snc::Tally tally = [&] {
-        const WithoutGil released;
-        return engine.count(seed, first_shot, shots, max_errors, list_errors, WithoutGil::check_signals);
-    }();
+    const snc::Tally tally =
+        without_gil([&] { return engine.count(seed, first_shot, shots, max_errors, list_errors, WithoutGil::check_signals); });
     nb::dict patterns;
     tally.patterns.for_each([&](const std::vector<uint64_t>& words, uint64_t number) {
         nb::int_ pattern(0);
@@ -54,30 +55,18 @@ nb::dict count(snc::Engine& engine, uint64_t seed, uint64_t first_shot, uint64_t
                         tally.error_shots);
 }
 
-// Memory for an array; its bytes have no values yet.
-struct RawBytes {
-    size_t size;
-    uint8_t* data;
-
-    explicit RawBytes(size_t bytes) : size(std::max<size_t>(bytes, 1)), data(static_cast<uint8_t*>(snc::allocate_aligned(size))) {}
-    ~RawBytes() { snc::free_aligned(data, size); }
-    RawBytes(const RawBytes&) = delete;
-    RawBytes& operator=(const RawBytes&) = delete;
-};
-
 Bytes sample(snc::Engine& engine, uint64_t seed, uint64_t first_shot, uint64_t shots, uint32_t num_outputs) {
     check_shots(first_shot, shots);
     snc::require(num_outputs <= engine.plan().layout.num_outputs, "num_outputs is above the number of outputs of the plan.");
     const size_t row_bytes = snc::Engine::row_bytes(num_outputs);
     if (row_bytes != 0 && shots > PTRDIFF_MAX / row_bytes) throw std::bad_alloc();
-    auto rows = std::make_unique<RawBytes>(shots * row_bytes);
-    {
-        const WithoutGil released;
+    auto rows = std::make_unique<RawBytes>(std::max<size_t>(shots * row_bytes, 1));
+    uint8_t* const data = rows->data();
+    without_gil([&] {
         // The engine may leave out the rows of discarded shots.
-        if (engine.discards()) std::memset(rows->data, 0, shots * row_bytes);
-        engine.sample(seed, first_shot, shots, num_outputs, rows->data, WithoutGil::check_signals);
-    }
-    uint8_t* const data = rows->data;
+        if (engine.discards()) std::memset(data, 0, shots * row_bytes);
+        engine.sample(seed, first_shot, shots, num_outputs, data, WithoutGil::check_signals);
+    });
     nb::capsule owner(rows.get(), [](void* p) noexcept { delete static_cast<RawBytes*>(p); });
     rows.release();
     return Bytes(data, {shots, row_bytes}, owner);
@@ -85,16 +74,10 @@ Bytes sample(snc::Engine& engine, uint64_t seed, uint64_t first_shot, uint64_t s
 
 nb::tuple sample_kept(snc::Engine& engine, uint64_t seed, uint64_t first_shot, uint64_t shots) {
     check_shots(first_shot, shots);
-    snc::KeptRows kept;
-    {
-        const WithoutGil released;
-        kept = engine.sample_kept(seed, first_shot, shots, WithoutGil::check_signals);
-    }
+    snc::KeptRows kept = without_gil([&] { return engine.sample_kept(seed, first_shot, shots, WithoutGil::check_signals); });
     const size_t size = kept.shots.size();
     return nb::make_tuple(snc::to_array(std::move(kept.rows), {size, engine.row_bytes()}), snc::to_array(std::move(kept.shots)));
 }
-
-using Branch = std::tuple<double, bool, std::vector<uint64_t>>;
 
 void check_signature(const snc::Engine& engine, const std::vector<uint64_t>& signature) {
     const snc::RowLayout& layout = engine.plan().layout;
@@ -103,24 +86,14 @@ void check_signature(const snc::Engine& engine, const std::vector<uint64_t>& sig
                  "The signature has bits beyond the signature bits of the plan.");
 }
 
-std::vector<Branch> outcome_law(snc::Engine& engine, const std::vector<uint64_t>& signature) {
+std::vector<snc::OutcomeLaws::Branch> outcome_law(snc::Engine& engine, const std::vector<uint64_t>& signature) {
     check_signature(engine, signature);
-    std::vector<Branch> result;
-    auto branches = [&] {
-        const WithoutGil released;
-        return engine.outcome_law(signature, WithoutGil::check_signals);
-    }();
-    for (auto& branch : branches)
-        result.emplace_back(branch.probability, branch.discarded, std::move(branch.outputs));
-    return result;
+    return without_gil([&] { return engine.outcome_law(signature, WithoutGil::check_signals); });
 }
 
-std::pair<bool, std::vector<uint64_t>> possible_path(snc::Engine& engine, const std::vector<uint64_t>& signature, uint64_t seed,
-                                                     uint64_t number) {
+snc::OutcomeLaws::PossiblePath possible_path(snc::Engine& engine, const std::vector<uint64_t>& signature, uint64_t seed, uint64_t number) {
     check_signature(engine, signature);
-    const WithoutGil released;
-    auto path = engine.possible_path(signature, seed, number, WithoutGil::check_signals);
-    return {path.kept, std::move(path.outputs)};
+    return without_gil([&] { return engine.possible_path(signature, seed, number, WithoutGil::check_signals); });
 }
 
 nb::object outcomes(snc::Engine& engine, const snc::InputArray<uint64_t>& signatures, const snc::InputArray<uint64_t>& numbers,
@@ -131,12 +104,7 @@ nb::object outcomes(snc::Engine& engine, const snc::InputArray<uint64_t>& signat
     for (size_t k = 0; k < words.size(); k += layout.signature_words)
         snc::require(!snc::has_bits_beyond(&words[k], layout.signature_words, layout.num_signature_bits),
                      "A signature has bits beyond the signature bits of the plan.");
-    std::vector<uint64_t> found;
-    {
-        const WithoutGil released;
-        found = engine.outcomes(words, of_shots, seed, WithoutGil::check_signals);
-    }
-    return snc::to_array(std::move(found));
+    return snc::to_array(without_gil([&] { return engine.outcomes(words, of_shots, seed, WithoutGil::check_signals); }));
 }
 
 std::vector<uint64_t> likely_outputs(snc::Engine& engine) {
@@ -153,10 +121,7 @@ nb::object plan_image(nb::handle plan) {
 }
 
 nb::dict statistics(const snc::Engine& engine) {
-    const snc::LawStatistics law = [&] {
-        const WithoutGil released;
-        return engine.statistics(WithoutGil::check_signals);
-    }();
+    const snc::LawStatistics law = without_gil([&] { return engine.statistics(WithoutGil::check_signals); });
     return snc::dict_of("signatures", law.signatures, "nodes", law.nodes, "checkpoints", law.checkpoints, "bytes", law.bytes, "lookups",
                         law.lookups, "simulations", law.simulations, "steps", law.work.steps, "coefficients_read",
                         law.work.coefficients_read, "coefficients_written", law.work.coefficients_written, "flops", law.work.flops);

@@ -44,7 +44,7 @@ void check_changes(const snc::ChainMembers& chains, const snc::InputArray<uint8_
     snc::require_range(span_of(births), 0, static_cast<int64_t>(num_mechanisms), "births");
 }
 
-void construct(snc::ChainMoves* self, size_t num_mechanisms, const Reals& log_odds, const Numbers& starts, const Numbers& neighbours) {
+void construct_chain_moves(snc::ChainMoves* self, size_t num_mechanisms, const Reals& log_odds, const Numbers& starts, const Numbers& neighbours) {
     require(num_mechanisms >= 1 && num_mechanisms <= max_mechanisms, "num_mechanisms must be from 1 to 2^30.");
     require(log_odds.shape(0) >= num_mechanisms && log_odds.shape(0) % num_mechanisms == 0,
             "log_odds must have a number for each mechanism of each level.");
@@ -95,7 +95,7 @@ nb::object changed_members(const Numbers& members, size_t room, const snc::Input
 
 void bind_chains(nb::module_& m) {
     nb::class_<snc::ChainMoves>(m, "ChainMoves", "Proposals of chains over fault sets: which members leave, and what enters.")
-        .def("__init__", &construct, nb::arg("num_mechanisms"), nb::arg("log_odds"), nb::arg("starts"), nb::arg("neighbours"))
+        .def("__init__", &construct_chain_moves, nb::arg("num_mechanisms"), nb::arg("log_odds"), nb::arg("starts"), nb::arg("neighbours"))
         .def("set_shares", &set_shares, nb::arg("shares"))
         .def("refresh", &moved<&snc::ChainMoves::refresh>, nb::arg("members"), nb::arg("room"), nb::arg("level_of"), nb::arg("seed"),
              "Draws a share of the mechanisms anew. Returns which members leave, the chains that mechanisms enter, and these.")

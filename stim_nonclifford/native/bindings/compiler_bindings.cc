@@ -15,9 +15,9 @@
 #include "base/argument_checks.h"
 #include "bindings/arrays.h"
 #include "bindings/bindings.h"
-#include "bindings/factor_lists.h"
 #include "bindings/gil.h"
 #include "bindings/list_caster.h"
+#include "bindings/tuple_caster.h"
 #include "program/program.h"
 #include "sweeps/effect_sweep.h"
 #include "sweeps/forward_sweep.h"
@@ -25,17 +25,26 @@
 
 namespace nb = nanobind;
 
+SNC_TUPLE_OF(snc::QubitPauli, &snc::QubitPauli::qubit, &snc::QubitPauli::code);
+SNC_TUPLE_OF(snc::GeneratorImage, &snc::GeneratorImage::factors, &snc::GeneratorImage::is_negative);
+SNC_TUPLE_OF(snc::Insertion, &snc::Insertion::step, &snc::Insertion::factors, &snc::Insertion::deferred, &snc::Insertion::reordered);
+SNC_TUPLE_OF(snc::InsertedBits, &snc::InsertedBits::step, &snc::InsertedBits::factors, &snc::InsertedBits::signs,
+             &snc::InsertedBits::records);
+SNC_TUPLE_OF(snc::Coin, &snc::Coin::num_operations, &snc::Coin::record, &snc::Coin::insertion);
+SNC_TUPLE_OF(snc::SweptExpectation, &snc::SweptExpectation::num_operations, &snc::SweptExpectation::is_zero,
+             &snc::SweptExpectation::i_power);
+SNC_TUPLE_OF(snc::SweptOperation, &snc::SweptOperation::kind, &snc::SweptOperation::width, &snc::SweptOperation::i_power,
+             &snc::SweptOperation::pivot, &snc::SweptOperation::outcome, &snc::SweptOperation::step,
+             &snc::SweptOperation::is_negative_angle);
+
 namespace {
 
 using snc::EffectSweep;
 using snc::Program;
 using snc::CircuitStep;
 using snc::CircuitStepKind;
-using snc::FactorList;
-using snc::factors_of;
 using snc::require;
-using snc::to_gate;
-using snc::to_list;
+using FactorList = std::vector<snc::QubitPauli>;
 using Groups = std::vector<std::vector<uint32_t>>;
 
 snc::SparseRows to_rows(const snc::InputArray<int64_t>& starts, const snc::InputArray<int32_t>& bits) {
@@ -76,7 +85,7 @@ void add_step(Program& program, CircuitStepKind kind, int32_t number, int64_t re
     step.group_size = groups.empty() ? 1 : static_cast<uint32_t>(groups[0].size());
     step.record = record;
     step.probability = probability;
-    program.add_step(step, targets, factors_of(factors), records);
+    program.add_step(step, targets, factors, records);
 }
 
 void bind_program(nb::module_& m) {
@@ -97,8 +106,8 @@ void bind_program(nb::module_& m) {
         .def(
             "add_gate",
             [](Program& program, size_t num_targets, std::vector<std::vector<uint32_t>> pullback,
-               const std::vector<std::pair<FactorList, bool>>& inverse) {
-                return program.add_gate(to_gate(num_targets, std::move(pullback), inverse));
+               std::vector<snc::GeneratorImage> inverse) {
+                return program.add_gate({num_targets, std::move(pullback), std::move(inverse)});
             },
             nb::arg("num_targets"), nb::arg("pullback"), nb::arg("inverse"))
         .def(
@@ -129,37 +138,15 @@ void bind_program(nb::module_& m) {
             nb::arg("records"), "The detectors, and then the observables, for which the sum of their records is odd.");
 }
 
-using Inserted = std::tuple<int64_t, FactorList, std::vector<int64_t>, std::vector<int64_t>>;
-
-Inserted inserted(const snc::Insertion& insertion) {
-    return {insertion.step, to_list(insertion.factors), insertion.deferred, insertion.reordered};
-}
-
-std::vector<Inserted> inserted(const std::vector<snc::Insertion>& insertions) {
-    std::vector<Inserted> found;
-    for (const snc::Insertion& insertion : insertions) found.push_back(inserted(insertion));
-    return found;
-}
-
 void bind_forward_sweep(nb::module_& m) {
     m.def(
         "forward_sweep",
         [](const Program& program, bool keep_order, const nb::callable& progress) {
             snc::QuantumProgram found =
                 without_gil([&] { return snc::forward_sweep(program, keep_order, in_main_thread(progress)); });
-            std::vector<std::tuple<int32_t, size_t, uint32_t, size_t, int64_t, int64_t, bool>> operations;
-            for (const snc::SweptOperation& op : found.operations)
-                operations.emplace_back(static_cast<int32_t>(op.kind), op.width, op.i_power, op.pivot, op.outcome, op.step,
-                                        op.is_negative_angle);
-            std::vector<std::tuple<size_t, int64_t, Inserted>> coins;
-            for (const snc::Coin& coin : found.coins)
-                coins.emplace_back(coin.num_operations, coin.record, inserted(coin.insertion));
-            std::vector<std::tuple<size_t, bool, uint32_t>> expectations;
-            for (const snc::SweptExpectation& value : found.expectations)
-                expectations.emplace_back(value.num_operations, value.is_zero, value.i_power);
-            return nb::make_tuple(operations, from_rows(std::move(found.x)), from_rows(std::move(found.z)),
-                                  inserted(found.activations), inserted(found.outcomes), coins,
-                                  snc::to_array(std::move(found.base_records)), found.peak_width, found.is_reordered, expectations,
+            return nb::make_tuple(found.operations, from_rows(std::move(found.x)), from_rows(std::move(found.z)),
+                                  found.activations, found.outcomes, found.coins,
+                                  snc::to_array(std::move(found.base_records)), found.peak_width, found.is_reordered, found.expectations,
                                   from_rows(std::move(found.expected_x)), from_rows(std::move(found.expected_z)));
         },
         nb::arg("program"), nb::arg("keep_order"), nb::arg("progress"),
@@ -170,17 +157,15 @@ void bind_forward_sweep(nb::module_& m) {
 
 void bind_effect_sweep(nb::module_& m) {
     using Signs = std::vector<std::pair<int64_t, int32_t>>;
-    using Insertions = std::vector<std::tuple<int64_t, FactorList, std::vector<int32_t>, std::vector<int64_t>>>;
     nb::class_<EffectSweep>(m, "EffectSweep", "The backward sweep.")
         .def(
             "__init__",
             [](EffectSweep* self, const Program& program, bool by_records, bool with_noise, bool with_faults, Signs signs,
-               const Insertions& insertions, uint64_t max_bytes, const nb::callable& progress) {
-                EffectSweep::Question question{by_records, with_noise, with_faults, std::move(signs), {}};
+               std::vector<snc::InsertedBits> insertions, uint64_t max_bytes, const nb::callable& progress) {
+                EffectSweep::Question question{by_records, with_noise, with_faults, std::move(signs), std::move(insertions)};
                 for (const auto& [step, sign] : question.signs) require(sign >= 0, "Bits of signs must not be negative.");
-                for (const auto& [step, factors, flipped, records] : insertions) {
-                    question.insertions.push_back({step, factors_of(factors), flipped, records});
-                    program.check_factors(question.insertions.back().factors);
+                for (const auto& [step, factors, flipped, records] : question.insertions) {
+                    program.check_factors(factors);
                     program.check_records(records);
                     snc::require_range(flipped, 0, INT32_MAX, "Bits of signs");
                 }
@@ -283,7 +268,9 @@ void bind_rows(nb::module_& m) {
             require(weights.size() <= INT32_MAX, "There are too many weights.");
             snc::require_not_negative(weights, "scaled");
             snc::AliasTable table = snc::alias_table(std::move(weights));
-            return nb::make_tuple(snc::to_array(std::move(table.thresholds)), snc::to_array(std::move(table.indices)));
+            std::vector<uint64_t> thresholds;
+            for (const double threshold : table.thresholds) thresholds.push_back(threshold < 1 ? static_cast<uint64_t>(threshold * 0x1p64) : UINT64_MAX);
+            return nb::make_tuple(snc::to_array(std::move(thresholds)), snc::to_array(std::move(table.indices)));
         },
         nb::arg("scaled"), "Thresholds and indices of the alias table of weights with mean 1.");
 }

@@ -61,7 +61,7 @@ void check_mechanisms(const snc::FaultSetMechanisms& mechanisms, const std::vect
         require(are_keys(*keys, layout), "A key has bits beyond the signature bits and the outputs of the plan.");
 }
 
-void construct(FaultSetStudy* self, nb::handle plan, const Input<uint64_t>& checks, const Input<uint64_t>& keys,
+void construct_study(FaultSetStudy* self, nb::handle plan, const Input<uint64_t>& checks, const Input<uint64_t>& keys,
                const Input<uint64_t>& target, const Input<uint64_t>& base, const Input<double>& weights, const Input<int32_t>& sites,
                const Input<uint64_t>& coins, uint32_t max_weight, uint32_t threads, uint64_t max_pair_bytes, uint64_t max_bytes) {
     require(max_weight >= 1 && max_weight <= snc::max_fault_set_weight,
@@ -188,7 +188,7 @@ nb::dict to_dict(snc::KeptBranches branches) {
                    std::move(branches.probabilities));
 }
 
-nb::dict evaluate(FaultSetStudy& study) {
+nb::dict evaluate_study(FaultSetStudy& study) {
     auto found = without_gil([&] { return study.evaluate(); });
     nb::dict result = to_dict(std::move(found.branches));
     result["first"] = found.first;
@@ -222,7 +222,7 @@ void bind_fault_sets(nb::module_& m) {
         nb::arg("plan"),
         "Whether the laws of a plan can be sums.");
     nb::class_<FaultSetStudy>(m, "FaultSetStudy", "Fault sets of a plan. Calls from several threads follow one another.")
-        .def("__init__", &construct, nb::arg("plan"), nb::arg("checks"), nb::arg("keys"), nb::arg("target"), nb::arg("base"), nb::arg("weights"),
+        .def("__init__", &construct_study, nb::arg("plan"), nb::arg("checks"), nb::arg("keys"), nb::arg("target"), nb::arg("base"), nb::arg("weights"),
              nb::arg("sites"), nb::arg("coins"), nb::arg("max_weight"), nb::arg("threads"), nb::arg("max_pair_bytes"), nb::arg("max_bytes"))
         .def("total",
              [](const FaultSetStudy& study, uint32_t weight) {
@@ -257,7 +257,7 @@ void bind_fault_sets(nb::module_& m) {
              nb::arg("round"), nb::arg("max_sets"), nb::arg("ratios"), nb::arg("num_circuits"), nb::arg("kept_only"), "Sets of left + right mechanisms, out of as many draws of each part.")
         .def("number_keys", &number_keys, nb::arg("members"), nb::arg("weight"), nb::arg("kept_only") = false,
              "The numbers of the keys of sets, 2^32 - 1 for those that are not stored.")
-        .def("evaluate", &evaluate, "The laws of the keys that are new since the last call.")
+        .def("evaluate", &evaluate_study, "The laws of the keys that are new since the last call.")
         .def("member_sums", &member_sums, nb::arg("weight"), nb::arg("odds"), nb::arg("values"), nb::arg("columns"),
              "For each mechanism the sums over the sets with it: odds of the set times the values of its key.")
         .def("release", [](FaultSetStudy& study) { without_gil([&] { study.release(); }); },

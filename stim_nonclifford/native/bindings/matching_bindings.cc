@@ -56,7 +56,7 @@ std::vector<snc::MatchingEdge> checked_edges(uint32_t num_nodes, const Numbers& 
     return edges;
 }
 
-void construct(MatchingWeights* self, uint32_t num_nodes, const Numbers& first, const Numbers& second, const Numbers& weights,
+void construct_matching(MatchingWeights* self, uint32_t num_nodes, const Numbers& first, const Numbers& second, const Numbers& weights,
                size_t max_bytes) {
     new (self) MatchingWeights(num_nodes, checked_edges(num_nodes, first, second, weights), max_bytes);
 }
@@ -148,7 +148,7 @@ void put(snc::AnswerTable& self, const WordArray& rows, size_t row_words, const 
 
 void bind_matching(nb::module_& m) {
     nb::class_<MatchingWeights>(m, "MatchingWeights", "Least weights of matchings in a graph with a boundary.")
-        .def("__init__", &construct, nb::arg("num_nodes"), nb::arg("first"), nb::arg("second"), nb::arg("weights"), nb::arg("max_bytes"))
+        .def("__init__", &construct_matching, nb::arg("num_nodes"), nb::arg("first"), nb::arg("second"), nb::arg("weights"), nb::arg("max_bytes"))
         .def("least", &least, nb::arg("events"), nb::arg("row_bytes"), nb::arg("further_node"), nb::arg("max_events"),
              "For each row of events, bit-packed: the least weight without and with a further node that fires; -1 if a row has more"
              " than max_events, an event that cannot reach the boundary, or if there is no memory for more distances.");

@@ -1,8 +1,6 @@
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/tuple.h>
 
 #include <cstdint>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -11,17 +9,18 @@
 #include "bindings/bindings.h"
 #include "bindings/gil.h"
 #include "bindings/list_caster.h"
+#include "bindings/tuple_caster.h"
 #include "simulation/path_expectations.h"
 #include "steps/operation_checks.h"
 
 namespace nb = nanobind;
 
+SNC_TUPLE_OF(snc::PathExpectation, &snc::PathExpectation::place, &snc::PathExpectation::x, &snc::PathExpectation::z,
+             &snc::PathExpectation::i_power, &snc::PathExpectation::is_zero);
+
 namespace {
 
 using snc::require;
-
-// place, x, z, i_power, whether it is 0
-using ExpectationTuple = std::tuple<size_t, uint64_t, uint64_t, uint32_t, bool>;
 
 // The bits of a path are in the order of the operations: one for each measurement, and for each rotation with a sign.
 std::vector<int32_t> bits_of(const std::vector<snc::Operation>& operations, const std::vector<snc::RotationTerm>& terms, size_t num_bits) {
@@ -37,12 +36,11 @@ std::vector<int32_t> bits_of(const std::vector<snc::Operation>& operations, cons
     return bits;
 }
 
-void construct(snc::PathExpectations* self, nb::handle steps, const std::vector<ExpectationTuple>& expectations, uint32_t num_bits) {
+void construct_expectations(snc::PathExpectations* self, nb::handle steps, std::vector<snc::PathExpectation> expectations, uint32_t num_bits) {
     std::vector<snc::Operation> operations = to_operations(steps);
     std::vector<snc::RotationTerm> terms = to_rotation_terms(steps);
     const int32_t last_width = snc::check_operations(operations, terms, num_bits).width;
     std::vector<int32_t> bits = bits_of(operations, terms, num_bits);
-    std::vector<snc::PathExpectation> values;
     size_t before = 0;
     for (const auto& [place, x, z, i_power, is_zero] : expectations) {
         require(place >= before && place <= operations.size(), "The places of expectation values must ascend to the number of operations.");
@@ -50,26 +48,20 @@ void construct(snc::PathExpectations* self, nb::handle steps, const std::vector<
         require(is_zero || snc::is_pauli(x, z, i_power, width), "An expectation value is of no Hermitian Pauli on the vector.");
         require(is_zero || (x | z) != 0 || i_power % 2 == 0, "An expectation value must be of a Hermitian operator.");
         before = place;
-        values.push_back({place, x, z, i_power, is_zero});
     }
-    new (self) snc::PathExpectations(std::move(operations), std::move(terms), std::move(bits), std::move(values), snc::kernels());
+    new (self) snc::PathExpectations(std::move(operations), std::move(terms), std::move(bits), std::move(expectations), snc::kernels());
 }
 
-nb::object evaluate(const snc::PathExpectations& self, const snc::InputArray<uint8_t>& paths) {
+nb::object evaluate_paths(const snc::PathExpectations& self, const snc::InputArray<uint8_t>& paths) {
     const size_t size = paths.shape(0);
     require(self.num_bits() == 0 ? size == 0 : size % self.num_bits() == 0, "The paths must have a byte for each of their bits.");
-    std::vector<double> values;
-    {
-        const WithoutGil released;
-        values = self.evaluate({paths.data(), size}, WithoutGil::check_signals);
-    }
-    return snc::to_array(std::move(values));
+    return snc::to_array(without_gil([&] { return self.evaluate({paths.data(), size}, WithoutGil::check_signals); }));
 }
 
 }  // namespace
 
 void bind_path_expectations(nb::module_& m) {
     nb::class_<snc::PathExpectations>(m, "PathExpectations", "Expectation values along given paths.")
-        .def("__init__", &construct, nb::arg("steps"), nb::arg("expectations"), nb::arg("num_bits"))
-        .def("evaluate", &evaluate, nb::arg("paths"), "The values of one path after the other; without bits, those of one path.");
+        .def("__init__", &construct_expectations, nb::arg("steps"), nb::arg("expectations"), nb::arg("num_bits"))
+        .def("evaluate", &evaluate_paths, nb::arg("paths"), "The values of one path after the other; without bits, those of one path.");
 }

@@ -8,22 +8,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cpu/complex_block.h"
+#include "cpu/coefficient_kernel.h"
 #include "cpu/kernels.h"
 
 namespace snc::SNC_ISA {
 
 static_assert(lanes == batch_shots);
-
-// f v, or i f v.
-inline ComplexBlock times(const PowerOfI& factor, double sign, const ComplexBlock& v) {
-    const Block f = all(factor.value * sign);
-    return factor.real ? ComplexBlock{f * v.re, f * v.im} : ComplexBlock{-(f * v.im), f * v.re};
-}
-
-inline ComplexBlock operator+(const ComplexBlock& a, const ComplexBlock& b) { return {a.re + b.re, a.im + b.im}; }
-inline ComplexBlock operator-(const ComplexBlock& a, const ComplexBlock& b) { return {a.re - b.re, a.im - b.im}; }
-inline ComplexBlock conjugate(const ComplexBlock& a) { return {a.re, -a.im}; }
 
 inline void batch_sum_angles(double* angle, const RotationTerm* terms, size_t count, const uint8_t* flipped) {
     const auto sine = [&](const RotationTerm& term) {
@@ -44,7 +34,7 @@ inline void batch_add_angle(double* to, const double* angle, bool is_new, bool r
 // table[i] = product of cos - i sin (-1)^|i & z|, or of the squares of the inverses.
 inline void batch_phases(double* table, int32_t width, const PhaseProduct& product, const double* angles,
                          bool inverse_squares) {
-    put_complex(table, 0, {all(1), all(0)});
+    put_complex(table, 0, ComplexBlock{all(1), all(0)});
     for (int32_t bit = 0; bit < width; ++bit) {
         const uint64_t size = uint64_t{1} << bit;
         std::copy_n(table, 2 * lanes * size, table + 2 * lanes * size);
@@ -70,8 +60,7 @@ inline void batch_rotate(double* vector, const Operation& operation, const doubl
     const auto [cosine, sine] = complex_at(angle, 0);
     const PowerOfI factor = power_of_i(1.0, operation.i_power + 3);  // -i P
     const auto turned = [&](uint64_t from, const ComplexBlock& own, const ComplexBlock& other) {
-        const ComplexBlock p = times(factor, sign_of(from & operation.z), other);
-        return ComplexBlock{cosine * own.re + sine * p.re, cosine * own.im + sine * p.im};
+        return cosine * own + sine * times(factor.real, all(factor.value * sign_of(from & operation.z)), other);
     };
     for (uint64_t a = 0; a < uint64_t{1} << operation.width; ++a) {
         const uint64_t b = a ^ operation.x;
@@ -84,25 +73,18 @@ inline void batch_rotate(double* vector, const Operation& operation, const doubl
 
 inline void batch_activate(double* vector, const Operation& operation, const double* angle) {
     const uint64_t size = uint64_t{1} << operation.width;
-    const double scale = operation.x == 0 ? std::sqrt(0.5) : 1;
-    ComplexBlock turn = complex_at(angle, 0);
-    turn = {all(scale) * turn.re, all(scale) * turn.im};
+    const ComplexBlock turn = all(operation.x == 0 ? std::sqrt(0.5) : 1) * complex_at(angle, 0);
     for (uint64_t a = 0; a < size; ++a) {
         const ComplexBlock v = complex_at(vector, a);
         if (operation.x == 0) {
             put_complex(vector, a, conjugate(turn) * v);
             put_complex(vector, size + a, turn * v);
         } else {
-            put_complex(vector, a, {turn.re * v.re, turn.re * v.im});
-            put_complex(vector, size + a, {turn.im * v.im, -(turn.im * v.re)});
+            put_complex(vector, a, turn.re * v);
+            put_complex(vector, size + a, ComplexBlock{turn.im * v.im, -(turn.im * v.re)});
         }
     }
 }
-
-// Entries of the projections on outcome 0 and 1.
-struct Branches {
-    ComplexBlock zero, one;
-};
 
 // Stores entry r of the projections on outcome 0 and 1 at 2 r and 2 r + 1, up to a common factor, their squared norms in
 // `weights`, and the probability of outcome 1. `at(r)` returns both entries.
@@ -113,8 +95,8 @@ inline void batch_project(double* branches, double* weights, uint64_t size, At a
         const auto [c_0, c_1] = at(r);
         put_complex(branches, 2 * r, c_0);
         put_complex(branches, 2 * r + 1, c_1);
-        zero += c_0.re * c_0.re + c_0.im * c_0.im;
-        one += c_1.re * c_1.re + c_1.im * c_1.im;
+        zero += square(c_0);
+        one += square(c_1);
     }
     store(weights, zero);
     store(weights + lanes, one);
@@ -122,19 +104,8 @@ inline void batch_project(double* branches, double* weights, uint64_t size, At a
 }
 
 inline void batch_measure(const double* vector, const Operation& operation, double* branches, double* weights) {
-    const PowerOfI factor = power_of_i(1.0, operation.i_power);
-    const uint64_t pivot = uint64_t{1} << operation.pivot;
-    batch_project(branches, weights, uint64_t{1} << (operation.width - 1), [&](uint64_t r) -> Branches {
-        const uint64_t a = insert_zero(r, operation.pivot);
-        if (operation.x == 0) {
-            const bool flipped = odd(a & operation.z) ^ (operation.i_power == 2);
-            const ComplexBlock low = complex_at(vector, a), high = complex_at(vector, a | pivot);
-            return flipped ? Branches{high, low} : Branches{low, high};
-        }
-        const uint64_t b = a ^ operation.x;
-        const ComplexBlock v = complex_at(vector, a), p = times(factor, sign_of(b & operation.z), complex_at(vector, b));
-        return {v + p, v - p};
-    });
+    batch_project(branches, weights, uint64_t{1} << (operation.width - 1),
+                  [&](uint64_t r) { return projected<Block>(vector, operation, r); });
 }
 
 inline void batch_measure_weakly(const double* vector, const Operation& measurement, const double* angle,
@@ -142,10 +113,10 @@ inline void batch_measure_weakly(const double* vector, const Operation& measurem
     const PowerOfI factor = power_of_i(1.0, measurement.i_power);
     const uint64_t pivot = uint64_t{1} << measurement.pivot;
     const ComplexBlock turn = complex_at(angle, 0);
-    batch_project(branches, weights, pivot, [&](uint64_t r) -> Branches {
+    batch_project(branches, weights, pivot, [&](uint64_t r) -> Branches<Block> {
         const uint64_t q = r ^ measurement.x ^ pivot;
         const ComplexBlock own = conjugate(turn) * complex_at(vector, r);
-        const ComplexBlock p = times(factor, sign_of((q | pivot) & measurement.z), turn * complex_at(vector, q));
+        const ComplexBlock p = times(factor.real, all(factor.value * sign_of((q | pivot) & measurement.z)), turn * complex_at(vector, q));
         return {own + p, own - p};
     });
 }
@@ -154,10 +125,10 @@ inline void batch_measure_through(const double* vector, const double* table, int
                                   const Operation& measurement, double* branches, double* weights) {
     const PowerOfI factor = power_of_i(1.0, measurement.i_power);
     const uint64_t mask = (uint64_t{1} << width_before) - 1;
-    batch_project(branches, weights, uint64_t{1} << (width_after - 1), [&](uint64_t r) -> Branches {
+    batch_project(branches, weights, uint64_t{1} << (width_after - 1), [&](uint64_t r) -> Branches<Block> {
         const uint64_t a = insert_zero(r, measurement.pivot), b = a ^ measurement.x;
         const ComplexBlock v = complex_at(vector, a & mask);
-        const ComplexBlock p = complex_at(table, a) * times(factor, sign_of(b & measurement.z), complex_at(vector, b & mask));
+        const ComplexBlock p = complex_at(table, a) * times(factor.real, all(factor.value * sign_of(b & measurement.z)), complex_at(vector, b & mask));
         return {v + p, v - p};
     });
 }
@@ -166,8 +137,7 @@ inline void batch_take(double* vector, const double* branches, uint64_t size, ui
     const Block weight = chosen(ones, load(weights), load(weights + lanes));
     const Block scale = all(1) / square_roots(weight);
     for (uint64_t r = 0; r < size; ++r) {
-        const ComplexBlock c_0 = complex_at(branches, 2 * r), c_1 = complex_at(branches, 2 * r + 1);
-        put_complex(vector, r, {scale * chosen(ones, c_0.re, c_1.re), scale * chosen(ones, c_0.im, c_1.im)});
+        put_complex(vector, r, scale * chosen(ones, complex_at(branches, 2 * r), complex_at(branches, 2 * r + 1)));
     }
 }
 

@@ -100,17 +100,9 @@ inline void store(double* to, const Block& block) {
     for_each_register([=](Register value, uint64_t first) { __builtin_memcpy(to + first, &value, sizeof value); }, block);
 }
 
-// The places of the parts of a block, and of a coefficient, in the vector.
-inline Block load_re(const double* vector, uint64_t block) { return load(vector + 2 * lanes * block); }
-inline Block load_im(const double* vector, uint64_t block) { return load(vector + 2 * lanes * block + lanes); }
-inline void store_re(double* vector, uint64_t block, Block value) { store(vector + 2 * lanes * block, value); }
-inline void store_im(double* vector, uint64_t block, Block value) { store(vector + 2 * lanes * block + lanes, value); }
+// The places of the parts of a coefficient in the vector.
 inline uint64_t re_at(uint64_t index) { return (index & ~(lanes - 1)) + index; }
 inline uint64_t im_at(uint64_t index) { return re_at(index) + lanes; }
-inline void put(double* vector, uint64_t index, double re, double im) {
-    vector[re_at(index)] = re;
-    vector[im_at(index)] = im;
-}
 
 inline Block all(double value) {
     return by_registers([=](uint64_t) { return value - Register{}; });

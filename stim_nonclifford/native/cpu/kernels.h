@@ -61,9 +61,6 @@ struct Phases {
 // Functions on a coefficient vector. The vector consists of blocks of 2^index_lane_bits coefficients (a narrower one is part
 // of a block): the real parts of a block, then its imaginary parts.
 struct CoefficientKernels {
-    // v <- [1].
-    void (*start)(double* vector);
-
     // v <- cos v - i sin P v.
     void (*rotate)(double* vector, const VectorRotation& rotation);
     // Applies rotations one after the other, in groups of these sizes (rotation_groups.h), in one pass.

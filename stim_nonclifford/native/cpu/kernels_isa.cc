@@ -14,10 +14,6 @@ namespace snc::SNC_ISA {
 namespace {
 
 constexpr CoefficientKernels coefficient_kernels = {
-    .start = [](double* vector) {
-        std::fill_n(vector, 2 * lanes, 0.0);
-        put(vector, 0, 1, 0);
-    },
     .rotate = rotate,
     .rotate_in_groups = rotate_in_groups,
     .activate = activate,

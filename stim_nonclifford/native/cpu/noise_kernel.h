@@ -111,16 +111,6 @@ inline uint32_t separate(uint32_t begin, uint32_t end, bool all, NoiseBlock& out
     return num_busy;
 }
 
-// Lists shots in order of their number of events: loops over events are then predictable.
-inline void sort_by_count(const uint16_t* busy, uint32_t num_busy, NoiseBlock& out) {
-    constexpr uint32_t last_group = 31;  // larger counts share it
-    uint32_t position[last_group + 2] = {};
-    for (uint32_t i = 0; i < num_busy; ++i) ++position[std::min(out.counts[busy[i]], last_group) + 1];
-    for (uint32_t n = 1; n <= last_group + 1; ++n) position[n] += position[n - 1];
-    for (uint32_t i = 0; i < num_busy; ++i)
-        out.order[position[std::min(out.counts[busy[i]], last_group)]++] = busy[i];
-}
-
 // The sites that the events of a shot have used.
 class UsedSites {
    public:
@@ -364,7 +354,7 @@ inline void sample_noise(const Plan& plan, uint64_t seed, uint64_t block, uint32
     // Its address stays here, so that it may be read and written at the same time as the arrays of `out`.
     uint16_t busy[block_shots + 1];
     const uint32_t num_busy = separate(begin, end, all, out, busy);
-    sort_by_count(busy, num_busy, out);
+    std::copy_n(busy, num_busy, out.order);
     switch (plan.layout.words()) {
         case 1: return narrow_rows<1>(plan, seed, block, num_busy, first_event, out);
         case 2: return narrow_rows<2>(plan, seed, block, num_busy, first_event, out);

@@ -24,10 +24,7 @@ inline uint64_t parities_of(const Phases& phases, uint64_t block) {
 // `groups` is their number, or 0: any.
 template <int groups>
 inline ComplexBlock phase_at(const Phases& phases, uint64_t parities) {
-    const auto entry = [&](uint32_t g) {
-        const double* row = phases.rows[g] + 2 * lanes * (parities >> (8 * g) & 0xFF);
-        return complex_at(row, 0);
-    };
+    const auto entry = [&](uint32_t g) { return complex_at(phases.rows[g], parities >> (8 * g) & 0xFF); };
     ComplexBlock phase = entry(0);
     const uint32_t count = groups != 0 ? groups : phases.num_groups;
     for (uint32_t g = 1; g < count; ++g) phase = phase * entry(g);
@@ -159,8 +156,6 @@ struct Overlap {
     Block norm, overlap;
 };
 
-inline Block squares(const Block& re, const Block& im) { return re * re + im * im; }
-
 inline Overlap overlap_through(const double* vector, const Phases& phases, const Operation& measurement) {
     Block overlap{}, norm{};
     with_constants(phases, measurement, [&](auto groups, auto simple, auto real) {
@@ -174,8 +169,7 @@ inline Overlap overlap_through(const double* vector, const Phases& phases, const
         for_each_pair_through<groups, simple>(vector, phases, measurement, 1.0, add);
         overlap = simple ? sum * power_of_i(1.0, measurement.i_power).value : sum;
     });
-    for (uint64_t a = 0; a < uint64_t{1} << (phases.width_before - lane_bits); ++a)
-        norm += squares(load_re(vector, a), load_im(vector, a));
+    for (uint64_t a = 0; a < uint64_t{1} << (phases.width_before - lane_bits); ++a) norm += square(complex_at(vector, a));
     return {norm, overlap};
 }
 
@@ -190,11 +184,9 @@ inline Overlap overlap_of_partners(const double* vector, const Phases& phases, c
     const bool real = power_of_i(1.0, measurement.i_power).real;
     alignas(64) double sums[2 * lanes << 8];
     for (uint64_t row = 0; row < phases.rows_of_first; ++row) {
-        const double* own = phases.rows[0] + 2 * lanes * row;
-        const double* other = phases.rows[0] + 2 * lanes * (row ^ parities_of_x);
+        const ComplexBlock own = complex_at(phases.rows[0], row), other = complex_at(phases.rows[0], row ^ parities_of_x);
         // The parts that are needed of the product with T = conj(v[a]) v[partner], and of that with conj(T).
-        store_re(sums, row, real ? load_re(own, 0) + load_re(other, 0) : -(load_im(own, 0) + load_im(other, 0)));
-        store_im(sums, row, real ? load_im(other, 0) - load_im(own, 0) : load_re(other, 0) - load_re(own, 0));
+        put_complex(sums, row, ComplexBlock{real ? own.re + other.re : -(own.im + other.im), real ? other.im - own.im : other.re - own.re});
     }
     const uint64_t copies = uint64_t{1} << (phases.width_after - phases.width_before - 1);
     const int top = highest_bit(old_x);
@@ -204,10 +196,9 @@ inline Overlap overlap_of_partners(const double* vector, const Phases& phases, c
         BlockWalk parities = parities_along(phases, old_bits, uint64_t{1} << top);
         for (uint64_t r = 0; r < uint64_t{1} << (old_bits - 1); ++r) {
             const uint64_t a = insert_zero(r, top), b = a ^ old_x, row = (parities.now() ^ of_copy) & 0xFF;
-            const Block a_re = load_re(vector, a), a_im = load_im(vector, a);
-            const Block b_re = load_re(vector, b), b_im = load_im(vector, b);
-            sum += load_re(sums, row) * (a_re * b_re + a_im * b_im) + load_im(sums, row) * (a_re * b_im - a_im * b_re);
-            if (c == 0) norm += squares(a_re, a_im) + squares(b_re, b_im);
+            const ComplexBlock v_a = complex_at(vector, a), v_b = complex_at(vector, b), factor = complex_at(sums, row);
+            sum += factor.re * (v_a.re * v_b.re + v_a.im * v_b.im) + factor.im * (v_a.re * v_b.im - v_a.im * v_b.re);
+            if (c == 0) norm += square(v_a) + square(v_b);
             parities.advance(r);
         }
     }
@@ -231,11 +222,9 @@ inline void project_through(const double* from, double* to, const Phases& phases
         with_flag(minus, [&](auto is_minus) {
             const auto write = [=](uint64_t r, const ComplexBlock& d, const ComplexBlock& v, const ComplexBlock& partner,
                                    const Block& f) {
-                const ComplexBlock p = simple ? partner : ComplexBlock{f * partner.re, f * partner.im};
+                const ComplexBlock p = simple ? partner : f * partner;
                 const ComplexBlock turned = d * (real ? p : ComplexBlock{-p.im, p.re});
-                const bool subtracts = is_minus && simple;  // otherwise f has the sign
-                store_re(to, r, subtracts ? v.re - turned.re : v.re + turned.re);
-                store_im(to, r, subtracts ? v.im - turned.im : v.im + turned.im);
+                put_complex(to, r, is_minus && simple ? v - turned : v + turned);  // otherwise f has the sign
             };
             for_each_pair_through<groups, simple>(from, phases, measurement, outcome ? -1.0 : 1.0, write);
         });

@@ -12,12 +12,22 @@
 
 namespace snc::SNC_ISA {
 
-// A rotation that exchanges blocks a and a ^ x: of two blocks, the new ones are cosine (which is 1 if `unit`)
-// times themselves plus `signs`, times i unless `real`, times the other one, with an extra sign where a & z is
-// odd if `has_signs`.
-template <bool real, bool has_signs, bool exchanges, bool unit>
-inline void rotate_pairs(double* vector, uint64_t blocks, uint64_t x, uint64_t z, Block signs, Block cosine,
-                         const LaneExchange& partner) {
+// A rotation as a pass applies it: the new amplitude is cosine (which is 1 if `unit`) times the old one plus f times the partner's
+// one, times i unless `real`; `exchanges` permutes the partner's lanes.
+template <bool real, bool exchanges, bool unit>
+struct Turning {
+    Block cosine;
+    LaneExchange partner;
+
+    ComplexBlock operator()(const ComplexBlock& own, const ComplexBlock& other, const Block& f) const {
+        const ComplexBlock from = exchanges ? exchanged(other, partner) : other;
+        return (unit ? own : cosine * own) + times(real, f, from);
+    }
+};
+
+// Blocks a and a ^ x are partners. The factor `signs` has an extra sign where a & z is odd if `has_signs`.
+template <bool has_signs, typename Turn>
+inline void rotate_pairs(double* vector, uint64_t blocks, uint64_t x, uint64_t z, Block signs, const Turn& turn) {
     const int top = highest_bit(x);
     const Block signs_of_b = odd(x & z) ? -signs : signs;
     for (uint64_t r = 0; r < blocks / 2; ++r) {
@@ -28,26 +38,9 @@ inline void rotate_pairs(double* vector, uint64_t blocks, uint64_t x, uint64_t z
             f_a *= sign;
             f_b *= sign;
         }
-        const Block r_a = load_re(vector, a), i_a = load_im(vector, a), r_b = load_re(vector, b), i_b = load_im(vector, b);
-        Block to_r = r_a, to_i = i_a, from_r = r_b, from_i = i_b;
-        if constexpr (exchanges) {
-            to_r = partner(r_a);
-            to_i = partner(i_a);
-            from_r = partner(r_b);
-            from_i = partner(i_b);
-        }
-        const auto scaled = [&](Block block) { return unit ? block : cosine * block; };
-        if constexpr (real) {
-            store_re(vector, a, scaled(r_a) + f_a * from_r);
-            store_im(vector, a, scaled(i_a) + f_a * from_i);
-            store_re(vector, b, scaled(r_b) + f_b * to_r);
-            store_im(vector, b, scaled(i_b) + f_b * to_i);
-        } else {
-            store_re(vector, a, scaled(r_a) - f_a * from_i);
-            store_im(vector, a, scaled(i_a) + f_a * from_r);
-            store_re(vector, b, scaled(r_b) - f_b * to_i);
-            store_im(vector, b, scaled(i_b) + f_b * to_r);
-        }
+        const ComplexBlock v_a = complex_at(vector, a), v_b = complex_at(vector, b);
+        put_complex(vector, a, turn(v_a, v_b, f_a));
+        put_complex(vector, b, turn(v_b, v_a, f_b));
     }
 }
 
@@ -56,32 +49,36 @@ inline void rotate(double* vector, const VectorRotation& rotation) {
     const uint64_t blocks = uint64_t{1} << (std::max<int>(rotation.width, lane_bits) - lane_bits);
     const uint64_t x = rotation.x >> lane_bits, z = rotation.z >> lane_bits;
     const PowerOfI factor = power_of_i(rotation.sine, rotation.i_power + 3);  // -i sin P
-    const Block signs = lane_signs(rotation.x, rotation.z) * factor.value;
-    const Block cosine = all(rotation.cosine);
+    const Block signs = lane_signs(rotation.x, rotation.z) * factor.value, cosine = all(rotation.cosine);
     const LaneExchange partner(rotation.x);
-    const bool exchanges = (rotation.x & (lanes - 1)) != 0;
-    const auto turned = [&](Block block) { return exchanges ? partner(block) : block; };
-
-    if (x == 0) {  // partners lie in the same block
-        for (uint64_t a = 0; a < blocks; ++a) {
-            const Block f = signs * sign_of(a & z);
-            const Block r = load_re(vector, a), i = load_im(vector, a);
-            const Block other_r = turned(r), other_i = turned(i);
-            store_re(vector, a, cosine * r + (factor.real ? f * other_r : -(f * other_i)));
-            store_im(vector, a, cosine * i + (factor.real ? f * other_i : f * other_r));
-        }
-        return;
-    }
     // Decisions that are the same for all blocks are taken here.
     with_flag(factor.real, [&](auto real) {
-        with_flag(z != 0, [&](auto has_signs) {
-            with_flag(exchanges, [&](auto exchange) {
+        with_flag((rotation.x & (lanes - 1)) != 0, [&](auto exchanges) {
+            if (x == 0) {  // partners lie in the same block
+                const Turning<real, exchanges, false> turn{cosine, partner};
+                for (uint64_t a = 0; a < blocks; ++a) {
+                    const ComplexBlock v = complex_at(vector, a);
+                    put_complex(vector, a, turn(v, v, signs * sign_of(a & z)));
+                }
+                return;
+            }
+            with_flag(z != 0, [&](auto has_signs) {
                 with_flag(rotation.cosine == 1, [&](auto unit) {
-                    rotate_pairs<real, has_signs, exchange, unit>(vector, blocks, x, z, signs, cosine, partner);
+                    rotate_pairs<has_signs>(vector, blocks, x, z, signs, Turning<real, exchanges, unit>{cosine, partner});
                 });
             });
         });
     });
+}
+
+// Adds a mask to some with different highest bits, each set in one mask only, unless less than `least` is left of it without them.
+// Where rotations need fewer masks than a group has, the others are arbitrary.
+template <typename Masks>
+inline void add_mask(uint64_t mask, uint64_t least, Masks& masks, size_t& count) {
+    for (size_t j = 0; j < count; ++j) mask = std::min(mask, mask ^ masks[j]);
+    if (mask < least) return;
+    for (size_t j = 0; j < count; ++j) masks[j] = std::min(masks[j], masks[j] ^ mask);
+    masks[count++] = mask;
 }
 
 // The rotations of a group (rotation_groups.h), one after the other, of a vector of `mixed` blocks or more: those that they mix
@@ -90,7 +87,9 @@ class GroupKernel {
    public:
     explicit GroupKernel(std::span<const VectorRotation> rotations)
         : size_(rotations.size()), bits_(rotations.front().width - lane_bits) {
-        find_masks(rotations);
+        size_t count = 0;
+        for (const VectorRotation& rotation : rotations) add_mask(rotation.x >> lane_bits, 1, masks_, count);
+        for (uint64_t bit = 1; count < max_group_masks; bit *= 2) add_mask(bit, 1, masks_, count);
         for (size_t k = 0; k < size_; ++k) {
             const VectorRotation& rotation = rotations[k];
             Turn& turn = turns_[k];
@@ -138,21 +137,6 @@ class GroupKernel {
         for (uint32_t j = 0; j < max_group_masks; ++j)
             if ((element >> j & 1) != 0) sum ^= masks_[j];
         return sum;
-    }
-
-    // Masks with different highest bits, each set in one mask only. If the rotations need fewer masks, the others are
-    // arbitrary.
-    void find_masks(std::span<const VectorRotation> rotations) {
-        uint32_t count = 0;
-        const auto add = [&](uint64_t mask) {
-            for (uint32_t j = 0; j < count; ++j) mask = std::min(mask, mask ^ masks_[j]);
-            if (mask == 0) return;
-            for (uint32_t j = 0; j < count; ++j)
-                if ((masks_[j] & std::bit_floor(mask)) != 0) masks_[j] ^= mask;
-            masks_[count++] = mask;
-        };
-        for (const VectorRotation& rotation : rotations) add(rotation.x >> lane_bits);
-        for (uint64_t bit = 1; count < max_group_masks; bit *= 2) add(bit);
     }
 
     template <bool unit>
@@ -211,7 +195,7 @@ class GroupKernel {
         const auto& minus_factors = turn.factors[1 - parity];
         const auto turned = [&](const ComplexBlock& own, const ComplexBlock& partner, uint32_t j) -> ComplexBlock {
             const ComplexBlock other = exchanges ? exchanged(partner, turn.partner) : partner;
-            const ComplexBlock scaled = unit ? own : ComplexBlock{turn.cosine * own.re, turn.cosine * own.im};
+            const ComplexBlock scaled = unit ? own : turn.cosine * own;
             if constexpr (is_real)
                 return {fused(factors[j], other.re, scaled.re), fused(factors[j], other.im, scaled.im)};
             else

@@ -20,7 +20,9 @@ class PassKernel {
    public:
     PassKernel(std::span<const VectorRotation> rotations, std::span<const uint32_t> group_sizes)
         : bits_(rotations.front().width - lane_bits) {
-        find_masks(rotations);
+        for (const VectorRotation& rotation : rotations) add_mask(rotation.x, lanes, masks_, count_);
+        for (uint64_t bit = lanes; count_ < max_group_masks; bit *= 2) add_mask(bit, lanes, masks_, count_);
+        std::sort(masks_.data(), masks_.data() + count_);
         for (uint64_t block = 1; block < uint64_t{1} << count_; ++block) {
             const uint64_t mask = masks_[static_cast<size_t>(std::countr_zero(block))];
             sums_[block] = sums_[block & (block - 1)] ^ mask;
@@ -42,9 +44,9 @@ class PassKernel {
     void apply(double* vector) const {
         alignas(64) double near[2 * lanes << max_pass_masks];
         const uint64_t size = uint64_t{1} << count_;
-        for (uint64_t r = 0; r < uint64_t{1} << (bits_ - count_); ++r) {
+        for (uint64_t r = 0; r < uint64_t{1} << (static_cast<size_t>(bits_) - count_); ++r) {
             uint64_t first = r;
-            for (int j = 0; j < count_; ++j) first = insert_zero(first, highest_bit(masks_[static_cast<size_t>(j)]) - lane_bits);
+            for (size_t j = 0; j < count_; ++j) first = insert_zero(first, highest_bit(masks_[j]) - lane_bits);
             const auto place = [&](uint64_t block) { return vector + 2 * lanes * (first ^ sums_[block] >> lane_bits); };
             const auto in_order = [&](uint64_t block, const ComplexBlock& value) {
                 return exchanged(value, lane_partners_[sums_[block] & (lanes - 1)]);
@@ -61,29 +63,11 @@ class PassKernel {
     }
 
    private:
-    // Masks of the index with different highest bits, each set in one mask only, and in the order of these bits. If the
-    // rotations need fewer masks than a group has, the others are arbitrary.
-    void find_masks(std::span<const VectorRotation> rotations) {
-        const auto add = [&](uint64_t mask) {
-            for (int j = 0; j < count_; ++j) mask = without(mask, masks_[static_cast<size_t>(j)]);
-            if (mask >> lane_bits == 0) return;
-            for (int j = 0; j < count_; ++j)
-                masks_[static_cast<size_t>(j)] = without(masks_[static_cast<size_t>(j)], mask);
-            masks_[static_cast<size_t>(count_++)] = mask;
-        };
-        for (const VectorRotation& rotation : rotations) add(rotation.x);
-        for (uint64_t bit = lanes; count_ < static_cast<int>(max_group_masks); bit *= 2) add(bit);
-        std::sort(masks_.begin(), masks_.begin() + count_);
-    }
-
-    // The sum with another mask if the highest bit of that is set.
-    static uint64_t without(uint64_t mask, uint64_t other) { return (mask & std::bit_floor(other)) != 0 ? mask ^ other : mask; }
-
     // The rotation in the small vector, where the number of the first block is 0.
     VectorRotation within_sums(VectorRotation rotation) const {
         uint64_t x = 0, z = rotation.z & (lanes - 1), rest = rotation.x;
-        for (int j = 0; j < count_; ++j) {
-            const uint64_t mask = masks_[static_cast<size_t>(j)];
+        for (size_t j = 0; j < count_; ++j) {
+            const uint64_t mask = masks_[j];
             if ((rest & std::bit_floor(mask)) != 0) {
                 rest ^= mask;
                 x |= lanes << j;
@@ -92,12 +76,13 @@ class PassKernel {
         }
         rotation.x = x | rest;
         rotation.z = z;
-        rotation.width = count_ + lane_bits;
+        rotation.width = static_cast<int32_t>(count_) + lane_bits;
         return rotation;
     }
 
-    int bits_, count_ = 0;
-    std::array<uint64_t, max_pass_masks> masks_{};
+    int bits_;
+    size_t count_ = 0;
+    std::array<uint64_t, max_pass_masks> masks_{};  // of the index, in the order of their highest bits
     std::array<uint64_t, size_t{1} << max_pass_masks> sums_{};  // of the masks
     std::array<LaneExchange, lanes> lane_partners_;
     std::vector<uint64_t> outside_;  // for each rotation, the blocks by which its sign is reversed

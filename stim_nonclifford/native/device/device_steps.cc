@@ -1,6 +1,7 @@
 #include "device/device_steps.h"
 
 #include <algorithm>
+#include <bit>
 #include <climits>
 #include <stdexcept>
 
@@ -39,36 +40,27 @@ uint32_t measured_z(const Operation& measurement) {
     return static_cast<uint32_t>(measurement.z & ~activated);
 }
 
-// The generators of the masks that a pass flips, in the order of their highest bits.
+// The generators of the masks that a pass flips, in the order of their highest bits, and their sums: bit j of a sum's number is
+// whether it has generator j.
 class PassMasks {
    public:
-    explicit PassMasks(const MaskSpan& span) : span_(span), generators_(span.generators()) {
+    explicit PassMasks(const MaskSpan& span) : generators_(span.generators()), sums_(size_t{1} << span.size()) {
         std::ranges::sort(generators_);
+        for (size_t e = 1; e < sums_.size(); ++e) sums_[e] = sums_[e & (e - 1)] ^ generators_[static_cast<size_t>(std::countr_zero(e))];
     }
 
     const std::vector<uint64_t>& generators() const { return generators_; }
-    // The generators, as bits, whose sum a mask is.
-    uint32_t combination(uint64_t mask) const {
-        const uint32_t unordered = span_.as_sum(mask).generators;
-        uint32_t ordered = 0;
-        for (size_t j = 0; j < generators_.size(); ++j)
-            if ((unordered >> j & 1) != 0) ordered |= 1U << (std::ranges::find(generators_, span_.generators()[j]) - generators_.begin());
-        return ordered;
-    }
-    // For each combination of generators, as bits, whether it is odd with z.
+    // The number of the sum that a mask is.
+    uint32_t combination(uint64_t mask) const { return static_cast<uint32_t>(std::ranges::find(sums_, mask) - sums_.begin()); }
+    // For each sum, as bits, whether it is odd with z.
     uint32_t odd_with(uint64_t z) const {
         uint32_t bits = 0;
-        for (uint32_t e = 0; e < 1U << generators_.size(); ++e) {
-            uint64_t sum = 0;
-            for (size_t j = 0; j < generators_.size(); ++j) sum ^= (e >> j & 1) != 0 ? generators_[j] : 0;
-            bits |= uint32_t{is_odd(sum & z)} << e;
-        }
+        for (size_t e = 0; e < sums_.size(); ++e) bits |= uint32_t{is_odd(sums_[e] & z)} << e;
         return bits;
     }
 
    private:
-    const MaskSpan& span_;
-    std::vector<uint64_t> generators_;
+    std::vector<uint64_t> generators_, sums_;
 };
 
 class Translation {

@@ -38,7 +38,7 @@ void run_noise(const HostLaunch& launch, const Job& job) {
 }
 
 // Rows of more words would need hundreds of kernels here. Their numbers of words are read from the plan instead.
-constexpr uint32_t max_fixed_words = 4;
+constexpr uint32_t max_fixed_words = 2;
 
 template <uint32_t checks, uint32_t signature, uint32_t outputs>
 void run_fixed_noise(const HostLaunch& launch, const Job& job) {
@@ -54,9 +54,11 @@ void run_fixed_noise(const HostLaunch& launch, const Job& job) {
 }
 
 void run_noise(const HostLaunch& launch, const Job& job) {
-    static_assert(max_fixed_words + 4 == max_narrow_words, "the cases below");
+    static_assert(max_fixed_words + 6 == max_narrow_words, "the cases below");
     switch (launch.row_words) {
         case 0: return run_noise<PlanLayout<0>>(launch, job);
+        case 3: return run_noise<PlanLayout<3>>(launch, job);
+        case 4: return run_noise<PlanLayout<4>>(launch, job);
         case 5: return run_noise<PlanLayout<5>>(launch, job);
         case 6: return run_noise<PlanLayout<6>>(launch, job);
         case 7: return run_noise<PlanLayout<7>>(launch, job);

@@ -21,22 +21,25 @@ constexpr uint32_t longer_work_width = 16;
 // The mask of the outputs in the last word of a row.
 uint64_t last_word_mask(uint32_t num_outputs) { return ~uint64_t{0} >> ((64 - num_outputs % 64) % 64); }
 
-// Writes the XOR of two rows of words to the row of a shot.
+// Writes the XOR of two rows of words to the row of a shot; without `outputs`, flips what is there.
 void write_row(const OutputBytes& bytes, uint16_t shot, const uint64_t* outputs, const uint64_t* flipped) {
     static_assert(std::endian::native == std::endian::little);
     const size_t end = bytes.row_bytes;
     uint8_t* const to = bytes.row(shot);
     size_t b = 0;
     for (; b + sizeof(uint64_t) < end; b += sizeof(uint64_t)) {
-        const uint64_t word = outputs[b / sizeof word] ^ flipped[b / sizeof word];
+        uint64_t word;
+        std::memcpy(&word, outputs != nullptr ? outputs + b / sizeof word : static_cast<const void*>(to + b), sizeof word);
+        word ^= flipped[b / sizeof word];
         std::memcpy(to + b, &word, sizeof word);
     }
     if (b == end) return;
-    uint64_t word = (outputs[b / sizeof word] ^ flipped[b / sizeof word]) & bytes.last_word;
-    // Copies of fixed sizes: a copy of unknown length would be a function call.
+    uint64_t word = ((outputs != nullptr ? outputs[b / sizeof word] : 0) ^ flipped[b / sizeof word]) & bytes.last_word;
+    // Parts of fixed sizes: a copy of unknown length would be a function call.
     const auto write = [&](auto part) {
         if (((end - b) & sizeof part) == 0) return;
-        part = static_cast<decltype(part)>(word);
+        if (outputs == nullptr) std::memcpy(&part, to + b, sizeof part);
+        part ^= static_cast<decltype(part)>(word);
         std::memcpy(to + b, &part, sizeof part);
         b += sizeof part;
         if constexpr (sizeof part < sizeof word) word >>= 8 * sizeof part;
@@ -47,48 +50,25 @@ void write_row(const OutputBytes& bytes, uint16_t shot, const uint64_t* outputs,
     write(uint8_t{});
 }
 
-// Flips outputs in the row of a shot.
-void flip_row(const OutputBytes& bytes, uint16_t shot, const uint64_t* flipped) {
-    const size_t end = bytes.row_bytes;
-    uint8_t* const to = bytes.row(shot);
-    size_t b = 0;
-    for (; b + sizeof(uint64_t) < end; b += sizeof(uint64_t)) {
-        uint64_t word;
-        std::memcpy(&word, to + b, sizeof word);
-        word ^= flipped[b / sizeof word];
-        std::memcpy(to + b, &word, sizeof word);
-    }
-    if (b == end) return;
-    for (uint64_t word = flipped[b / sizeof word] & bytes.last_word; b < end; ++b, word >>= 8) to[b] ^= static_cast<uint8_t>(word);
-}
-
 }  // namespace
 
 // Patterns
 
 PatternCounts::PatternCounts(uint32_t num_outputs)
-    : words_(words_for(num_outputs)), table_(num_outputs <= max_table_bits ? size_t{1} << num_outputs : 0) {}
+    : words_(words_for(num_outputs)),
+      has_rows_(num_outputs > max_table_bits),
+      table_(has_rows_ ? 0 : size_t{1} << num_outputs),
+      rows_(words_) {}
 
-size_t PatternCounts::Hash::operator()(const std::vector<uint64_t>& words) const {
-    uint64_t h = 0;
-    for (uint64_t word : words) h = (h ^ word) * 0x9E3779B97F4A7C15;
-    return h ^ h >> 32;
-}
-
-void PatternCounts::add(const uint64_t* outputs, const uint64_t* flipped) {
-    if (!table_.empty()) {
-        ++table_[words_ == 0 ? 0 : outputs[0] ^ flipped[0]];
-        return;
-    }
-    std::vector<uint64_t> pattern(words_);
-    for (uint32_t w = 0; w < words_; ++w) pattern[w] = outputs[w] ^ flipped[w];
-    ++map_[std::move(pattern)];
+void PatternCounts::add(const uint64_t* outputs) {
+    const uint64_t place = has_rows_ ? rows_.number_of(outputs) : words_ == 0 ? 0 : outputs[0];
+    if (place == table_.size()) table_.push_back(0);
+    ++table_[place];
 }
 
 void PatternCounts::for_each(const std::function<void(const std::vector<uint64_t>&, uint64_t)>& use) const {
     for (size_t k = 0; k < table_.size(); ++k)
-        if (table_[k] != 0) use({k}, table_[k]);
-    for (const auto& [pattern, count] : map_) use(pattern, count);
+        if (table_[k] != 0) use(has_rows_ ? std::vector(rows_.row(static_cast<uint32_t>(k)), rows_.row(static_cast<uint32_t>(k)) + words_) : std::vector{uint64_t{k}}, table_[k]);
 }
 
 // Engine
@@ -245,7 +225,6 @@ Tally Engine::count(uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t
     const Call call(*this, poll);
     const uint64_t most_errors = max_errors == 0 ? UINT64_MAX : max_errors, most_blocks = wave_blocks * workers_.size();
     const uint32_t words = plan_.layout.output_words;
-    const std::vector<uint64_t> no_flips(words, 0);
     const uint64_t first_block = first_shot / block_shots, end_shot = first_shot + shots;
     const uint64_t end_block = shots == 0 ? first_block : (end_shot + block_shots - 1) / block_shots;
     Tally total(plan_.layout.num_outputs);
@@ -282,7 +261,7 @@ Tally Engine::count(uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t
         for (const std::vector<uint64_t>& list : found) {
             for (size_t k = 0; k < list.size(); k += 1 + words) {
                 if (list[k] >= counted_end) continue;
-                total.patterns.add(&list[k + 1], no_flips.data());
+                total.patterns.add(&list[k + 1]);
                 if (list_errors) total.error_shots.push_back(list[k]);
             }
         }
@@ -300,10 +279,7 @@ uint64_t Engine::write_piece(Worker& worker, uint64_t seed, const Piece& piece, 
         worker, seed, piece, true,
         [&](uint16_t shot, const uint64_t* outputs, const uint64_t* flipped) {
             note(shot);
-            if (outputs != nullptr)
-                write_row(bytes, shot, outputs, flipped);
-            else if (flipped != no_flips)
-                flip_row(bytes, shot, flipped);
+            if (outputs != nullptr || flipped != no_flips) write_row(bytes, shot, outputs, flipped);
         },
         &bytes);
 }
@@ -355,10 +331,7 @@ KeptRows Engine::sample_kept(uint64_t seed, uint64_t first_shot, uint64_t shots,
 
 std::vector<uint64_t> Engine::likely_outputs(const std::function<void()>& poll) {
     const Call call(*this, poll);
-    std::vector<uint64_t> found;
-    for_each_piece(
-        pieces(0, 1), [&](Worker& worker, const Piece&, uint64_t) { found = worker.laws->likely_outputs(); });
-    return found;
+    return workers_[0].laws->likely_outputs();
 }
 
 OutcomeLaws::PossiblePath Engine::possible_path(const std::vector<uint64_t>& signature, uint64_t seed, uint64_t number,
@@ -373,28 +346,16 @@ std::vector<uint64_t> Engine::outcomes(const std::vector<uint64_t>& signatures, 
     const Call call(*this, poll);
     const uint32_t signature_words = plan_.layout.signature_words, output_words = plan_.layout.output_words;
     std::vector<uint64_t> found(numbers.size() * output_words);
-    const auto put = [&](size_t shot, const uint64_t* outputs) {
-        std::copy_n(outputs, output_words, found.data() + shot * output_words);
-    };
     store_.forget_old_tables();
-    const std::optional<LawStore::CertainLaw>& certain = store_.certain_zero_law();
     std::vector<OutcomeLaws::Shot> drawn;
-    std::vector<size_t> shots;
     for (size_t begin = 0; begin < numbers.size(); begin += shots_between_looks) {
         interruption_->look();
         drawn.clear();
-        shots.clear();
-        for (size_t k = begin; k < std::min(begin + shots_between_looks, numbers.size()); ++k) {
-            const std::span<const uint64_t> signature(signatures.data() + k * signature_words, signature_words);
-            if (certain && LawStore::is_zero(signature)) {
-                put(k, certain->outputs.data());
-            } else {
-                drawn.push_back({signature, numbers[k]});
-                shots.push_back(k);
-            }
-        }
-        workers_[0].laws->sample(drawn, seed,
-                                 [&](size_t k, const OutcomeLaws::Result& result) { put(shots[k], result.outputs); });
+        for (size_t k = begin; k < std::min(begin + shots_between_looks, numbers.size()); ++k)
+            drawn.push_back({{signatures.data() + k * signature_words, signature_words}, numbers[k]});
+        workers_[0].laws->sample(drawn, seed, [&](size_t k, const OutcomeLaws::Result& result) {
+            std::copy_n(result.outputs, output_words, found.data() + (begin + k) * output_words);
+        });
     }
     return found;
 }

@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "base/interruption.h"
+#include "base/numbered_rows.h"
 #include "base/turns.h"
 #include "cpu/kernels.h"
 #include "laws/law_store.h"
@@ -21,20 +21,17 @@ namespace snc {
 class PatternCounts {
    public:
     explicit PatternCounts(uint32_t num_outputs);
-    // The pattern is the XOR of two rows of words.
-    void add(const uint64_t* outputs, const uint64_t* flipped);
+    void add(const uint64_t* outputs);
     // Calls use(pattern words, count) for each pattern seen.
     void for_each(const std::function<void(const std::vector<uint64_t>&, uint64_t)>& use) const;
 
    private:
     // Few outputs: a counter for every pattern.
     static constexpr uint32_t max_table_bits = 10;
-    struct Hash {
-        size_t operator()(const std::vector<uint64_t>& words) const;
-    };
     uint32_t words_;
-    std::vector<uint64_t> table_;
-    std::unordered_map<std::vector<uint64_t>, uint64_t, Hash> map_;
+    bool has_rows_;
+    std::vector<uint64_t> table_;  // by the pattern, or by its number among `rows_`
+    NumberedRows rows_;
 };
 
 struct Tally {

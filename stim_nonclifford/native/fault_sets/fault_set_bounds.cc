@@ -11,12 +11,12 @@ namespace snc {
 namespace {
 
 // Mechanisms that flip the same checks.
-struct Kind {
+struct MechanismKind {
     std::vector<uint32_t> checks;  // ascending
     double weight;
 };
 
-std::vector<Kind> kinds_of(const FaultSetTable& table, Looks& look) {
+std::vector<MechanismKind> kinds_of(const FaultSetTable& table, Looks& look) {
     std::map<std::vector<uint32_t>, double> weights;
     for (uint32_t m = 0; m < table.num_mechanisms(); ++m) {
         std::vector<uint32_t> checks;
@@ -26,7 +26,7 @@ std::vector<Kind> kinds_of(const FaultSetTable& table, Looks& look) {
         }
         weights[checks] += table.weight(m);
     }
-    std::vector<Kind> kinds;
+    std::vector<MechanismKind> kinds;
     for (const auto& [checks, weight] : weights) kinds.push_back({checks, weight});
     return kinds;
 }
@@ -70,7 +70,7 @@ struct Level {
 };
 
 // Adds what a kind that flips `x` contributes to the bounds that begin with x.
-void add_kind(const Level& before, const Kind& kind, uint32_t x, uint32_t num_checks, double* bounds) {
+void add_kind(const Level& before, const MechanismKind& kind, uint32_t x, uint32_t num_checks, double* bounds) {
     const auto at = std::ranges::lower_bound(kind.checks, x);
     const auto num_below = at - kind.checks.begin();
     const auto next = at + 1;
@@ -113,7 +113,7 @@ void add_kind(const Level& before, const Kind& kind, uint32_t x, uint32_t num_ch
 FaultSetBounds fault_set_bounds(const FaultSetTable& table, uint32_t max_weight, const std::vector<double>& closed, double negligible,
                                 uint32_t num_threads, const std::function<void()>& interrupted) {
     const uint32_t num_checks = table.num_checks();
-    std::vector<Kind> kinds;
+    std::vector<MechanismKind> kinds;
     std::vector<std::vector<uint32_t>> flipping(num_checks);
     std::vector<uint32_t> target;
     {
@@ -126,7 +126,7 @@ FaultSetBounds fault_set_bounds(const FaultSetTable& table, uint32_t max_weight,
     for (uint32_t check = 0; check < num_checks; ++check)
         if ((table.target()[check / 64] >> (check % 64) & 1) != 0) target.push_back(check);
     double largest_flip = 0, total = 0, of_no_check = 0;
-    for (const Kind& kind : kinds) total += kind.weight;
+    for (const MechanismKind& kind : kinds) total += kind.weight;
     for (const auto& of_check : flipping) {
         double sum = 0;
         for (uint32_t k : of_check) sum += kinds[k].weight;
@@ -155,7 +155,7 @@ FaultSetBounds fault_set_bounds(const FaultSetTable& table, uint32_t max_weight,
             continue;
         }
         if (size == 1) {
-            for (const Kind& kind : kinds) {
+            for (const MechanismKind& kind : kinds) {
                 if (kind.checks.empty()) {
                     of_no_check = kind.weight;
                     continue;
@@ -177,7 +177,7 @@ FaultSetBounds fault_set_bounds(const FaultSetTable& table, uint32_t max_weight,
                 };
             });
             double sum = 0;
-            for (const Kind& kind : kinds) sum += kind.weight * before.of(kind.checks, num_checks);
+            for (const MechanismKind& kind : kinds) sum += kind.weight * before.of(kind.checks, num_checks);
             level.none = sum / size;
         }
         if (size < closed.size()) level.none = std::min(level.none, closed[size]);

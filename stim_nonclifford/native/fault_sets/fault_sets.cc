@@ -277,35 +277,15 @@ FaultSetSampler::FaultSetSampler(const FaultSetTable& table, uint32_t max_weight
         for (size_t g = num_groups; g-- > 0;)
             tails_[k][g] = tails_[k][g + 1] + choice_sums_[group_starts_[g + 1] - 1] * tails_[k - 1][g + 1];
     sites_ = sites;
-    fill_cells(table.weights());
+    std::vector<double> scaled = table.weights();
+    const double mean = std::accumulate(scaled.begin(), scaled.end(), 0.0) / static_cast<double>(scaled.size());
+    for (double& weight : scaled) weight /= mean;
+    cells_ = alias_table(std::move(scaled));
     double probability = 1;  // that independent draws form a set
     for (uint32_t k = 0; k <= max_weight; ++k) {
         if (k > 0) probability *= k * (total(k) / total(k - 1)) / total(1);
         is_quick_.push_back(probability > 0.3);
     }
-}
-
-// Walker's alias table.
-void FaultSetSampler::fill_cells(const std::vector<double>& weights) {
-    const double mean = std::accumulate(weights.begin(), weights.end(), 0.0) / static_cast<double>(weights.size());
-    std::vector<uint32_t> small, large;
-    for (uint32_t m = 0; m < weights.size(); ++m) {
-        cells_.push_back({weights[m] / mean, m});
-        (weights[m] < mean ? small : large).push_back(m);
-    }
-    while (!small.empty() && !large.empty()) {
-        Cell& low = cells_[small.back()];
-        small.pop_back();
-        low.other = large.back();
-        Cell& high = cells_[large.back()];
-        high.threshold -= 1 - low.threshold;
-        if (high.threshold < 1) {
-            small.push_back(large.back());
-            large.pop_back();
-        }
-    }
-    for (const auto* left : {&small, &large})
-        for (uint32_t m : *left) cells_[m].threshold = 1;
 }
 
 size_t FaultSetSampler::find_group(uint32_t weight, size_t begin, double number) const {

@@ -9,6 +9,7 @@
 
 #include "base/interruption.h"
 #include "base/memory.h"
+#include "sweeps/sampling_tables.h"
 
 namespace snc {
 
@@ -160,26 +161,21 @@ class FaultSetSampler {
    private:
     // Draws a mechanism with probability proportional to its weight, by an alias table.
     uint32_t draw_one(double number) const {
-        const double at = number * static_cast<double>(cells_.size());
+        const double at = number * static_cast<double>(cells_.indices.size());
         const auto cell = static_cast<uint32_t>(at);
-        return at - cell < cells_[cell].threshold ? cell : cells_[cell].other;
+        return at - cell < cells_.thresholds[cell] ? cell : static_cast<uint32_t>(cells_.indices[cell]);
     }
     bool joins(const uint32_t* members, uint32_t last) const {
         for (uint32_t k = 0; k < last; ++k)
             if (members[k] == members[last] || (sites_[members[k]] >= 0 && sites_[members[k]] == sites_[members[last]])) return false;
         return true;
     }
-    void fill_cells(const std::vector<double>& weights);
 
     // Draws the first group of a set whose groups are `begin` or later.
     size_t find_group(uint32_t weight, size_t begin, double number) const;
     uint32_t find_choice(size_t group, double number) const;
 
-    struct Cell {
-        double threshold;
-        uint32_t other;
-    };
-    std::vector<Cell> cells_;
+    AliasTable cells_;
     std::vector<bool> is_quick_;            // for each weight, whether independent draws often form a set
     std::vector<int32_t> sites_;
     std::vector<uint32_t> choices_;         // mechanisms, group after group

@@ -58,7 +58,8 @@ class LawStore {
     static bool is_kept_without_flips(Ref leaf) { return leaf == kept_leaf; }
     // The outputs that the outcomes before a leaf flip, [output_words]; always this memory if none is flipped.
     const uint64_t* outputs_of(Ref leaf) const {
-        return leaf <= kept_leaf ? no_flips_.data() : leaf_outputs_.at(static_cast<uint32_t>(leaf) - first_leaf);
+        if (leaf <= kept_leaf) return no_flips_.data();
+        return leaf == certain_leaf ? certain_zero_law_->outputs.data() : leaf_outputs_.at(static_cast<uint32_t>(leaf) - first_leaf);
     }
     const uint64_t* no_flips() const { return no_flips_.data(); }
 
@@ -75,7 +76,7 @@ class LawStore {
     static bool is_zero(std::span<const uint64_t> signature) {
         return std::ranges::all_of(signature, [](uint64_t word) { return word == 0; });
     }
-    // What all shots with signature 0 have in common if all their outcomes are certain; they have no tree then.
+    // What all shots with signature 0 have in common if all their outcomes are certain; their root is a leaf then.
     struct CertainLaw {
         bool is_kept;
         std::vector<uint64_t> outputs;
@@ -127,8 +128,8 @@ class LawStore {
         std::vector<Word, Aligned<Word>> words;
         std::atomic<size_t> used = 0;
     };
-    static constexpr uint32_t leaf_bit = uint32_t{1} << 31, first_leaf = leaf_bit + 2;
-    static constexpr Ref discarded_leaf{leaf_bit}, kept_leaf{leaf_bit + 1};
+    static constexpr uint32_t leaf_bit = uint32_t{1} << 31, first_leaf = leaf_bit + 3;
+    static constexpr Ref discarded_leaf{leaf_bit}, kept_leaf{leaf_bit + 1}, certain_leaf{leaf_bit + 2};
     // Marks a slot to which a thread is writing.
     static constexpr uint64_t busy = ~uint64_t{0};
     // Checkpoints are made where this many simulations have passed.

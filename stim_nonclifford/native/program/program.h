@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -11,12 +12,17 @@
 namespace snc {
 
 // A Pauli on one qubit: bit 0 of the code is its X part, bit 1 its Z part.
+constexpr uint32_t x_part = 1, z_part = 2, y_code = 3;
 struct QubitPauli {
     uint32_t qubit, code;
     bool operator==(const QubitPauli&) const = default;
 };
 
 using Factors = std::span<const QubitPauli>;
+
+// Called after every so many steps of a sweep with the number of the step; may throw.
+using Progress = std::function<void(int64_t step)>;
+constexpr int64_t steps_per_report = 256;
 
 // Whether two products of Paulis, each with every qubit at most once, anticommute.
 bool anticommute(Factors a, Factors b);

@@ -123,10 +123,7 @@ class Walk {
             const size_t asked = questions_up_to(stop);
             size_t group = begin + 1;
             while (group < end && sorted_.agree(begin, group, asked)) ++group;
-            if (group == begin + 1)
-                follow(begin, from, stop, probability);
-            else
-                branch(begin, group, from, stop, probability);
+            branch(begin, group, from, stop, probability);
             begin = group;
         }
     }
@@ -137,52 +134,35 @@ class Walk {
         return sorted_.questions.before_operation(simulation_.operations_up_to(stop.outcome));
     }
 
-    void branch(size_t begin, size_t end, const Checkpoint* from, const Stop& stop, double probability) {
-        if (stop.outcome == PathSimulation::discarded) return;
-        if (stop.outcome == PathSimulation::kept) return note(begin, end, probability);
-        const bool discards[2] = {simulation_.would_discard(false), simulation_.would_discard(true)};
-        for (bool is_second = false; bool outcome : {false, true}) {
-            if (discards[outcome]) continue;
-            if (is_second) {
-                set_off(begin, from);
-                simulation_.advance();
+    // Signatures [begin, end) agree up to a stop. While only one of the outcomes is kept for a single one, no checkpoint is needed.
+    void branch(size_t begin, size_t end, const Checkpoint* from, Stop stop, double probability) {
+        for (; stop.outcome >= 0; stop = simulation_.advance()) {
+            const bool discards[2] = {simulation_.would_discard(false), simulation_.would_discard(true)};
+            if (discards[0] && discards[1]) return;
+            if (end - begin > 1 || discards[0] == discards[1]) {
+                for (bool outcome : {false, true})
+                    if (!discards[outcome]) go_on(begin, end, from, stop, outcome, outcome && !discards[0], probability);
+                return;
             }
-            is_second = true;
+            const bool outcome = discards[0];
+            probability *= outcome ? stop.probability_of_one : 1 - stop.probability_of_one;
             simulation_.take(outcome);
-            const Checkpoint after = simulation_.shared_checkpoint();
-            walk(begin, end, &after, probability * (outcome ? stop.probability_of_one : 1 - stop.probability_of_one));
         }
+        if (stop.outcome == PathSimulation::kept) note(begin, end, probability);
     }
 
-    // The same for a single signature. While only one of the outcomes is kept, no checkpoint is needed.
-    void follow(size_t place, const Checkpoint* from, Stop stop, double probability) {
-        while (stop.outcome >= 0) {
-            const bool zero = !simulation_.would_discard(false), one = !simulation_.would_discard(true);
-            if (!zero && !one) return;
-            if (zero && one) {
-                simulation_.take(true);
-                const Checkpoint after = simulation_.shared_checkpoint();
-                // First the other outcome, from the last checkpoint, which is near.
-                fork(place, from, stop, probability);
-                return walk(place, place + 1, &after, probability * stop.probability_of_one);
+    // Goes on after an outcome at a stop; `again`: the simulation has been there, and goes there from the last checkpoint once more.
+    void go_on(size_t begin, size_t end, const Checkpoint* from, const Stop& stop, bool outcome, bool again, double probability) {
+        if (again) {
+            set_off(begin, from);
+            for (Stop here = simulation_.advance(); here.outcome != stop.outcome; here = simulation_.advance()) {
+                if (here.outcome < 0) throw std::logic_error("A repeated simulation took another path.");
+                simulation_.take(simulation_.would_discard(false));
             }
-            probability *= one ? stop.probability_of_one : 1 - stop.probability_of_one;
-            simulation_.take(one);
-            stop = simulation_.advance();
         }
-        if (stop.outcome == PathSimulation::kept) note(place, place + 1, probability);
-    }
-
-    // Takes outcome 0 at a MEASURE after the decisions since the checkpoint.
-    void fork(size_t place, const Checkpoint* from, const Stop& stop, double probability) {
-        set_off(place, from);
-        for (Stop here = simulation_.advance(); here.outcome != stop.outcome; here = simulation_.advance()) {
-            if (here.outcome < 0) throw std::logic_error("A repeated simulation took another path.");
-            simulation_.take(simulation_.would_discard(false));
-        }
-        simulation_.take(false);
+        simulation_.take(outcome);
         const Checkpoint after = simulation_.shared_checkpoint();
-        walk(place, place + 1, &after, probability * (1 - stop.probability_of_one));
+        walk(begin, end, &after, probability * (outcome ? stop.probability_of_one : 1 - stop.probability_of_one));
     }
 
     // Shots are kept here.

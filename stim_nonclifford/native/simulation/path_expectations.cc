@@ -18,9 +18,6 @@ namespace {
 constexpr size_t max_waiting_bytes = size_t{64} << 20;
 constexpr size_t groups_per_check = 64;
 
-// Doubles of a vector of that width.
-size_t num_doubles(int32_t width) { return size_t{2} << std::max(width, int32_t{index_lane_bits}); }
-
 }  // namespace
 
 PathExpectations::PathExpectations(std::vector<Operation> operations, std::vector<RotationTerm> terms,
@@ -39,7 +36,7 @@ std::vector<double> PathExpectations::evaluate(std::span<const uint8_t> paths, c
     int32_t peak_width = 0;
     for (const Operation& operation : operations_)
         peak_width = std::max(peak_width, operation.width + (operation.kind == Kind::activate ? 1 : 0));
-    Vector vector(num_doubles(peak_width), 0.0);
+    Vector vector(vector_size(peak_width), 0.0);
     std::vector<Group> groups(num_paths > 0 ? 1 : 0);
     if (num_paths > 0) groups.front().paths.resize(num_paths);
     if (num_paths > 0) std::iota(groups.front().paths.begin(), groups.front().paths.end(), size_t{0});
@@ -49,7 +46,8 @@ std::vector<double> PathExpectations::evaluate(std::span<const uint8_t> paths, c
         Group group = std::move(groups.back());
         groups.pop_back();
         bytes -= group.vector.size() * sizeof(double);
-        kernels_.start(vector.data());
+        std::ranges::fill_n(vector.begin(), ptrdiff_t{2} << index_lane_bits, 0.0);
+        vector[0] = 1;
         std::ranges::copy(group.vector, vector.begin());
         size_t next = 0;
         while (next < size() && expectations_[next].place < group.place) ++next;
@@ -67,7 +65,7 @@ std::vector<double> PathExpectations::evaluate(std::span<const uint8_t> paths, c
                 const bool ones_wait = 2 * other.size() <= group.paths.size();
                 Group waiting{ones_wait ? std::vector(group.paths.begin(), other.begin()) : std::vector(other.begin(), other.end())};
                 ones_wait ? group.paths.erase(group.paths.begin(), other.begin()) : group.paths.erase(other.begin(), other.end());
-                if (const size_t size = num_doubles(group.width); bytes + size * sizeof(double) <= max_waiting_bytes) {
+                if (const size_t size = vector_size(group.width); bytes + size * sizeof(double) <= max_waiting_bytes) {
                     bytes += size * sizeof(double);
                     waiting.place = group.place;
                     waiting.width = group.width;

@@ -1,7 +1,6 @@
 #include "simulation/path_simulation.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
@@ -92,7 +91,8 @@ void PathSimulation::start() {
     state_.norm = 1;
     state_.angles.resize(plan_.steps.num_slots);
     lies_in_ = vector_.data();
-    kernels_.coefficients.start(vector_.data());
+    std::fill_n(vector_.data(), vector_size(0), 0.0);
+    vector_.data()[0] = 1;
 }
 
 PathSimulation::Stop PathSimulation::start_at_zero_signature() {
@@ -124,14 +124,6 @@ PathSimulation::Checkpoint PathSimulation::here() const {
     return {state_, AlignedDoubles(lies_in_, vector_size(stored_width()))};
 }
 
-AlignedDoubles PathSimulation::leave_vector() {
-    const size_t size = vector_size(stored_width());
-    if (size < vector_.size() || lies_in_ != vector_.data()) return AlignedDoubles(lies_in_, size);
-    AlignedDoubles left = std::exchange(vector_, AlignedDoubles(size));
-    lies_in_ = left.data();
-    return left;
-}
-
 double* PathSimulation::own_vector() {
     if (lies_in_ != vector_.data()) std::copy_n(lies_in_, vector_size(stored_width()), vector_.data());
     lies_in_ = vector_.data();
@@ -144,8 +136,6 @@ int32_t PathSimulation::stored_width() const {
 }
 
 size_t PathSimulation::checkpoint_bytes() const { return bytes_of(state_, vector_size(stored_width())); }
-
-size_t PathSimulation::vector_size(int32_t width) { return size_t{2} << std::max(width, index_lane_bits); }
 
 size_t PathSimulation::bytes_of(const State& state, size_t vector_size) {
     return sizeof(Checkpoint) + state.row.words().size() * sizeof(uint64_t) + state.angles.size() * sizeof(Angle) +
@@ -205,7 +195,7 @@ void PathSimulation::save_prefix() {
         const bool is_added = may_differ[before.step] && ++left_out >= stride;
         if (is_added) add(here());
         if (make_step(nullptr)) continue;
-        if (!is_added) add({std::move(before), leave_vector()});
+        if (!is_added) add({std::move(before), here().vector});
         break;
     }
     shared_->prefix = std::move(checkpoints);
@@ -302,12 +292,8 @@ const Phases& PathSimulation::phases_of(const SimulationStep& step, bool inverse
 }
 
 void PathSimulation::normalize(int32_t width) {
-    constexpr size_t row_size = size_t{2} << index_lane_bits, half = row_size / 2;
-    const std::vector<uint64_t> columns(static_cast<size_t>(width), 0);
-    std::array<double, row_size> row{};
-    std::fill_n(row.begin(), half, 1 / std::sqrt(state_.norm));
-    kernels_.coefficients.apply_phases(own_vector(), {width, width, 1, {row.data()}, columns.data(), 1});
-    state_.norm = 1;
+    const double scale = 1 / std::sqrt(std::exchange(state_.norm, 1));
+    for (double& part : std::span(own_vector(), vector_size(width))) part *= scale;
 }
 
 bool PathSimulation::make_step(const Stop* known) {

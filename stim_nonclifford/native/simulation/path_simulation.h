@@ -123,8 +123,6 @@ class PathSimulation {
     size_t begin_of_step(size_t step) const;
     // The bytes of a checkpoint with a vector of this many numbers.
     static size_t bytes_of(const State& state, size_t vector_size);
-    // The number of doubles of a vector of this width.
-    static size_t vector_size(int32_t width);
     // For each step, whether signs may differ from those of signature 0 for the first time there.
     std::vector<bool> steps_that_may_differ() const;
     void save_prefix();
@@ -134,8 +132,6 @@ class PathSimulation {
         for (int32_t k = operation.first_term; k < operation.end_term; ++k)
             if (const int32_t sign = plan_.terms[size_t(k)].sign; sign >= 0) use(static_cast<size_t>(sign));
     }
-    // The coefficients for a new checkpoint, without a copy if they fill their memory.
-    AlignedDoubles leave_vector();
     // The coefficients, for writing.
     double* own_vector();
     int32_t stored_width() const;

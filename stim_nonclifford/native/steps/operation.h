@@ -1,12 +1,16 @@
 // The operations of a plan on the coefficient vector.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace snc {
 
 // The number of low index bits, which number the coefficients of a block.
 constexpr int index_lane_bits = 3;
+
+// The number of doubles of a vector of this width.
+inline size_t vector_size(int32_t width) { return size_t{2} << (width > index_lane_bits ? width : index_lane_bits); }
 
 enum class Kind : int32_t { rotate = 0, activate = 1, measure = 2, weak_measure = 3 };
 

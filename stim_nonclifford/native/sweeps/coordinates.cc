@@ -6,7 +6,6 @@ namespace snc {
 
 namespace {
 
-constexpr uint32_t x_part = 1, z_part = 2, y_code = 3;
 // Storing the table by rows pays if a gate has at least this many groups of targets.
 constexpr size_t many_groups = 16;
 // More numbers than these, and more than twice the rotations that wait, are given anew.
@@ -53,10 +52,15 @@ void CoordinateTable::flip_sign(size_t number) {
 Pauli CoordinateTable::image(Factors factors) const {
     if (factors.size() == 1 && factors[0].code != y_code)
         return row(factors[0].qubit + (factors[0].code == z_part ? num_qubits_ : 0));
+    return image(factors, [](uint32_t qubit) { return qubit; });
+}
+
+template <typename QubitAt>
+Pauli CoordinateTable::image(Factors factors, QubitAt qubit_at) const {
     PauliProduct product;
-    for (const auto& [qubit, code] : factors) {
-        if ((code & x_part) != 0) product.multiply_by(row(qubit));
-        if ((code & z_part) != 0) product.multiply_by(row(num_qubits_ + qubit));
+    for (const auto& [place, code] : factors) {
+        if ((code & x_part) != 0) product.multiply_by(row(qubit_at(place)));
+        if ((code & z_part) != 0) product.multiply_by(row(num_qubits_ + qubit_at(place)));
         if (code == y_code) product.multiply_by_i();  // Y = i X Z
     }
     return std::move(product).hermitian();
@@ -94,13 +98,7 @@ void CoordinateTable::apply(const GateTables& gate, std::span<const uint32_t> qu
                 if (is_negative) reversed.push_back(number_of(k));
                 continue;
             }
-            PauliProduct product;
-            for (const auto& [place, code] : factors) {
-                if ((code & x_part) != 0) product.multiply_by(row(group[place]));
-                if ((code & z_part) != 0) product.multiply_by(row(num_qubits_ + group[place]));
-                if (code == y_code) product.multiply_by_i();
-            }
-            Pauli pauli = std::move(product).hermitian();
+            Pauli pauli = image(factors, [&](uint32_t place) { return group[place]; });
             pauli.is_negative ^= is_negative;
             changed.emplace_back(number_of(k), std::move(pauli));
         }

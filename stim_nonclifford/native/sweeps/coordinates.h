@@ -25,6 +25,8 @@ class CoordinateTable {
     void change(const CoordinateChange& change);
 
    private:
+    template <typename QubitAt>
+    Pauli image(Factors factors, QubitAt qubit_at) const;
     Pauli row(size_t number) const;
     void flip_sign(size_t number);
     void store_by_rows() const;

@@ -14,8 +14,6 @@ namespace snc {
 
 namespace {
 
-constexpr uint32_t x_part = 1, z_part = 2;
-constexpr int64_t steps_per_report = 256;
 // A merge looks at bits one by one, and a processor cannot predict which row has the next one.
 constexpr uint64_t merge_work = 8;
 

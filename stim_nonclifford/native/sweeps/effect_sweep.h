@@ -29,8 +29,6 @@ struct InsertedBits {
 
 class EffectSweep {
    public:
-    using Progress = std::function<void(int64_t step)>;
-
     // Bits of effects that may be added. Circuits with 10^4 rounds and a T state in each take a tenth of it, a few tenths of
     // a second. It grows quadratically where an error flips all later records.
     static constexpr uint64_t max_work = uint64_t{1} << 32;

@@ -7,9 +7,6 @@ namespace snc {
 
 namespace {
 
-constexpr uint32_t x_part = 1, z_part = 2;
-constexpr int64_t steps_per_report = 256;
-
 struct Patch {
     explicit Patch(std::vector<uint32_t> on)
         : qubits(std::move(on)), table(qubits.size()), deferred(qubits.size()), dormant((qubits.size() + 63) / 64) {
@@ -124,7 +121,6 @@ class Sweep {
     void rotate(int64_t step, Factors factors);
     void measure_batch();
     std::optional<MeasurementCost> cost_of(size_t place, const MeasurementCost& least) const;
-    bool measure_from_batch(size_t place);
     // Measures along the base path; returns the outcome. Record -1: there is none.
     bool measure(int64_t step, Factors factors, int64_t record);
     void measure_active(int64_t step, Patch& patch, const Pauli& pauli);
@@ -367,7 +363,7 @@ void Sweep::append(Kind kind, const Patch& patch, const Pauli& pauli, size_t piv
                    bool is_negative_angle) {
     const uint32_t i_power = append_index_pauli(patch, pauli, result_.x, result_.z);
     const size_t width = active_.size() - (kind == Kind::activate ? 1 : 0);
-    result_.operations.push_back({kind, width, i_power, pivot, outcome, step, is_negative_angle});
+    result_.operations.push_back({static_cast<int32_t>(kind), width, i_power, pivot, outcome, step, is_negative_angle});
 }
 
 uint32_t Sweep::append_index_pauli(const Patch& patch, const Pauli& pauli, SparseRows& x_rows, SparseRows& z_rows) const {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "algebra/sparse_rows.h"
@@ -22,7 +21,7 @@ struct Insertion {
 
 // What compiler/sweeps/operations.py calls an Operation, without its Pauli.
 struct SweptOperation {
-    Kind kind;
+    int32_t kind;            // a Kind
     size_t width;
     uint32_t i_power;
     size_t pivot;
@@ -55,9 +54,6 @@ struct QuantumProgram {
     size_t peak_width = 0;
     bool is_reordered = false;
 };
-
-// Called from time to time with the number of the step that is followed; may throw.
-using Progress = std::function<void(int64_t step)>;
 
 QuantumProgram forward_sweep(const Program& program, bool keep_order, const Progress& progress);
 

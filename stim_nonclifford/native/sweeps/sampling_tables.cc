@@ -1,7 +1,6 @@
 #include "sweeps/sampling_tables.h"
 
 #include <cstddef>
-#include <limits>
 #include <numeric>
 
 namespace snc {
@@ -9,17 +8,15 @@ namespace snc {
 using std::size_t;
 
 AliasTable alias_table(std::vector<double> scaled) {
-    constexpr double two_64 = 0x1p64;
     const size_t size = scaled.size();
-    AliasTable table{std::vector<uint64_t>(size, std::numeric_limits<uint64_t>::max()), std::vector<int32_t>(size)};
+    AliasTable table{std::vector<double>(size, 1.0), std::vector<int32_t>(size)};
     std::iota(table.indices.begin(), table.indices.end(), 0);
     std::vector<size_t> small, large;
     for (size_t k = 0; k < size; ++k) (scaled[k] < 1 ? small : large).push_back(k);
     while (!small.empty() && !large.empty()) {
         const size_t low = small.back(), high = large.back();
         small.pop_back();
-        // scaled[low] < 1, so that the product is below 2^64.
-        table.thresholds[low] = static_cast<uint64_t>(scaled[low] * two_64);
+        table.thresholds[low] = scaled[low];
         table.indices[low] = static_cast<int32_t>(high);
         scaled[high] -= 1 - scaled[low];
         if (scaled[high] < 1) {

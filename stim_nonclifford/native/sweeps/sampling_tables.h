@@ -7,8 +7,9 @@
 
 namespace snc {
 
+// A cell stands for itself with the probability `threshold`, else for another one.
 struct AliasTable {
-    std::vector<uint64_t> thresholds;
+    std::vector<double> thresholds;
     std::vector<int32_t> indices;
 };
 

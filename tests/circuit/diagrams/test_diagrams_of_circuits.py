@@ -22,8 +22,8 @@ from stim_nonclifford.generators.distillation import distillation_circuit
 from stim_nonclifford.generators.teleportation import injection_circuit, teleportation_circuit
 
 from ...support.oracle.random_circuits import CLIFFORD_FAMILIES, random_circuit
-from .test_diagrams import BACKGROUND
 
+BACKGROUND = '<rect width="100%" height="100%" fill="white"/>\n'
 GENERATED: dict[str, Callable[[], stim.Circuit]] = {
     **{
         f"cultivation d={distance} {injection}": functools.partial(
@@ -42,7 +42,7 @@ GENERATED: dict[str, Callable[[], stim.Circuit]] = {
     "teleportation d=3": lambda: teleportation_circuit(distance=3, p=1e-3),
     "teleportation d=5": lambda: teleportation_circuit(distance=5, p=1e-3),
 }
-LARGE = ("d=7", "cultivation d=5", "end to end", "teleportation d=5")
+LARGE = ("d=7", "cultivation d=5", "end to end", "teleportation d=5", "degenerate", "si1000")
 NAMES = [
     pytest.param(name, marks=pytest.mark.slow) if any(part in name for part in LARGE) else name
     for name in GENERATED
@@ -168,6 +168,7 @@ def test_clifford_circuits_are_drawn_as_by_stim(type: str) -> None:
             if type.endswith("-svg-html"):
                 assert isinstance(found, Diagram)
             else:
+                assert str(found).count(BACKGROUND) == (type.endswith("-svg") and "match" not in type)
                 assert str(found).replace(BACKGROUND, "") == theirs
 
 
@@ -183,71 +184,9 @@ def random_clifford_circuit(k: int) -> stim.Circuit:
     return first + stim.Circuit("TICK") + second + stim.Circuit("TICK\nMR 0")
 
 
-TWINS = (
-    ("T {0}", "T", "S {0}", "S"),
-    ("T_DAG {0}", "T_DAG", "S_DAG {0}", "S_DAG"),
-    ("R_Z(-0.1255) {0}", "R_Z(-0.1255)", "Y_ERROR(0.2) {0}", "Y_ERROR(0.2)"),
-    (
-        "U3(0.111111, 0.222222, -0.333333) {0}",
-        "U3(0.111111,0.222222,-0.333333)",
-        "PAULI_CHANNEL_1(0.1, 0.01, 0.001) {0}",
-        "PAULI_CHANNEL_1(0.1,0.01,0.001)",
-    ),
-    ("R_XX(0.1) {0} {1}", "R_XX(0.1)", "E(0.1) X{0} X{1}", "E[X](0.1)"),
-    (
-        "R_PAULI(-0.5) X{0}*X{1}*X{2}*Y{3}",
-        "R_PAULI[X](-0.5)",
-        "E(0.00123456) X{0} X{1} X{2} Y{3}",
-        "E[X](0.00123456)",
-    ),
-    ("EXP_VAL X{1}*X{2}", "EXP_VAL[X]", "E(0.12) X{1} X{2}", "E[X](0.12)"),
-    ("C_T sweep[3] {0}", "T^sweep[3]", "CX sweep[3] {0}", "X^sweep[3]"),
-)
-"""Lines of gates with their labels, and lines that Stim draws in the same way with labels of equal lengths."""
-
-
-def with_twins(rng: np.random.Generator, circuit: stim.Circuit) -> tuple[str, str]:
-    """A circuit with gates at random places, also in blocks, and the same one with their twins."""
-    texts: tuple[list[str], list[str]] = ([], [])
-    for line in str(circuit).split("\n"):
-        for text in texts:
-            text.append(line)
-        if rng.random() < 0.3:
-            gate, _, twin, _ = TWINS[rng.integers(len(TWINS))]
-            qubits = rng.permutation(max(4, circuit.num_qubits))
-            for text, template in zip(texts, (gate, twin), strict=True):
-                text.append(template.format(*qubits))
-    return "\n".join(texts[0]), "\n".join(texts[1])
-
-
-@pytest.mark.slow
-def test_gates_are_drawn_as_stim_draws_labels_of_their_lengths() -> None:
-    """40 random circuits with up to 120 qubits, of seed 9."""
-    num_drawn = 0
-    for k in range(40):
-        rng = np.random.default_rng([9, k])
-        circuit = random_circuit(
-            rng,
-            num_qubits=int(rng.integers(1, 121)),
-            num_operations=30,
-            max_records=100,
-            instructions=CLIFFORD_FAMILIES,
-        )
-        gates, twins = with_twins(rng, circuit)
-        found = str(Circuit(gates).diagram())
-        for _, label, _, twin in TWINS:
-            assert len(label) == len(twin)
-            for letter in "XY" if "[X]" in label else "X":
-                old, new = (text.replace("[X]", f"[{letter}]") for text in (label, twin))
-                found, count = re.subn(rf"(?<=[-|]){re.escape(old)}(?=[-|])", new, found)
-                num_drawn += count
-        assert found == str(stim.Circuit(twins).diagram()), k
-    assert num_drawn > 300
-
-
 def test_every_instruction_is_drawn_in_its_place() -> None:
-    """25 random circuits with up to 120 qubits and every instruction, of seed 10."""
-    for k in range(25):
+    """Ten random circuits with up to 120 qubits and every instruction, of seed 10."""
+    for k in range(10):
         rng = np.random.default_rng([10, k])
         num_qubits = int(rng.integers(1, 121))
         circuit = random_circuit(rng, num_qubits=num_qubits, num_operations=40, max_records=100)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-import warnings
 
 import numpy as np
-import pymatching
 import pytest
 import stim
 
@@ -103,35 +101,3 @@ def test_what_cannot_be_twirled() -> None:
         snc.Circuit(chain).pauli_twirl()
     alone = snc.Circuit(chain.replace("R_XX(0.1) 0 1", "R_X(0.1) 0")).pauli_twirl()
     assert "X_ERROR" in str(alone)
-
-
-def coherent_memory(angle: float) -> snc.Circuit:
-    """A d=3 surface code in which every data qubit is over-rotated before every round."""
-    text = str(
-        stim.Circuit.generated(
-            "surface_code:rotated_memory_z", distance=3, rounds=3, before_round_data_depolarization=0.5
-        )
-    )
-    return snc.Circuit(text.replace("DEPOLARIZE1(0.5)", f"R_X({angle})"))
-
-
-def test_decoder_knows_coherent_noise_from_the_twirl() -> None:
-    """Without it, the error model is empty, and the decoder predicts that nothing is flipped.
-
-    Seed 3, 20,000 shots. The rates are 0.5% and 4.7%, so that the ratio of 4 fails less than once in 10^9 runs.
-    """
-    circuit = coherent_memory(0.06)
-    shots, flips = circuit.compile_detector_sampler(seed=3).sample(20_000, separate_observables=True)
-    wrong = {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", snc.InexactErrorModelWarning)
-        models = {
-            "twirled": circuit.pauli_twirl().detector_error_model(decompose_errors=True),
-            "proxy": circuit.detector_error_model(decompose_errors=True),
-        }
-    for name, model in models.items():
-        predictions = pymatching.Matching(model).decode_batch(shots) if model.num_errors else 0 * flips
-        wrong[name] = np.count_nonzero(np.any(predictions != flips, axis=1))
-    assert models["proxy"].num_errors == 0
-    assert models["twirled"].num_errors > 20
-    assert 4 * wrong["twirled"] < wrong["proxy"], wrong

@@ -87,7 +87,11 @@ def test_rotations_make_the_check_a_logical_operator(distance: int) -> None:
 @pytest.mark.parametrize("injection", INJECTION_CHOICES)
 @pytest.mark.parametrize("distance", AVAILABLE_DISTANCES)
 def test_two_qubit_gates_connect_nearest_neighbours(distance: int, injection: str) -> None:
-    circuit = cultivation_circuit(distance, noise="none", injection=injection)
+    assert_nearest_neighbours(cultivation_circuit(distance, noise="none", injection=injection))
+
+
+def assert_nearest_neighbours(circuit: stim.Circuit) -> None:
+    """The qubits of each CX have places at a distance of 1."""
     site = circuit.get_final_qubit_coordinates()
     for instruction in circuit:
         if instruction.name == "CX":
@@ -286,71 +290,6 @@ def test_gates_give_zero_with_certainty(
     signature = np.zeros(plan.num_signature_bits, dtype=np.bool_)
     [(probability, discarded, flipped)] = CpuEngine(plan).outcome_law(signature)
     assert (probability, discarded, flipped.any()) == (pytest.approx(1, abs=1e-12), False, False)
-
-
-def test_true_t_gates_give_zero_by_the_state_vector() -> None:
-    """Follows the state vector of the noiseless circuit: every measurement is certain, and 0."""
-    circuit = cultivation_circuit(3, gate="T", noise="none")
-    n = circuit.num_qubits
-    state = np.zeros((2,) * n, dtype=np.complex128)
-    state[(0,) * n] = 1
-
-    def part(bits: dict[int, int]) -> tuple[slice | int, ...]:
-        return tuple(bits.get(q, slice(None)) for q in range(n))
-
-    def apply(paulis: list[tuple[str, int]]) -> np.ndarray:
-        result = state.copy()
-        for pauli, q in paulis:
-            if pauli == "Z":
-                result[part({q: 1})] *= -1
-            else:
-                result = np.flip(result, axis=q).copy()
-        return result
-
-    num_measured = 0
-    for instruction in circuit:
-        name = instruction.name
-        for group in instruction.target_groups():
-            qubits = [target.value for target in group if not target.is_combiner]
-            if name in ("R", "RX"):
-                # Every reset qubit is in a product state, so keeping one outcome loses nothing.
-                state = state + apply([("Z" if name == "R" else "X", qubits[0])])
-                if np.linalg.norm(state) < 1e-6:
-                    pytest.fail("reset of a qubit that is in the orthogonal state")
-                state /= np.linalg.norm(state)
-            elif name == "CX":
-                control, target = qubits
-                state[part({control: 1})] = np.flip(state, axis=target)[part({control: 1})]
-            elif name in ("S", "S_DAG"):
-                assert instruction.tag == "T"
-                state[part({qubits[0]: 1})] *= np.exp((1j if name == "S" else -1j) * np.pi / 4)
-            elif name in ("M", "MX", "MPP"):
-                basis = {"M": "Z", "MX": "X", "MPP": group[0].pauli_type}[name]
-                expectation = np.vdot(state, apply([(basis, q) for q in qubits])).real
-                assert expectation == pytest.approx(1, abs=1e-12)
-                num_measured += 1
-            else:
-                assert name in ("QUBIT_COORDS", "TICK", "DETECTOR", "OBSERVABLE_INCLUDE")
-    assert num_measured == circuit.num_measurements == 21
-
-
-def test_proxy_fault_distance_is_three() -> None:
-    circuit = cultivation_circuit(3, p=1e-3, gate="S")
-    # No one or two error mechanisms flip the observable without a detector ...
-    observable_of: dict[frozenset[int], bool] = {frozenset(): False}
-    for error in circuit.detector_error_model().flattened():
-        if error.type == "error":
-            targets = error.targets_copy()
-            detectors = frozenset(t.val for t in targets if t.is_relative_detector_id())
-            observable = any(t.is_logical_observable_id() for t in targets)
-            assert observable_of.setdefault(detectors, observable) == observable
-    # ... but three do.
-    found = circuit.search_for_undetectable_logical_errors(
-        dont_explore_detection_event_sets_with_size_above=6,
-        dont_explore_edges_with_degree_above=6,
-        dont_explore_edges_increasing_symptom_degree=False,
-    )
-    assert len(found) == 3
 
 
 @pytest.mark.parametrize("distance", AVAILABLE_DISTANCES)

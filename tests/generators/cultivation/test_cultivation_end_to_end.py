@@ -25,6 +25,8 @@ from stim_nonclifford.generators.cultivation.end_to_end import build_noiseless_e
 from stim_nonclifford.generators.cultivation.stages.bell_paths import bell_paths
 from stim_nonclifford.generators.cultivation.stages.escape import append_escape
 
+from .test_cultivation_circuits import assert_nearest_neighbours
+
 end_to_end_circuit = functools.partial(cultivation.end_to_end_circuit, readout="expectation_values")
 """With the readout for a decoder, which most of these tests are about."""
 
@@ -127,14 +129,7 @@ def test_proxy_is_the_same_circuit_without_tags(distance: int, escape_distance: 
 
 
 def test_two_qubit_gates_connect_nearest_neighbours() -> None:
-    circuit = end_to_end_circuit(3, 9, noise="none")
-    site = circuit.get_final_qubit_coordinates()
-    for instruction in circuit:
-        if instruction.name == "CX":
-            for control, target in instruction.target_groups():
-                if not control.is_measurement_record_target:
-                    (x, y), (u, v) = site[control.value], site[target.value]
-                    assert abs(x - u) + abs(y - v) == 1
+    assert_nearest_neighbours(end_to_end_circuit(3, 9, noise="none"))
 
 
 def test_coordinates_tell_colors_and_what_postselects() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from functools import lru_cache
 
 import pytest
@@ -34,21 +34,6 @@ def published(distance: int) -> stim.Circuit:
 
 def sites_of(circuit: stim.Circuit) -> dict[int, Coord]:
     return {q: (int(x), int(y)) for q, (x, y) in circuit.get_final_qubit_coordinates().items()}
-
-
-def noise_locations(circuit: stim.Circuit) -> Counter[str]:
-    locations: Counter[str] = Counter()
-    for instruction in circuit:
-        if instruction.name in CHANNELS or (instruction.name in ("M", "MX") and instruction.gate_args_copy()):
-            locations[instruction.name] += len(instruction.target_groups())
-    return locations
-
-
-@pytest.mark.parametrize(("distance", "number"), [(3, 518), (5, 3564)])
-def test_as_many_noise_locations(distance: int, number: int) -> None:
-    locations = noise_locations(cultivation_circuit(distance, p=1e-3))
-    assert locations == noise_locations(published(distance))
-    assert sum(locations.values()) == number
 
 
 def protocol_moments(circuit: stim.Circuit) -> list[set[Name]]:

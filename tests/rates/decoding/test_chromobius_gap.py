@@ -12,7 +12,7 @@ import sinter
 import stim
 
 from examples.gap_calibration import color_code
-from sinter_plugin import ChromobiusGapDecoder, SoftDecodingSampler, sinter_decoders
+from sinter_plugin import ChromobiusGapDecoder, sinter_decoders
 from stim_nonclifford.generators.cultivation.color_code import ColorCode
 from stim_nonclifford.rates.decoding.boundary_tile import ColoredError, boundary_tiles
 
@@ -237,26 +237,6 @@ def test_uneven_probabilities() -> None:
         weights = LeastWeights(model).weights
         sure = np.abs(weights[1] - weights[0]) > 0.1
         np.testing.assert_array_equal(predictions[sure], (weights[1] < weights[0])[sure])
-
-
-@pytest.mark.parametrize("distance", [3, 5])
-def test_larger_gaps_are_wrong_less_often(distance: int) -> None:
-    """A memory experiment with wrong outcomes, seed 1; a false alarm in 10^6 runs would be rarer still."""
-    circuit = color_code(distance, 0.01)
-    sampler = SoftDecodingSampler(decoder="chromobius", confidence=True)
-    compiled = sampler.compiled_range_sampler_for_task(sinter.Task(circuit=circuit), seed=1)
-    total = compiled.sample_range(0, 30_000)
-    assert total.errors < 0.02 * total.shots
-    wrong, kept = ([0, 0, 0], [0, 0, 0])
-    for name, count in total.custom_counts.items():
-        if name[0] in "CE" and name[1:].isdigit():
-            part = min(int(name[1:]) // 20, 2)
-            kept[part] += count
-            wrong[part] += count * (name[0] == "E")
-    assert min(kept) > 100
-    assert sum(kept) == total.shots
-    shares = [a / b for a, b in zip(wrong, kept, strict=True)]
-    assert shares[0] > 4 * shares[1] > 16 * shares[2]
 
 
 def test_stored_rows_change_nothing() -> None:

@@ -1,4 +1,4 @@
-"""Error budgets: complete sums, and derivatives of exact simulations; sampled weights against exact ones."""
+"""Error budgets: complete sums, and sampled weights against exact ones. For derivatives see test_faults_by_oracle."""
 
 from __future__ import annotations
 
@@ -23,29 +23,14 @@ from stim_nonclifford.rates.fault_sets.search.mechanisms import mechanisms_of
 from stim_nonclifford.simulation.engines.reference import fate_of_row
 from stim_nonclifford.simulation.plan import SamplingPlan
 
-from ...support.laws.exact import mask_of
-from ...support.oracle.density_matrix import detector_distribution
 from ...support.rates.fault_set_cases import FewExactWeights, estimate, rate_of_anything
 from .search.test_fault_sets_exact import Mask, example, plan_of
 
 ANNOTATIONS = {"DETECTOR", "OBSERVABLE_INCLUDE", "QUBIT_COORDS", "SHIFT_COORDS"}
-STEP = 1e-4
 
 
 def line_of(place: NoisePlace) -> int:
     return place.line
-
-
-def probabilities(circuit: stim.Circuit, reference: int, detectors: Mask, observables: Mask) -> np.ndarray:
-    """P(kept) and P(kept and wrong) by a density-matrix simulation."""
-    forbidden = mask_of([*detectors, *observables])
-    kept = wrong = 0.0
-    for bits, probability in detector_distribution(circuit).items():
-        row = mask_of(bits) ^ reference
-        if not row & forbidden:
-            kept += probability
-            wrong += probability * (row >> circuit.num_detectors > 0)
-    return np.array([kept, wrong])
 
 
 def scaled(circuit: stim.Circuit, line: int, factor: float) -> stim.Circuit:
@@ -61,82 +46,6 @@ def scaled(circuit: stim.Circuit, line: int, factor: float) -> stim.Circuit:
             )
         )
     return result
-
-
-def simulated_derivative(circuit: stim.Circuit, line: int, *question: object) -> np.ndarray | None:
-    """Of P(kept) and P(kept and wrong) by ln(strength) of a line; None if its noise can only get weaker."""
-
-    def at(factor: float) -> np.ndarray:
-        return probabilities(scaled(circuit, line, factor), *question)  # type: ignore[arg-type]
-
-    try:
-        return (at(1 + STEP) - at(1 - STEP)) / (2 * STEP)
-    except ValueError:  # probabilities above 1
-        return (3 * at(1) - 4 * at(1 - STEP) + at(1 - 2 * STEP)) / (2 * STEP)
-
-
-def simulated_examples(seed: int, count: int) -> list[tuple[stim.Circuit, Mask, Mask]]:
-    found = []
-    for k in range(count):
-        circuit, detectors, observables = example(seed, k)
-        found.append((circuit.flattened(), detectors, observables))
-    return found
-
-
-CHAIN = stim.Circuit(
-    """
-    R 0 1 2
-    H 2
-    S[T] 2
-    E(0.2) X0 Z2
-    X_ERROR(0.1) 1
-    ELSE_CORRELATED_ERROR(0.3) X1
-    ELSE_CORRELATED_ERROR(0.75) X0 X1
-    DEPOLARIZE2(0.1) 0 2
-    HERALDED_PAULI_CHANNEL_1(0.1, 0.05, 0.02, 0.03) 0
-    PAULI_CHANNEL_1(0.06, 0.02, 0.01) 2
-    PAULI_CHANNEL_1(0.2, 0.05, 0.15) 1
-    X_ERROR(0.7) 1
-    H 2
-    M(0.05) 0 1 2
-    DETECTOR rec[-3] rec[-4]
-    DETECTOR rec[-2]
-    OBSERVABLE_INCLUDE(0) rec[-1]
-    OBSERVABLE_INCLUDE(1) rec[-3]
-    """
-)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_derivatives_equal_simulated_ones(seed: int) -> None:
-    """Of the circuit with other probabilities in one line, by a density matrix: no fault set enters."""
-    compared = unknown = 0
-    examples = simulated_examples(seed, 12)
-    if seed == 0:
-        examples.append((CHAIN, np.array([True, True]), np.array([False, False])))
-    for circuit, detectors, observables in examples:
-        own = snc.Circuit(circuit)
-        question = own.compile().reference_detectors(), detectors, observables
-        kept, wrong = probabilities(circuit, *question)
-        if wrong < 1e-9:
-            continue
-        found = rate_of_anything(own, detectors, observables).error_budget(line_of)
-        for group in found.groups:
-            if group.group == "no fault":
-                continue
-            if math.isnan(group.sensitivity):
-                # Noise that is certain, or without an event of a kind that any weaker noise has.
-                unknown += 1
-                continue
-            expected = simulated_derivative(circuit, int(str(group.group)), *question)
-            where = f"{circuit}\n{group}\n{expected}"
-            assert [group.kept_derivative, group.kept_and_wrong_derivative] == pytest.approx(
-                expected, abs=2e-7
-            ), where
-            assert group.sensitivity == pytest.approx(expected[1] / wrong - expected[0] / kept, abs=1e-5)
-            compared += 1
-    assert compared >= 15
-    assert unknown <= compared / 4
 
 
 def brute_force_shares(

@@ -16,9 +16,10 @@ import pytest
 import stim_nonclifford as snc
 from stim_nonclifford.simulation.faults import CircuitFault, FaultTable
 
+from ...support.laws.exact import mask_of
+from ...support.oracle.density_matrix import detector_distribution
 from ...support.oracle.random_circuits import ALL_FAMILIES, Family, random_circuit
 from ...support.rates.fault_set_cases import malignant_sets_of_anything
-from .test_faults import fate_by_density_matrix
 
 QUIET = {Family.MEASUREMENTS, Family.RESETS, Family.CLIFFORD, Family.T, Family.DETECTORS, Family.OBSERVABLES}
 NOISY = frozenset(QUIET | {Family.NOISE, Family.EXOTIC_NOISE, Family.MEASUREMENT_NOISE})
@@ -47,6 +48,22 @@ LIKELY_ERRORS = [
     "MPP(0.7) X0*X1 Z1",
     "REPEAT 2 {\n    X_ERROR(0.8) 0\n    Y_ERROR(0.1) 1\n}",
 ]
+
+
+def fate_by_density_matrix(circuit: snc.Circuit, with_faults: snc.Circuit) -> tuple[float, float, float]:
+    """(kept and right, kept and wrong, discarded) of the noise-free circuit with the faults in it."""
+    num_detectors = circuit.num_detectors
+    reference = circuit.compile().reference_detectors()
+    right = wrong = discarded = 0.0
+    for bits, probability in detector_distribution(with_faults.to_stim()).items():
+        flips = mask_of(bits) ^ reference
+        if flips & (1 << num_detectors) - 1:
+            discarded += probability
+        elif flips:
+            wrong += probability
+        else:
+            right += probability
+    return right, wrong, discarded
 
 
 def paulis(faults: Iterable[CircuitFault]) -> list[str]:

@@ -7,7 +7,6 @@ import itertools
 import numpy as np
 import pytest
 import scipy.stats
-import stim
 
 from stim_nonclifford import Circuit
 from stim_nonclifford._native import available_instruction_sets
@@ -21,7 +20,6 @@ from ...support.engines.engine_cases import (
     FIXED,
     LAYERS,
     LONG_SIGNATURE,
-    REPEATED_SITES,
     REPETITION,
     SEED,
     RememberedReference,
@@ -79,14 +77,6 @@ def test_many_fair_outcomes() -> None:
     np.testing.assert_array_equal(CpuEngine(plan).sample(7, 430, 20), rows)
 
 
-@pytest.mark.parametrize("name", ["layers", "repetition", "sites"])
-def test_outcome_laws_of_fixed_circuits(name: str) -> None:
-    """Seed 8."""
-    rng = np.random.default_rng(8)
-    for kind, plan in plans_of(FIXED[name]):
-        assert_same_laws(CpuEngine(plan), rng, 2, f"{name}, {kind}")
-
-
 def test_fixed_circuits_are_what_they_should_be() -> None:
     """The sizes for which the circuits above are made."""
     plans = {name: dict(plans_of(text)) for name, text in FIXED.items()}
@@ -138,12 +128,21 @@ def test_likely_outputs(instruction_set: str) -> None:
     assert ones > 50
 
 
-def test_generic_instruction_set_is_always_there() -> None:
-    assert available_instruction_sets()[0] == "generic"
+def test_instruction_sets_round_alike() -> None:
+    """Probabilities agree bit by bit: the code alone says which products and sums are rounded at once."""
+    for text in (LAYERS, REPETITION):
+        for kind, plan in plans_of(text):
+            signature = np.zeros(plan.num_signature_bits, dtype=np.bool_)
+            laws = [
+                [probability.hex() for probability, _, _ in engine.outcome_law(signature)]
+                for engine in (CpuEngine(plan, instruction_set=name) for name in available_instruction_sets())
+            ]
+            assert all(law == laws[0] for law in laws), kind
 
 
-@pytest.mark.parametrize("threads", [1, 2, 3])
-@pytest.mark.parametrize("cache_bytes", [0, 100_000, DEFAULT_CACHE_BYTES])
+@pytest.mark.parametrize(
+    ("threads", "cache_bytes"), [(1, 0), (1, 100_000), (2, 100_000), (3, 0), (3, DEFAULT_CACHE_BYTES)]
+)
 def test_threads_and_cache_change_nothing(threads: int, cache_bytes: int) -> None:
     """The second round finds the outcome laws of the first one, as far as they were stored."""
     for name in ("layers", "repetition", "long signature"):
@@ -357,18 +356,6 @@ def test_instruction_set_from_the_environment(monkeypatch: pytest.MonkeyPatch) -
     assert CpuEngine(plan).instruction_set == available_instruction_sets()[-1]
 
 
-def test_unknown_instruction_set() -> None:
-    plan = Circuit("M 0").compile().record_plan()
-    with pytest.raises(ValueError, match="no instruction set 'sse'"):
-        CpuEngine(plan, instruction_set="sse")
-
-
-def test_wrong_signature_length() -> None:
-    plan = dict(plans_of(LONG_SIGNATURE))["records"]
-    with pytest.raises(ValueError, match="signature"):
-        CpuEngine(plan).outcome_law(np.zeros(3, dtype=np.bool_))
-
-
 @pytest.mark.parametrize("seed", [0, 1, 2**53 + 1, 2**63 - 1, 2**63 + 12345, 2**64 - 1])
 def test_any_seed(seed: int) -> None:
     plan = dict(plans_of(REPETITION))["detectors"]
@@ -392,14 +379,6 @@ def test_samples_follow_the_exact_distribution(seed: int) -> None:
         assert p_value(samples, record_distribution(circuit)) > 2e-9, f"seed {seed}, {k}\n{circuit}"
 
 
-def test_samples_of_sites_follow_the_exact_distribution() -> None:
-    """10^5 shots of seed 10; false alarms: 1e-8."""
-    circuit = stim.Circuit(REPEATED_SITES)
-    rows = CpuEngine(Circuit(circuit).compile().record_plan()).sample(10, 0, 100_000)
-    samples = np.unpackbits(rows, axis=1, count=circuit.num_measurements, bitorder="little").astype(np.bool_)
-    assert p_value(samples, record_distribution(circuit)) > 1e-8
-
-
 def test_counts_follow_the_exact_distribution() -> None:
     """10^6 shots of seed 11, with postselection; false alarms: 1e-8."""
     plan = dict(plans_of(REPETITION))["counts"]
@@ -412,17 +391,6 @@ def test_counts_follow_the_exact_distribution() -> None:
     for count, probability in ((tally.discards, exact.discarded), (tally.errors, exact.kept[1])):
         assert scipy.stats.binomtest(count, shots, probability).pvalue > 1e-8 / 2
     assert tally.shots == shots
-
-
-def test_counting_without_outputs() -> None:
-    """Discards are counted although nothing is reported."""
-    compiled = Circuit("X_ERROR(0.25) 0\nM 0\nDETECTOR rec[-1]").compile()
-    plan = compiled.detector_plan(RequestedOutputs.of((), (0,)))
-    tally = CpuEngine(plan).count(SEED, 0, 3000)
-    assert tally == ReferenceEngine(plan).count(SEED, 0, 3000)
-    assert 500 < tally.discards < 1000  # more than ten standard deviations around 750
-    assert tally.errors == 0
-    assert CpuEngine(plan).sample_kept(SEED, 0, 3000).shape == (3000 - tally.discards, 0)
 
 
 def test_never_kept() -> None:

@@ -17,7 +17,6 @@ from stim_nonclifford.simulation.sampling import SampleCounts
 
 from ...support.laws.exact import exact_outputs
 from ...support.oracle.operators import gate_unitary
-from ...support.rates.error_models import assert_same_model
 
 
 def coherent_surface_code(distance: int, rounds: int, angle: float = 0.02) -> Circuit:
@@ -105,14 +104,6 @@ def test_random_circuit_against_a_state_vector() -> None:
     found = exact_outputs(postselected_plan(circuit))
     assert found.kept[1] == pytest.approx(probability_of_one, abs=1e-10)
     assert abs(probability_of_one - 0.5) > 0.005
-
-
-def test_large_surface_code_as_stim() -> None:
-    assert_same_model(
-        stim.Circuit.generated(
-            "surface_code:rotated_memory_z", distance=7, rounds=7, after_clifford_depolarization=0.001
-        )
-    )
 
 
 @pytest.mark.parametrize(("distance", "shots"), [(3, 10**8), (5, 10**7)])

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -20,7 +18,6 @@ from stim_nonclifford.simulation.engines.gpu.host_backend import HostBackend
 from stim_nonclifford.simulation.plan import SamplingPlan, SparseRows
 
 from ...support.engines.engine_cases import FIXED, SEED, RememberedReference, plans_of
-from ...support.engines.fake_cupy import make_cupy
 from ...support.oracle.random_circuits import seeded_circuits
 
 pytestmark = pytest.mark.filterwarnings("ignore::stim_nonclifford.RandomObservableWarning")
@@ -165,43 +162,6 @@ def test_first_outputs(name: str, form: Form, monkeypatch: pytest.MonkeyPatch) -
                 np.testing.assert_array_equal(rows, expected, err_msg=f"{name}, {kind}, {wanted}, {engine}")
     with pytest.raises(ValueError, match="num_outputs is above the number of outputs"):
         CpuEngine(plan).sample(SEED, 0, 1, num_outputs=plan.num_outputs + 1)
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("engine", ["cpu", "gpu"])
-def test_every_way_to_get_shots(
-    engine: Literal["cpu", "gpu"], form: Form, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """All methods of samplers and all arguments, against the reference engine."""
-    monkeypatch.setitem(sys.modules, "cupy", make_cupy())
-    monkeypatch.setattr(plans, "_FORM", form)
-    circuit = Circuit(LONG_EFFECTS)
-    mask = np.zeros(circuit.num_detectors, dtype=np.bool_)
-    mask[[1, 5]] = True
-
-    def results(name: Literal["cpu", "gpu", "reference"]) -> list[Any]:
-        found: list[Any] = []
-        for packed in (False, True):
-            for flags in ({}, {"append_observables": True}, {"prepend_observables": True}):
-                sampler = circuit.compile_detector_sampler(seed=3, engine=name)
-                found.append(sampler.sample(20, bit_packed=packed, **flags))
-            sampler = circuit.compile_detector_sampler(seed=3, engine=name)
-            found += sampler.sample(20, bit_packed=packed, separate_observables=True)
-            obs = np.zeros_like(found[-1])
-            found += [sampler.sample(20, bit_packed=packed, obs_out=obs), obs]
-            found.append(circuit.compile_sampler(seed=3, engine=name).sample(20, bit_packed=packed))
-        sampler = circuit.compile_detector_sampler(seed=3, engine=name, postselection_mask=mask)
-        kept, counts = sampler.sample_kept(200), sampler.sample_counts(100)
-        found += [kept.dets, kept.obs, np.array([kept.discards, counts.discards, counts.errors])]
-        for format in ("b8", "01"):
-            path = tmp_path / f"{name}.{format}"
-            sampler.sample_write(20, filepath=path, format=format)
-            found.append(np.frombuffer(path.read_bytes(), dtype=np.uint8))
-        return found
-
-    for k, (a, b) in enumerate(zip(results(engine), results("reference"), strict=True)):
-        assert a.dtype == b.dtype, k
-        np.testing.assert_array_equal(a, b, err_msg=str(k))
 
 
 def test_the_plan_chooses_the_faster_form() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Callable
 from functools import partial
@@ -35,19 +34,6 @@ QUESTIONS: list[Callable[[snc.Circuit, Any], Any]] = [
     lambda circuit, mask: circuit.malignant_sets(postselection_mask=mask),
     lambda circuit, mask: circuit.fault_distance(postselection_mask=mask),
 ]
-
-
-def with_readout(circuit: snc.Circuit) -> snc.Circuit:
-    """A circuit whose observables 0 and 1 are logical X and Y of a T state, with a readout instead."""
-    lines = [line for line in str(circuit).splitlines() if "EXP_VAL" not in line]
-    [logical_x] = [line for line in lines if line.startswith("OBSERVABLE_INCLUDE(0)")]
-    qubits = re.findall(r"X(\d+)", logical_x)
-    lines = [line for line in lines if not line.startswith("OBSERVABLE_INCLUDE")]
-    lines += [
-        f"{name} {'*'.join(letter + qubit for qubit in qubits)}"
-        for name, letter in (("TPP", "Z"), ("MPP", "X"))
-    ]
-    return snc.Circuit("\n".join([*lines, "OBSERVABLE_INCLUDE(0) rec[-1]"]))
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
@@ -107,34 +93,6 @@ def test_no_detector_needs_no_mask() -> None:
     assert circuit.fault_distance().value == 1
     assert len(circuit.malignant_sets()) == 1
     assert circuit.outcome_probabilities(circuit.faults()).kept_and_wrong == 1
-
-
-def test_memory_of_a_surface_code() -> None:
-    """What was answered without a word: for every detector postselected, or for nothing decoded."""
-    circuit = snc.Circuit.generated(
-        "surface_code:rotated_memory_z", distance=3, rounds=3, after_clifford_depolarization=0.002
-    )
-    with pytest.raises(ValueError, match=r"24 of 24 detectors .* \(the first is D0\)"):
-        circuit.logical_error_rate()
-    assert circuit.fault_distance(postselection_mask="all").value == 3
-
-
-def test_end_to_end_needs_a_readout() -> None:
-    """Flips of the frame of a T state are no errors: they are 18 times as many as those of the readout."""
-    asked = end_to_end_circuit(3, 7, 1e-3, postselected_rounds=1, rounds=1, readout="expectation_values")
-    circuit = snc.Circuit(asked)
-    with pytest.raises(
-        ValueError, match=r"Observable 0 \(line \d+\) and observable 1 \(line \d+\) are random"
-    ):
-        circuit.logical_error_rate(postselection_mask="all")
-    found = with_readout(circuit).logical_error_rate(postselection_mask="all", relative_error=1e-3, seed=1)
-    assert abs(found.logical_error_rate - 5.14339e-6) < 5 * found.standard_error
-    assert found.standard_error < 2e-4 * found.logical_error_rate
-    assert found.relative_error <= 1e-3
-    assert found.interval[1] - found.interval[0] < 5e-9
-    wrong = snc.Circuit(str(with_readout(circuit)).replace("TPP ", "TPP_DAG "))
-    with pytest.raises(ValueError, match=r"Observable 0 .* is random"):
-        wrong.logical_error_rate(postselection_mask="all")
 
 
 def caught_by(call: Callable[[], Any]) -> list[warnings.WarningMessage]:

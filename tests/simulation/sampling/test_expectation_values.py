@@ -19,7 +19,7 @@ from stim_nonclifford.simulation.sampling import CompiledDetectorSampler
 from stim_nonclifford.simulation.sampling.expectation_values import ExpectationEngine
 
 from ...support.laws.exact import exact_outputs, num_rows
-from ...support.laws.expectation_oracle import ExpectationSimulator, random_product, with_random_expectations
+from ...support.laws.expectation_oracle import ExpectationSimulator, with_random_expectations
 from ...support.oracle.random_circuits import ALL_FAMILIES, Family, mirrored_circuit, random_circuit
 from ...support.published_circuits import FOLDER, needs_published
 from ...support.seeds import seeds
@@ -125,23 +125,6 @@ def test_each_shot_has_the_value_of_its_own_state() -> None:
     assert checked > 5000
 
 
-def test_the_mean_is_that_of_a_measurement() -> None:
-    # Five standard errors of 60 means: P < 1e-4 for one failure if the bounds were tight; seeds are fixed.
-    shots = 20_000
-    for k in range(60):
-        rng = np.random.default_rng([21, k])
-        circuit = random_circuit(rng, num_qubits=4, num_operations=30, measure_at_end=False)
-        product = random_product(rng, 4)
-        measured = snc.Circuit(circuit)
-        measured.append_from_stim_program_text(f"MPP {product}")
-        bits = measured.compile_sampler(seed=k).sample(shots)[:, -1]
-        asked = snc.Circuit(circuit)
-        asked.append_from_stim_program_text(f"EXP_VAL {product}")
-        _, values = asked.compile_sampler(seed=k + 1000).sample_expectation_values(shots)
-        assert np.all(np.abs(values) <= 1)
-        assert 1 - 2 * bits.mean() == pytest.approx(values.mean(), abs=6 * 2**0.5 / shots**0.5)
-
-
 TELEPORTED_T = """
     RX 0
     S[T] 0
@@ -171,21 +154,21 @@ TELEPORTED_T = """
 @pytest.mark.parametrize("engine", ["cpu", "auto"])
 def test_engines_agree(engine: Any) -> None:
     circuit = snc.Circuit(TELEPORTED_T)
-    expected = circuit.compile_sampler(seed=3, engine="reference").sample_expectation_values(2000)
-    found = circuit.compile_sampler(seed=3, engine=engine).sample_expectation_values(2000)
+    expected = circuit.compile_sampler(seed=3, engine="reference").sample_expectation_values(700)
+    found = circuit.compile_sampler(seed=3, engine=engine).sample_expectation_values(700)
     assert all(np.array_equal(a, b) for a, b in zip(found, expected, strict=True))
     mask = np.array([True, False, True])
     reference = circuit.compile_detector_sampler(seed=3, postselection_mask=mask, engine="reference")
     sampler = circuit.compile_detector_sampler(seed=3, postselection_mask=mask, engine=engine)
-    kept = reference.sample_kept(2000, expectation_values=True)
-    same = sampler.sample_kept(2000, expectation_values=True)
-    assert 0 < kept.discards == same.discards < 2000
+    kept = reference.sample_kept(700, expectation_values=True)
+    same = sampler.sample_kept(700, expectation_values=True)
+    assert 0 < kept.discards == same.discards < 700
     assert np.array_equal(kept.dets, same.dets)
     assert np.array_equal(kept.obs, same.obs)
     assert kept.expectation_values is not None
     assert same.expectation_values is not None
     assert np.array_equal(kept.expectation_values, same.expectation_values)
-    assert kept.expectation_values.shape == (2000 - kept.discards, circuit.num_expectation_values)
+    assert kept.expectation_values.shape == (700 - kept.discards, circuit.num_expectation_values)
     assert kept.expectation_values.dtype == np.float64
 
 
@@ -197,21 +180,6 @@ def test_the_kernels_of_the_gpu_give_the_same_values() -> None:
         assert np.array_equal(found, expected)
     found, numbers, values = gpu.sample_kept_numbered(3, 500, 3000)
     assert len(found) == len(numbers) == len(values) == 3000
-
-
-def test_kept_shots_are_those_of_all_shots() -> None:
-    # Both have the distribution of the circuit; here nothing but the mask differs.
-    circuit = snc.Circuit(TELEPORTED_T)
-    mask = np.array([True, False, True])
-    kept = circuit.compile_detector_sampler(seed=1, postselection_mask=mask).sample_kept(
-        200_000, expectation_values=True
-    )
-    dets, _, values = circuit.compile_detector_sampler(seed=2).sample_expectation_values(200_000)
-    chosen = ~dets[:, mask].any(axis=1)
-    assert kept.expectation_values is not None
-    # Six standard errors of a mean of numbers of at most 1.
-    error = 6 * 2**0.5 / min(len(kept.dets), np.count_nonzero(chosen)) ** 0.5
-    assert np.abs(kept.expectation_values.mean(axis=0) - values[chosen].mean(axis=0)).max() < error
 
 
 def test_batches_are_the_shots_of_sample_kept() -> None:

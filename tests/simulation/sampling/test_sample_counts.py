@@ -10,11 +10,7 @@ import pytest
 import stim
 
 from stim_nonclifford import Circuit
-from stim_nonclifford.simulation.sampling import (
-    SampleCounts,
-)
-
-from .test_sampler_interface import SMALL
+from stim_nonclifford.simulation.sampling import SampleCounts
 
 pytestmark = pytest.mark.filterwarnings("ignore::stim_nonclifford.RandomObservableWarning")
 """Bits are compared here, whatever they mean: some observables are random without noise."""
@@ -212,9 +208,3 @@ def test_max_errors() -> None:
     assert first + rest == whole
     unlimited = Circuit(NOISY).compile_detector_sampler(**arguments)
     assert unlimited.sample_counts(100_000, max_errors=10**9) == whole
-
-
-def test_numbers_of_bits() -> None:
-    sampler = Circuit(SMALL).compile_detector_sampler()
-    assert (sampler.num_detectors, sampler.num_observables) == (3, 11)
-    assert Circuit(SMALL).compile_sampler().num_measurements == 5

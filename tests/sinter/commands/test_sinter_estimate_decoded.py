@@ -39,7 +39,7 @@ def rows_of(folder: Folder) -> dict[float, sinter.TaskStats]:
 def test_rates_are_saved_and_not_computed_again(folder: Folder) -> None:
     names = with_circuits(folder)
     arguments = f"--decoders pymatching --circuits {' '.join(names)} {ARGUMENTS}"
-    folder.run(ESTIMATE, arguments)
+    folder.call(ESTIMATE, arguments)
     found = rows_of(folder)
     assert set(found) == set(NOISE)
     for p, row in found.items():
@@ -51,14 +51,14 @@ def test_rates_are_saved_and_not_computed_again(folder: Folder) -> None:
         exact = exact_rate("repetition", p)
         assert abs(fit.best - exact) <= 6.5 * estimate["standard_error"] + 1e-9 * exact
         assert json.loads(json.dumps(estimate))["kept"] == 1
-    again = folder.run(ESTIMATE, arguments)
+    again = folder.call(ESTIMATE, arguments)
     assert again.stderr.count("in the file already") == len(NOISE)
 
 
 def test_kept_shots_are_decoded(folder: Folder) -> None:
     names = with_circuits(folder)[:2]
     arguments = f"--decoders pymatching --circuits {' '.join(names)} {ARGUMENTS}"
-    folder.run(ESTIMATE, f'{arguments} --postselected_detectors_predicate "index==0"')
+    folder.call(ESTIMATE, f'{arguments} --postselected_detectors_predicate "index==0"')
     kept_rows = rows_of(folder)
     for p, row in kept_rows.items():
         estimate: dict[str, Any] = row.json_metadata["estimate"]
@@ -74,7 +74,7 @@ def test_kept_shots_are_decoded(folder: Folder) -> None:
         assert abs(estimate["logical_error_rate"] - wrong / kept.sum()) < 5.4 * error
         assert abs(estimate["kept"] - kept.mean()) < 0.01
     # The rates of all shots are other rows.
-    folder.run(ESTIMATE, arguments)
+    folder.call(ESTIMATE, arguments)
     rows = sinter.read_stats_from_csv_files(folder.path / "rates.csv")
     assert len({row.strong_id for row in rows}) == 2 * len(names)
 
@@ -84,7 +84,7 @@ def test_a_row_for_each_least_gap(folder: Folder) -> None:
     (folder.path / "p=0.1.stim").write_text(str(repetition_code(p, distance=3)))
     coarse = ARGUMENTS.replace("0.2", "0.5")
     arguments = f"--decoders pymatching --confidence --circuits p=0.1.stim {coarse}"
-    folder.run(ESTIMATE, arguments)
+    folder.call(ESTIMATE, arguments)
     rows = sinter.read_stats_from_csv_files(folder.path / "rates.csv")
     found = {row.json_metadata["gap"]: row.json_metadata["estimate"] for row in rows}
     rate = repetition_code(p, distance=3).logical_error_rate(
@@ -97,7 +97,7 @@ def test_a_row_for_each_least_gap(folder: Folder) -> None:
         assert (facts["kept"], facts["kept_and_wrong"]) == (point.kept, point.kept_and_wrong)
         assert facts["interval"] == list(point.interval)
         assert facts["interval"][0] < facts["logical_error_rate"] < facts["interval"][1]
-    again = folder.run(ESTIMATE, arguments)
+    again = folder.call(ESTIMATE, arguments)
     assert "in the file already" in again.stderr
 
 
@@ -115,10 +115,10 @@ def test_what_is_refused(folder: Folder) -> None:
         ("pymatching", "--confidence --metadata_func \"{'gap':1}\"", 'the key "gap", as --confidence'),
         ("soft_postselect", "--confidence", "--confidence asks a decoder how sure it is"),
     ):
-        refused = folder.run(ESTIMATE, f"--decoders {decoder} --circuits {names} {more}", code=2)
+        refused = folder.call(ESTIMATE, f"--decoders {decoder} --circuits {names} {more}", code=2)
         assert message in refused.stderr
     for more in ("", "--quiet --seed 1"):
-        refused = folder.run(ESTIMATE, f"--circuits {names} {more}", code=2)
+        refused = folder.call(ESTIMATE, f"--circuits {names} {more}", code=2)
         assert "Pass --decoders soft_postselect, which discards a shot if any of them fires" in refused.stderr
 
 

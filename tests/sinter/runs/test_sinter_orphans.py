@@ -110,7 +110,7 @@ def test_hangup_ends_the_workers_too(folder: Folder, command: list[str]) -> None
 def test_signals_that_come_in_a_row_do_not_disturb_the_end(folder: Folder) -> None:
     """As at the end of a session, when the terminal, the shell and the system send one each."""
     process, workers = start_endless(folder, OURS)
-    for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         process.send_signal(number)
     _, stderr = process.communicate(timeout=60)
     assert process.returncode == 130

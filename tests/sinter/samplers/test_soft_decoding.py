@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pymatching
 import pytest
-import scipy.stats
 import sinter
 import stim
 
@@ -21,7 +20,7 @@ import stim_nonclifford as snc
 from sinter_plugin import SoftDecodingSampler, sinter_decoders
 from stim_nonclifford.rates.decoding.decoders import installed_decoders
 
-from ...support.processes.sinter_runs import OURS, SINTER, Folder, assert_rate, both_commands
+from ...support.processes.sinter_runs import OURS, SINTER, Folder, assert_rate
 
 FALSE_ALARM = 1e-7
 BY_CHANCE = pytest.mark.filterwarnings("ignore:Single errors flip:stim_nonclifford.InexactErrorModelWarning")
@@ -60,16 +59,6 @@ def collected(
     return sampler.sample_range(0, first) + sampler.sample_range(first, shots - first)
 
 
-def sinters_pymatching(circuit: stim.Circuit, shots: int, mask: np.ndarray | None) -> sinter.AnonTaskStats:
-    task = sinter.Task(
-        circuit=circuit,
-        detector_error_model=circuit.detector_error_model(decompose_errors=True),
-        postselection_mask=None if mask is None else np.packbits(mask, bitorder="little"),
-    )
-    [stats] = sinter.collect(num_workers=1, tasks=[task], decoders=["pymatching"], max_shots=shots)
-    return stats
-
-
 @pytest.mark.parametrize("code", ["surface_code:rotated_memory_x", "repetition_code:memory"])
 @pytest.mark.parametrize("distance", [3, 5, 7])
 def test_the_predictions_are_those_of_pymatching(code: str, distance: int) -> None:
@@ -85,21 +74,6 @@ def test_the_predictions_are_those_of_pymatching(code: str, distance: int) -> No
         assert (found.shots, found.discards) == (20_000, 20_000 - int(kept.sum()))
         assert found.errors == wrong.sum()
         assert found.custom_counts["survivors"] == kept.sum()
-
-
-@pytest.mark.parametrize("with_mask", [False, True])
-@pytest.mark.parametrize("distance", [3, 5, pytest.param(7, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("code", ["surface_code:rotated_memory_x", "repetition_code:memory"])
-def test_agrees_with_sinters_pymatching(code: str, distance: int, with_mask: bool) -> None:
-    """Error and discard rates, drawn independently by Stim; each comparison fails by chance at 1e-7."""
-    circuit = memory(distance, 0.02, code)
-    mask = np.arange(circuit.num_detectors) < 2 if with_mask else None
-    shots = 100_000
-    ours, theirs = collected(circuit, shots, mask=mask), sinters_pymatching(circuit, shots, mask)
-    for name in ("errors", "discards"):
-        found = [getattr(ours, name), getattr(theirs, name)]
-        table = [found, [shots - count for count in found]]
-        assert found == [0, 0] or scipy.stats.fisher_exact(table).pvalue > FALSE_ALARM, (name, found)
 
 
 def test_nothing_but_the_seed_changes_the_result() -> None:
@@ -413,25 +387,6 @@ def folder(tmp_path: Path) -> Any:
     (tmp_path / "code.stim").write_text(str(snc.Circuit(T_CODE).to_stim()))
     yield found
     found.end_all()
-
-
-@both_commands
-def test_on_the_command_line(folder: Folder, command: list[str]) -> None:
-    """A run that is interrupted by its own limits continues, and its numbers are those of the T gate."""
-    arguments = (
-        "--circuits code.stim --decoders soft_pymatching --postselect_detectors_with_non_zero_4th_coord"
-        " --processes 1 --quiet --save_resume_filepath stats.csv --max_shots "
-    )
-    (folder.path / "code.stim").write_text(
-        str(snc.Circuit(T_CODE.replace("DETECTOR rec", "DETECTOR(0, 0, 0, 0) rec")).to_stim())
-    )
-    folder.run(command, arguments + "20_000")
-    folder.run(command, arguments + "60_000")
-    [stats] = folder.stats()
-    assert stats.shots == 60_000
-    assert_rate(stats.discards, 60_000, 0.1)
-    assert_rate(stats.errors, 60_000 - stats.discards, 0.05)
-    assert stats.custom_counts["survivors"] == stats.shots - stats.discards
 
 
 def test_messages_of_the_command(folder: Folder) -> None:

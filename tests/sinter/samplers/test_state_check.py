@@ -11,7 +11,6 @@ import scipy.stats
 import sinter
 import stim
 
-import sinter_plugin
 import stim_nonclifford as snc
 from sinter_plugin import LogicalStateCheck, SoftDecodingSampler, SoftPostselectSampler
 from sinter_plugin.samplers.state_check import frame_circuit
@@ -277,17 +276,3 @@ def test_without_a_decoder() -> None:
         SoftPostselectSampler(state_check="T", count_observable_error_combos=True).compiled_sampler_for_task(
             task
         )
-
-
-def test_with_sinter_collect() -> None:
-    task = sinter_plugin.task(snc.Circuit(CIRCUIT), json_metadata={"p": FLAGGED})
-    sampler = SoftDecodingSampler(state_check=T_STATE, error_model="noise_only")
-    (stats,) = sinter.collect(
-        num_workers=2,
-        tasks=[task],
-        decoders=["checked"],
-        custom_decoders={"checked": sampler},
-        max_shots=20_000,
-    )
-    expected = UNSEEN * (1 - READOUT) + 0.5 * READOUT
-    assert scipy.stats.binomtest(stats.errors, stats.shots, expected).pvalue > FALSE_ALARM

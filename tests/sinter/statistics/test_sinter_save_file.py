@@ -311,20 +311,12 @@ def test_no_room_for_a_file_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert not list(tmp_path.iterdir())
 
 
-def test_goes_on_after_a_cut(folder: Folder) -> None:
-    path = folder.path / "stats.csv"
-    path.write_bytes(text_of(POSTSELECTED, MORE_POSTSELECTED)[:-20])
-    done = folder.run(OURS, f"{COLLECT}{SAVE} --max_shots 5000")
-    assert "stats.csv, line 3: the line was cut off and has been dropped" in done.stderr
-    assert folder.shots() == 123456 + 5000
-
-
 @pytest.mark.parametrize("argument", ["--save_resume_filepath", "--existing_data_filepaths"])
 def test_broken_file_is_reported_before_anything_is_sampled(folder: Folder, argument: str) -> None:
     path = folder.path / "stats.csv"
     data = text_of(POSTSELECTED[:70] + POSTSELECTED, POSTSELECTED)
     path.write_bytes(data)
-    done = folder.run(OURS, f"{COLLECT} --max_shots 5000 {argument} stats.csv", code=2)
+    done = folder.call(OURS, f"{COLLECT} --max_shots 5000 {argument} stats.csv", code=2)
     assert "error: stats.csv, line 2: not a row of statistics" in done.stderr
     assert "Traceback" not in done.stderr
     assert path.read_bytes() == data
@@ -333,6 +325,6 @@ def test_broken_file_is_reported_before_anything_is_sampled(folder: Folder, argu
 def test_cut_file_of_existing_data_is_reported_and_not_changed(folder: Folder) -> None:
     data = text_of(POSTSELECTED, POSTSELECTED)[:-9]
     (folder.path / "old.csv").write_bytes(data)
-    done = folder.run(OURS, f"{COLLECT} --max_shots 5000 --existing_data_filepaths old.csv", code=2)
+    done = folder.call(OURS, f"{COLLECT} --max_shots 5000 --existing_data_filepaths old.csv", code=2)
     assert "error: old.csv, line 3: the line was cut off" in done.stderr
     assert (folder.path / "old.csv").read_bytes() == data

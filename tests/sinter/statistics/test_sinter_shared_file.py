@@ -194,16 +194,6 @@ class TestChangedDuringTheRun:
         counted = {row.decoder: row.shots for each in files for row in folder.stats(each.name)}
         assert counted["b"] == 1
 
-    def test_moved(self, folder: Folder) -> None:
-        run = folder.start(OURS, f"{ENDLESS} --seed 5")
-        wait_until(lambda: folder.shots() > 0)
-        (folder.path / "stats.csv").rename(folder.path / "old.csv")
-        stderr = self.ended(folder, run)
-        assert "stats.csv was deleted or moved during the run" in stderr
-        assert folder.shots("old.csv") > 0
-        done = folder.run([*OURS[:-1], "combine"], "old.csv stats.csv.rescued-1", code=2)
-        assert "of seed 5 are counted 2 times" in done.stderr
-
     def test_other_program_appends(self, folder: Folder) -> None:
         """As `sinter collect`, which does not ask for the lock."""
         run = folder.start(OURS, ENDLESS)

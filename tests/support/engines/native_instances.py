@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
@@ -58,15 +58,38 @@ class Case:
 
     Attributes:
         right: Arguments that it takes.
-        wrong: For each argument, values that it must refuse.
+        more: Values of arguments that it must refuse, besides those that are wrong for any argument like the right one.
         instance: Makes the object whose method it is.
         runs: Whether it can be called with the right arguments here.
+        instead: The values that it must refuse, where something like the right one need not be wrong.
     """
 
     right: dict[str, Any]
-    wrong: dict[str, list[Any]]
+    more: dict[str, list[Any]] = field(default_factory=dict)
     instance: Callable[[], Any] | None = None
     runs: bool = True
+    instead: dict[str, list[Any]] = field(default_factory=dict)
+
+    @property
+    def wrong(self) -> dict[str, list[Any]]:
+        """For each argument, values that it must refuse."""
+        return {
+            name: self.instead[name]
+            if name in self.instead
+            else [*wrong_like(value), *self.more.get(name, ())]
+            for name, value in self.right.items()
+        }
+
+
+def wrong_like(right: Any) -> list[Any]:
+    """What is wrong in the place of a value, whatever it means."""
+    if isinstance(right, np.ndarray):
+        return arrays(right)
+    if right is ATTRIBUTES:
+        return [None, SimpleNamespace(), BROKEN_PLAN]
+    if isinstance(right, int) and not isinstance(right, bool | Kind):
+        return WRONG_NUMBERS[right < 0 :]
+    return [None, "0"] if isinstance(right, float) else [None]
 
 
 def plan_of_all_kinds() -> SamplingPlan:
@@ -129,12 +152,17 @@ def ints(*numbers: int) -> np.ndarray:
     return np.array(numbers, dtype=np.int32)
 
 
-def arrays(right: np.ndarray, *others: np.ndarray) -> list[Any]:
+def without_length(right: np.ndarray) -> list[Any]:
+    """As ``arrays``, for arguments that may be of any length."""
+    return arrays(right)[2:]
+
+
+def arrays(right: np.ndarray) -> list[Any]:
     """Short, long, of another dtype or shape, and no array."""
     wrong: list[Any] = [np.append(right, [1]).astype(right.dtype)]
     if len(right):
         wrong.append(right[:-1])
-    wrong += [right.astype(np.complex128), right[None, :], None, "text", *others]
+    wrong += [right.astype(np.complex128), right[None, :], None, "text"]
     if right.dtype == np.float64:
         for number in (-1.0, np.nan, np.inf):
             wrong.append(np.full(max(len(right), 1), number))
@@ -147,7 +175,7 @@ H = [([(0, 2)], False), ([(0, 1)], False)]
 CX = [([(0, 1), (1, 1)], False), ([(0, 2)], False), ([(1, 1)], False), ([(0, 2), (1, 2)], False)]
 
 
-WRONG_FACTORS = [[(9, 1)], [(0, 0)], [(0, 4)], [(-1, 1)], [(0,)], None]
+WRONG_FACTORS = [[(9, 1)], [(0, 0)], [(0, 4)], [(-1, 1)], [(0,)]]
 
 
 WRONG_NUMBERS = [-1, 2**64, 1.5, None]
@@ -214,13 +242,6 @@ def paths() -> _native.PathExpectations:
 SHOTS = {"seed": 1, "first_shot": 0, "shots": 3}
 
 
-WRONG_SHOTS = {
-    "seed": [*WRONG_NUMBERS],
-    "first_shot": [*WRONG_NUMBERS, 2**63],
-    "shots": [*WRONG_NUMBERS, MAX],
-}
-
-
 IMAGE = _native.plan_image(ATTRIBUTES)
 
 
@@ -236,12 +257,6 @@ SIGNATURE_WORDS = -(-PLAN.num_signature_bits // 64)
 ROWS = (long(0, 2, 3), ints(0, 4, 1))
 
 
-WRONG_STARTS = arrays(ROWS[0], long(0, 9, 3), long(-1, 2, 3), long(0, 2, 99), long())
-
-
-WRONG_BITS = [*arrays(ROWS[1]), ints(0, -4, 1)]
-
-
 STEPS = path_steps((_native.ACTIVATE, 0, 0, 1, 0), angles=[(0.8, 0.6, -1)])
 
 
@@ -252,4 +267,4 @@ def changed_steps(field: str, value: Any) -> Any:
     return steps
 
 
-WRONG_WEIGHTS = [*WRONG_NUMBERS, 5, 65, 2**32 - 1]
+WRONG_WEIGHTS = [5, 65, 2**32 - 1]

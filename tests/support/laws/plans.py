@@ -1,11 +1,10 @@
-"""Plans made of what the two sweeps find, compared with the distribution that the sweeps give."""
+"""Plans made of what the two sweeps find."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
-import pytest
 import stim
 
 from stim_nonclifford.simulation.compiler.plans.needed_operations import needed_operations
@@ -18,11 +17,6 @@ from stim_nonclifford.simulation.compiler.sweeps.effects import EffectTable
 from stim_nonclifford.simulation.compiler.sweeps.forward_sweep import QuantumProgram, forward_sweep
 from stim_nonclifford.simulation.compiler.sweeps.operations import Operation
 from stim_nonclifford.simulation.plan import SamplingPlan
-
-from .effect_laws import output_distribution
-from .exact import Distribution, exact_outputs, largest_difference
-
-TOLERANCE = 1e-12
 
 
 def swept(circuit: stim.Circuit, *, keep_order: bool = False) -> tuple[QuantumProgram, EffectTable]:
@@ -50,19 +44,3 @@ def plan_of(
 def plan_of_noise(table: EffectTable, requested: RequestedOutputs, constant: int = 0) -> SamplingPlan:
     """The same without quantum operations."""
     return plan_of([], table, requested, constant)
-
-
-def assert_plan_samples_the_table(
-    operations: Sequence[Operation], table: EffectTable, requested: RequestedOutputs, constant: int
-) -> SamplingPlan:
-    """Compares a plan's distribution of the reported outputs of kept shots with that of the sweeps."""
-    plan = plan_of(operations, table, requested, constant)
-    expected: Distribution = {}
-    for outputs, probability in output_distribution(operations, table, constant).items():
-        if not any(outputs >> output & 1 for output in requested.postselected):
-            row = sum((outputs >> output & 1) << k for k, output in enumerate(requested.reported))
-            expected[row] = expected.get(row, 0.0) + probability
-    found = exact_outputs(plan)
-    assert largest_difference(found.kept, expected) < TOLERANCE
-    assert found.discarded == pytest.approx(1 - sum(expected.values()), abs=TOLERANCE)
-    return plan

@@ -1,15 +1,10 @@
-"""Lists of operations as the forward sweep makes them, and the distribution of their outcomes."""
+"""Lists of operations as the forward sweep makes them."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
-
-import numpy as np
 
 from stim_nonclifford.simulation.compiler.sweeps.operations import Operation, OperationKind, RotationTerm
-
-from .operation_vectors import paths
 
 
 def rotate(width: int, x: int, z: int, *, number: int = 0, half_turns: float = 0.25) -> Operation:
@@ -77,14 +72,3 @@ def random_operations(rng: random.Random, length: int) -> list[Operation]:
         operations.append(measure(left, x, z, number=length + left, outcome=outcome))
         outcome += 1
     return operations
-
-
-def law(operations: Sequence[Operation], reversed_signs: set[int]) -> dict[frozenset[int], float]:
-    """The probability of each combination of outcomes: the numbers of those that are 1.
-
-    ``paths`` checks the widths too.
-    """
-    return {
-        frozenset(number for number, outcome in outcomes.items() if outcome): np.vdot(vector, vector).real
-        for outcomes, vector in paths(operations, lambda term, _: term.sign in reversed_signs)
-    }

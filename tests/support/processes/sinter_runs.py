@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import io
 import os
 import shlex
 import signal
@@ -11,13 +12,17 @@ import subprocess
 import sys
 import sysconfig
 import time
+import warnings
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
 import pytest
 import scipy.stats
 import sinter
+
+from sinter_plugin.__main__ import main
 
 FALSE_ALARM = 1e-7  # of one comparison; samplers here have no seed
 REPOSITORY = Path(__file__).parents[3]
@@ -90,6 +95,25 @@ class Folder:
         )
         assert done.returncode == code, done.stderr
         return done
+
+    def call(self, command: list[str], arguments: str, *, code: int = 0) -> subprocess.CompletedProcess[str]:
+        """The same in this process, for our own commands: it spares a second for Python and the imports."""
+        assert command[:3] == OURS[:3]
+        given = [*command[3:], *shlex.split(arguments)]
+        out, err = io.StringIO(), io.StringIO()
+        before = Path.cwd()
+        os.chdir(self.path)
+        try:
+            with redirect_stdout(out), redirect_stderr(err), warnings.catch_warnings():
+                warnings.simplefilter("default")
+                try:
+                    found = main(given)
+                except SystemExit as end:
+                    found = int(end.code or 0)
+        finally:
+            os.chdir(before)
+        assert found == code, err.getvalue()
+        return subprocess.CompletedProcess(given, found, out.getvalue(), err.getvalue())
 
     def hide_gpus(self) -> None:
         self.environment["CUDA_VISIBLE_DEVICES"] = ""

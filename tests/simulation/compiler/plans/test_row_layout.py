@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pytest
 
+from stim_nonclifford import Circuit
 from stim_nonclifford.simulation.compiler.algebra.gf2 import masks_of, ones
 from stim_nonclifford.simulation.compiler.plans import row_layout
 from stim_nonclifford.simulation.compiler.plans.needed_operations import needed_operations
@@ -18,12 +19,12 @@ from stim_nonclifford.simulation.plan import SamplingPlan, SparseRows
 
 from ....support.laws.exact import mask, rank
 from ....support.laws.plans import (
-    assert_plan_samples_the_table,
     plan_of,
     plan_of_noise,
     random_request,
     swept,
 )
+from ....support.laws.records import assert_records_agree
 from ....support.oracle.random_circuits import random_circuit
 from ....support.seeds import seeds
 
@@ -58,21 +59,6 @@ def assert_no_row_is_there_twice(plan: SamplingPlan) -> None:
     assert rank(mask(plan.coins.row(c).tolist()) for c in range(len(plan.coins))) == len(plan.coins)
     signature = range(plan.num_checks, plan.num_checks + plan.num_signature_bits)
     assert not set(signature) & set(plan.constant.tolist())
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_noise_alone(seed: int) -> None:
-    """Tables of the seeds [11, seed, 0], ..., any outputs reported, any postselected on."""
-    never = 0
-    for k in range(40):
-        rng = np.random.default_rng([11, seed, k])
-        num_outputs = int(rng.integers(1, 8))
-        table, constant = random_table(rng, num_outputs), int(rng.integers(1 << num_outputs))
-        plan = assert_plan_samples_the_table([], table, random_request(rng, num_outputs), constant)
-        assert plan.num_signature_bits == plan.num_outcome_checks == 0
-        assert_no_row_is_there_twice(plan)
-        never += plan.never_kept
-    assert 0 < never < 40
 
 
 def test_mechanisms_with_equal_effects_on_what_is_read_are_one() -> None:
@@ -156,7 +142,6 @@ def test_without_elimination(seed: int, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(row_layout, "_MAX_BASIS_BITS", 0)
     for k in range(5):
         rng = np.random.default_rng([13, seed, k])
-        quantum, table = swept(random_circuit(rng, num_qubits=3, num_operations=25, max_records=6))
-        requested = random_request(rng, table.num_outputs)
-        plan = assert_plan_samples_the_table(quantum.operations, table, requested, table.base_outputs)
-        assert_no_row_is_there_twice(plan)
+        circuit = Circuit(random_circuit(rng, num_qubits=3, num_operations=25, max_records=6))
+        assert_records_agree(circuit)
+        assert_no_row_is_there_twice(circuit.compile().record_plan())

@@ -86,23 +86,11 @@ def assert_same_patterns(expected: Patterns) -> None:
 
 
 @pytest.mark.parametrize("p", PROBABILITIES)
-def test_flip(p: float) -> None:
+def test_flips_depolarizing_and_heralded_noise(p: float) -> None:
     assert_same_patterns({1: p})
     assert_same_patterns({0b1010: p})
-
-
-@pytest.mark.parametrize("p", PROBABILITIES)
-def test_depolarize1(p: float) -> None:
     assert_same_patterns(dict.fromkeys((X, Y, Z), p / 3))
-
-
-@pytest.mark.parametrize("p", PROBABILITIES)
-def test_depolarize2(p: float) -> None:
     assert_same_patterns(dict.fromkeys(PAIRS, p / 15))
-
-
-@pytest.mark.parametrize("p", PROBABILITIES)
-def test_heralded_erase(p: float) -> None:
     assert_same_patterns({HERALD | pauli: p / 4 for pauli in (0, X, Y, Z)})
 
 

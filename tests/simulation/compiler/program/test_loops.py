@@ -41,7 +41,7 @@ def random_loops(seed: int, count: int) -> Iterator[stim.Circuit]:
 def test_iterations_are_those_of_the_unrolled_circuit() -> None:
     """Seed 1; all instructions, records and chains of correlated errors that reach over the ends."""
     num_chains = 0
-    for circuit in random_loops(1, 200):
+    for circuit in random_loops(1, 60):
         flat = circuit.flattened()
         looped = program_of(circuit)
         assert list(one_by_one(looped)) == list(one_by_one(program_of(flat)))
@@ -53,7 +53,7 @@ def test_iterations_are_those_of_the_unrolled_circuit() -> None:
         assert [looped.places[k] for k in range(-1, len(places) - 1)] == places[-1:] + places[:-1]
         assert [looped.steps[k] for k in range(len(places))] == list(looped.steps)
         num_chains += "CORRELATED_ERROR" in str(circuit)
-    assert num_chains > 50
+    assert num_chains > 15
 
 
 @pytest.mark.parametrize(
@@ -133,21 +133,21 @@ def test_instructions_can_be_numbered() -> None:
         snc.Circuit(nested).compile()
 
 
-@pytest.mark.parametrize("depth", [20_000, 100_000, 300_000])
-@pytest.mark.parametrize("body", ["", "T 0\nM 0\n"])
-def test_deep_nesting_is_refused_before_stim_sees_it(depth: int, body: str) -> None:
+@pytest.mark.parametrize("depth", [20_000, 300_000])
+def test_deep_nesting_is_refused_before_stim_sees_it(depth: int) -> None:
     """10^5 levels end Stim's parser with a segmentation fault, 20 000 took 1.35 GB."""
     output = run_limited(
         f"""
-        text = "H 0\\n" + "REPEAT 2 {{\\n" * {depth} + {body!r} + "}}\\n" * {depth}
-        print(refusal(snc.Circuit, text))
-        circuit = snc.Circuit("H 0")
-        print(refusal(circuit.append_from_stim_program_text, text))
+        for body in ("", "T 0\\nM 0\\n"):
+            text = "H 0\\n" + "REPEAT 2 {{\\n" * {depth} + body + "}}\\n" * {depth}
+            print(refusal(snc.Circuit, text))
+            circuit = snc.Circuit("H 0")
+            print(refusal(circuit.append_from_stim_program_text, text))
         """,
         memory=400 << 20,
-        seconds=5,
+        seconds=8,
     )
-    assert output == "ValueError: Line 102: `REPEAT 2 {`: REPEAT blocks are nested more than 100 deep.\n" * 2
+    assert output == "ValueError: Line 102: `REPEAT 2 {`: REPEAT blocks are nested more than 100 deep.\n" * 4
 
 
 def test_braces_that_open_no_block_do_not_count() -> None:

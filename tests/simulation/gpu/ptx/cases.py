@@ -163,8 +163,8 @@ def _same(plan: SamplingPlan) -> SamplingPlan:
 CASES = {
     case.name: case
     for case in (
-        Case(name="T gates", plan=t_circuit, shots=2000),
-        Case(name="d=3", plan=lambda: counting(cultivation(3)), shots=100_000),
+        Case(name="T gates", plan=t_circuit, shots=500),
+        Case(name="d=3", plan=lambda: counting(cultivation(3)), shots=30_000),
         Case(name="d=3, p=0.005", plan=lambda: counting(cultivation(3, 5e-3)), shots=50_000),
         Case(name="d=5", plan=lambda: counting(cultivation(5)), shots=100_000),
         Case(name="d=5, p=0.003", plan=lambda: counting(cultivation(5, 3e-3)), shots=50_000),

@@ -88,8 +88,8 @@ def test_equals_one_search(circuit: snc.Circuit) -> None:
     plan = asked.plan()
     assert decided_by_faults(plan, mechanisms_of(plan))
     found, (expected, basis) = (
-        circuit.logical_error_rate(seed=1, relative_error=2e-3, postselection_mask="all"),
-        one_search(asked, Limits(relative_error=2e-3)),
+        circuit.logical_error_rate(seed=1, relative_error=5e-4, postselection_mask="all"),
+        one_search(asked, Limits(relative_error=5e-4)),
     )
     assert found.kept == pytest.approx(expected.kept, rel=1e-7)
     # Of what was looked at: the bound of what was not is part of the standard errors of the rates.

@@ -330,7 +330,7 @@ class Estimator:
         last = self._known.num_exact - 1
         branching = max(2.0, self._known.study.branching)
         beginnings = float(self._known.exact(last).steps) * branching ** (weight - 2 - last)
-        return beginnings + draws * branching
+        return beginnings + draws * branching if self._known.draws_of_clump else beginnings * branching
 
     def _cost_of_join(self, stratum: SampledWeight, halves: int) -> float:
         sets = halves**2 / stratum.scale * self._known.passing_odds(stratum)

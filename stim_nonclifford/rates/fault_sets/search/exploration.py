@@ -213,7 +213,7 @@ class Exploration:
             self._report(f"weight {stratum.weight}: {draws:.3g} draws")
             self._round += 1
             found = self.study.draw(
-                stratum.weight, spacing, self._seed_of_round(), int(2 * draws), _DRAWS_OF_CLUMP, passing
+                stratum.weight, spacing, self._seed_of_round(), int(2 * draws), self.draws_of_clump, passing
             )
             self._spend(stratum, of_draws(found["steps"], len(found["members"]) / stratum.weight))
             if found["is_complete"]:
@@ -316,6 +316,11 @@ class Exploration:
     def cost_of_list(self, stratum: SampledWeight, number: int) -> float:
         """The cost of a list of all sets with so many keys, about."""
         return of_list(number * self._steps_of_key(stratum.weight)) + self._cost_of_keyed_pairs
+
+    @property
+    def draws_of_clump(self) -> float:
+        """Sets that are drawn together; 0: each alone, as all count where only P(kept) is asked for."""
+        return 0.0 if self._passing_only else _DRAWS_OF_CLUMP
 
     @property
     def may_list(self) -> bool:

@@ -241,7 +241,15 @@ class FaultSetStudy:
         max_laws: int = ...,
     ) -> dict[str, Any]: ...
     def bounds(self, closed: npt.NDArray[np.float64], negligible: float) -> dict[str, Any]: ...
-    def draw(self, weight: int, spacing: float, seed: int, max_draws: int) -> dict[str, Any]: ...
+    def draw(
+        self,
+        weight: int,
+        spacing: float,
+        seed: int,
+        max_draws: int,
+        per_clump: float = ...,
+        passing: float = ...,
+    ) -> dict[str, Any]: ...
     def join(
         self,
         left: int,
@@ -262,6 +270,14 @@ class FaultSetStudy:
         self, weight: int, odds: npt.NDArray[np.float64], values: npt.NDArray[np.float64], columns: int
     ) -> npt.NDArray[np.float64]: ...
     def release(self) -> None: ...
+    def sets_like(
+        self,
+        members: npt.NDArray[np.uint32],
+        weight: int,
+        max_steps_each: int,
+        max_steps: int,
+        max_sets: int,
+    ) -> dict[str, Any]: ...
     def sets_with(self, weight: int, values: npt.NDArray[np.float64]) -> npt.NDArray[np.uint32]: ...
 
 class CircuitStepKind(Enum):

@@ -119,12 +119,15 @@ nb::dict bounds(FaultSetStudy& study, const Input<double>& closed, double neglig
     return dict_of("passing", std::move(found.passing), "most", std::move(found.most));
 }
 
-nb::dict draw(FaultSetStudy& study, uint32_t weight, double spacing, uint64_t seed, uint64_t max_draws) {
+nb::dict draw(FaultSetStudy& study, uint32_t weight, double spacing, uint64_t seed, uint64_t max_draws, double per_clump, double passing) {
     check_weight(study, weight, 1);
     require(spacing > 0 && std::isfinite(spacing), "spacing must be positive and finite.");
     require(max_draws <= most_draws, "max_draws must be at most 2^48.");
-    auto found = without_gil([&] { return study.draw(weight, spacing, seed, max_draws); });
-    return dict_of("is_complete", found.is_complete, "steps", found.steps, "members", std::move(found.members));
+    require(per_clump >= 0 && std::isfinite(per_clump), "per_clump must be finite and not negative.");
+    require(passing >= 0 && std::isfinite(passing), "passing must be finite and not negative.");
+    auto found = without_gil([&] { return study.draw(weight, spacing, seed, max_draws, per_clump, passing); });
+    return dict_of("is_complete", found.is_complete, "steps", found.steps, "members", std::move(found.members), "clumps",
+                   std::move(found.clumps));
 }
 
 nb::dict join(FaultSetStudy& study, uint32_t left, uint32_t right, uint32_t draws, uint64_t seed, uint64_t round,
@@ -167,6 +170,17 @@ nb::object sets_with(FaultSetStudy& study, uint32_t weight, const Input<double>&
     check_weight(study, weight, 0);
     snc::require_not_negative(of_keys, "values");
     return to_array(without_gil([&] { return study.sets_with(weight, of_keys); }));
+}
+
+nb::dict sets_like(FaultSetStudy& study, const Input<uint32_t>& members, uint32_t weight, uint64_t max_steps_each, uint64_t max_steps,
+                   uint64_t max_sets) {
+    const std::vector<uint32_t> examples = to_vector(members);
+    check_weight(study, weight, 1);
+    require(examples.size() % weight == 0, "members must be [sets][weight].");
+    snc::require_range(examples, 0, study.table().num_mechanisms(), "members");
+    auto found = without_gil([&] { return study.sets_like(examples, weight, {max_steps_each, max_steps, max_sets}); });
+    return dict_of("steps", found.steps, "members", std::move(found.members), "examples", std::move(found.examples), "is_complete",
+                   std::move(found.is_complete));
 }
 
 nb::dict to_dict(snc::KeptBranches branches) {
@@ -237,6 +251,7 @@ void bind_fault_sets(nb::module_& m) {
         .def("bounds", &bounds, nb::arg("closed"), nb::arg("negligible"),
              "Upper bounds on the total weight of the sets of each size: that pass the checks, and that flip any one set of checks.")
         .def("draw", &draw, nb::arg("weight"), nb::arg("spacing"), nb::arg("seed"), nb::arg("max_draws"),
+             nb::arg("per_clump") = 0.0, nb::arg("passing") = 0.0,
              "A Poisson process of draws from all sets of a weight.")
         .def("join", &join, nb::arg("left"), nb::arg("right"), nb::arg("draws"), nb::arg("seed"),
              nb::arg("round"), nb::arg("max_sets"), nb::arg("ratios"), nb::arg("num_circuits"), nb::arg("kept_only"), "Sets of left + right mechanisms, out of as many draws of each part.")
@@ -247,5 +262,7 @@ void bind_fault_sets(nb::module_& m) {
              "For each mechanism the sums over the sets with it: odds of the set times the values of its key.")
         .def("release", [](FaultSetStudy& study) { without_gil([&] { study.release(); }); },
              "Gives back the memory that only makes searches faster.")
+        .def("sets_like", &sets_like, nb::arg("members"), nb::arg("weight"), nb::arg("max_steps_each"), nb::arg("max_steps"), nb::arg("max_sets"),
+             "For each of some sets, all sets that flip the same checks and have the same key.")
         .def("sets_with", &sets_with, nb::arg("weight"), nb::arg("values"), "The sets of a weight with a key of positive value.");
 }

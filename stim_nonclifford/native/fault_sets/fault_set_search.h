@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -44,13 +45,28 @@ inline std::vector<uint32_t> joined(std::vector<std::vector<uint32_t>> groups) {
     return all;
 }
 
-// The checks that a set must flip: those of the target, or none.
-enum class FaultSetGoal : uint8_t { target, nothing };
+// The checks that a set must flip.
+struct FaultSetGoal {
+    std::vector<uint64_t> checks;
+    uint64_t hash = 0;
+
+    static FaultSetGoal target(const FaultSetTable& table) { return {{table.target(), table.target() + table.check_words()}, table.target_hash()}; }
+    static FaultSetGoal nothing(const FaultSetTable& table) { return {std::vector<uint64_t>(table.check_words()), 0}; }
+    // Those that some mechanisms flip.
+    static FaultSetGoal of(const FaultSetTable& table, std::span<const uint32_t> members) {
+        FaultSetGoal goal = nothing(table);
+        for (uint32_t m : members) {
+            for (uint32_t w = 0; w < table.check_words(); ++w) goal.checks[w] ^= table.checks(m)[w];
+            goal.hash ^= table.hash(m);
+        }
+        return goal;
+    }
+};
 
 // A search splits into independent parts, by the first member.
-inline uint32_t num_search_parts(const FaultSetTable& table, uint32_t weight, FaultSetGoal goal) {
+inline uint32_t num_search_parts(const FaultSetTable& table, uint32_t weight, const FaultSetGoal& goal) {
     if (weight <= 2) return 1;
-    const uint32_t first_check = goal == FaultSetGoal::target ? table.first_check(table.target()) : FaultSetTable::none;
+    const uint32_t first_check = table.first_check(goal.checks.data());
     return first_check == FaultSetTable::none ? table.num_mechanisms() : static_cast<uint32_t>(table.flipping(first_check).size());
 }
 
@@ -69,19 +85,18 @@ struct EverySet {
 // `pause` is called once in a while, with the number of look-ups and similar steps since the last call. It returns the number of
 // steps until the next call, and throws to end the search.
 //
-// A visitor with a member draws() does not see every set. It returns the number of random points on an axis of sets of a
-// given total weight, and gets the set at each point. Numerous sets are then never listed one by one.
+// A visitor that draws does not see every set. It returns the number of random points on an axis of sets of a
+// given total weight, and gets the set at each point. Numerous sets are then never listed one by one. Before the last three members
+// it may leave out all sets that begin with those before.
 template <typename Visit>
 class FaultSetSearch {
    public:
     using Pause = std::function<uint64_t(uint64_t steps)>;
 
-    FaultSetSearch(const FaultSetTable& table, uint32_t weight, Visit& visit, FaultSetGoal goal, Pause pause)
+    FaultSetSearch(const FaultSetTable& table, uint32_t weight, Visit& visit, const FaultSetGoal& goal, Pause pause)
         : table_(table), weight_(weight), visit_(visit), pause_(std::move(pause)), residues_((size_t{weight} + 1) * table.check_words()) {
-        if (goal == FaultSetGoal::target) {
-            std::copy_n(table.target(), table.check_words(), residues_.begin());
-            goal_hash_ = table.target_hash();
-        }
+        std::ranges::copy(goal.checks, residues_.begin());
+        goal_hash_ = goal.hash;
         first_check_ = table.first_check(residues_.data());
     }
 
@@ -182,20 +197,34 @@ class FaultSetSearch {
             if constexpr (Visit::draws)
                 if (const ClosedSets* closed = visit_.closed_sets(left)) return draw_closed(*closed, depth, product);
             if (left == 2) return complete_with_twins(depth, product);
-            count(table_.num_mechanisms());
-            for (uint32_t m = 0; m < table_.num_mechanisms(); ++m)
+            const uint32_t size = table_.num_mechanisms();
+            count(size);
+            for (uint32_t m = 0; m < size; ++m) {
+                if (left == 3 && m + pairs_ahead < size) prefetch_pairs(hash ^ table_.hash(m + pairs_ahead));
                 if (left != 3 || table_.may_be_pair(hash ^ table_.hash(m))) push(depth, product, hash, m, check, left == 3);
+            }
             return;
         }
+        if constexpr (Visit::draws)
+            if (left == 3 && !visit_.enter(product)) return;
         const auto candidates = table_.flipping(check);
         const uint64_t* hashes = table_.flipping_hashes(check);
         count(candidates.size());
         for (size_t k = 0; k < candidates.size(); ++k) {
             if (left == 2 && !table_.may_exist(hash ^ hashes[k])) continue;
-            if (left == 3 && !table_.may_be_pair(hash ^ hashes[k])) continue;
+            if (left == 3) {
+                if (k + pairs_ahead < candidates.size()) prefetch_pairs(hash ^ hashes[k + pairs_ahead]);
+                if (!table_.may_be_pair(hash ^ hashes[k])) continue;
+            }
             push(depth, product, hash, candidates[k], check, left == 3);
         }
+        if constexpr (Visit::draws)
+            if (left == 3) visit_.leave();
     }
+
+    // The tables of pairs are larger than any cache.
+    static constexpr size_t pairs_ahead = 12;
+    void prefetch_pairs(uint64_t hash) const { table_.prefetch_pairs(hash, Visit::draws); }
 
     void complete(uint32_t depth, double product, uint64_t hash) {
         const auto last = table_.with_checks(hash, residues_.data() + size_t{depth} * table_.check_words());

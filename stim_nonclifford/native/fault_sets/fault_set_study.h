@@ -87,10 +87,14 @@ class FaultSetStudy {
         bool is_complete = false;
         uint64_t steps = 0;
         std::vector<uint32_t> members;   // [draws][weight]
+        std::vector<uint32_t> clumps;    // [draws]: draws of different clumps are independent
     };
     // Draws sets of a weight as a Poisson process: one for each `spacing` of their mass, on average.
     // The result is incomplete if there would be many more than max_draws draws.
-    Draws draw(uint32_t weight, double spacing, uint64_t seed, uint64_t max_draws);
+    //
+    // Where a search would look at many beginnings of sets for each draw, it looks at some of them, with more draws from each: a clump.
+    // A beginning of which `per_clump` draws are expected is always looked at. `passing` is about the mass of all sets.
+    Draws draw(uint32_t weight, double spacing, uint64_t seed, uint64_t max_draws, double per_clump, double passing);
 
     struct Join {
         bool is_complete = true;         // false: there would have been more than max_sets to store, or far more in all
@@ -121,6 +125,19 @@ class FaultSetStudy {
     std::vector<double> member_sums(uint32_t weight, const Weights& odds, const std::vector<double>& values, uint32_t columns);
     // The sets of a weight with a key of positive value, [sets][weight].
     std::vector<uint32_t> sets_with(uint32_t weight, const std::vector<double>& values);
+
+    struct SetsLike {
+        uint64_t steps = 0;
+        std::vector<uint32_t> members;   // [sets][weight]
+        std::vector<uint32_t> examples;  // [sets]: the example that each is like
+        std::vector<uint8_t> is_complete;  // [examples]
+    };
+    struct LikeLimits {
+        uint64_t max_steps_each, max_steps, max_sets;
+    };
+    // For each of some sets, [examples][weight], all sets that flip the same checks and have the same key: they include it. An
+    // example for which that takes too many steps has none, and so have all after the limits of all together.
+    SetsLike sets_like(const std::vector<uint32_t>& examples, uint32_t weight, const LikeLimits& limits);
 
     // Gives back the memory that only makes searches faster.
     void release();
@@ -182,10 +199,10 @@ class FaultSetStudy {
     // the visitor that a part begins. Calls finish(group, interruption) after all sets of a group were visited.
     using Finish = std::function<void(size_t, Interruption&)>;
     template <typename MakeVisitor>
-    void search(uint32_t weight, FaultSetGoal goal, SearchSteps& steps, MakeVisitor make_visitor, const Finish& finish) const;
+    void search(uint32_t weight, const FaultSetGoal& goal, SearchSteps& steps, MakeVisitor make_visitor, const Finish& finish) const;
     // Visits every set: make_visit(group) returns a function of a set's members and weight.
     template <typename MakeVisit>
-    void visit_all(uint32_t weight, FaultSetGoal goal, SearchSteps& steps, MakeVisit make_visit,
+    void visit_all(uint32_t weight, const FaultSetGoal& goal, SearchSteps& steps, MakeVisit make_visit,
                    const Finish& finish = [](size_t, Interruption&) {}) const {
         search(weight, goal, steps, [&](size_t group, Interruption&) { return EverySet{make_visit(group)}; }, finish);
     }
@@ -207,10 +224,11 @@ class FaultSetStudy {
     Evaluated all_evaluated_;
     KeptBranches new_laws_{{0}, {}, {}};  // of the last keys that are evaluated
     std::array<ClosedSets, 4> closed_;
+    std::optional<FaultSetTable> keyed_;  // the mechanisms, with all bits of their keys as further checks
 };
 
 template <typename MakeVisitor>
-void FaultSetStudy::search(uint32_t weight, FaultSetGoal goal, SearchSteps& steps, MakeVisitor make_visitor, const Finish& finish) const {
+void FaultSetStudy::search(uint32_t weight, const FaultSetGoal& goal, SearchSteps& steps, MakeVisitor make_visitor, const Finish& finish) const {
     const size_t num_parts = num_search_parts(table_, weight, goal);
     const size_t num_groups = std::min(num_parts, max_groups);
     run_parts(num_groups, options_.num_threads, interrupted_, [&](Interruption& interruption) {

@@ -167,25 +167,41 @@ double FaultSetTable::weight_of_twins() const {
     return sum;
 }
 
+uint64_t FaultSetTable::bytes_for_pair_filter() const { return sizes_of_pair_tables(num_mechanisms()).first / 8; }
+
 uint64_t FaultSetTable::bytes_for_pairs() const {
     const auto [bits, cells] = sizes_of_pair_tables(num_mechanisms());
     return bits / 8 + cells * sizeof(float);
 }
 
-void FaultSetTable::list_pairs(Interruption& interruption) {
+void FaultSetTable::filter_pairs(Interruption& interruption) {
     Looks look(interruption);
-    const auto [bits, cells] = sizes_of_pair_tables(num_mechanisms());
-    const auto filter_shift = static_cast<uint32_t>(64 - std::countr_zero(bits));
-    const auto weights_shift = static_cast<uint32_t>(64 - std::countr_zero(cells));
+    const uint64_t bits = sizes_of_pair_tables(num_mechanisms()).first;
+    const auto shift = static_cast<uint32_t>(64 - std::countr_zero(bits));
     decltype(pair_filter_) filter(bits / 64);
+    for (uint32_t a = 0; a < num_mechanisms(); ++a) {
+        look(num_mechanisms() - a);
+        for (uint32_t b = a + 1; b < num_mechanisms(); ++b) {
+            const uint64_t bit = (hashes_[a] ^ hashes_[b]) >> shift;
+            filter[bit / 64] |= uint64_t{1} << (bit % 64);
+        }
+    }
+    pair_filter_ = std::move(filter);
+    pair_filter_shift_ = shift;
+}
+
+void FaultSetTable::list_pairs(Interruption& interruption) {
+    filter_pairs(interruption);
+    Looks look(interruption);
+    const uint64_t cells = sizes_of_pair_tables(num_mechanisms()).second;
+    const auto weights_shift = static_cast<uint32_t>(64 - std::countr_zero(cells));
     decltype(pair_weights_) weights(cells), least(cells);
     // More than what rounding can lose where some hundred floats are added to a cell.
     constexpr double round_up = 1 + 1e-4;
     for (uint32_t a = 0; a < num_mechanisms(); ++a) {
         look(num_mechanisms() - a);
         for (uint32_t b = a + 1; b < num_mechanisms(); ++b) {
-            const uint64_t hash = hashes_[a] ^ hashes_[b], bit = hash >> filter_shift;
-            filter[bit / 64] |= uint64_t{1} << (bit % 64);
+            const uint64_t hash = hashes_[a] ^ hashes_[b];
             weights[hash >> weights_shift] += static_cast<float>(round_up * weight(a) * weight(b));
         }
     }
@@ -210,9 +226,7 @@ void FaultSetTable::list_pairs(Interruption& interruption) {
         for (size_t b = a + 1; b < num_classes(); ++b) add_to_least(hash_of_class(a) ^ hash_of_class(b), of_classes[a] * of_classes[b]);
     }
     for (size_t k = 0; k < cells; ++k) weights[k] = std::max(weights[k], least[k]);
-    pair_filter_ = std::move(filter);
     pair_weights_ = std::move(weights);
-    pair_filter_shift_ = filter_shift;
     pair_weights_shift_ = weights_shift;
 }
 

@@ -13,7 +13,7 @@ from stim_nonclifford.rates.fault_sets import LogicalErrorRate
 from stim_nonclifford.rates.fault_sets.interval import interval_of_weighted_sum
 from stim_nonclifford.rates.fault_sets.search.estimator import ENOUGH
 from stim_nonclifford.rates.fault_sets.search.limits import Limits
-from stim_nonclifford.rates.fault_sets.search.samples import MISSED_COUNTS
+from stim_nonclifford.rates.fault_sets.search.strata import MISSED_COUNTS
 from stim_nonclifford.rates.fault_sets.uncertainty import is_narrow, rate_text, uncertainty_of
 
 from ...support.rates.fault_set_cases import estimate as search

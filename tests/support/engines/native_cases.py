@@ -179,8 +179,14 @@ CASES: dict[str, Case] = {
         instead={"closed": without_length(floats(1.0, 0.0))},
     ),
     "FaultSetStudy.draw": Case(
-        {"weight": 3, "spacing": 1.0, "seed": 1, "max_draws": 10},
-        {"weight": [*WRONG_WEIGHTS, 0], "spacing": [0.0, -1.0, np.nan, np.inf], "max_draws": [MAX]},
+        {"weight": 3, "spacing": 1.0, "seed": 1, "max_draws": 10, "per_clump": 1.0, "passing": 1.0},
+        {
+            "weight": [*WRONG_WEIGHTS, 0],
+            "spacing": [0.0, -1.0, np.nan, np.inf],
+            "max_draws": [MAX],
+            "per_clump": [-1.0, np.nan, np.inf],
+            "passing": [-1.0, np.nan, np.inf],
+        },
         study,
     ),
     "FaultSetStudy.enumerate": Case(
@@ -224,6 +230,17 @@ CASES: dict[str, Case] = {
     ),
     "FaultSetStudy.number_keys": Case(
         {"members": np.array([0, 1], np.uint32), "weight": 2, "kept_only": True},
+        {"members": [np.array([0, SIZE], np.uint32)], "weight": [*WRONG_WEIGHTS, 0, 3]},
+        study,
+    ),
+    "FaultSetStudy.sets_like": Case(
+        {
+            "members": np.array([0, 1], np.uint32),
+            "weight": 2,
+            "max_steps_each": 10,
+            "max_steps": 10,
+            "max_sets": 10,
+        },
         {"members": [np.array([0, SIZE], np.uint32)], "weight": [*WRONG_WEIGHTS, 0, 3]},
         study,
     ),

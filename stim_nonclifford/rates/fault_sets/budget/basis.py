@@ -31,8 +31,9 @@ from scipy import sparse
 from ....simulation.compiler import CompiledCircuit
 from ....simulation.plan import SamplingPlan
 from ..interval import COVERAGE
-from ..search.exploration import CircuitTotals, Exploration
+from ..search.exploration import Exploration
 from ..search.laws import Floats
+from ..search.strata import CircuitTotals
 from ..search.two_searches import TwoSearches
 from .grouping import groups_of, name_of_grouping
 from .layout import places_of_qubits

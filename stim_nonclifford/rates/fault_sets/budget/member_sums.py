@@ -114,9 +114,13 @@ def member_sums(known: Exploration | TwoSearches, circuit: int) -> MemberSums:
             found = known.study.member_sums(stratum.weight, odds, values.ravel(), 2)
             sums += factor * found.reshape(sums.shape)
         elif isinstance(stratum, SampledWeight):
-            sample = _sample_of(stratum, circuit, factor, values)
-            samples.append(sample)
-            sums += sample.incidence(len(odds)).T @ sample.probabilities
+            listed, sampled = (
+                _sets_of(stratum, circuit, factor, values, chosen)
+                for chosen in (~stratum.is_sampled, stratum.is_sampled)
+            )
+            samples.append(sampled)
+            for each in (listed, sampled):
+                sums += each.incidence(len(odds)).T @ each.probabilities
     known.study.release()
     nothing = known.strata[0].sums(circuit, known.values, 0.0)
     return MemberSums(by_weight, (factor * nothing.kept, factor * nothing.wrong), tuple(samples))
@@ -135,13 +139,14 @@ def _of_two(kept: MemberSums, wrong: MemberSums) -> MemberSums:
     return MemberSums(by_weight, (kept.without_faults[KEPT], wrong.without_faults[WRONG]), tuple(samples))
 
 
-def _sample_of(stratum: SampledWeight, circuit: int, factor: float, values: Floats) -> SampledSets:
+def _sets_of(
+    stratum: SampledWeight, circuit: int, factor: float, values: Floats, chosen: npt.NDArray[np.bool_]
+) -> SampledSets:
     of_sets = values[stratum.keys]
-    chosen = np.flatnonzero(of_sets[:, KEPT])
-    sides = () if stratum.method == "drawn" else stratum.sides
+    chosen = chosen & (of_sets[:, KEPT] > 0)
     return SampledSets(
         weight=stratum.weight,
         members=stratum.members[chosen],
         probabilities=factor * stratum.set_weights(circuit)[chosen, None] * of_sets[chosen],
-        sides=tuple(side[chosen] for side in sides),
+        sides=tuple(side[chosen] for side in stratum.sides),
     )

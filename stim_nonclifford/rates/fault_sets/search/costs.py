@@ -7,7 +7,7 @@ the sets that may be kept, as far as that is known without their laws.
 
 from __future__ import annotations
 
-__all__ = ["laws_for", "of_draws", "of_enumeration", "of_join", "of_laws"]
+__all__ = ["laws_for", "of_draws", "of_enumeration", "of_join", "of_laws", "of_list", "of_pairs"]
 
 _STEP = 1e-8
 _SET = 3e-8
@@ -17,10 +17,12 @@ _CANDIDATE_OUT_OF_CACHE = 1e-7
 """Added to that if there are more signatures than the cache holds."""
 _KEYS_IN_CACHE = 1e6
 _KEY = 1.5e-6
-_DRAW_STEP = 2.5e-8
+_DRAW_STEP = 1.5e-8
 _DRAW = 1e-6
 _HALF = 2.5e-7
 _FOUND = 1e-7
+_LIST_STEP = 1.3e-8
+_PAIR = 8e-8
 _LAW = 3e-6
 """A set of a join that may be kept; most of them have signatures of their own."""
 
@@ -53,3 +55,13 @@ def of_join(halves: float, sets: float, candidates: float) -> float:
     handful of noise places, whose sets are enumerated.
     """
     return _HALF * halves + _FOUND * sets + _LAW * candidates
+
+
+def of_list(steps: float) -> float:
+    """The cost of listing all sets with given keys."""
+    return _LIST_STEP * steps
+
+
+def of_pairs(mechanisms: float) -> float:
+    """The cost of tables of all pairs of so many mechanisms."""
+    return _PAIR * mechanisms**2 / 2

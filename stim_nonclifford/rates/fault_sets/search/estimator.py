@@ -20,7 +20,8 @@ from typing import NoReturn
 from .costs import of_draws, of_enumeration, of_join
 from .enumeration import enumerate_cheap, expected_enumeration
 from .exploration import Exploration
-from .samples import MISSED_COUNTS, Outlook, SampledWeight
+from .samples import SampledWeight
+from .strata import MISSED_COUNTS, Outlook
 from .study import MAX_WEIGHT
 from .wrong_tool import refuse
 
@@ -45,6 +46,15 @@ _SMALL_PART = 0.2
 _PART_OF_LIMIT = 0.2, 0.25
 """The part of the time left, and of the work limit, that the enumeration of a weight may cost where samples
 that cost as much would not be enough."""
+
+_NUMBERS_OF_KEYS = tuple(2**k for k in range(11))
+"""Of how many keys all sets may be listed at a time."""
+
+_COST_OF_PILOT = 0.2
+"""In seconds of one core: of the sample that chooses the keys of a list."""
+
+_WORTH_A_LIST = 0.85
+"""A list is made if, with it, this part of the cost is enough."""
 
 _Error = Callable[[Outlook], float]
 
@@ -82,6 +92,19 @@ class _Action:
     gain: float
     run: Callable[[], object]
     is_needed: bool = False
+
+
+@dataclass(frozen=True)
+class _ListPlan:
+    """To list the sets of so many keys, and to sample the others until little of the error is left."""
+
+    cost: float
+    error: _Error
+    number: int
+
+
+def _error_anew(share: float, error: _Error, outlook: Outlook) -> float:
+    return error(outlook.anew(share))
 
 
 class Estimator:
@@ -144,7 +167,7 @@ class Estimator:
         ):
             if known.is_out_of_time:
                 return
-            steps = self._expected_draw_steps(weight)
+            steps = self._expected_draw_steps(weight, _FIRST_SETS)
             stratum = known.sample_of(weight)
             cost = of_draws(steps, _FIRST_SETS) + known.cost_of_tosses(_FIRST_SETS)
             is_cheap = cost < _FIRST_DRAW_COST
@@ -231,17 +254,53 @@ class Estimator:
                     yield _Action(cost, gain(lambda _: 0.0), enumerate_all, is_needed)
                     if is_needed and self._has_time(cost, is_needed):
                         continue  # what was sampled before would be in vain
+            plan = self._cheaper_with_list(stratum, units)
+            if plan is not None and self._has_time(plan.cost, True):
+                cost, error, number = plan.cost, plan.error, plan.number
+                yield _Action(cost, gain(error), partial(self._list, stratum, number), True)
+                continue  # what is sampled before is dropped
             for each, error, run in self._samplings(stratum, _GROWTHS):
                 yield _Action(each, gain(error), run)
 
     def _is_sample_enough(self, stratum: SampledWeight, cost: float, units: list[float]) -> bool:
         """Whether some sample that costs less leaves little of the error of a weight."""
-        outlooks = self._known.outlooks(stratum)
-        return any(
-            each < cost
-            and all(unit * error(one) <= _SMALL_PART for unit, one in zip(units, outlooks, strict=True))
-            for each, error, _ in self._samplings(stratum, _LARGE_GROWTHS)
+        return self._cost_of_enough(stratum, units, 0.0)[0] < cost
+
+    def _cost_of_enough(
+        self, stratum: SampledWeight, units: list[float], listed: float
+    ) -> tuple[float, _Error | None]:
+        """What a sample costs that leaves little of the error, if a share of the variance is listed."""
+        outlooks = [each.anew(listed) if listed else each for each in self._known.outlooks(stratum)]
+        found = (
+            (cost, error)
+            for cost, error, _ in self._samplings(stratum, _LARGE_GROWTHS)
+            if all(unit * error(one) <= _SMALL_PART for unit, one in zip(units, outlooks, strict=True))
         )
+        return min(found, key=lambda each: each[0], default=(math.inf, None))
+
+    def _cheaper_with_list(self, stratum: SampledWeight, units: list[float]) -> _ListPlan | None:
+        """How to list the sets of some keys, if a sample of the others is enough far sooner."""
+        known = self._known
+        if not known.may_list or stratum.has_list or stratum.cost < _COST_OF_PILOT:
+            return None
+        best: _ListPlan | None = None
+        most = _WORTH_A_LIST * self._cost_of_enough(stratum, units, 0.0)[0]
+        shares = stratum.heavy_sets(known.values)[1]
+        for number in (n for n in _NUMBERS_OF_KEYS if n <= len(shares)):
+            share = float(shares[number - 1])
+            cost = known.cost_of_list(stratum, number)
+            if share and cost < most:
+                sample, error = self._cost_of_enough(stratum, units, share)
+                if cost + sample < most and error is not None:
+                    most = cost + sample
+                    best = _ListPlan(most, partial(_error_anew, share, error), number)
+        return best
+
+    def _list(self, stratum: SampledWeight, number: int) -> None:
+        """Lists the sets of so many keys, and samples the others as much as all were before."""
+        smallest = min(self._samplings(stratum, (1.0,)), key=lambda each: each[0])
+        self._known.list_keys(stratum, number)
+        smallest[2]()
 
     def _samplings(
         self, stratum: SampledWeight, growths: tuple[float, ...]
@@ -251,11 +310,11 @@ class Estimator:
         limits = known.limits
         if max(len(stratum.keys), known.study.num_keys) > limits.stored_sets:
             return
-        steps = stratum.draw_steps or self._expected_draw_steps(stratum.weight)
         outlook = known.outlooks(stratum)[0]
         for growth in growths:
             density = growth * stratum.density
             draws = density * stratum.passing(0)
+            steps = self._expected_draw_steps(stratum.weight, draws)
             if stratum.sets and steps <= limits.draw_steps and draws <= limits.draws:
                 error = methodcaller("with_draws", density)
                 cost = of_draws(steps, draws) + known.cost_of_tosses(draws)
@@ -266,11 +325,12 @@ class Estimator:
             error = methodcaller("with_join", halves)
             yield self._cost_of_join(stratum, halves), error, partial(known.join, stratum, halves)
 
-    def _expected_draw_steps(self, weight: int) -> float:
-        """Steps of a search for draws: those of an enumeration of the sets with one mechanism less."""
+    def _expected_draw_steps(self, weight: int, draws: float) -> float:
+        """Steps of a search for draws: those to the beginnings of sets, and some for each draw."""
         last = self._known.num_exact - 1
         branching = max(2.0, self._known.study.branching)
-        return float(self._known.exact(last).steps) * branching ** (weight - 1 - last)
+        beginnings = float(self._known.exact(last).steps) * branching ** (weight - 2 - last)
+        return beginnings + draws * branching if self._known.draws_of_clump else beginnings * branching
 
     def _cost_of_join(self, stratum: SampledWeight, halves: int) -> float:
         sets = halves**2 / stratum.scale * self._known.passing_odds(stratum)

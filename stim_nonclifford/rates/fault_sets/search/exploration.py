@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -14,16 +14,16 @@ from ...._native import random_words
 from ....simulation.engines.random_streams import Stream
 from ....simulation.plan import SamplingPlan
 from ..interval import interval_of_weighted_sum
-from .costs import laws_for, of_draws, of_enumeration, of_join, of_laws
+from .costs import laws_for, of_draws, of_enumeration, of_join, of_laws, of_list, of_pairs
 from .laws import Floats, KeyValues
 from .limits import Limits
 from .mechanisms import Mechanisms
-from .samples import Outlook, SampledWeight
-from .strata import ExactWeight, Stratum, Sums
+from .samples import SampledWeight
+from .strata import CircuitTotals, ExactWeight, Outlook, Stratum, Sums
 from .study import MAX_WEIGHT, study_of
 from .wrong_tool import refuse
 
-__all__ = ["CircuitTotals", "Exploration"]
+__all__ = ["Exploration"]
 
 MAX_PASSING = 0.05
 """Part of the sets that may pass the noise-only checks."""
@@ -40,61 +40,17 @@ _LEAST_SECONDS, _LEAST_SECONDS_OF_LAWS = 1.0, 0.1
 _COST_THAT_TELLS = 0.1
 """Seconds of work after which its pace is known."""
 
-_ONE_SIGMA = math.erf(math.sqrt(0.5))
-"""The probability of at most one standard deviation."""
+_DRAWS_OF_CLUMP = 16.0
+"""Sets that are drawn together, about, where a search for one takes long."""
+
+_PART_OF_BRANCHING = 0.4
+"""The part of the mechanisms that may flip back a check that is left where bits of keys are checks, too."""
+
+_TOLERANCE, _TOLERANCE_OF_ALL = 10.0, 3.0
+"""How many times as many steps as expected the list of a key may take, and those of all keys together."""
 
 _RATE_THAT_MATTERS = 1e-3
 """Below, the error of P(kept) adds nothing to that of P(wrong | kept)."""
-
-
-@dataclass(frozen=True)
-class CircuitTotals:
-    """Sums over all weights for a circuit, as probabilities.
-
-    Attributes:
-        kept: P(kept).
-        wrong: P(kept and wrong).
-        exact_wrong: The part of it that is not sampled.
-        variance: Of ``wrong - rate * kept``, estimated from what was found.
-        largest: By how much the largest events that may have been missed would have changed ``wrong``.
-        rest: Probability of all sets that were not looked at.
-        rest_passing: An upper bound on the probability of those of them that pass the noise-only checks.
-        by_weight: (weight, stratum, probability of all sets of the weight, sums as probabilities).
-    """
-
-    kept: float
-    wrong: float
-    exact_wrong: float
-    variance: float
-    largest: float
-    rest: float
-    rest_passing: float
-    by_weight: tuple[tuple[int, Stratum, float, Sums], ...]
-
-    @property
-    def rate(self) -> float:
-        """P(wrong | kept)."""
-        return self.wrong / self.kept if self.kept else 0.0
-
-    @property
-    def standard_error(self) -> float:
-        """Of the rate, with what the largest events that may have been missed would add.
-
-        Sets that were not looked at may all be wrong. That is not a matter of chance: they add to the error,
-        not to its square.
-        """
-        return (self.error_with(1.0) + self.rest_passing) / self.kept if self.kept else 0.0
-
-    def error_with(self, missed: float) -> float:
-        """The standard error of the sampled part of ``wrong``; the square of missed events counts so much.
-
-        A sum of few events has a small variance where it is too small itself. In units of that, it would be
-        farther from the truth than the normal distribution says. The upper end of an interval with the
-        probability of one standard deviation knows of it.
-        """
-        sampled = self.wrong - self.exact_wrong
-        _, high = interval_of_weighted_sum(sampled, self.variance, self.largest, _ONE_SIGMA)
-        return max(math.sqrt(self.variance + missed * self.largest**2), high - sampled)
 
 
 class Exploration:
@@ -148,6 +104,7 @@ class Exploration:
         self._tosses = 0
         self._prepared = self.seconds
         self._round = 0
+        self._listed: dict[int, float] = {}
         self._known_sums: dict[tuple[int, int, float], tuple[int, Sums]] = {}
         self._known_outlooks: dict[int, tuple[tuple[int, tuple[float, ...]], list[Outlook]]] = {}
 
@@ -255,16 +212,21 @@ class Exploration:
             draws = max(1000.0, passing / spacing)
             self._report(f"weight {stratum.weight}: {draws:.3g} draws")
             self._round += 1
-            found = self.study.draw(stratum.weight, spacing, self._seed_of_round(), int(2 * draws))
-            stratum.draw_steps = int(found["steps"])
-            self.spent += of_draws(found["steps"], len(found["members"]) / stratum.weight)
+            found = self.study.draw(
+                stratum.weight, spacing, self._seed_of_round(), int(2 * draws), self.draws_of_clump, passing
+            )
+            self._spend(stratum, of_draws(found["steps"], len(found["members"]) / stratum.weight))
             if found["is_complete"]:
                 break
             # Far more sets pass than at the weights before.
             spacing *= 30
         keys = self.study.number_keys(found["members"], stratum.weight, self.limits.kept_only)
         self._evaluate()
-        stratum.add_draws(found["members"], keys, spacing, self.values.kept)
+        stratum.add_draws(found["members"], keys, found["clumps"], spacing, self.values.kept)
+
+    def _spend(self, stratum: SampledWeight, cost: float) -> None:
+        stratum.cost += cost
+        self.spent += cost
 
     def passing_odds(self, stratum: SampledWeight) -> float:
         """The odds of all sets of a weight that pass the checks, about."""
@@ -323,7 +285,7 @@ class Exploration:
                 len(ratios),
                 self.limits.kept_only,
             )
-            self.spent += of_join(halves, found["sets"], found["candidates"])
+            self._spend(stratum, of_join(halves, found["sets"], found["candidates"]))
             if found["sets"] > MAX_PASSING * halves**2:
                 part = found["sets"] / halves**2
                 refuse(f"{part:.0%} of the sets of {stratum.weight} mechanisms pass them")
@@ -333,6 +295,47 @@ class Exploration:
             halves = max(1000, halves // 8)
         self._evaluate()
         stratum.add_join(halves, found, self.values.kept)
+
+    def list_keys(self, stratum: SampledWeight, number: int) -> None:
+        """Lists all sets with the keys that make most of a weight's variance, and begins its sample anew."""
+        self._report(f"weight {stratum.weight}: all sets of {number} keys")
+        examples = stratum.heavy_sets(self.values)[0][:number]
+        each = _TOLERANCE * self._steps_of_key(stratum.weight)
+        found = self.study.sets_like(
+            examples.ravel(),
+            stratum.weight,
+            int(each),
+            int(max(each, _TOLERANCE_OF_ALL * each / _TOLERANCE * number)),
+            int(self.limits.stored_sets / 4),
+        )
+        self.spent += of_list(found["steps"]) + self._cost_of_keyed_pairs
+        self._listed[stratum.weight] = found["steps"] / number
+        keys = self.study.number_keys(found["members"], stratum.weight, self.limits.kept_only)
+        stratum.begin_anew(found["members"].reshape(-1, stratum.weight), keys)
+
+    def cost_of_list(self, stratum: SampledWeight, number: int) -> float:
+        """The cost of a list of all sets with so many keys, about."""
+        return of_list(number * self._steps_of_key(stratum.weight)) + self._cost_of_keyed_pairs
+
+    @property
+    def draws_of_clump(self) -> float:
+        """Sets that are drawn together; 0: each alone, as all count where only P(kept) is asked for."""
+        return 0.0 if self._passing_only else _DRAWS_OF_CLUMP
+
+    @property
+    def may_list(self) -> bool:
+        """Whether sets differ in keys."""
+        return not self._passing_only and self.mechanisms.keys.shape[1] > 0
+
+    @property
+    def _cost_of_keyed_pairs(self) -> float:
+        """Of the tables for the first list."""
+        return 0.0 if self._listed else of_pairs(self.odds.shape[1])
+
+    def _steps_of_key(self, weight: int) -> float:
+        """About how many steps find all sets of a weight with a given key."""
+        branching = max(2.0, _PART_OF_BRANCHING * self.study.branching)
+        return self._listed.get(weight, branching ** (weight - 2))
 
     @cached_property
     def bounds(self) -> dict[str, Floats]:
@@ -358,15 +361,12 @@ class Exploration:
         sums = [self._sums(stratum, circuit, rate) for stratum in self.strata]
         kept = math.fsum(each.kept for each in sums)
         wrong = math.fsum(each.wrong for each in sums)
-        exact = [
-            each.wrong for each, stratum in zip(sums, self.strata, strict=True) if stratum.method == "exact"
-        ]
         masses = [float(self.masses[circuit, stratum.weight]) for stratum in self.strata]
         nothing = float(self._nothing[circuit])
         return CircuitTotals(
             kept=factor * kept,
             wrong=factor * wrong,
-            exact_wrong=factor * math.fsum(exact),
+            exact_wrong=factor * math.fsum(each.listed for each in sums),
             variance=factor**2 * math.fsum(each.variance for each in sums),
             largest=factor * math.hypot(*(each.largest for each in sums)),
             rest=self.rest(circuit, len(self.strata)) * factor / nothing,
@@ -492,6 +492,7 @@ def _scaled(sums: Sums, factor: float) -> Sums:
         passing=factor * sums.passing,
         kept=factor * sums.kept,
         wrong=factor * sums.wrong,
+        listed=factor * sums.listed,
         variance=factor**2 * sums.variance,
         largest=factor * sums.largest,
     )

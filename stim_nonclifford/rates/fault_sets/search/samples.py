@@ -8,6 +8,9 @@ and in how finds depend on each other: joined sets with a common half do, and co
 A join finds a set by each of its splits into halves equally often on average, but not equally steadily: where
 one half is so likely that it is drawn many times, the set is found rarely, and then many times at once. So
 finds count by how they split the set (``_counts_of_splits``).
+
+Where few keys make most of the variance, all their sets are *listed*. The sets that were found before chose
+these keys: without them, too few of the others would be left. So the sample begins anew.
 """
 
 from __future__ import annotations
@@ -20,16 +23,12 @@ import numpy as np
 import numpy.typing as npt
 
 from .laws import Floats, KeyValues
-from .strata import Keys, Sums, sum_of_products
+from .strata import Keys, Outlook, Sums, sum_of_products
 
-__all__ = ["FEW", "MISSED_COUNTS", "Outlook", "SampledWeight"]
+__all__ = ["FEW", "SampledWeight"]
 
 FEW = 10.0
 """Fewer effective hits, (sum of sizes)^2 / (sum of squares), say nothing of the sizes that hits may have."""
-
-MISSED_COUNTS = 1.5
-"""What the square of a missed event counts in the error that a search makes small: intervals reach farther
-for it than for as large a standard error."""
 
 _NOT_STORED = 2**32 - 1
 """The number of a key with which no shot is kept, where only the others are stored."""
@@ -46,9 +45,9 @@ class _Round:
     Attributes:
         density: Mean number of finds per unit of odds.
         halves: Number of left halves, and of right halves; 0: whole sets were drawn.
-        most_of_half: The largest number of sets that a half is in, whether they can be kept or not.
+        most_of_half: The largest number of sets that a half or a clump has, whether they can be kept or not.
         part: Where its sets are among those of the weight.
-        sides: For each set the number of its left half, and of its right half.
+        sides: For each set the number of its left half, and of its right half; or of its clump of draws.
         passing: For each circuit the sum of the ratios of all sets that were found.
         clumping: By how much finds that share halves increase the variance of P(kept), relative to as many
             independent ones.
@@ -58,7 +57,7 @@ class _Round:
     halves: int
     most_of_half: int
     part: slice
-    sides: tuple[Indices, Indices] | None
+    sides: tuple[Indices, ...]
     passing: Floats
     clumping: float
 
@@ -66,76 +65,6 @@ class _Round:
     def count(self) -> float:
         """What a find counts: so that the sum of all rounds has little variance."""
         return 1 / (1 + self.clumping)
-
-
-@dataclass(frozen=True)
-class Outlook:
-    """What is known of the error of a sampled weight, and what more draws would make of it.
-
-    Attributes:
-        density: Mean number of finds per unit of odds, each with what it counts.
-        variance: Of the sum over finds.
-        own: The part of it from each set alone, per unit of density, if finds count 1.
-        shared: The part from different sets with a half in common, over the cube of the number of halves.
-        clumping: See ``_Round``, per half.
-        scale: See ``SampledWeight``.
-        drawn_density: The part of the density that draws have.
-        drawn_event: The largest number of hits that one more draw may have.
-        joined_event: The same of a half.
-        told_density: With this density there will probably be sets enough to tell how many a half may be in.
-        told_event: What the event of a half will then be, about.
-        most: An upper limit on what can be missed at all.
-    """
-
-    density: float
-    variance: float
-    own: float
-    shared: float
-    clumping: float
-    scale: float
-    drawn_density: float
-    drawn_event: float
-    joined_event: float
-    told_density: float
-    told_event: float
-    most: float
-
-    @property
-    def missed(self) -> float:
-        """What the largest event that may have been missed would add."""
-        return self._missed(self.density, self.drawn_density)
-
-    @property
-    def error(self) -> float:
-        """The square of the standard error, in which what was missed counts more."""
-        return self.variance / self.density**2 + MISSED_COUNTS * self.missed**2
-
-    def with_draws(self, density: float) -> float:
-        """The same with draws of so much more density."""
-        total = self.density + density
-        missed = self._missed(total, self.drawn_density + density)
-        return (self.variance + self.own * density) / total**2 + MISSED_COUNTS * missed**2
-
-    def with_join(self, halves: int) -> float:
-        """The same with one more join of so many halves."""
-        density, count = halves**2 / self.scale, 1 / (1 + self.clumping * halves)
-        more = count**2 * (self.own * density + self.shared * float(halves) ** 3)
-        total = self.density + count * density
-        missed = self._missed(total, self.drawn_density)
-        return (self.variance + more) / total**2 + MISSED_COUNTS * missed**2
-
-    def halves_for(self, density: float) -> float:
-        """The number of halves of a join that adds so much density, with what its finds count."""
-        finds = density * self.scale
-        clumped = finds * self.clumping
-        return (clumped + math.sqrt(clumped**2 + 4 * finds)) / 2
-
-    def _missed(self, density: float, drawn_density: float) -> float:
-        # No more than draws alone would have missed, which also see what sets with a common half add up to.
-        alone = self.drawn_event / drawn_density if drawn_density else math.inf
-        joined = self.joined_event if density < self.told_density else self.told_event
-        event = max(self.drawn_event, joined) if drawn_density else joined
-        return min(event / density, alone, self.most)
 
 
 class SampledWeight:
@@ -157,7 +86,8 @@ class SampledWeight:
         sets: Sets found that pass the checks, each as often as it was found.
         candidates: Those of them that could be kept, as far as that was known without their laws.
         draws: Sets drawn, and halves of sets.
-        draw_steps: Steps of the last search that drew sets; 0: none.
+        rounds: How often something became known.
+        cost: What was spent on the sets that were found by chance.
     """
 
     def __init__(
@@ -174,33 +104,89 @@ class SampledWeight:
         self._halves, self._half_masses = halves, half_masses
         self.keys: Keys = np.zeros(0, dtype=np.uint32)
         self.members = np.zeros((0, self.weight), dtype=np.uint32)
-        self.sets = self.candidates = self.draws = self.draw_steps = 0
+        self.sets = self.candidates = self.draws = 0
         self._odds, self._most, self._partners, self._expected = odds, most, partners, expected
         self._ratios = np.zeros((0, len(odds)))
         self._largest_ratio = np.ones(len(odds))
         self._rounds: list[_Round] = []
+        self.rounds = 0
+        self.cost = 0.0
+        self._listed_keys: Keys = np.zeros(0, dtype=np.uint32)
+        self._listed_odds = np.zeros((0, len(odds)))
 
     def limit(self, most: Floats, partners: float) -> None:
         """Takes bounds that became known since; arguments as above."""
         self._most, self._partners = most, partners
 
-    def add_draws(self, members: npt.NDArray[np.uint32], keys: Keys, spacing: float, kept: Floats) -> None:
+    def begin_anew(self, members: npt.NDArray[np.uint32], keys: Keys) -> None:
+        """Drops what was found by chance, and takes all sets of further keys.
+
+        Args:
+            members: uint32, shape (sets, weight).
+            keys: Their keys, shape (sets,).
+        """
+        self.rounds += 1
+        self._rounds = []
+        self.cost = 0.0
+        self.sets = self.candidates = 0
+        listed = ~self.is_sampled
+        self.keys = np.concatenate([self.keys[listed], keys])
+        self.members = np.concatenate([self.members[listed], members])
+        self._listed_keys = np.unique(self.keys)
+        self._listed_odds = np.array([np.prod(odds[self.members], axis=1) for odds in self._odds]).T
+        self._ratios = np.zeros((len(self.keys), len(self._odds)))
+
+    def heavy_sets(self, values: KeyValues) -> tuple[npt.NDArray[np.uint32], Floats]:
+        """A set of each key, those with most of the variance first, and the share that keys up to each have.
+
+        Keys that were found seldom may have been found by chance, and count less.
+        """
+        keys, first, inverse, counts = np.unique(
+            self.keys, return_index=True, return_inverse=True, return_counts=True
+        )
+        hits = (self.is_sampled * self.set_weights(0) * values.wrong[self.keys]) ** 2
+        variances = np.bincount(inverse, hits, minlength=len(keys))
+        order = np.argsort(-variances, kind="stable")
+        order = order[variances[order] > 0]
+        total = variances.sum() or 1.0
+        shares = np.cumsum(variances[order] * (1 - 0.5 / counts[order])) / total
+        return self.members[first[order]], shares
+
+    @property
+    def has_list(self) -> bool:
+        """Whether all sets of some keys are known."""
+        return len(self._listed_keys) > 0
+
+    def add_draws(
+        self,
+        members: npt.NDArray[np.uint32],
+        keys: Keys,
+        clumps: npt.NDArray[np.uint32],
+        spacing: float,
+        kept: Floats,
+    ) -> None:
         """Adds a process with on average one draw for each ``spacing`` of mass.
 
         Args:
             members: uint32, shape (draws * weight,).
             keys: Keys of the sets, shape (draws,); 2^32 - 1 for those that are not stored.
+            clumps: Which of them depend on each other, shape (draws,).
             spacing: See above.
             kept: For each key of the study the probability of being kept.
         """
+        self.rounds += 1
         begin = len(self.keys)
         stored, passing = self._add(members.reshape(-1, self.weight), keys, kept)
         self.draws += len(keys)
         self.candidates += int(np.count_nonzero(stored))
-        self._rounds.append(_Round(1 / spacing, 0, 1, slice(begin, len(self.keys)), None, passing, 0.0))
+        part = slice(begin, len(self.keys))
+        sides = (np.unique(clumps[stored], return_inverse=True)[1],)
+        largest = int(np.unique(clumps, return_counts=True)[1].max(initial=1))
+        self._rounds.append(_Round(1 / spacing, 0, largest, part, sides, passing, 0.0))
 
     def add_join(self, halves: int, found: dict[str, npt.NDArray[np.uint32]], kept: Floats) -> None:
         """Adds what ``FaultSetStudy.join`` found with so many halves of each kind; ``kept`` as above."""
+        self.rounds += 1
         begin = len(self.keys)
         stored, passing = self._add(found["members"].reshape(-1, self.weight), found["keys"], kept)
         self.sets += int(found["sets"]) - len(found["keys"])
@@ -218,7 +204,7 @@ class SampledWeight:
                 halves,
                 int(found["most_of_draw"]),
                 part,
-                (sides[0], sides[1]),
+                sides,
                 passing + found["left_out"],
                 clumping,
             )
@@ -227,8 +213,12 @@ class SampledWeight:
     def _add(
         self, members: npt.NDArray[np.uint32], keys: Keys, kept: Floats
     ) -> tuple[npt.NDArray[np.bool_], Floats]:
-        """Stores the sets that can be kept. Says which ones these are, and the sum of the ratios of all."""
-        stored = keys != _NOT_STORED
+        """Stores the sets that can be kept and are not listed, and says which.
+
+        Returns:
+            bool, shape (sets,), and the sum of the ratios of all sets.
+        """
+        stored = (keys != _NOT_STORED) & ~np.isin(keys, self._listed_keys)
         stored[stored] = kept[keys[stored]] > 0
         ratios, passing = [self._ratios], np.zeros(len(self._odds))
         for begin in range(0, len(keys), _CHUNK):
@@ -248,11 +238,6 @@ class SampledWeight:
         """How its sets were found."""
         is_join = {each.halves > 0 for each in self._rounds}
         return "both" if len(is_join) > 1 else "joined" if is_join == {True} else "drawn"
-
-    @property
-    def rounds(self) -> int:
-        """How often more was drawn."""
-        return len(self._rounds)
 
     @property
     def is_unknown(self) -> bool:
@@ -285,11 +270,11 @@ class SampledWeight:
 
     @property
     def sides(self) -> tuple[Indices, Indices]:
-        """The number of the left and of the right half that each set has; drawn sets share none."""
+        """The number of the left and of the right half that each set has, or of its clump and its own."""
         left, right = np.arange(len(self.keys)), np.arange(len(self.keys))
         # What a set of a join shares is named by the first set that has it.
         for each in self._rounds:
-            for numbers, side in zip((left, right), each.sides or (), strict=False):
+            for numbers, side in zip((left, right), each.sides, strict=False):
                 _, first = np.unique(side, return_index=True)
                 numbers[each.part] = each.part.start + first[side]
         return left, right
@@ -303,10 +288,12 @@ class SampledWeight:
         """See ``Stratum``."""
         weights = self.set_weights(circuit)
         outlook = self.outlook(circuit, values, rate)
+        listed = slice(len(self._listed_odds))
         return Sums(
             passing=self.passing(circuit),
             kept=sum_of_products(weights, values.kept[self.keys]),
             wrong=sum_of_products(weights, values.wrong[self.keys]),
+            listed=sum_of_products(weights[listed], values.wrong[self.keys[listed]]),
             variance=outlook.variance / outlook.density**2,
             largest=outlook.missed,
         )
@@ -319,11 +306,14 @@ class SampledWeight:
         joins = [each for each in self._rounds if each.halves]
         squares = [sum_of_products(residuals[each.part], residuals[each.part]) for each in self._rounds]
         shared = [self._shared(each, residuals) for each in self._rounds]
-        variances = zip(self._rounds, squares, shared, strict=True)
         cubes = sum(float(each.halves) ** 3 for each in joins)
+        by_round = list(zip(self._rounds, squares, shared, strict=True))
+        shared_by_halves = sum(pairs for each, _, pairs in by_round if each.halves)
+        drawn_shared = sum(pairs for each, _, pairs in by_round if not each.halves)
+        drawn_squares = sum(own for each, own, _ in by_round if not each.halves)
         # Where even kept sets are few, each that can be kept may be wrong with certainty.
         drawn = [each for each in self._rounds if not each.halves]
-        drawn_hits = next((each for each in (kept, ratios) if self._are_enough(each, drawn)), None)
+        drawn_hits = next((each for each in (wrong, kept, ratios) if self._are_enough(each, drawn)), None)
         found = next((each for each in (wrong, kept, ratios) if self._are_enough(each, self._rounds)), None)
         events = [self._joined_event(each, circuit, found) for each in joins]
         told_density = math.inf
@@ -333,13 +323,14 @@ class SampledWeight:
             told_density = 2 * FEW / expected
         return Outlook(
             density=self.density,
-            variance=sum(each.count**2 * (own + pairs) for each, own, pairs in variances),
+            variance=sum(each.count**2 * (own + pairs) for each, own, pairs in by_round),
             own=sum(squares) / sum(each.density for each in self._rounds),
-            shared=sum(shared) / cubes if cubes else 0.0,
+            shared=shared_by_halves / cubes if cubes else 0.0,
+            drawn_clumping=drawn_shared / drawn_squares if drawn_squares else 0.0,
             clumping=sum(each.clumping for each in joins) / max(1, sum(each.halves for each in joins)),
             scale=self.scale,
-            drawn_density=sum(each.density for each in drawn),
-            drawn_event=self._drawn_event(circuit, drawn_hits),
+            drawn_density=sum(each.count * each.density for each in drawn),
+            drawn_event=max((self._drawn_event(each, kept, drawn_hits) for each in drawn), default=0.0),
             joined_event=max(events, default=0.0),
             told_density=told_density,
             told_event=2 * self._largest_of_find(circuit, 0),
@@ -348,7 +339,7 @@ class SampledWeight:
 
     def _shared(self, found: _Round, values: Floats) -> float:
         """The sum of the products of the values of different sets of a round that have a half in common."""
-        return max(0.0, sum(_of_pairs(side, values[found.part]) for side in found.sides or ()))
+        return max(0.0, sum(_of_pairs(side, values[found.part]) for side in found.sides))
 
     def _are_enough(self, hits: Floats, rounds: list[_Round]) -> bool:
         """Whether those of some rounds are enough effective hits to tell how large any may be."""
@@ -358,13 +349,14 @@ class SampledWeight:
         )
         return total**2 >= FEW * squares > 0
 
-    def _drawn_event(self, circuit: int, hits: Floats | None) -> float:
-        """What a set that was missed may have added: no more than any kept one, if there were many."""
-        return float(self._largest_ratio[circuit] if hits is None else hits.max())
+    def _drawn_event(self, found: _Round, kept: Floats, hits: Floats | None) -> float:
+        """What a clump that was missed may have added: as any one, or any kept set, if these are many."""
+        if hits is None:
+            return float(self._largest_ratio.max()) * found.most_of_half
+        return max(_largest(found.sides[0], hits[found.part]), float(kept[found.part].max(initial=0.0)))
 
     def _joined_event(self, found: _Round, circuit: int, hits: Floats | None) -> float:
         """The same of a half, with all its sets: as many as any one had, if there were enough of them."""
-        assert found.sides is not None
         if hits is not None:
             return found.count * max(_largest(side, hits[found.part]) for side in found.sides)
         largest = self._largest_of_find(circuit, found.halves)
@@ -418,10 +410,16 @@ class SampledWeight:
 
     def set_weights(self, circuit: int) -> Floats:
         """What each found set that can be kept counts: float64, shape (len(keys),)."""
-        weights = self._ratios[:, circuit] / self.density
+        weights = self._ratios[:, circuit] / (self.density or 1.0)
         for each in self._rounds:
             weights[each.part] *= each.count
+        weights[: len(self._listed_odds)] = self._listed_odds[:, circuit]
         return weights
+
+    @property
+    def is_sampled(self) -> npt.NDArray[np.bool_]:
+        """For each stored set whether it was found by chance."""
+        return np.arange(len(self.keys)) >= len(self._listed_odds)
 
 
 def _of_pairs(side: Indices, values: Floats) -> float:

@@ -7,15 +7,23 @@ mechanisms: of odds(X) f(X), where f is the probability that a shot is kept, or 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from ..interval import interval_of_weighted_sum
 from .laws import Floats, KeyValues
 
-__all__ = ["ExactWeight", "Stratum", "Sums", "sum_of_products"]
+__all__ = ["MISSED_COUNTS", "CircuitTotals", "ExactWeight", "Outlook", "Stratum", "Sums", "sum_of_products"]
+
+MISSED_COUNTS = 1.5
+"""What the square of a missed event counts in the error that a search makes small: intervals reach farther
+for it than for as large a standard error."""
+
+_ONE_SIGMA = math.erf(math.sqrt(0.5))
+"""The probability of at most one standard deviation."""
 
 Keys = npt.NDArray[np.uint32]
 
@@ -28,6 +36,7 @@ class Sums:
         passing: Of all sets that pass the noise-only checks.
         kept: Of the sets times the probability of being kept.
         wrong: The same for kept and wrong.
+        listed: The part of ``wrong`` that comes from sets of which none can have been missed.
         variance: Estimated variance of ``wrong`` - rate x ``kept``, from what was found.
         largest: The largest amount by which one more event would have changed ``wrong``.
     """
@@ -35,6 +44,7 @@ class Sums:
     passing: float
     kept: float
     wrong: float
+    listed: float
     variance: float
     largest: float
 
@@ -120,10 +130,12 @@ class ExactWeight:
         """See ``Stratum``."""
         masses = self._masses[:, circuit]
         wrong = values.wrong[self.keys]
+        of_wrong = sum_of_products(masses, wrong)
         return Sums(
             passing=self.passing(circuit),
             kept=sum_of_products(masses, values.kept[self.keys]),
-            wrong=sum_of_products(masses, wrong),
+            wrong=of_wrong,
+            listed=of_wrong,
             variance=0.0,
             largest=0.0,
         )
@@ -133,6 +145,134 @@ class ExactWeight:
         sums = np.zeros(num_keys)
         sums[self.keys] = self._masses[:, circuit]
         return sums
+
+
+@dataclass(frozen=True)
+class CircuitTotals:
+    """Sums over all weights for a circuit, as probabilities.
+
+    Attributes:
+        kept: P(kept).
+        wrong: P(kept and wrong).
+        exact_wrong: The part of it that is not sampled.
+        variance: Of ``wrong - rate * kept``, estimated from what was found.
+        largest: By how much the largest events that may have been missed would have changed ``wrong``.
+        rest: Probability of all sets that were not looked at.
+        rest_passing: An upper bound on the probability of those of them that pass the noise-only checks.
+        by_weight: (weight, stratum, probability of all sets of the weight, sums as probabilities).
+    """
+
+    kept: float
+    wrong: float
+    exact_wrong: float
+    variance: float
+    largest: float
+    rest: float
+    rest_passing: float
+    by_weight: tuple[tuple[int, Stratum, float, Sums], ...]
+
+    @property
+    def rate(self) -> float:
+        """P(wrong | kept)."""
+        return self.wrong / self.kept if self.kept else 0.0
+
+    @property
+    def standard_error(self) -> float:
+        """Of the rate, with what the largest events that may have been missed would add.
+
+        Sets that were not looked at may all be wrong. That is not a matter of chance: they add to the error,
+        not to its square.
+        """
+        return (self.error_with(1.0) + self.rest_passing) / self.kept if self.kept else 0.0
+
+    def error_with(self, missed: float) -> float:
+        """The standard error of the sampled part of ``wrong``; the square of missed events counts so much.
+
+        A sum of few events has a small variance where it is too small itself. In units of that, it would be
+        farther from the truth than the normal distribution says. The upper end of an interval with the
+        probability of one standard deviation knows of it.
+        """
+        sampled = self.wrong - self.exact_wrong
+        _, high = interval_of_weighted_sum(sampled, self.variance, self.largest, _ONE_SIGMA)
+        return max(math.sqrt(self.variance + missed * self.largest**2), high - sampled)
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What is known of the error of a sampled weight, and what more draws would make of it.
+
+    Attributes:
+        density: Mean number of finds per unit of odds, each with what it counts.
+        variance: Of the sum over finds.
+        own: The part of it from each set alone, per unit of density, if finds count 1.
+        shared: The part from different sets with a half in common, over the cube of the number of halves.
+        drawn_clumping: By how much more draws have more variance than independent ones.
+        clumping: See ``_Round``, per half.
+        scale: See ``SampledWeight``.
+        drawn_density: The part of the density that draws have.
+        drawn_event: The largest number of hits that one more draw may have.
+        joined_event: The same of a half.
+        told_density: With this density there will probably be sets enough to tell how many a half may be in.
+        told_event: What the event of a half will then be, about.
+        most: An upper limit on what can be missed at all.
+    """
+
+    density: float
+    variance: float
+    own: float
+    shared: float
+    drawn_clumping: float
+    clumping: float
+    scale: float
+    drawn_density: float
+    drawn_event: float
+    joined_event: float
+    told_density: float
+    told_event: float
+    most: float
+
+    @property
+    def missed(self) -> float:
+        """What the largest event that may have been missed would add."""
+        return self._missed(self.density, self.drawn_density)
+
+    @property
+    def error(self) -> float:
+        """The square of the standard error, in which what was missed counts more."""
+        return self.variance / self.density**2 + MISSED_COUNTS * self.missed**2
+
+    def with_draws(self, density: float) -> float:
+        """The same with draws of so much more density."""
+        density /= 1 + self.drawn_clumping
+        total = self.density + density
+        missed = self._missed(total, self.drawn_density + density)
+        return (self.variance + self.own * density) / total**2 + MISSED_COUNTS * missed**2
+
+    def with_join(self, halves: int) -> float:
+        """The same with one more join of so many halves."""
+        density, count = halves**2 / self.scale, 1 / (1 + self.clumping * halves)
+        more = count**2 * (self.own * density + self.shared * float(halves) ** 3)
+        total = self.density + count * density
+        missed = self._missed(total, self.drawn_density)
+        return (self.variance + more) / total**2 + MISSED_COUNTS * missed**2
+
+    def anew(self, share: float) -> Outlook:
+        """Of the sets that are left when those with a share of the variance are listed: none is drawn yet."""
+        own, shared = (1 - share) * self.own, (1 - share) * self.shared
+        return replace(self, density=0.0, variance=0.0, own=own, shared=shared, drawn_density=0.0)
+
+    def halves_for(self, density: float) -> float:
+        """The number of halves of a join that adds so much density, with what its finds count."""
+        finds = density * self.scale
+        clumped = finds * self.clumping
+        return (clumped + math.sqrt(clumped**2 + 4 * finds)) / 2
+
+    def _missed(self, density: float, drawn_density: float) -> float:
+        # No more than draws alone would have missed, which also see what sets with a common half add up to.
+        alone = self.drawn_event / drawn_density if drawn_density else math.inf
+        joined = self.joined_event if density < self.told_density else self.told_event
+        event = max(self.drawn_event, joined) if drawn_density else joined
+        return min(event / density, alone, self.most)
 
 
 def sum_of_products(a: Floats, b: Floats) -> float:

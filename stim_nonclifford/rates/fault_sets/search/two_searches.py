@@ -18,12 +18,12 @@ from ...._native import random_words
 from ....simulation.engines.random_streams import Stream
 from ....simulation.plan import SamplingPlan
 from .estimator import Estimator
-from .exploration import CircuitTotals, Exploration
+from .exploration import Exploration
 from .laws import Floats
 from .limits import Limits
 from .mechanisms import Mechanisms
 from .samples import SampledWeight
-from .strata import Stratum
+from .strata import CircuitTotals, Stratum
 
 __all__ = ["TwoSearches", "decided_by_faults"]
 

@@ -194,6 +194,7 @@ CALLS: dict[str, Callable[[_native.FaultSetStudy, Mechanisms], Any]] = {
     "draw": lambda study, found: study.draw(6, study.total(6) * 1e-12, 1, 10**9),
     "join": lambda study, found: study.join(4, 4, 5 * 10**6, 1, 1, MANY, np.ones_like(found.odds), 1, False),
     "member_sums": lambda study, found: study.member_sums(6, found.odds, np.ones(1), 1),
+    "sets_like": lambda study, found: study.sets_like(np.arange(7, dtype=np.uint32), 7, MANY, MANY, MANY),
     "sets_with": lambda study, found: study.sets_with(6, np.ones(1)),
 }
 

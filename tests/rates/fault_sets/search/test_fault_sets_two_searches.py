@@ -70,11 +70,19 @@ def one_search(asked: PlannedCircuit, limits: Limits) -> tuple[LogicalErrorRate,
     return rate_of(known, 0, 1), BudgetBasis(known, 0, asked.compiled, asked.plan())
 
 
-def numbers(budget: ErrorBudget) -> list[tuple[float, ...]]:
-    return [
-        (each.share, each.discarded, each.kept_derivative, each.kept_and_wrong_derivative, each.sensitivity)
-        for each in budget.groups
-    ]
+def numbers(budget: ErrorBudget) -> np.ndarray:
+    return np.array(
+        [
+            (
+                each.share,
+                each.discarded,
+                each.kept_derivative,
+                each.kept_and_wrong_derivative,
+                each.sensitivity,
+            )
+            for each in budget.groups
+        ]
+    )
 
 
 @pytest.mark.parametrize(
@@ -94,7 +102,7 @@ def test_equals_one_search(circuit: snc.Circuit) -> None:
     assert found.kept == pytest.approx(expected.kept, rel=1e-7)
     # Of what was looked at: the bound of what was not is part of the standard errors of the rates.
     sampled = math.hypot(*(share.standard_error for share in (*found.weights, *expected.weights)))
-    assert sampled < 1e-5 * found.kept_and_wrong
+    assert sampled < 1e-4 * found.kept_and_wrong
     assert found.kept_and_wrong == pytest.approx(expected.kept_and_wrong, rel=1e-8, abs=SIGMAS * sampled)
     assert found.error_patterns == {1: pytest.approx(found.kept_and_wrong)}
     assert found.observable_flips == pytest.approx([found.kept_and_wrong])
@@ -109,7 +117,9 @@ def test_equals_one_search(circuit: snc.Circuit) -> None:
     for by in ("noise", "qubit"):
         ours, theirs = found.error_budget(by), basis.budget(by)
         assert [each.group for each in ours.groups] == [each.group for each in theirs.groups]
-        np.testing.assert_allclose(numbers(ours), numbers(theirs), rtol=5e-5, atol=1e-9)
+        scale = [1, 1, 1, found.kept_and_wrong, 1]
+        tolerance = 1e-9 + SIGMAS * sampled / found.kept_and_wrong
+        np.testing.assert_allclose(numbers(ours) / scale, numbers(theirs) / scale, rtol=5e-5, atol=tolerance)
 
 
 @pytest.mark.parametrize("seed", range(3))

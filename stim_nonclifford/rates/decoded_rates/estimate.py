@@ -39,6 +39,9 @@ _FIRST_SWEEPS = 144
 _SLOWER = 4
 """Times as many sweeps before columns are believed, where chains may look at kept or sure shots only."""
 
+_PATIENCE = 8
+"""Times the square of the number of levels: sweeps after which chains are taken as they are."""
+
 _REPEATED, _FEWEST_REPEATED = 1024, 64
 """Detection events that all decoders are asked about once more, and each of them; half as many at least."""
 
@@ -265,8 +268,11 @@ class _Family:
                 targets = [ladder.stops_at[stop] for stop in self._stop_of.values()]
                 targets += [k for k, level in enumerate(ladder.levels) if level.least_gap is not None]
                 worst = float(profile.variances[targets].max()) * profile.error_factor**2
-                if worst <= self._goal.relative_error**2:
+                is_renewed = chains.are_renewed or ladder.sweeps >= _PATIENCE * len(ladder.levels) ** 2
+                if worst <= self._goal.relative_error**2 and is_renewed:
                     return
+                if not is_renewed:
+                    break
                 costs["plain"] = anchor.shots * (1 + anchor.mean_events)
                 costs["chains"] = float(
                     (ladder.decided * (1 + np.array(ladder.sizes).mean(axis=(0, 2)))).sum()
@@ -308,7 +314,7 @@ class _Family:
 
     def _looked_at(self, ladder: Ladder) -> Chains:
         try:
-            return chains_of(ladder)
+            return chains_of(ladder, from_first=not (self._gaps or self._model.postselects))
         except ZeroDivisionError:
             raise ResourceLimitError(DECODERS_DIFFER) from None
 

@@ -288,9 +288,12 @@ class Ladder:
         down: The same factor of the fault set in the next level; inf if the decoder of this level does not
             fail.
         sizes: After each sweep, the numbers of members: shape (levels, columns). If there are too many sweeps
-            for the memory, ``up``, ``down`` and ``sizes`` are of every ``stride``-th only.
+            for the memory, ``up``, ``down``, ``sizes`` and ``renewed`` are of every ``stride``-th only.
         stride: A power of two.
         sweeps: Number of sweeps.
+        renewed: As often, the part of a level's chains whose fault set has come from the first level by
+            exchanges, where chains begin in equilibrium; of the level at which it is least. The others
+            descend from sets that the ladder was set up with, too much like those of stronger noise.
         decided: For each level, the changes that chains had to ask the decoder about.
         accepted: Those that were made.
         exchanged: For each level but the last, the attempts to exchange with the next, and the successes.
@@ -333,6 +336,8 @@ class Ladder:
         self.decided = np.zeros(len(levels))
         self.accepted = np.zeros(len(levels))
         self._recorders = {level: Recorder() for level in stops_at}
+        self.renewed: list[float] = []
+        self._is_renewed = np.zeros(len(self._level_of), dtype=np.bool_)
         self.sweeps = 0
 
     def run(self, sweeps: int, rng: np.random.Generator, check: Callable[[], None]) -> None:
@@ -348,7 +353,9 @@ class Ladder:
             decided, accepted, fails = self._moves.sweep(self._states, self._level_of, further, rng, check)
             self.decided += decided.reshape(-1, self.columns).sum(axis=1)
             self.accepted += accepted.reshape(-1, self.columns).sum(axis=1)
+            self._is_renewed[: self.columns] = True
             if self.sweeps % self.stride == 0:
+                self.renewed.append(float(self._is_renewed.reshape(-1, self.columns).mean(axis=1).min()))
                 self.sizes.append(self._states.sizes.reshape(-1, self.columns).astype(np.float32))
             self._record()
             self._exchange(rng, fails)
@@ -358,7 +365,7 @@ class Ladder:
 
     def _halve_records(self) -> None:
         self.stride *= 2
-        self.sizes = self.sizes[::2]
+        self.sizes, self.renewed = self.sizes[::2], self.renewed[::2]
         self.up, self.down = ([each[::2] for each in records] for records in (self.up, self.down))
 
     def _record(self) -> None:
@@ -398,6 +405,10 @@ class Ladder:
         down[differs[~fails[other[differs]]]] = np.inf
         swapped = np.log(rng.random(len(one))) < up - down
         self._states.exchange(one[swapped], other[swapped])
+        self._is_renewed[one[swapped]], self._is_renewed[other[swapped]] = (
+            self._is_renewed[other[swapped]],
+            self._is_renewed[one[swapped]],
+        )
         up, down, swapped = (each.reshape(len(pairs), -1) for each in (up, down, swapped))
         is_recorded = self.sweeps // 2 % self.stride == 0  # a pair of levels has every second sweep
         for k, number in enumerate(pairs.tolist()):

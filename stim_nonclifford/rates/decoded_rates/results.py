@@ -169,7 +169,8 @@ class DecodedErrorRate:
             without chains. With ``strata``, the largest such difference, also of chains and plain shots.
         lightest: ln of the rate that plain shots anchor over the rate that the exact sum over the lightest
             failing sets anchors, and its standard error; None if these were not enumerated.
-        error_factor: By how much the standard error was enlarged because of these comparisons.
+        error_factor: By how much the standard error was enlarged because of these comparisons, or because
+            fewer than nine tenths of the chains of a level had come from the first one.
         asked_relative_error: The ``relative_error`` at which it was to stop.
         strata: The kinds of kept shots that were looked at, if it was a sum over these; otherwise empty.
     """
@@ -360,7 +361,8 @@ class DecodedErrorRate:
             )
         if self.error_factor > 1:
             lines.append(
-                f"chains or anchors disagree: the standard error was multiplied by {self.error_factor:.2f}"
+                "chains or anchors disagree, or few chains have come from the first level: the standard error"
+                f" was multiplied by {self.error_factor:.2f}"
             )
         return lines
 

@@ -11,14 +11,14 @@ from scipy.stats import chi2
 
 import stim_nonclifford as snc
 from stim_nonclifford.rates.decoded_rates import jumps
-from stim_nonclifford.rates.decoded_rates.anchors import burn_in
+from stim_nonclifford.rates.decoded_rates.anchors import burn_in, chains_of, profile_of
 from stim_nonclifford.rates.decoded_rates.chains import ChainStates, Level, Moves
 from stim_nonclifford.rates.decoded_rates.failing.cores import cores_of, rows_of
 from stim_nonclifford.rates.decoded_rates.failing.lightest import (
     largest_enumerable,
     log_probability_of_lightest,
 )
-from stim_nonclifford.rates.decoded_rates.ladder import Stop
+from stim_nonclifford.rates.decoded_rates.ladder import Stop, ladder_down_from
 from stim_nonclifford.rates.decoded_rates.mechanisms import families_of, fault_model, symptoms_of
 from stim_nonclifford.rates.decoded_rates.plain_counts import PlainLevel
 from stim_nonclifford.rates.decoded_rates.ratios import bennett_ratio
@@ -237,6 +237,31 @@ def test_burn_in_leaves_out_a_slow_start() -> None:
     assert burn_in(sizes) == 150
     sizes[:, 1] += np.linspace(3, 0, 400)[:, None]
     assert burn_in(sizes) == 200
+
+
+def test_chains_that_remember_their_beginning_have_larger_errors() -> None:
+    """Two sweeps take no fault set through four levels; in many sweeps of seed 9, nearly all come from the first."""
+    circuits = [repetition_code(p) for p in (0.05, 0.01, 0.002, 4e-4)]
+    symptoms = [symptoms_of(circuit.detector_error_model()) for circuit in circuits]
+    model = fault_model(symptoms)
+    tests = [failure_test(circuit, model) for circuit in circuits]
+    stops = [Stop(odds, k) for k, odds in enumerate(model.log_odds)]
+    plain, rng = PlainLevel(model, tests, stops[0]), np.random.default_rng(9)
+    plain.take(20_000, rng, nothing)
+    starts = ChainStates.of(model, plain.sets[:64], plain.numbers[:64])
+    ladder = ladder_down_from(model, tests, stops, starts, rng, nothing)
+    ladder.run(2, rng, nothing)
+    assert ladder.renewed == [0, 0]
+    ladder.run(14, rng, nothing)
+    chains = chains_of(ladder)
+    assert not chains.are_renewed
+    assert profile_of(ladder, chains, [(0, plain)], None).error_factor >= 9 - 8 * chains.renewed > 1.8
+    assert chains_of(ladder, from_first=False).are_renewed  # not looked at
+    ladder.run(400, rng, nothing)
+    chains = chains_of(ladder)
+    assert chains.are_renewed
+    assert chains.renewed == ladder.renewed[chains.burn_in]
+    assert profile_of(ladder, chains, [(0, plain)], None).error_factor < 1.5
 
 
 def test_lightest_sets_of_all_sizes_are_all() -> None:

@@ -47,6 +47,9 @@ _PART_OF_LIMIT = 0.2, 0.25
 """The part of the time left, and of the work limit, that the enumeration of a weight may cost where samples
 that cost as much would not be enough."""
 
+_LARGEST_WEAK, _WEAK_PASSING = 12, 1e-3
+"""Sets of more mechanisms than this are not sampled if a larger part of them passes the checks."""
+
 _NUMBERS_OF_KEYS = tuple(2**k for k in range(11))
 """Of how many keys all sets may be listed at a time."""
 
@@ -167,8 +170,9 @@ class Estimator:
         ):
             if known.is_out_of_time:
                 return
-            steps = self._expected_draw_steps(weight, _FIRST_SETS)
             stratum = known.sample_of(weight)
+            self._check_passing(stratum)
+            steps = self._expected_draw_steps(weight, _FIRST_SETS)
             cost = of_draws(steps, _FIRST_SETS) + known.cost_of_tosses(_FIRST_SETS)
             is_cheap = cost < _FIRST_DRAW_COST
             if (is_cheap or not known.may_join(stratum)) and steps <= known.limits.draw_steps:
@@ -179,6 +183,13 @@ class Estimator:
                 halves = int(min(math.sqrt(_FIRST_SETS * stratum.scale / passing), most))
                 known.join(stratum, max(_FEWEST_HALVES, halves))
             known.strata.append(stratum)
+
+    def _check_passing(self, stratum: SampledWeight) -> None:
+        """Refuses where many large sets pass the checks: each has too many halves to be found by."""
+        weight = stratum.weight
+        part = self._known.passing_odds(stratum) / float(self._known.masses[0, weight])
+        if weight > _LARGEST_WEAK and part > _WEAK_PASSING:
+            refuse(f"sets of {weight} mechanisms matter, and {part:.1%} of them pass them")
 
     def _check_events(self) -> None:
         """Refuses where sets matter that are larger than those that can be looked at."""

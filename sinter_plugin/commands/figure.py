@@ -101,10 +101,14 @@ def figure(arguments: Sequence[str]) -> int:
     if counted:
         _print_tables(counted)
         write_gap_points(counted, out / "end_to_end_points.csv")
-        published = {row.json_metadata["d"]: published_points(row.json_metadata) for row in counted}
-        curves = [_published_curve(distance, found) for distance, found in published.items() if found]
+        points_of = {
+            row.json_metadata["d"]: points
+            for row in counted
+            if (points := published_points(row.json_metadata))
+        }
+        published = [_published_curve(distance, points_of[distance]) for distance in sorted(points_of)]
         draw(
-            [*curves_of(counted, _label), *computed, *curves],
+            [*curves_of(counted, _label), *computed, *published],
             "cultivation end to end" + ("" if args.circuits else f", p = {args.p}"),
             str(out / "end_to_end.png"),
         )

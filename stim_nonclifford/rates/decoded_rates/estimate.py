@@ -268,11 +268,10 @@ class _Family:
                 targets = [ladder.stops_at[stop] for stop in self._stop_of.values()]
                 targets += [k for k, level in enumerate(ladder.levels) if level.least_gap is not None]
                 worst = float(profile.variances[targets].max()) * profile.error_factor**2
-                is_renewed = chains.are_renewed or ladder.sweeps >= _PATIENCE * len(ladder.levels) ** 2
-                if worst <= self._goal.relative_error**2 and is_renewed:
-                    return
-                if not is_renewed:
+                if not chains.are_renewed and ladder.sweeps < _PATIENCE * len(ladder.levels) ** 2:
                     break
+                if worst <= self._goal.relative_error**2:
+                    return
                 costs["plain"] = anchor.shots * (1 + anchor.mean_events)
                 costs["chains"] = float(
                     (ladder.decided * (1 + np.array(ladder.sizes).mean(axis=(0, 2)))).sum()

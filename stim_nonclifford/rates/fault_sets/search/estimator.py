@@ -189,7 +189,7 @@ class Estimator:
         weight = stratum.weight
         part = self._known.passing_odds(stratum) / float(self._known.masses[0, weight])
         if weight > _LARGEST_WEAK and part > _WEAK_PASSING:
-            refuse(f"sets of {weight} mechanisms matter, and {part:.1%} of them pass them")
+            refuse(f"sets of {weight} mechanisms matter, of which {part:.1%} pass")
 
     def _check_events(self) -> None:
         """Refuses where sets matter that are larger than those that can be looked at."""

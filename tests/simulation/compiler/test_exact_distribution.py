@@ -1,6 +1,6 @@
 """The distribution of a plan's outputs equals that of a density-matrix simulation, without sampling.
 
-By default 2000 random circuits over all instructions are compared, a quarter of them found by Hypothesis.
+By default 1000 random circuits over all instructions are compared, a quarter of them found by Hypothesis.
 ``STIM_NONCLIFFORD_CIRCUITS=50000`` compares as many as it says.
 """
 
@@ -48,7 +48,7 @@ from ...support.oracle.random_circuits import (
 from ...support.seeds import seeds
 
 TOLERANCE = 1e-10
-NUM_CIRCUITS = int(os.environ.get("STIM_NONCLIFFORD_CIRCUITS", "2000"))
+NUM_CIRCUITS = int(os.environ.get("STIM_NONCLIFFORD_CIRCUITS", "1000"))
 NUM_FOUND = NUM_CIRCUITS // 4
 """Circuits that Hypothesis chooses."""
 NUM_SEEDS = 20

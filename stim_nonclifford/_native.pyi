@@ -87,10 +87,10 @@ class ChainMoves:
     def set_shares(self, shares: npt.NDArray[np.float64]) -> None: ...
     def refresh(
         self, members: npt.NDArray[np.int64], room: int, level_of: npt.NDArray[np.int64], seed: int
-    ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64], npt.NDArray[np.int64]]: ...
+    ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]: ...
     def replace(
         self, members: npt.NDArray[np.int64], room: int, level_of: npt.NDArray[np.int64], seed: int
-    ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64], npt.NDArray[np.int64]]: ...
+    ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]: ...
 
 class ChainWalk:
     def __init__(
@@ -117,7 +117,6 @@ class ChainWalk:
         self,
     ) -> tuple[
         npt.NDArray[np.int64],
-        npt.NDArray[np.int64],
         npt.NDArray[np.uint64],
         npt.NDArray[np.int64],
         npt.NDArray[np.int64],
@@ -132,24 +131,6 @@ class ChainWalk:
         npt.NDArray[np.uint64],
         npt.NDArray[np.int64],
     ]: ...
-
-def changed_rows(
-    flips: npt.NDArray[np.uint64],
-    words: int,
-    members: npt.NDArray[np.int64],
-    room: int,
-    leaving: npt.NDArray[np.uint8],
-    chain_of: npt.NDArray[np.int64],
-    births: npt.NDArray[np.int64],
-) -> npt.NDArray[np.uint64]: ...
-def changed_members(
-    members: npt.NDArray[np.int64],
-    room: int,
-    leaving: npt.NDArray[np.uint8],
-    chain_of: npt.NDArray[np.int64],
-    births: npt.NDArray[np.int64],
-    chosen: npt.NDArray[np.int64],
-) -> npt.NDArray[np.int64]: ...
 
 class AnswerTable:
     def __init__(self, event_words: int, observable_words: int, size_bits: int) -> None: ...

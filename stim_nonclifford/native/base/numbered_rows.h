@@ -19,47 +19,38 @@ class NumberedRows {
     // The number of a row; a new row gets the next number.
     uint32_t number_of(const uint64_t* row) {
         if (2 * (count_ + 1) > slots_.size()) grow();
-        size_t slot = slot_of(row);
-        while (slots_[slot] != 0) {
-            const uint32_t number = slots_[slot] - 1;
-            if (std::equal(row, row + words_, this->row(number))) return number;
-            slot = (slot + 1) & (slots_.size() - 1);
-        }
+        uint32_t& slot = slots_[slot_of(row)];
+        if (slot != 0) return slot - 1;
         if (count_ + 1 >= none) throw std::length_error("There are too many distinct rows.");
         rows_.insert(rows_.end(), row, row + words_);
-        slots_[slot] = static_cast<uint32_t>(++count_);
-        return static_cast<uint32_t>(count_ - 1);
+        slot = static_cast<uint32_t>(++count_);
+        return slot - 1;
     }
 
     // The number of a row, or none.
-    uint32_t find(const uint64_t* row) const {
-        for (size_t slot = slot_of(row); slots_[slot] != 0; slot = (slot + 1) & (slots_.size() - 1))
-            if (std::equal(row, row + words_, this->row(slots_[slot] - 1))) return slots_[slot] - 1;
-        return none;
-    }
+    uint32_t find(const uint64_t* row) const { return slots_[slot_of(row)] - 1; }
 
    private:
+    // The slot that a row has, or would get.
     size_t slot_of(const uint64_t* row) const {
         uint64_t hash = 0;
         for (uint32_t w = 0; w < words_; ++w) {
             hash = (hash ^ row[w]) * 0x9E3779B97F4A7C15;
             hash ^= hash >> 29;
         }
-        return hash * 0xBF58476D1CE4E5B9 >> 20 & (slots_.size() - 1);
+        size_t slot = hash * 0xBF58476D1CE4E5B9 >> 20 & (slots_.size() - 1);
+        while (slots_[slot] != 0 && !std::equal(row, row + words_, this->row(slots_[slot] - 1))) slot = (slot + 1) & (slots_.size() - 1);
+        return slot;
     }
     void grow() {
         slots_.assign(2 * slots_.size(), 0);
-        for (uint32_t number = 0; number < count_; ++number) {
-            size_t slot = slot_of(row(number));
-            while (slots_[slot] != 0) slot = (slot + 1) & (slots_.size() - 1);
-            slots_[slot] = number + 1;
-        }
+        for (uint32_t number = 0; number < count_; ++number) slots_[slot_of(row(number))] = number + 1;
     }
 
     uint32_t words_;
     uint64_t count_ = 0;
     std::vector<uint64_t> rows_;
-    std::vector<uint32_t> slots_;  // number + 1, or 0
+    std::vector<uint32_t> slots_;  // number + 1, or 0, which gives `none`
 };
 
 }  // namespace snc

@@ -79,31 +79,20 @@ nb::tuple sample_kept(snc::Engine& engine, uint64_t seed, uint64_t first_shot, u
     return nb::make_tuple(snc::to_array(std::move(kept.rows), {size, engine.row_bytes()}), snc::to_array(std::move(kept.shots)));
 }
 
-void check_signature(const snc::Engine& engine, const std::vector<uint64_t>& signature) {
-    const snc::RowLayout& layout = engine.plan().layout;
-    snc::require(signature.size() == layout.signature_words, "The signature has the wrong number of words.");
-    snc::require(!snc::has_bits_beyond(signature.data(), layout.signature_words, layout.num_signature_bits),
-                 "The signature has bits beyond the signature bits of the plan.");
-}
-
 std::vector<snc::OutcomeLaws::Branch> outcome_law(snc::Engine& engine, const std::vector<uint64_t>& signature) {
-    check_signature(engine, signature);
+    check_signatures(signature, 1, engine.plan().layout);
     return without_gil([&] { return engine.outcome_law(signature, WithoutGil::check_signals); });
 }
 
 snc::OutcomeLaws::PossiblePath possible_path(snc::Engine& engine, const std::vector<uint64_t>& signature, uint64_t seed, uint64_t number) {
-    check_signature(engine, signature);
+    check_signatures(signature, 1, engine.plan().layout);
     return without_gil([&] { return engine.possible_path(signature, seed, number, WithoutGil::check_signals); });
 }
 
 nb::object outcomes(snc::Engine& engine, const snc::InputArray<uint64_t>& signatures, const snc::InputArray<uint64_t>& numbers,
                     uint64_t seed) {
-    const snc::RowLayout& layout = engine.plan().layout;
     const std::vector<uint64_t> words = snc::to_vector(signatures), of_shots = snc::to_vector(numbers);
-    snc::require(words.size() == of_shots.size() * layout.signature_words, "signatures must be [numbers][words of a signature].");
-    for (size_t k = 0; k < words.size(); k += layout.signature_words)
-        snc::require(!snc::has_bits_beyond(&words[k], layout.signature_words, layout.num_signature_bits),
-                     "A signature has bits beyond the signature bits of the plan.");
+    check_signatures(words, of_shots.size(), engine.plan().layout);
     return snc::to_array(without_gil([&] { return engine.outcomes(words, of_shots, seed, WithoutGil::check_signals); }));
 }
 

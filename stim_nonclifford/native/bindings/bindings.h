@@ -7,6 +7,9 @@
 
 #include "plan/plan.h"
 
+// Throws unless there are the words of so many signatures of a plan.
+void check_signatures(const std::vector<uint64_t>& words, size_t count, const snc::RowLayout& layout);
+
 // The plan of plan.py, which is checked; and two of its arrays, which are not.
 snc::Plan to_plan(nanobind::handle plan);
 std::vector<snc::Operation> to_operations(nanobind::handle plan);

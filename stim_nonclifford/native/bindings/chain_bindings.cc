@@ -38,17 +38,6 @@ snc::ChainMembers checked_members(const Numbers& members, size_t room, size_t nu
     return {span_of(members), room};
 }
 
-void check_changes(const snc::ChainMembers& chains, const snc::InputArray<uint8_t>& leaving, const Numbers& chain_of, const Numbers& births,
-                   size_t num_mechanisms) {
-    require(leaving.shape(0) == chains.members.size(), "leaving must have a number for each place.");
-    for (size_t place = 0; place < chains.members.size(); ++place)
-        require(leaving.data()[place] == 0 || chains.members[place] >= 0, "A place that is free cannot be left.");
-    require(chain_of.shape(0) == births.shape(0), "chain_of and births must have equal lengths.");
-    snc::require_range(span_of(chain_of), 0, static_cast<int64_t>(chains.size()), "chain_of");
-    require(std::ranges::is_sorted(span_of(chain_of)), "chain_of must ascend.");
-    snc::require_range(span_of(births), 0, static_cast<int64_t>(num_mechanisms), "births");
-}
-
 void construct_chain_moves(snc::ChainMoves* self, size_t num_mechanisms, const Reals& log_odds, const Numbers& starts, const Numbers& neighbours) {
     require(num_mechanisms >= 1 && num_mechanisms <= max_mechanisms, "num_mechanisms must be from 1 to 2^30.");
     require(log_odds.shape(0) >= num_mechanisms && log_odds.shape(0) % num_mechanisms == 0,
@@ -70,30 +59,20 @@ nb::object moved(const snc::ChainMoves& self, const Numbers& members, size_t roo
     const snc::ChainMembers chains = checked_members(members, room, self.num_mechanisms());
     require(level_of.shape(0) == chains.size(), "level_of must have a number for each chain.");
     snc::require_range(span_of(level_of), 0, static_cast<int64_t>(self.num_levels()), "level_of");
-    snc::ChainChanges found = self.propose(move, chains, span_of(level_of), seed);
-    return nb::make_tuple(snc::to_array(std::move(found.leaving), {chains.size(), room}), snc::to_array(std::move(found.chain_of)),
-                          snc::to_array(std::move(found.births)));
-}
-
-nb::object changed_rows(const snc::InputArray<uint64_t>& flips, size_t words, const Numbers& members, size_t room,
-                        const snc::InputArray<uint8_t>& leaving, const Numbers& chain_of, const Numbers& births) {
-    require(words >= 1 && words <= max_row_words && flips.shape(0) % words == 0, "flips must have words words for each mechanism, 1 to 2^16.");
-    const size_t num_mechanisms = flips.shape(0) / words;
-    const snc::ChainMembers chains = checked_members(members, room, num_mechanisms);
-    check_changes(chains, leaving, chain_of, births, num_mechanisms);
-    return snc::to_array(
-        snc::changed_rows(span_of(flips), words, chains, span_of(leaving), span_of(chain_of), span_of(births)), {chains.size(), words});
-}
-
-nb::object changed_members(const Numbers& members, size_t room, const snc::InputArray<uint8_t>& leaving, const Numbers& chain_of,
-                           const Numbers& births, const Numbers& chosen) {
-    const snc::ChainMembers chains = checked_members(members, room, max_mechanisms);
-    check_changes(chains, leaving, chain_of, births, max_mechanisms);
-    snc::require_range(span_of(chosen), 0, static_cast<int64_t>(chains.size()), "chosen");
-    size_t new_room = 0;
-    std::vector<int64_t> found =
-        snc::changed_members(chains, span_of(leaving), span_of(chain_of), span_of(births), span_of(chosen), new_room);
-    return snc::to_array(std::move(found), {chosen.shape(0), new_room});
+    std::vector<snc::ChainChange> changes(chains.size());
+    size_t most = 0;
+    for (size_t k = 0; k < chains.size(); ++k) {
+        self.propose(move, chains.of(k), level_of.data()[k], seed, k, changes[k]);
+        most = std::max(most, changes[k].births.size());
+    }
+    std::vector<uint8_t> leaving;
+    std::vector<int64_t> entering;
+    for (const snc::ChainChange& change : changes) {
+        leaving.insert(leaving.end(), change.leaving.begin(), change.leaving.end());
+        entering.insert(entering.end(), change.births.begin(), change.births.end());
+        entering.insert(entering.end(), most - change.births.size(), -1);
+    }
+    return nb::make_tuple(snc::to_array(std::move(leaving), {chains.size(), room}), snc::to_array(std::move(entering), {chains.size(), most}));
 }
 
 // What a walk refers to is kept: the moves, the tables, and the array of flips. Another thread must not use the same tables while it runs.
@@ -181,19 +160,11 @@ nb::object state_of_walk(const Walk& self) {
     const snc::ChainWalk& walk = self.walk;
     size_t room = 1;
     for (size_t k = 0; k < walk.size(); ++k) room = std::max(room, walk.members(k).size());
-    std::vector<int64_t> members(walk.size() * room, -1), sizes, decided, accepted;
-    std::vector<uint8_t> is_further;
-    for (size_t k = 0; k < walk.size(); ++k) {
-        const std::span<const int64_t> mine = walk.members(k);
-        std::ranges::copy(mine, members.begin() + static_cast<std::ptrdiff_t>(k * room));
-        sizes.push_back(static_cast<int64_t>(mine.size()));
-        decided.push_back(walk.decided(k));
-        accepted.push_back(walk.accepted(k));
-        is_further.push_back(walk.is_further(k));
-    }
-    return nb::make_tuple(snc::to_array(std::move(members), {walk.size(), room}), snc::to_array(std::move(sizes)),
-                          snc::to_array(std::vector(walk.rows()), {walk.size(), walk.row_words()}), snc::to_array(std::move(decided)),
-                          snc::to_array(std::move(accepted)), snc::to_array(std::move(is_further)));
+    std::vector<int64_t> members(walk.size() * room, -1);
+    for (size_t k = 0; k < walk.size(); ++k) std::ranges::copy(walk.members(k), members.begin() + static_cast<std::ptrdiff_t>(k * room));
+    return nb::make_tuple(snc::to_array(std::move(members), {walk.size(), room}),
+                          snc::to_array(std::vector(walk.rows()), {walk.size(), walk.row_words()}), snc::to_array(std::vector(walk.decided())),
+                          snc::to_array(std::vector(walk.accepted())), snc::to_array(std::vector(walk.is_further())));
 }
 
 nb::object counts_of_walk(const Walk& self) {
@@ -212,7 +183,7 @@ void bind_chains(nb::module_& m) {
         .def("__init__", &construct_chain_moves, nb::arg("num_mechanisms"), nb::arg("log_odds"), nb::arg("starts"), nb::arg("neighbours"))
         .def("set_shares", &set_shares, nb::arg("shares"))
         .def("refresh", &moved<snc::ChainMove::refresh>, nb::arg("members"), nb::arg("room"), nb::arg("level_of"), nb::arg("seed"),
-             "Draws a share of the mechanisms anew. Returns which members leave, the chains that mechanisms enter, and these.")
+             "Draws a share of the mechanisms anew. Returns which members leave, and the mechanisms that enter, -1 for none.")
         .def("replace", &moved<snc::ChainMove::replace>, nb::arg("members"), nb::arg("room"), nb::arg("level_of"), nb::arg("seed"),
              "Puts a neighbour in the place of a member, if the Metropolis number allows. Returns as refresh.");
     nb::class_<Walk>(m, "ChainWalk", "Chains that take several moves, each by itself, as far as what is known of rows allows.")
@@ -222,11 +193,7 @@ void bind_chains(nb::module_& m) {
         .def("run", &run_walk, nb::arg("threads"), "Returns the rows of which nothing is known, and the tables; none: all chains are done.")
         .def("answer", &answer_walk, nb::arg("predictions"), nb::arg("gaps"), "Of the rows that were returned.")
         .def("state", &state_of_walk,
-             "Members, their numbers, rows, changes decided on and made, and whether rows can be states of further levels.")
+             "Members, -1 for none, rows, changes decided on and made, and whether rows can be states of further levels.")
         .def("counts", &counts_of_walk,
              "Rows that tables were asked about, those that matchings decoded; some of the latter, their predictions and tables.");
-    m.def("changed_rows", &changed_rows, nb::arg("flips"), nb::arg("words"), nb::arg("members"), nb::arg("room"), nb::arg("leaving"),
-          nb::arg("chain_of"), nb::arg("births"), "For each chain, the exclusive or of the rows of what leaves and what enters.");
-    m.def("changed_members", &changed_members, nb::arg("members"), nb::arg("room"), nb::arg("leaving"), nb::arg("chain_of"),
-          nb::arg("births"), nb::arg("chosen"), "The members of the chosen chains after their changes.");
 }

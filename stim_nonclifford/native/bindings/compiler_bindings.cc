@@ -30,6 +30,10 @@ SNC_TUPLE_OF(snc::GeneratorImage, &snc::GeneratorImage::factors, &snc::Generator
 SNC_TUPLE_OF(snc::Insertion, &snc::Insertion::step, &snc::Insertion::factors, &snc::Insertion::deferred, &snc::Insertion::reordered);
 SNC_TUPLE_OF(snc::InsertedBits, &snc::InsertedBits::step, &snc::InsertedBits::factors, &snc::InsertedBits::signs,
              &snc::InsertedBits::records);
+SNC_TUPLE_OF(snc::EffectSweep::Faults, &snc::EffectSweep::Faults::steps, &snc::EffectSweep::Faults::groups,
+             &snc::EffectSweep::Faults::patterns, &snc::EffectSweep::Faults::records, &snc::EffectSweep::Faults::kept);
+SNC_TUPLE_OF(snc::EffectSweep::Links, &snc::EffectSweep::Links::chains, &snc::EffectSweep::Links::kept,
+             &snc::EffectSweep::Links::probabilities);
 SNC_TUPLE_OF(snc::Coin, &snc::Coin::num_operations, &snc::Coin::record, &snc::Coin::insertion);
 SNC_TUPLE_OF(snc::SweptExpectation, &snc::SweptExpectation::num_operations, &snc::SweptExpectation::is_zero,
              &snc::SweptExpectation::i_power);
@@ -176,20 +180,8 @@ void bind_effect_sweep(nb::module_& m) {
             nb::arg("program"), nb::arg("by_records"), nb::arg("with_noise"), nb::arg("with_faults"), nb::arg("signs"),
             nb::arg("insertions"), nb::arg("max_bytes"), nb::arg("progress"))
         .def("kept_insertions", &EffectSweep::kept_insertions)
-        .def(
-            "faults",
-            [](const EffectSweep& sweep) {
-                const EffectSweep::Faults& faults = sweep.faults();
-                return nb::make_tuple(faults.steps, faults.groups, faults.patterns, faults.records, faults.kept);
-            },
-            "Steps, groups, patterns, records (-1: none) and numbers of kept effects.")
-        .def(
-            "links",
-            [](const EffectSweep& sweep) {
-                const EffectSweep::Links& links = sweep.links();
-                return nb::make_tuple(links.chains, links.kept, links.probabilities);
-            },
-            "Of correlated errors, the chains, numbers of kept effects, and probabilities.")
+        .def("faults", &EffectSweep::faults, "Steps, groups, patterns, records (-1: none) and numbers of kept effects.")
+        .def("links", &EffectSweep::links, "Of correlated errors, the chains, numbers of kept effects, and probabilities.")
         .def(
             "add_choices",
             [](EffectSweep& sweep, int64_t constant, const std::vector<std::pair<int64_t, double>>& choices) {

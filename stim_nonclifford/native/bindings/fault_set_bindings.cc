@@ -198,11 +198,8 @@ nb::dict evaluate_study(FaultSetStudy& study) {
 nb::dict kept_branches(nb::handle plan, const Input<uint64_t>& signatures, size_t count, uint32_t width_of_sums) {
     const snc::Plan packed = to_plan(plan);
     const std::vector<uint64_t> words = to_vector(signatures);
-    const uint32_t words_each = packed.layout.signature_words;
-    require(count < snc::NumberedRows::none && words.size() == count * words_each, "signatures must be [count][words of a signature].");
-    for (size_t k = 0; k < words.size(); k += words_each)
-        require(!snc::has_bits_beyond(&words[k], words_each, packed.layout.num_signature_bits),
-                "A signature has bits beyond the signature bits of the plan.");
+    require(count < snc::NumberedRows::none, "There are too many signatures.");
+    check_signatures(words, count, packed.layout);
     return to_dict(without_gil([&] {
         return snc::kept_branches(packed, snc::kernels(), words, count, 1, WithoutGil::check_signals, width_of_sums);
     }));

@@ -36,8 +36,6 @@ struct MatchingWeights {
 
     MatchingWeights(uint32_t num_nodes, const std::vector<snc::MatchingEdge>& edges, size_t max_bytes)
         : distances(num_nodes, edges, max_bytes) {}
-    MatchingWeights(const MatchingWeights&) = delete;
-    MatchingWeights& operator=(const MatchingWeights&) = delete;
 };
 
 std::vector<snc::MatchingEdge> checked_edges(uint32_t num_nodes, const Numbers& first, const Numbers& second, const Numbers& weights) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/argument_checks.h"
 #include "bindings/arrays.h"
 #include "bindings/bindings.h"
 #include "plan/plan_checks.h"
@@ -69,6 +70,13 @@ std::vector<Record> to_records(nb::handle plan, const char* name, const std::vec
 }
 
 }  // namespace
+
+void check_signatures(const std::vector<uint64_t>& words, size_t count, const snc::RowLayout& layout) {
+    snc::require(words.size() == count * layout.signature_words, "There must be the words of each signature.");
+    for (size_t k = 0; k < words.size(); k += layout.signature_words)
+        snc::require(!snc::has_bits_beyond(&words[k], layout.signature_words, layout.num_signature_bits),
+                     "A signature has bits beyond the signature bits of the plan.");
+}
 
 std::vector<snc::Operation> to_operations(nb::handle plan) {
     return to_records<snc::Operation>(

@@ -61,18 +61,6 @@ void ChainMoves::propose(ChainMove move, std::span<const int64_t> members, int64
     if (move == ChainMove::replace) replace(members, level, seed, chain, change);
 }
 
-ChainChanges ChainMoves::propose(ChainMove move, const ChainMembers& chains, std::span<const int64_t> level_of, uint64_t seed) const {
-    ChainChanges changes;
-    ChainChange change;
-    for (size_t chain = 0; chain < chains.size(); ++chain) {
-        propose(move, chains.of(chain), level_of[chain], seed, chain, change);
-        changes.leaving.insert(changes.leaving.end(), change.leaving.begin(), change.leaving.end());
-        changes.chain_of.insert(changes.chain_of.end(), change.births.size(), static_cast<int64_t>(chain));
-        changes.births.insert(changes.births.end(), change.births.begin(), change.births.end());
-    }
-    return changes;
-}
-
 void ChainMoves::refresh(std::span<const int64_t> members, int64_t level, uint64_t seed, uint64_t chain, ChainChange& change) const {
     ChainNumbers numbers(seed, chain);
     const double share = shares_[static_cast<size_t>(level)];
@@ -116,36 +104,6 @@ void ChainMoves::replace(std::span<const int64_t> members, int64_t level, uint64
     if (std::log(1 - numbers()) >= number || has(members, chosen)) return;
     change.leaving[place] = 1;
     change.births.push_back(chosen);
-}
-
-std::vector<uint64_t> changed_rows(std::span<const uint64_t> flips, size_t words, const ChainMembers& chains, std::span<const uint8_t> leaving,
-                                   std::span<const int64_t> chain_of, std::span<const int64_t> births) {
-    std::vector<uint64_t> rows(chains.size() * words, 0);
-    const auto flip = [&](size_t chain, int64_t mechanism) {
-        for (size_t word = 0; word < words; ++word) rows[chain * words + word] ^= flips[static_cast<size_t>(mechanism) * words + word];
-    };
-    for (size_t place = 0; place < leaving.size(); ++place)
-        if (leaving[place]) flip(place / chains.room, chains.members[place]);
-    for (size_t k = 0; k < births.size(); ++k) flip(static_cast<size_t>(chain_of[k]), births[k]);
-    return rows;
-}
-
-std::vector<int64_t> changed_members(const ChainMembers& chains, std::span<const uint8_t> leaving, std::span<const int64_t> chain_of,
-                                     std::span<const int64_t> births, std::span<const int64_t> chosen, size_t& room) {
-    std::vector<std::vector<int64_t>> changed;
-    room = chains.room;
-    for (const int64_t each : chosen) {
-        const auto chain = static_cast<size_t>(each);
-        std::vector<int64_t>& members = changed.emplace_back();
-        for (size_t place = chain * chains.room; place < (chain + 1) * chains.room; ++place)
-            if (chains.members[place] != free_place && !leaving[place]) members.push_back(chains.members[place]);
-        const auto [first, last] = std::ranges::equal_range(chain_of, each);
-        members.insert(members.end(), births.begin() + (first - chain_of.begin()), births.begin() + (last - chain_of.begin()));
-        room = std::max(room, members.size());
-    }
-    std::vector<int64_t> found(changed.size() * room, free_place);
-    for (size_t k = 0; k < changed.size(); ++k) std::ranges::copy(changed[k], found.begin() + static_cast<std::ptrdiff_t>(k * room));
-    return found;
 }
 
 }  // namespace snc

@@ -26,12 +26,6 @@ struct ChainChange {
     bool is_one() const;
 };
 
-// The same of many chains.
-struct ChainChanges {
-    std::vector<uint8_t> leaving;
-    std::vector<int64_t> chain_of, births;  // for each mechanism that enters the chain, ascending, and its number
-};
-
 enum class ChainMove : uint8_t {
     refresh,  // draws a part of the mechanisms anew, as if nothing was known of them
     replace,  // puts a neighbour in the place of a member, if the Metropolis number allows
@@ -50,7 +44,6 @@ class ChainMoves {
 
     // What a move does to the members of a chain at a level. Chains that have a seed together have different numbers.
     void propose(ChainMove move, std::span<const int64_t> members, int64_t level, uint64_t seed, uint64_t chain, ChainChange& change) const;
-    ChainChanges propose(ChainMove move, const ChainMembers& chains, std::span<const int64_t> level_of, uint64_t seed) const;
 
    private:
     const double* of_level(const std::vector<double>& values, int64_t level) const {
@@ -67,14 +60,5 @@ class ChainMoves {
     std::vector<int64_t> starts_, neighbours_;
     std::vector<double> shares_, sums_;  // for each level the sums of the mean numbers of times that mechanisms are drawn
 };
-
-// The exclusive or of the rows of what leaves and what enters, for each chain.
-std::vector<uint64_t> changed_rows(std::span<const uint64_t> flips, size_t words, const ChainMembers& chains, std::span<const uint8_t> leaving,
-                                   std::span<const int64_t> chain_of, std::span<const int64_t> births);
-
-// The members of some chains after their changes, those that stay first. They get as much room as the largest needs, and at least as
-// much as there was.
-std::vector<int64_t> changed_members(const ChainMembers& chains, std::span<const uint8_t> leaving, std::span<const int64_t> chain_of,
-                                     std::span<const int64_t> births, std::span<const int64_t> chosen, size_t& room);
 
 }  // namespace snc

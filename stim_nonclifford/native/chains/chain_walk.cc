@@ -26,6 +26,9 @@ ChainWalk::ChainWalk(const ChainMoves& moves, std::span<const uint64_t> flips, s
       kinds_(std::move(kinds)),
       seeds_(std::move(seeds)),
       chains_(chains.size()),
+      decided_(chains.size()),
+      accepted_(chains.size()),
+      is_further_(chains.size()),
       rows_(rows.begin(), rows.end()),
       proposed_rows_(rows_.size()),
       level_of_(std::move(level_of)),
@@ -65,7 +68,7 @@ bool ChainWalk::advance(size_t number, MatchingScratch& scratch, Findings& findi
         if (!chain.is_proposed) {
             moves_.propose(kinds_[chain.next], chain.members, level_of_[number], seeds_[chain.next], number, chain.change);
             if (!chain.change.is_one()) continue;
-            ++chain.decided;
+            ++decided_[number];
             chain.is_proposed = true;
             std::copy_n(row_of(number), row_words_, proposed_row_of(number));
             flip(chain, proposed_row_of(number));
@@ -76,7 +79,7 @@ bool ChainWalk::advance(size_t number, MatchingScratch& scratch, Findings& findi
     }
     if (further_level_of_[number] < 0) return true;
     const Verdict found = verdict(number, further_level_of_[number], row_of(number), scratch, findings);
-    chain.is_further = found == Verdict::allowed;
+    is_further_[number] = found == Verdict::allowed;
     return found != Verdict::unknown;
 }
 
@@ -91,7 +94,7 @@ void ChainWalk::flip(const Chain& chain, uint64_t* row) const {
 
 void ChainWalk::accept(size_t number) {
     Chain& chain = chains_[number];
-    ++chain.accepted;
+    ++accepted_[number];
     std::copy_n(proposed_row_of(number), row_words_, row_of(number));
     size_t left = 0;
     for (size_t place = 0; place < chain.members.size(); ++place)

@@ -52,10 +52,11 @@ class ChainWalk {
     size_t observable_words() const { return tables_[0]->observable_words(); }
     std::span<const int64_t> members(size_t chain) const { return chains_[chain].members; }
     const std::vector<uint64_t>& rows() const { return rows_; }
-    // In how many moves there was a change to decide on, and how many were made.
-    int64_t decided(size_t chain) const { return chains_[chain].decided; }
-    int64_t accepted(size_t chain) const { return chains_[chain].accepted; }
-    bool is_further(size_t chain) const { return chains_[chain].is_further; }
+    // For each chain: in how many moves there was a change to decide on, how many were made, and whether its row is one of its further
+    // level.
+    const std::vector<int64_t>& decided() const { return decided_; }
+    const std::vector<int64_t>& accepted() const { return accepted_; }
+    const std::vector<uint8_t>& is_further() const { return is_further_; }
     const TableCounts& counts() const { return counts_; }
 
    private:
@@ -63,10 +64,9 @@ class ChainWalk {
         std::vector<int64_t> members;
         ChainChange change;
         size_t next = 0;  // of the moves
-        bool is_proposed = false, is_further = false;
-        bool has_answer = false;
+        bool is_proposed = false, has_answer = false;
         std::vector<uint64_t> prediction;
-        int64_t gap = 0, decided = 0, accepted = 0;
+        int64_t gap = 0;
     };
 
     // What a matching has found.
@@ -100,6 +100,8 @@ class ChainWalk {
     std::vector<ChainMove> kinds_;
     std::vector<uint64_t> seeds_;
     std::vector<Chain> chains_;
+    std::vector<int64_t> decided_, accepted_;
+    std::vector<uint8_t> is_further_;
     std::vector<uint64_t> rows_, proposed_rows_;
     std::vector<int64_t> level_of_, further_level_of_;
     uint64_t listing_;

@@ -63,8 +63,8 @@ struct Phases {
 struct CoefficientKernels {
     // v <- cos v - i sin P v.
     void (*rotate)(double* vector, const VectorRotation& rotation);
-    // Applies rotations one after the other, in groups of these sizes (rotation_groups.h), in one pass.
-    void (*rotate_in_groups)(double* vector, std::span<const VectorRotation> rotations, std::span<const uint32_t> group_sizes);
+    // Applies the rotations of a group (rotation_groups.h) one after the other, in one pass.
+    void (*rotate_group)(double* vector, std::span<const VectorRotation> rotations);
 
     // v <- [(cos - i sin) v, (cos + i sin) v] / sqrt(2), or, about X, [cos v, -i sin v].
     void (*activate)(double* vector, const VectorRotation& rotation);

@@ -4,7 +4,7 @@
 #include "cpu/coefficient_kernel.h"
 #include "cpu/noise_kernel.h"
 #include "cpu/phase_kernel.h"
-#include "cpu/rotation_pass_kernel.h"
+#include "cpu/rotation_kernel.h"
 
 #define SNC_STRING(name) SNC_STRING_OF(name)
 #define SNC_STRING_OF(name) #name
@@ -15,7 +15,7 @@ namespace {
 
 constexpr CoefficientKernels coefficient_kernels = {
     .rotate = rotate,
-    .rotate_in_groups = rotate_in_groups,
+    .rotate_group = rotate_group,
     .activate = activate,
     .outcome_weights = outcome_weights,
     .project = project,

@@ -71,25 +71,23 @@ inline void rotate(double* vector, const VectorRotation& rotation) {
     });
 }
 
-// Adds a mask to some with different highest bits, each set in one mask only, unless less than `least` is left of it without them.
-// Where rotations need fewer masks than a group has, the others are arbitrary.
-template <typename Masks>
-inline void add_mask(uint64_t mask, uint64_t least, Masks& masks, size_t& count) {
-    for (size_t j = 0; j < count; ++j) mask = std::min(mask, mask ^ masks[j]);
-    if (mask < least) return;
-    for (size_t j = 0; j < count; ++j) masks[j] = std::min(masks[j], masks[j] ^ mask);
-    masks[count++] = mask;
-}
-
 // The rotations of a group (rotation_groups.h), one after the other, of a vector of `mixed` blocks or more: those that they mix
 // go through the registers once for all of them.
 class GroupKernel {
    public:
     explicit GroupKernel(std::span<const VectorRotation> rotations)
         : size_(rotations.size()), bits_(rotations.front().width - lane_bits) {
+        // Masks with different highest bits, each set in one mask only. Where rotations need fewer than a group has, the others are
+        // arbitrary.
         size_t count = 0;
-        for (const VectorRotation& rotation : rotations) add_mask(rotation.x >> lane_bits, 1, masks_, count);
-        for (uint64_t bit = 1; count < max_group_masks; bit *= 2) add_mask(bit, 1, masks_, count);
+        const auto add = [&](uint64_t mask) {
+            for (size_t j = 0; j < count; ++j) mask = std::min(mask, mask ^ masks_[j]);
+            if (mask == 0) return;
+            for (size_t j = 0; j < count; ++j) masks_[j] = std::min(masks_[j], masks_[j] ^ mask);
+            masks_[count++] = mask;
+        };
+        for (const VectorRotation& rotation : rotations) add(rotation.x >> lane_bits);
+        for (uint64_t bit = 1; count < max_group_masks; bit *= 2) add(bit);
         for (size_t k = 0; k < size_; ++k) {
             const VectorRotation& rotation = rotations[k];
             Turn& turn = turns_[k];
@@ -111,11 +109,8 @@ class GroupKernel {
         }
     }
 
-    size_t size() const { return size_; }
-
-    // `reversed` has a bit for each rotation: whether its sign is reversed.
-    void apply(double* vector, uint64_t reversed) const {
-        with_flag(is_unit_, [&](auto unit) { apply<unit>(vector, reversed); });
+    void apply(double* vector) const {
+        with_flag(is_unit_, [&](auto unit) { apply<unit>(vector); });
     }
 
    private:
@@ -140,7 +135,7 @@ class GroupKernel {
     }
 
     template <bool unit>
-    void apply(double* vector, uint64_t reversed) const {
+    void apply(double* vector) const {
         // The place of a block in the vector, and in the bits above, the rotations that it reverses.
         const auto column = [&](uint64_t block) {
             uint64_t sum = 2 * lanes * block;
@@ -157,7 +152,7 @@ class GroupKernel {
             ComplexBlock blocks[mixed];
 #pragma GCC unroll 8
             for (uint32_t j = 0; j < mixed; ++j) blocks[j] = complex_at(vector + (first ^ offsets[j]), 0);
-            uint64_t parities = walk.now() >> parities_at ^ reversed;
+            uint64_t parities = walk.now() >> parities_at;
             for (size_t k = 0; k < size_; ++k, parities >>= 1) turn_all<unit>(blocks, turns_[k], parities & 1);
 #pragma GCC unroll 8
             for (uint32_t j = 0; j < mixed; ++j) put_complex(vector + (first ^ offsets[j]), 0, blocks[j]);
@@ -217,5 +212,7 @@ class GroupKernel {
     bool is_unit_ = true;
     Turn turns_[max_group_size];
 };
+
+inline void rotate_group(double* vector, std::span<const VectorRotation> rotations) { GroupKernel(rotations).apply(vector); }
 
 }  // namespace snc::SNC_ISA

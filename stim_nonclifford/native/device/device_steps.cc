@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <climits>
 #include <stdexcept>
 
 #include "steps/simulation_steps.h"
@@ -23,8 +22,6 @@ constexpr StepRules device_step_rules{
         .lane_bits = 0,
         .max_rotations = max_pass_rotations,
         .max_masks = max_span,
-        .min_width_of_long_passes = INT_MAX,
-        .max_pass_masks = max_span,
     },
     .passes_measure = true,
 };
@@ -87,7 +84,7 @@ class Translation {
         using enum SimulationStep::Kind;
         switch (step.kind) {
             case rotate:
-            case rotate_in_groups:
+            case rotate_group:
             case apply_phases:
                 add_pass(step, next != nullptr && next->is_summed ? &plan_.operations[next->operation] : nullptr);
                 return;
@@ -128,11 +125,10 @@ class Translation {
             rotation.odd = masks.odd_with(z);
             rotation.unit = 1;
         };
-        for (const std::vector<uint32_t>& group : step.groups)
-            for (const uint32_t k : group) {
-                const VectorRotation pauli = pauli_of_rotation(plan_.operations[k]);
-                turn(add_rotation(pauli.i_power, {k}), pauli.x, pauli.z);
-            }
+        for (const uint32_t k : step.rotations) {
+            const VectorRotation pauli = pauli_of_rotation(plan_.operations[k]);
+            turn(add_rotation(pauli.i_power, {k}), pauli.x, pauli.z);
+        }
         for (const Phase& phase : step.phases) turn(add_rotation(0, absorbed_[phase.slot]), 0, phase.z);
         finish(pass);
     }

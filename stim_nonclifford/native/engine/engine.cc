@@ -141,15 +141,16 @@ uint64_t Engine::run_piece(Worker& worker, uint64_t seed, const Piece& piece, bo
     drawn.clear();
     drawn_outputs.clear();
 
-    const std::optional<LawStore::CertainLaw>& certain = store_.certain_zero_law();
+    const LawStore::Ref certain_leaf = store_.certain_zero_leaf();
+    const bool is_certain = certain_leaf != LawStore::Ref::none;
     const auto finish_certain = [&](uint16_t shot, const uint64_t* outputs) {
-        if (!certain->is_kept) return;
-        keep(shot, outputs, certain->outputs.data());
+        if (!LawStore::is_kept(certain_leaf)) return;
+        keep(shot, outputs, store_.outputs_of(certain_leaf));
         ++kept;
     };
     const auto finish = [&](uint16_t shot, const uint64_t* signature_words, const uint64_t* outputs) {
         const std::span<const uint64_t> signature(signature_words, layout.signature_words);
-        if (certain && LawStore::is_zero(signature)) return finish_certain(shot, outputs);
+        if (is_certain && LawStore::is_zero(signature)) return finish_certain(shot, outputs);
         drawn.push_back({signature, first_shot + shot});
         drawn_outputs.push_back(outputs);
     };
@@ -157,8 +158,8 @@ uint64_t Engine::run_piece(Worker& worker, uint64_t seed, const Piece& piece, bo
     const uint64_t *const constant = plan_.constant.data(), *const constant_outputs = constant + layout.first_output_word();
     const auto is_zero_word = [](uint64_t word) { return word == 0; };
     const bool event_free_passes = std::all_of(constant, constant + layout.check_words, is_zero_word);
-    if (event_free_passes && certain) {
-        if (!every && certain->is_kept && std::equal(certain->outputs.begin(), certain->outputs.end(), constant_outputs))
+    if (event_free_passes && is_certain) {
+        if (!every && LawStore::is_kept(certain_leaf) && std::equal(constant_outputs, constant + layout.words(), store_.outputs_of(certain_leaf)))
             kept += noise.num_event_free;
         else
             for (uint32_t k = 0; k < noise.num_event_free; ++k) finish_certain(noise.event_free[k], constant_outputs);
@@ -206,18 +207,6 @@ uint64_t Engine::run_piece(Worker& worker, uint64_t seed, const Piece& piece, bo
     return kept;
 }
 
-template <typename OnError>
-uint64_t Engine::for_each_error(Worker& worker, uint64_t seed, const Piece& piece, OnError on_error) {
-    const uint64_t block_start = piece.block * block_shots;
-    const uint32_t words = plan_.layout.output_words;
-    return run_piece(worker, seed, piece, false,
-                     [&](uint16_t shot, const uint64_t* outputs, const uint64_t* flipped) {
-                         uint64_t any = 0;
-                         for (uint32_t w = 0; w < words; ++w) any |= outputs[w] ^ flipped[w];
-                         if (any != 0) on_error(block_start + shot, outputs, flipped);
-                     });
-}
-
 // Blocks are drawn in waves, all threads at once, and counted in order. What a wave has drawn beyond the last block that
 // counts is dropped.
 Tally Engine::count(uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t max_errors, bool list_errors,
@@ -242,9 +231,12 @@ Tally Engine::count(uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t
             [&](Worker& worker, const Piece& piece, uint64_t) {
                 std::vector<uint64_t>& list = found[static_cast<size_t>(&worker - workers_.data())];
                 const size_t before = list.size();
-                kept[piece.block - block] += for_each_error(
-                    worker, seed, piece, [&](uint64_t shot, const uint64_t* outputs, const uint64_t* flipped) {
-                        list.push_back(shot);
+                kept[piece.block - block] +=
+                    run_piece(worker, seed, piece, false, [&](uint16_t shot, const uint64_t* outputs, const uint64_t* flipped) {
+                        uint64_t any = 0;
+                        for (uint32_t w = 0; w < words; ++w) any |= outputs[w] ^ flipped[w];
+                        if (any == 0) return;
+                        list.push_back(piece.block * block_shots + shot);
                         for (uint32_t w = 0; w < words; ++w) list.push_back(outputs[w] ^ flipped[w]);
                     });
                 errors[piece.block - block] += (list.size() - before) / (1 + words);
@@ -272,14 +264,11 @@ Tally Engine::count(uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t
 
 template <typename Note>
 uint64_t Engine::write_piece(Worker& worker, uint64_t seed, const Piece& piece, const OutputBytes& bytes, Note note) {
-    const std::optional<LawStore::CertainLaw>& certain = store_.certain_zero_law();
-    const bool is_plain = certain && std::ranges::all_of(certain->outputs, [](uint64_t word) { return word == 0; });
-    const uint64_t* const no_flips = is_plain ? certain->outputs.data() : store_.no_flips();
     return run_piece(
         worker, seed, piece, true,
         [&](uint16_t shot, const uint64_t* outputs, const uint64_t* flipped) {
             note(shot);
-            if (outputs != nullptr || flipped != no_flips) write_row(bytes, shot, outputs, flipped);
+            if (outputs != nullptr || flipped != store_.no_flips()) write_row(bytes, shot, outputs, flipped);
         },
         &bytes);
 }

@@ -109,10 +109,6 @@ class Engine {
         uint32_t begin, end;
     };
 
-    // Draws the shots of a piece, and returns how many are kept. Calls on_error(shot number, outputs of its row, outputs
-    // flipped by its outcomes) for the kept shots in which an output is 1.
-    template <typename OnError>
-    uint64_t for_each_error(Worker& worker, uint64_t seed, const Piece& piece, OnError on_error);
     // The number of shots of a piece, for a range of this many blocks. Pieces are small if shots take long and blocks are
     // few, so that all threads have work.
     uint32_t piece_shots(uint64_t blocks) const;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/parallel_parts.h"
+#include "plan/row_table.h"
 
 namespace snc {
 
@@ -19,11 +20,9 @@ struct MechanismKind {
 std::vector<MechanismKind> kinds_of(const FaultSetTable& table, Looks& look) {
     std::map<std::vector<uint32_t>, double> weights;
     for (uint32_t m = 0; m < table.num_mechanisms(); ++m) {
+        look(table.num_checks());
         std::vector<uint32_t> checks;
-        for (uint32_t check = 0; check < table.num_checks(); ++check) {
-            look();
-            if (table.flips(m, check)) checks.push_back(check);
-        }
+        for_each_one(table.checks(m), table.check_words(), [&](uint32_t check) { checks.push_back(check); });
         weights[checks] += table.weight(m);
     }
     std::vector<MechanismKind> kinds;
@@ -123,8 +122,7 @@ FaultSetBounds fault_set_bounds(const FaultSetTable& table, uint32_t max_weight,
     }
     for (uint32_t k = 0; k < kinds.size(); ++k)
         for (uint32_t check : kinds[k].checks) flipping[check].push_back(k);
-    for (uint32_t check = 0; check < num_checks; ++check)
-        if ((table.target()[check / 64] >> (check % 64) & 1) != 0) target.push_back(check);
+    for_each_one(table.target(), table.check_words(), [&](uint32_t check) { target.push_back(check); });
     double largest_flip = 0, total = 0, of_no_check = 0;
     for (const MechanismKind& kind : kinds) total += kind.weight;
     for (const auto& of_check : flipping) {

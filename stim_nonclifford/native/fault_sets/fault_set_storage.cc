@@ -101,14 +101,9 @@ FaultSetStudy::Laws FaultSetStudy::evaluate() {
 void FaultSetStudy::evaluate_stored() {
     KeptBranches laws{{0}, {}, {}};
     append_laws(keys_, evaluated_, max_expanded_keys, laws);
-    if (new_laws_.starts.size() == 1) {
-        new_laws_ = std::move(laws);
-    } else {
-        new_laws_.reserve_more(laws);
-        for (size_t k = 0; k + 1 < laws.starts.size(); ++k)
-            new_laws_.append(laws, static_cast<ptrdiff_t>(laws.starts[k]), static_cast<ptrdiff_t>(laws.starts[k + 1]),
-                             plan_.layout.output_words);
-    }
+    new_laws_.reserve_more(laws);
+    for (size_t k = 0; k + 1 < laws.starts.size(); ++k)
+        new_laws_.append(laws, static_cast<ptrdiff_t>(laws.starts[k]), static_cast<ptrdiff_t>(laws.starts[k + 1]), plan_.layout.output_words);
     evaluated_ = keys_.size();
 }
 

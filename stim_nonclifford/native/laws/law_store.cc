@@ -39,8 +39,8 @@ LawStore::LawStore(const Plan& plan, size_t max_bytes)
 
 void LawStore::set_zero_law(const PathSimulation::Stop& stop, const uint64_t* outputs) {
     if (stop.outcome >= 0) return;
-    certain_zero_law_ = {stop.outcome == PathSimulation::kept, {outputs, outputs + output_words_}};
-    zero_root_ = !certain_zero_law_->is_kept ? discarded_leaf : has_flips(certain_zero_law_->outputs) ? certain_leaf : kept_leaf;
+    zero_outputs_.assign(outputs, outputs + output_words_);
+    zero_root_ = certain_zero_leaf_ = stop.outcome != PathSimulation::kept ? discarded_leaf : has_flips(zero_outputs_) ? certain_leaf : kept_leaf;
 }
 
 LawStore::~LawStore() {
@@ -50,7 +50,7 @@ LawStore::~LawStore() {
 LawStatistics LawStore::statistics() const {
     LawStatistics found;
     const Table* table = table_.load(std::memory_order_acquire);
-    found.signatures = (table != nullptr ? table->used.load(std::memory_order_relaxed) : 0) + (!certain_zero_law_ && zero_root() != Ref::none);
+    found.signatures = (table != nullptr ? table->used.load(std::memory_order_relaxed) : 0) + (certain_zero_leaf_ == Ref::none && zero_root() != Ref::none);
     found.nodes = nodes_.size() + leaf_outputs_.size();
     found.checkpoints = checkpoints_.size();
     found.bytes = budget_.used();

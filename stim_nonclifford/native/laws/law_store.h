@@ -13,7 +13,6 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -59,7 +58,7 @@ class LawStore {
     // The outputs that the outcomes before a leaf flip, [output_words]; always this memory if none is flipped.
     const uint64_t* outputs_of(Ref leaf) const {
         if (leaf <= kept_leaf) return no_flips_.data();
-        return leaf == certain_leaf ? certain_zero_law_->outputs.data() : leaf_outputs_.at(static_cast<uint32_t>(leaf) - first_leaf);
+        return leaf == certain_leaf ? zero_outputs_.data() : leaf_outputs_.at(static_cast<uint32_t>(leaf) - first_leaf);
     }
     const uint64_t* no_flips() const { return no_flips_.data(); }
 
@@ -76,12 +75,8 @@ class LawStore {
     static bool is_zero(std::span<const uint64_t> signature) {
         return std::ranges::all_of(signature, [](uint64_t word) { return word == 0; });
     }
-    // What all shots with signature 0 have in common if all their outcomes are certain; their root is a leaf then.
-    struct CertainLaw {
-        bool is_kept;
-        std::vector<uint64_t> outputs;
-    };
-    const std::optional<CertainLaw>& certain_zero_law() const { return certain_zero_law_; }
+    // The leaf of all shots with signature 0 if all their outcomes are certain; it is their root then.
+    Ref certain_zero_leaf() const { return certain_zero_leaf_; }
     // `stop` is the first place of signature 0 that is not certain, or its end, with these outputs. Call it before all others.
     void set_zero_law(const PathSimulation::Stop& stop, const uint64_t* outputs);
     Ref zero_root() const { return zero_root_.load(std::memory_order_acquire); }
@@ -153,7 +148,8 @@ class LawStore {
     std::atomic<Table*> table_ = nullptr;             // the newest table; threads may still read older ones
     std::vector<std::unique_ptr<Table>> tables_;
     std::mutex growing_;
-    std::optional<CertainLaw> certain_zero_law_;
+    Ref certain_zero_leaf_ = Ref::none;
+    std::vector<uint64_t> zero_outputs_;  // of the certain leaf
     std::atomic<Ref> zero_root_{Ref::none};
     std::array<std::atomic<Ref>, num_zero_cells> zero_leaves_{};
 };

@@ -27,12 +27,6 @@ OutcomeLaws::OutcomeLaws(const Plan& plan, PathSimulation simulation, const Kern
     if (BatchSimulation::suits(plan)) batch_.emplace(plan, kernels, std::move(interrupted));
 }
 
-void OutcomeLaws::find(std::span<const Shot> shots, uint64_t seed, std::span<Ref> leaves) {
-    if (lookups_ >= lookups_at_review_ + lookups_per_review || reviews_ == 0) review();
-    lookups_ += shots.size();
-    walks_.find(shots, seed, leaves);
-}
-
 void OutcomeLaws::simulate_batch(std::span<const Shot> shots, std::span<const uint32_t> numbers, uint64_t seed) {
     batch_shots_.clear();
     for (uint32_t number : numbers) batch_shots_.push_back({shots[number].signature, {seed, shots[number].number}});
@@ -72,6 +66,7 @@ OutcomeLaws::Ref OutcomeLaws::add_place(std::span<const uint64_t> signature, con
 }
 
 void OutcomeLaws::review() {
+    if (lookups_ < lookups_at_review_ + lookups_per_review && reviews_ != 0) return;
     const uint64_t asked = lookups_ - std::exchange(lookups_at_review_, lookups_);
     const uint64_t simulated = simulations_ - std::exchange(simulations_at_review_, simulations_);
     const bool has_hits = (asked - simulated) * lookups_per_hit >= asked;

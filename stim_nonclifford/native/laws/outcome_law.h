@@ -42,7 +42,9 @@ class OutcomeLaws {
         for (size_t begin = 0; begin < shots.size(); begin += LawWalks::max_shots) {
             const auto group = shots.subspan(begin, std::min(LawWalks::max_shots, shots.size() - begin));
             std::array<Ref, LawWalks::max_shots> leaves;
-            find(group, seed, leaves);
+            review();
+            lookups_ += group.size();
+            walks_.find(group, seed, leaves);
             for (size_t k = 0; k < group.size(); ++k) {
                 if (leaves[k] == Ref::none)
                     open_.push_back(static_cast<uint32_t>(begin + k));
@@ -93,8 +95,6 @@ class OutcomeLaws {
     };
 
     Result result_of(Ref leaf) const { return {LawStore::is_kept(leaf), store_.outputs_of(leaf)}; }
-    // What is known.
-    void find(std::span<const Shot> shots, uint64_t seed, std::span<Ref> leaves);
     // Walks through the known part of the tree, then simulates the rest, which is added to the tree.
     Result simulate(const Shot& shot, uint64_t seed);
     // Simulates a shot whose signature is chosen, without what is stored.
@@ -114,7 +114,7 @@ class OutcomeLaws {
     void find_shared(OutcomeDecisions decisions);
     // Restores the last checkpoint on the path. Returns the number of decisions before it.
     size_t go_to_last_checkpoint();
-    // Decides from the recent rate of successful lookups whether to store more, and whether to simulate in batches.
+    // Decides once in a while from the recent rate of successful lookups whether to store more, and whether to simulate in batches.
     void review();
 
     const Plan& plan_;

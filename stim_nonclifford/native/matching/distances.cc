@@ -1,16 +1,11 @@
 #include "matching/distances.h"
 
 #include <algorithm>
-#include <functional>
-#include <queue>
 #include <utility>
 
 namespace snc {
 
 namespace {
-
-using Reached = std::pair<uint64_t, uint32_t>;  // distance, node
-using Queue = std::priority_queue<Reached, std::vector<Reached>, std::greater<>>;
 
 constexpr uint64_t unreached = UINT64_MAX;
 
@@ -42,15 +37,7 @@ Distances::Distances(uint32_t num_nodes, const std::vector<MatchingEdge>& edges,
     Queue queue;
     for (uint32_t node = 0; node < num_nodes; ++node)
         if (found[node] != unreached) queue.push({found[node], node});
-    while (!queue.empty()) {
-        const auto [distance, node] = queue.top();
-        queue.pop();
-        if (distance > found[node]) continue;
-        for (uint32_t k = starts_[node]; k < starts_[node + 1]; ++k) {
-            const uint64_t reached = distance + neighbours_[k].weight;
-            if (reached < found[neighbours_[k].node]) queue.push({found[neighbours_[k].node] = reached, neighbours_[k].node});
-        }
-    }
+    spread(queue, found.data());
     for (uint32_t node = 0; node < num_nodes; ++node)
         if (found[node] <= largest_to_boundary) boundary_[node] = static_cast<uint32_t>(found[node]);
 }
@@ -74,17 +61,19 @@ void Distances::compute(uint32_t node, uint32_t* row) const {
     row[node] = 0;
     Queue queue;
     queue.push({0, node});
+    // Whatever lies behind a node that is nearer over the boundary is nearer over the boundary, too.
+    spread(queue, row);
+}
+
+template <typename Distance>
+void Distances::spread(Queue& queue, Distance* found) const {
     while (!queue.empty()) {
-        const auto [distance, at] = queue.top();
+        const auto [distance, node] = queue.top();
         queue.pop();
-        // Whatever lies behind a node that is nearer over the boundary is nearer over the boundary, too.
-        if (distance > row[at]) continue;
-        for (uint32_t k = starts_[at]; k < starts_[at + 1]; ++k) {
-            const uint64_t reached = distance + neighbours_[k].weight;
-            if (reached < row[neighbours_[k].node]) {
-                row[neighbours_[k].node] = static_cast<uint32_t>(reached);
-                queue.push({reached, neighbours_[k].node});
-            }
+        if (distance > found[node]) continue;
+        for (uint32_t k = starts_[node]; k < starts_[node + 1]; ++k) {
+            const auto& [next, weight] = neighbours_[k];
+            if (distance + weight < found[next]) queue.push({found[next] = static_cast<Distance>(distance + weight), next});
         }
     }
 }

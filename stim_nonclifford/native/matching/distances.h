@@ -4,8 +4,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <queue>
+#include <utility>
 #include <vector>
 
 namespace snc {
@@ -41,7 +44,12 @@ class Distances {
     std::vector<uint32_t> starts_;  // of the neighbours of each node
     std::vector<Neighbour> neighbours_;
     std::vector<uint32_t> boundary_;
+    using Queue = std::priority_queue<std::pair<uint64_t, uint32_t>, std::vector<std::pair<uint64_t, uint32_t>>, std::greater<>>;
+
     void compute(uint32_t node, uint32_t* row) const;
+    // Lowers the distances to what paths from the nodes in the queue, which has them with theirs, need.
+    template <typename Distance>
+    void spread(Queue& queue, Distance* found) const;
 
     std::vector<std::atomic<const uint32_t*>> rows_;  // null: not known yet
     std::mutex mutex_;                                // of what follows

@@ -110,7 +110,7 @@ LeastMatching::Step LeastMatching::next_step() {
         switch (sets_[top].label) {
             case Label::outer:
                 consider(to_boundary_[event] - radius_[event], Step::Kind::boundary, event);
-                if (partner_[event] != none && top_[partner_[event]] == top) find_partner(event);
+                if (partner_[event] != none && top_[partner_[event]] == top) scan(event);
                 if (partner_[event] != none) consider(partner_gap_[event] / 2, Step::Kind::join, event);
                 break;
             case Label::free:
@@ -260,7 +260,7 @@ void LeastMatching::finish() {
         if (sets_[top_[event]].label != Label::free) set_label(top_[event], Label::free);
 }
 
-// An event has become outer: how far all others are from it.
+// An outer event: which one of another outer set is nearest, and how far all others are from it.
 void LeastMatching::scan(int32_t event) {
     const int32_t top = top_[event];
     partner_[event] = none;
@@ -274,17 +274,6 @@ void LeastMatching::scan(int32_t event) {
             reach_[other] = gap;
             reached_from_[other] = event;
         }
-    }
-}
-
-// The nearest outer event in another set.
-void LeastMatching::find_partner(int32_t event) {
-    partner_[event] = none;
-    partner_gap_[event] = infinite;
-    for (int32_t other = 0; other < num_events_; ++other) {
-        if (top_[other] == top_[event] || sets_[top_[other]].label != Label::outer) continue;
-        const int64_t gap = distance(event, other) - radius_[event] - radius_[other];
-        if (gap < partner_gap_[event]) partner_gap_[event] = gap, partner_[event] = other;
     }
 }
 

@@ -68,7 +68,6 @@ class LeastMatching {
     void finish();
 
     void scan(int32_t event);
-    void find_partner(int32_t event);
     void set_label(int32_t set, Label label);
     std::vector<int32_t> path_to(int32_t set, int32_t ancestor, std::vector<std::pair<int32_t, int32_t>>& edges) const;
     int32_t common_ancestor(int32_t first, int32_t second);
@@ -79,7 +78,6 @@ class LeastMatching {
 
     int64_t distance(int32_t a, int32_t b) const { return matrix_[static_cast<size_t>(a) * stride_ + static_cast<size_t>(b)]; }
     int64_t growth(Label label) const { return label == Label::outer ? time_ : label == Label::inner ? -time_ : 0; }
-    int64_t radius(int32_t event) const { return radius_[event] + growth(sets_[top_[event]].label); }
 
     Distances* distances_ = nullptr;
     int32_t num_events_ = 0;
@@ -91,7 +89,7 @@ class LeastMatching {
     std::vector<const uint32_t*> rows_;
     std::vector<uint32_t> matrix_;
     std::vector<int64_t> to_boundary_;
-    std::vector<int64_t> radius_;  // less what it grows in this search: see radius()
+    std::vector<int64_t> radius_;  // less what it grows in this search: growth() of its set
     std::vector<int32_t> top_;
     std::vector<int64_t> reach_;  // of an event that is not outer: least distance from an outer event, less that one's radius_
     std::vector<int32_t> reached_from_;

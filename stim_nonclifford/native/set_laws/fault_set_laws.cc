@@ -87,20 +87,26 @@ struct Sorted {
     }
 };
 
-// Runs the simulations of a range of signatures.
-class Walk {
-   public:
-    Walk(const Sorted& sorted, const PathSimulation& simulation, Interruption& interruption)
-        : sorted_(sorted), simulation_(simulation, [&interruption] { interruption.look(); }), look_(interruption) {}
-
+// The ways in which shots of some signatures are kept.
+struct Part {
     struct Entry {
         uint32_t signature;
         double probability;
     };
     std::vector<Entry> entries;
     std::vector<uint64_t> outputs;
+};
 
-    void run(size_t begin, size_t end) { walk(begin, end, nullptr, 1); }
+// Runs the simulations of a range of signatures.
+class Walk {
+   public:
+    Walk(const Sorted& sorted, const PathSimulation& simulation, Interruption& interruption)
+        : sorted_(sorted), simulation_(simulation, [&interruption] { interruption.look(); }), look_(interruption) {}
+
+    Part run(size_t begin, size_t end) {
+        walk(begin, end, nullptr, 1);
+        return std::exchange(found_, {});
+    }
 
    private:
     using Checkpoint = PathSimulation::Checkpoint;
@@ -172,13 +178,13 @@ class Walk {
         BranchRow of_first(plan, true);
         of_first.add_signature(sorted_.signature(begin));
         for (size_t place = begin; place < end; ++place) {
-            entries.push_back({sorted_.order[place], probability});
-            const size_t at = outputs.size();
-            outputs.insert(outputs.end(), simulation_.outputs(), simulation_.outputs() + words);
+            found_.entries.push_back({sorted_.order[place], probability});
+            const size_t at = found_.outputs.size();
+            found_.outputs.insert(found_.outputs.end(), simulation_.outputs(), simulation_.outputs() + words);
             if (place == begin) continue;
             BranchRow difference = of_first;
             difference.add_signature(sorted_.signature(place));
-            for (uint32_t w = 0; w < words; ++w) outputs[at + w] ^= difference.outputs()[w];
+            for (uint32_t w = 0; w < words; ++w) found_.outputs[at + w] ^= difference.outputs()[w];
         }
     }
 
@@ -188,24 +194,8 @@ class Walk {
     const Sorted& sorted_;
     PathSimulation simulation_;
     Looks look_;
+    Part found_;
 };
-
-struct Part {
-    std::vector<Walk::Entry> entries;
-    std::vector<uint64_t> outputs;
-};
-
-std::vector<Part> walk_all(const Sorted& sorted, const PathSimulation& simulation, uint32_t num_threads,
-                           const std::function<void()>& interrupted) {
-    std::vector<Part> parts((sorted.order.size() + chunk_size - 1) / chunk_size);
-    run_parts(parts.size(), num_threads, interrupted, [&](Interruption& interruption) {
-        return [&, walk = std::make_unique<Walk>(sorted, simulation, interruption)](size_t part) {
-            walk->run(part * chunk_size, std::min((part + 1) * chunk_size, sorted.order.size()));
-            parts[part] = {std::exchange(walk->entries, {}), std::exchange(walk->outputs, {})};
-        };
-    });
-    return parts;
-}
 
 // The same by sums, in the order of the signatures.
 std::vector<Part> sum_all(const InsertionLaws& laws, const Plan& plan, const std::vector<uint64_t>& signatures, size_t count,
@@ -243,7 +233,13 @@ std::vector<Part> simulate_all(const Plan& plan, const Kernels& kernels, const s
         const auto order = std::lexicographical_compare_three_way(x, x + answer_words, y, y + answer_words);
         return order != 0 ? order < 0 : a < b;
     });
-    return walk_all(sorted, simulation, num_threads, interrupted);
+    std::vector<Part> parts((count + chunk_size - 1) / chunk_size);
+    run_parts(parts.size(), num_threads, interruption, [&] {
+        return [&, walk = std::make_unique<Walk>(sorted, simulation, interruption)](size_t part) {
+            parts[part] = walk->run(part * chunk_size, std::min((part + 1) * chunk_size, count));
+        };
+    });
+    return parts;
 }
 
 }  // namespace
@@ -257,7 +253,7 @@ KeptBranches kept_branches(const Plan& plan, const Kernels& kernels, const std::
     KeptBranches found;
     found.starts.assign(count + 1, 0);
     for (const Part& part : parts)
-        for (const Walk::Entry& entry : part.entries) ++found.starts[entry.signature + 1];
+        for (const Part::Entry& entry : part.entries) ++found.starts[entry.signature + 1];
     std::partial_sum(found.starts.begin(), found.starts.end(), found.starts.begin());
     std::vector<uint64_t> at(found.starts.begin(), found.starts.end() - 1);
     found.probabilities.resize(found.starts.back());

@@ -65,7 +65,7 @@ BatchSimulation::Rows::Rows(const Plan& plan)
 
 bool BatchSimulation::suits(const Plan& plan) {
     return std::ranges::all_of(plan.steps.steps, [](const SimulationStep& step) {
-        return step.kind != SimulationStep::Kind::rotate_in_groups && step.width_after <= max_width;
+        return step.kind != SimulationStep::Kind::rotate_group && step.width_after <= max_width;
     });
 }
 
@@ -118,7 +118,7 @@ bool BatchSimulation::make_step(const SimulationStep& step, std::span<Shot> shot
         work_.flops += shots.size() * flops;
     };
     switch (step.kind) {
-        case rotate_in_groups:
+        case rotate_group:
             return true;  // cannot occur in plans that suit batches
         case rotate:
             note(size, 8 * size);

@@ -170,35 +170,20 @@ void PathSimulation::save_prefix() {
     const std::vector<bool> may_differ = steps_that_may_differ();
     choose(std::vector<uint64_t>(plan_.layout.signature_words, 0));
     start();
-    std::vector<Checkpoint> checkpoints;
-    size_t bytes = 0;
-    // A checkpoint at every `stride` steps in which signs begin to differ, and at the last step; fewer if they take too much
-    // memory.
-    size_t stride = 1, left_out = 0;
-    const auto add = [&](Checkpoint checkpoint) {
-        checkpoints.push_back(std::move(checkpoint));
-        bytes += checkpoint_bytes();
-        left_out = 0;
-        while (bytes > max_prefix_bytes) {
-            std::vector<Checkpoint> left;
-            bytes = 0;
-            for (size_t k = (checkpoints.size() + 1) % 2; k < checkpoints.size(); k += 2) {
-                bytes += bytes_of(checkpoints[k].state, checkpoints[k].vector.size());
-                left.push_back(std::move(checkpoints[k]));
-            }
-            checkpoints = std::move(left);
-            stride *= 2;
-        }
-    };
+    // A checkpoint at every `stride` steps in which signs begin to differ, and at the last step: all of them, unless they could take
+    // too much memory.
+    size_t bytes = 0, left_out = 0;
+    for (size_t k = 0; k < steps.size(); ++k)
+        if (may_differ[k]) bytes += bytes_of(state_, vector_size(steps[k].width_before));
+    const size_t stride = bytes / max_prefix_bytes + 1;
     while (state_.step < steps.size() && checkpoint_bytes() <= max_prefix_bytes) {
         State before = state_;
-        const bool is_added = may_differ[before.step] && ++left_out >= stride;
-        if (is_added) add(here());
+        const bool is_added = may_differ[before.step] && ++left_out % stride == 0;
+        if (is_added) shared_->prefix.push_back(here());
         if (make_step(nullptr)) continue;
-        if (!is_added) add({std::move(before), here().vector});
+        if (!is_added) shared_->prefix.push_back({std::move(before), here().vector});
         break;
     }
-    shared_->prefix = std::move(checkpoints);
 }
 
 PathSimulation::Stop PathSimulation::advance(const Stop* known) {
@@ -235,17 +220,13 @@ VectorRotation PathSimulation::scaled_rotation_of(const Operation& operation) {
     return rotation;
 }
 
-void PathSimulation::rotate_in_groups(const SimulationStep& step) {
+void PathSimulation::rotate_group(const SimulationStep& step) {
     rotations_.clear();
-    group_sizes_.clear();
-    for (const std::vector<uint32_t>& group : step.groups) {
-        group_sizes_.push_back(static_cast<uint32_t>(group.size()));
-        for (const uint32_t k : group) rotations_.push_back(scaled_rotation_of(plan_.operations[k]));
-    }
+    for (const uint32_t k : step.rotations) rotations_.push_back(scaled_rotation_of(plan_.operations[k]));
     const uint64_t size = uint64_t{1} << step.width_before;
     note_pass(size, size, 4 * rotations_.size());
     work_.steps += rotations_.size() - 1;
-    kernels_.coefficients.rotate_in_groups(own_vector(), rotations_, group_sizes_);
+    kernels_.coefficients.rotate_group(own_vector(), rotations_);
 }
 
 void PathSimulation::absorb(const SimulationStep& step) {
@@ -313,8 +294,8 @@ bool PathSimulation::make_step(const Stop* known) {
             kernels_.coefficients.rotate(own_vector(), scaled_rotation_of(operation));
             ++state_.step;
             return true;
-        case SimulationStep::Kind::rotate_in_groups:
-            rotate_in_groups(step);
+        case SimulationStep::Kind::rotate_group:
+            rotate_group(step);
             ++state_.step;
             return true;
         case SimulationStep::Kind::activate:

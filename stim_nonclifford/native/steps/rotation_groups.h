@@ -16,32 +16,21 @@ constexpr size_t max_group_size = 16;
 // The blocks that differ by sums of this many masks are in registers together.
 constexpr size_t max_group_masks = 3;
 
-// The blocks that differ by sums of this many masks are in the nearest cache together: 32 KiB.
-constexpr size_t max_pass_masks = 8;
-
-// Rotations that are applied in one pass over the vector, in groups.
-using RotationPass = std::vector<std::vector<uint32_t>>;
-
 // What the passes of an engine can do.
 struct GroupRules {
     int lane_bits;               // low bits of the masks, which do not count
     size_t max_rotations;        // of a group
     size_t max_masks;            // the masks that the rotations of a group flip are sums of this many masks
-    int32_t min_width_of_long_passes;  // narrower vectors have one group in a pass
-    size_t max_pass_masks;       // as max_masks, for all groups of a pass
 };
 constexpr GroupRules cpu_group_rules{
     .lane_bits = index_lane_bits,
     .max_rotations = max_group_size,
     .max_masks = max_group_masks,
-    // A narrower vector fits into the second cache, from which passes with one group each are as fast.
-    .min_width_of_long_passes = 17,
-    .max_pass_masks = max_pass_masks,
 };
 
-// Distributes a run of rotations, given as operations. Rotations change their order only if they commute. The first group
-// flips `first_mask` too, if it is not 0.
-std::vector<RotationPass> group_rotations(const std::vector<Operation>& operations, std::span<const uint32_t> run,
-                                          const GroupRules& rules, uint64_t first_mask = 0);
+// Distributes a run of rotations, given as operations, to groups, each of which takes a pass. Rotations change their order only if
+// they commute. The first group flips `first_mask` too, if it is not 0.
+std::vector<std::vector<uint32_t>> group_rotations(const std::vector<Operation>& operations, std::span<const uint32_t> run,
+                                                   const GroupRules& rules, uint64_t first_mask = 0);
 
 }  // namespace snc

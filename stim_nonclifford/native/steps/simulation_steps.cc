@@ -74,7 +74,7 @@ class StepFinder {
                     run_.push_back(k);
                     run_end_ = k + 1;
                 } else {
-                    add_step(SimulationStep::Kind::rotate, k, k + 1).groups = {{k}};
+                    add_step(SimulationStep::Kind::rotate, k, k + 1).rotations = {k};
                 }
                 return;
         }
@@ -180,11 +180,10 @@ class StepFinder {
     void make_run() {
         const std::vector<uint32_t> run = std::exchange(run_, {});
         const uint64_t first_mask = run.empty() ? 0 : projected_mask();
-        for (RotationPass& groups : group_rotations(operations_, run, rules_.groups, first_mask)) {
-            const bool is_one = groups.size() == 1 && groups.front().size() == 1;
+        for (std::vector<uint32_t>& group : group_rotations(operations_, run, rules_.groups, first_mask)) {
             SimulationStep& step =
-                add_step(is_one ? SimulationStep::Kind::rotate : SimulationStep::Kind::rotate_in_groups, groups.front().front(), run_end_);
-            step.groups = std::move(groups);
+                add_step(group.size() == 1 ? SimulationStep::Kind::rotate : SimulationStep::Kind::rotate_group, group.front(), run_end_);
+            step.rotations = std::move(group);
             if (rules_.passes_measure) join_pass(step);
         }
     }
@@ -199,8 +198,7 @@ class StepFinder {
     // Lets a new pass, the last step, make the projection of the weak measurement before it, if there is room.
     void join_pass(SimulationStep& pass) {
         for (int32_t bit = pass.width_before; bit < pass.width_after; ++bit) pass.masks.add(uint64_t{1} << bit);
-        for (const std::vector<uint32_t>& group : pass.groups)
-            for (const uint32_t k : group) pass.masks.add(operations_[k].x);
+        for (const uint32_t k : pass.rotations) pass.masks.add(operations_[k].x);
         if (list_.steps.size() < 2) return;
         const SimulationStep& before = list_.steps[list_.steps.size() - 2];
         if (before.kind == SimulationStep::Kind::weakly_measure) pass.projects = joins(before, pass);

@@ -57,7 +57,7 @@ struct Absorption {
 struct SimulationStep {
     enum class Kind : uint8_t {
         rotate,           // of the stored vector
-        rotate_in_groups, // several rotations of the stored vector, if it is long
+        rotate_group,     // several rotations of the stored vector, if it is long
         activate,         // doubles the stored vector
         weakly_measure,   // of the stored vector: it keeps its size
         apply_phases,     // applies `phases`, and adds coordinates
@@ -66,21 +66,21 @@ struct SimulationStep {
     };
     Kind kind;
     uint32_t begin;                     // number of operations that earlier steps apply or absorb
-    uint32_t operation;                 // the one that the step applies, unless it is rotate_in_groups or apply_phases
+    uint32_t operation;                 // the one that the step applies, unless it is rotate_group or apply_phases
     int32_t width_before, width_after;  // of the stored vector; before the projection, if it is measured
     std::vector<Absorption> absorptions;                // executed first
     std::vector<Phase> phases;                          // those that apply_phases applies
     PhaseProduct product;                               // the same, or those that measure_through needs, as tables
-    RotationPass groups;                                // operations that rotate or rotate_in_groups applies
+    std::vector<uint32_t> rotations;                    // operations that rotate or rotate_group applies
     std::vector<std::pair<uint32_t, uint32_t>> merged;  // executed last: phase `second` becomes part of phase `first`
 
     // With passes that measure:
-    MaskSpan masks;         // rotate, rotate_in_groups, apply_phases: what the pass flips
+    MaskSpan masks;         // rotate, rotate_group, apply_phases: what the pass flips
     bool projects = false;  // the same: on the outcome of the previous step
     bool is_summed = false; // measurements: their weights are summed by the previous step
 
     // Whether the step rotates the vector in one pass.
-    bool is_pass() const { return kind == Kind::rotate || kind == Kind::rotate_in_groups || kind == Kind::apply_phases; }
+    bool is_pass() const { return kind == Kind::rotate || kind == Kind::rotate_group || kind == Kind::apply_phases; }
 };
 
 // What a measurement of the vector flips in it; not the coordinate that a weak measurement activates.

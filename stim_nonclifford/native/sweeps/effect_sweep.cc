@@ -142,7 +142,7 @@ void EffectSweep::note_stabilizer(SparseRow effect) {
 
 void EffectSweep::check_bytes(uint64_t more) {
     record_bytes_ += more;
-    if (record_bytes_ + rates_.bytes() + site_rows_.bits.size() * sizeof(int32_t) > max_bytes_) throw std::bad_alloc();
+    if (record_bytes_ + rates_.bytes() + sites_.rows.bits.size() * sizeof(int32_t) > max_bytes_) throw std::bad_alloc();
 }
 
 void EffectSweep::pull_back_through_gate(const GateTables& gate, std::span<const uint32_t> targets) {
@@ -227,18 +227,18 @@ void EffectSweep::add_patterns(const ChannelTables& channel) {
 
 void EffectSweep::add_site(const std::vector<std::pair<SparseRow, double>>& choices) {
     std::map<SparseRow, size_t> places;
-    const size_t first = site_rows_.size();
+    const size_t first = sites_.rows.size();
     for (const auto& [effect, probability] : choices) {
         if (effect.empty()) continue;
-        const auto [place, is_new] = places.try_emplace(effect, site_rows_.size());
+        const auto [place, is_new] = places.try_emplace(effect, sites_.rows.size());
         if (is_new) {
-            site_rows_.append(effect);
-            site_probabilities_.push_back(0.0);
-            site_numbers_.push_back(num_sites_);
+            sites_.rows.append(effect);
+            sites_.probabilities.push_back(0.0);
+            sites_.numbers.push_back(sites_.count);
         }
-        site_probabilities_[place->second] += probability;
+        sites_.probabilities[place->second] += probability;
     }
-    num_sites_ += site_rows_.size() > first;
+    sites_.count += sites_.rows.size() > first;
 }
 
 void EffectSweep::measure(Factors factors, size_t record, bool resets) {
@@ -317,17 +317,12 @@ int64_t EffectSweep::fix_signs(std::span<const std::pair<int32_t, size_t>> free_
     RowSums rates;
     for (size_t k = 0; k < rates_.rows().size(); ++k) rates.add(choices_.fixed(rates_.rows()[k]), rates_.sums()[k]);
     rates_ = std::move(rates);
-    const SparseRows rows = std::move(site_rows_);
-    const std::vector<double> probabilities = std::move(site_probabilities_);
-    const std::vector<int32_t> numbers = std::move(site_numbers_);
-    site_rows_ = {};
-    site_probabilities_.clear();
-    site_numbers_.clear();
-    num_sites_ = 0;
-    for (size_t k = 0; k < rows.size();) {
+    const Sites before = std::exchange(sites_, {});
+    for (size_t k = 0; k < before.numbers.size();) {
         std::vector<std::pair<SparseRow, double>> choices;
-        const int32_t site = numbers[k];
-        for (; k < rows.size() && numbers[k] == site; ++k) choices.emplace_back(choices_.fixed(rows[k]), probabilities[k]);
+        const int32_t site = before.numbers[k];
+        for (; k < before.numbers.size() && before.numbers[k] == site; ++k)
+            choices.emplace_back(choices_.fixed(before.rows[k]), before.probabilities[k]);
         add_site(choices);
     }
     for (SparseRow& effect : kept_) effect = choices_.fixed(effect);
@@ -336,22 +331,20 @@ int64_t EffectSweep::fix_signs(std::span<const std::pair<int32_t, size_t>> free_
 }
 
 EffectSweep::Noise EffectSweep::noise() const {
-    Noise noise{{}, rates_.sums(), std::vector<int32_t>(rates_.sums().size(), -1)};
-    for (const SparseRows* rows : {&rates_.rows(), &site_rows_}) {
-        for (size_t k = 0; k < rows->size(); ++k) {
-            const RowView row = (*rows)[k];
-            noise.effects.append(SparseRow(row.rbegin(), row.rend()));
-        }
-    }
-    noise.rates.insert(noise.rates.end(), site_probabilities_.begin(), site_probabilities_.end());
-    noise.sites.insert(noise.sites.end(), site_numbers_.begin(), site_numbers_.end());
+    Noise noise{ascending(sites_.rows, ascending(rates_.rows())), rates_.sums(), std::vector<int32_t>(rates_.sums().size(), -1)};
+    noise.rates.insert(noise.rates.end(), sites_.probabilities.begin(), sites_.probabilities.end());
+    noise.sites.insert(noise.sites.end(), sites_.numbers.begin(), sites_.numbers.end());
     return noise;
 }
 
-SparseRows EffectSweep::ascending(const std::vector<SparseRow>& rows) {
-    SparseRows list;
-    for (const SparseRow& row : rows) list.append(SparseRow(row.rbegin(), row.rend()));
-    return list;
+SparseRows EffectSweep::kept() const { return ascending(kept_); }
+
+SparseRows EffectSweep::stabilizers() const { return ascending(stabilizer_rows_); }
+
+template <typename Rows>
+SparseRows EffectSweep::ascending(const Rows& rows, SparseRows after) {
+    for (size_t k = 0; k < rows.size(); ++k) after.append(SparseRow(rows[k].rbegin(), rows[k].rend()));
+    return after;
 }
 
 }  // namespace snc

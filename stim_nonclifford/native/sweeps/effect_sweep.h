@@ -76,10 +76,10 @@ class EffectSweep {
     };
     Noise noise() const;
     SparseRow constant() const { return {constant_.rbegin(), constant_.rend()}; }
-    SparseRows kept() const { return ascending(kept_); }
+    SparseRows kept() const;
     size_t num_kept() const { return kept_.size(); }
     // Effects of stabilizers, which flip nothing that can be seen, in the order of the numbers whose bits they are.
-    SparseRows stabilizers() const { return ascending(stabilizer_rows_); }
+    SparseRows stabilizers() const;
 
    private:
     void pull_back_through(const Program& program, const CircuitStep& step, int64_t number, const Shift& shift);
@@ -93,7 +93,9 @@ class EffectSweep {
     size_t keep(Factors factors, std::span<const int32_t> signs, std::span<const int64_t> records);
     void add_fault(int64_t step, size_t group, uint64_t pattern, Factors factors, int64_t record);
 
-    static SparseRows ascending(const std::vector<SparseRow>& rows);
+    // Appends rows with their bits in ascending order.
+    template <typename Rows>
+    static SparseRows ascending(const Rows& rows, SparseRows after = {});
     void flip(SparseRow& row, RowView by);
     SparseRow effect_of(Factors factors);
     void note_stabilizer(SparseRow effect);
@@ -117,10 +119,12 @@ class EffectSweep {
 
     SparseRow constant_;
     RowSums rates_;
-    SparseRows site_rows_;
-    std::vector<double> site_probabilities_;
-    std::vector<int32_t> site_numbers_;
-    int32_t num_sites_ = 0;
+    struct Sites {
+        SparseRows rows;
+        std::vector<double> probabilities;
+        std::vector<int32_t> numbers;
+        int32_t count = 0;
+    } sites_;
     std::vector<SparseRow> kept_;
     std::set<SparseRow> stabilizers_;
     std::vector<SparseRow> stabilizer_rows_;  // in order, with signs fixed

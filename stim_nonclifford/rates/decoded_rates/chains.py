@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..._native import ChainMoves, ChainWalk, changed_members, changed_rows
+from ..._native import ChainMoves, ChainWalk
 from .decoding import LISTED_BITS, FailureTest, Gaps, answers_of, tables_of, walked
 from .failing.cores import Core
 from .jumps import CoreExchange, CoreGrowth, Jump
@@ -142,13 +142,12 @@ class ChainStates:
             chains: The chains.
             jump: Which leave and enter, of all chains.
         """
-        room = self.members.shape[1]
-        found = changed_members(
-            self.members.ravel(), room, jump.leaving.ravel(), jump.chain_of, jump.births, chains
-        )
-        self._make_room(found.shape[1])
-        self.members[chains] = found
+        found = jump.after(self.members)[chains]
         self.sizes[chains] = (found != _FREE).sum(axis=1)
+        self._make_room(int(self.sizes[chains].max(initial=0)))
+        # Members first, in their order.
+        order = np.argsort(found == _FREE, axis=1, kind="stable")[:, : self.members.shape[1]]
+        self.members[chains] = np.take_along_axis(found, order, axis=1)
 
 
 class Moves:
@@ -269,7 +268,8 @@ class Moves:
             LISTED_BITS,
         )
         walked(self.tests, walk)
-        states.members, states.sizes, states.rows, decided, accepted, fails = walk.state()
+        states.members, states.rows, decided, accepted, fails = walk.state()
+        states.sizes = (states.members != _FREE).sum(axis=1)
         return decided, accepted, fails.view(np.bool_)
 
     def move(
@@ -294,8 +294,7 @@ class Moves:
         """
         chains = len(level_of)
         seed = int(rng.integers(1 << 64, dtype=np.uint64))
-        proposed = self._proposals.refresh(states.members.ravel(), states.members.shape[1], level_of, seed)
-        jump = Jump(np.ones(chains, dtype=np.bool_), *proposed)
+        jump = _jump(self._proposals.refresh, states, level_of, seed)
         numbers_of_outcomes = states.numbers
         if self.model.outcomes is not None:
             drawn = outcome_numbers(self.model, rng, chains)
@@ -305,10 +304,9 @@ class Moves:
     def redraw(self, states: ChainStates, level_of: Indices, rng: np.random.Generator) -> tuple[Bools, Bools]:
         """One move of each chain; returns as ``refresh``."""
         chains = len(level_of)
-        none = np.zeros(0, dtype=np.intp)
         drawn = outcome_numbers(self.model, rng, chains)
-        leaving = np.zeros(states.members.shape, dtype=np.uint8)
-        jump = Jump(np.ones(chains, dtype=np.bool_), leaving, none, none)
+        leaving = np.zeros(states.members.shape, dtype=np.bool_)
+        jump = Jump(np.ones(chains, dtype=np.bool_), leaving, np.zeros((chains, 0), dtype=np.intp))
         return self._decided(states, level_of, jump, rng, drawn)
 
     def replace(
@@ -316,8 +314,7 @@ class Moves:
     ) -> tuple[Bools, Bools]:
         """One move of each chain; returns as ``refresh``."""
         seed = int(rng.integers(1 << 64, dtype=np.uint64))
-        proposed = self._proposals.replace(states.members.ravel(), states.members.shape[1], level_of, seed)
-        jump = Jump(np.ones(len(level_of), dtype=np.bool_), *proposed)
+        jump = _jump(self._proposals.replace, states, level_of, seed)
         return self._decided(states, level_of, jump, rng, states.numbers)
 
     def jump(
@@ -354,17 +351,15 @@ class Moves:
         rng: np.random.Generator,
         numbers_of_outcomes: Words,
     ) -> tuple[Bools, Bools]:
-        chains, words = len(level_of), self.model.flips.shape[1]
-        is_changed: Bools = np.asarray(jump.leaving.any(axis=1))
-        is_changed[jump.chain_of] = True
-        is_changed |= numbers_of_outcomes != states.numbers
-        changed = np.flatnonzero(is_changed & jump.possible)
-        members, room = states.members.ravel(), states.members.shape[1]
-        changes = changed_rows(
-            self._flips, words, members, room, jump.leaving.ravel(), jump.chain_of, jump.births
-        )
-        decided = changed
-        rows = self.model.with_outcomes(states.rows[changed], states.numbers[changed]) ^ changes[changed]
+        chains = len(level_of)
+        flipped = np.hstack([np.where(jump.leaving, states.members, _FREE), jump.entering])
+        numbers_flipped = (flipped != _FREE).sum(axis=1)
+        is_changed = (numbers_flipped > 0) | (numbers_of_outcomes != states.numbers)
+        decided = changed = np.flatnonzero(is_changed & jump.possible)
+        events = flipped[changed]
+        changes = xor_of_groups(self.model, events[events != _FREE], numbers_flipped[changed])
+        rows = self.model.with_outcomes(states.rows[changed], states.numbers[changed])
+        rows ^= changes ^ self.model.base
         rows = self.model.with_outcomes(rows, numbers_of_outcomes[changed])
         if self._penalties.any():
             number = self.log_penalties(rows, level_of[changed])
@@ -380,6 +375,17 @@ class Moves:
         was_decided[decided] = True
         is_accepted[accepted] = True
         return was_decided, is_accepted
+
+
+def _jump(
+    propose: Callable[..., tuple[npt.NDArray[np.uint8], Indices]],
+    states: ChainStates,
+    level_of: Indices,
+    seed: int,
+) -> Jump:
+    """What native code proposes."""
+    leaving, entering = propose(states.members.ravel(), states.members.shape[1], level_of, seed)
+    return Jump(np.ones(len(level_of), dtype=np.bool_), leaving.view(np.bool_), entering)
 
 
 def signed_gaps(wrong: Words, gaps: Gaps) -> Gaps:

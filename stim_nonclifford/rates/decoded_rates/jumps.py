@@ -45,23 +45,17 @@ class Jump:
 
     Attributes:
         possible: bool, shape (chains,): for which there is one.
-        leaving: uint8, shape (chains, room): 1 for the members that leave.
-        chain_of: intp, shape (births,): the chain that each birth belongs to, ascending.
-        births: intp, shape (births,): the mechanisms that enter.
+        leaving: bool, shape (chains, room): the members that leave.
+        entering: intp, shape (chains, ...): the mechanisms that enter, -1 for none.
     """
 
     possible: Bools
-    leaving: npt.NDArray[np.uint8]
-    chain_of: Indices
-    births: Indices
+    leaving: Bools
+    entering: Indices
 
-    @classmethod
-    def of(cls, possible: Bools, leaving: Bools, entering: Indices) -> Jump:
-        """Proposals, with the mechanisms that enter: intp, shape (chains, ...), -1 for none."""
-        chain_of, column = np.nonzero((entering >= 0) & possible[:, None])
-        return cls(
-            possible, (leaving & possible[:, None]).astype(np.uint8), chain_of, entering[chain_of, column]
-        )
+    def after(self, members: Indices) -> Indices:
+        """The fault sets with it: intp, shape (chains, ...), -1 in places that are free."""
+        return np.hstack([np.where(self.leaving, _NONE, members), self.entering])
 
 
 class _Choices:
@@ -147,11 +141,11 @@ class CoreExchange:
         old, count = _one_of(cores.contained_in(members), rng)
         new = cores.choices.drawn(level_of, rng)
         leaving, entering = _places_of(cores.members[old], members), cores.members[new]
-        after = _after(members, leaving, entering)
+        after = Jump(count > 0, leaving, entering).after(members)
         possible = (count > 0) & (old != new) & ~_repeats(after)
         number = np.log(np.maximum(count, 1)) - np.log(np.maximum(_count_in(cores, after), 1))
         possible &= np.log(rng.random(len(members))) < number
-        return Jump.of(possible, leaving, entering)
+        return Jump(possible, leaving, entering)
 
 
 class CoreGrowth:
@@ -193,7 +187,7 @@ class CoreGrowth:
         of_cores = np.full(drawn.shape, _NONE, dtype=np.intp)
         of_cores[:, : cores.members.shape[1]] = cores.members[core][:, : drawn.shape[1]]
         entering = np.where(grows[:, None], drawn, of_cores)
-        after = _after(members, leaving, entering)
+        after = Jump(count > 0, leaving, entering).after(members)
         possible = np.where(grows, count > 0, sizes >= others) & ~_repeats(after)
         larger = np.where(grows, sizes - cores.sizes[core] + others, sizes)
         known = np.maximum(np.where(grows, count, _count_in(cores, after)), 1)
@@ -202,7 +196,7 @@ class CoreGrowth:
         for k in range(drawn.shape[1]):
             number -= np.where(k < others, np.log(np.maximum(larger - k, 1)), 0.0)
         possible &= np.log(rng.random(chains)) < np.where(grows, number, -number)
-        return Jump.of(possible, leaving, entering)
+        return Jump(possible, leaving, entering)
 
 
 def _with_none(log_odds: Floats) -> Floats:
@@ -225,10 +219,6 @@ def _count_in(cores: _Cores, members: Indices) -> npt.NDArray[np.int64]:
 def _places_of(some: Indices, members: Indices) -> Bools:
     """Which members are among some mechanisms: bool, shape (chains, room)."""
     return (members[:, :, None] == some[:, None, :]).any(axis=2) & (members >= 0)
-
-
-def _after(members: Indices, leaving: Bools, entering: Indices) -> Indices:
-    return np.hstack([np.where(leaving, _NONE, members), entering])
 
 
 def _repeats(members: Indices) -> Bools:

@@ -8,21 +8,14 @@ import numpy as np
 
 from stim_nonclifford import _native
 
-from .native_instances import Case, floats, long, without_length, words
+from .native_instances import Case, floats, long, words
 
 __all__ = ["CHAIN_CASES"]
 
 _MEMBERS = long(0, 1, 1, -1)
 """Of two chains with room for two members, among two mechanisms."""
 
-_LEAVING = np.array([1, 0, 0, 0], np.uint8)
 _WRONG_MEMBERS = [long(0, 2, 1, -1), long(0, -2, 1, -1)]
-_CHANGES: dict[str, Any] = {"leaving": _LEAVING, "chain_of": long(0, 1), "births": long(1, 0)}
-_WRONG_CHANGES: dict[str, list[Any]] = {
-    "leaving": [np.array([0, 0, 0, 1], np.uint8)],
-    "chain_of": [long(1, 0), long(0, 2), long(-1, 1)],
-    "births": [long(1, -1), long(1, 2**40)],
-}
 
 
 def moves() -> _native.ChainMoves:
@@ -167,15 +160,5 @@ CHAIN_CASES: dict[str, Case] = {
     "ChainMoves.set_shares": Case({"shares": floats(0.5)}, {"shares": [floats(1.5)]}, moves),
     "ChainMoves.refresh": _MOVE,
     "ChainMoves.replace": _MOVE,
-    "changed_members": Case(
-        {"members": _MEMBERS, "room": 2, **_CHANGES, "chosen": long(1)},
-        {"members": [long(0, -2, 1, -1)], "room": [0, 3, 4], **_WRONG_CHANGES},
-        instead={"chosen": [long(2), long(-1), *without_length(long(1))]},
-    ),
-    "changed_rows": Case(
-        {"flips": words(1, 2), "words": 1, "members": _MEMBERS, "room": 2, **_CHANGES},
-        {"words": [0, 2, 2**16 + 1], "members": _WRONG_MEMBERS, "room": [0, 3, 4], **_WRONG_CHANGES},
-        instead={"flips": [words(1), *without_length(words(1, 2))]},
-    ),
 }
 """By name, as ``CASES``."""

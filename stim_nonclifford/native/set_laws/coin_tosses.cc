@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "algebra/bits.h"
@@ -30,6 +31,44 @@ struct Mirror {
         x = without_bit(x, operation.pivot);
         z = without_bit(z, operation.pivot);
     }
+};
+
+// Finds rotations about the same Pauli: whatever stands between them commutes with it, so that their angles add up.
+class Axes {
+   public:
+    // The number of an operation's Pauli, and whether its angle counts negative.
+    std::pair<size_t, bool> of(const Operation& operation) {
+        std::erase_if(known_, [&](const Axis& axis) { return axis.pauli.anticommutes(operation); });
+        std::pair<size_t, bool> found{next_, false};
+        if (operation.first_term != operation.end_term && !operation.measures()) {
+            const auto equal = std::ranges::find_if(
+                known_, [&](const Axis& axis) { return axis.pauli.x == operation.x && axis.pauli.z == operation.z; });
+            if (equal == known_.end())
+                known_.push_back({{operation.x, operation.z}, operation.i_power, next_});
+            else
+                found = {equal->number, equal->i_power != operation.i_power};
+        }
+        ++next_;
+        if (operation.measures()) measure(operation);
+        return found;
+    }
+
+   private:
+    struct Axis {
+        Mirror pauli;
+        int32_t i_power;
+        size_t number;  // of the first operation about it
+    };
+
+    void measure(const Operation& operation) {
+        const uint64_t pivot = uint64_t{1} << operation.pivot;
+        // Those that would be multiplied by the measured Pauli get its sign, which is not followed here.
+        std::erase_if(known_, [&](const Axis& axis) { return ((operation.x != 0 ? axis.pauli.x : axis.pauli.z) & pivot) != 0; });
+        for (Axis& axis : known_) axis.pauli.measure(operation);
+    }
+
+    std::vector<Axis> known_;
+    size_t next_ = 0;
 };
 
 }  // namespace
@@ -98,30 +137,33 @@ void CoinTosses::find_bundles(const Causes& causes) {
     for (uint32_t outcome = 0; outcome < plan_.num_outcomes; ++outcome)
         plan_.outcome_effects.for_each_one(outcome, [&](uint32_t bit) { outcomes_of_bit[bit].push_back(outcome); });
     std::vector<bool> is_sign(causes.bits.size());
+    Axes axes;
+    using Common = std::tuple<size_t, Flips, std::vector<uint32_t>>;  // axis, what flips the signs, and which outcomes do
+    std::map<Common, std::map<std::pair<double, double>, std::vector<Sign>>> found;
     for (const Operation& operation : plan_.operations) {
-        std::map<std::pair<Flips, std::vector<uint32_t>>, std::map<std::pair<double, double>, std::vector<Sign>>> found;
+        const auto [axis, is_opposite] = axes.of(operation);
         for (auto t = static_cast<size_t>(operation.first_term); t < static_cast<size_t>(operation.end_term); ++t) {
             const RotationTerm& term = plan_.terms[t];
-            bool is_negative = std::signbit(term.sine) != (term.is_reversed != 0);
+            bool is_negative = (std::signbit(term.sine) != (term.is_reversed != 0)) != is_opposite;
             const std::pair<double, double> angle{term.cosine, std::abs(term.sine)};
             if (term.sign < 0) {
-                if (causes.constants[t] != 0) found[{causes.constants[t], {}}][angle].push_back({-1, is_negative});
+                if (causes.constants[t] != 0) found[{axis, causes.constants[t], {}}][angle].push_back({-1, is_negative});
                 continue;
             }
             const auto bit = static_cast<uint32_t>(term.sign);
             is_sign[bit] = true;
             if (has_bit(plan_.branch_constant, bit)) is_negative = !is_negative;
-            if (causes.bits[bit] != 0) found[{causes.bits[bit], outcomes_of_bit[bit]}][angle].push_back({term.sign, is_negative});
+            if (causes.bits[bit] != 0) found[{axis, causes.bits[bit], outcomes_of_bit[bit]}][angle].push_back({term.sign, is_negative});
         }
-        for (auto& [kind, groups] : found) {
-            Bundle bundle{kind.first, {}};
-            for (auto& [angle, signs] : groups) bundle.groups.push_back(std::move(signs));
-            // An odd number of equal angles never cancels.
-            if (std::ranges::all_of(bundle.groups, [](const auto& signs) { return signs.size() % 2 == 0; }))
-                bundles_.push_back(std::move(bundle));
-            else
-                always_.add(kind.first);
-        }
+    }
+    for (auto& [kind, groups] : found) {
+        Bundle bundle{std::get<1>(kind), {}};
+        for (auto& [angle, signs] : groups) bundle.groups.push_back(std::move(signs));
+        // An odd number of equal angles never cancels.
+        if (std::ranges::all_of(bundle.groups, [](const auto& signs) { return signs.size() % 2 == 0; }))
+            bundles_.push_back(std::move(bundle));
+        else
+            always_.add(bundle.flips);
     }
     for (size_t bit = 0; bit < causes.bits.size(); ++bit)
         if (!is_sign[bit]) always_.add(causes.bits[bit]);

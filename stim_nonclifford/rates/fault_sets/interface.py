@@ -22,6 +22,7 @@ from .search.limits import Limits
 from .search.mechanisms import mechanisms_of
 from .search.two_searches import TwoSearches, decided_by_faults
 from .search.wrong_tool import WrongToolError, cause_of
+from .short_count import saying_what_counts_tell
 
 __all__ = ["PlannedCircuit", "estimate_rates", "exploration_of", "families_of", "rate_of"]
 
@@ -60,6 +61,8 @@ class PlannedCircuit:
         try:
             yield
         except WrongToolError as error:
+            if not error.checks_are_weak:
+                raise
             cause = cause_of(self.compiled, self.plan(), self.requested.postselected)
             raise ResourceLimitError(f"{error} {cause}".strip()) from error
 
@@ -155,7 +158,9 @@ def estimate_rates(
         _check_kept(members[0])
         # The strongest noise needs the most draws: they are made for it.
         family = sorted(family, key=lambda k: -plans[k].mean_events)
-        with circuits[family[0]].naming_the_cause():
+        asked = circuits[family[0]].naming_the_cause()
+        counts = saying_what_counts_tell(plans[family[0]], limits.relative_error, threads)
+        with asked, counts:
             known = _searched([plans[k] for k in family], limits, seed, threads, progress)
         for place, k in enumerate(family):
             basis = BudgetBasis(known, place, circuits[k].compiled, plans[k])

@@ -166,9 +166,10 @@ class LogicalErrorRate:
         if self.asked_relative_error is not None and self.kept_and_wrong:
             asked, reached = self.asked_relative_error, self.relative_error
             if reached > asked:
+                shots = 1 / (self.kept_and_wrong * asked**2)
                 lines.append(
                     f"relative error {reached:.2g}, not {asked:g} as asked for: time or memory ended the"
-                    " search, or larger sets are out of its reach"
+                    f" search, or larger sets are out of its reach (counts: about {shots:.1g} shots)"
                 )
         if self.weights and self.weights[0].weight == 0 and self.weights[0].kept_and_wrong:
             share = self.weights[0].kept_and_wrong / self.kept

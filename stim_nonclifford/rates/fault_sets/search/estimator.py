@@ -50,6 +50,12 @@ that cost as much would not be enough."""
 _LARGEST_WEAK, _WEAK_PASSING = 12, 1e-3
 """Sets of more mechanisms than this are not sampled if a larger part of them passes the checks."""
 
+_FIRST_TO_FORESEE = 5
+"""From this weight on, that is foreseen: the part that passes falls less and less from weight to weight."""
+
+_FORESEEN = 100.0
+"""By how much such sets must then seem to matter more than those that are looked at at all."""
+
 _NUMBERS_OF_KEYS = tuple(2**k for k in range(11))
 """Of how many keys all sets may be listed at a time."""
 
@@ -183,6 +189,7 @@ class Estimator:
                 halves = int(min(math.sqrt(_FIRST_SETS * stratum.scale / passing), most))
                 known.join(stratum, max(_FEWEST_HALVES, halves))
             known.strata.append(stratum)
+            self._foresee_passing()
 
     def _check_passing(self, stratum: SampledWeight) -> None:
         """Refuses where many large sets pass the checks: each has too many halves to be found by."""
@@ -190,6 +197,19 @@ class Estimator:
         part = self._known.passing_odds(stratum) / float(self._known.masses[0, weight])
         if weight > _LARGEST_WEAK and part > _WEAK_PASSING:
             refuse(f"sets of {weight} mechanisms matter, of which {part:.1%} pass")
+
+    def _foresee_passing(self) -> None:
+        """Refuses as above where that is to be expected, before many weights were looked at in vain."""
+        known = self._known
+        weight, first = len(known.strata) - 1, _LARGEST_WEAK + 1
+        if not _FIRST_TO_FORESEE <= weight < first <= known.max_weight or not all(
+            known.rest_passing(c, first) * known.coin_factor(c) > _FORESEEN * self._negligible(c)
+            for c in range(len(known.odds))
+        ):
+            return
+        before, last = (known.strata[k].passing(0) / known.masses[0, k] for k in (weight - 1, weight))
+        if before and (part := last * min(1.0, last / before) ** (first - weight)) > _WEAK_PASSING:
+            refuse(f"sets of {first} mechanisms matter, of which {part:.1%} or more pass")
 
     def _check_events(self) -> None:
         """Refuses where sets matter that are larger than those that can be looked at."""

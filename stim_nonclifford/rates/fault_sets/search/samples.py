@@ -33,6 +33,9 @@ FEW = 10.0
 _NOT_STORED = 2**32 - 1
 """The number of a key with which no shot is kept, where only the others are stored."""
 
+_STEADY = 1.01
+"""Where the splits of a set would count 1 up to this factor, all count 1: there are very many of large sets."""
+
 _CHUNK = 1 << 18
 
 Indices = npt.NDArray[np.int64]
@@ -376,6 +379,8 @@ class SampledWeight:
         mean x y and variance x y (1 + x + y), up to what different sets share. The mean is the same for all
         splits, and the sum varies least if each counts as the inverse of its variance.
         """
+        if self._most_of_splits(halves) < _STEADY:
+            return np.ones(len(members))
         left, right = self._halves
         counts = np.empty(len(members))
         for begin in range(0, len(members), _CHUNK):

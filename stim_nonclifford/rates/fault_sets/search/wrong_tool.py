@@ -23,7 +23,16 @@ _MOST_LINES = 3
 
 
 class WrongToolError(ResourceLimitError):
-    """Too many fault sets pass the checks."""
+    """Too many fault sets matter.
+
+    Args:
+        message: What is too much.
+        checks_are_weak: Whether that is because too many sets pass the checks.
+    """
+
+    def __init__(self, message: str, checks_are_weak: bool) -> None:
+        super().__init__(message)
+        self.checks_are_weak = checks_are_weak
 
 
 def refuse(reason: str, *, checks_are_weak: bool = True) -> NoReturn:
@@ -34,12 +43,12 @@ def refuse(reason: str, *, checks_are_weak: bool = True) -> NoReturn:
         checks_are_weak: Whether that is because too many sets pass the checks.
 
     Raises:
-        WrongToolError: The checks are weak.
-        ResourceLimitError: There is another reason.
+        WrongToolError: Always.
     """
-    raise (WrongToolError if checks_are_weak else ResourceLimitError)(
+    raise WrongToolError(
         "Fault sets are the wrong tool for this circuit: its noise-only checks leave too much, as"
-        f" {reason}. {_INSTEAD}"
+        f" {reason}. {_INSTEAD}",
+        checks_are_weak,
     )
 
 

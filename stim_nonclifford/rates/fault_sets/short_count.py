@@ -1,0 +1,85 @@
+"""What counting would tell of a circuit that has too many fault sets: from a short run."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator
+
+from ...simulation.engines import CpuEngine
+from ...simulation.plan import SamplingPlan
+from .search.wrong_tool import WrongToolError
+
+__all__ = ["saying_what_counts_tell", "what_counts_tell"]
+
+_SECONDS = 0.5
+"""What the run may take."""
+
+_MOST_SHOTS = 1 << 22
+
+_GROWTH = 8
+"""How many times as many shots as before are counted next."""
+
+_MAX_WIDTH = 16
+"""With wider vectors, even a few shots may take longer."""
+
+
+@contextlib.contextmanager
+def saying_what_counts_tell(plan: SamplingPlan, relative_error: float, threads: int) -> Iterator[None]:
+    """Completes the message of a search that is refused; arguments as below."""
+    try:
+        yield
+    except WrongToolError as error:
+        text = f"{error} {what_counts_tell(plan, relative_error, threads)}".strip()
+        raise WrongToolError(text, checks_are_weak=error.checks_are_weak) from error
+
+
+def what_counts_tell(plan: SamplingPlan, relative_error: float, threads: int) -> str:
+    r"""How many shots tell as much as was asked of fault sets, from a run of half a second.
+
+    Args:
+        plan: The plan for the observables of kept shots.
+        relative_error: The standard error over the logical error rate that was asked for.
+        threads: Number of threads.
+
+    Returns:
+        Sentences for a message; the empty text if shots take too long.
+
+    Examples:
+        >>> import stim_nonclifford as snc
+        >>> from stim_nonclifford.simulation.compiler import RequestedOutputs
+        >>> compiled = snc.Circuit("X_ERROR(0.5) 0\nM 0\nOBSERVABLE_INCLUDE(0) rec[-1]").compile()
+        >>> what_counts_tell(compiled.detector_plan(RequestedOutputs.of([0], [])), 0.01, 1)
+        'In a short run of ... shots, ... kept ones were wrong: about 20,000 shots tell the rate to 0.01 of it ...'
+    """
+    if plan.peak_width > _MAX_WIDTH:
+        return ""
+    engine = CpuEngine(plan, threads=threads)
+    shots = discards = errors = 0
+    begin, size, seconds = time.perf_counter(), 1, 0.0
+    while size > 0:
+        tally = engine.count(0, shots, size, 0)
+        shots, discards, errors = shots + tally.shots, discards + tally.discards, errors + tally.errors
+        seconds = time.perf_counter() - begin
+        affordable = int(shots * (_SECONDS - seconds) / max(seconds, 1e-9))
+        size = min(_GROWTH * size, affordable, _MOST_SHOTS - shots)
+    kept = shots - discards
+    if not errors:
+        found = f"none of {kept:,} kept ones was wrong" if kept else "none was kept"
+        return (
+            f"In a short run of {shots:,} shots, {found}. Where counts take too long, too, ask for weaker noise:"
+            " fewer faults matter there."
+        )
+    enough = shots / errors / relative_error**2
+    return (
+        f"In a short run of {shots:,} shots, {errors:,} of {kept:,} kept ones were wrong: about"
+        f" {float(f'{enough:.1g}'):,.0f} shots tell the rate to {relative_error:.2g} of it"
+        f" ({_time_text(enough / shots * seconds)} here)."
+    )
+
+
+def _time_text(seconds: float) -> str:
+    for size, name in ((86400, "days"), (3600, "hours"), (60, "minutes")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {name}"
+    return f"{max(1, round(seconds))} s"

@@ -153,7 +153,8 @@ class _Family:
             if self._ladder is not None and self._ladder.sweeps >= _FEWEST_SWEEPS:
                 self._profile = self._profiled(self._ladder, self._looked_at(self._ladder))
             is_counted = self._base_is_known and all(level.shots for level in self._counted)
-            if not is_counted or (self._needs_ladder and self._profile is None):
+            is_known = self._profile is not None and math.isfinite(self._profile.error_factor)
+            if not is_counted or (self._needs_ladder and not is_known):
                 raise ResourceLimitError(
                     f"max_seconds={self._goal.max_seconds:g} ended the search before all levels of noise had"
                     " been looked at. Allow more time."

@@ -1,10 +1,10 @@
-"""What chains that descend from the sets that a ladder was set up with do to the rates, as far as it is seen.
+"""What chains that remember the fault sets a ladder was set up with do to the rates, as far as it is seen.
 
 The ladder is set up with fault sets of stronger noise that were taken along: they are too much like those.
 Fault sets that come from the first level by exchanges are not, as chains are in equilibrium there. So the
 estimate drifts while the part u of the chains that have not been renewed falls. To first order, a ratio of
-neighbouring levels is off by b u, and what each record says of it (``Ratio``), against u at that time, has the
-slope b. All ratios share b: where a level has not seen u fall, the others say what it is worth.
+neighbouring levels is off by b u, and what each record says of it (``Ratio.says``) has the slope b against
+the u of its time. All ratios share b: where a level has not seen u fall, the others say what it is worth.
 """
 
 from __future__ import annotations

@@ -35,8 +35,8 @@ __all__ = ["DecodableCircuit", "check_only_decoded", "exact_symptoms", "rates_wi
 
 
 _WITHOUT_OBSERVABLES_MASK = (
-    ". Count errors with the sampler soft_pymatching (docs/guides/decoding.md). Or leave out decoder= and give"
-    ' postselection_mask="all": the rate is that of the shots in which no detector fires.'
+    ". Count errors with the sampler soft_pymatching (docs/guides/decoding.md). Or leave out decoder= and"
+    ' give postselection_mask="all": the rate is that of the shots in which no detector fires.'
 )
 _WITHOUT_STATE_CHECK = (
     ": chains are among shots that are right or wrong, and a state is wrong by a part. Count with"

@@ -24,6 +24,12 @@ _LEAST_SWEEPS = 48
 _AGREEMENT = 2.5
 """Standard errors by which a segment may differ from the last half of the sweeps."""
 
+_LEAST_RENEWED = 0.5
+"""Of the chains of each level. With fewer, levels may drift otherwise than those in which it is seen."""
+
+_PATIENCE = 8
+"""Times the square of the number of levels: sweeps after which chains count that were not renewed."""
+
 _DEPENDENT_SWEEPS = 10
 _LEAST_SHARE = 0.05
 """Of fault sets that were enumerated among those of the chains, for the exact sum to anchor rates."""
@@ -116,6 +122,14 @@ class Chains:
     def are_renewed(self) -> bool:
         """Whether the sweeps that count do not remember how the chains began."""
         return self.renewed >= RENEWED
+
+    def have_settled(self, sweeps: int) -> bool:
+        """Whether that is so, or nothing else is to be expected after so many sweeps."""
+        return self.are_renewed or sweeps >= _PATIENCE * len(self.log_rates) ** 2
+
+    def can_be_believed(self, sweeps: int) -> bool:
+        """Whether ``of_memory`` says, after so many sweeps, what the chains remember."""
+        return self.renewed >= _LEAST_RENEWED or self.have_settled(sweeps)
 
 
 def chains_of(ladder: Ladder, *, from_first: bool = True) -> Chains:

@@ -362,8 +362,8 @@ class DecodedErrorRate:
             )
         if self.error_factor > 1:
             lines.append(
-                "chains or anchors disagree, or estimates may drift as more chains come from the first level: the"
-                f" standard error was multiplied by {self.error_factor:.2f}"
+                "chains or anchors disagree, or estimates may drift as more chains come from the first level:"
+                f" the standard error was multiplied by {self.error_factor:.2f}"
             )
         return lines
 

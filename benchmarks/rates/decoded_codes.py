@@ -175,7 +175,7 @@ CODES = {
     "toric, L=3": Family(lambda p: toric_memory(3, p), (3e-3, 1.5e-3)),
     "color, d=3": Family(partial(color_code, 3), (6e-3, 3e-3), "chromobius", "chromobius"),
     "color, d=5": Family(partial(color_code, 5), (1.2e-2, 8e-3), "chromobius", "chromobius"),
-    "bivariate bicycle [[72,12,6]]": Family(_bicycle, (3e-3, 2e-3), _bicycle_decoder, "stimbposd", 20_000),
+    "bivariate bicycle [[72,12,6]]": Family(_bicycle, (3e-3, 1.5e-3), _bicycle_decoder, "stimbposd", 20_000),
 }
 """Codes and the strengths of their noise."""
 

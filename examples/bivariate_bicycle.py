@@ -2,6 +2,7 @@
 
     python -m examples.bivariate_bicycle
     python -m examples.bivariate_bicycle --rounds 3 --p 0.003 0.001 --shots 20000
+    python -m examples.bivariate_bicycle --p 0.005 0.003 0.002 0.001 0.0005 --priors 0.002
 
 Needs `pip install stimbposd`. The code is that of Bravyi et al., Nature 627, 778 (2024). Z checks are
 measured, then X checks, six layers of CX each, and all noise is depolarizing or a flip of strength p. The
@@ -113,11 +114,24 @@ def bivariate_bicycle_memory(p: float, rounds: int) -> snc.Circuit:
 
 
 class BeliefDecoder(sinter.Decoder):  # type: ignore[misc]  # Sinter has no type marker.
-    """BP+OSD of the packages stimbposd and ldpc, which is compiled once for each error model."""
+    """BP+OSD of the packages stimbposd and ldpc.
+
+    Args:
+        priors: The error model that it is compiled for, whatever the circuit is: decoders of all strengths of
+            noise fail on the same fault sets then, so that their rates share the work. None: it is compiled
+            for the model of each circuit.
+
+    Examples:
+        >>> BeliefDecoder(bivariate_bicycle_memory(0.002, 1).detector_error_model()).priors.num_detectors
+        72
+    """
+
+    def __init__(self, priors: stim.DetectorErrorModel | None = None) -> None:
+        self.priors = priors
 
     def compile_decoder_for_dem(self, *, dem: stim.DetectorErrorModel) -> sinter.CompiledDecoder:
         """Compiles the decoder; see ``sinter.Decoder``."""
-        return _CompiledBeliefDecoder(dem)
+        return _CompiledBeliefDecoder(dem if self.priors is None else self.priors)
 
 
 class _CompiledBeliefDecoder(sinter.CompiledDecoder):  # type: ignore[misc]
@@ -140,16 +154,19 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--p", type=float, nargs="+", default=[3e-3, 2e-3, 1e-3, 5e-4])
+    parser.add_argument("--priors", type=float, help="the p that the decoder is told at every p")
     parser.add_argument("--shots", type=int, default=0, help="plain shots at each p to compare with")
     parser.add_argument("--relative_error", type=float, default=0.1)
     parser.add_argument("--max_seconds", type=float)
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args(arguments)
     circuits = [bivariate_bicycle_memory(p, args.rounds) for p in args.p]
+    told = None if args.priors is None else bivariate_bicycle_memory(args.priors, args.rounds)
+    decoder = BeliefDecoder(None if told is None else told.detector_error_model())
     started = time.process_time()
     rates = snc.logical_error_rates(
         circuits,
-        decoder=BeliefDecoder(),
+        decoder=decoder,
         relative_error=args.relative_error,
         max_seconds=args.max_seconds,
         seed=args.seed,
@@ -159,10 +176,10 @@ def main(arguments: list[str] | None = None) -> None:
     for p, circuit, rate in zip(args.p, circuits, rates, strict=True):
         line = f"p={p:g}: {rate.logical_error_rate:.3g} ± {rate.standard_error:.1g}"
         if args.shots:
-            decoder = _CompiledBeliefDecoder(circuit.to_stim().detector_error_model())
+            compiled = decoder.compile_decoder_for_dem(dem=circuit.to_stim().detector_error_model())
             sampler = circuit.to_stim().compile_detector_sampler(seed=args.seed)
             dets, flips = sampler.sample(args.shots, separate_observables=True, bit_packed=True)
-            wrong = decoder.decode_shots_bit_packed(bit_packed_detection_event_data=dets) != flips
+            wrong = compiled.decode_shots_bit_packed(bit_packed_detection_event_data=dets) != flips
             errors = int(wrong.any(axis=1).sum())
             line += f"; counted {errors / args.shots:.3g} ± {max(errors, 1) ** 0.5 / args.shots:.1g}"
         print(line)

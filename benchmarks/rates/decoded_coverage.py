@@ -2,15 +2,18 @@
 
     python -m benchmarks.rates.decoded_coverage
     python -m benchmarks.rates.decoded_coverage --circuits surface "S injection" --runs 100
+    python -m benchmarks.rates.decoded_coverage --circuits surface --sweeps 48
 
 Each circuit is estimated again and again, with other seeds and a loose target, at strong noise and at weak
 noise. Chains and plain shots alone say what the rate at weak noise is: the exact sum over the lightest
-failing sets, which nearly settles it for these circuits, is left out. It gives the true value instead.
+failing sets, which nearly settles it for these circuits, is left out. It gives the true value instead. With
+--sweeps, chains end after so many sweeps, as max_seconds would end them.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import functools
 import math
 import time
@@ -19,12 +22,15 @@ from dataclasses import dataclass
 from typing import Literal
 from unittest import mock
 
+import numpy as np
 import stim
 
 import stim_nonclifford as snc
 from benchmarks.rates.decoded_codes import generated_memory, toric_memory
 from stim_nonclifford.generators.teleportation import injection_circuit
-from stim_nonclifford.rates.decoded_rates import DecodedErrorRate, estimate
+from stim_nonclifford.rates.decoded_rates import DecodedErrorRate, estimate, ladder
+from stim_nonclifford.rates.decoded_rates.deadline import TimeIsOver
+from stim_nonclifford.rates.decoded_rates.ladder import Ladder
 
 __all__ = ["FAMILIES", "Coverage", "coverage_of", "main", "two_codes"]
 
@@ -85,7 +91,20 @@ class Coverage:
     enlarged: int
 
 
-def coverage_of(name: str, runs: int, relative_error: float, first_seed: int = 1000) -> Coverage:
+class _StoppedLadder(Ladder):
+    """A ladder that takes all its sweeps at once, and then finds that time is over."""
+
+    most_sweeps = 0
+
+    def run(self, sweeps: int, rng: np.random.Generator, check: Callable[[], None]) -> None:
+        if self.sweeps:
+            raise TimeIsOver
+        super().run(self.most_sweeps, rng, check)
+
+
+def coverage_of(
+    name: str, runs: int, relative_error: float, first_seed: int = 1000, sweeps: int | None = None
+) -> Coverage:
     """Estimates a rate again and again.
 
     Args:
@@ -93,6 +112,7 @@ def coverage_of(name: str, runs: int, relative_error: float, first_seed: int = 1
         runs: Number of estimates.
         relative_error: Of each.
         first_seed: The seed of the first; the others follow.
+        sweeps: After how many sweeps time is over; None: never.
 
     Returns:
         How good they are.
@@ -106,7 +126,11 @@ def coverage_of(name: str, runs: int, relative_error: float, first_seed: int = 1
     exact = rate(1, 0.02)
     if exact.lightest is None:
         raise ValueError(f"The lightest failing sets of {name} are too many: its rate is not known.")
-    with mock.patch.object(estimate, "largest_enumerable", return_value=-1):
+    with contextlib.ExitStack() as patched:
+        patched.enter_context(mock.patch.object(estimate, "largest_enumerable", return_value=-1))
+        if sweeps is not None:
+            stopped = type("_Stopped", (_StoppedLadder,), {"most_sweeps": sweeps})
+            patched.enter_context(mock.patch.object(ladder, "Ladder", stopped))
         found = [rate(first_seed + k, relative_error) for k in range(runs)]
     truth = exact.logical_error_rate
     pulls = [math.log(each.logical_error_rate / truth) / each.relative_error for each in found]
@@ -127,6 +151,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--circuits", nargs="+", default=list(FAMILIES), help="beginnings of their names")
     parser.add_argument("--relative_error", type=float, default=0.1)
     parser.add_argument("--runs", type=int, default=40)
+    parser.add_argument("--sweeps", type=int)
     options = parser.parse_args(arguments)
     print("| circuit | true rate | intervals of 95% that hold it | mean pull | spread | enlarged | time |")
     print(7 * "| --- " + "|")
@@ -135,7 +160,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if not name.startswith(tuple(options.circuits)):
             continue
         begin = time.process_time()
-        found = coverage_of(name, options.runs, options.relative_error)
+        found = coverage_of(name, options.runs, options.relative_error, sweeps=options.sweeps)
         total, covered = total + found.runs, covered + found.covered
         rate, error = found.true_rate
         print(

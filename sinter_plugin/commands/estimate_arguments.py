@@ -77,7 +77,8 @@ def parse_estimate_arguments(arguments: Sequence[str]) -> argparse.Namespace:
         "--threads",
         type=_num_threads,
         default="auto",
-        help='Number of threads, or "auto" (the default); with a decoder, one does everything.',
+        help='Number of threads, or "auto" (the default). With a decoder, chains walk on them, and other\n'
+        "processes decode, one fewer.",
     )
     add(
         "--dask",

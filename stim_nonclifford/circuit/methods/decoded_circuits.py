@@ -34,6 +34,18 @@ from .kept_circuits import KeptCircuit, decodes_kept_shots, kept_question
 __all__ = ["DecodableCircuit", "check_only_decoded", "exact_symptoms", "rates_with_decoder"]
 
 
+_WITHOUT_OBSERVABLES_MASK = (
+    ". Count errors with the sampler soft_pymatching (docs/guides/decoding.md). Or leave out decoder= and"
+    ' give postselection_mask="all": the rate is that of the shots in which no detector fires.'
+)
+_WITHOUT_STATE_CHECK = (
+    ": chains are among shots that are right or wrong, and a state is wrong by a part. Count with"
+    " SoftDecodingSampler(decoder=..., state_check=...), which has the expectation values in the frame that"
+    ' the decoder predicts. Or leave out decoder= and give postselection_mask="all": the rate is that of the'
+    ' shots in which no detector fires. Circuits of cultivation are computed with decoder="desaturated".'
+)
+
+
 class DecodableCircuit(KeptCircuit, Protocol):
     """What is asked of a circuit, if its failing fault sets are wanted, too."""
 
@@ -54,17 +66,13 @@ def check_only_decoded(decoder: Any, postselected_observables_mask: Mask | None,
     Raises:
         ValueError: Observables are postselected, or a state is checked.
     """
-    refused: list[tuple[str, object]] = [("postselected_observables_mask", postselected_observables_mask)]
-    if not decodes_kept_shots(decoder):
-        refused.append(("state_check", state_check))
-    for name, value in refused:
+    for name, value, remedies in (
+        ("postselected_observables_mask", postselected_observables_mask, _WITHOUT_OBSERVABLES_MASK),
+        ("state_check", None if decodes_kept_shots(decoder) else state_check, _WITHOUT_STATE_CHECK),
+    ):
         is_asked = value is not None and (isinstance(value, str) or np.any(np.asarray(value, dtype=object)))
         if is_asked:
-            raise ValueError(
-                f"{name} is not available with decoder=. Count errors with the sampler soft_pymatching"
-                " (docs/guides/decoding.md); without a decoder, logical_error_rate needs all detectors"
-                " postselected."
-            )
+            raise ValueError(f"{name} is not available with decoder={name_of_decoder(decoder)}{remedies}")
 
 
 def rates_with_decoder(

@@ -13,8 +13,9 @@ from .ladder import Ladder
 from .mechanisms import Floats, log_probability_of_none
 from .plain_counts import PlainLevel
 from .ratios import PARTS, bennett_ratio, means_of_parts
+from .renewal import RENEWED, Drift, first_renewed
 
-__all__ = ["Chains", "LowAnchor", "Profile", "burn_in", "chains_of", "first_renewed", "profile_of"]
+__all__ = ["Chains", "LowAnchor", "Profile", "burn_in", "chains_of", "profile_of"]
 
 _SEGMENTS = (1 / 4, 3 / 8)
 _LEAST_SWEEPS = 48
@@ -23,14 +24,11 @@ _LEAST_SWEEPS = 48
 _AGREEMENT = 2.5
 """Standard errors by which a segment may differ from the last half of the sweeps."""
 
-_RENEWED = 0.9
-"""Of the chains of each level, so many begin anew before sweeps count."""
+_LEAST_RENEWED = 0.5
+"""Of the chains of each level. With fewer, levels may drift otherwise than those in which it is seen."""
 
-_HIDDEN_ERROR = 8.0
-"""Times the error that chains may be off which are all like those that the ladder was set up with.
-
-At 19 levels they were off by 5 errors after 397 sweeps, and neither columns nor halves showed it.
-"""
+_PATIENCE = 8
+"""Times the square of the number of levels: sweeps after which chains count that were not renewed."""
 
 _DEPENDENT_SWEEPS = 10
 _LEAST_SHARE = 0.05
@@ -101,25 +99,6 @@ def burn_in(sizes: npt.NDArray[np.floating]) -> int:
     return sweeps // 2
 
 
-def first_renewed(renewed: Sequence[float]) -> int:
-    """How many of the first sweeps to leave out, so that chains do not remember how they began.
-
-    Args:
-        renewed: As of a ``Ladder``.
-
-    Returns:
-        The number of sweeps after which nine tenths of the chains of each level are renewed; half of all if
-        they never are.
-
-    Examples:
-        >>> first_renewed([0.1, 0.4, 0.91, 0.93, 0.96, 0.97, 0.97, 0.98])
-        2
-        >>> first_renewed([0.1, 0.4, 0.5, 0.6])
-        2
-    """
-    return next((k for k, part in enumerate(renewed) if part >= _RENEWED), len(renewed) // 2)
-
-
 @dataclass(frozen=True)
 class Chains:
     """What the chains of a ladder say.
@@ -129,17 +108,28 @@ class Chains:
         renewed: As of a ``Ladder``, after these; 1 where this was not looked at.
         log_rates: Shape (levels,): ln of the rates over that of the first level.
         influences: Shape (PARTS, columns, levels): as of a ``Ratio``.
+        of_memory: Shape (levels,): the square of what ``log_rates`` may be off because chains remember how
+            they began; 0 where this was not looked at.
     """
 
     burn_in: int
     renewed: float
     log_rates: Floats
     influences: Floats
+    of_memory: Floats
 
     @property
     def are_renewed(self) -> bool:
         """Whether the sweeps that count do not remember how the chains began."""
-        return self.renewed >= _RENEWED
+        return self.renewed >= RENEWED
+
+    def have_settled(self, sweeps: int) -> bool:
+        """Whether that is so, or nothing else is to be expected after so many sweeps."""
+        return self.are_renewed or sweeps >= _PATIENCE * len(self.log_rates) ** 2
+
+    def can_be_believed(self, sweeps: int) -> bool:
+        """Whether ``of_memory`` says, after so many sweeps, what the chains remember."""
+        return self.renewed >= _LEAST_RENEWED or self.have_settled(sweeps)
 
 
 def chains_of(ladder: Ladder, *, from_first: bool = True) -> Chains:
@@ -155,21 +145,28 @@ def chains_of(ladder: Ladder, *, from_first: bool = True) -> Chains:
     """
     half = len(ladder.sizes) // 2
     left_out = burn_in(np.array(ladder.sizes, dtype=np.float32))
+    least_renewed = [float(each.min()) for each in ladder.renewed]
     if from_first:
-        left_out = min(max(left_out, first_renewed(ladder.renewed)), half)
+        left_out = min(max(left_out, first_renewed(least_renewed)), half)
     levels = len(ladder.levels)
     log_rates = np.zeros(levels)
     influences = np.zeros((PARTS, ladder.columns, levels))
+    drift, old = Drift(levels, ladder.columns), 1 - np.array(ladder.renewed)
+    early = min(left_out, _LEAST_SWEEPS)  # what drifts later is no burn-in of single chains
     for number in range(levels - 1):
         first = left_out // 2  # each pair of levels exchanges in every second sweep
-        ratio = bennett_ratio(
-            np.array(ladder.up[number][first:], dtype=np.float64),
-            np.array(ladder.down[number][first:], dtype=np.float64),
-        )
+        up = np.array(ladder.up[number][early // 2 :], dtype=np.float64)
+        down = np.array(ladder.down[number][early // 2 :], dtype=np.float64)
+        skipped = first - early // 2
+        ratio = bennett_ratio(up[skipped:], down[skipped:])
         none = [log_probability_of_none(ladder.levels[number + k].log_odds) for k in (0, 1)]
         log_rates[number + 1] = log_rates[number] + ratio.log_ratio + none[1] - none[0]
         influences[:, :, number + 1] = influences[:, :, number] + ratio.influences
-    return Chains(left_out, ladder.renewed[left_out] if from_first else 1.0, log_rates, influences)
+        if from_first:
+            seen = old[early // 2 * 2 :: 2, number : number + 2].mean(axis=1)[: len(up)]
+            drift.add(number, seen, ratio.says(up, down), len(up) - skipped)
+    renewed = least_renewed[left_out] if from_first else 1.0
+    return Chains(left_out, renewed, log_rates, influences, drift.variances())
 
 
 def profile_of(
@@ -219,7 +216,8 @@ def profile_of(
     drift = float(halves.mean()) / halves_error if halves_error else 0.0
     pulls = [each / 2 for each in (abs(drift), disagreement) if each > _AGREEMENT]
     if not chains.are_renewed:
-        pulls.append(1 + _HIDDEN_ERROR * (1 - chains.renewed))
+        of_memory = chains.of_memory / np.where(variances > 0, variances, math.inf)
+        pulls.append(math.sqrt(1 + float(of_memory.max())))
     factor = max(1.0, is_spread, *pulls)
     return Profile(
         log_rates, variances, count_variance, left_out * ladder.stride, chi_squared, drift, lightest, factor

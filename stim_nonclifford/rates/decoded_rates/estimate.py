@@ -39,9 +39,6 @@ _FIRST_SWEEPS = 144
 _SLOWER = 4
 """Times as many sweeps before columns are believed, where chains may look at kept or sure shots only."""
 
-_PATIENCE = 8
-"""Times the square of the number of levels: sweeps after which chains are taken as they are."""
-
 _REPEATED, _FEWEST_REPEATED = 1024, 64
 """Detection events that all decoders are asked about once more, and each of them; half as many at least."""
 
@@ -153,7 +150,8 @@ class _Family:
             if self._ladder is not None and self._ladder.sweeps >= _FEWEST_SWEEPS:
                 self._profile = self._profiled(self._ladder, self._looked_at(self._ladder))
             is_counted = self._base_is_known and all(level.shots for level in self._counted)
-            if not is_counted or (self._needs_ladder and self._profile is None):
+            is_known = self._profile is not None and math.isfinite(self._profile.error_factor)
+            if not is_counted or (self._needs_ladder and not is_known):
                 raise ResourceLimitError(
                     f"max_seconds={self._goal.max_seconds:g} ended the search before all levels of noise had"
                     " been looked at. Allow more time."
@@ -268,10 +266,10 @@ class _Family:
                 targets = [ladder.stops_at[stop] for stop in self._stop_of.values()]
                 targets += [k for k, level in enumerate(ladder.levels) if level.least_gap is not None]
                 worst = float(profile.variances[targets].max()) * profile.error_factor**2
-                if not chains.are_renewed and ladder.sweeps < _PATIENCE * len(ladder.levels) ** 2:
-                    break
-                if worst <= self._goal.relative_error**2:
+                if worst <= self._goal.relative_error**2 and chains.can_be_believed(ladder.sweeps):
                     return
+                if not chains.have_settled(ladder.sweeps):
+                    break
                 costs["plain"] = anchor.shots * (1 + anchor.mean_events)
                 costs["chains"] = float(
                     (ladder.decided * (1 + np.array(ladder.sizes).mean(axis=(0, 2)))).sum()

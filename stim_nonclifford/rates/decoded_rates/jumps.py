@@ -140,11 +140,14 @@ class CoreExchange:
         assert cores.choices is not None
         old, count = _one_of(cores.contained_in(members), rng)
         new = cores.choices.drawn(level_of, rng)
-        leaving, entering = _places_of(cores.members[old], members), cores.members[new]
-        after = Jump(count > 0, leaving, entering).after(members)
-        possible = (count > 0) & (old != new) & ~_repeats(after)
-        number = np.log(np.maximum(count, 1)) - np.log(np.maximum(_count_in(cores, after), 1))
-        possible &= np.log(rng.random(len(members))) < number
+        uniform = rng.random(len(members))
+        some = np.flatnonzero((count > 0) & (old != new))  # often few
+        leaving, entering = np.zeros(members.shape, dtype=np.bool_), cores.members[new]
+        leaving[some] = _places_of(cores.members[old[some]], members[some])
+        after = Jump(count[some] > 0, leaving[some], entering[some]).after(members[some])
+        number = np.log(count[some]) - np.log(np.maximum(_count_in(cores, after), 1))
+        possible = np.zeros(len(members), dtype=np.bool_)
+        possible[some] = ~_repeats(after) & (np.log(uniform[some]) < number)
         return Jump(possible, leaving, entering)
 
 

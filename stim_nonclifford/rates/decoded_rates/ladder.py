@@ -291,9 +291,9 @@ class Ladder:
             for the memory, ``up``, ``down``, ``sizes`` and ``renewed`` are of every ``stride``-th only.
         stride: A power of two.
         sweeps: Number of sweeps.
-        renewed: As often, the part of a level's chains whose fault set has come from the first level by
-            exchanges, where chains begin in equilibrium; of the level at which it is least. The others
-            descend from sets that the ladder was set up with, too much like those of stronger noise.
+        renewed: As often, for each level the part of its chains whose fault set has come from the first
+            level by exchanges, where chains begin in equilibrium. The others descend from sets that the
+            ladder was set up with, too much like those of stronger noise.
         decided: For each level, the changes that chains had to ask the decoder about.
         accepted: Those that were made.
         exchanged: For each level but the last, the attempts to exchange with the next, and the successes.
@@ -336,7 +336,7 @@ class Ladder:
         self.decided = np.zeros(len(levels))
         self.accepted = np.zeros(len(levels))
         self._recorders = {level: Recorder() for level in stops_at}
-        self.renewed: list[float] = []
+        self.renewed: list[Floats] = []
         self._is_renewed = np.zeros(len(self._level_of), dtype=np.bool_)
         self.sweeps = 0
 
@@ -355,7 +355,7 @@ class Ladder:
             self.accepted += accepted.reshape(-1, self.columns).sum(axis=1)
             self._is_renewed[: self.columns] = True
             if self.sweeps % self.stride == 0:
-                self.renewed.append(float(self._is_renewed.reshape(-1, self.columns).mean(axis=1).min()))
+                self.renewed.append(self._is_renewed.reshape(-1, self.columns).mean(axis=1))
                 self.sizes.append(self._states.sizes.reshape(-1, self.columns).astype(np.float32))
             self._record()
             self._exchange(rng, fails)

@@ -32,10 +32,24 @@ class Ratio:
         influences: Shape (PARTS, columns): to first order, by how much the logarithm would differ if a
             column had had what this part of it says. Their mean is 0. The standard error is the standard
             deviation of the columns' means over the root of their number.
+        scale: By how much the logarithm would differ if each fault set of this level said 1 more.
     """
 
     log_ratio: float
     influences: Floats
+    scale: float
+
+    def says(self, up: Floats, down: Floats) -> Floats:
+        """To first order, by how much the logarithm would differ if a column had only had one record.
+
+        Args:
+            up: As for ``bennett_ratio``.
+            down: The same.
+
+        Returns:
+            Shape (records, columns).
+        """
+        return (_expit(up - self.log_ratio) - _expit(self.log_ratio - down)) * self.scale
 
 
 def means_of_parts(values: Floats) -> Floats:
@@ -86,7 +100,8 @@ def bennett_ratio(up: Floats, down: Floats) -> Ratio:
         if abs(following - x) <= _TOLERANCE:
             break
         x = following
-    return Ratio(x, means_of_parts(one - other) * (up.size / slope))
+    scale = up.size / slope
+    return Ratio(x, means_of_parts(one - other) * scale, scale)
 
 
 def _expit(x: Floats) -> Floats:

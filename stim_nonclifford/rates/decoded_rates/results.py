@@ -169,8 +169,9 @@ class DecodedErrorRate:
             without chains. With ``strata``, the largest such difference, also of chains and plain shots.
         lightest: ln of the rate that plain shots anchor over the rate that the exact sum over the lightest
             failing sets anchors, and its standard error; None if these were not enumerated.
-        error_factor: By how much the standard error was enlarged because of these comparisons, or because
-            fewer than nine tenths of the chains of a level had come from the first one.
+        error_factor: By how much the standard error was enlarged because of these comparisons; or, where
+            fewer than nine tenths of the chains of a level had come from the first one, because of the drift
+            of the estimate that is seen while more and more of them do.
         asked_relative_error: The ``relative_error`` at which it was to stop.
         strata: The kinds of kept shots that were looked at, if it was a sum over these; otherwise empty.
     """
@@ -361,8 +362,8 @@ class DecodedErrorRate:
             )
         if self.error_factor > 1:
             lines.append(
-                "chains or anchors disagree, or few chains have come from the first level: the standard error"
-                f" was multiplied by {self.error_factor:.2f}"
+                "chains or anchors disagree, or estimates may drift as more chains come from the first level:"
+                f" the standard error was multiplied by {self.error_factor:.2f}"
             )
         return lines
 

@@ -22,6 +22,7 @@ from stim_nonclifford.rates.decoded_rates.ladder import Stop, ladder_down_from
 from stim_nonclifford.rates.decoded_rates.mechanisms import families_of, fault_model, symptoms_of
 from stim_nonclifford.rates.decoded_rates.plain_counts import PlainLevel
 from stim_nonclifford.rates.decoded_rates.ratios import bennett_ratio
+from stim_nonclifford.rates.decoded_rates.renewal import Drift
 from tests.support.rates.decoded_rate_cases import (
     failure_test,
     model_of,
@@ -251,17 +252,44 @@ def test_chains_that_remember_their_beginning_have_larger_errors() -> None:
     starts = ChainStates.of(model, plain.sets[:64], plain.numbers[:64])
     ladder = ladder_down_from(model, tests, stops, starts, rng, nothing)
     ladder.run(2, rng, nothing)
-    assert ladder.renewed == [0, 0]
+    assert [each.min() for each in ladder.renewed] == [0, 0]
     ladder.run(14, rng, nothing)
     chains = chains_of(ladder)
     assert not chains.are_renewed
-    assert profile_of(ladder, chains, [(0, plain)], None).error_factor >= 9 - 8 * chains.renewed > 1.8
+    profile = profile_of(ladder, chains, [(0, plain)], None)
+    assert (profile.variances * profile.error_factor**2 >= chains.of_memory).all()
+    assert profile.error_factor > 1.8
     assert chains_of(ladder, from_first=False).are_renewed  # not looked at
     ladder.run(400, rng, nothing)
     chains = chains_of(ladder)
     assert chains.are_renewed
-    assert chains.renewed == ladder.renewed[chains.burn_in]
+    assert chains.renewed == ladder.renewed[chains.burn_in].min()
+    assert (chains.of_memory[1:] < 1e-3).all()
     assert profile_of(ladder, chains, [(0, plain)], None).error_factor < 1.5
+
+
+def test_drift_of_ratios() -> None:
+    """Three ratios drift with the old part of the chains, which falls in the first two; the third is off as much."""
+    rng = np.random.default_rng(11)
+    falling = np.exp(-np.arange(400) / 150)
+    for slope in (0.0, -0.3):
+        drift = Drift(4, 64)
+        for number, old in enumerate((falling, falling, np.ones(400))):
+            says = slope * old[:, None] + rng.normal(size=(400, 64))
+            drift.add(number, old, says, 200)
+        old_parts = np.cumsum([0, falling[200:].mean(), falling[200:].mean(), 1])
+        # The slope has the error 1 / sqrt(64 * 2 * 400 * var(falling)) = 0.0175.
+        error = 1 / math.sqrt(64 * 800 * falling.var())
+        off = np.sqrt(drift.variances())
+        assert off[0] == 0
+        assert (np.abs(off - abs(slope) * old_parts) < 6.5 * error * old_parts + 1e-12).all()
+        assert (off >= 0.5 * error * old_parts).all()
+    unknown = Drift(2, 64)
+    unknown.add(0, np.ones(10), rng.normal(size=(10, 64)), 5)
+    assert unknown.variances().tolist() == [0, math.inf]
+    renewed = Drift(2, 64)
+    renewed.add(0, np.zeros(10), rng.normal(size=(10, 64)), 5)
+    assert renewed.variances().tolist() == [0, 0]
 
 
 def test_lightest_sets_of_all_sizes_are_all() -> None:

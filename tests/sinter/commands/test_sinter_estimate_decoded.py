@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import signal
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +19,12 @@ from sinter_plugin import error_rate
 from sinter_plugin.__main__ import main
 from stim_nonclifford.generators.cultivation import end_to_end_circuit
 
-from ...support.processes.sinter_runs import OURS, Folder
-from ...support.rates.decoded_rate_cases import exact_rate, repetition_code
+from ...support.processes.sinter_runs import OURS, Folder, is_alive, wait_until, workers_of
+from ...support.rates.decoded_rate_cases import exact_rate, repetition_code, surface_code
 
 ESTIMATE = [*OURS[:-1], "estimate"]
 NOISE = (0.12, 0.01, 1e-3)
+DECODES = b"decoding_processes"
 ARGUMENTS = "--relative_error 0.2 --seed 1 --metadata_func auto --save_resume_filepath rates.csv"
 
 
@@ -53,6 +57,29 @@ def test_rates_are_saved_and_not_computed_again(folder: Folder) -> None:
         assert json.loads(json.dumps(estimate))["kept"] == 1
     again = folder.call(ESTIMATE, arguments)
     assert again.stderr.count("in the file already") == len(NOISE)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="finds the processes in /proc")
+def test_interrupt_while_processes_decode(folder: Folder) -> None:
+    """What is known stays, and what is decoding ends: whether Ctrl-C reaches one process or all of them."""
+    names = with_circuits(folder)[:1]
+    folder.call(ESTIMATE, f"--decoders pymatching --circuits {names[0]} {ARGUMENTS}")
+    saved = (folder.path / "rates.csv").read_text()
+    (folder.path / "d=3,p=0.008.stim").write_text(str(surface_code(0.008)))
+    endless = f"--circuits d=3,p=0.008.stim {ARGUMENTS.replace('0.2', '1e-4')}"
+    command = folder.start(ESTIMATE, f"--decoders pymatching --threads 2 {endless}")
+    wait_until(lambda: command.poll() is not None or workers_of(command.pid, DECODES) != [])
+    (helper,) = workers_of(command.pid, DECODES)
+    assert os.getpgid(helper) != os.getpgid(command.pid)  # so that Ctrl-C in a terminal does not reach it
+    os.killpg(command.pid, signal.SIGINT)
+    _, stderr = command.communicate(timeout=60)
+    assert command.returncode == 130, stderr
+    assert "Interrupted. Run the same command again" in stderr
+    assert "Traceback" not in stderr
+    wait_until(lambda: not is_alive(helper))
+    assert (folder.path / "rates.csv").read_text() == saved
+    assert set(rows_of(folder)) == {NOISE[0]}
+    assert not (folder.path / "rates.csv.lock").exists()
 
 
 def test_kept_shots_are_decoded(folder: Folder) -> None:

@@ -168,13 +168,13 @@ def wait_until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
         time.sleep(0.02)
 
 
-def workers_of(pid: int) -> list[int]:
-    """The process ids of Sinter's workers, on Linux."""
+def workers_of(pid: int, program: bytes = b"spawn_main") -> list[int]:
+    """The process ids of a run's workers, Sinter's or those whose command line has other words, on Linux."""
     workers = []
     for path in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):  # of a process that has ended meanwhile
             parent = int((path / "stat").read_text().rpartition(")")[2].split()[1])
-            if parent == pid and b"spawn_main" in (path / "cmdline").read_bytes():
+            if parent == pid and program in (path / "cmdline").read_bytes():
                 workers.append(int(path.name))
     return workers
 

@@ -192,6 +192,28 @@ def test_text_files_and_what_stim_does(tmp_path: Path) -> None:
     assert snc.Circuit(str(noiseless)) == noiseless
 
 
+def test_gates_in_which_leakage_spreads_are_two_instructions(tmp_path: Path) -> None:
+    """Deltakit's form, and the tag on a gate, in text, in a ``stim.Circuit`` and in ``append``."""
+    circuit = snc.Circuit(
+        "LEAKAGE(1) 0\nREPEAT 2 {\n    CX(0.3, 0.2, 0.5, 0) 0 1 2 3 1 2\n}\nHERALD_LEAKAGE_EVENT(0) 0 1 2 3"
+    )
+    read_again(str(circuit), tmp_path)
+    spread = "LEAKAGE_SPREAD(0.3, 0.2, 0.5, 0.0)"
+    body = f"CX 0 1 2 3\n    {spread} 0 1 2 3\n    CX 1 2\n    {spread} 1 2\n"
+    assert str(circuit).split("{")[1].split("}")[0].strip() == body.strip()
+    check_records(circuit)
+    tagged = stim.CircuitInstruction("CX", [0, 1, 2, 3, 1, 2], tag="LEAKAGE_SPREAD(s01=0.3,s10=0.2,m01=0.5,m10=0)")
+    appended = snc.Circuit()
+    appended.append(tagged)
+    appended.append("zcx", [1, 2], [0.3, 0.2, 0.5, 0])
+    appended.insert(0, stim.CircuitInstruction("SQRT_XX", [0, 1], tag="LEAKAGE_SPREAD(s01=1,s10=0,m01=0,m10=0)"))
+    assert [part.name for part in appended] == ["SQRT_XX", "II_ERROR", *["CX", "II_ERROR"] * 3]
+    from_stim = stim.Circuit()
+    from_stim.append(tagged)
+    assert snc.Circuit(from_stim) == appended[2:6]
+    assert str(appended.without_noise()) == "SQRT_XX 0 1\nCX 0 1 2 3 1 2 1 2"
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -199,10 +221,11 @@ def test_text_files_and_what_stim_does(tmp_path: Path) -> None:
             "LEAKAGE(0.1) 0\nM 0\nC_CS rec[-1] 0 1",
             "Line 3: .*a gate on several qubits that a record controls",
         ),
-        (
-            "LEAKAGE(0.1) 0\nCX(0.1, 0, 0, 0) 0 1",
-            r"Line 2: .* CX 0 1, then LEAKAGE_SPREAD\(0\.1, 0, 0, 0\) 0 1\.",
-        ),
+        ("LEAKAGE(0.1) 0\nCX(0.1) 0 1", r"Line 2: .* With four probabilities, CX\(s01, s10, m01, m10\)"),
+        ("M 0\nCX(0.1, 0, 0, 0) rec[-1] 1", "Line 2: .*Leakage spreads between qubits"),
+        ("CX(0.1, 0, 0, 2) 0 1", "Line 1: .*the probability must be from 0 to 1, but is 2.0"),
+        ("CZ[LEAKAGE_SPREAD(p=0.1)] 0 1", "Line 1: .*Malformed tag .* it is written II_ERROR"),
+        ("CX[a](0.1, 0, 0, 0) 0 1", "CX with four probabilities cannot have a tag"),
         ("LEAKAGE_SPREAD(0.1, 0, 0, 2) 0 1", "the probability must be from 0 to 1, but is 2.0"),
         ("LEAKAGE_SPREAD(0.1) 0 1", r"takes 4 arguments \(s01, s10, m01, m10\)"),
         ("LEAKAGE_SPREAD(0.1, 0, 0, 0) 0", "Line 1: .*targets"),

@@ -16,12 +16,12 @@ from ...dialect import (
     advice_on_name,
     circuit_repr,
     extended_text,
-    first_wrong_tag,
     inverse_of_tagged,
     is_too_deep,
     parse,
     tagged_instruction,
     values_of_operators,
+    with_checked_tags,
     without_noise,
 )
 from ...simulation.compiler.program.extent import Extent, extent_of
@@ -62,10 +62,7 @@ class CircuitEditing:
         return result
 
     def _append_checked(self, addition: stim.Circuit) -> None:
-        problem = first_wrong_tag(addition)
-        if problem is not None:
-            raise ValueError(problem)
-        self._stim += addition
+        self._stim += with_checked_tags(addition)
 
     def append(
         self,
@@ -144,10 +141,7 @@ class CircuitEditing:
         else:
             check_types(operation, "operation", "an instruction or a circuit", *_PARTS)
             addition.append(operation)
-        problem = first_wrong_tag(addition)
-        if problem is not None:
-            raise ValueError(problem)
-        self._stim.insert(index, addition)
+        self._stim.insert(index, with_checked_tags(addition))
 
     def pop(self, index: int = -1) -> Instruction:
         """Removes an instruction and returns it, as ``stim.Circuit.pop``."""

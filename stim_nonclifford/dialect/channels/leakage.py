@@ -25,6 +25,11 @@ def _spread_problem(*values: float) -> str:
     return next(filter(None, map(probability_problem, values)), "")
 
 
+def _partner_problem(*values: float) -> str:
+    too_many = f"the probabilities add up to {sum(values):.6g}, which is more than 1"
+    return _spread_problem(*values) or (too_many if sum(values) > 1 + 1e-9 else "")
+
+
 def _herald(name: str, state: str) -> ChannelDefinition:
     return ChannelDefinition(
         name,
@@ -66,6 +71,28 @@ _DEFINITIONS = (
         (0.1, 0.1, 0.0, 0.0),
         carrier="II_ERROR",
         num_targets=2,
+    ),
+    ChannelDefinition(
+        "LEAKAGE_PARTNER",
+        "a gate with a qubit that is leaked or lost acts as with a completely mixed one in its place, and"
+        " each of the others has an X, Y or Z error with these probabilities after it",
+        ("x", "y", "z"),
+        _partner_problem,
+        (0.25, 0.25, 0.25),
+    ),
+    ChannelDefinition(
+        "LEAKAGE_READOUT",
+        "a qubit that is leaked or lost is measured as 1 with probability p",
+        ("p",),
+        probability_problem,
+        (0.5,),
+    ),
+    ChannelDefinition(
+        "LOSS_REPLACEMENT",
+        "a reset replaces a lost qubit with probability p",
+        ("p",),
+        probability_problem,
+        (1.0,),
     ),
     _herald("HERALD_LEAKAGE_EVENT", "leaked"),
     _herald("HERALD_LOSS_EVENT", "lost"),

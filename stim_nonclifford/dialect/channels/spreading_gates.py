@@ -1,8 +1,9 @@
 """Gates in which leakage spreads, which are read as two instructions.
 
-``CX(s01, s10, m01, m10) 0 1`` is Deltakit's way to write ``CX 0 1`` and ``LEAKAGE_SPREAD(s01, s10, m01, m10) 0 1``
-behind it, and ``CX[LEAKAGE_SPREAD(s01=..., s10=..., m01=..., m10=...)] 0 1`` is the same with a tag. Circuits have
-the two instructions: what reads a gate need not know of leakage, and ``without_noise`` leaves the gate.
+``CX(s01, s10, m01, m10) 0 1`` is Deltakit's way to write ``CX 0 1`` with
+``LEAKAGE_SPREAD(s01, s10, m01, m10) 0 1`` behind it, and
+``CX[LEAKAGE_SPREAD(s01=..., s10=..., m01=..., m10=...)] 0 1`` is the same with a tag. Circuits have the two
+instructions: what reads a gate need not know of leakage, and ``without_noise`` leaves the gate.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import stim
 from .channel_tags import read_channel, tagged_channel
 from .leakage import LEAKAGE
 
-__all__ = ["SPREADING_GATES", "spreads", "spreading_head", "with_spread_behind_gates"]
+__all__ = ["SPREADING_GATES", "spreading_head", "spreads", "with_spread_behind_gates"]
 
 _SPREAD = LEAKAGE["LEAKAGE_SPREAD"]
 

@@ -14,7 +14,7 @@ from ...algebra.paulis import Factors, X, Y, Z
 from ..channels import channel_of_patterns
 from ..steps import Clifford, Measure, Meeting, Noise, Reset, Step
 
-__all__ = ["Gates", "channel_steps", "misread_steps", "needs_ancillas", "paulis_of"]
+__all__ = ["Gates", "channel_steps", "copies", "misread_steps", "needs_ancillas", "paulis_of"]
 
 _COPIED = {X: "XCX", Y: "YCX", Z: "CX"}
 
@@ -71,10 +71,10 @@ def misread_steps(
     """
     kept, other = num_qubits - 2, num_qubits - 1
     yield Reset(other, Z)
-    yield from _copies(factors, other)
+    yield from copies(factors, other)
     yield Reset(other, Z)  # measures the product
     yield Reset(kept, Z)
-    yield from _copies(factors, kept)
+    yield from copies(factors, kept)
     if factors:
         yield Meeting(tuple(qubit for qubit, _ in factors))
     if noise.decays_to:
@@ -94,11 +94,11 @@ def _kraus_steps(channel: Kraus, qubit: int, num_qubits: int) -> Iterator[Step |
         yield Gates(parts, (qubit, *values))
         if k + 1 < len(channel.stages):  # the ancilla is measured, and keeps its value
             yield Reset(copy, Z)
-            yield from _copies(((values[k], Z),), copy)
+            yield from copies(((values[k], Z),), copy)
             yield Reset(copy, Z)
 
 
-def _copies(factors: Factors, ancilla: int) -> Iterator[Step]:
+def copies(factors: Factors, ancilla: int) -> Iterator[Step]:
     """Flips an ancilla if a Pauli product is -1."""
     for qubit, code in factors:
         yield Clifford(named_gate(_COPIED[code]), ((qubit, ancilla),))

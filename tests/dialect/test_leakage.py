@@ -250,7 +250,10 @@ def test_gates_in_which_leakage_spreads_are_two_instructions(tmp_path: Path) -> 
         ("CX(0.1, 0, 0, 2) 0 1", "Line 1: .*the probability must be from 0 to 1, but is 2.0"),
         ("CZ[LEAKAGE_SPREAD(p=0.1)] 0 1", "Line 1: .*Malformed tag .* it is written II_ERROR"),
         ("CX[a](0.1, 0, 0, 0) 0 1", "CX with four probabilities cannot have a tag"),
-        ("LOSS(0.1) 1\nLEAKAGE_READOUT(0) 0\nLEAKAGE_READOUT(0.5) 1 0", "LEAKAGE_READOUT of qubit 0 is given twice"),
+        (
+            "LOSS(0.1) 1\nLEAKAGE_READOUT(0) 0\nLEAKAGE_READOUT(0.5) 1 0",
+            "LEAKAGE_READOUT of qubit 0 is given twice",
+        ),
         ("LEAKAGE_PARTNER(0.5, 0.5, 0.1) 0", "Line 1: .* add up to 1.1, which is more than 1"),
         ("LEAKAGE_SPREAD(0.1, 0, 0, 2) 0 1", "the probability must be from 0 to 1, but is 2.0"),
         ("LEAKAGE_SPREAD(0.1) 0 1", r"takes 4 arguments \(s01, s10, m01, m10\)"),

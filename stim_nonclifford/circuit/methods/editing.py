@@ -78,7 +78,8 @@ class CircuitEditing:
             name: The name of a gate (it may be a bare non-Clifford gate), an instruction, or a circuit.
             targets: The targets.
             arg: The arguments; angles of rotations are in half-turns. For KRAUS they may be the operators, an
-                array of shape (number of operators, 2, 2).
+                array of shape (number of operators, 2, 2), and for KRAUS2 one of shape (number of operators,
+                4, 4).
             tag: The tag; T gates accept any tag as a note.
 
         Raises:
@@ -104,8 +105,8 @@ class CircuitEditing:
             addition.append(name)
         else:
             tag = text(tag, "tag")
-            if name.upper() == "KRAUS" and isinstance(arg, Iterable) and not _is_flat(arg):
-                arg = values_of_operators(arg)
+            if name.upper() in ("KRAUS", "KRAUS2") and isinstance(arg, Iterable) and not _is_flat(arg):
+                arg = values_of_operators(arg, name.upper())
             arg = _checked_arg(arg)
             instruction = tagged_instruction(name, targets, arg, tag)
             if instruction is not None:

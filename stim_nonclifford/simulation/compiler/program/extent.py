@@ -198,10 +198,11 @@ def _add_instruction(extent: Extent, instruction: stim.CircuitInstruction) -> No
         extent.qubits.update(target.value for target in targets)
     elif (kraus := kraus_of(instruction)) is not None:
         extent.is_clifford = False
+        groups = len(targets) // kraus.num_qubits
         if kraus.is_pauli_channel:
-            extent.faults += 3 * len(targets)
+            extent.faults += len(kraus.twirl) * groups
         elif targets:
-            _add_rotations(extent, sum(map(len, kraus.stages)) * len(targets), ancillas=3)
+            _add_rotations(extent, sum(map(len, kraus.stages)) * groups, ancillas=kraus.num_ancillas + 1)
         extent.qubits.update(target.value for target in targets)
     elif leakage_of(instruction) is not None:
         extent.is_clifford = False

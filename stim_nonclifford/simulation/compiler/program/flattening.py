@@ -443,11 +443,14 @@ class _Flattener:
         return error
 
     def add_channel(self, instruction: stim.CircuitInstruction, channel: Relaxation | Kraus) -> None:
-        groups, paulis = self.groups(instruction, 1), paulis_of(channel)
+        groups = self.groups(instruction, 2 if instruction.name == "II_ERROR" else 1)
+        paulis = paulis_of(channel)
         if needs_ancillas(channel):
             self.has_non_clifford_gates = self.has_non_pauli_channels = True
-            for (qubit,) in groups:
-                self.emit_all(channel_steps(channel, qubit, len(self.qubits)))
+            self.meets = self.has_leakage and not self.models.partners
+            for qubits in groups:
+                self.emit_all(channel_steps(channel, qubits, len(self.qubits)))
+            self.meets = self.has_leakage
         if paulis:
             self.emit(Noise(channel_of_patterns(paulis), groups, None))
 

@@ -76,12 +76,25 @@ NON_CLIFFORD = {
     "CH": ["CH 1 2", "CH rec[-1] 0 rec[-2] 1"],
 }  # fmt: skip
 
+
+def _elements(of: dict[int, complex]) -> str:
+    """A matrix on two qubits with these elements, numbered row by row, as KRAUS2 takes it."""
+    elements = [complex(of.get(k, 0)) for k in range(16)]
+    return ", ".join(f"{element.real:g}, {element.imag:g}" for element in elements)
+
+
 RELAXATION = {
     "AMPLITUDE_DAMPING": ["AMPLITUDE_DAMPING(0.3) 0 1", "AMPLITUDE_DAMPING(1) 2", "AMPLITUDE_DAMPING(0) 0"],
     "KRAUS": [
         "KRAUS(0.6, 0, 0, 0, 0, 0, 0, 0.6, 0, 0, 0.8, 0, 0, 0.8, 0, 0) 0 1",
         "KRAUS(1, 0, 0, 0, 0, 0, 0.6, 0, 0, 0, 0.8, 0, 0, 0, 0, 0) 2",
         "REPEAT 2 {\n    KRAUS(1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.6, 0.8, 0, 0, 0, 0) 0\n    H 0\n}",
+    ],
+    "KRAUS2": [
+        # Half an ISWAP and an inverted one, as one operator; then a decay of both together, with its two operators.
+        f"KRAUS2({_elements({0: 1, 5: 0.6, 6: 0.8j, 9: -0.8j, 10: 0.6, 15: 1})}) 0 2 1 0",
+        f"KRAUS2({_elements({0: 1, 5: 1, 10: 1, 15: 0.6})}, {_elements({3: 0.8})}) 1 2",
+        f"REPEAT 2 {{\n    KRAUS2({_elements({1: 0.6j, 4: 0.6j, 11: 0.6, 14: 0.6})}, {_elements({2: 0.8, 7: 0.8, 8: 0.8, 13: 0.8})}) 2 0\n}}",
     ],
     "PHASE_DAMPING": ["PHASE_DAMPING(0.3) 0 1", "PHASE_DAMPING(1) 2"],
     "THERMAL_RELAXATION": [

@@ -443,11 +443,11 @@ class _Flattener:
         return error
 
     def add_channel(self, instruction: stim.CircuitInstruction, channel: Relaxation | Kraus) -> None:
-        groups = self.groups(instruction, 2 if instruction.name == "II_ERROR" else 1)
-        paulis = paulis_of(channel)
+        is_for_pairs = instruction.name == "II_ERROR"
+        groups, paulis = self.groups(instruction, 2 if is_for_pairs else 1), paulis_of(channel)
         if needs_ancillas(channel):
             self.has_non_clifford_gates = self.has_non_pauli_channels = True
-            self.meets = self.has_leakage and not self.models.partners
+            self.meets = self.has_leakage and not self.models.partners and not is_for_pairs
             for qubits in groups:
                 self.emit_all(channel_steps(channel, qubits, len(self.qubits)))
             self.meets = self.has_leakage

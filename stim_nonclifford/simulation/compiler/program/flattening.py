@@ -119,17 +119,7 @@ def program_of(circuit: stim.Circuit, *, with_expectations: bool = False) -> Pro
     )
 
 
-_MEASURED = {
-    "M": Z,
-    "MX": X,
-    "MY": Y,
-    "MR": Z,
-    "MRX": X,
-    "MRY": Y,
-    "MXX": X,
-    "MYY": Y,
-    "MZZ": Z,
-}
+_MEASURED = {"M": Z, "MX": X, "MY": Y, "MR": Z, "MRX": X, "MRY": Y, "MXX": X, "MYY": Y, "MZZ": Z}
 _RESET = {"R": Z, "RX": X, "RY": Y}
 _FEEDBACK = {"CX": X, "CY": Y, "CZ": Z, "XCZ": X, "YCZ": Y}
 assert set(_FEEDBACK) == CONTROLLED_PAULIS

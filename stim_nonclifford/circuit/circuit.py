@@ -14,7 +14,7 @@ import stim
 
 from ..base.arguments import array, choice, flag, path, text
 from ..base.masks import Mask, bools_of_mask, postselected_outputs
-from ..dialect import exact_text, first_wrong_tag, num_expectations, parse
+from ..dialect import exact_text, num_expectations, parse, with_checked_tags
 from ..interchange import CircuitInterchange
 from ..simulation.compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, compile_circuit
 from ..simulation.engines import DEFAULT_CACHE_BYTES, EngineName, EngineOptions, likely_outputs
@@ -92,10 +92,7 @@ class Circuit(
                 "circuit must be circuit text or a stim.Circuit, but has type"
                 f" {type(circuit).__name__}.{hint}"
             )
-        problem = first_wrong_tag(circuit)
-        if problem is not None:
-            raise ValueError(problem)
-        self._stim = circuit.copy()
+        self._stim = with_checked_tags(circuit)
 
     @staticmethod
     def from_file(file: TextIO | str | pathlib.Path) -> Circuit:

@@ -36,9 +36,9 @@ from .text import (
     bare_name,
     circuit_repr,
     extended_text,
-    first_wrong_tag,
     is_too_deep,
     parse,
+    with_checked_tags,
 )
 
 __all__ = [
@@ -63,7 +63,6 @@ __all__ = [
     "exact_text",
     "expectation_products",
     "extended_text",
-    "first_wrong_tag",
     "gate_from_tag",
     "gate_named",
     "groups_of_pairs",
@@ -79,5 +78,6 @@ __all__ = [
     "relaxation_of",
     "tagged_instruction",
     "values_of_operators",
+    "with_checked_tags",
     "without_noise",
 ]

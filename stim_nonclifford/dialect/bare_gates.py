@@ -11,6 +11,7 @@ import stim
 
 from .channels.channel_tags import tagged_channel, text_of_channel
 from .channels.readout import readout_head
+from .channels.spreading_gates import spreading_head
 from .channels.table import CHANNELS
 from .expectation_values import EXP_VAL, tagged_expectation
 from .feed_forward.conditional import PRODUCT_GATES, conditional_gate, refusal, rotation_gate_name
@@ -62,7 +63,7 @@ def tagged_instruction(
         values = arg if isinstance(arg, Iterable) else () if arg is None else (arg,)
         return tagged_channel(CHANNELS[name.upper()], targets, values)
     values = tuple(arg) if isinstance(arg, Iterable) else () if arg is None else (arg,)
-    head = readout_head(name.upper(), tag, values)
+    head = readout_head(name.upper(), tag, values) or spreading_head(name.upper(), tag, values)
     if head is not None:
         return stim.Circuit(f"{head} {' '.join(_texts(targets))}")[0]
     definition = gate_named(name)
@@ -141,7 +142,8 @@ def tagged_text(found: re.Match[str]) -> str:
         problem = refusal(name)
         if problem is not None:
             raise ValueError(problem[0].upper() + problem[1:])
-        head = readout_head(name, note, _numbers(found["arguments"]))
+        numbers = _numbers(found["arguments"])
+        head = readout_head(name, note, numbers) or spreading_head(name, note, numbers)
         return found.group() if head is None else f"{head}{targets}"
     if note is not None:
         _check_note(name, definition, note)

@@ -18,6 +18,7 @@ from .bare_gates import INSTRUCTION, LARGEST_ANGLE, tagged_text
 from .channels.channel_tags import bare_channel
 from .channels.missing import advice_on_channel
 from .channels.readout import bare_readout, readout_noise_of
+from .channels.spreading_gates import SPREADING_GATES, spreads, with_spread_behind_gates
 from .channels.table import CHANNELS, channel_of
 from .exact_text import bracketed
 from .expectation_values import EXP_VAL, bare_expectation, is_expectation
@@ -32,17 +33,14 @@ __all__ = [
     "bare_name",
     "circuit_repr",
     "extended_text",
-    "first_wrong_tag",
     "is_too_deep",
     "parse",
+    "with_checked_tags",
 ]
 
 _SKIPPED = re.compile(r"(?:[ \t\r\n{}]|#[^\n]*)+")
 
 _BRACE = re.compile(r"[{}]|#[^\n]*")
-
-_SPREADING = frozenset({"CX", "CNOT", "ZCX", "CY", "ZCY", "CZ", "ZCZ", "SQRT_XX"})
-"""Gates with arguments for leakage in Deltakit's dialect."""
 
 MAX_NESTING = 100
 TOO_DEEP = f"REPEAT blocks are nested more than {MAX_NESTING} deep."
@@ -133,7 +131,7 @@ def _parsed(text: str) -> stim.Circuit:
     except ValueError as error:
         raise _located(error, text, tagged) from None
     _check_tags(text, tagged, circuit)
-    return circuit
+    return with_spread_behind_gates(circuit)
 
 
 def _stim_circuit(text: str) -> stim.Circuit:
@@ -331,13 +329,8 @@ def _suggestion(message: str, line: str) -> str:
     if conditional and any(map(is_classical, found["targets"].split())):
         qubits = " ".join(map(str, range((conditional.num_targets or 2) - 1)))
         return f" To apply {name} if a record is 1, write {conditional.name} rec[-1] {qubits}."
-    arguments = (found["arguments"] or "").split(",")
-    if name in _SPREADING and len(arguments) == 4:
-        values, targets = ", ".join(map(str.strip, arguments)), found["targets"].strip()
-        return (
-            " Leakage that spreads in a gate is an instruction behind it, pair by pair:"
-            f" {name} {targets}, then LEAKAGE_SPREAD({values}) {targets}."
-        )
+    if name in SPREADING_GATES and found["parens"]:
+        return f" With four probabilities, {name}(s01, s10, m01, m10), leakage spreads in it."
     if found["parens"]:
         for rotation, definition in BARE_NAMES.items():
             if definition.parameters and rotation.replace("_", "") == name != rotation:
@@ -374,6 +367,18 @@ def _check_tags(text: str, tagged: str, circuit: stim.Circuit) -> None:
     raise ValueError(problem)
 
 
+def with_checked_tags(circuit: stim.Circuit) -> stim.Circuit:
+    """A copy of a tagged circuit, with LEAKAGE_SPREAD behind the gates in which leakage spreads.
+
+    Raises:
+        ValueError: A tag is misused.
+    """
+    problem = first_wrong_tag(circuit)
+    if problem is not None:
+        raise ValueError(problem)
+    return with_spread_behind_gates(circuit)
+
+
 def first_wrong_tag(circuit: stim.Circuit) -> str | None:
     """What is wrong with a misused tag of a circuit, or None; REPEAT blocks may be 100 deep."""
     if is_too_deep(circuit):
@@ -386,7 +391,8 @@ def first_wrong_tag(circuit: stim.Circuit) -> str | None:
                 blocks.append(instruction.body_copy())
                 continue
             try:
-                gate_from_tag(instruction)
+                if not instruction.tag or not spreads(instruction):
+                    gate_from_tag(instruction)
             except ValueError as error:
                 return f"{error}"
     return None

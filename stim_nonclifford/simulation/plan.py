@@ -125,7 +125,7 @@ LEAKAGE_ITEM_DTYPE = np.dtype(
         ("threshold", np.uint64),  # an item happens if a uniform 64-bit word is <= this; 2^64 - 1: always
         ("kind", np.int32),  # LEAKAGE_CHANGE, LEAKAGE_FLIP, and so on
         ("states", np.int32),  # mask of the states of the qubit in which the item is followed
-        ("to", np.int32),  # of LEAKAGE_CHANGE: the state into which the qubit comes
+        ("to", np.int32),  # of LEAKAGE_CHANGE: the new state; of LEAKAGE_FLIP: how many items it skips
         ("first_row", np.int32),  # of the others, the rows of leakage_rows
         ("end_row", np.int32),  # that they flip: leakage_rows[first_row:end_row]
         ("qubit", np.int32),  # the qubit of the script that the item is about
@@ -138,9 +138,10 @@ computational (0), leaked (1) or lost (2).
 
 An event enters the script behind the LEAKAGE_CHANGE that happens, and follows it to its LEAKAGE_END. All
 other qubits of the script are computational then. An item that is not for the state of its qubit is skipped.
-LEAKAGE_CHANGE changes the state, and LEAKAGE_FLIP flips its rows, if the item happens. LEAKAGE_MIX flips each
-of its rows with probability 1/2. LEAKAGE_SPREAD and LEAKAGE_MOVE are skipped, too, if the partner is not
-computational. If they happen, it comes into the state of the qubit, which LEAKAGE_MOVE makes computational.
+LEAKAGE_CHANGE changes the state, and LEAKAGE_FLIP flips its rows, if the item happens. A LEAKAGE_FLIP that
+happens skips some of the next items, which are others of its kind. LEAKAGE_MIX flips each of its rows with
+probability 1/2. LEAKAGE_SPREAD and LEAKAGE_MOVE are skipped, too, if the partner is not computational. If
+they happen, it comes into the state of the qubit, which LEAKAGE_MOVE makes computational.
 
 A shot takes the words of its stream LEAKAGE one after the other, from word 1 on: each item that may happen or
 not takes the next one. LEAKAGE_MIX takes bits for its rows from the last one to the first, for at most 64

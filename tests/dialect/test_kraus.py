@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from pathlib import Path
 
 import numpy as np
 import pytest
+import stim
 
 from stim_nonclifford import Circuit
 
@@ -56,9 +58,59 @@ def test_records_have_the_distribution_of_the_density_matrix(name: str) -> None:
         assert_records_agree(circuit)
 
 
+def random_pair_operators(rng: np.random.Generator, count: int) -> Matrix:
+    parts = rng.normal(size=(2, 4 * count, 4))
+    left, _, right = np.linalg.svd(parts[0] + 1j * parts[1], full_matrices=False)
+    return (left @ right).reshape(-1, 4, 4)
+
+
+CX = stim.gate_data("CX").unitary_matrix.astype(np.complex128)
+SWAPPED = np.array([np.diag([1, 0, 0, 1]), [[0, 0, 0, 0], [0, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 0]]])
+PAIR_CHANNELS = {
+    "gate": CX[np.newaxis],
+    "damping of both": np.array([np.kron(b, a) for a in DAMPING for b in DAMPING]),
+    "damping and CX": np.array(
+        [math.sqrt(0.5) * CX, *math.sqrt(0.5) * np.array([np.kron(k, np.eye(2)) for k in DAMPING])]
+    ),
+    "parity": SWAPPED.astype(np.complex128),
+    "collective decay": np.array(
+        [
+            np.diag([1, math.sqrt(0.8), math.sqrt(0.8), 1]),
+            math.sqrt(0.2)
+            * np.eye(4)[[1, 0, 0, 0]]
+            * [[0, 1, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]],
+            math.sqrt(0.2)
+            * np.eye(4)[[2, 0, 0, 0]]
+            * [[0, 0, 1, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]],
+        ],
+        dtype=np.complex128,
+    ),
+    **{f"{n} operators": random_pair_operators(np.random.default_rng(n), n) for n in (1, 2, 3, 5, 16)},
+}
+
+
+@pytest.mark.parametrize("name", PAIR_CHANNELS)
+def test_channels_on_pairs(name: str) -> None:
+    operators = PAIR_CHANNELS[name]
+    circuit = Circuit("R_X(0.3) 0\nT 0\nR_Y(0.4) 1\nCX 0 1\nR_X(0.7) 1")
+    circuit.append("KRAUS2", [1, 0], operators)
+    circuit += Circuit("T 0\nCX 1 0\nMY 0\nMX 1")
+    assert_records_agree(circuit)
+    weights = [
+        sum(abs(np.trace(np.kron(PAULIS[b], PAULIS[a]) @ k) / 4) ** 2 for k in operators)
+        for a, b in itertools.product("IXYZ", repeat=2)
+    ]
+    (twirled,) = (part for part in circuit.pauli_twirl().to_stim() if part.name == "PAULI_CHANNEL_2")
+    np.testing.assert_allclose(twirled.gate_args_copy(), weights[1:], atol=1e-14)
+
+
 def test_a_leaked_qubit_stays_as_it_is() -> None:
     circuit = appended("X 0\nLEAKAGE(0.3) 0", DAMPING, [0], "M 0")
     assert_records_agree(circuit, leaked_record_distribution)
+    for model in ("", "LEAKAGE_PARTNER(0.1, 0, 0.2) 0\n"):
+        pair = Circuit(f"{model}X 0\nH 1\nT 1\nLEAKAGE(0.3) 0")
+        pair.append("KRAUS2", [0, 1], PAIR_CHANNELS["damping and CX"])
+        assert_records_agree(pair + Circuit("M 0\nMX 1"), leaked_record_distribution)
 
 
 def test_engines_agree() -> None:

@@ -67,6 +67,17 @@ def test_spreading_leakage_has_the_distribution_of_the_density_matrix(seed: int)
         check_records(circuit)
 
 
+MODELS = "LEAKAGE_PARTNER(0.1, 0.3, 0.2) 0 1\nLEAKAGE_READOUT(0.8) {readout}\nLOSS_REPLACEMENT(0.4) 0 1 2\n"
+
+
+@pytest.mark.parametrize("seed", [400, 401, 402, 403, 404, 405, 407])
+def test_models_have_the_distribution_of_the_density_matrix(seed: int) -> None:
+    text = MODELS.format(readout=seed % 3) + random_text(seed, length=3, spreads=seed % 2 == 1)
+    circuit = snc.Circuit(text)
+    if num_rows(circuit.compile().record_plan()) <= 1 << 12:
+        check_records(circuit)
+
+
 def check_records(circuit: snc.Circuit) -> None:
     assert_records_agree(circuit, leaked_record_distribution, TOLERANCE)
 
@@ -121,6 +132,15 @@ def test_records_of_longer_circuits(seed: int) -> None:
         ("LEAKAGE(0.5) 0\nHERALD_LEAKAGE_EVENT(0.25) 0", {0: 0.625, 1: 0.375}),
         # Feedback by a herald.
         ("LEAKAGE(0.5) 0\nHERALD_LEAKAGE_EVENT(0) 0\nCX rec[-1] 1\nM 1", {0: 0.5, 3: 0.5}),
+        # Models: gates act as with a mixed qubit, and partners have Pauli errors after that; biased readout;
+        # resets that replace no lost qubit.
+        ("LEAKAGE_PARTNER(0, 0, 0) 0\nX 1\nLEAKAGE(1) 0\nCZ 0 1\nM 1", {1: 1.0}),
+        ("LEAKAGE_PARTNER(0, 0, 0) 0\nX 1\nLEAKAGE(1) 0\nCX 0 1\nM 1", {0: 0.5, 1: 0.5}),
+        ("LEAKAGE_PARTNER(0.25, 0.5, 0.25) 0\nLEAKAGE(1) 0\nCZ 0 1\nM 1", {0: 0.25, 1: 0.75}),
+        ("LEAKAGE_READOUT(0.75) 0\nLEAKAGE(1) 0\nM 0 !0", {0: 3 / 16, 1: 9 / 16, 2: 1 / 16, 3: 3 / 16}),
+        ("LEAKAGE_READOUT(1) 0\nH 0\nM 0 0\nLOSS(1) 0\nMR 0\nM 0", {4: 0.5, 7: 0.5}),
+        ("LOSS(1) 0\nLOSS_REPLACEMENT(0.5) 0\nLEAKAGE_READOUT(1) 0\nR 0\nM 0 0", {0: 0.5, 3: 0.5}),
+        ("LOSS_REPLACEMENT(0) 0\nLEAKAGE(1) 0\nR 0\nM 0", {0: 1.0}),
         # A second leakage does nothing.
         ("LEAKAGE(0.5) 0\nLEAKAGE(0.5) 0\nHERALD_LEAKAGE_EVENT(0) 0", {0: 0.25, 1: 0.75}),
     ],
@@ -192,6 +212,32 @@ def test_text_files_and_what_stim_does(tmp_path: Path) -> None:
     assert snc.Circuit(str(noiseless)) == noiseless
 
 
+def test_gates_in_which_leakage_spreads_are_two_instructions(tmp_path: Path) -> None:
+    """Deltakit's form, and the tag on a gate, in text, in a ``stim.Circuit`` and in ``append``."""
+    circuit = snc.Circuit(
+        "LEAKAGE(1) 0\nREPEAT 2 {\n    CX(0.3, 0.2, 0.5, 0) 0 1 2 3 1 2\n}\nHERALD_LEAKAGE_EVENT(0) 0 1 2 3"
+    )
+    read_again(str(circuit), tmp_path)
+    spread = "LEAKAGE_SPREAD(0.3, 0.2, 0.5, 0.0)"
+    body = f"CX 0 1 2 3\n    {spread} 0 1 2 3\n    CX 1 2\n    {spread} 1 2\n"
+    assert str(circuit).split("{")[1].split("}")[0].strip() == body.strip()
+    check_records(circuit)
+    tagged = stim.CircuitInstruction(
+        "CX", [0, 1, 2, 3, 1, 2], tag="LEAKAGE_SPREAD(s01=0.3,s10=0.2,m01=0.5,m10=0)"
+    )
+    appended = snc.Circuit()
+    appended.append(tagged)
+    appended.append("zcx", [1, 2], [0.3, 0.2, 0.5, 0])
+    appended.insert(
+        0, stim.CircuitInstruction("SQRT_XX", [0, 1], tag="LEAKAGE_SPREAD(s01=1,s10=0,m01=0,m10=0)")
+    )
+    assert [part.name for part in appended] == ["SQRT_XX", "II_ERROR", *["CX", "II_ERROR"] * 3]
+    from_stim = stim.Circuit()
+    from_stim.append(tagged)
+    assert snc.Circuit(from_stim) == appended[2:6]
+    assert str(appended.without_noise()) == "SQRT_XX 0 1\nCX 0 1 2 3 1 2 1 2"
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -199,10 +245,16 @@ def test_text_files_and_what_stim_does(tmp_path: Path) -> None:
             "LEAKAGE(0.1) 0\nM 0\nC_CS rec[-1] 0 1",
             "Line 3: .*a gate on several qubits that a record controls",
         ),
+        ("LEAKAGE(0.1) 0\nCX(0.1) 0 1", r"Line 2: .* With four probabilities, CX\(s01, s10, m01, m10\)"),
+        ("M 0\nCX(0.1, 0, 0, 0) rec[-1] 1", "Line 2: .*Leakage spreads between qubits"),
+        ("CX(0.1, 0, 0, 2) 0 1", "Line 1: .*the probability must be from 0 to 1, but is 2.0"),
+        ("CZ[LEAKAGE_SPREAD(p=0.1)] 0 1", "Line 1: .*Malformed tag .* it is written II_ERROR"),
+        ("CX[a](0.1, 0, 0, 0) 0 1", "CX with four probabilities cannot have a tag"),
         (
-            "LEAKAGE(0.1) 0\nCX(0.1, 0, 0, 0) 0 1",
-            r"Line 2: .* CX 0 1, then LEAKAGE_SPREAD\(0\.1, 0, 0, 0\) 0 1\.",
+            "LOSS(0.1) 1\nLEAKAGE_READOUT(0) 0\nLEAKAGE_READOUT(0.5) 1 0",
+            "LEAKAGE_READOUT of qubit 0 is given twice",
         ),
+        ("LEAKAGE_PARTNER(0.5, 0.5, 0.1) 0", "Line 1: .* add up to 1.1, which is more than 1"),
         ("LEAKAGE_SPREAD(0.1, 0, 0, 2) 0 1", "the probability must be from 0 to 1, but is 2.0"),
         ("LEAKAGE_SPREAD(0.1) 0 1", r"takes 4 arguments \(s01, s10, m01, m10\)"),
         ("LEAKAGE_SPREAD(0.1, 0, 0, 0) 0", "Line 1: .*targets"),
@@ -285,6 +337,23 @@ def test_error_models_have_the_marginals() -> None:
     np.testing.assert_allclose(exact, [rate for rate, _ in rates], atol=6 * 0.5 / 200_000**0.5)
     sampled = twirled.compile_detector_sampler(seed=5).sample(200_000).mean(axis=0)
     np.testing.assert_allclose(sampled[:3], exact[:3], atol=12 * 0.5 / 200_000**0.5)
+
+
+def test_error_models_have_the_marginals_of_models() -> None:
+    """Clifford gates: the Paulis of a partner are those that the gate makes of a random one, and the model's."""
+    circuit = snc.Circuit(
+        "LEAKAGE_PARTNER(0.125, 0, 0.25) 0\nLOSS_REPLACEMENT(0.25) 0\nLOSS(0.5) 0\nCX 0 1\nCX 1 0\nR 0\nM 0"
+    )
+    expected = """
+        CX 0 1
+        PAULI_CHANNEL_1(0.1875, 0.0625, 0.0625) 1
+        CX 1 0
+        PAULI_CHANNEL_1(0.03125, 0.03125, 0.21875) 1
+        R 0
+        DEPOLARIZE1(0.28125) 0
+        M 0
+    """
+    assert circuit.pauli_twirl().approx_equals(snc.Circuit(expected), atol=1e-12)
 
 
 def flip_rates(model: stim.DetectorErrorModel) -> list[float]:

@@ -16,12 +16,12 @@ from ...dialect import (
     advice_on_name,
     circuit_repr,
     extended_text,
-    first_wrong_tag,
     inverse_of_tagged,
     is_too_deep,
     parse,
     tagged_instruction,
     values_of_operators,
+    with_checked_tags,
     without_noise,
 )
 from ...simulation.compiler.program.extent import Extent, extent_of
@@ -62,10 +62,7 @@ class CircuitEditing:
         return result
 
     def _append_checked(self, addition: stim.Circuit) -> None:
-        problem = first_wrong_tag(addition)
-        if problem is not None:
-            raise ValueError(problem)
-        self._stim += addition
+        self._stim += with_checked_tags(addition)
 
     def append(
         self,
@@ -81,7 +78,8 @@ class CircuitEditing:
             name: The name of a gate (it may be a bare non-Clifford gate), an instruction, or a circuit.
             targets: The targets.
             arg: The arguments; angles of rotations are in half-turns. For KRAUS they may be the operators, an
-                array of shape (number of operators, 2, 2).
+                array of shape (number of operators, 2, 2), and for KRAUS2 one of shape (number of operators,
+                4, 4).
             tag: The tag; T gates accept any tag as a note.
 
         Raises:
@@ -107,8 +105,8 @@ class CircuitEditing:
             addition.append(name)
         else:
             tag = text(tag, "tag")
-            if name.upper() == "KRAUS" and isinstance(arg, Iterable) and not _is_flat(arg):
-                arg = values_of_operators(arg)
+            if name.upper() in ("KRAUS", "KRAUS2") and isinstance(arg, Iterable) and not _is_flat(arg):
+                arg = values_of_operators(arg, name.upper())
             arg = _checked_arg(arg)
             instruction = tagged_instruction(name, targets, arg, tag)
             if instruction is not None:
@@ -144,10 +142,7 @@ class CircuitEditing:
         else:
             check_types(operation, "operation", "an instruction or a circuit", *_PARTS)
             addition.append(operation)
-        problem = first_wrong_tag(addition)
-        if problem is not None:
-            raise ValueError(problem)
-        self._stim.insert(index, addition)
+        self._stim.insert(index, with_checked_tags(addition))
 
     def pop(self, index: int = -1) -> Instruction:
         """Removes an instruction and returns it, as ``stim.Circuit.pop``."""

@@ -13,6 +13,11 @@ from dataclasses import dataclass
 import stim
 
 from ...dialect import CONDITIONAL_CARRIER, gate_from_tag, leakage_of
+from ...simulation.compiler.program.expansion.leakage_steps import (
+    LeakageModels,
+    is_leakage_model,
+    leakage_models,
+)
 from ...simulation.compiler.program.iterations import unrolled
 
 __all__ = ["has_leakage", "with_averaged_leakage"]
@@ -69,8 +74,9 @@ def with_averaged_leakage(circuit: stim.Circuit, *, flags: bool = False) -> stim
     """
     if not has_leakage(circuit):
         return circuit
-    averages = _Averages(circuit.num_qubits if flags else None)
-    for instruction in unrolled(circuit):
+    instructions = list(unrolled(circuit))
+    averages = _Averages(circuit.num_qubits if flags else None, leakage_models(instructions))
+    for instruction in instructions:
         averages.add(instruction)
     return averages.circuit()
 
@@ -97,7 +103,8 @@ class _Mixing:
 
 
 class _Averages:
-    def __init__(self, first_flag: int | None) -> None:
+    def __init__(self, first_flag: int | None, models: LeakageModels) -> None:
+        self.models = models
         self.first_flag = first_flag
         self.parts: list[stim.CircuitInstruction | _Mixing] = []
         self.leaked: dict[int, float] = {}  # by qubit, the probability that it is leaked
@@ -147,6 +154,8 @@ class _Averages:
                 for a, b in instruction.target_groups():
                     self.spread(a.value, b.value, *channel.values)
                 return
+            if is_leakage_model(channel):
+                return
             (p,) = channel.values or (1.0,)
             for target in instruction.targets_copy():
                 self.change(channel.name, target.value, p)
@@ -163,10 +172,19 @@ class _Averages:
             self.parts.append(part)
             for qubit in qubits:
                 if data.is_reset:
+                    lost = self.lost.get(qubit, 0.0) * (1 - self.models.replacements.get(qubit, 1.0))
                     for known in (self.leaked, self.lost, self.since_herald):
                         known.pop(qubit, None)
+                    if lost:
+                        self.lost[qubit] = lost
                 others = [other for other in qubits if other != qubit]
-                self.mix(qubit, others, 1 - self.gone([qubit]))
+                paulis = _partner_errors(part, qubits, qubit, self.models)
+                if paulis is None:
+                    self.mix(qubit, others, 1 - self.gone([qubit]))
+                elif any(paulis):
+                    factor = self.gone(others) * (1 - self.gone([qubit]))
+                    errors = [factor * p for p in paulis]
+                    self.parts.append(stim.CircuitInstruction("PAULI_CHANNEL_1", [qubit], errors))
 
     def spread(self, first: int, second: int, s01: float, s10: float, m01: float, m10: float) -> None:
         for source, partner, spread, move in ((first, second, s01, m01), (second, first, s10, m10)):
@@ -212,6 +230,34 @@ class _Averages:
             mixing.announced, mixing.flag = scale * each, flag
         rest = _probability(max(0.0, wanted - scale * most))
         self.parts.append(stim.CircuitInstruction("MR", [flag], [rest] if rest else []))
+
+
+def _partner_errors(
+    gate: stim.CircuitInstruction, qubits: list[int], qubit: int, models: LeakageModels
+) -> list[float] | None:
+    """X, Y and Z errors of a qubit after a gate with one that is leaked, or None if it is completely mixed.
+
+    A Clifford gate turns a random Pauli of the leaked qubit into one of four on the other. Non-Clifford gates
+    and products are taken to mix it completely.
+    """
+    if len(qubits) != 2:
+        return None
+    own = qubits.index(qubit)
+    paulis = models.partners.get(qubits[1 - own])
+    if paulis is None or not stim.gate_data(gate.name).is_two_qubit_gate or gate_from_tag(gate) is not None:
+        return None
+    if not stim.gate_data(gate.name).is_unitary:
+        return None
+    tableau = stim.Tableau.from_named_gate(gate.name)
+    x, z = tableau.x_output(1 - own)[own], tableau.z_output(1 - own)[own]
+    given = [1 - sum(paulis), *paulis]
+    both = stim.PauliString([x]) * stim.PauliString([z])
+    random = (0, x, z, both[0])
+    found = [0.0] * 4
+    for code, p in enumerate(given):
+        for other in random:
+            found[(stim.PauliString([code]) * stim.PauliString([other]))[0]] += p / 4
+    return found[1:]
 
 
 def _exponent(probability: float) -> float:

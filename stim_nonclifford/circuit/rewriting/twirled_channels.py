@@ -25,7 +25,8 @@ def twirl_of_channel(instruction: stim.CircuitInstruction) -> stim.Circuit | Non
         return result
     kraus = kraus_of(instruction)
     if kraus is not None:
-        result.append("PAULI_CHANNEL_1", instruction.targets_copy(), kraus.twirl)
+        name = f"PAULI_CHANNEL_{kraus.num_qubits}"
+        result.append(name, instruction.targets_copy(), kraus.twirl)
         return result
     channel = relaxation_of(instruction)
     if channel is None:

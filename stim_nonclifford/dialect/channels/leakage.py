@@ -1,7 +1,7 @@
 """Leakage and loss: qubits that leave their two levels, and may return.
 
 Each qubit is *computational*, *leaked* or *lost*. Which of the three it is changes with given probabilities,
-whatever the state: leakage is a classical process. ``docs/guides/leakage.md`` says what gates, measurements
+whatever the state: leakage is a classical process. ``docs/guides/relaxation.md`` says what gates, measurements
 and resets do to qubits that are leaked or lost.
 """
 
@@ -23,6 +23,11 @@ def _no_problem() -> str:
 
 def _spread_problem(*values: float) -> str:
     return next(filter(None, map(probability_problem, values)), "")
+
+
+def _partner_problem(*values: float) -> str:
+    too_many = f"the probabilities add up to {sum(values):.6g}, which is more than 1"
+    return _spread_problem(*values) or (too_many if sum(values) > 1 + 1e-9 else "")
 
 
 def _herald(name: str, state: str) -> ChannelDefinition:
@@ -66,6 +71,28 @@ _DEFINITIONS = (
         (0.1, 0.1, 0.0, 0.0),
         carrier="II_ERROR",
         num_targets=2,
+    ),
+    ChannelDefinition(
+        "LEAKAGE_PARTNER",
+        "a gate with a qubit that is leaked or lost acts as with a completely mixed one in its place, and"
+        " each of the others has an X, Y or Z error with these probabilities after it",
+        ("x", "y", "z"),
+        _partner_problem,
+        (0.25, 0.25, 0.25),
+    ),
+    ChannelDefinition(
+        "LEAKAGE_READOUT",
+        "a qubit that is leaked or lost is measured as 1 with probability p",
+        ("p",),
+        probability_problem,
+        (0.5,),
+    ),
+    ChannelDefinition(
+        "LOSS_REPLACEMENT",
+        "a reset replaces a lost qubit with probability p",
+        ("p",),
+        probability_problem,
+        (1.0,),
     ),
     _herald("HERALD_LEAKAGE_EVENT", "leaked"),
     _herald("HERALD_LOSS_EVENT", "lost"),

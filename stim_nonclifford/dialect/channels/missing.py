@@ -78,9 +78,10 @@ _TABLE = (
         in_tags=True,
     ),
     _MissingChannel(
-        r"KRAUS_\w+|KRAUS[2-9]",
-        "A channel on several qubits given by its Kraus operators",
-        "On one qubit, write KRAUS(...) with its operators; on more, gates with an ancilla that is reset.",
+        r"KRAUS_\w+|KRAUS[3-9]|KRAUS1\d*",
+        "This name of a channel that is given by its Kraus operators",
+        "On one qubit, write KRAUS(...) with its operators, and on two KRAUS2(...); on more, gates with an"
+        " ancilla that is reset.",
     ),
 )
 

@@ -102,6 +102,7 @@ void follow_script(const LeakageItem* item, int32_t* states, LeakageWords& words
                 if (!words.happens(item->threshold)) break;
                 if (item->kind == leakage_change) state = item->to;
                 for (int32_t row = item->first_row; row < item->end_row; ++row) flip(static_cast<size_t>(row));
+                if (item->kind == leakage_flip) item += item->to;  // flips that exclude each other
         }
     }
 }

@@ -48,11 +48,14 @@ void check_leakage(const PlanArrays& plan) {
     std::vector<int64_t> final_before(plan.leakage_final_checks.size() + 1);
     for (size_t row = 0; row < plan.leakage_final_checks.size(); ++row)
         final_before[row + 1] = final_before[row] + (plan.leakage_final_checks[row] >= 0);
-    for (const LeakageItem& item : plan.leakage_items) {
+    for (size_t k = 0; k < plan.leakage_items.size(); ++k) {
+        const LeakageItem& item = plan.leakage_items[k];
+        for (size_t next = k + 1; item.kind == leakage_flip && item.to > 0 && next <= k + static_cast<size_t>(item.to); ++next)
+            require(next < plan.leakage_items.size() && plan.leakage_items[next].kind == leakage_flip, "leakage_items must skip flips.");
         require(item.kind >= leakage_change && item.kind <= leakage_move, "leakage_items must be of a known kind.");
         require(item.qubit >= 0 && item.qubit < max_script_qubits && item.partner >= 0 && item.partner < max_script_qubits,
                 "leakage_items must have qubits of a script.");
-        require(item.to >= 0 && item.to < num_leakage_states, "leakage_items must lead to a state.");
+        require(item.to >= 0 && item.to < num_leakage_states, "leakage_items must lead to a state, or skip at most two items.");
         require(item.first_row >= 0 && item.first_row <= item.end_row && item.end_row <= num_rows, "leakage_items must have rows of leakage_rows.");
         require(item.kind != leakage_mix || final_before[static_cast<size_t>(item.end_row)] - final_before[static_cast<size_t>(item.first_row)] <= max_mixed_rows,
                 "leakage_items must have at most 64 final checks.");

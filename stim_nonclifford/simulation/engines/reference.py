@@ -392,6 +392,7 @@ def _follow_script(
             states[qubit] = int(item["to"]) if item["kind"] == LEAKAGE_CHANGE else state
             for number in rows:
                 row[plan.leakage_rows.row(number)] ^= True
+            place += int(item["to"]) if item["kind"] == LEAKAGE_FLIP else 0
 
 
 def acting_mechanisms(plan: SamplingPlan, events: Iterable[int]) -> list[int]:

@@ -19,10 +19,22 @@ from stim_nonclifford.simulation.engines.gpu.host_backend import HostBackend
 from stim_nonclifford.simulation.plan import SamplingPlan
 
 SHOTS = 200
+MODELS = """
+    LEAKAGE_PARTNER(0.3, 0.1, 0) 0 2 4
+    LEAKAGE_PARTNER(0.2, 0.2, 0.2) 6
+    LEAKAGE_READOUT(0.7) 1
+    LOSS_REPLACEMENT(0.5) 7
+    LOSS(0.2) 7"""
 
 
 def memory(
-    rounds: int, probability: float, *, relax: float = 0.0, observable: bool = True, spreads: bool = False
+    rounds: int,
+    probability: float,
+    *,
+    relax: float = 0.0,
+    observable: bool = True,
+    spreads: bool = False,
+    models: str = "",
 ) -> snc.Circuit:
     """A repetition code of five qubits with T gates, in which data qubits and ancillas leak."""
     data, ancillas = (0, 2, 4, 6, 8), (1, 3, 5, 7)
@@ -42,7 +54,7 @@ def memory(
     if relax:
         body.append(f"RELAX({relax}) 0 2 4 6 8")
     last = "M 0 2 4 6 8\nOBSERVABLE_INCLUDE(0) rec[-1]" if observable else "M 0 2 4 6 8"
-    return snc.Circuit("\n".join(["H 9\nT 9\nCX 9 0\nMX 9", f"REPEAT {rounds} {{", *body, "}", last]))
+    return snc.Circuit("\n".join([models, "H 9\nT 9\nCX 9 0\nMX 9", f"REPEAT {rounds} {{", *body, "}", last]))
 
 
 def plans_of(circuit: snc.Circuit) -> list[SamplingPlan]:
@@ -67,8 +79,9 @@ def plans_of(circuit: snc.Circuit) -> list[SamplingPlan]:
         memory(3, 0.4),
         memory(2, 0.006, spreads=True),
         memory(2, 0.05, spreads=True),
+        memory(2, 0.02, models=MODELS),
     ],
-    ids=["short", "returning", "long", "likely", "spreading", "spreading and likely"],
+    ids=["short", "returning", "long", "likely", "spreading", "spreading and likely", "models"],
 )
 def test_engines_agree(circuit: snc.Circuit, form: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     found = plans_of(circuit)

@@ -16,6 +16,7 @@ from stim_nonclifford.simulation.engines.reference import outcome_law
 from stim_nonclifford.simulation.plan import (
     LEAKAGE_CHANGE,
     LEAKAGE_END,
+    LEAKAGE_FLIP,
     LEAKAGE_MIX,
     LEAKAGE_MOVE,
     LEAKAGE_SPREAD,
@@ -108,20 +109,30 @@ def script_distribution(plan: SamplingPlan, place: int, states: Mapping[int, int
     """The distribution of the rows that a script flips from an item on; qubits not in ``states`` are in 0."""
     num_qubits = 1 + max(int(plan.leakage_items[name].max()) for name in ("qubit", "partner"))
     reached = {(tuple(states.get(q, 0) for q in range(num_qubits)), 0): 1.0}
+    skipping: dict[int, dict[tuple[tuple[int, ...], int], float]] = {}  # by the place where it goes on
     while (item := plan.leakage_items[place])["kind"] != LEAKAGE_END:
+        for key, weight in skipping.pop(place, {}).items():
+            reached[key] = reached.get(key, 0.0) + weight
         place += 1
         rows = [mask(plan.leakage_rows.row(r)) for r in range(item["first_row"], item["end_row"])]
         happens = (int(item["threshold"]) + 1) / 2**64
         choices = [(0.5, row) for row in rows] if item["kind"] == LEAKAGE_MIX else [(happens, sum(rows))]
         for probability, row in choices:
             after: dict[tuple[tuple[int, ...], int], float] = {}
+            skips = int(item["to"]) if item["kind"] == LEAKAGE_FLIP else 0
+            skipped = skipping.setdefault(place + skips, {}) if skips else after
             for (now, total), p in reached.items():
                 then = _states_after(item, now)
                 q = 0.0 if then is None else probability
-                for key, weight in (((then or now, total ^ row), p * q), ((now, total), p * (1 - q))):
+                for into, key, weight in (
+                    (skipped, (then or now, total ^ row), p * q),
+                    (after, (now, total), p * (1 - q)),
+                ):
                     if weight:
-                        after[key] = after.get(key, 0.0) + weight
+                        into[key] = into.get(key, 0.0) + weight
             reached = after
+    for key, weight in skipping.pop(place, {}).items():
+        reached[key] = reached.get(key, 0.0) + weight
     result: Distribution = {}
     for (_, total), p in reached.items():
         result[total] = result.get(total, 0.0) + p

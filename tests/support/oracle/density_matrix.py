@@ -139,8 +139,8 @@ class Simulator:
         groups = instruction.target_groups()
         if is_relaxation(instruction.tag):
             terms: list[Term] = [(1, (), operator) for operator in kraus_operators(instruction.tag)]
-            for (target,) in groups:
-                self._apply(terms, [target.value])
+            for group in groups:
+                self._apply(terms, [target.value for target in group])
             return
         if name in _ANNOTATIONS:
             return

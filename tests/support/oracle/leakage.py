@@ -20,12 +20,14 @@ HERE, LEAKED, LOST = 0, 1, 2
 Levels = tuple[int, ...]
 
 _CHANNEL = re.compile(
-    r"(LEAKAGE_SPREAD|LEAKAGE|LOSS|RELAX|RL|HERALD_LEAKAGE_EVENT|HERALD_LOSS_EVENT)(?:\(\w+=(.*)\))?"
+    r"(LEAKAGE_SPREAD|LEAKAGE|LOSS|RELAX|RL|HERALD_LEAKAGE_EVENT|HERALD_LOSS_EVENT"
+    r"|LEAKAGE_PARTNER|LEAKAGE_READOUT|LOSS_REPLACEMENT)(?:\(\w+=(.*)\))?"
 )
 _MIX: list[Term] = [(0.25, (), PAULIS[letter]) for letter in "IXYZ"]
 _NOISE = {"X_ERROR", "Y_ERROR", "Z_ERROR", "DEPOLARIZE1", "DEPOLARIZE2", "PAULI_CHANNEL_1", "PAULI_CHANNEL_2",
           "E", "ELSE_CORRELATED_ERROR", "HERALDED_ERASE", "HERALDED_PAULI_CHANNEL_1"}  # fmt: skip
 _WITHOUT_QUBITS = {"DETECTOR", "OBSERVABLE_INCLUDE", "MPAD", "TICK", "QUBIT_COORDS", "SHIFT_COORDS"}
+_MODELS = {"LEAKAGE_PARTNER", "LEAKAGE_READOUT", "LOSS_REPLACEMENT"}
 _RESETS = {"R", "RX", "RY", "MR", "MRX", "MRY"}
 
 
@@ -35,11 +37,20 @@ class LeakageSimulator:
     def __init__(self, num_qubits: int) -> None:
         self.num_qubits = num_qubits
         self.parts: dict[Levels, Simulator] = {(HERE,) * num_qubits: Simulator(range(num_qubits))}
+        self.models: dict[tuple[str, int], list[float]] = {}  # by name and qubit
 
     def run(self, circuit: stim.Circuit) -> None:
         """Performs the instructions of a circuit."""
         for instruction in circuit.flattened():
             channel = _CHANNEL.fullmatch(instruction.tag)
+            if channel and channel[1] in _MODELS:
+                for target in instruction.targets_copy():
+                    values = [float(part.rpartition("=")[2]) for part in channel[2].split(",")]
+                    self.models[channel[1], target.value] = values
+        for instruction in circuit.flattened():
+            channel = _CHANNEL.fullmatch(instruction.tag)
+            if channel and channel[1] in _MODELS:
+                continue
             if channel and channel[1] == "LEAKAGE_SPREAD":
                 values = [float(part.rpartition("=")[2]) for part in channel[2].split(",")]
                 for a, b in instruction.target_groups():
@@ -121,17 +132,48 @@ class LeakageSimulator:
             if not gone or name in _WITHOUT_QUBITS | _NOISE:
                 simulator._perform(instruction)
             elif name in _RESETS:
-                simulator._perform(instruction)  # a mixed qubit has a random record
-                levels = tuple(HERE if k in gone else level for k, level in enumerate(levels))
+                self._reset(instruction, levels, simulator)
+                continue
+            elif len(qubits) > 1 and any(("LEAKAGE_PARTNER", qubit) in self.models for qubit in gone):
+                simulator._perform(instruction)  # with mixed qubits, which stay so
+                for qubit in gone:
+                    simulator._apply(_MIX, [qubit])
+                for partner in set(qubits) - set(gone):
+                    for qubit in gone:
+                        paulis = self.models.get(("LEAKAGE_PARTNER", qubit), [0.25] * 3)
+                        weights = zip([1 - sum(paulis), *paulis], "IXYZ", strict=True)
+                        simulator._apply([(p, (), PAULIS[letter]) for p, letter in weights], [partner])
             else:
                 if stim.gate_data(name).produces_measurements:
-                    one = _chance_of_1(instruction)
-                    identity = pauli_string("")
-                    simulator._apply([(1 - one, (0,), identity), (one, (1,), identity)], [])
+                    self._record(instruction, simulator)
                 for partner in dict.fromkeys(qubits):
                     if partner not in gone:
                         simulator._apply(_MIX, [partner])
             self._add(levels, simulator)
+
+    def _record(self, instruction: stim.CircuitInstruction, simulator: Simulator) -> None:
+        """The record of a measurement with a qubit that is leaked or lost."""
+        targets = [target.value for target in instruction.targets_copy()]
+        (of_one,) = self.models.get(("LEAKAGE_READOUT", targets[0]), [0.5]) if len(targets) == 1 else [0.5]
+        one = _chance_of_1(instruction, of_one)
+        identity = pauli_string("")
+        simulator._apply([(1 - one, (0,), identity), (one, (1,), identity)], [])
+
+    def _reset(self, instruction: stim.CircuitInstruction, levels: Levels, simulator: Simulator) -> None:
+        (target,) = instruction.targets_copy()
+        qubit = target.value
+        if instruction.name.startswith("M"):
+            self._record(instruction, simulator)
+        simulator._perform(stim.CircuitInstruction(instruction.name.removeprefix("M"), [qubit]))
+        (replaced,) = self.models.get(("LOSS_REPLACEMENT", qubit), [1.0])
+        replaced = 1.0 if levels[qubit] == LEAKED else replaced
+        for weight, level in ((replaced, HERE), (1 - replaced, LOST)):
+            part = copy.copy(simulator)
+            part.branches = {key: weight * rho for key, rho in simulator.branches.items()}
+            if level == LOST:
+                part._apply(_MIX, [qubit])
+            if weight:
+                self._add((*levels[:qubit], level, *levels[qubit + 1 :]), part)
 
     def _add(self, levels: Levels, simulator: Simulator) -> None:
         there = self.parts.setdefault(levels, simulator)
@@ -140,10 +182,12 @@ class LeakageSimulator:
                 there.branches[key] = there.branches[key] + rho if key in there.branches else rho
 
 
-def _chance_of_1(instruction: stim.CircuitInstruction) -> float:
-    """The probability that the record of a random bit is 1."""
+def _chance_of_1(instruction: stim.CircuitInstruction, one: float) -> float:
+    """The probability that the record of a bit that is 1 with a probability is 1."""
     misread = MISREAD.fullmatch(instruction.tag)
-    one = (1 + float(misread[1]) - float(misread[2])) / 2 if misread else 0.5
+    (flip,) = instruction.gate_args_copy() or [0.0]
+    p01, p10 = (float(misread[1]), float(misread[2])) if misread else (flip, flip)
+    one = one * (1 - p10) + (1 - one) * p01
     inversions = sum(target.is_inverted_result_target for target in instruction.targets_copy())
     return 1 - one if inversions % 2 else one
 

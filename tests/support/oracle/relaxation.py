@@ -9,7 +9,7 @@ import numpy as np
 
 from .operators import Matrix
 
-_TAG = re.compile(r"(AMPLITUDE_DAMPING|PHASE_DAMPING|THERMAL_RELAXATION|KRAUS)\((.*)\)")
+_TAG = re.compile(r"(AMPLITUDE_DAMPING|PHASE_DAMPING|THERMAL_RELAXATION|KRAUS2?)\((.*)\)")
 
 
 def is_relaxation(tag: str) -> bool:
@@ -17,12 +17,13 @@ def is_relaxation(tag: str) -> bool:
 
 
 def kraus_operators(tag: str) -> list[Matrix]:
-    """The Kraus operators of the channel for which a tag of I_ERROR stands."""
-    if tag.startswith("KRAUS("):
-        parts = np.array([float(part) for part in tag[len("KRAUS(") : -1].split(",")]).reshape(-1, 2, 2, 2)
-        return list(parts[..., 0] + 1j * parts[..., 1])
+    """The Kraus operators of the channel for which a tag of I_ERROR or II_ERROR stands."""
     found = _TAG.fullmatch(tag)
     assert found is not None
+    if found[1].startswith("KRAUS"):
+        size = 4 if found[1] == "KRAUS2" else 2
+        parts = np.array([float(part) for part in found[2].split(",")]).reshape(-1, size, size, 2)
+        return list(parts[..., 0] + 1j * parts[..., 1])
     values = [float(part.partition("=")[2]) for part in found[2].split(",")]
     if found[1] == "AMPLITUDE_DAMPING":
         return _damping(values[0])

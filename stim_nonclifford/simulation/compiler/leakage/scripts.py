@@ -8,7 +8,9 @@ have a script together, from where the first of them can leak to where all are c
 Pauli errors stand for a leaked qubit, exactly. A qubit that leaks is completely mixed (a uniformly random
 Pauli), and stays so, whatever gates do to it alone. After a gate on it and others, all of them are completely
 mixed, whatever the gate does to them: U (I/2 ⊗ ρ) U† with random Paulis on all qubits of U is
-I/2 ⊗ I/2 ⊗ tr ρ. After a measurement, which gives a random bit, it is made completely mixed again.
+I/2 ⊗ I/2 ⊗ tr ρ. After a measurement, which gives a random bit, it is made completely mixed again. With a
+model of partners (``LeakageModels``), the leaked qubit alone is mixed after a gate, and the others have Pauli
+errors.
 """
 
 from __future__ import annotations
@@ -18,14 +20,25 @@ from dataclasses import dataclass, field
 
 from ....base.errors import ResourceLimitError
 from ..algebra.paulis import X, Z
+from ..program.expansion.leakage_steps import LeakageModels
 from ..program.program import Program
-from ..program.steps import LeakageHerald, LeakageReturn, LeakageSpread, Leaking, Measure, Meeting, Reset
+from ..program.steps import (
+    LeakageHerald,
+    LeakageReturn,
+    LeakageSpread,
+    LeakedFlip,
+    Leaking,
+    Measure,
+    Meeting,
+    Reset,
+)
 
 __all__ = [
     "COMPUTATIONAL",
     "LEAKED",
     "LOST",
     "Change",
+    "Choice",
     "Flip",
     "InsertedBit",
     "Mix",
@@ -99,7 +112,16 @@ class Mix:
     qubit: int = 0
 
 
-ScriptItem = Change | Spread | Flip | Mix
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """If the qubit is leaked or lost, at most one of these sets of inserted bits is flipped."""
+
+    sets: tuple[tuple[int, ...], ...]
+    probabilities: tuple[float, ...]
+    qubit: int = 0
+
+
+ScriptItem = Change | Spread | Flip | Mix | Choice
 """Items name the qubits of their script by numbers from 0 on."""
 Script = Sequence[ScriptItem]
 
@@ -139,7 +161,7 @@ def scripts_of(program: Program) -> Scripts:
     """
     if not program.has_leakage:
         return Scripts()
-    finder = _Finder(_groups(program))
+    finder = _Finder(_groups(program), program.leakage_models)
     for number, step in enumerate(program.steps):
         match step:
             case Leaking(qubit, p, is_loss):
@@ -151,12 +173,15 @@ def scripts_of(program: Program) -> Scripts:
             case LeakageHerald(qubit, record, p, of_loss) if qubit in finder.may_leak:
                 bit = finder.bit(InsertedBit(number, -1, record))
                 finder.add(qubit, Flip(1 << (LOST if of_loss else LEAKED), bit, p, finder.number(qubit)))
+            case LeakedFlip(qubit, other, p) if qubit in finder.may_leak and p > 0:
+                bit = finder.bit(InsertedBit(number, other, X))
+                finder.add(qubit, Flip(1 << LEAKED | 1 << LOST, bit, p, finder.number(qubit)))
             case Meeting(qubits):
                 for qubit in qubits:
                     if qubit in finder.may_leak:
-                        finder.add(qubit, Mix(finder.mixed(number, qubits), finder.number(qubit)))
+                        finder.meet(number, qubit, qubits)
             case Reset(qubit, _) | Measure(((qubit, _),), _, _, _, True):
-                finder.end(qubit)
+                finder.reset(qubit)
     return Scripts(finder.scripts, list(finder.numbers))
 
 
@@ -173,8 +198,9 @@ def _groups(program: Program) -> dict[int, list[int]]:
 
 
 class _Finder:
-    def __init__(self, groups: dict[int, list[int]]) -> None:
+    def __init__(self, groups: dict[int, list[int]], models: LeakageModels) -> None:
         self.groups = groups
+        self.models = models
         self.places = {q: k for group in groups.values() for k, q in enumerate(group)}
         self.scripts: list[Script] = []
         self.open: dict[
@@ -209,6 +235,25 @@ class _Finder:
             self.end(qubit)
         elif qubit in self.may_leak:
             self.add(qubit, Change(1 << LEAKED, COMPUTATIONAL, probability, self.number(qubit)))
+
+    def meet(self, step: int, qubit: int, qubits: tuple[int, ...]) -> None:
+        """What a qubit that may leak does to the qubits of a gate."""
+        paulis = self.models.partners.get(qubit)
+        mixed = qubits if paulis is None else (qubit,)
+        self.add(qubit, Mix(self.mixed(step, mixed), self.number(qubit)))
+        for partner in qubits if paulis is not None and any(paulis) else ():
+            if partner != qubit:
+                x, z = self.mixed(step, (partner,))
+                self.add(qubit, Choice(((x,), (x, z), (z,)), paulis or (), self.number(qubit)))
+
+    def reset(self, qubit: int) -> None:
+        replaced = self.models.replacements.get(qubit, 1.0)
+        if replaced == 1 or qubit not in self.may_be_lost:
+            self.end(qubit)
+            return
+        self.add(qubit, Change(1 << LEAKED, COMPUTATIONAL, 1.0, self.number(qubit)))
+        if replaced > 0:
+            self.add(qubit, Change(1 << LOST, COMPUTATIONAL, replaced, self.number(qubit)))
 
     def end(self, qubit: int) -> None:
         if qubit not in self.may_leak:

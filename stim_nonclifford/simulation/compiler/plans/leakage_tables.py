@@ -7,7 +7,9 @@ in every shot.
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -25,7 +27,7 @@ from ...plan import (
     SparseRows,
 )
 from ..algebra.gf2 import mask_of, ones
-from ..leakage.scripts import COMPUTATIONAL, LEAKED, LOST, Change, Flip, Script, Spread
+from ..leakage.scripts import COMPUTATIONAL, LEAKED, LOST, Change, Choice, Flip, Script, Spread
 
 __all__ = ["LeakageTables", "leakage_tables"]
 
@@ -129,7 +131,7 @@ class _Rows:
     qubit: int
 
 
-_Item = Change | Spread | Flip | _Rows
+_Item = Change | Spread | Flip | Choice | _Rows
 
 
 def _reduced(script: Script, rows: SparseRows) -> list[_Item]:
@@ -155,6 +157,8 @@ def _reduced(script: Script, rows: SparseRows) -> list[_Item]:
         elif isinstance(item, Flip):
             if len(rows.row(item.bit)):
                 result.append(item)
+        elif isinstance(item, Choice):
+            result.append(item)
         else:
             masks = []
             later = rows_after.setdefault(item.qubit, [])
@@ -186,7 +190,9 @@ def _is_simple(script: Sequence[_Item]) -> bool:
     ends = {item.to for item in script if isinstance(item, Change)}
     num_flips = sum(isinstance(item, Flip) for item in script)
     is_alone = len({item.qubit for item in script}) == 1
-    return is_alone and len(ends) == 1 and COMPUTATIONAL not in ends and num_flips <= _MAX_FLIPS
+    has_choices = any(isinstance(item, Choice) for item in script)
+    is_steady = len(ends) == 1 and COMPUTATIONAL not in ends
+    return is_alone and is_steady and not has_choices and num_flips <= _MAX_FLIPS
 
 
 class _Writer:
@@ -204,10 +210,27 @@ class _Writer:
             numbers.append(len(self.items))
             if isinstance(item, _Rows):
                 self.mix(self.add_rows(item.masks), item.qubit)
+            elif isinstance(item, Choice):
+                self.add_choice(item)
             else:
                 self.add_item(item)
         self.end()
         return numbers
+
+    def add_choice(self, choice: Choice) -> None:
+        """Adds flips, of which one that happens skips all later ones."""
+        found: dict[int, float] = {}  # by row
+        for bits, probability in zip(choice.sets, choice.probabilities, strict=True):
+            row = functools.reduce(operator.xor, (mask_of(self.flips.row(bit).tolist()) for bit in bits))
+            if row and probability > 0:
+                found[row] = found.get(row, 0.0) + probability
+        nothing = 1.0
+        for k, (row, probability) in enumerate(found.items()):
+            (number,) = self.add_rows([row])
+            skipped = len(found) - 1 - k
+            threshold = _threshold(probability / nothing if nothing > probability else 1.0)
+            self.items.append((threshold, LEAKAGE_FLIP, _GONE, skipped, number, number + 1, choice.qubit, 0))
+            nothing -= probability
 
     def add_tails(self, script: Sequence[_Item]) -> dict[int, int]:
         """Adds a simple script for each of its changes, from there on, with rows that they share."""

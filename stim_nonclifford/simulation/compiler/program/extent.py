@@ -17,6 +17,7 @@ from ....dialect import (
     readout_noise_of,
     relaxation_of,
 )
+from .expansion.leakage_steps import READOUT_ANCILLAS, LeakageModels, leakage_models
 
 __all__ = ["CONTROLLED_PAULIS", "WITHOUT_EFFECT", "Extent", "extent_of"]
 
@@ -28,6 +29,7 @@ _HALF_FAULTS = {"DEPOLARIZE1": 6, "PAULI_CHANNEL_1": 6, "DEPOLARIZE2": 15, "PAUL
 """Twice the number of Paulis for each target of a noise channel, if it is not 1."""
 
 _DECAY_PARTS = len(decay_parts(0.5))
+_COPY_PARTS = 7
 
 _POWER_FROM = 1000
 """So many targets of Clifford gates are unrolled rather than multiplied."""
@@ -68,6 +70,7 @@ class Extent:
         is_clifford: Whether there are Clifford gates and nothing else that has an effect.
         ancillas: How many ancillas the compiler adds, for qubits that decay and records that are misread.
         leaks: Whether a qubit can leak or be lost anywhere in the circuit.
+        leakage_models: What is unusual about such qubits, by their labels.
     """
 
     repetitions: int = 1
@@ -87,6 +90,7 @@ class Extent:
     is_clifford: bool = True
     ancillas: int = 0
     leaks: bool = False
+    leakage_models: LeakageModels = field(default_factory=LeakageModels)
 
     @property
     def becomes_power(self) -> bool:
@@ -137,8 +141,10 @@ def extent_of(circuit: stim.Circuit) -> Extent:
             else:
                 block.parts.append(instruction)
     if any(map(_leaks, blocks)):
+        parts = (part for block in blocks for part in block.parts)
+        models = leakage_models(part for part in parts if isinstance(part, stim.CircuitInstruction))
         for block in blocks:
-            block.leaks = True
+            block.leaks, block.leakage_models = True, models
     for block in reversed(blocks):  # inner ones come after outer ones
         for part in block.parts:
             if isinstance(part, Extent):
@@ -192,10 +198,11 @@ def _add_instruction(extent: Extent, instruction: stim.CircuitInstruction) -> No
         extent.qubits.update(target.value for target in targets)
     elif (kraus := kraus_of(instruction)) is not None:
         extent.is_clifford = False
+        groups = len(targets) // kraus.num_qubits
         if kraus.is_pauli_channel:
-            extent.faults += 3 * len(targets)
+            extent.faults += len(kraus.twirl) * groups
         elif targets:
-            _add_rotations(extent, sum(map(len, kraus.stages)) * len(targets), ancillas=3)
+            _add_rotations(extent, sum(map(len, kraus.stages)) * groups, ancillas=kraus.num_ancillas + 1)
         extent.qubits.update(target.value for target in targets)
     elif leakage_of(instruction) is not None:
         extent.is_clifford = False
@@ -218,6 +225,9 @@ def _add_instruction(extent: Extent, instruction: stim.CircuitInstruction) -> No
             noise = readout_noise_of(instruction)
             if noise is not None and noise.decay and targets:
                 _add_rotations(extent, _DECAY_PARTS * len(targets), ancillas=2)
+            models = extent.leakage_models
+            if not models.readouts.keys().isdisjoint(target.value for target in targets):
+                _add_rotations(extent, _COPY_PARTS * len(targets), ancillas=READOUT_ANCILLAS)
         elif name in ("DETECTOR", "OBSERVABLE_INCLUDE"):
             extent.cost += _DETECTOR_COST
             extent.coordinates += len(instruction.gate_args_copy()) if name == "DETECTOR" else 0

@@ -21,7 +21,6 @@ from ....dialect import (
     Part,
     Relaxation,
     RotationPart,
-    TaggedChannel,
     expectation_products,
     gate_from_tag,
     groups_of_pairs,
@@ -37,6 +36,12 @@ from ..algebra.paulis import Factors, X, Y, Z, codes_of, factors_of, product_of
 from .channels import PAULI_CHANNELS, channel_of_patterns, patterns_of
 from .expansion.channel_steps import Gates, channel_steps, misread_steps, needs_ancillas, paulis_of
 from .expansion.conditional_parts import PlainRotation, conditional_steps
+from .expansion.leakage_steps import (
+    READOUT_ANCILLAS,
+    LeakageModels,
+    leakage_steps,
+    leaked_readout_steps,
+)
 from .extent import CONTROLLED_PAULIS, WITHOUT_EFFECT, Extent, extent_of
 from .extent_limits import MAX_OBSERVABLES, MAX_OUTPUTS, check_extent
 from .iterations import shifted
@@ -49,10 +54,6 @@ from .steps import (
     DetectorStep,
     ExpectationStep,
     Feedback,
-    LeakageHerald,
-    LeakageReturn,
-    LeakageSpread,
-    Leaking,
     Measure,
     Meeting,
     Noise,
@@ -100,7 +101,8 @@ def program_of(circuit: stim.Circuit, *, with_expectations: bool = False) -> Pro
     labels = sorted(extent.qubits)
     labels += [labels[-1] + k + 1 for k in range(extent.ancillas)]
     numbers = {label: k for k, label in enumerate(labels)}
-    flattener = _Flattener(numbers, with_expectations, has_leakage=extent.leaks)
+    models = extent.leakage_models.numbered(numbers)
+    flattener = _Flattener(numbers, with_expectations, models, has_leakage=extent.leaks)
     flattener.add_parts(extent, first_line=1)
     return Program(
         flattener.steps,
@@ -113,30 +115,25 @@ def program_of(circuit: stim.Circuit, *, with_expectations: bool = False) -> Pro
         flattener.has_non_clifford_gates,
         flattener.has_non_pauli_channels,
         flattener.has_leakage,
+        models,
     )
 
 
-_MEASURED = {
-    "M": Z,
-    "MX": X,
-    "MY": Y,
-    "MR": Z,
-    "MRX": X,
-    "MRY": Y,
-    "MXX": X,
-    "MYY": Y,
-    "MZZ": Z,
-}
+_MEASURED = {"M": Z, "MX": X, "MY": Y, "MR": Z, "MRX": X, "MRY": Y, "MXX": X, "MYY": Y, "MZZ": Z}
 _RESET = {"R": Z, "RX": X, "RY": Y}
 _FEEDBACK = {"CX": X, "CY": Y, "CZ": Z, "XCZ": X, "YCZ": Y}
 assert set(_FEEDBACK) == CONTROLLED_PAULIS
 
 
 class _Flattener:
-    def __init__(self, numbers: dict[int, int], with_expectations: bool, *, has_leakage: bool) -> None:
+    def __init__(
+        self, numbers: dict[int, int], with_expectations: bool, models: LeakageModels, *, has_leakage: bool
+    ) -> None:
         self.qubits = numbers
         self.with_expectations = with_expectations
         self.has_leakage = has_leakage
+        self.models = models
+        self.meets = has_leakage  # whether qubits meet in each step of several ones
         self.steps: list[Step] = []
         self.places: list[Place] = []
         self.loops: list[Loop] = []
@@ -219,7 +216,7 @@ class _Flattener:
     def emit(self, step: Step) -> None:
         if isinstance(step, (Clifford, Noise)) and not step.groups:
             return  # Stim accepts instructions without targets
-        for each in with_meetings(step) if self.has_leakage else (step,):
+        for each in with_meetings(step, self.models.replacements) if self.meets else (step,):
             self.steps.append(each)
             self.places.append(Place(self.line, self.num_instructions, self.num_ticks, self.source))
 
@@ -256,7 +253,10 @@ class _Flattener:
             return
         leakage = leakage_of(instruction)
         if leakage is not None:
-            self.add_leakage(instruction, leakage)
+            groups = self.groups(instruction, 2 if instruction.name == "II_ERROR" else 1)
+            if self.has_leakage:
+                self.emit_all(leakage_steps(leakage, groups, self.num_records))
+            self.num_records += instruction.num_measurements  # of heralds
             return
         name = instruction.name
         handler = _HANDLERS.get(name)
@@ -280,7 +280,9 @@ class _Flattener:
             return
         parts = gate.definition.decomposition(*gate.half_turns)
         for qubits, product, negative in self.groups_of(instruction, gate.definition.num_targets):
+            self.meets = self.has_leakage and not (self.models.partners and len(qubits) > 1)
             self.add_gates(parts, qubits, product, negative)
+            self.meets = self.has_leakage
             if self.has_leakage and len(qubits) > 1:
                 self.emit(Meeting(qubits))  # not only those of a part of the gate meet
 
@@ -389,13 +391,20 @@ class _Flattener:
                 factors = tuple((self.qubits[target.value], _MEASURED[name]) for target in group)
                 inverted = sum(target.is_inverted_result_target for target in group) % 2 == 1
             resets = name.startswith("MR")
+            measured = factors
+            if len(factors) == 1 and factors[0][0] in self.models.readouts:
+                self.has_non_clifford_gates = True
+                self.emit_all(leaked_readout_steps(*factors[0], self.models.readouts, len(self.qubits)))
+                measured = ((len(self.qubits) - READOUT_ANCILLAS, Z),)
             if noise is not None and noise.decay:
                 self.has_non_clifford_gates = self.has_non_pauli_channels = True
-                self.emit_all(misread_steps(factors, noise, self.num_records, inverted, len(self.qubits)))
-                if resets:
-                    self.emit(Reset(*factors[0]))
+                self.emit_all(misread_steps(measured, noise, self.num_records, inverted, len(self.qubits)))
+                is_reset = False
             else:
-                self.emit(Measure(factors, self.num_records, inverted, flip, resets))
+                is_reset = resets and measured is factors
+                self.emit(Measure(measured, self.num_records, inverted, flip, is_reset))
+            if resets and not is_reset:
+                self.emit(Reset(*factors[0]))
             self.num_records += 1
 
     def add_reset(self, instruction: stim.CircuitInstruction) -> None:
@@ -424,34 +433,16 @@ class _Flattener:
         return error
 
     def add_channel(self, instruction: stim.CircuitInstruction, channel: Relaxation | Kraus) -> None:
-        groups, paulis = self.groups(instruction, 1), paulis_of(channel)
+        is_for_pairs = instruction.name == "II_ERROR"
+        groups, paulis = self.groups(instruction, 2 if is_for_pairs else 1), paulis_of(channel)
         if needs_ancillas(channel):
             self.has_non_clifford_gates = self.has_non_pauli_channels = True
-            for (qubit,) in groups:
-                self.emit_all(channel_steps(channel, qubit, len(self.qubits)))
+            self.meets = self.has_leakage and not self.models.partners and not is_for_pairs
+            for qubits in groups:
+                self.emit_all(channel_steps(channel, qubits, len(self.qubits)))
+            self.meets = self.has_leakage
         if paulis:
             self.emit(Noise(channel_of_patterns(paulis), groups, None))
-
-    def add_leakage(self, instruction: stim.CircuitInstruction, channel: TaggedChannel) -> None:
-        name = channel.name
-        if name == "LEAKAGE_SPREAD":
-            s01, s10, m01, m10 = channel.values
-            for a, b in self.groups(instruction, 2) if self.has_leakage else ():
-                for source, partner, spread, move in ((a, b, s01, m01), (b, a, s10, m10)):
-                    self.emit(LeakageSpread(source, partner, spread, moves=False))
-                    self.emit(LeakageSpread(source, partner, move, moves=True))
-            return
-        (p,) = channel.values or (1.0,)
-        for (qubit,) in self.groups(instruction, 1) if self.has_leakage else ():
-            if name.startswith("HERALD"):
-                self.emit(LeakageHerald(qubit, self.num_records, 1 - p, "LOSS" in name))
-                self.num_records += 1
-            elif name in ("RELAX", "RL"):
-                self.emit(LeakageReturn(qubit, p))
-            else:
-                self.emit(Leaking(qubit, p, name == "LOSS"))
-        if not self.has_leakage:
-            self.num_records += instruction.num_measurements  # of heralds, which are 0
 
     def record_of(self, target: stim.GateTarget, instruction: stim.CircuitInstruction) -> int:
         """The absolute index of the record that rec[-k] means here."""

@@ -18,6 +18,7 @@ from .steps import (
     LeakageHerald,
     LeakageReturn,
     LeakageSpread,
+    LeakedFlip,
     Leaking,
     Measure,
     Meeting,
@@ -46,7 +47,7 @@ def shifted(step: Step, shift: Shift) -> Step:
     match step:
         case Clifford() | Rotate() | Reset() | CorrelatedError() | ExpectationStep():
             return step
-        case Leaking() | LeakageReturn() | LeakageSpread() | Meeting():
+        case Leaking() | LeakageReturn() | LeakageSpread() | LeakedFlip() | Meeting():
             return step
         case LeakageHerald(qubit, record, probability, of_loss):
             return LeakageHerald(qubit, record + records, probability, of_loss)

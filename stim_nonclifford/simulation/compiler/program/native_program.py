@@ -19,6 +19,7 @@ from .steps import (
     LeakageHerald,
     LeakageReturn,
     LeakageSpread,
+    LeakedFlip,
     Leaking,
     Measure,
     Meeting,
@@ -103,7 +104,7 @@ class _Writer:
                 add_step(Kind.OBSERVABLE, number=index, records=records, factors=factors)
             case ExpectationStep(factors, is_negative):
                 add_step(Kind.EXPECTATION, factors=factors, is_inverted=is_negative)
-            case Leaking() | LeakageReturn() | LeakageSpread() | LeakageHerald() | Meeting():
+            case Leaking() | LeakageReturn() | LeakageSpread() | LeakageHerald() | LeakedFlip() | Meeting():
                 # Which qubits are leaked depends on no quantum state: for the sweeps, nothing happens here.
                 add_step(Kind.NOISE, number=self.number_of_channel(channel_of_patterns(())), groups=())
             case _:

@@ -10,6 +10,7 @@ import stim
 
 from ...._native import Program as NativeProgram
 from ..algebra.paulis import Factors
+from .expansion.leakage_steps import LeakageModels
 from .iterations import shifted
 from .loops import Loop, Shift, Unrolled, Unrolling
 from .native_program import native_program
@@ -54,6 +55,7 @@ class Program:
         has_non_clifford_gates: Whether any instruction has a tag that reinterprets it.
         has_non_pauli_channels: Whether any qubit can decay, or an outcome be misread depending on its value.
         has_leakage: Whether any qubit can leak or be lost.
+        leakage_models: What is unusual about qubits that are leaked or lost, by their numbers.
     """
 
     stored_steps: list[Step]
@@ -66,6 +68,7 @@ class Program:
     has_non_clifford_gates: bool
     has_non_pauli_channels: bool
     has_leakage: bool
+    leakage_models: LeakageModels
 
     @property
     def num_qubits(self) -> int:

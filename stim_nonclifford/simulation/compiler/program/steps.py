@@ -1,14 +1,14 @@
 """The steps of a circuit, which the compiler's two sweeps follow.
 
 Stim's ninety instructions become nine kinds of step (``flattening``), and EXP_VAL a tenth one. Circuits with
-leakage have four more, which the sweeps pass over (``leakage.scripts``). Measurement records have absolute
+leakage have more, which the sweeps pass over (``leakage.scripts``). Measurement records have absolute
 indices, measurements and rotations stand one by one, and sweep bits are zero. Qubits are numbered as
 ``program.Program.labels`` lists them: the numbers in the circuit are their labels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
 from ..algebra.clifford_gates import CliffordGate
@@ -24,6 +24,7 @@ __all__ = [
     "LeakageHerald",
     "LeakageReturn",
     "LeakageSpread",
+    "LeakedFlip",
     "Leaking",
     "Measure",
     "Meeting",
@@ -169,8 +170,20 @@ class LeakageHerald:
 
 
 @dataclass(frozen=True, slots=True)
+class LeakedFlip:
+    """If the qubit is leaked or lost, another one has an X error with a probability."""
+
+    qubit: int
+    other: int
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
 class Meeting:
-    """If any of these qubits is leaked or lost, all of them are completely mixed from here on."""
+    """If any of these qubits is leaked or lost, it is completely mixed from here on, and so are the others.
+
+    If the program has a model of partners for it, the others have Pauli errors instead.
+    """
 
     qubits: tuple[int, ...]
 
@@ -190,15 +203,21 @@ Step = (
     | LeakageReturn
     | LeakageSpread
     | LeakageHerald
+    | LeakedFlip
     | Meeting
 )
 
 
-def with_meetings(step: Step) -> Iterator[Step]:
+def with_meetings(step: Step, stay_lost: Container[int] = ()) -> Iterator[Step]:
     """The step, gate by gate, with the meetings of qubits in it.
 
     Qubits meet in a gate or measurement of several qubits. A qubit that is measured alone meets nobody, but
-    if it is leaked, it must not keep the state into which the measurement puts it.
+    if it is leaked, it must not keep the state into which the measurement puts it. The same holds for the
+    reset of a qubit that may stay lost.
+
+    Args:
+        step: The step.
+        stay_lost: The qubits that resets may leave lost.
 
     Examples:
         >>> list(with_meetings(Rotate(((3, 1), (4, 2)), 0.25)))
@@ -215,5 +234,8 @@ def with_meetings(step: Step) -> Iterator[Step]:
         case Measure(factors, _, _, _, False) if factors:
             yield step
             yield Meeting(tuple(qubit for qubit, _ in factors))
+        case Reset(qubit) | Measure(((qubit, _),), resets=True) if qubit in stay_lost:
+            yield step
+            yield Meeting((qubit,))
         case _:
             yield step

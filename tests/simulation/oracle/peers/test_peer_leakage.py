@@ -61,6 +61,7 @@ def test_deltakit_stim(distance: int, shots: int, *, spreads: bool) -> None:
     circuit = leaking_surface_code(distance, distance, spreads=spreads)
     text = re.sub(r"CX (.*)\n *LEAKAGE_SPREAD\((.*)\) \1\n", r"CX(\2) \1\n", str(circuit))
     assert ("CX(0.1" in text) == spreads
+    assert str(snc.Circuit(text)) == str(circuit)
     sampler = deltakit_stim.Circuit(text).compile_detector_sampler(seed=2)
     theirs = sampler.sample(shots, append_observables=True)
     own = circuit.compile_detector_sampler(seed=1).sample(shots, append_observables=True)

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from .....dialect import Kraus, Part, ReadoutNoise, Relaxation, decay_parts
 from ...algebra.clifford_gates import named_gate
 from ...algebra.paulis import Factors, X, Y, Z
-from ..channels import channel_of_patterns
+from ..channels import channel_of_patterns, patterns_of
 from ..steps import Clifford, Measure, Meeting, Noise, Reset, Step
 
-__all__ = ["Gates", "channel_steps", "misread_steps", "needs_ancillas", "paulis_of"]
+__all__ = ["Gates", "channel_steps", "copies", "misread_steps", "needs_ancillas", "paulis_of"]
 
 _COPIED = {X: "XCX", Y: "YCX", Z: "CX"}
 
@@ -36,25 +36,29 @@ def paulis_of(channel: Relaxation | Kraus) -> tuple[tuple[int, float], ...]:
     """The Pauli errors of a channel, after what needs ancillas: Paulis (codes) with their probabilities."""
     if isinstance(channel, Relaxation):
         return ((Z, channel.dephasing),) if channel.dephasing else ()
-    return () if needs_ancillas(channel) else tuple(zip((X, Y, Z), channel.twirl, strict=True))
+    if needs_ancillas(channel):
+        return ()
+    return patterns_of(f"PAULI_CHANNEL_{channel.num_qubits}", channel.twirl)[1]
 
 
-def channel_steps(channel: Relaxation | Kraus, qubit: int, num_qubits: int) -> Iterator[Step | Gates]:
-    """What a channel does to a qubit, without its Pauli errors.
+def channel_steps(
+    channel: Relaxation | Kraus, qubits: tuple[int, ...], num_qubits: int
+) -> Iterator[Step | Gates]:
+    """What a channel does to qubits, without its Pauli errors.
 
     Args:
         channel: A channel that needs ancillas.
-        qubit: The qubit.
+        qubits: The qubit, or two for KRAUS2.
         num_qubits: The number of qubits, of which the last ones are ancillas.
     """
     if isinstance(channel, Kraus):
-        yield from _kraus_steps(channel, qubit, num_qubits)
+        yield from _kraus_steps(channel, qubits, num_qubits)
     else:
         ancilla = num_qubits - 1
         yield Reset(ancilla, Z)
-        yield Gates(channel.decomposition, (qubit, ancilla))
+        yield Gates(channel.decomposition, (*qubits, ancilla))
         yield Reset(ancilla, Z)
-    yield Meeting((qubit,))  # the channel does nothing to a leaked qubit
+    yield Meeting(qubits)  # the channel does nothing to a leaked qubit
 
 
 def misread_steps(
@@ -71,10 +75,10 @@ def misread_steps(
     """
     kept, other = num_qubits - 2, num_qubits - 1
     yield Reset(other, Z)
-    yield from _copies(factors, other)
+    yield from copies(factors, other)
     yield Reset(other, Z)  # measures the product
     yield Reset(kept, Z)
-    yield from _copies(factors, kept)
+    yield from copies(factors, kept)
     if factors:
         yield Meeting(tuple(qubit for qubit, _ in factors))
     if noise.decays_to:
@@ -85,20 +89,20 @@ def misread_steps(
     yield Measure(((kept, Z),), record, inverted != bool(noise.decays_to), 0.0, False)
 
 
-def _kraus_steps(channel: Kraus, qubit: int, num_qubits: int) -> Iterator[Step | Gates]:
-    # The values of two ancillas say which operator applies. The third one measures them.
-    *values, copy = range(num_qubits - 3, num_qubits)
+def _kraus_steps(channel: Kraus, qubits: tuple[int, ...], num_qubits: int) -> Iterator[Step | Gates]:
+    # The values of all ancillas but the last one say which operator applies. The last one measures them.
+    *values, copy = range(num_qubits - channel.num_ancillas - 1, num_qubits)
     for ancilla in values:
         yield Reset(ancilla, Z)
     for k, parts in enumerate(channel.stages):
-        yield Gates(parts, (qubit, *values))
+        yield Gates(parts, (*qubits, *values))
         if k + 1 < len(channel.stages):  # the ancilla is measured, and keeps its value
             yield Reset(copy, Z)
-            yield from _copies(((values[k], Z),), copy)
+            yield from copies(((values[k], Z),), copy)
             yield Reset(copy, Z)
 
 
-def _copies(factors: Factors, ancilla: int) -> Iterator[Step]:
+def copies(factors: Factors, ancilla: int) -> Iterator[Step]:
     """Flips an ancilla if a Pauli product is -1."""
     for qubit, code in factors:
         yield Clifford(named_gate(_COPIED[code]), ((qubit, ancilla),))

@@ -1,0 +1,120 @@
+"""Gates in which leakage spreads, which are read as two instructions.
+
+``CX(s01, s10, m01, m10) 0 1`` is Deltakit's way to write ``CX 0 1`` with
+``LEAKAGE_SPREAD(s01, s10, m01, m10) 0 1`` behind it, and
+``CX[LEAKAGE_SPREAD(s01=..., s10=..., m01=..., m10=...)] 0 1`` is the same with a tag. Circuits have the two
+instructions: what reads a gate need not know of leakage, and ``without_noise`` leaves the gate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import stim
+
+from .channel_tags import read_channel, tagged_channel
+from .leakage import LEAKAGE
+
+__all__ = ["SPREADING_GATES", "spreading_head", "spreads", "with_spread_behind_gates"]
+
+_SPREAD = LEAKAGE["LEAKAGE_SPREAD"]
+
+SPREADING_GATES = frozenset(
+    alias
+    for gate in stim.gate_data().values()
+    if gate.is_unitary and gate.is_two_qubit_gate and gate.name != "II"
+    for alias in gate.aliases
+)
+"""The names of gates with which leakage may spread: Stim's gates on two qubits."""
+
+
+def spreading_head(name: str, tag: str | None, arguments: Sequence[float]) -> str | None:
+    """The text before the targets of a gate that has four probabilities; None for all others.
+
+    Args:
+        name: The name of an instruction, in upper case.
+        tag: Its tag, or None.
+        arguments: The numbers in parentheses.
+
+    Raises:
+        ValueError: A number is no probability, or there is a tag.
+
+    Examples:
+        >>> spreading_head("CX", None, [0.1, 0, 0, 0])
+        'CX[LEAKAGE_SPREAD(s01=0.1, s10=0.0, m01=0.0, m10=0.0)]'
+    """
+    if len(arguments) != len(_SPREAD.parameters) or name not in SPREADING_GATES:
+        return None
+    if tag:
+        raise ValueError(
+            f"{name} with four probabilities cannot have a tag, as a tag stands for them. Leave it out."
+        )
+    return f"{name}[{tagged_channel(_SPREAD, [0, 1], arguments).tag}]"
+
+
+def spreads(instruction: stim.CircuitInstruction) -> bool:
+    """Whether an instruction is a gate in which leakage spreads.
+
+    Raises:
+        ValueError: It is, but the tag is malformed, or it has records or sweep bits among its targets.
+
+    Examples:
+        >>> spreads(stim.CircuitInstruction("CX", [0, 1], tag="LEAKAGE_SPREAD(s01=1, s10=0, m01=0, m10=0)"))
+        True
+    """
+    tag, name = instruction.tag, instruction.name
+    if not tag.lstrip().startswith(_SPREAD.name) or name not in SPREADING_GATES:
+        return False
+    targets = instruction.targets_copy()
+    if not all(target.is_qubit_target for target in targets):
+        raise ValueError(
+            f"Leakage spreads between qubits, and {name}[{tag}] has a record or sweep bit among its targets."
+            f" Write those pairs as {name} without a tag and without probabilities."
+        )
+    read_channel(_spread_behind(instruction), LEAKAGE)
+    return True
+
+
+def with_spread_behind_gates(circuit: stim.Circuit) -> stim.Circuit:
+    """A copy of a circuit with LEAKAGE_SPREAD behind the gates in which leakage spreads.
+
+    Args:
+        circuit: The circuit; the tags of such gates are known to be valid.
+
+    Examples:
+        >>> tag = "LEAKAGE_SPREAD(s01=1, s10=0, m01=0, m10=0)"
+        >>> print(with_spread_behind_gates(stim.Circuit(f"CZ[{tag}] 0 1 1 2")))
+        CZ 0 1
+        II_ERROR[LEAKAGE_SPREAD(s01=1, s10=0, m01=0, m10=0)] 0 1
+        CZ 1 2
+        II_ERROR[LEAKAGE_SPREAD(s01=1, s10=0, m01=0, m10=0)] 1 2
+    """
+    if _SPREAD.name not in str(circuit):
+        return circuit.copy()
+    result = stim.Circuit()
+    for part in circuit:
+        if isinstance(part, stim.CircuitRepeatBlock):
+            body = with_spread_behind_gates(part.body_copy())
+            result.append(stim.CircuitRepeatBlock(part.repeat_count, body, tag=part.tag))
+        elif spreads(part):
+            for layer in _layers(part):
+                result.append(stim.CircuitInstruction(layer.name, layer.targets_copy()))
+                result.append(_spread_behind(layer))
+        else:
+            result.append(part)
+    return result
+
+
+def _spread_behind(instruction: stim.CircuitInstruction) -> stim.CircuitInstruction:
+    return stim.CircuitInstruction(_SPREAD.carrier, instruction.targets_copy(), tag=instruction.tag)
+
+
+def _layers(instruction: stim.CircuitInstruction) -> list[stim.CircuitInstruction]:
+    """The instruction in parts in each of which a qubit occurs once."""
+    layers: list[list[int]] = [[]]
+    for group in instruction.target_groups():
+        pair = [target.value for target in group]
+        if set(pair) & set(layers[-1]):
+            layers.append([])
+        layers[-1] += pair
+    return [stim.CircuitInstruction(instruction.name, layer, tag=instruction.tag) for layer in layers]

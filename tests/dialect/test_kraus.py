@@ -172,7 +172,8 @@ def test_text_files_and_refusals(tmp_path: Path) -> None:
         ("KRAUS(x) 0", "The argument 'x' of KRAUS is not a number"),
         ("I_ERROR[KRAUS(re=1)] 0", "Malformed tag [KRAUS(re=1)] on I_ERROR"),
         ("I[KRAUS(0, 0, 1, 0, 1, 0, 0, 0)] 0", "makes no sense on I"),
-        ("KRAUS2(1) 0 1", "gates with an ancilla that is reset"),
+        ("KRAUS2(1) 0 1", "each operator has 32 numbers"),
+        ("KRAUS3(1) 0 1 2", "gates with an ancilla that is reset"),
     ],
 )
 def test_messages(text: str, message: str) -> None:
@@ -184,3 +185,5 @@ def test_arrays_of_another_shape_are_refused() -> None:
     for operators in (np.eye(4)[np.newaxis], np.eye(2), [["a"]], [[1, 2], [3]]):
         with pytest.raises(ValueError, match="operators on one qubit, an array of shape"):
             Circuit().append("KRAUS", [0], operators)
+    with pytest.raises(ValueError, match=r"on two qubits.* For operators on one qubit, write KRAUS\."):
+        Circuit().append("KRAUS2", [0, 1], DAMPING)

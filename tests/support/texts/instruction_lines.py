@@ -92,7 +92,7 @@ RELAXATION = {
     ],
     "KRAUS2": [
         # Half an ISWAP and an inverted one, as one operator; then a decay of both together, with its two operators.
-        f"KRAUS2({_elements({0: 1, 5: 0.6, 6: 0.8j, 9: -0.8j, 10: 0.6, 15: 1})}) 0 2 1 0",
+        f"KRAUS2({_elements({0: 1, 5: 0.6, 6: 0.8j, 9: 0.8j, 10: 0.6, 15: 1})}) 0 2 1 0",
         f"KRAUS2({_elements({0: 1, 5: 1, 10: 1, 15: 0.6})}, {_elements({3: 0.8})}) 1 2",
         f"REPEAT 2 {{\n    KRAUS2({_elements({1: 0.6j, 4: 0.6j, 11: 0.6, 14: 0.6})}, {_elements({2: 0.8, 7: 0.8, 8: 0.8, 13: 0.8})}) 2 0\n}}",
     ],
@@ -139,16 +139,15 @@ LEAKAGE = {
     ],
     "LEAKAGE_PARTNER": [
         "LEAKAGE_PARTNER(0.1, 0.2, 0.3) 0 1\nLEAKAGE(0.6) 1\nCX 1 0 0 1\nR 1",
-        "LEAKAGE(0.6) 0\nCS 0 1\nMZZ 0 2\nREPEAT 2 {\n    LEAKAGE_PARTNER(0, 0, 0) 0\n}",
-        "LEAKAGE_PARTNER(0.5, 0.5, 0) 0\nLOSS(0.5) 0\nCCZ 0 1 2\nSPP X0*Y1\nR 0",
+        "LEAKAGE(0.6) 0\nCS 0 1\nMZZ 0 2\nREPEAT 2 {\n    LEAKAGE_PARTNER(0, 0, 0) 0\n}\nR 0",
+        "LEAKAGE_PARTNER(0.5, 0.5, 0) 0\nLOSS(0.5) 0\nCCZ 0 1 2\nR 0",
     ],
     "LEAKAGE_READOUT": [
-        "LEAKAGE_READOUT(0.9) 0 1\nLEAKAGE(0.3) 0\nMR 0 1",
-        "LEAKAGE_READOUT(0) 2\nLOSS(0.4) 2\nMR !2\nMX(0.1) 2",
-        "LEAKAGE_READOUT(0.7) 1\nLEAKAGE(0.4) 1\nMRY(0.1, 0.3) 1\nCX rec[-1] 0",
+        "LEAKAGE_READOUT(0.9) 0\nLOSS(0.4) 0\nMR !0",
+        "LEAKAGE_READOUT(0) 1\nLEAKAGE(0.4) 1\nMRY(0.1, 0.3) 1\nCX rec[-1] 0",
     ],
     "LOSS_REPLACEMENT": [
-        "LOSS_REPLACEMENT(0.4) 0 1\nLOSS(0.5) 0\nMR 0\nR 1",
+        "LOSS_REPLACEMENT(0.4) 0\nLOSS(0.5) 0\nR 0",
         "LOSS_REPLACEMENT(0) 2\nLEAKAGE(0.3) 2\nLOSS(0.3) 2\nRX 2\nHERALD_LOSS_EVENT(0) 2",
     ],
     "HERALD_LEAKAGE_EVENT": [

@@ -89,14 +89,38 @@ def test_clifft(seed: int) -> None:
     assert p_value(records, moved) < FALSE_ALARM
 
 
-def random_text(seed: int) -> str:
+MODELS = "LEAKAGE_PARTNER(0.1, 0.2, 0.3) 0 1 2 3\nLEAKAGE_READOUT(0.8) 0 1 2 3\nLOSS_REPLACEMENT(0) 0 1 2 3\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [20, 22, 23, 24])
+def test_clifft_with_other_models(seed: int) -> None:
+    """Its partners have Paulis in place of the gate: a CZ with a mixed qubit, a Z with 1/2, and ours behind it."""
+    peer("clifft")
+    noncomp = peer("clifft.noncomp")
+    text = random_text(seed, gates=("CZ",))
+    effect = noncomp.PartnerEffect(pauli=(0.15, 0.15, 0.35))
+    model = noncomp.Model(
+        classifier=noncomp.Classifier([[1, 0, 0.2, 0.2, 0.2], [0, 1, 0.8, 0.8, 0.8]]),
+        reset_restores_lost=False,
+        gate_partner_effects={"leaked": effect, "lost": effect},
+    )
+    records = noncomp.sample(text.replace("EVENT(0)", "EVENT"), model, shots=200_000, seed=3).measurements
+    assert (
+        p_value(records, exact_outputs(snc.Circuit(MODELS + text).compile().record_plan()).kept) > FALSE_ALARM
+    )
+    usual = exact_outputs(snc.Circuit(text).compile().record_plan()).kept
+    assert p_value(records, usual) < FALSE_ALARM  # the test sees the models
+
+
+def random_text(seed: int, gates: tuple[str, ...] = ("CX", "CZ", "CY", "R_ZZ(0.2)")) -> str:
     """Gates, leakage, loss and resets on four qubits, heralds, and measurements in the end."""
     rng = np.random.default_rng([41, seed])
     lines = ["H 0 1 2 3"]
     for _ in range(8):
         a, b = rng.choice(4, size=2, replace=False)
         gate = rng.choice(["T", "T_DAG", "H", "S", "R_X(0.3)"])
-        lines += [f"{gate} {a}", f"{rng.choice(['CX', 'CZ', 'CY', 'R_ZZ(0.2)'])} {a} {b}"]
+        lines += [f"{gate} {a}", f"{rng.choice(gates)} {a} {b}"]
         lines.append(f"{rng.choice(['LEAKAGE(0.2)', 'LOSS(0.2)', 'DEPOLARIZE1(0.1)', 'R'])} {b}")
     lines.append("HERALD_LEAKAGE_EVENT(0) 0 1\nHERALD_LOSS_EVENT(0) 2\nH 0\nT 0\nH 0\nM 0 1 2\nMX 3")
     return "\n".join(lines)

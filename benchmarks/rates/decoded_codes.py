@@ -5,7 +5,7 @@
 
 A row has the rate that ``logical_error_rates`` finds for a family of two circuits, the rate among shots of
 Stim's sampler that the same decoder has decoded, and their difference in combined standard errors. The
-bivariate bicycle code needs the packages stimbposd and ldpc; without them, it is left out.
+bivariate bicycle code takes minutes, and needs the packages stimbposd and ldpc; without them, it is left out.
 """
 
 from __future__ import annotations

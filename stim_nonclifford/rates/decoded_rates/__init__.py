@@ -6,8 +6,9 @@
 * ``plain_shots`` takes shots, ``plain_counts`` counts them; ``chains`` has the moves of chains over fault
   sets on which the decoder fails, ``jumps`` those between kinds of failures, ``ladder`` the levels of noise
   and the exchange between them.
-* ``ratios`` is Bennett's estimate of the ratio of two levels; ``anchors`` makes rates with errors of all
-  that. ``failing`` has what failing sets say beyond the rate, ``kept`` counts kept shots.
+* ``ratios`` is Bennett's estimate of the ratio of two levels; ``renewal`` how it drifts while chains forget
+  how they began; ``anchors`` makes rates with errors of all that. ``failing`` has what failing sets say
+  beyond the rate, ``kept`` counts kept shots.
 * ``postselection`` has another way, for decoders that know kept shots only: sums over kept fault sets.
 * ``estimate`` decides what is done, until its ``deadline``; ``results`` are what users get.
 """

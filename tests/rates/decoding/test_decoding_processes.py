@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from typing import Any
 
@@ -18,7 +16,7 @@ import stim_nonclifford as snc
 from stim_nonclifford.rates.decoded_rates import decoding_processes
 from stim_nonclifford.rates.decoded_rates.decoders import compiled_decoder
 from stim_nonclifford.rates.decoded_rates.decoding_processes import DecodingProcesses
-from tests.support.processes.sinter_runs import is_alive, wait_until
+from tests.support.processes.stopped_calls import heard_soon, needs_timer
 from tests.support.rates.decoded_rate_cases import surface_code
 
 
@@ -128,35 +126,17 @@ def test_decoders_that_cannot_be_sent_are_asked_here(monkeypatch: pytest.MonkeyP
         assert set(shared(events(50))[1].tolist()) == {os.getpid()}
 
 
+@needs_timer
 def test_interrupt_ends_the_processes() -> None:
-    """In a script: a KeyboardInterrupt, although the decoder of the other process would go on for a minute."""
-    script = """
-from stim_nonclifford.rates.decoded_rates import decoding_processes
-decoding_processes._SECONDS_ALONE = 0.0
-from tests.rates.decoding import test_decoding_processes as tests
-processes, shared, _ = tests.helped(tests.SlowMatching(0.05), 1)
-with processes:
-    print(processes._processes[0]._popen.pid, flush=True)
-    shared(tests.events(2400))
-"""
-    process = subprocess.Popen(
-        [sys.executable, "-c", script],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        # Tests that run in the background of a shell are started with Ctrl-C ignored.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
-    assert process.stdout is not None
-    lines = iter(process.stdout.readline, "")
-    helper = int(next(line for line in lines if line != "decoders may print\n"))
-    time.sleep(0.3)  # both decode
-    assert is_alive(helper)
-    process.send_signal(signal.SIGINT)
-    _, stderr = process.communicate(timeout=30)
-    assert stderr.rstrip().endswith("KeyboardInterrupt")
-    assert process.returncode != 0
-    wait_until(lambda: not is_alive(helper))
+    """While both decode for a minute: what Ctrl-C raises gets through, and the other process ends."""
+    processes, shared, _ = helped(SlowMatching(0.05), 1)
+    assert processes._processes is not None
+    helper = processes._processes[0]._popen
+    with processes, heard_soon():
+        assert helper.poll() is None
+        shared(events(2400))
+    assert helper.poll() == -signal.SIGKILL
+    assert len(shared(events(5))[0]) == 5  # alone
 
 
 def test_rates_do_not_depend_on_the_number_of_threads() -> None:

@@ -12,7 +12,7 @@ from .search.wrong_tool import WrongToolError
 
 __all__ = ["saying_what_counts_tell", "what_counts_tell"]
 
-_SECONDS = 0.5
+_SECONDS = 0.3
 """What the run may take."""
 
 _MOST_SHOTS = 1 << 22
@@ -35,7 +35,7 @@ def saying_what_counts_tell(plan: SamplingPlan, relative_error: float, threads: 
 
 
 def what_counts_tell(plan: SamplingPlan, relative_error: float, threads: int) -> str:
-    r"""How many shots tell as much as was asked of fault sets, from a run of half a second.
+    r"""How many shots tell as much as was asked of fault sets, from a short run.
 
     Args:
         plan: The plan for the observables of kept shots.
@@ -50,7 +50,7 @@ def what_counts_tell(plan: SamplingPlan, relative_error: float, threads: int) ->
         >>> from stim_nonclifford.simulation.compiler import RequestedOutputs
         >>> compiled = snc.Circuit("X_ERROR(0.5) 0\nM 0\nOBSERVABLE_INCLUDE(0) rec[-1]").compile()
         >>> what_counts_tell(compiled.detector_plan(RequestedOutputs.of([0], [])), 0.01, 1)
-        'In a short run of ... shots, ... kept ones were wrong: about 20,000 shots tell the rate to 0.01 of it ...'
+        'In a short run of ... kept ones were wrong: about 20,000 shots tell the rate to 0.01 of it ...'
     """
     if plan.peak_width > _MAX_WIDTH:
         return ""
@@ -67,8 +67,8 @@ def what_counts_tell(plan: SamplingPlan, relative_error: float, threads: int) ->
     if not errors:
         found = f"none of {kept:,} kept ones was wrong" if kept else "none was kept"
         return (
-            f"In a short run of {shots:,} shots, {found}. Where counts take too long, too, ask for weaker noise:"
-            " fewer faults matter there."
+            f"In a short run of {shots:,} shots, {found}. Where counts take too long, too, ask for weaker"
+            " noise: fewer faults matter there."
         )
     enough = shots / errors / relative_error**2
     return (

@@ -61,6 +61,7 @@ def test_an_error_that_was_not_reached_is_said(reach: float, is_said: bool) -> N
     found = estimate(1e-7, 1e-12, (1e-7, 1e-7 * (1 + reach)))
     assert (found.relative_error > 0.01) == is_said
     assert ("not 0.01 as asked for" in str(found)) == is_said
+    assert (f"counts: about {1e4 / found.kept_and_wrong:.1g} shots" in str(found)) == is_said
     assert ("not 0.01 as asked for" in found._repr_html_()) == is_said
 
 

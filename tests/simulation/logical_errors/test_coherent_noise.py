@@ -120,6 +120,8 @@ def test_refused_fault_sets_name_the_rotations() -> None:
     with pytest.raises(snc.ResourceLimitError) as caught:
         over_rotated("0 1 2 3 4 5 6 7", p=0.05).logical_error_rate(postselection_mask="all")
     message = str(caught.value)
+    assert "sets of 13 mechanisms matter, of which 0." in message
+    assert "% or more pass" in message
     assert "12 of the 20 postselected detectors depend on quantum outcomes, because of R_X(0.02)" in message
     assert "sample_counts" in message
     assert "differences of counts" in message

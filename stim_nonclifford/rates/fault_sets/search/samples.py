@@ -34,7 +34,7 @@ _NOT_STORED = 2**32 - 1
 """The number of a key with which no shot is kept, where only the others are stored."""
 
 _STEADY = 1.01
-"""Where the splits of a set would count 1 up to this factor, all count 1: there are very many of large sets."""
+"""Where no split of a set would count more than this, all count 1: large sets have very many splits."""
 
 _CHUNK = 1 << 18
 

@@ -53,3 +53,13 @@ def test_what_a_find_counts_depends_on_the_number_of_draws() -> None:
     splits = np.array([[0, 1, 2], [1, 0, 2], [2, 0, 1]], dtype=np.uint32)
     few, many = (sample._counts_of_splits(splits, draws) for draws in (1, 1000))
     assert many[0] < few[0] < 1 < many[1] == many[2]
+
+
+def test_all_finds_of_many_alike_splits_count_1() -> None:
+    """There are 184,756 splits of 20 mechanisms, and none of their halves is drawn twice."""
+    odds = np.full(600, 1e-2)
+    mass = math.comb(600, 10) * 1e-20
+    sample = SampledWeight(odds[None, :], np.ones(1), (10, 10), (mass, mass))
+    members = np.arange(20, dtype=np.uint32)[None, :]
+    assert sample._counts_of_splits(members, 10**6) == [1.0]
+    assert sample._most_of_splits(10**6) == pytest.approx(1, abs=0.01)

@@ -78,6 +78,7 @@ class Noise:
         self.order = np.argsort(self.hashes, kind="stable")
         self.sorted = self.hashes[self.order]
         self.pairs = self._passing_pairs()
+        self.pair_odds = self.odds[self.pairs].prod(axis=1)
 
     def _passing_pairs(self) -> Indices:
         ends = np.searchsorted(self.sorted, self.hashes, "right")
@@ -115,13 +116,13 @@ class States:
     checks: Words
     hashes: Words
     reversed_gates: Words
+    flipped: Words
 
     @staticmethod
     def of(noise: Noise, members: Indices) -> States:
         """Of sets of mechanisms, int64, shape (n, size)."""
-        return States(
-            xor_at(noise.checks, members), xor_at(noise.hashes, members), xor_at(noise.reversed_gates, members)
-        )
+        tables = (noise.checks, noise.hashes, noise.reversed_gates, noise.flipped)
+        return States(*(xor_at(table, members) for table in tables))
 
     def first_check(self) -> Indices:
         """The first violated check of each; -1 if there is none."""
@@ -139,30 +140,76 @@ class States:
         blocks = []
         for at in np.split(order, np.flatnonzero(np.diff(first[order])) + 1):
             check = int(first[at[0]]) if len(at) else -1
-            size = max(1, CELLS // len(noise.flipping[check])) if check >= 0 else len(at)
-            blocks += [(check, at[k : k + size]) for k in range(0, len(at), max(size, 1))]
+            size = max(1, CELLS // len(noise.flipping[check])) if check >= 0 else max(1, len(at))
+            blocks += [(check, at[k : k + size]) for k in range(0, len(at), size)]
         return blocks
 
 
-class Proposal:
-    """The probabilities of steps; see the description of the module."""
+@dataclass(frozen=True)
+class Completions:
+    """All pairs that complete sets to malignant ones, where some check is violated.
 
-    def __init__(self, noise: Noise, alpha: float, gamma: float) -> None:
-        self.noise = noise
+    Attributes:
+        owners: int64, shape (n,), ascending: the number of the set.
+        pairs: int64, shape (n, 2): two mechanisms that restore all checks.
+        scores: float64, shape (n,): the product of their odds, times the probability to be kept and wrong.
+    """
+
+    owners: Indices
+    pairs: Indices
+    scores: Floats
+
+    @staticmethod
+    def of(noise: Noise, states: States) -> Completions:
+        """Of the sets with these states."""
+        owners, pairs = [np.zeros(0, dtype=np.int64)], [np.zeros((0, 2), dtype=np.int64)]
+        for check, at in states.groups(noise):
+            if check < 0:
+                continue
+            candidates = noise.flipping[check]
+            wanted = states.hashes[at][:, np.newaxis] ^ noise.hashes[candidates]
+            begin = np.searchsorted(noise.sorted, wanted)
+            found = noise.sorted[np.minimum(begin, len(noise.sorted) - 1)] == wanted
+            rows, columns = np.nonzero(found)
+            counts = np.searchsorted(noise.sorted, wanted[found], "right") - begin[found]
+            owners.append(np.repeat(at[rows], counts))
+            last = noise.order[np.repeat(begin[found], counts) + within(counts)]
+            pairs.append(np.stack([np.repeat(candidates[columns], counts), last], axis=1))
+        owner, pair = np.concatenate(owners), np.vstack(pairs)
+        fails = noise.law.kept_and_wrong(
+            states.reversed_gates[owner] ^ xor_at(noise.reversed_gates, pair),
+            (states.flipped[owner] ^ xor_at(noise.flipped, pair))[:, 0],
+        )
+        order = np.flatnonzero(fails)
+        order = order[np.argsort(owner[order], kind="stable")]
+        owner, pair = owner[order], pair[order]
+        return Completions(owner, pair, noise.odds[pair].prod(axis=1) * fails[order])
+
+
+class Proposal:
+    """The probabilities of steps; see the description of the module.
+
+    Args:
+        noise: The mechanisms.
+        aim: float64, shape (n,): what takes the place of their odds in all steps but the last.
+        alpha: What a violated check costs.
+        gamma: What a reversed T gate gains.
+    """
+
+    def __init__(self, noise: Noise, aim: Floats, alpha: float = 0.7, gamma: float = 0.1) -> None:
+        self.noise, self.aim = noise, aim
         self.fewer = np.exp(-alpha * np.arange(64 * noise.checks.shape[1] + 1))
         self.more = np.exp(gamma * np.arange(64 * noise.reversed_gates.shape[1] + 1))
-        wide = self._scores(np.zeros_like(noise.checks[:1]), np.zeros_like(noise.reversed_gates[:1]), slice(None))[0]
+        empty = States.of(noise, np.zeros((1, 0), dtype=np.int64))
+        wide = self._scores(empty, np.arange(len(aim)))[0]
         plain = noise.odds * np.exp(-1.5 * ones(noise.checks).sum(axis=1))
         self.begin = wide / wide.sum() / 2 + plain / plain.sum() / 2
-        pair_odds = noise.odds[noise.pairs].prod(axis=1)
-        self.pair_chances = pair_odds / pair_odds.sum()
-        self.pair_total = pair_odds.sum()
 
-    def _scores(self, checks: Words, reversed_gates: Words, candidates: Indices | slice) -> Floats:
+    def _scores(self, states: States, candidates: Indices) -> Floats:
         noise = self.noise
-        violated = ones(checks[:, np.newaxis] ^ noise.checks[candidates]).sum(axis=2)
-        gates = ones(reversed_gates[:, np.newaxis] ^ noise.reversed_gates[candidates]).sum(axis=2)
-        result: Floats = noise.odds[candidates] * self.fewer[violated] * self.more[gates]
+        violated = ones(states.checks[:, np.newaxis] ^ noise.checks[candidates]).sum(axis=2)
+        gates = ones(states.reversed_gates[:, np.newaxis] ^ noise.reversed_gates[candidates]).sum(axis=2)
+        result: Floats = self.aim[candidates] * self.fewer[violated] * self.more[gates]
         return result
 
     def step(self, states: States, random: np.random.Generator) -> Indices:
@@ -173,94 +220,79 @@ class Proposal:
                 chosen[at] = random.choice(len(self.begin), len(at), p=self.begin)
                 continue
             candidates = self.noise.flipping[check]
-            sums = np.cumsum(self._scores(states.checks[at], states.reversed_gates[at], candidates), axis=1)
+            sums = np.cumsum(self._scores(select(states, at), candidates), axis=1)
             point = random.random(len(at)) * sums[:, -1]
             chosen[at] = candidates[(sums < point[:, np.newaxis]).sum(axis=1)]
         return chosen
 
     def step_chances(self, states: States, nexts: Indices) -> Floats:
-        """The probability that the next mechanism is this one; ``nexts`` has several for each, shape (n, m)."""
-        noise, found = self.noise, np.zeros(nexts.shape)
-        for check, at in states.groups(noise):
+        """The probabilities of next mechanisms, of which ``nexts`` has several for each: shape (n, m)."""
+        found = np.zeros(nexts.shape)
+        for check, at in states.groups(self.noise):
             if check < 0:
                 found[at] = self.begin[nexts[at]]
                 continue
-            candidates = noise.flipping[check]
-            scores = self._scores(states.checks[at], states.reversed_gates[at], candidates)
+            candidates = self.noise.flipping[check]
+            scores = self._scores(select(states, at), candidates)
             place = np.minimum(np.searchsorted(candidates, nexts[at]), len(candidates) - 1)
             own = np.take_along_axis(scores, place, axis=1) * (candidates[place] == nexts[at])
             found[at] = own / scores.sum(axis=1, keepdims=True)
         return found
 
-    def completions(self, states: States) -> tuple[Indices, Indices, Floats]:
-        """All pairs that restore the checks, of states that violate one: the state, the pair, its score."""
-        noise = self.noise
-        owners, firsts, seconds = [], [], []
-        for check, at in states.groups(noise):
-            candidates = noise.flipping[check] if check >= 0 else np.zeros(0, dtype=np.int64)
-            wanted = states.hashes[at][:, np.newaxis] ^ noise.hashes[candidates]
-            begin = np.searchsorted(noise.sorted, wanted)
-            found = noise.sorted[np.minimum(begin, len(noise.sorted) - 1)] == wanted
-            rows, columns = np.nonzero(found)
-            counts = np.searchsorted(noise.sorted, wanted[found], "right") - begin[found]
-            owners.append(np.repeat(at[rows], counts))
-            firsts.append(np.repeat(candidates[columns], counts))
-            seconds.append(noise.order[np.repeat(begin[found], counts) + within(counts)])
-        owner = np.concatenate([*owners, np.zeros(0, dtype=np.int64)])
-        pairs = np.stack([np.concatenate([*k, np.zeros(0, dtype=np.int64)]) for k in (firsts, seconds)], axis=1)
-        order = np.argsort(owner, kind="stable")
-        owner, pairs = owner[order], pairs[order]
-        gates = ones(states.reversed_gates[owner] ^ xor_at(noise.reversed_gates, pairs)).sum(axis=1)
-        return owner, pairs, noise.odds[pairs].prod(axis=1) * self.more[gates]
-
     def draw(self, weight: int, draws: int, random: np.random.Generator) -> Indices:
         """Sets that pass the checks, int64, shape (n, weight): those draws that could be completed."""
-        members = np.zeros((draws, 0), dtype=np.int64)
+        noise, members = self.noise, np.zeros((draws, 0), dtype=np.int64)
         for _ in range(weight - 2):
-            members = np.hstack([members, self.step(States.of(self.noise, members), random)[:, np.newaxis]])
-        states = States.of(self.noise, members)
+            members = np.hstack([members, self.step(States.of(noise, members), random)[:, np.newaxis]])
+        states = States.of(noise, members)
         passed = np.flatnonzero(~states.checks.any(axis=1))
-        pairs = self.noise.pairs[random.choice(len(self.pair_chances), len(passed), p=self.pair_chances)]
-        owner, found, scores = self.completions(states)
-        sums = np.cumsum(scores)
-        begins = np.flatnonzero(np.diff(owner, prepend=-1))
-        before = np.concatenate([[0.0], sums])[begins]
-        after = sums[np.concatenate([begins[1:] - 1, [len(sums) - 1]]).astype(np.int64)] if len(sums) else before
-        at = np.searchsorted(sums, before + random.random(len(begins)) * (after - before), "right")
-        at = np.clip(at, begins, np.concatenate([begins[1:], [len(sums)]])[: len(begins)] - 1)
-        sets = np.vstack(
-            [np.hstack([members[passed], pairs]), np.hstack([members[owner[begins]], found[at]])]
-        )
-        sets = np.sort(sets, axis=1)
+        pairs = noise.pairs[random.choice(len(noise.pairs), len(passed), p=noise.pair_odds / noise.pair_odds.sum())]
+        found = Completions.of(noise, states)
+        # One of those of each owner: the largest of independent exponential numbers, divided by the scores.
+        late = random.exponential(size=len(found.owners)) / found.scores
+        first = np.lexsort([late, found.owners])
+        first = first[np.diff(found.owners[first], prepend=-1) != 0]
+        completed = np.hstack([members[found.owners[first]], found.pairs[first]])
+        sets = np.sort(np.vstack([np.hstack([members[passed], pairs]), completed]), axis=1)
         return sets[(np.diff(sets, axis=1) > 0).all(axis=1)]
 
-    def chances(self, sets: Indices) -> Floats:
-        """The probability that a draw gives this set, by any path."""
-        noise, weight = self.noise, sets.shape[1]
-        reached = np.zeros((1 << weight, len(sets)))
-        reached[0] = 1
-        total = np.zeros(len(sets))
-        for part in sorted(range(1 << weight), key=int.bit_count):
-            inside = [k for k in range(weight) if part >> k & 1]
-            outside = [k for k in range(weight) if not part >> k & 1]
-            at = np.flatnonzero(reached[part])
-            if len(outside) < 2 or not len(at):
-                continue
-            states, rest = States.of(noise, sets[at][:, inside]), sets[at][:, outside]
-            if len(outside) > 2:
-                steps = self.step_chances(states, rest)
+
+def select(states: States, at: Indices) -> States:
+    """Some of the states."""
+    return States(states.checks[at], states.hashes[at], states.reversed_gates[at], states.flipped[at])
+
+
+def chances(proposals: Sequence[Proposal], sets: Indices, fails: Floats) -> Floats:
+    """The probability that a draw gives this set, by any path: its mean over the proposals.
+
+    Args:
+        proposals: At least one, all of the same noise.
+        sets: int64, shape (n, weight): sets that pass the checks.
+        fails: float64, shape (n,): the probabilities to be kept and wrong, not 0.
+    """
+    noise, weight = proposals[0].noise, sets.shape[1]
+    reached = np.zeros((len(proposals), 1 << weight, len(sets)))
+    reached[:, 0] = 1 / len(proposals)
+    total = np.zeros(len(sets))
+    for part in sorted(range(1 << weight), key=int.bit_count):
+        inside = [k for k in range(weight) if part >> k & 1]
+        outside = [k for k in range(weight) if not part >> k & 1]
+        at = np.flatnonzero(reached[:, part].any(axis=0))
+        if len(outside) < 2 or not len(at):
+            continue
+        states, rest = States.of(noise, sets[at][:, inside]), sets[at][:, outside]
+        if len(outside) > 2:
+            for proposal, table in zip(proposals, reached, strict=True):
+                steps = table[part, at, np.newaxis] * proposal.step_chances(states, rest)
                 for place, k in enumerate(outside):
-                    reached[part | 1 << k, at] += reached[part, at] * steps[:, place]
-                continue
-            gates = ones(xor_at(noise.reversed_gates, sets[at])).sum(axis=1)
-            own = noise.odds[rest].prod(axis=1)
-            owner, _, scores = self.completions(states)
-            sums = np.bincount(owner, scores, minlength=len(at))
-            is_passed = ~states.checks.any(axis=1)
-            total[at] += reached[part, at] * np.where(
-                is_passed, own / self.pair_total, own * self.more[gates] / np.where(is_passed, 1.0, sums)
-            )
-        return total
+                    table[part | 1 << k, at] += steps[:, place]
+            continue
+        own, found = noise.odds[rest].prod(axis=1), Completions.of(noise, states)
+        sums = np.bincount(found.owners, found.scores, minlength=len(at))
+        is_passed = ~states.checks.any(axis=1)
+        last = np.where(is_passed, own / noise.pair_odds.sum(), own * fails[at] / np.where(is_passed, 1.0, sums))
+        total[at] += reached[:, part, at].sum(axis=0) * last
+    return total
 
 
 @dataclass
@@ -296,28 +328,34 @@ class Estimate:
 
 
 class ImportanceSampler:
-    def __init__(self, circuit: snc.Circuit, seed: int, alpha: float = 0.7, gamma: float = 0.05) -> None:
+    def __init__(self, circuit: snc.Circuit, seed: int) -> None:
         self.noise = Noise(circuit)
-        self.proposal = Proposal(self.noise, alpha, gamma)
+        self.proposals = [Proposal(self.noise, self.noise.odds)]
+        self.found = np.zeros(len(self.noise.odds))
         self.random = np.random.default_rng(seed)
 
-    def failure(self, sets: Indices) -> Floats:
-        noise = self.noise
-        return noise.law.kept_and_wrong(xor_at(noise.reversed_gates, sets), xor_at(noise.flipped, sets)[:, 0])
-
     def sample(self, weight: int, draws: int, to: Estimate) -> None:
-        begin = time.process_time()
-        sets = self.proposal.draw(weight, draws, self.random)
+        begin, noise = time.process_time(), self.noise
+        sets = np.vstack([k.draw(weight, draws // len(self.proposals), self.random) for k in self.proposals])
         self.t1 = time.process_time() - begin
-        fails = self.failure(sets)
-        self.t2 = time.process_time() - begin
+        fails = noise.law.kept_and_wrong(
+            xor_at(noise.reversed_gates, sets), xor_at(noise.flipped, sets)[:, 0]
+        )
         sets, fails = sets[fails > 0], fails[fails > 0]
-        distinct, which = np.unique(sets, axis=0, return_inverse=True)
-        values = self.noise.nothing * self.noise.odds[sets].prod(axis=1) * fails
-        values /= self.proposal.chances(distinct)[which.ravel()]
+        distinct, first, which = np.unique(sets, axis=0, return_index=True, return_inverse=True)
+        values = noise.nothing * noise.odds[distinct].prod(axis=1) * fails[first]
+        values /= chances(self.proposals, distinct, fails[first])
+        counts = np.bincount(which.ravel(), minlength=len(distinct))
         to.draws += draws
-        to.total += float(values.sum())
-        to.squares += float((values**2).sum())
+        to.total += float((counts * values).sum())
+        to.squares += float((counts * values**2).sum())
+        for member in distinct.T:
+            self.found += np.bincount(member, np.sqrt(values / max(values.max(initial=0), 1e-300)), minlength=len(self.found))
         to.seconds += time.process_time() - begin
         self.t3 = time.process_time() - begin
         self.counts = len(sets), len(distinct)
+
+    def aim(self, share=0.1):
+        noise = self.noise
+        aim = share * noise.odds / noise.odds.sum() + (1 - share) * self.found / self.found.sum()
+        self.proposals = [Proposal(noise, noise.odds), Proposal(noise, aim)]

@@ -87,6 +87,10 @@ class ClosedLaw:
         rest = np.array([[inserted[t] >> bit & 1 for bit in range(left)] for t in range(signs)], dtype=np.bool_)
         self.flips, self.num_rest = flips, left
         self.inserted, self.all_inserted = packed(flips)[:, 0], packed(np.hstack([flips, rest]))[:, 0]
+        # For each eight gates and each of their subsets: all bits that these gates flip.
+        self.touched = np.zeros((-(-signs // 8), 256), dtype=np.uint64)
+        for gate, bits in enumerate(self.inserted):
+            self.touched[gate // 8, np.arange(256) >> gate % 8 & 1 == 1] |= bits
 
     def branch_rows(self, rows: Bits) -> tuple[Bits, Words]:
         """What rows of the plan mean.
@@ -112,14 +116,21 @@ class ClosedLaw:
             reversed_gates: uint64, shape (n, words): packed reversed gates.
             flipped: uint64, shape (n,): the outcome checks, and the output, that faults flip.
         """
-        keys = np.ascontiguousarray(reversed_gates).view(np.dtype((np.void, 8 * reversed_gates.shape[1])))
+        wanted, fails = flipped ^ ONE << np.uint64(self.num_bits - 1), np.zeros(len(flipped))
+        # Most are told from this alone: a bit that no reversed gate flips is 0.
+        octets = np.ascontiguousarray(reversed_gates.astype("<u8")).view(np.uint8)
+        free = np.zeros(len(flipped), dtype=np.uint64)
+        for table, column in zip(self.touched, octets.T, strict=False):
+            free |= table[column]
+        left = np.flatnonzero(wanted & ~free == 0)
+        keys = np.ascontiguousarray(reversed_gates[left]).view(np.dtype((np.void, 8 * reversed_gates.shape[1])))
         _, first, which = np.unique(keys.ravel(), return_index=True, return_inverse=True)
-        laws = self._classes(reversed_gates[first])
-        wanted = flipped ^ ONE << np.uint64(self.num_bits - 1)
-        possible = np.ones(len(flipped), dtype=np.bool_)
+        laws = self._classes(reversed_gates[left[first]])
         for parities, values in zip(laws.parities, laws.values, strict=True):
-            possible &= _is_odd(parities[which] & wanted) == values[which]
-        return laws.chances[which] * possible
+            possible = _is_odd(parities[which] & wanted[left]) == values[which]
+            left, which = left[possible], which[possible]
+        fails[left] = laws.chances[which]
+        return fails
 
     def _classes(self, reversed_gates: Words) -> _Classes:
         count, bits = len(reversed_gates), self.num_bits

@@ -196,19 +196,19 @@ class Proposal:
         gamma: What a reversed T gate gains.
     """
 
-    def __init__(self, noise: Noise, aim: Floats, alpha: float = 0.7, gamma: float = 0.1) -> None:
+    def __init__(self, noise: Noise, aim: Floats, alpha: float = 0.7, gamma: float = 1.5, start: float = 0.35) -> None:
         self.noise, self.aim = noise, aim
         self.fewer = np.exp(-alpha * np.arange(64 * noise.checks.shape[1] + 1))
-        self.more = np.exp(gamma * np.arange(64 * noise.reversed_gates.shape[1] + 1))
-        empty = States.of(noise, np.zeros((1, 0), dtype=np.int64))
-        wide = self._scores(empty, np.arange(len(aim)))[0]
-        plain = noise.odds * np.exp(-1.5 * ones(noise.checks).sum(axis=1))
+        self.more = (1.0 + np.arange(64 * noise.reversed_gates.shape[1] + 1)) ** gamma
+        size = ones(noise.checks).sum(axis=1)
+        wide = aim * np.exp(-start * size) * self.more[ones(noise.reversed_gates).sum(axis=1)]
+        plain = noise.odds * np.exp(-1.5 * size)
         self.begin = wide / wide.sum() / 2 + plain / plain.sum() / 2
 
     def _scores(self, states: States, candidates: Indices) -> Floats:
         noise = self.noise
-        violated = ones(states.checks[:, np.newaxis] ^ noise.checks[candidates]).sum(axis=2)
-        gates = ones(states.reversed_gates[:, np.newaxis] ^ noise.reversed_gates[candidates]).sum(axis=2)
+        violated = distances(states.checks, noise.checks[candidates])
+        gates = distances(states.reversed_gates, noise.reversed_gates[candidates])
         result: Floats = self.aim[candidates] * self.fewer[violated] * self.more[gates]
         return result
 
@@ -255,6 +255,14 @@ class Proposal:
         completed = np.hstack([members[found.owners[first]], found.pairs[first]])
         sets = np.sort(np.vstack([np.hstack([members[passed], pairs]), completed]), axis=1)
         return sets[(np.diff(sets, axis=1) > 0).all(axis=1)]
+
+
+def distances(left: Words, right: Words) -> Indices:
+    """The number of bits that differ, for all pairs: shape (number of the left, number of the right)."""
+    result = np.zeros((len(left), len(right)), dtype=np.int64)
+    for a, b in zip(left.T, right.T, strict=True):
+        result += ones(a[:, np.newaxis] ^ b)
+    return result
 
 
 def select(states: States, at: Indices) -> States:

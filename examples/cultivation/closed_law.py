@@ -1,14 +1,14 @@
 r"""The outcome law of Clifford circuits with T gates about diagonal Paulis, in closed form.
 
-A fault before a T gate reverses it, exp(-i π/8 P) becomes exp(i π/8 P), which is the same as a Clifford gate
-exp(±i π/4 P) after it. Let R be the set of reversed gates, and F_t the outcomes that P_t, inserted after gate t,
-would flip. In the Heisenberg picture, a product of outcomes u turns into itself times the Paulis P_t of all t in R
-with which it anticommutes: F_t · u = 1. Its mean is 0 unless they cancel, which is a linear condition,
+A fault before a T gate reverses it: exp(-i π/8 P) becomes exp(i π/8 P), which is the same gate followed by the
+Clifford gate exp(i π/4 P). Let R be the set of reversed gates, and F_t the outcomes that P_t would flip if it
+were inserted after gate t. In the Heisenberg picture, a product of outcomes u becomes itself times the Paulis
+P_t of all t in R with which it anticommutes (F_t · u = 1). Its mean is 0 unless these cancel, which is linear,
 
     sum over t in R of (F_t · u) F_t = 0,
 
-and otherwise ±1, a power of -i of the number of factors. So the outcomes are uniform over the solutions m of the
-equations u · m = φ(u) for all such u: each has the probability 2^-(n - number of independent u).
+and otherwise ±1, a power of i. So the outcomes m are uniform over the solutions of u · m = φ(u) for all such u:
+each has the probability 2^-(number of outcomes - number of independent u).
 
 Nothing here is from the simulations of the engines, which know angles of any size. It reads the plan only.
 """
@@ -84,7 +84,9 @@ class ClosedLaw:
                     inserted[int(term["sign"])] = z
                     self.turns[term["sign"]] = np.sign(term["sine"]) * (1 - 2 * term["is_reversed"])
         left = max(pauli.bit_length() for pauli in inserted.values())
-        rest = np.array([[inserted[t] >> bit & 1 for bit in range(left)] for t in range(signs)], dtype=np.bool_)
+        rest = np.array(
+            [[inserted[t] >> bit & 1 for bit in range(left)] for t in range(signs)], dtype=np.bool_
+        )
         self.flips, self.num_rest = flips, left
         self.inserted, self.all_inserted = packed(flips)[:, 0], packed(np.hstack([flips, rest]))[:, 0]
         # For each eight gates and each of their subsets: all bits that these gates flip.
@@ -123,7 +125,9 @@ class ClosedLaw:
         for table, column in zip(self.touched, octets.T, strict=False):
             free |= table[column]
         left = np.flatnonzero(wanted & ~free == 0)
-        keys = np.ascontiguousarray(reversed_gates[left]).view(np.dtype((np.void, 8 * reversed_gates.shape[1])))
+        keys = np.ascontiguousarray(reversed_gates[left]).view(
+            np.dtype((np.void, 8 * reversed_gates.shape[1]))
+        )
         _, first, which = np.unique(keys.ravel(), return_index=True, return_inverse=True)
         laws = self._classes(reversed_gates[left[first]])
         for parities, values in zip(laws.parities, laws.values, strict=True):

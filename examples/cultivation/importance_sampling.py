@@ -7,13 +7,13 @@ of no event, w(S) the product of the odds of the mechanisms, and f(S) the probab
 kept and wrong, which is 0 unless the noise-only checks pass. The sum is estimated for each k apart.
 
 **Sequential draws.** A set is drawn one mechanism after the other. The next one flips the first check that
-the others violate, and is the likelier, the larger its odds, the fewer checks stay violated and the more T gates
-are reversed. If no check is violated, the next one begins another cluster. The last two are drawn among all pairs
-that restore the checks, in proportion to w f.
+the others violate, and is the likelier, the larger its odds, the fewer checks stay violated and the more
+T gates are reversed. If no check is violated, the next one begins another cluster. The last two are drawn
+among all pairs that restore the checks, in proportion to w f.
 
 **Weights.** The probability of a path is known, and several paths lead to the same set. With Q(S) their sum,
-the mean of Z w(S) f(S) / Q(S) is what is asked for, whatever the scores are. So draws may be aimed: half of them
-take, in place of odds, the shares of mechanisms in the failures of earlier draws.
+the mean of Z w(S) f(S) / Q(S) is what is asked for, whatever the scores are. So draws may be aimed: half of
+them take, in place of odds, the shares of mechanisms in the failures of earlier draws.
 
 Nothing here is from the search of ``logical_error_rate``, nor from the simulations. It reads the plan of the
 circuit; f is ``ClosedLaw``.
@@ -244,7 +244,7 @@ class ImportanceSampler:
         self.estimates = {weight: Estimate() for weight in self.weights}
 
     def run(self, seconds: float) -> None:
-        """Draws sets of all weights for so much processor time. In the first third, it learns where to aim."""
+        """Draws sets of all weights for so much processor time; the first third learns where to aim."""
         begin = time.process_time()
         while True:
             for weight in self.weights:

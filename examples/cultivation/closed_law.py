@@ -1,10 +1,9 @@
 r"""The outcome law of Clifford circuits with T gates about diagonal Paulis, in closed form.
 
 A fault before a T gate reverses it: exp(-i π/8 P) becomes exp(i π/8 P), which is the same gate followed by
-the Clifford gate exp(i π/4 P). Let R be the set of reversed gates, and F_t the outcomes that P_t would flip if
-it were inserted after gate t. In the Heisenberg picture, a product of outcomes u becomes itself times the
-Paulis P_t of all t in R with which it anticommutes (F_t · u = 1). Its mean is 0 unless these cancel, a linear
-condition,
+the Clifford gate exp(i π/4 P). Let R be the set of reversed gates, and F_t the outcomes that P_t would flip,
+inserted after gate t. In the Heisenberg picture, a product of outcomes u becomes itself times the Paulis P_t
+of all t in R with which it anticommutes (F_t · u = 1). Its mean is 0 unless these cancel,
 
     sum over t in R of (F_t · u) F_t = 0,
 

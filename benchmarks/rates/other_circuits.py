@@ -2,8 +2,8 @@
 
 ``python -m benchmarks.rates.other_circuits`` estimates each of them for a second, and again with another seed
 for 30 times as long and to a tenth of the error, and prints a row of a Markdown table for both.
-``--seconds 900`` shortens the runs so that all together take 15 minutes of processor time. Each run is limited
-by the clock on the wall: on a busy machine, it gets less processor time than that.
+``--seconds 900`` shortens the runs so that all together take 15 minutes of processor time. The clock on the
+wall limits each run: on a busy machine, it gets less processor time than that.
 """
 
 from __future__ import annotations

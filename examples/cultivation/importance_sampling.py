@@ -12,7 +12,7 @@ T gates are reversed. If no check is violated, the next one begins another clust
 among all pairs that restore the checks, in proportion to w f.
 
 **Weights.** The probability of a path is known, and several paths lead to the same set. With Q(S) their sum,
-the mean of Z w(S) f(S) / Q(S) is what is asked for, whatever the scores are. So draws may be aimed: half of
+the mean of Z w(S) f(S) / Q(S) is what is asked for, whatever the scores are. So draws may be aimed: a third of
 them take, in place of odds, the shares of mechanisms in the failures of earlier draws.
 
 Nothing here is from the search of ``logical_error_rate``, nor from the simulations. It reads the plan of the
@@ -203,7 +203,7 @@ class ImportanceSampler:
     def __init__(self, circuit: snc.Circuit, weights: Sequence[int], seed: int) -> None:
         self.noise, self.weights = Noise(circuit), tuple(weights)
         self.random = np.random.default_rng(seed)
-        self.proposals = [Proposal(self.noise)]
+        self.proposals = self.natural = [Proposal(self.noise, gamma=gamma) for gamma in (0.0, 1.5)]
         self.shares = {weight: np.zeros(len(self.noise.odds)) for weight in self.weights}
         self.estimates = {weight: Estimate() for weight in self.weights}
 
@@ -235,12 +235,12 @@ class ImportanceSampler:
         return Estimate(1, value, value**2)
 
     def aim(self) -> None:
-        """From now on, half of all draws begin where earlier ones have ended; their estimates are dropped."""
+        """From now on, a third of all draws begin where earlier ones have ended; their estimates are dropped."""
         found = [share / share.sum() for share in self.shares.values() if share.any()]
         if found:
             natural = self.noise.odds / self.noise.odds.sum()
             aim = 0.1 * natural + 0.9 * np.mean(found, axis=0)
-            self.proposals = [Proposal(self.noise), Proposal(self.noise, aim, gamma=0.5)]
+            self.proposals = [*self.natural, Proposal(self.noise, aim, gamma=0.5)]
         self.estimates = {weight: Estimate() for weight in self.weights}
 
     def run(self, seconds: float) -> None:
@@ -252,7 +252,7 @@ class ImportanceSampler:
             used = time.process_time() - begin
             if used > seconds:
                 return
-            if used < seconds / 3 or len(self.proposals) == 1:
+            if used < seconds / 3 or self.proposals is self.natural:
                 self.aim()
 
 

@@ -12,8 +12,8 @@ T gates are reversed. If no check is violated, the next one begins another clust
 among all pairs that restore the checks, in proportion to w f.
 
 **Weights.** The probability of a path is known, and several paths lead to the same set. With Q(S) their sum,
-the mean of Z w(S) f(S) / Q(S) is what is asked for, whatever the scores are. So draws may be aimed: a third of
-them take, in place of odds, the shares of mechanisms in the failures of earlier draws.
+the mean of Z w(S) f(S) / Q(S) is what is asked for, whatever the scores are. So draws may be aimed: a third
+of them take, in place of odds, the shares of mechanisms in the failures of earlier draws.
 
 Nothing here is from the search of ``logical_error_rate``, nor from the simulations. It reads the plan of the
 circuit; f is ``ClosedLaw``.
@@ -235,7 +235,7 @@ class ImportanceSampler:
         return Estimate(1, value, value**2)
 
     def aim(self) -> None:
-        """From now on, a third of all draws begin where earlier ones have ended; their estimates are dropped."""
+        """Aims a third of all draws at what earlier ones have found, and drops their estimates."""
         found = [share / share.sum() for share in self.shares.values() if share.any()]
         if found:
             natural = self.noise.odds / self.noise.odds.sum()

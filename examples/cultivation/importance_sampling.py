@@ -1,26 +1,30 @@
 r"""A logical error rate by importance sampling, to check ``logical_error_rate`` by other means.
 
-    python -m examples.cultivation.importance_sampling [--d 5] [--p 0.001] [--batches 8] [--matches 1000000]
+    python -m examples.cultivation.importance_sampling [--distance 5] [--p 0.001] [--seconds 60] [--seed 1]
 
-All sets of k mechanisms together fail with the probability Z W^k / k! times the mean of f over k draws of a
-mechanism, each with a probability proportional to its odds (W: sum of the odds; Z: probability of no event;
-f = 0 if a mechanism was drawn twice, otherwise the probability that a shot with them is kept and wrong). The
-mean is taken over two halves that are drawn independently and combined wherever their checks cancel.
+All sets of k mechanisms together fail with the probability Z times the sum of w(S) f(S): Z is the probability
+of no event, w(S) the product of the odds of the mechanisms, and f(S) the probability that a shot with them is
+kept and wrong, which is 0 unless the noise-only checks pass. The sum is estimated for each k apart.
 
-Few mechanisms belong to sets that matter. So half of all draws come from another distribution: the shares of
-the mechanisms in the failures that earlier rounds have found. A weight for each draw corrects for that, so
-that the mean stays right whatever the distribution is. It depends on earlier batches only, so that all have
-the same mean and are uncorrelated: the standard error is that of the mean of the batches. What no batch has
-found is neither in the mean nor in the error. Of d=7 that matters: see ``docs/guides/fault_sets.md``.
+**Sequential draws.** A set is drawn one mechanism after the other. The next one flips the first check that
+the others violate, and is the likelier, the larger its odds, the fewer checks stay violated and the more
+T gates are reversed. If no check is violated, the next one begins another cluster. The last two are drawn
+among all pairs that restore the checks, in proportion to w f.
 
-Nothing here is from the search of ``logical_error_rate``. Both use the plan of the circuit, and f.
+**Weights.** The probability of a path is known, and several paths lead to the same set. With Q(S) their sum,
+the mean of Z w(S) f(S) / Q(S) is what is asked for, whatever the scores are. So draws may be aimed: a third
+of them take, in place of odds, the shares of mechanisms in the failures of earlier draws.
+
+Nothing here is from the search of ``logical_error_rate``, nor from the simulations. It reads the plan of the
+circuit; f is ``ClosedLaw``.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,177 +32,252 @@ import numpy.typing as npt
 
 import stim_nonclifford as snc
 from stim_nonclifford.generators.cultivation import cultivation_circuit
-from stim_nonclifford.simulation.compiler import RequestedOutputs
-from stim_nonclifford.simulation.engines.row_fates import fates_of_rows
 
-PILOT_DRAWS = 1 << 14
-MOST_DRAWS = 1 << 21
-ROUNDS = 3
-BLOCK = 1 << 19
+from .closed_law import ones, xor_at
+from .mechanism_tables import Completions, Noise, States, select
 
 Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 
+BATCH = 5_000
 
-@dataclass(frozen=True)
-class Halves:
-    """Distinct sets that were drawn.
 
-    Attributes:
-        members: int64, shape (n, size): their mechanisms.
-        weights: float64, shape (n,): how often each was drawn, corrected, divided by the number of draws.
-        checks: uint64, shape (n,): a linear hash of the checks that they flip.
-        keys: uint64, shape (n,): a linear hash of all bits that they flip.
+class Proposal:
+    """The probabilities of steps; see the description of the module.
+
+    Args:
+        noise: The mechanisms.
+        aim: float64, shape (n,): what takes the place of their odds in all steps but the last, if given.
+        alpha: Each violated check divides the score of a step by e^alpha.
+        gamma: The score grows with this power of one more than the number of reversed T gates.
     """
 
-    members: npt.NDArray[np.int64]
-    weights: Floats
-    checks: Words
-    keys: Words
+    def __init__(
+        self, noise: Noise, aim: Floats | None = None, alpha: float = 0.7, gamma: float = 1.5
+    ) -> None:
+        self.noise, self.aim = noise, noise.odds if aim is None else aim
+        self.fewer = np.exp(-alpha * np.arange(64 * noise.checks.shape[1] + 1))
+        self.more = (1.0 + np.arange(64 * noise.reversed_gates.shape[1] + 1)) ** gamma
+        size, gates = (ones(words).sum(axis=1) for words in (noise.checks, noise.reversed_gates))
+        first = self.aim if aim is not None else noise.odds * np.exp(-0.35 * size) * self.more[gates]
+        harmless = noise.odds * np.exp(-1.5 * size)
+        self.begin = first / first.sum() / 2 + harmless / harmless.sum() / 2
+
+    def _scores(self, states: States, candidates: Indices) -> Floats:
+        noise = self.noise
+        violated = distances(states.checks, noise.checks[candidates])
+        gates = distances(states.reversed_gates, noise.reversed_gates[candidates])
+        result: Floats = self.aim[candidates] * self.fewer[violated] * self.more[gates]
+        return result
+
+    def step(self, states: States, random: np.random.Generator) -> Indices:
+        """The next mechanism of each."""
+        chosen = np.zeros(len(states.checks), dtype=np.int64)
+        for check, at in states.groups(self.noise):
+            if check < 0:
+                chosen[at] = random.choice(len(self.begin), len(at), p=self.begin)
+                continue
+            candidates = self.noise.flipping[check]
+            sums = np.cumsum(self._scores(select(states, at), candidates), axis=1)
+            point = random.random(len(at)) * sums[:, -1]
+            chosen[at] = candidates[(sums < point[:, np.newaxis]).sum(axis=1)]
+        return chosen
+
+    def step_chances(self, states: States, nexts: Indices) -> Floats:
+        """The probabilities of next mechanisms, of which ``nexts`` has several for each: shape (n, m)."""
+        found = np.zeros(nexts.shape)
+        for check, at in states.groups(self.noise):
+            if check < 0:
+                found[at] = self.begin[nexts[at]]
+                continue
+            candidates = self.noise.flipping[check]
+            scores = self._scores(select(states, at), candidates)
+            place = np.minimum(np.searchsorted(candidates, nexts[at]), len(candidates) - 1)
+            own = np.take_along_axis(scores, place, axis=1) * (candidates[place] == nexts[at])
+            found[at] = own / scores.sum(axis=1, keepdims=True)
+        return found
+
+    def draw(self, weight: int, draws: int, random: np.random.Generator) -> Indices:
+        """Sets that pass the checks, int64, shape (n, weight): those draws that could be completed."""
+        noise, members = self.noise, np.zeros((draws, 0), dtype=np.int64)
+        for _ in range(weight - 2):
+            members = np.hstack([members, self.step(States.of(noise, members), random)[:, np.newaxis]])
+        states = States.of(noise, members)
+        passed = np.flatnonzero(~states.checks.any(axis=1))
+        pairs = noise.pairs[
+            random.choice(len(noise.pairs), len(passed), p=noise.pair_odds / noise.pair_odds.sum())
+        ]
+        found = Completions.of(noise, states)
+        # One of those of each owner: the largest of independent exponential numbers, divided by the scores.
+        late = random.exponential(size=len(found.owners)) / found.scores
+        first = np.lexsort([late, found.owners])
+        first = first[np.diff(found.owners[first], prepend=-1) != 0]
+        completed = np.hstack([members[found.owners[first]], found.pairs[first]])
+        sets = np.sort(np.vstack([np.hstack([members[passed], pairs]), completed]), axis=1)
+        return sets[(np.diff(sets, axis=1) > 0).all(axis=1)]
+
+
+def distances(left: Words, right: Words) -> Indices:
+    """The number of bits that differ, for all pairs: shape (number of the left, number of the right)."""
+    result = np.zeros((len(left), len(right)), dtype=np.int64)
+    for a, b in zip(left.T, right.T, strict=True):
+        result += ones(a[:, np.newaxis] ^ b)
+    return result
+
+
+def chances(proposals: Sequence[Proposal], sets: Indices, fails: Floats) -> Floats:
+    """The probability that a draw gives this set, by any path: its mean over the proposals.
+
+    Args:
+        proposals: At least one, all of the same noise.
+        sets: int64, shape (n, weight): sets that pass the checks.
+        fails: float64, shape (n,): the probabilities to be kept and wrong, not 0.
+    """
+    noise, weight = proposals[0].noise, sets.shape[1]
+    reached = np.zeros((len(proposals), 1 << weight, len(sets)))
+    reached[:, 0] = 1 / len(proposals)
+    total = np.zeros(len(sets))
+    for part in sorted(range(1 << weight), key=int.bit_count):
+        inside = [k for k in range(weight) if part >> k & 1]
+        outside = [k for k in range(weight) if not part >> k & 1]
+        at = np.flatnonzero(reached[:, part].any(axis=0))
+        if len(outside) < 2 or not len(at):
+            continue
+        states, rest = States.of(noise, sets[at][:, inside]), sets[at][:, outside]
+        if len(outside) > 2:
+            for proposal, table in zip(proposals, reached, strict=True):
+                steps = table[part, at, np.newaxis] * proposal.step_chances(states, rest)
+                for place, k in enumerate(outside):
+                    table[part | 1 << k, at] += steps[:, place]
+            continue
+        own, found = noise.odds[rest].prod(axis=1), Completions.of(noise, states)
+        sums = np.bincount(found.owners, found.scores, minlength=len(at))
+        is_passed = ~states.checks.any(axis=1)
+        last = np.where(
+            is_passed, own / noise.pair_odds.sum(), own * fails[at] / np.where(is_passed, 1.0, sums)
+        )
+        total[at] += reached[:, part, at].sum(axis=0) * last
+    return total
+
+
+@dataclass
+class Estimate:
+    """What draws of sets of one weight gave.
+
+    Attributes:
+        draws: Their number.
+        total: The sum of their values.
+        squares: The sum of the squares of their values.
+    """
+
+    draws: int = 0
+    total: float = 0.0
+    squares: float = 0.0
+
+    @property
+    def value(self) -> float:
+        """P(kept and wrong) of the weight."""
+        return self.total / max(self.draws, 1)
+
+    @property
+    def variance(self) -> float:
+        """The square of its standard error."""
+        return max(self.squares / max(self.draws, 1) - self.value**2, 0.0) / max(self.draws, 1)
+
+    @property
+    def hits(self) -> float:
+        """Effective hits."""
+        return self.total**2 / self.squares if self.squares else 0.0
 
 
 class ImportanceSampler:
-    """Sums over fault sets of a circuit, all of whose detectors postselect.
+    """Estimates of P(kept and wrong) for sets of so many mechanisms.
 
     Args:
-        circuit: The circuit. Its noise must be independent events, and no outcome may be a fair coin.
+        circuit: The circuit: T gates, and noise of independent events. All its detectors postselect.
+        weights: The numbers of mechanisms, at least 2 each.
         seed: Of the draws.
     """
 
-    def __init__(self, circuit: snc.Circuit, seed: int) -> None:
-        detectors = circuit.num_detectors
-        observables = range(detectors, detectors + circuit.num_observables)
-        self.plan = circuit.compile().detector_plan(RequestedOutputs.of(observables, range(detectors)))
-        if len(self.plan.coins) or (self.plan.sites >= 0).any():
-            raise ValueError("This example has no coins and no channels with exclusive errors.")
+    def __init__(self, circuit: snc.Circuit, weights: Sequence[int], seed: int) -> None:
+        self.noise, self.weights = Noise(circuit), tuple(weights)
         self.random = np.random.default_rng(seed)
-        odds = np.tanh(self.plan.rates)
-        self.total, self.nothing = float(odds.sum()), math.exp(-float(np.log1p(odds).sum()))
-        self.natural = odds / self.total
-        self.aimed = self.natural
-        self.found = np.zeros(len(odds))
-        self.rows = self.plan.effects.dense(self.plan.num_row_bits)
-        constant = np.zeros((1, self.plan.num_row_bits), dtype=np.bool_)
-        constant[0, self.plan.constant] = True
-        codes = self.random.integers(0, 2**64, self.plan.num_row_bits, dtype=np.uint64)
-        checks = slice(self.plan.num_checks)
-        self.check_hashes = xor_of(self.rows[:, checks], codes[checks])
-        self.key_hashes = xor_of(self.rows, codes)
-        self.target = xor_of(constant[:, checks], codes[checks])[0]
-        self.names = self.random.integers(0, 2**64, len(odds), dtype=np.uint64)
-        self.known, self.fates = np.zeros(0, dtype=np.uint64), np.zeros(0)
+        self.proposals = self.natural = [Proposal(self.noise, gamma=gamma) for gamma in (0.0, 1.5)]
+        self.shares = {weight: np.zeros(len(self.noise.odds)) for weight in self.weights}
+        self.estimates = {weight: Estimate() for weight in self.weights}
 
-    def drawn(self, size: int, draws: int) -> Halves:
-        """Draws sets, and keeps those whose mechanisms differ."""
-        chances = (self.natural + self.aimed) / 2
-        members = np.searchsorted(np.cumsum(chances), self.random.random((draws, size)) * chances.sum())
-        members = np.sort(members, axis=1)
-        members = members[(np.diff(members, axis=1) != 0).all(axis=1)]
-        names = self.names[members].sum(axis=1, dtype=np.uint64)
-        _, first, counts = np.unique(names, return_index=True, return_counts=True)
-        members = members[first]
-        weights = counts * (self.natural / chances)[members].prod(axis=1) / draws
-        return Halves(members, weights, xor_at(self.check_hashes, members), xor_at(self.key_hashes, members))
+    def sample(self, weight: int, draws: int = BATCH) -> None:
+        """Draws sets of one weight: about so many, the same number from each proposal. Pairs are listed."""
+        if weight == 2:
+            self.estimates[weight] = self._of_pairs()
+            return
+        noise, each = self.noise, -(-draws // len(self.proposals))
+        sets = np.vstack([proposal.draw(weight, each, self.random) for proposal in self.proposals])
+        fails = noise.law.kept_and_wrong(
+            xor_at(noise.reversed_gates, sets), xor_at(noise.flipped, sets)[:, 0]
+        )
+        distinct, first, counts = np.unique(sets[fails > 0], axis=0, return_index=True, return_counts=True)
+        fails = fails[fails > 0][first]
+        values = noise.nothing * noise.odds[distinct].prod(axis=1) * fails
+        values /= chances(self.proposals, distinct, fails)
+        estimate = self.estimates[weight]
+        estimate.draws += each * len(self.proposals)
+        estimate.total += float((counts * values).sum())
+        estimate.squares += float((counts * values**2).sum())
+        for member in distinct.T:
+            self.shares[weight] += np.bincount(member, counts * values, minlength=len(noise.odds))
 
-    def batch(self, weight: int, draws: int) -> tuple[float, int]:
-        """One estimate of P(kept and wrong, ``weight`` mechanisms), and the pairs of halves that matched."""
-        left, right = self.drawn(weight // 2, draws), self.drawn(weight - weight // 2, draws)
-        scale = self.nothing * self.total**weight / math.factorial(weight)
-        wrong, matches = 0.0, 0
-        for a, b in matching(left.checks ^ self.target, right.checks):
-            matches += len(a)
-            differ = np.ones(len(a), dtype=np.bool_)
-            for member in left.members.T:
-                differ &= (right.members[b] != member[a][:, np.newaxis]).all(axis=1)
-            a, b = a[differ], b[differ]
-            members = np.hstack([left.members[a], right.members[b]])
-            fates = self.fate(left.keys[a] ^ right.keys[b], members)
-            parts = scale * left.weights[a] * right.weights[b] * fates
-            wrong += float(parts.sum())
-            for member in members.T:
-                self.found += np.bincount(member, parts / weight, minlength=len(self.found))
-        if self.found.any():
-            self.aimed = self.found / self.found.sum()
-        return wrong, matches
+    def _of_pairs(self) -> Estimate:
+        noise = self.noise
+        gates, flipped = xor_at(noise.reversed_gates, noise.pairs), xor_at(noise.flipped, noise.pairs)[:, 0]
+        value = noise.nothing * float(noise.pair_odds @ noise.law.kept_and_wrong(gates, flipped))
+        return Estimate(1, value, value**2)
 
-    def fate(self, keys: Words, members: npt.NDArray[np.int64]) -> Floats:
-        """The probability that a shot is kept and wrong, for sets that pass the checks."""
-        distinct, first, which = np.unique(keys, return_index=True, return_inverse=True)
-        place = np.searchsorted(self.known, distinct)
-        is_new = ~np.isin(distinct, self.known)
-        fresh = members[first[is_new]]
-        found = np.zeros(len(fresh))
-        for begin in range(0, len(fresh), 1 << 16):
-            chosen = fresh[begin : begin + (1 << 16)]
-            rows = np.zeros((len(chosen), self.plan.num_row_bits), dtype=np.bool_)
-            for member in chosen.T:
-                rows ^= self.rows[member]
-            found[begin : begin + len(rows)] = fates_of_rows(self.plan, rows)[1]
-        self.known = np.insert(self.known, place[is_new], distinct[is_new])
-        self.fates = np.insert(self.fates, place[is_new], found)
-        values: Floats = self.fates[np.searchsorted(self.known, distinct)][which.ravel()]
-        return values
+    def aim(self) -> None:
+        """Aims a third of all draws at what earlier ones have found, and drops their estimates."""
+        found = [share / share.sum() for share in self.shares.values() if share.any()]
+        if found:
+            natural = self.noise.odds / self.noise.odds.sum()
+            aim = 0.1 * natural + 0.9 * np.mean(found, axis=0)
+            self.proposals = [*self.natural, Proposal(self.noise, aim, gamma=0.5)]
+        self.estimates = {weight: Estimate() for weight in self.weights}
 
-    def estimate(self, weight: int, batches: int, matches: int) -> tuple[float, float]:
-        """P(kept and wrong, ``weight`` mechanisms), with its standard error.
-
-        Args:
-            weight: The number of mechanisms.
-            batches: Independent estimates, at least 2.
-            matches: About how many pairs of halves are looked at in each.
-        """
-        draws = PILOT_DRAWS
-        for _ in range(ROUNDS):
-            _, seen = self.batch(weight, draws)
-            draws = int(min(max(draws * math.sqrt(matches / max(seen, 1)), PILOT_DRAWS), MOST_DRAWS))
-        values = np.array([self.batch(weight, draws)[0] for _ in range(batches)])
-        return float(values.mean()), float(values.std(ddof=1)) / math.sqrt(batches)
-
-
-def xor_of(rows: npt.NDArray[np.bool_], codes: Words) -> Words:
-    """The XOR of the codes of the bits that are 1, for each row."""
-    result: Words = np.bitwise_xor.reduce(np.where(rows, codes, np.uint64(0)), axis=1, initial=np.uint64(0))
-    return result
-
-
-def xor_at(codes: Words, members: npt.NDArray[np.int64]) -> Words:
-    """The XOR of the codes of the members of each set."""
-    result: Words = np.bitwise_xor.reduce(codes[members], axis=1)
-    return result
-
-
-def matching(left: Words, right: Words) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
-    """The positions of equal words, in blocks."""
-    order = np.argsort(right)
-    begins, ends = (np.searchsorted(right[order], left, side) for side in ("left", "right"))
-    hits = np.flatnonzero(ends > begins)
-    ends_of_hits = np.cumsum((ends - begins)[hits])
-    total = int(ends_of_hits[-1]) if len(hits) else 0
-    for begin in range(0, total, BLOCK):
-        numbers = np.arange(begin, min(begin + BLOCK, total))
-        at = np.searchsorted(ends_of_hits, numbers, "right")
-        yield hits[at], order[ends[hits[at]] - ends_of_hits[at] + numbers]
+    def run(self, seconds: float) -> None:
+        """Draws sets of all weights for so much processor time; the first third learns where to aim."""
+        begin = time.process_time()
+        while True:
+            for weight in self.weights:
+                self.sample(weight)
+            used = time.process_time() - begin
+            if used > seconds:
+                return
+            if used < seconds / 3 or self.proposals is self.natural:
+                self.aim()
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Runs the example."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--d", type=int, default=5, choices=(3, 5, 7), help="distance")
+    parser.add_argument("--distance", type=int, default=5, choices=(3, 5, 7), help="of the circuit")
     parser.add_argument("--p", type=float, default=1e-3, help="strength of the noise")
-    parser.add_argument("--min_weight", type=int, default=1, help="the fewest, if smaller sets are harmless")
-    parser.add_argument("--max_weight", type=int, default=8, help="the most mechanisms of a set")
-    parser.add_argument("--batches", type=int, default=8, help="independent estimates of each weight")
-    parser.add_argument("--matches", type=int, default=1_000_000, help="sets looked at in a batch, about")
+    parser.add_argument(
+        "--weights", type=int, nargs="+", default=[3, 4, 5, 6, 7], help="numbers of mechanisms"
+    )
+    parser.add_argument("--seconds", type=float, default=60.0, help="processor time of the draws")
     parser.add_argument("--seed", type=int, default=1, help="seed of the draws")
     arguments = parser.parse_args(argv)
-    circuit = snc.Circuit(cultivation_circuit(distance=arguments.d, p=arguments.p))
-    sampler = ImportanceSampler(circuit, arguments.seed)
-    total = variance = 0.0
-    for weight in range(arguments.min_weight, arguments.max_weight + 1):
-        value, error = sampler.estimate(weight, arguments.batches, arguments.matches)
-        total, variance = total + value, variance + error**2
-        print(f"weight {weight}: {value:.4g} ± {error:.1g}", flush=True)
-    print(f"P(kept and wrong) = {total:.5g} ± {math.sqrt(variance):.1g}, from up to {weight} mechanisms")
+    circuit = snc.Circuit(cultivation_circuit(distance=arguments.distance, p=arguments.p))
+    sampler = ImportanceSampler(circuit, arguments.weights, arguments.seed)
+    sampler.run(arguments.seconds)
+    for weight, found in sampler.estimates.items():
+        print(
+            f"weight {weight}: {found.value:.4g} ± {math.sqrt(found.variance):.1g}"
+            f" ({found.draws} draws, {found.hits:.1f} effective hits)"
+        )
+    total = sum(found.value for found in sampler.estimates.values())
+    error = math.sqrt(sum(found.variance for found in sampler.estimates.values()))
+    print(f"P(kept and wrong) = {total:.5g} ± {error:.1g} of these weights")
 
 
 if __name__ == "__main__":

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import doctest
 import json
+import math
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 import sinter
 
@@ -17,10 +19,12 @@ import examples.cultivation.the_table
 import examples.rates
 import examples.teleported_t
 import stim_nonclifford as snc
+from examples.cultivation.closed_law import xor_at
 from examples.cultivation.failures import examine
 from examples.cultivation.importance_sampling import ImportanceSampler
 from examples.cultivation.published import EXACT, FEWEST_FAULTS, TABLE_II
 from stim_nonclifford.generators.cultivation import cultivation_circuit
+from stim_nonclifford.simulation.engines.row_fates import fates_of_rows
 
 ROOT = Path(__file__).parents[2]
 PNG = b"\x89PNG"
@@ -273,15 +277,35 @@ def test_readme_names_every_example() -> None:
         assert file.name == "__init__.py" or f"`{file.name}`" in readme
 
 
-@pytest.mark.slow
-def test_importance_sampling_agrees_with_the_search() -> None:
-    circuit = snc.Circuit(cultivation_circuit(distance=3, p=1e-3))
-    exact = circuit.logical_error_rate(postselection_mask="all", seed=1)
-    sampler = ImportanceSampler(circuit, seed=1)
-    for weight in (2, 3):
-        value, error = sampler.estimate(weight, batches=12, matches=20_000)
-        # With 12 batches, |t| is above 12 in about one of 10^7 runs. Below 5%, the comparison means something.
-        assert exact.weights[weight].method == "exact"
-        expected = exact.weights[weight].kept_and_wrong
-        assert abs(value - expected) < 12 * error
-        assert 0 < error < 0.05 * expected
+def test_the_closed_law_is_that_of_the_engines() -> None:
+    sampler = ImportanceSampler(snc.Circuit(cultivation_circuit(distance=3, p=1e-3)), [3], seed=1)
+    noise, plan = sampler.noise, sampler.noise.law.plan
+    sets = np.random.default_rng(2).integers(0, len(noise.odds), (3000, 3))
+    rows = np.bitwise_xor.reduce(plan.effects.dense(plan.num_row_bits)[sets], axis=1)
+    rows[:, : plan.num_checks] = False  # laws do not depend on the noise-only checks
+    expected = fates_of_rows(plan, rows)[1]
+    found = noise.law.kept_and_wrong(xor_at(noise.reversed_gates, sets), xor_at(noise.flipped, sets)[:, 0])
+    np.testing.assert_allclose(found, expected, atol=1e-14)
+    assert np.count_nonzero(found) > 300
+
+
+@pytest.mark.parametrize(
+    ("distance", "weights", "draws"),
+    [(3, [2, 3], 6000), pytest.param(5, [3, 4], 40_000, marks=pytest.mark.slow)],
+)
+def test_importance_sampling_agrees_with_the_search(distance: int, weights: list[int], draws: int) -> None:
+    circuit = snc.Circuit(cultivation_circuit(distance=distance, p=1e-3))
+    listed = circuit.malignant_sets(max_weight=max(weights), postselection_mask="all")
+    sampler = ImportanceSampler(circuit, weights, seed=1)
+    for number in (draws // 6, draws):
+        sampler.aim()
+        for weight in weights:
+            sampler.sample(weight, number)
+    for weight, found in sampler.estimates.items():
+        expected = sum(s.probability * s.kept_and_wrong for s in listed if s.weight == weight)
+        if weight == 2:
+            assert found.value == pytest.approx(expected, rel=1e-9)
+            continue
+        # Of right estimates, one in about 10^6 is farther than five standard errors.
+        error = math.sqrt(found.variance)
+        assert abs(found.value - expected) < 5 * error < 0.75 * expected, (weight, found)

@@ -51,6 +51,9 @@ SMALLER = {
 }
 """What a page does with many shots is run with few."""
 
+QUICK = (ROOT / "README.md", ROOT / "docs/start")
+"""The pages that everybody reads are run by the quick tests, the others by the slow ones."""
+
 
 SINTER = """
 from sinter._command._main import main
@@ -104,7 +107,17 @@ def command_line_tools(python: Path, folder: Path) -> str:
     return f"{python.parent}{os.pathsep}{folder}{os.pathsep}{os.environ['PATH']}"
 
 
-@pytest.mark.parametrize("page", list(filter(with_code, PAGES)), ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(
+            page,
+            id=str(page.relative_to(ROOT)),
+            marks=() if any(page.is_relative_to(quick) for quick in QUICK) else pytest.mark.slow,
+        )
+        for page in filter(with_code, PAGES)
+    ],
+)
 def test_blocks_run(page: Path, wheel_python: Path, tmp_path: Path) -> None:
     if page.name == "gpu.md":
         try:

@@ -99,6 +99,8 @@ def read_channel(instruction: stim.CircuitInstruction, table: Table) -> TaggedCh
         ValueError: The tag names a channel but is malformed, has impossible values, or is on another
             instruction than its carrier.
     """
+    if not instruction.tag:  # most instructions, each of which is asked about several times
+        return None
     found, definition = _found(instruction, table)
     if found is None or definition is None or instruction.name == definition.remains:
         return None
@@ -202,7 +204,7 @@ def bare_channel(instruction: stim.CircuitInstruction, channel: TaggedChannel) -
 def _found(
     instruction: stim.CircuitInstruction, table: Table
 ) -> tuple[re.Match[str] | None, ChannelDefinition | None]:
-    found = _TAG.fullmatch(instruction.tag) if instruction.tag else None
+    found = _TAG.fullmatch(instruction.tag)
     if instruction.name in ANNOTATIONS:  # which may have any note
         return None, None
     return found, table.get(found["word"]) if found else None

@@ -42,6 +42,9 @@ Words = npt.NDArray[np.uint64]
 
 BATCH = 5_000
 
+ENOUGH = 100
+"""Fewer effective hits come out low more often than high, and give too small an error."""
+
 
 class Proposal:
     """The probabilities of steps; see the description of the module.
@@ -273,7 +276,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     for weight, found in sampler.estimates.items():
         print(
             f"weight {weight}: {found.value:.4g} ± {math.sqrt(found.variance):.1g}"
-            f" ({found.draws} draws, {found.hits:.1f} effective hits)"
+            f" ({found.draws} draws, {found.hits:.1f} effective hits"
+            f"{', too few for the error to be right' if weight > 2 and found.hits < ENOUGH else ''})"
         )
     total = sum(found.value for found in sampler.estimates.values())
     error = math.sqrt(sum(found.variance for found in sampler.estimates.values()))

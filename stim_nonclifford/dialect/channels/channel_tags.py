@@ -19,6 +19,7 @@ __all__ = [
     "ChannelDefinition",
     "TaggedChannel",
     "bare_channel",
+    "check_free_tag",
     "probability_problem",
     "read_channel",
     "remains_of_channel",
@@ -199,6 +200,23 @@ def bare_channel(instruction: stim.CircuitInstruction, channel: TaggedChannel) -
     _, space, targets = str(plain).partition(" ")
     values = f"({', '.join(map(repr, channel.values))})" if channel.values else ""
     return f"{channel.name}{values}{space}{targets}"
+
+
+def check_free_tag(name: str, tag: str | None, count: str) -> None:
+    """Checks that an instruction whose arguments become its tag has no other tag.
+
+    Args:
+        name: Its name.
+        tag: Its tag, or None.
+        count: How many probabilities are its arguments, in a word.
+
+    Raises:
+        ValueError: There is a tag.
+    """
+    if tag:
+        raise ValueError(
+            f"{name} with {count} probabilities cannot have a tag, as a tag stands for them. Leave it out."
+        )
 
 
 def _found(

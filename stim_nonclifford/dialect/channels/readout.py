@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import stim
 
-from .channel_tags import ANNOTATIONS, probability_problem
+from .channel_tags import ANNOTATIONS, check_free_tag, probability_problem
 
 __all__ = [
     "READOUT_NOISE",
@@ -148,10 +148,7 @@ def readout_head(name: str, tag: str | None, arguments: Sequence[float]) -> str 
     """
     if len(arguments) != 2 or name not in _WITH_ALIASES:
         return None
-    if tag:
-        raise ValueError(
-            f"{name} with two probabilities cannot have a tag, as a tag stands for them. Leave it out."
-        )
+    check_free_tag(name, tag, "two")
     noise = _checked(*arguments)
     return f"{name}[{noise.tag}]({noise.number!r})"
 

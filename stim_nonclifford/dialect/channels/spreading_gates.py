@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import stim
 
-from .channel_tags import read_channel, tagged_channel
+from .channel_tags import check_free_tag, read_channel, tagged_channel
 from .leakage import LEAKAGE
 
 __all__ = ["SPREADING_GATES", "spreading_head", "spreads", "with_spread_behind_gates"]
@@ -45,10 +45,7 @@ def spreading_head(name: str, tag: str | None, arguments: Sequence[float]) -> st
     """
     if len(arguments) != len(_SPREAD.parameters) or name not in SPREADING_GATES:
         return None
-    if tag:
-        raise ValueError(
-            f"{name} with four probabilities cannot have a tag, as a tag stands for them. Leave it out."
-        )
+    check_free_tag(name, tag, "four")
     return f"{name}[{tagged_channel(_SPREAD, [0, 1], arguments).tag}]"
 
 

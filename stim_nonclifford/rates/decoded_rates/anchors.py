@@ -124,7 +124,7 @@ class Chains:
         return self.renewed >= RENEWED
 
     def have_settled(self, sweeps: int) -> bool:
-        """Whether that is so, or nothing else is to be expected after so many sweeps."""
+        """Whether the chains are renewed, or have taken so many sweeps that more would hardly renew them."""
         return self.are_renewed or sweeps >= _PATIENCE * len(self.log_rates) ** 2
 
     def can_be_believed(self, sweeps: int) -> bool:

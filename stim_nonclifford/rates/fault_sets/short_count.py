@@ -26,7 +26,13 @@ _MAX_WIDTH = 16
 
 @contextlib.contextmanager
 def saying_what_counts_tell(plan: SamplingPlan, relative_error: float, threads: int) -> Iterator[None]:
-    """Completes the message of a search that is refused; arguments as below."""
+    """Completes the message of a search that is refused.
+
+    Args:
+        plan: That of the circuit; of several circuits, that of the one with the strongest noise.
+        relative_error: See ``what_counts_tell``.
+        threads: Number of threads.
+    """
     try:
         yield
     except WrongToolError as error:

@@ -22,6 +22,7 @@ from ..support.oracle.agreement import p_value
 from ..support.oracle.density_matrix import final_density_matrix, used_qubits
 from ..support.oracle.random_circuits import CLIFFORD_FAMILIES, Family, mirrored_circuit, random_circuit
 from ..support.rates.error_models import symptoms
+from ..support.seeds import seeds
 
 ALPHA = 1e-7
 """Probability of a false alarm in the statistical test, over all of its comparisons."""
@@ -111,7 +112,7 @@ def test_proxies_have_the_tableau_of_the_plain_circuit() -> None:
             np.testing.assert_allclose(found, expected, atol=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", seeds(4, quick=2))
 def test_the_default_model_is_that_of_the_plain_circuit(seed: int) -> None:
     """And both models, where exact, have the distribution that is sampled: circuits of seeds [seed, 0], ..."""
     families = CLIFFORD_FAMILIES - {Family.EXOTIC_NOISE}

@@ -95,7 +95,9 @@ def test_malignant_sets_are_listed_with_their_faults() -> None:
     assert len(data_of(page_of(circuit, postselection_mask="all", most_sets=1))["sets"]) == 1
 
 
-@pytest.mark.parametrize("task", ["surface_code:rotated_memory_x", "repetition_code:memory"])
+@pytest.mark.parametrize(
+    "task", [pytest.param("surface_code:rotated_memory_x", marks=pytest.mark.slow), "repetition_code:memory"]
+)
 def test_frames_flip_what_the_compiler_says(task: str) -> None:
     circuit = Circuit.generated(
         task,

@@ -24,6 +24,7 @@ from stim_nonclifford.simulation.engines.reference import fate_of_row
 from stim_nonclifford.simulation.plan import SamplingPlan
 
 from ...support.rates.fault_set_cases import FewExactWeights, estimate, rate_of_anything
+from ...support.seeds import seeds
 from .search.test_fault_sets_exact import Mask, example, plan_of
 
 ANNOTATIONS = {"DETECTOR", "OBSERVABLE_INCLUDE", "QUBIT_COORDS", "SHIFT_COORDS"}
@@ -99,7 +100,7 @@ def parts_of_lines(circuit: stim.Circuit, plan: SamplingPlan) -> list[dict[int, 
     return [{line: rate / sum(lines.values()) for line, rate in lines.items()} for lines in of_mechanism]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", seeds(4, quick=2))
 def test_shares_equal_complete_sums(seed: int) -> None:
     compared = 0
     for k in range(20):

@@ -19,6 +19,7 @@ from stim_nonclifford.simulation.plan import SamplingPlan, SparseRows
 
 from ...support.engines.engine_cases import FIXED, SEED, RememberedReference, plans_of
 from ...support.oracle.random_circuits import seeded_circuits
+from ...support.seeds import seeds
 
 pytestmark = pytest.mark.filterwarnings("ignore::stim_nonclifford.RandomObservableWarning")
 """Bits are compared here, whatever they mean: some observables are random without noise."""
@@ -91,7 +92,7 @@ def test_fixed_circuits(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         assert_same_in_both_forms(monkeypatch, plan, 1010, 40, f"{name}, {kind}")
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(8, quick=4))
 def test_random_circuits(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     for k, rng, circuit in seeded_circuits(seed, 4, num_qubits=2 + seed % 4, num_operations=30):
         for kind, plan in plans_of(str(circuit)):
@@ -100,7 +101,7 @@ def test_random_circuits(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("kind", ["detectors", "kept"])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(6, quick=2))
 def test_random_effects(seed: int, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Effects and coins flip none to 300 outputs, besides checks and signature; some effects have a site."""
     rng = np.random.default_rng(seed)

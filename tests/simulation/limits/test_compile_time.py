@@ -25,7 +25,7 @@ TEXTS_AND_SECONDS = [
     # A fair coin in each round: 3 GB.
     ("RX 9\nT 9\nMX 9\nREPEAT 50000 {\n    RX 0\n    MR 0\n    DETECTOR rec[-1]\n}", 12),
     ("REPEAT 1000 {\n    R_X(0.1) 0\n    M 0\n}\nDETECTOR rec[-1]", 8),
-    ("REPEAT 50000 {\n    R 0\n    H 0\n    T 0\n    H 0\n    M 0\n}", 20),
+    ("REPEAT 20000 {\n    R 0\n    H 0\n    T 0\n    H 0\n    M 0\n}", 8),
     ("H 0 1\nCCX 2 0 1\nREPEAT 100000 {\n    M 0 1 2\n}", 8),  # 20 s
     # More than a minute.
     (

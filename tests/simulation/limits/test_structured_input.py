@@ -31,6 +31,7 @@ def test_many_coordinates_are_refused() -> None:
             call()
 
 
+@pytest.mark.slow
 def test_long_effects_are_refused_in_time() -> None:
     # An error before a measurement flips all later records, whose number of bits grows quadratically.
     circuit = snc.Circuit("R 0 1 2\nH 0\nT 0\n" + "MYY(0.2) 2 0 0 1\n" * 100_000)

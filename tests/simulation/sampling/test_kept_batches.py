@@ -102,6 +102,7 @@ def test_nothing_is_kept() -> None:
     assert len(batches) < 100
 
 
+@pytest.mark.slow
 def test_memory_is_flat() -> None:
     """All of 10^8 shots would take 1.2 GB."""
     output = finished_program(

@@ -127,7 +127,7 @@ def looked_at(case: Case, seed: int, kept_only: bool = False) -> Exploration:
     return known
 
 
-@pytest.mark.parametrize("kept_only", [False, True])
+@pytest.mark.parametrize("kept_only", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("seed", seeds(NUM_SEEDS, quick=1))
 def test_every_weight(seed: int, kept_only: bool) -> None:
     compared = 0

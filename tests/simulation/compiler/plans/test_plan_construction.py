@@ -41,7 +41,7 @@ def assert_arrays_are_consistent(plan: SamplingPlan) -> None:
         assert deadline == max(flipping, default=-1)
 
 
-@pytest.mark.parametrize("seed", seeds(20, quick=8))
+@pytest.mark.parametrize("seed", seeds(20, quick=4))
 def test_random_circuits(seed: int) -> None:
     """Of the seeds [15, seed, 0], ...: any records reported, any postselected on."""
     kinds: set[int] = set()

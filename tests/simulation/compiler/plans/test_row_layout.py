@@ -107,7 +107,7 @@ def noise_only_sums(outcomes: Sequence[int], postselected: Sequence[int]) -> lis
     return [m for m in map(mask, subsets) if not any((effect & m).bit_count() % 2 for effect in outcomes)]
 
 
-@pytest.mark.parametrize("seed", seeds(20, quick=8))
+@pytest.mark.parametrize("seed", seeds(20, quick=4))
 def test_no_bit_too_many(seed: int) -> None:
     """Checks are as many as noise can tell apart, signature bits as many as are then left. Seeds [12, seed, k]."""
     most_signature_bits = most_checks = 0

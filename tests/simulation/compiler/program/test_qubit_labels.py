@@ -147,7 +147,9 @@ def test_qubits_are_those_that_something_is_done_to() -> None:
             "M {0}\nH {0}\nCX {1}\nM {0}",
             "The circuit uses 60,000 qubits, up to 60,000 of which are connected",
         ),
-        ("RX {0}\nT {0}\nCX {1}\nMX {0}", "The circuit uses 60,000 qubits"),
+        pytest.param(
+            "RX {0}\nT {0}\nCX {1}\nMX {0}", "The circuit uses 60,000 qubits", marks=pytest.mark.slow
+        ),
     ],
 )
 def test_too_many_connected_qubits(text: str, message: str) -> None:

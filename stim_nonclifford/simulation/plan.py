@@ -88,7 +88,7 @@ _ONES_PER_ENTRY = 4
 """Flipping up to this many bits takes as long as flipping one."""
 
 _WORDS_PER_ONE = 4
-"""XORing this many words takes about as long as flipping one bit; see ``docs/results/performance.md``."""
+"""XORing so many words takes about as long as flipping one bit: ``python -m benchmarks.compare lists``."""
 
 _FORM: Literal["words", "lists"] | None = None
 """The form of all tables of rows, in place of the faster one. Shots do not depend on it; tests set it."""

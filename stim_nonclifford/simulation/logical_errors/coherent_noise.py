@@ -3,7 +3,7 @@
 The twirl takes each rotation by itself, as an error with probability sin(πa/2)². Rotations about the same
 Pauli add up before anything measures them. As long as they add up to little, a decoder that knows of the
 errors is right more often. Beyond a quarter of a half-turn, the rotation is nearer to S than to nothing, and
-the errors of its parts say little about it. ``docs/guides/decoding.md`` has what was measured.
+the errors of its parts say little about it. ``docs/results/decoders.md`` has what was measured.
 """
 
 from __future__ import annotations

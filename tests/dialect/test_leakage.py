@@ -388,6 +388,10 @@ def test_heralds_announce_the_errors_of_partners_in_models() -> None:
         }
         assert errors[0, 1] > errors[1,]
         assert errors[0, 2] > errors[2,]
+    # A correlated error would end a chain of others: between them no error is announced.
+    chain = snc.Circuit(f"E(0.5) X3\n{text}\nELSE_CORRELATED_ERROR(0.5) X4").to_stim()
+    names = [part.name for part in with_averaged_leakage(chain, flags=True)]
+    assert (names.count("E"), names.count("PAULI_CHANNEL_1")) == (1, 2)
 
 
 def flip_rates(model: stim.DetectorErrorModel) -> list[float]:

@@ -7,8 +7,9 @@ In truth, a qubit that is leaked at one place mostly is so at the next one, too.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import stim
 
@@ -47,7 +48,8 @@ def with_averaged_leakage(circuit: stim.Circuit, *, flags: bool = False) -> stim
     With ``flags``, errors of a leaked qubit flip its next herald, too, so that decoders can use heralds. In a
     model of independent errors, they do so as often as the rate of the herald allows: each of n errors that
     a herald announces has, given the herald, a probability of about 1/n. A herald is the record of a further
-    qubit then, the flag.
+    qubit then, the flag. They do not if a chain of correlated errors has other instructions in between, which
+    further correlated errors would end.
 
     Args:
         circuit: The circuit.
@@ -75,10 +77,19 @@ def with_averaged_leakage(circuit: stim.Circuit, *, flags: bool = False) -> stim
     if not has_leakage(circuit):
         return circuit
     instructions = list(unrolled(circuit))
-    averages = _Averages(circuit.num_qubits if flags else None, leakage_models(instructions))
+    announces = flags and not _has_interrupted_chain(instructions)
+    averages = _Averages(circuit.num_qubits if announces else None, leakage_models(instructions))
     for instruction in instructions:
         averages.add(instruction)
     return averages.circuit()
+
+
+def _has_interrupted_chain(instructions: Sequence[stim.CircuitInstruction]) -> bool:
+    """Whether anything stands between the correlated errors of a chain."""
+    return any(
+        part.name == "ELSE_CORRELATED_ERROR" and before.name not in ("E", "ELSE_CORRELATED_ERROR")
+        for before, part in pairwise(instructions)
+    )
 
 
 @dataclass

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 import stim
 
 from .channels.channel_tags import tagged_channel, text_of_channel
-from .channels.readout import readout_head
-from .channels.spreading_gates import spreading_head
+from .channels.readout import NOISY_MEASUREMENTS, readout_head
+from .channels.spreading_gates import SPREADING_GATES, spreading_head
 from .channels.table import CHANNELS
 from .expectation_values import EXP_VAL, tagged_expectation
 from .feed_forward.conditional import PRODUCT_GATES, conditional_gate, refusal, rotation_gate_name
@@ -127,6 +128,8 @@ def tagged_text(found: re.Match[str]) -> str:
     Raises:
         ValueError: Arguments, tag or targets do not fit the gate.
     """
+    if _is_plain(found["name"], found["parens"] is not None):
+        return found.group()
     name, note, targets = found["name"].upper(), found["tag"], found["targets"]
     if name == EXP_VAL:
         _check_bare(name, has_tag=note is not None, has_arguments=found["parens"] is not None)
@@ -162,6 +165,15 @@ def tagged_text(found: re.Match[str]) -> str:
         targets = _products(name, form.product, words)
     gate = NonCliffordGate(definition.name, angles, note or "")
     return f"{form.carrier}[{tag_of(gate, form)}]{targets}"
+
+
+@lru_cache(maxsize=1024)
+def _is_plain(name: str, has_arguments: bool) -> bool:
+    """Whether an instruction of this name is passed to Stim as it is, whatever its arguments."""
+    upper = name.upper()
+    is_own = upper == EXP_VAL or upper in CHANNELS or upper in PRODUCT_GATES
+    takes_more = has_arguments and (upper in NOISY_MEASUREMENTS or upper in SPREADING_GATES)
+    return not (is_own or takes_more or gate_named(upper) or refusal(upper))
 
 
 def _without_control(definition: GateDefinition) -> str:

@@ -381,21 +381,22 @@ def with_checked_tags(circuit: stim.Circuit) -> stim.Circuit:
 
 def first_wrong_tag(circuit: stim.Circuit) -> str | None:
     """What is wrong with a misused tag of a circuit, or None; REPEAT blocks may be 100 deep."""
-    if is_too_deep(circuit):
-        return TOO_DEEP
-    # Not recursive, as there: bodies may be large.
-    blocks = [circuit]
+    # Not recursive, as in is_too_deep: bodies may be large.
+    blocks, problem = [(circuit, 0)], None
     while blocks:
-        for instruction in blocks.pop():
+        block, depth = blocks.pop()
+        if depth > MAX_NESTING:
+            return TOO_DEEP
+        for instruction in block:
             if isinstance(instruction, stim.CircuitRepeatBlock):
-                blocks.append(instruction.body_copy())
-                continue
-            try:
-                if not instruction.tag or not spreads(instruction):
-                    gate_from_tag(instruction)
-            except ValueError as error:
-                return f"{error}"
-    return None
+                blocks.append((instruction.body_copy(), depth + 1))
+            elif instruction.tag and problem is None:
+                try:
+                    if not spreads(instruction):
+                        gate_from_tag(instruction)
+                except ValueError as error:
+                    problem = f"{error}"
+    return problem
 
 
 def is_too_deep(circuit: stim.Circuit, limit: int = MAX_NESTING) -> bool:

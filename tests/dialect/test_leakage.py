@@ -9,6 +9,7 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
+from stim_nonclifford.circuit.rewriting.leakage import with_averaged_leakage
 from stim_nonclifford.simulation.compiler import RequestedOutputs
 
 from ..support.laws.exact import exact_outputs, largest_difference, mask_of, num_rows
@@ -354,6 +355,43 @@ def test_error_models_have_the_marginals_of_models() -> None:
         M 0
     """
     assert circuit.pauli_twirl().approx_equals(snc.Circuit(expected), atol=1e-12)
+
+
+def test_heralds_announce_the_errors_of_partners_in_models() -> None:
+    """Each error has the rate that it has without heralds, and most of them flip the herald, whose rate is its own."""
+    text = "RX 2\nLEAKAGE_PARTNER(0.1, 0.3, 0.2) 0\nLEAKAGE(0.02) 0\nCX 0 1\nCZ 0 2\nHERALD_LEAKAGE_EVENT(0.05) 0\nR 0"
+    circuit = snc.Circuit(f"{text}\nM 1\nMX 2\nDETECTOR rec[-3]\nDETECTOR rec[-2]\nDETECTOR rec[-1]")
+    rates: dict[str, float] = {}
+    chains: list[float] = []  # the rate of the flag in each chain
+    nothing = 1.0
+    for part in with_averaged_leakage(circuit.to_stim(), flags=True):
+        if part.name == "E":
+            nothing = 1.0
+            chains.append(0.0)
+        if part.name in ("E", "ELSE_CORRELATED_ERROR"):
+            error, *flag = part.targets_copy()
+            p = nothing * part.gate_args_copy()[0]
+            nothing -= p
+            rates[f"{error.pauli_type}{error.value}"] = rates.get(f"{error.pauli_type}{error.value}", 0.0) + p
+            chains[-1] += p * len(flag)
+    paulis = {"X1": 0.25, "Y1": 0.25, "Z1": 0.25, "X2": 0.2, "Y2": 0.2, "Z2": 0.3}
+    assert rates == pytest.approx({error: 0.02 * p for error, p in paulis.items()}, abs=1e-12)
+    assert pytest.approx((1 - 2 * chains[0]) * (1 - 2 * chains[1]), abs=1e-12) == 1 - 2 * 0.019
+    for kind in ("s_proxy", "noise_only"):
+        model = circuit.detector_error_model(kind=kind, approximate_disjoint_errors=True)
+        # The model takes errors that exclude each other for independent ones: a difference of second order.
+        assert flip_rates(model) == pytest.approx([0.019, 0.01, 0.01], abs=2e-4)
+        errors = {
+            tuple(sorted(t.val for t in e.targets_copy())): e.args_copy()[0]
+            for e in model
+            if e.type == "error"
+        }
+        assert errors[0, 1] > errors[1,]
+        assert errors[0, 2] > errors[2,]
+    # A correlated error would end a chain of others: between them no error is announced.
+    chain = snc.Circuit(f"E(0.5) X3\n{text}\nELSE_CORRELATED_ERROR(0.5) X4").to_stim()
+    names = [part.name for part in with_averaged_leakage(chain, flags=True)]
+    assert (names.count("E"), names.count("PAULI_CHANNEL_1")) == (1, 2)
 
 
 def flip_rates(model: stim.DetectorErrorModel) -> list[float]:

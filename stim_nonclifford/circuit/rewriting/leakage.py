@@ -7,8 +7,9 @@ In truth, a qubit that is leaked at one place mostly is so at the next one, too.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import stim
 
@@ -47,7 +48,8 @@ def with_averaged_leakage(circuit: stim.Circuit, *, flags: bool = False) -> stim
     With ``flags``, errors of a leaked qubit flip its next herald, too, so that decoders can use heralds. In a
     model of independent errors, they do so as often as the rate of the herald allows: each of n errors that
     a herald announces has, given the herald, a probability of about 1/n. A herald is the record of a further
-    qubit then, the flag.
+    qubit then, the flag. They do not if a chain of correlated errors has other instructions in between, which
+    further correlated errors would end.
 
     Args:
         circuit: The circuit.
@@ -75,10 +77,19 @@ def with_averaged_leakage(circuit: stim.Circuit, *, flags: bool = False) -> stim
     if not has_leakage(circuit):
         return circuit
     instructions = list(unrolled(circuit))
-    averages = _Averages(circuit.num_qubits if flags else None, leakage_models(instructions))
+    announces = flags and not _has_interrupted_chain(instructions)
+    averages = _Averages(circuit.num_qubits if announces else None, leakage_models(instructions))
     for instruction in instructions:
         averages.add(instruction)
     return averages.circuit()
+
+
+def _has_interrupted_chain(instructions: Sequence[stim.CircuitInstruction]) -> bool:
+    """Whether anything stands between the correlated errors of a chain."""
+    return any(
+        part.name == "ELSE_CORRELATED_ERROR" and before.name not in ("E", "ELSE_CORRELATED_ERROR")
+        for before, part in pairwise(instructions)
+    )
 
 
 @dataclass
@@ -90,8 +101,9 @@ class _Mixing:
         probability: The probability.
         leaked: The probability of that and that the cause, a qubit, has been leaked ever since.
         lost: The same for a lost one.
-        announced: The exponent (see ``_exponent``) of each of the three errors that flips the flag, too.
+        announced: The exponent (see ``_exponent``) of those of its errors that flip the flag, too.
         flag: A further qubit.
+        paulis: With a model of partners, the probabilities of X, Y and Z errors in place of the mixing.
     """
 
     qubit: int
@@ -100,6 +112,42 @@ class _Mixing:
     lost: float = 0.0
     announced: float = 0.0
     flag: int = 0
+    paulis: tuple[float, ...] | None = None
+
+    def most_announced(self, p: float, *, of_loss: bool) -> float:
+        """The exponent of its errors that a herald which reports with probability p can announce."""
+        happens = p * (self.lost if of_loss else self.leaked)
+        if self.paulis is not None:
+            return _exponent(happens * sum(self.paulis))
+        return 3 * _exponent_of_mixing(happens) if self.probability < 1 else math.inf
+
+    def append_to(self, circuit: stim.Circuit) -> None:
+        """Appends its errors."""
+        if self.paulis is not None:
+            self._append_partner_errors(circuit, self.paulis)
+            return
+        rest, each = self.probability, self.announced / 3
+        if each > 0:
+            rest = -math.expm1(2 * (each - _exponent_of_mixing(rest)))
+        if rest > 0:
+            circuit.append("DEPOLARIZE1", [self.qubit], _MIX * rest)
+        for pauli in "XYZ" if each > 0 else "":
+            errors = [stim.target_pauli(self.qubit, pauli), stim.target_x(self.flag)]
+            circuit.append("E", errors, _probability(each))
+
+    def _append_partner_errors(self, circuit: stim.Circuit, paulis: tuple[float, ...]) -> None:
+        """Appends errors that exclude each other; those that flip the flag come first."""
+        share = _probability(self.announced) / sum(paulis)
+        if share <= 0:
+            circuit.append("PAULI_CHANNEL_1", [self.qubit], [self.probability * p for p in paulis])
+            return
+        name, nothing = "E", 1.0
+        for each, flag in ((share, [stim.target_x(self.flag)]), (self.probability - share, [])):
+            for pauli, p in zip("XYZ", paulis, strict=True):
+                if each * p > 0:
+                    errors = [stim.target_pauli(self.qubit, pauli), *flag]
+                    circuit.append(name, errors, min(1.0, each * p / nothing))
+                    name, nothing = "ELSE_CORRELATED_ERROR", nothing - each * p
 
 
 class _Averages:
@@ -115,17 +163,10 @@ class _Averages:
         """The circuit so far."""
         result = stim.Circuit()
         for part in self.parts:
-            if not isinstance(part, _Mixing):
+            if isinstance(part, _Mixing):
+                part.append_to(result)
+            else:
                 result.append(part)
-                continue
-            rest = part.probability
-            if part.announced > 0:
-                rest = -math.expm1(2 * (part.announced - _exponent_of_mixing(rest)))
-            if rest > 0:
-                result.append("DEPOLARIZE1", [part.qubit], _MIX * rest)
-            for pauli in "XYZ" if part.announced > 0 else "":
-                errors = [stim.target_pauli(part.qubit, pauli), stim.target_x(part.flag)]
-                result.append("E", errors, _probability(part.announced))
         return result
 
     def gone(self, qubits: Iterable[int]) -> float:
@@ -133,12 +174,17 @@ class _Averages:
         each = [self.leaked.get(q, 0.0) + self.lost.get(q, 0.0) for q in qubits]
         return sum(each) if len(each) == 1 else 1 - math.prod(1 - p for p in each)
 
-    def mix(self, qubit: int, causes: list[int], factor: float = 1.0) -> None:
-        """Mixes a qubit completely if any of the causes is leaked or lost, and something else happens."""
+    def mix(
+        self, qubit: int, causes: list[int], factor: float = 1.0, paulis: tuple[float, ...] | None = None
+    ) -> None:
+        """Mixes a qubit completely if any of the causes is leaked or lost, and something else happens.
+
+        With ``paulis``, it has X, Y or Z errors with these probabilities in place of that.
+        """
         probability = self.gone(causes) * factor
         if probability <= 0:
             return
-        mixing = _Mixing(qubit, probability)
+        mixing = _Mixing(qubit, probability, paulis=paulis)
         self.parts.append(mixing)
         causes = [cause for cause in causes if self.gone([cause]) > 0]
         if len(causes) == 1:  # else no herald announces it
@@ -179,12 +225,8 @@ class _Averages:
                         self.lost[qubit] = lost
                 others = [other for other in qubits if other != qubit]
                 paulis = _partner_errors(part, qubits, qubit, self.models)
-                if paulis is None:
-                    self.mix(qubit, others, 1 - self.gone([qubit]))
-                elif any(paulis):
-                    factor = self.gone(others) * (1 - self.gone([qubit]))
-                    errors = [factor * p for p in paulis]
-                    self.parts.append(stim.CircuitInstruction("PAULI_CHANNEL_1", [qubit], errors))
+                if paulis is None or any(paulis):
+                    self.mix(qubit, others, 1 - self.gone([qubit]), paulis)
 
     def spread(self, first: int, second: int, s01: float, s10: float, m01: float, m10: float) -> None:
         for source, partner, spread, move in ((first, second, s01, m01), (second, first, s10, m10)):
@@ -216,25 +258,23 @@ class _Averages:
         """A record that is 1 with probability p for a leaked or lost qubit."""
         reported = p * (self.lost if of_loss else self.leaked).get(qubit, 0.0)
         mixings = [] if self.first_flag is None else self.since_herald.pop(qubit, [])
-        mixings = [mixing for mixing in mixings if mixing.probability < 1]
-        announced = [
-            _exponent_of_mixing(p * (mixing.lost if of_loss else mixing.leaked)) for mixing in mixings
-        ]
-        wanted, most = _exponent(reported), 3 * sum(announced)
+        announced = {k: mixing.most_announced(p, of_loss=of_loss) for k, mixing in enumerate(mixings)}
+        announced = {k: each for k, each in announced.items() if each < math.inf}
+        wanted, most = _exponent(reported), sum(announced.values())
         if not most or wanted == math.inf:
             self.parts.append(stim.CircuitInstruction("MPAD", [0], [reported] if reported else []))
             return
         scale = min(1.0, wanted / most)
         flag = (self.first_flag or 0) + qubit
-        for mixing, each in zip(mixings, announced, strict=True):
-            mixing.announced, mixing.flag = scale * each, flag
+        for k, each in announced.items():
+            mixings[k].announced, mixings[k].flag = scale * each, flag
         rest = _probability(max(0.0, wanted - scale * most))
         self.parts.append(stim.CircuitInstruction("MR", [flag], [rest] if rest else []))
 
 
 def _partner_errors(
     gate: stim.CircuitInstruction, qubits: list[int], qubit: int, models: LeakageModels
-) -> list[float] | None:
+) -> tuple[float, ...] | None:
     """X, Y and Z errors of a qubit after a gate with one that is leaked, or None if it is completely mixed.
 
     A Clifford gate turns a random Pauli of the leaked qubit into one of four on the other. Non-Clifford gates
@@ -257,7 +297,7 @@ def _partner_errors(
     for code, p in enumerate(given):
         for other in random:
             found[(stim.PauliString([code]) * stim.PauliString([other]))[0]] += p / 4
-    return found[1:]
+    return tuple(found[1:])
 
 
 def _exponent(probability: float) -> float:

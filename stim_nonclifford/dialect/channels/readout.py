@@ -32,7 +32,9 @@ READOUT_NOISE = "READOUT_NOISE"
 MEASUREMENTS = ("M", "MX", "MY", "MR", "MRX", "MRY", "MXX", "MYY", "MZZ", "MPP")
 """The instructions that may have it."""
 
-_WITH_ALIASES = (*MEASUREMENTS, "MZ", "MRZ")
+NOISY_MEASUREMENTS = (*MEASUREMENTS, "MZ", "MRZ")
+"""The same with the other names of these instructions."""
+
 _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 _TAG = re.compile(rf"\s*{READOUT_NOISE}\b(?P<rest>.*)", re.DOTALL)
 _NAMED = re.compile(rf"\(\s*p01\s*=\s*({_NUMBER})\s*,\s*p10\s*=\s*({_NUMBER})\s*\)\s*")
@@ -146,7 +148,7 @@ def readout_head(name: str, tag: str | None, arguments: Sequence[float]) -> str 
         >>> readout_head("M", None, [0.01, 0.05])
         'M[READOUT_NOISE(p01=0.01, p10=0.05)](0.03)'
     """
-    if len(arguments) != 2 or name not in _WITH_ALIASES:
+    if len(arguments) != 2 or name not in NOISY_MEASUREMENTS:
         return None
     check_free_tag(name, tag, "two")
     noise = _checked(*arguments)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <stdexcept>
 #include <string>
 
 #include "base/argument_checks.h"
@@ -17,7 +18,8 @@ void check_rows(const SparseRows& rows, uint64_t num_rows, uint64_t num_bits, co
     require_rows(rows.starts, rows.bits, static_cast<int64_t>(num_bits), name);
     for (size_t r = 0; r < rows.size(); ++r) {
         const RowView row = rows[r];
-        require(std::ranges::adjacent_find(row, std::ranges::greater_equal{}) == row.end(), "The rows of " + name + " must ascend.");
+        if (std::ranges::adjacent_find(row, std::ranges::greater_equal{}) != row.end())
+            throw std::invalid_argument("The rows of " + name + " must ascend.");
     }
 }
 

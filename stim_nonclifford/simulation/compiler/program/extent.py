@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
+from functools import cache
 
 import stim
 
@@ -43,6 +44,8 @@ _TARGET_COST, _MEASUREMENT_COST, _DETECTOR_COST, _FAULT_COST = 2, 8, 20, 20
 _SWEPT_GATE_COST, _SWEPT_MEASUREMENT_COST, _ROTATION_COST = 10, 12, 2000
 _CORRELATED_ERROR_COST = 400  # of its iterations, each is stored
 _COSTS_OF_A_SECOND = 100_000_000
+
+_gate_data = cache(stim.gate_data)
 
 _MAX_POWER_QUBITS = 256
 """The power of a block is a dense table over its qubits, which takes up to 120 multiplications."""
@@ -127,7 +130,7 @@ def extent_of(circuit: stim.Circuit) -> Extent:
         (2000001, 3, 1000000, [3, 7])
     """
     root = Extent()
-    blocks = [root]
+    blocks, tagged = [root], []
     # Not recursive: copies of the bodies of blocks are large, and blocks may be 100 deep.
     todo = [(circuit, root)]
     while todo:
@@ -140,9 +143,10 @@ def extent_of(circuit: stim.Circuit) -> Extent:
                 todo.append((instruction.body_copy(), inner))
             else:
                 block.parts.append(instruction)
-    if any(map(_leaks, blocks)):
-        parts = (part for block in blocks for part in block.parts)
-        models = leakage_models(part for part in parts if isinstance(part, stim.CircuitInstruction))
+                if instruction.tag:
+                    tagged.append(instruction)
+    if any(map(_leaks, tagged)):
+        models = leakage_models(tagged)
         for block in blocks:
             block.leaks, block.leakage_models = True, models
     for block in reversed(blocks):  # inner ones come after outer ones
@@ -154,10 +158,9 @@ def extent_of(circuit: stim.Circuit) -> Extent:
     return root
 
 
-def _leaks(block: Extent) -> bool:
-    instructions = (part for part in block.parts if isinstance(part, stim.CircuitInstruction) and part.tag)
-    channels = filter(None, map(leakage_of, instructions))
-    return any(channel.name in ("LEAKAGE", "LOSS") for channel in channels)
+def _leaks(instruction: stim.CircuitInstruction) -> bool:
+    channel = leakage_of(instruction)
+    return channel is not None and channel.name in ("LEAKAGE", "LOSS")
 
 
 def _add_block(extent: Extent, block: Extent) -> None:
@@ -189,7 +192,38 @@ def _add_instruction(extent: Extent, instruction: stim.CircuitInstruction) -> No
     extent.lines += 1
     extent.cost += _INSTRUCTION_COST + len(targets) * _TARGET_COST
     extent.ticks += name == "TICK"
-    if instruction.tag and gate_from_tag(instruction) is not None:
+    if instruction.tag and _add_tagged(extent, instruction, targets):
+        pass
+    elif name not in WITHOUT_EFFECT:
+        extent.is_clifford = extent.is_clifford and _is_clifford(name, targets)
+        gate = _gate_data(name)
+        if gate.is_unitary:
+            extent.swept_cost += len(targets) * _SWEPT_GATE_COST
+        elif gate.is_reset or gate.produces_measurements:
+            extent.cost += len(targets) * _MEASUREMENT_COST
+            extent.swept_cost += len(targets) * _SWEPT_MEASUREMENT_COST
+            extent.measures |= gate.produces_measurements
+            noise = readout_noise_of(instruction)
+            if noise is not None and noise.decay and targets:
+                _add_rotations(extent, _DECAY_PARTS * len(targets), ancillas=2)
+            misread = extent.leakage_models.readouts
+            if misread and not misread.keys().isdisjoint(target.value for target in targets):
+                _add_rotations(extent, _COPY_PARTS * len(targets), ancillas=READOUT_ANCILLAS)
+        elif name in ("DETECTOR", "OBSERVABLE_INCLUDE"):
+            extent.cost += _DETECTOR_COST
+            extent.coordinates += len(instruction.gate_args_copy()) if name == "DETECTOR" else 0
+        if gate.is_noisy_gate and not gate.produces_measurements:
+            extent.faults += len(targets) * _HALF_FAULTS.get(name, 2) // 2
+            extent.cost += _CORRELATED_ERROR_COST * name.endswith("CORRELATED_ERROR")
+    if name not in _WITHOUT_QUBITS:
+        extent.qubits.update(qubit for target in targets if (qubit := target.qubit_value) is not None)
+
+
+def _add_tagged(
+    extent: Extent, instruction: stim.CircuitInstruction, targets: Collection[stim.GateTarget]
+) -> bool:
+    """Adds what the tag of an instruction stands for; whether it stands for anything."""
+    if gate_from_tag(instruction) is not None:
         extent.rotations += len(targets)
         extent.swept_cost += len(targets) * _ROTATION_COST
         extent.is_clifford = False
@@ -213,29 +247,9 @@ def _add_instruction(extent: Extent, instruction: stim.CircuitInstruction) -> No
         # It may need the forward sweep, at the place where it stands.
         extent.swept_cost += len(targets) * _SWEPT_MEASUREMENT_COST
         extent.is_clifford = False
-    elif name not in WITHOUT_EFFECT:
-        extent.is_clifford = extent.is_clifford and _is_clifford(name, targets)
-        gate = stim.gate_data(name)
-        if gate.is_unitary:
-            extent.swept_cost += len(targets) * _SWEPT_GATE_COST
-        elif gate.is_reset or gate.produces_measurements:
-            extent.cost += len(targets) * _MEASUREMENT_COST
-            extent.swept_cost += len(targets) * _SWEPT_MEASUREMENT_COST
-            extent.measures |= gate.produces_measurements
-            noise = readout_noise_of(instruction)
-            if noise is not None and noise.decay and targets:
-                _add_rotations(extent, _DECAY_PARTS * len(targets), ancillas=2)
-            models = extent.leakage_models
-            if not models.readouts.keys().isdisjoint(target.value for target in targets):
-                _add_rotations(extent, _COPY_PARTS * len(targets), ancillas=READOUT_ANCILLAS)
-        elif name in ("DETECTOR", "OBSERVABLE_INCLUDE"):
-            extent.cost += _DETECTOR_COST
-            extent.coordinates += len(instruction.gate_args_copy()) if name == "DETECTOR" else 0
-        if gate.is_noisy_gate and not gate.produces_measurements:
-            extent.faults += len(targets) * _HALF_FAULTS.get(name, 2) // 2
-            extent.cost += _CORRELATED_ERROR_COST * name.endswith("CORRELATED_ERROR")
-    if name not in _WITHOUT_QUBITS:
-        extent.qubits.update(qubit for target in targets if (qubit := target.qubit_value) is not None)
+    else:
+        return False
+    return True
 
 
 def _add_relaxation(extent: Extent, channel: Relaxation, count: int) -> None:
@@ -253,7 +267,7 @@ def _add_rotations(extent: Extent, parts: int, ancillas: int) -> None:
 
 
 def _is_clifford(name: str, targets: Iterable[stim.GateTarget]) -> bool:
-    if not stim.gate_data(name).is_unitary or name in (
+    if not _gate_data(name).is_unitary or name in (
         "SPP",
         "SPP_DAG",
     ):  # these may be refused, with the line

@@ -94,7 +94,7 @@ def program_of(circuit: stim.Circuit, *, with_expectations: bool = False) -> Pro
         (circuit.num_detectors, MAX_OUTPUTS, "detectors"),
         (circuit.num_observables, MAX_OBSERVABLES, "observables"),
         (circuit.num_measurements, MAX_OUTPUTS, "measurements"),
-        (num_expectations(circuit) * with_expectations, MAX_OBSERVABLES, "expectation values"),
+        (num_expectations(circuit) if with_expectations else 0, MAX_OBSERVABLES, "expectation values"),
     ):
         if count > limit:
             raise ResourceLimitError(f"The circuit has {count:,} {what}; the limit is {limit:,}.")
@@ -116,6 +116,7 @@ def program_of(circuit: stim.Circuit, *, with_expectations: bool = False) -> Pro
         flattener.has_non_pauli_channels,
         flattener.has_leakage,
         models,
+        extent,
     )
 
 
@@ -142,6 +143,7 @@ class _Flattener:
         self.num_records = 0
         self.num_detectors = 0
         self.line = 0
+        self.place: Place | None = None  # of the instruction, once it has a step
         self.source = stim.CircuitInstruction("TICK", [])
         self.has_non_clifford_gates = False
         self.has_non_pauli_channels = False
@@ -152,7 +154,7 @@ class _Flattener:
         """Adds the instructions and blocks of a circuit, or of one iteration of a block."""
         line = first_line
         for part in extent.parts:
-            self.line = line
+            self.line, self.place = line, None
             if isinstance(part, Extent):
                 if part.becomes_power:
                     self.add_power(part)
@@ -216,9 +218,12 @@ class _Flattener:
     def emit(self, step: Step) -> None:
         if isinstance(step, (Clifford, Noise)) and not step.groups:
             return  # Stim accepts instructions without targets
-        for each in with_meetings(step, self.models.replacements) if self.meets else (step,):
+        steps = with_meetings(step, self.models.replacements) if self.meets else (step,)
+        if self.place is None:
+            self.place = Place(self.line, self.num_instructions, self.num_ticks, self.source)
+        for each in steps:
             self.steps.append(each)
-            self.places.append(Place(self.line, self.num_instructions, self.num_ticks, self.source))
+            self.places.append(self.place)
 
     def emit_all(self, steps: Iterator[Step | Gates | PlainRotation]) -> None:
         for step in steps:
@@ -239,24 +244,7 @@ class _Flattener:
         return tuple((self.qubits[label], code) for label, code in factors)
 
     def add_instruction(self, instruction: stim.CircuitInstruction) -> None:
-        gate = gate_from_tag(instruction)
-        if gate is not None:
-            self.has_non_clifford_gates = True
-            self.add_non_clifford(instruction, gate)
-            return
-        if is_expectation(instruction):
-            self.add_expectations(instruction)
-            return
-        channel = relaxation_of(instruction) or kraus_of(instruction)
-        if channel is not None:
-            self.add_channel(instruction, channel)
-            return
-        leakage = leakage_of(instruction)
-        if leakage is not None:
-            groups = self.groups(instruction, 2 if instruction.name == "II_ERROR" else 1)
-            if self.has_leakage:
-                self.emit_all(leakage_steps(leakage, groups, self.num_records))
-            self.num_records += instruction.num_measurements  # of heralds
+        if instruction.tag and self.add_tagged(instruction):
             return
         name = instruction.name
         handler = _HANDLERS.get(name)
@@ -271,6 +259,24 @@ class _Flattener:
             raise NotImplementedError(
                 f"{self.place_of(instruction)}: {name} is not supported by stim_nonclifford."
             )
+
+    def add_tagged(self, instruction: stim.CircuitInstruction) -> bool:
+        """Adds what the tag of an instruction stands for; whether it stands for anything."""
+        if (gate := gate_from_tag(instruction)) is not None:
+            self.has_non_clifford_gates = True
+            self.add_non_clifford(instruction, gate)
+        elif is_expectation(instruction):
+            self.add_expectations(instruction)
+        elif (channel := relaxation_of(instruction) or kraus_of(instruction)) is not None:
+            self.add_channel(instruction, channel)
+        elif (leakage := leakage_of(instruction)) is not None:
+            groups = self.groups(instruction, 2 if instruction.name == "II_ERROR" else 1)
+            if self.has_leakage:
+                self.emit_all(leakage_steps(leakage, groups, self.num_records))
+            self.num_records += instruction.num_measurements  # of heralds
+        else:
+            return False
+        return True
 
     # Gates
 
@@ -350,6 +356,9 @@ class _Flattener:
             self.add_rotation(product, -turn if negative else turn)
 
     def add_controlled_pauli(self, instruction: stim.CircuitInstruction) -> None:
+        if all(target.is_qubit_target for target in instruction.targets_copy()):
+            self.emit(Clifford(named_gate(instruction.name), self.groups(instruction, 2)))
+            return
         pairs: list[tuple[int, int]] = []
 
         def flush() -> None:

@@ -11,6 +11,7 @@ import stim
 from ...._native import Program as NativeProgram
 from ..algebra.paulis import Factors
 from .expansion.leakage_steps import LeakageModels
+from .extent import Extent
 from .iterations import shifted
 from .loops import Loop, Shift, Unrolled, Unrolling
 from .native_program import native_program
@@ -56,6 +57,7 @@ class Program:
         has_non_pauli_channels: Whether any qubit can decay, or an outcome be misread depending on its value.
         has_leakage: Whether any qubit can leak or be lost.
         leakage_models: What is unusual about qubits that are leaked or lost, by their numbers.
+        extent: The extent of the circuit.
     """
 
     stored_steps: list[Step]
@@ -69,6 +71,7 @@ class Program:
     has_non_pauli_channels: bool
     has_leakage: bool
     leakage_models: LeakageModels
+    extent: Extent
 
     @property
     def num_qubits(self) -> int:

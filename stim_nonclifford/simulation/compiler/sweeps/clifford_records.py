@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import stim
 
-from ..program.extent import extent_of
+from ..program.extent import Extent, extent_of
 from ..program.extent_limits import check_extent
 from ..program.program import Program
 from ..program.relabelling import relabelled
@@ -41,15 +41,16 @@ def clifford_records(circuit: stim.Circuit, program: Program) -> list[int]:
     num_qubits = program.num_qubits
     if num_qubits > _MANY_QUBITS and max(map(len, connected_qubits(program))) < num_qubits // 4:
         return forward_sweep(program).base_records
-    records: list[int] = without_gaps(circuit).reference_sample().astype(np.uint8).tolist()
+    records: list[int] = without_gaps(circuit, program.extent).reference_sample().astype(np.uint8).tolist()
     return records
 
 
-def without_gaps(circuit: stim.Circuit) -> stim.Circuit:
+def without_gaps(circuit: stim.Circuit, extent: Extent | None = None) -> stim.Circuit:
     r"""The circuit with its qubits numbered from 0, for Stim's simulator of tableaus; without large gaps.
 
     Args:
         circuit: The circuit, without non-Clifford gates.
+        extent: Its extent, if it is known.
 
     Raises:
         ResourceLimitError: The simulator would run out of memory, or run for too long.
@@ -61,7 +62,7 @@ def without_gaps(circuit: stim.Circuit) -> stim.Circuit:
             M 0
         ''')
     """
-    extent = extent_of(circuit)
+    extent = extent or extent_of(circuit)
     check_extent(extent)
     check_tableau_bytes([len(extent.qubits)], 1)
     if not extent.has_powers and circuit.num_qubits <= _MAX_GAPS * len(extent.qubits):

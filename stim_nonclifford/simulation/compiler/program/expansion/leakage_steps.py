@@ -81,7 +81,7 @@ def leakage_models(instructions: Iterable[stim.CircuitInstruction]) -> LeakageMo
     """
     found: dict[str, dict[int, tuple[float, ...]]] = {name: {} for name in _USUAL}
     for instruction in instructions:
-        channel = leakage_of(instruction) if instruction.tag else None
+        channel = leakage_of(instruction)
         if channel is None or channel.name not in found:
             continue
         for target in instruction.targets_copy():

@@ -178,7 +178,7 @@ class Estimator:
                 return
             stratum = known.sample_of(weight)
             self._check_passing(stratum)
-            steps = self._expected_draw_steps(weight, _FIRST_SETS)
+            steps = known.steps_of_draws(weight, _FIRST_SETS, known.next_passing_odds(weight))
             cost = of_draws(steps, _FIRST_SETS) + known.cost_of_tosses(_FIRST_SETS)
             is_cheap = cost < _FIRST_DRAW_COST
             if (is_cheap or not known.may_join(stratum)) and steps <= known.limits.draw_steps:
@@ -345,7 +345,7 @@ class Estimator:
         for growth in growths:
             density = growth * stratum.density
             draws = density * stratum.passing(0)
-            steps = self._expected_draw_steps(stratum.weight, draws)
+            steps = known.steps_of_draws(stratum.weight, draws, stratum.passing(0))
             if stratum.sets and steps <= limits.draw_steps and draws <= limits.draws:
                 error = methodcaller("with_draws", density)
                 cost = of_draws(steps, draws) + known.cost_of_tosses(draws)
@@ -355,13 +355,6 @@ class Estimator:
             halves = self._most_halves(stratum, outlook.halves_for(density))
             error = methodcaller("with_join", halves)
             yield self._cost_of_join(stratum, halves), error, partial(known.join, stratum, halves)
-
-    def _expected_draw_steps(self, weight: int, draws: float) -> float:
-        """Steps of a search for draws: those to the beginnings of sets, and some for each draw."""
-        last = self._known.num_exact - 1
-        branching = max(2.0, self._known.study.branching)
-        beginnings = float(self._known.exact(last).steps) * branching ** (weight - 2 - last)
-        return beginnings + draws * branching if self._known.draws_of_clump else beginnings * branching
 
     def _cost_of_join(self, stratum: SampledWeight, halves: int) -> float:
         sets = halves**2 / stratum.scale * self._known.passing_odds(stratum)

@@ -18,7 +18,7 @@ from .costs import laws_for, of_draws, of_enumeration, of_join, of_laws, of_list
 from .laws import Floats, KeyValues
 from .limits import Limits
 from .mechanisms import Mechanisms
-from .samples import SampledWeight
+from .samples import FEW, SampledWeight
 from .strata import CircuitTotals, ExactWeight, Outlook, Stratum, Sums
 from .study import MAX_WEIGHT, study_of
 from .wrong_tool import refuse
@@ -109,6 +109,7 @@ class Exploration:
         self.strata: list[Stratum] = []
         self.spent = 0.0
         self._tosses = 0
+        self._vain_points = 0.0
         self._prepared = self.seconds
         self._round = 0
         self._listed: dict[int, float] = {}
@@ -220,16 +221,54 @@ class Exploration:
             self._report(f"weight {stratum.weight}: {draws:.3g} draws")
             self._round += 1
             found = self.study.draw(
-                stratum.weight, spacing, self._seed_of_round(), int(2 * draws), self.draws_of_clump, passing
+                stratum.weight,
+                spacing,
+                self._seed_of_round(),
+                int(2 * draws),
+                self.draws_of_clump,
+                passing,
+                max(_LEAST_SECONDS, self.seconds_left),
             )
-            self._spend(stratum, of_draws(found["steps"], len(found["members"]) / stratum.weight))
+            num_drawn = len(found["members"]) / stratum.weight
+            self._spend(stratum, of_draws(found["steps"], num_drawn))
             if found["is_complete"]:
                 break
+            if self.is_out_of_time:
+                return
             # Far more sets pass than at the weights before.
             spacing *= 30
         keys = self.study.number_keys(found["members"], stratum.weight, self.limits.kept_only)
         self._evaluate()
+        self._learn_points(stratum.weight, num_drawn, found["steps"], passing)
         stratum.add_draws(found["members"], keys, found["clumps"], spacing, self.values.kept)
+
+    def steps_of_draws(self, weight: int, draws: float, passing: float) -> float:
+        """About how many steps a search for draws takes.
+
+        Args:
+            weight: The weight, with known sets of some weight below.
+            draws: The number of draws.
+            passing: The odds of all its sets that pass, about.
+        """
+        points = 1 + self._vain_points * float(self.masses[0, weight]) / passing if passing else 1.0
+        return self._steps_to_beginnings(weight) + draws * max(2.0, self.study.branching) * points
+
+    def _steps_to_beginnings(self, weight: int) -> float:
+        last, branching = self.num_exact - 1, max(2.0, self.study.branching)
+        steps = float(self.exact(last).steps) * branching ** (weight - 2 - last)
+        return steps if self.draws_of_clump else steps * branching
+
+    def _learn_points(self, weight: int, draws: float, steps: int, passing: float) -> None:
+        """Takes note of the points that gave no set.
+
+        Pairs that complete a set are found by hashes, and what meets by chance is a part of all sets.
+        """
+        if draws < FEW:
+            return
+        of_draws = max(0.0, steps - self._steps_to_beginnings(weight))
+        points = of_draws / (draws * max(2.0, self.study.branching))
+        vain = max(0.0, points - 1) * passing / float(self.masses[0, weight])
+        self._vain_points = max(self._vain_points, vain)
 
     def _spend(self, stratum: SampledWeight, cost: float) -> None:
         stratum.cost += cost

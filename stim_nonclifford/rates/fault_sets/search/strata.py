@@ -268,11 +268,13 @@ class Outlook:
         return (clumped + math.sqrt(clumped**2 + 4 * finds)) / 2
 
     def _missed(self, density: float, drawn_density: float) -> float:
-        # No more than draws alone would have missed, which also see what sets with a common half add up to.
-        alone = self.drawn_event / drawn_density if drawn_density else math.inf
+        # No more than draws alone, or joins alone, would have missed: more finds do not make it larger. Draws
+        # also see what sets with a common half add up to.
         joined = self.joined_event if density < self.told_density else self.told_event
-        event = max(self.drawn_event, joined) if drawn_density else joined
-        return min(event / density, alone, self.most)
+        by_draws = self.drawn_event / drawn_density if drawn_density else math.inf
+        by_joins = joined / (density - drawn_density) if joined and density > drawn_density else math.inf
+        together = max(self.drawn_event if drawn_density else 0.0, joined) / density
+        return min(together, by_draws, by_joins, self.most)
 
 
 def sum_of_products(a: Floats, b: Floats) -> float:

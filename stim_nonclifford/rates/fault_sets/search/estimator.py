@@ -39,6 +39,10 @@ _FIRST_DRAW_COST = 0.2
 _GROWTHS = (1.0, 3.0, 9.0, 27.0)
 """The sizes of further samples of a weight, as multiples of the sample that there is."""
 
+_TIMES = (1, 3, 9)
+"""How many joins may make a sample. Where finds with a common half depend on each other, larger joins find more
+sets, but tell hardly more for each half than smaller ones do."""
+
 _LARGE_GROWTHS = (*_GROWTHS, 81.0, 243.0)
 _SMALL_PART = 0.2
 """A sample is enough if it leaves this part of the square of the error that was asked for."""
@@ -352,9 +356,13 @@ class Estimator:
                 yield cost, error, partial(known.draw, stratum, density)
             if not known.may_join(stratum):
                 continue
-            halves = self._most_halves(stratum, outlook.halves_for(density))
-            error = methodcaller("with_join", halves)
-            yield self._cost_of_join(stratum, halves), error, partial(known.join, stratum, halves)
+            several = [
+                (self._most_halves(stratum, outlook.halves_for(density / times)), times) for times in _TIMES
+            ]
+            halves, times = min(several, key=lambda each: each[1] * self._cost_of_join(stratum, each[0]))
+            error = methodcaller("with_joins", halves, times)
+            cost = times * self._cost_of_join(stratum, halves)
+            yield cost, error, partial(self._join, stratum, halves, times)
 
     def _cost_of_join(self, stratum: SampledWeight, halves: int) -> float:
         sets = halves**2 / stratum.scale * self._known.passing_odds(stratum)
@@ -367,6 +375,12 @@ class Estimator:
         candidates = self._known.passing_odds(stratum) * stratum.part_of_candidates
         most = math.sqrt(0.5 * limits.most_sets_of_join * stratum.scale / candidates)
         return int(max(_FEWEST_HALVES, min(wanted, most, limits.join_draws)))
+
+    def _join(self, stratum: SampledWeight, halves: int, times: int) -> None:
+        for _ in range(times):
+            self._known.join(stratum, halves)
+            if self._known.is_out_of_time:
+                return
 
     def _enumerate(self, weight: int, max_steps: float) -> None:
         self._can_enumerate = self._known.enumerate(weight, max_steps)

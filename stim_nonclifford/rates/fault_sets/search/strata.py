@@ -248,11 +248,11 @@ class Outlook:
         missed = self._missed(total, self.drawn_density + density)
         return (self.variance + self.own * density) / total**2 + MISSED_COUNTS * missed**2
 
-    def with_join(self, halves: int) -> float:
-        """The same with one more join of so many halves."""
+    def with_joins(self, halves: int, times: int) -> float:
+        """The same with so many more joins of so many halves."""
         density, count = halves**2 / self.scale, 1 / (1 + self.clumping * halves)
-        more = count**2 * (self.own * density + self.shared * float(halves) ** 3)
-        total = self.density + count * density
+        more = times * count**2 * (self.own * density + self.shared * float(halves) ** 3)
+        total = self.density + times * count * density
         missed = self._missed(total, self.drawn_density)
         return (self.variance + more) / total**2 + MISSED_COUNTS * missed**2
 

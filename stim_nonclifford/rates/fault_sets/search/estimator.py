@@ -39,9 +39,10 @@ _FIRST_DRAW_COST = 0.2
 _GROWTHS = (1.0, 3.0, 9.0, 27.0)
 """The sizes of further samples of a weight, as multiples of the sample that there is."""
 
-_TIMES = (1, 3, 9)
-"""How many joins may make a sample. Where finds with a common half depend on each other, larger joins find more
-sets, but tell hardly more for each half than smaller ones do."""
+_TIMES = 1, 3, 9
+"""How many joins may be made in place of one. Where finds with a common half depend on each other, a larger
+join finds more sets for each half, and they tell hardly more than those of a smaller one. Small samples do
+not show that yet, so that what a weight will cost in all is not judged by it."""
 
 _LARGE_GROWTHS = (*_GROWTHS, 81.0, 243.0)
 _SMALL_PART = 0.2
@@ -294,7 +295,7 @@ class Estimator:
                 cost, error, number = plan.cost, plan.error, plan.number
                 yield _Action(cost, gain(error), partial(self._list, stratum, number), True)
                 continue  # what is sampled before is dropped
-            for each, error, run in self._samplings(stratum, _GROWTHS):
+            for each, error, run in self._samplings(stratum, _GROWTHS, _TIMES):
                 yield _Action(each, gain(error), run)
 
     def _is_sample_enough(self, stratum: SampledWeight, cost: float, units: list[float]) -> bool:
@@ -338,9 +339,12 @@ class Estimator:
         smallest[2]()
 
     def _samplings(
-        self, stratum: SampledWeight, growths: tuple[float, ...]
+        self, stratum: SampledWeight, growths: tuple[float, ...], often: tuple[int, ...] = (1,)
     ) -> Iterator[tuple[float, _Error, Callable[[], object]]]:
-        """Draws and joins of several sizes: what they cost, the error that they leave, and what does them."""
+        """Draws and joins of several sizes: what they cost, the error that they leave, and what does them.
+
+        ``often`` says how many joins may make one of the samples.
+        """
         known = self._known
         limits = known.limits
         if max(len(stratum.keys), known.study.num_keys) > limits.stored_sets:
@@ -357,7 +361,7 @@ class Estimator:
             if not known.may_join(stratum):
                 continue
             several = [
-                (self._most_halves(stratum, outlook.halves_for(density / times)), times) for times in _TIMES
+                (self._most_halves(stratum, outlook.halves_for(density / times)), times) for times in often
             ]
             halves, times = min(several, key=lambda each: each[1] * self._cost_of_join(stratum, each[0]))
             error = methodcaller("with_joins", halves, times)

@@ -53,6 +53,17 @@ class Sums:
         """Of ``wrong``, with what the largest event that may have been missed would add."""
         return math.hypot(math.sqrt(self.variance), self.largest)
 
+    def scaled(self, factor: float) -> Sums:
+        """In other units."""
+        return Sums(
+            passing=factor * self.passing,
+            kept=factor * self.kept,
+            wrong=factor * self.wrong,
+            listed=factor * self.listed,
+            variance=factor**2 * self.variance,
+            largest=factor * self.largest,
+        )
+
 
 class Stratum(Protocol):
     """The fault sets of one weight."""

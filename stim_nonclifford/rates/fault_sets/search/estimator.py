@@ -360,13 +360,11 @@ class Estimator:
                 yield cost, error, partial(known.draw, stratum, density)
             if not known.may_join(stratum):
                 continue
-            several = [
-                (self._most_halves(stratum, outlook.halves_for(density / times)), times) for times in often
-            ]
-            halves, times = min(several, key=lambda each: each[1] * self._cost_of_join(stratum, each[0]))
-            error = methodcaller("with_joins", halves, times)
-            cost = times * self._cost_of_join(stratum, halves)
-            yield cost, error, partial(self._join, stratum, halves, times)
+            for times in often:
+                halves = self._most_halves(stratum, outlook.halves_for(density / times))
+                error = methodcaller("with_joins", halves, times)
+                cost = times * self._cost_of_join(stratum, halves)
+                yield cost, error, partial(self._join, stratum, halves, times)
 
     def _cost_of_join(self, stratum: SampledWeight, halves: int) -> float:
         sets = halves**2 / stratum.scale * self._known.passing_odds(stratum)

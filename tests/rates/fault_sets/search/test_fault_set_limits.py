@@ -16,6 +16,7 @@ from stim_nonclifford.circuit.methods.fault_set_methods import planned
 from stim_nonclifford.generators.cultivation import cultivation_circuit
 from stim_nonclifford.rates.fault_sets.interface import exploration_of
 from stim_nonclifford.rates.fault_sets.search import exploration
+from stim_nonclifford.rates.fault_sets.search.estimator import Estimator
 from stim_nonclifford.rates.fault_sets.search.limits import Limits
 from stim_nonclifford.rates.fault_sets.search.mechanisms import Mechanisms, mechanisms_of
 from stim_nonclifford.rates.fault_sets.search.study import study_of
@@ -157,6 +158,24 @@ def test_draws_take_the_steps_that_are_expected(distance: int) -> None:
         found = study.draw(weight, passing / draws, 1, 2 * draws, known.draws_of_clump, passing)
         assert found["steps"] < expected < 3 * found["steps"]
         known.strata.append(stratum)
+
+
+def test_several_joins_cost_less_where_finds_depend_on_each_other() -> None:
+    """A fifth of one join leaves as small an error, and as small a one as was foreseen."""
+    known = explored(3, Limits(), 4)
+    stratum = known.sample_of(4)
+    known.join(stratum, 40_000)
+    known.strata.append(stratum)
+    (now,) = known.outlooks(stratum)
+    assert now.clumping > 50 / 40_000
+    samplings = Estimator(known)._samplings
+    (*_, (cost_of_one, of_one, _)), (*_, (cost, error, join)) = (
+        samplings(stratum, (3.0,), times) for times in ((1,), (9,))
+    )
+    assert cost < 0.2 * cost_of_one
+    assert of_one(now) < error(now) < 1.1 * of_one(now) < 0.4 * now.error
+    join()
+    assert known.outlooks(stratum)[0].error < 1.5 * error(now)
 
 
 def test_more_finds_leave_no_more_missed() -> None:

@@ -230,6 +230,7 @@ class FaultSetStudy:
         max_draws: int,
         per_clump: float = ...,
         passing: float = ...,
+        max_seconds: float = ...,
     ) -> dict[str, Any]: ...
     def join(
         self,

@@ -119,13 +119,15 @@ nb::dict bounds(FaultSetStudy& study, const Input<double>& closed, double neglig
     return dict_of("passing", std::move(found.passing), "most", std::move(found.most));
 }
 
-nb::dict draw(FaultSetStudy& study, uint32_t weight, double spacing, uint64_t seed, uint64_t max_draws, double per_clump, double passing) {
+nb::dict draw(FaultSetStudy& study, uint32_t weight, double spacing, uint64_t seed, uint64_t max_draws, double per_clump, double passing,
+              double max_seconds) {
     check_weight(study, weight, 1);
     require(spacing > 0 && std::isfinite(spacing), "spacing must be positive and finite.");
     require(max_draws <= most_draws, "max_draws must be at most 2^48.");
     require(per_clump >= 0 && std::isfinite(per_clump), "per_clump must be finite and not negative.");
     require(passing >= 0 && std::isfinite(passing), "passing must be finite and not negative.");
-    auto found = without_gil([&] { return study.draw(weight, spacing, seed, max_draws, per_clump, passing); });
+    require(max_seconds > 0, "max_seconds must be positive.");
+    auto found = without_gil([&] { return study.draw(weight, spacing, seed, max_draws, per_clump, passing, max_seconds); });
     return dict_of("is_complete", found.is_complete, "steps", found.steps, "members", std::move(found.members), "clumps",
                    std::move(found.clumps));
 }
@@ -248,7 +250,7 @@ void bind_fault_sets(nb::module_& m) {
         .def("bounds", &bounds, nb::arg("closed"), nb::arg("negligible"),
              "Upper bounds on the total weight of the sets of each size: that pass the checks, and that flip any one set of checks.")
         .def("draw", &draw, nb::arg("weight"), nb::arg("spacing"), nb::arg("seed"), nb::arg("max_draws"),
-             nb::arg("per_clump") = 0.0, nb::arg("passing") = 0.0,
+             nb::arg("per_clump") = 0.0, nb::arg("passing") = 0.0, nb::arg("max_seconds") = 1e9,
              "A Poisson process of draws from all sets of a weight.")
         .def("join", &join, nb::arg("left"), nb::arg("right"), nb::arg("draws"), nb::arg("seed"),
              nb::arg("round"), nb::arg("max_sets"), nb::arg("ratios"), nb::arg("num_circuits"), nb::arg("kept_only"), "Sets of left + right mechanisms, out of as many draws of each part.")

@@ -68,7 +68,7 @@ const ClosedSets& FaultSetStudy::closed_sets(uint32_t weight) {
 }
 
 FaultSetStudy::Draws FaultSetStudy::draw(uint32_t weight, double spacing, uint64_t seed, uint64_t max_draws, double per_clump,
-                                         double passing) {
+                                         double passing, double max_seconds) {
     const Turns::Turn turn = this->turn();
     // The weight of a beginning of which so many draws are expected.
     const double always = weight > 3 && passing > 0 ? per_clump * spacing / passing * weight_of_beginnings(table_, weight - 3) : 0;
@@ -77,7 +77,7 @@ FaultSetStudy::Draws FaultSetStudy::draw(uint32_t weight, double spacing, uint64
     // Some points give no set: the members of the set at that point exclude one another.
     constexpr uint64_t points_of_a_draw = 64;
     const uint64_t most = points_of_a_draw * max_draws;
-    SearchSteps steps(options_.num_threads);
+    SearchSteps steps(options_.num_threads, SearchSteps::no_limit, max_seconds);
     std::atomic<uint64_t> drawn = 0;
     constexpr uint64_t draws_per_check = 1024;
     struct Visitor {

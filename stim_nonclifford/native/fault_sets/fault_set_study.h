@@ -90,11 +90,12 @@ class FaultSetStudy {
         std::vector<uint32_t> clumps;    // [draws]: draws of different clumps are independent
     };
     // Draws sets of a weight as a Poisson process: one for each `spacing` of their mass, on average.
-    // The result is incomplete if there would be many more than max_draws draws.
+    // The result is incomplete if there would be many more than max_draws draws, or if it takes longer.
     //
     // Where a search would look at many beginnings of sets for each draw, it looks at some of them, with more draws from each: a clump.
     // A beginning of which `per_clump` draws are expected is always looked at. `passing` is about the mass of all sets.
-    Draws draw(uint32_t weight, double spacing, uint64_t seed, uint64_t max_draws, double per_clump, double passing);
+    Draws draw(uint32_t weight, double spacing, uint64_t seed, uint64_t max_draws, double per_clump, double passing,
+               double max_seconds);
 
     struct Join {
         bool is_complete = true;         // false: there would have been more than max_sets to store, or far more in all

@@ -159,7 +159,8 @@ def estimate_rates(
         # The strongest noise needs the most draws: they are made for it.
         family = sorted(family, key=lambda k: -plans[k].mean_events)
         asked = circuits[family[0]].naming_the_cause()
-        counts = saying_what_counts_tell(plans[family[0]], limits.relative_error, threads)
+        strongest = plans[family[0]]
+        counts = saying_what_counts_tell(strongest, len(family), limits.relative_error, threads)
         with asked, counts:
             known = _searched([plans[k] for k in family], limits, seed, threads, progress)
         for place, k in enumerate(family):

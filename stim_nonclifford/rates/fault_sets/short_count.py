@@ -25,18 +25,24 @@ _MAX_WIDTH = 16
 
 
 @contextlib.contextmanager
-def saying_what_counts_tell(plan: SamplingPlan, relative_error: float, threads: int) -> Iterator[None]:
+def saying_what_counts_tell(
+    plan: SamplingPlan, num_circuits: int, relative_error: float, threads: int
+) -> Iterator[None]:
     """Completes the message of a search that is refused.
 
     Args:
         plan: That of the circuit; of several circuits, that of the one with the strongest noise.
+        num_circuits: Number of circuits that share the search.
         relative_error: See ``what_counts_tell``.
         threads: Number of threads.
     """
     try:
         yield
     except WrongToolError as error:
-        text = f"{error} {what_counts_tell(plan, relative_error, threads)}".strip()
+        counts = what_counts_tell(plan, relative_error, threads)
+        if counts and num_circuits > 1:
+            counts = f"{num_circuits} circuits share the search. Of that with the strongest noise: {counts}"
+        text = f"{error} {counts}".strip()
         raise WrongToolError(text, checks_are_weak=error.checks_are_weak) from error
 
 

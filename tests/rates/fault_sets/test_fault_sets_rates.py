@@ -150,9 +150,12 @@ def test_the_wrong_tool() -> None:
     circuit = cultivation_circuit(distance=5, p=1e-3)
     with pytest.raises(ResourceLimitError, match=r"sample_counts.* kept ones were wrong: about [1-9]0+"):
         rate_of_anything(circuit, None)
-    noisy = cultivation_circuit(distance=5, p=2e-2)
-    with pytest.raises(ResourceLimitError, match=r"noise events.* none was kept\. .* ask for weaker noise"):
-        noisy.logical_error_rate(postselection_mask="all")
+    noisy = [cultivation_circuit(distance=5, p=p) for p in (1.9e-2, 2e-2)]
+    said = (
+        r"noise events.* 2 circuits share the search\. Of that with the strongest noise: In a short run of .*"
+    )
+    with pytest.raises(ResourceLimitError, match=rf"{said} none was kept\. .* ask for weaker noise"):
+        snc.logical_error_rates(noisy, postselection_mask="all")
 
 
 @pytest.mark.parametrize(("p", "shots"), [(2e-3, 3 * 10**7), (2e-2, 3 * 10**6)])

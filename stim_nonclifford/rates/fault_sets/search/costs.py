@@ -7,7 +7,7 @@ the sets that may be kept, as far as that is known without their laws.
 
 from __future__ import annotations
 
-__all__ = ["laws_for", "of_draws", "of_enumeration", "of_join", "of_laws", "of_list", "of_pairs"]
+__all__ = ["DrawSteps", "laws_for", "of_draws", "of_enumeration", "of_join", "of_laws", "of_list", "of_pairs"]
 
 _STEP = 1e-8
 _SET = 3e-8
@@ -23,6 +23,7 @@ _HALF = 2.5e-7
 _FOUND = 1e-7
 _LIST_STEP = 1.3e-8
 _PAIR = 8e-8
+_DRAWS_THAT_TELL = 10.0
 _LAW = 3e-6
 """A set of a join that may be kept; most of them have signatures of their own."""
 
@@ -65,3 +66,35 @@ def of_list(steps: float) -> float:
 def of_pairs(mechanisms: float) -> float:
     """The cost of tables of all pairs of so many mechanisms."""
     return _PAIR * mechanisms**2 / 2
+
+
+class DrawSteps:
+    """How many steps searches for draws take.
+
+    A pair that completes a set is found by its hash. Hashes that meet by chance have a share of the draws, in
+    proportion to all sets, whether they pass or not. These draws give no set. Each search tells how many.
+
+    Args:
+        branching: Steps of a draw.
+    """
+
+    def __init__(self, branching: float) -> None:
+        self.branching = branching
+        self._by_chance = 0.0
+
+    def expected(self, beginnings: float, draws: float, passing: float) -> float:
+        """Steps of a search.
+
+        Args:
+            beginnings: Steps to the beginnings of sets.
+            draws: Sets that it is to draw.
+            passing: The part of all sets that pass, about.
+        """
+        in_vain = self._by_chance / passing if passing else 0.0
+        return beginnings + draws * self.branching * (1 + in_vain)
+
+    def learn(self, steps: float, draws: float, passing: float) -> None:
+        """Takes note of the steps that so many sets took, without those to beginnings; arguments as above."""
+        if draws >= _DRAWS_THAT_TELL:
+            in_vain = steps / (draws * self.branching) - 1
+            self._by_chance = max(self._by_chance, in_vain * passing)

@@ -39,6 +39,11 @@ _FIRST_DRAW_COST = 0.2
 _GROWTHS = (1.0, 3.0, 9.0, 27.0)
 """The sizes of further samples of a weight, as multiples of the sample that there is."""
 
+_TIMES = 1, 3, 9
+"""How many joins may be made in place of one. Where finds with a common half depend on each other, a larger
+join finds more sets for each half, and they tell hardly more than those of a smaller one. Small samples do
+not show that yet, so that what a weight will cost in all is not judged by it."""
+
 _LARGE_GROWTHS = (*_GROWTHS, 81.0, 243.0)
 _SMALL_PART = 0.2
 """A sample is enough if it leaves this part of the square of the error that was asked for."""
@@ -178,7 +183,7 @@ class Estimator:
                 return
             stratum = known.sample_of(weight)
             self._check_passing(stratum)
-            steps = self._expected_draw_steps(weight, _FIRST_SETS)
+            steps = known.steps_of_draws(weight, _FIRST_SETS, known.next_passing_odds(weight))
             cost = of_draws(steps, _FIRST_SETS) + known.cost_of_tosses(_FIRST_SETS)
             is_cheap = cost < _FIRST_DRAW_COST
             if (is_cheap or not known.may_join(stratum)) and steps <= known.limits.draw_steps:
@@ -290,7 +295,7 @@ class Estimator:
                 cost, error, number = plan.cost, plan.error, plan.number
                 yield _Action(cost, gain(error), partial(self._list, stratum, number), True)
                 continue  # what is sampled before is dropped
-            for each, error, run in self._samplings(stratum, _GROWTHS):
+            for each, error, run in self._samplings(stratum, _GROWTHS, _TIMES):
                 yield _Action(each, gain(error), run)
 
     def _is_sample_enough(self, stratum: SampledWeight, cost: float, units: list[float]) -> bool:
@@ -334,9 +339,12 @@ class Estimator:
         smallest[2]()
 
     def _samplings(
-        self, stratum: SampledWeight, growths: tuple[float, ...]
+        self, stratum: SampledWeight, growths: tuple[float, ...], often: tuple[int, ...] = (1,)
     ) -> Iterator[tuple[float, _Error, Callable[[], object]]]:
-        """Draws and joins of several sizes: what they cost, the error that they leave, and what does them."""
+        """Draws and joins of several sizes: what they cost, the error that they leave, and what does them.
+
+        ``often`` says how many joins may make one of the samples.
+        """
         known = self._known
         limits = known.limits
         if max(len(stratum.keys), known.study.num_keys) > limits.stored_sets:
@@ -345,23 +353,18 @@ class Estimator:
         for growth in growths:
             density = growth * stratum.density
             draws = density * stratum.passing(0)
-            steps = self._expected_draw_steps(stratum.weight, draws)
+            steps = known.steps_of_draws(stratum.weight, draws, stratum.passing(0))
             if stratum.sets and steps <= limits.draw_steps and draws <= limits.draws:
                 error = methodcaller("with_draws", density)
                 cost = of_draws(steps, draws) + known.cost_of_tosses(draws)
                 yield cost, error, partial(known.draw, stratum, density)
             if not known.may_join(stratum):
                 continue
-            halves = self._most_halves(stratum, outlook.halves_for(density))
-            error = methodcaller("with_join", halves)
-            yield self._cost_of_join(stratum, halves), error, partial(known.join, stratum, halves)
-
-    def _expected_draw_steps(self, weight: int, draws: float) -> float:
-        """Steps of a search for draws: those to the beginnings of sets, and some for each draw."""
-        last = self._known.num_exact - 1
-        branching = max(2.0, self._known.study.branching)
-        beginnings = float(self._known.exact(last).steps) * branching ** (weight - 2 - last)
-        return beginnings + draws * branching if self._known.draws_of_clump else beginnings * branching
+            for times in often:
+                halves = self._most_halves(stratum, outlook.halves_for(density / times))
+                error = methodcaller("with_joins", halves, times)
+                cost = times * self._cost_of_join(stratum, halves)
+                yield cost, error, partial(self._join, stratum, halves, times)
 
     def _cost_of_join(self, stratum: SampledWeight, halves: int) -> float:
         sets = halves**2 / stratum.scale * self._known.passing_odds(stratum)
@@ -374,6 +377,12 @@ class Estimator:
         candidates = self._known.passing_odds(stratum) * stratum.part_of_candidates
         most = math.sqrt(0.5 * limits.most_sets_of_join * stratum.scale / candidates)
         return int(max(_FEWEST_HALVES, min(wanted, most, limits.join_draws)))
+
+    def _join(self, stratum: SampledWeight, halves: int, times: int) -> None:
+        for _ in range(times):
+            self._known.join(stratum, halves)
+            if self._known.is_out_of_time:
+                return
 
     def _enumerate(self, weight: int, max_steps: float) -> None:
         self._can_enumerate = self._known.enumerate(weight, max_steps)

@@ -14,7 +14,7 @@ from ...._native import random_words
 from ....simulation.engines.random_streams import Stream
 from ....simulation.plan import SamplingPlan
 from ..interval import interval_of_weighted_sum
-from .costs import laws_for, of_draws, of_enumeration, of_join, of_laws, of_list, of_pairs
+from .costs import DrawSteps, laws_for, of_draws, of_enumeration, of_join, of_laws, of_list, of_pairs
 from .laws import Floats, KeyValues
 from .limits import Limits
 from .mechanisms import Mechanisms
@@ -104,11 +104,12 @@ class Exploration:
         kept_only = self.study.tells_kept or plan.peak_width >= _LONG_LAW_WIDTH
         self.limits = replace(limits, kept_only=kept_only)
         self.values = KeyValues(self.study, plan.num_outputs, passing_only)
-        self.max_weight = min(MAX_WEIGHT, _most_members(first))
-        self.masses = np.array([_masses(odds, first.sites, self.max_weight) for odds in self.odds])
+        self.max_weight = min(MAX_WEIGHT, first.most_members)
+        self.masses = np.array([each.masses(self.max_weight) for each in mechanisms])
         self.strata: list[Stratum] = []
         self.spent = 0.0
         self._tosses = 0
+        self._draw_steps = DrawSteps(max(2.0, self.study.branching))
         self._prepared = self.seconds
         self._round = 0
         self._listed: dict[int, float] = {}
@@ -220,16 +221,37 @@ class Exploration:
             self._report(f"weight {stratum.weight}: {draws:.3g} draws")
             self._round += 1
             found = self.study.draw(
-                stratum.weight, spacing, self._seed_of_round(), int(2 * draws), self.draws_of_clump, passing
+                stratum.weight,
+                spacing,
+                self._seed_of_round(),
+                int(2 * draws),
+                self.draws_of_clump,
+                passing,
+                max(_LEAST_SECONDS, self.seconds_left),
             )
-            self._spend(stratum, of_draws(found["steps"], len(found["members"]) / stratum.weight))
+            num_drawn = len(found["members"]) / stratum.weight
+            self._spend(stratum, of_draws(found["steps"], num_drawn))
             if found["is_complete"]:
                 break
+            if self.is_out_of_time:
+                return
             # Far more sets pass than at the weights before.
             spacing *= 30
         keys = self.study.number_keys(found["members"], stratum.weight, self.limits.kept_only)
         self._evaluate()
+        beginnings, mass = self._steps_to_beginnings(stratum.weight), float(self.masses[0, stratum.weight])
+        self._draw_steps.learn(found["steps"] - beginnings, num_drawn, passing / mass)
         stratum.add_draws(found["members"], keys, found["clumps"], spacing, self.values.kept)
+
+    def steps_of_draws(self, weight: int, draws: float, passing: float) -> float:
+        """About how many steps so many draws take; ``passing``: the odds of all sets that pass."""
+        part = passing / float(self.masses[0, weight])
+        return self._draw_steps.expected(self._steps_to_beginnings(weight), draws, part)
+
+    def _steps_to_beginnings(self, weight: int) -> float:
+        last, branching = self.num_exact - 1, self._draw_steps.branching
+        steps = float(self.exact(last).steps) * branching ** (weight - 2 - last)
+        return steps if self.draws_of_clump else steps * branching
 
     def _spend(self, stratum: SampledWeight, cost: float) -> None:
         stratum.cost += cost
@@ -380,7 +402,7 @@ class Exploration:
             rest=self.rest(circuit, len(self.strata)) * factor / nothing,
             rest_passing=self.rest_passing(circuit, len(self.strata)) * factor / nothing,
             by_weight=tuple(
-                (stratum.weight, stratum, nothing * mass, _scaled(each, factor))
+                (stratum.weight, stratum, nothing * mass, each.scaled(factor))
                 for stratum, mass, each in zip(self.strata, masses, sums, strict=True)
             ),
         )
@@ -476,31 +498,3 @@ class Exploration:
 def halves_of(weight: int) -> tuple[int, int]:
     """The numbers of mechanisms of the halves of which joined sets are made."""
     return weight // 2, weight - weight // 2
-
-
-def _most_members(mechanisms: Mechanisms) -> int:
-    sites = mechanisms.sites[mechanisms.sites >= 0]
-    return int(np.count_nonzero(mechanisms.sites < 0)) + len(np.unique(sites))
-
-
-def _masses(odds: Floats, sites: np.ndarray, max_weight: int) -> Floats:
-    """Elementary symmetric polynomials of the odds, with at most one mechanism of a site."""
-    groups = list(odds[sites < 0])
-    for site in np.unique(sites[sites >= 0]):
-        groups.append(float(odds[sites == site].sum()))
-    masses = np.zeros(max_weight + 1)
-    masses[0] = 1
-    for weight in groups:
-        masses[1:] += weight * masses[:-1]
-    return masses
-
-
-def _scaled(sums: Sums, factor: float) -> Sums:
-    return Sums(
-        passing=factor * sums.passing,
-        kept=factor * sums.kept,
-        wrong=factor * sums.wrong,
-        listed=factor * sums.listed,
-        variance=factor**2 * sums.variance,
-        largest=factor * sums.largest,
-    )

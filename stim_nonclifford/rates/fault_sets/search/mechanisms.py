@@ -57,6 +57,23 @@ class Mechanisms:
     coin_factor: float
     base: Words
 
+    @property
+    def most_members(self) -> int:
+        """Of a set."""
+        sites = self.sites[self.sites >= 0]
+        return int(np.count_nonzero(self.sites < 0)) + len(np.unique(sites))
+
+    def masses(self, max_weight: int) -> npt.NDArray[np.float64]:
+        """The sum of the odds of all sets of each weight up to one: elementary symmetric polynomials."""
+        groups = list(self.odds[self.sites < 0])
+        for site in np.unique(self.sites[self.sites >= 0]):
+            groups.append(float(self.odds[self.sites == site].sum()))
+        masses = np.zeros(max_weight + 1)
+        masses[0] = 1
+        for weight in groups:
+            masses[1:] += weight * masses[:-1]
+        return masses
+
 
 def mechanisms_of(plan: SamplingPlan) -> Mechanisms:
     """The mechanisms of a plan, with coins removed from its checks.

@@ -316,9 +316,11 @@ class SampledWeight:
         drawn_squares = sum(own for each, own, _ in by_round if not each.halves)
         # Where even kept sets are few, each that can be kept may be wrong with certainty.
         drawn = [each for each in self._rounds if not each.halves]
-        drawn_hits = next((each for each in (wrong, kept, ratios) if self._are_enough(each, drawn)), None)
-        found = next((each for each in (wrong, kept, ratios) if self._are_enough(each, self._rounds)), None)
-        events = [self._joined_event(each, circuit, found) for each in joins]
+        drawn_hits, joined_hits = (
+            next((each for each in (wrong, kept, ratios) if self._are_enough(each, rounds)), None)
+            for rounds in (drawn, joins)
+        )
+        events = [self._joined_event(each, circuit, joined_hits) for each in joins]
         told_density = math.inf
         if joins and self.sets < FEW:
             # So many sets as were found, and two more, are not unlikely where there are as many as expected.

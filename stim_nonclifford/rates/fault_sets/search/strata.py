@@ -53,6 +53,17 @@ class Sums:
         """Of ``wrong``, with what the largest event that may have been missed would add."""
         return math.hypot(math.sqrt(self.variance), self.largest)
 
+    def scaled(self, factor: float) -> Sums:
+        """In other units."""
+        return Sums(
+            passing=factor * self.passing,
+            kept=factor * self.kept,
+            wrong=factor * self.wrong,
+            listed=factor * self.listed,
+            variance=factor**2 * self.variance,
+            largest=factor * self.largest,
+        )
+
 
 class Stratum(Protocol):
     """The fault sets of one weight."""
@@ -248,11 +259,11 @@ class Outlook:
         missed = self._missed(total, self.drawn_density + density)
         return (self.variance + self.own * density) / total**2 + MISSED_COUNTS * missed**2
 
-    def with_join(self, halves: int) -> float:
-        """The same with one more join of so many halves."""
+    def with_joins(self, halves: int, times: int) -> float:
+        """The same with so many more joins of so many halves."""
         density, count = halves**2 / self.scale, 1 / (1 + self.clumping * halves)
-        more = count**2 * (self.own * density + self.shared * float(halves) ** 3)
-        total = self.density + count * density
+        more = times * count**2 * (self.own * density + self.shared * float(halves) ** 3)
+        total = self.density + times * count * density
         missed = self._missed(total, self.drawn_density)
         return (self.variance + more) / total**2 + MISSED_COUNTS * missed**2
 
@@ -268,11 +279,13 @@ class Outlook:
         return (clumped + math.sqrt(clumped**2 + 4 * finds)) / 2
 
     def _missed(self, density: float, drawn_density: float) -> float:
-        # No more than draws alone would have missed, which also see what sets with a common half add up to.
-        alone = self.drawn_event / drawn_density if drawn_density else math.inf
+        # No more than draws alone, or joins alone, would have missed: more finds do not make it larger. Draws
+        # also see what sets with a common half add up to.
         joined = self.joined_event if density < self.told_density else self.told_event
-        event = max(self.drawn_event, joined) if drawn_density else joined
-        return min(event / density, alone, self.most)
+        by_draws = self.drawn_event / drawn_density if drawn_density else math.inf
+        by_joins = joined / (density - drawn_density) if joined and density > drawn_density else math.inf
+        together = max(self.drawn_event if drawn_density else 0.0, joined) / density
+        return min(together, by_draws, by_joins, self.most)
 
 
 def sum_of_products(a: Floats, b: Floats) -> float:

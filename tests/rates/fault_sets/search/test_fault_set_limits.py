@@ -14,7 +14,9 @@ from stim_nonclifford import Circuit, _native
 from stim_nonclifford.base.errors import ResourceLimitError
 from stim_nonclifford.circuit.methods.fault_set_methods import planned
 from stim_nonclifford.generators.cultivation import cultivation_circuit
+from stim_nonclifford.rates.fault_sets.interface import exploration_of
 from stim_nonclifford.rates.fault_sets.search import exploration
+from stim_nonclifford.rates.fault_sets.search.estimator import Estimator
 from stim_nonclifford.rates.fault_sets.search.limits import Limits
 from stim_nonclifford.rates.fault_sets.search.mechanisms import Mechanisms, mechanisms_of
 from stim_nonclifford.rates.fault_sets.search.study import study_of
@@ -40,6 +42,14 @@ def study_for(distance: int, *, threads: int = 1, max_bytes: int = 1 << 30) -> _
 def enumerated(study: _native.FaultSetStudy, weight: int, distance: int, **limits: Any) -> dict[str, Any]:
     given = {"max_steps": MANY, "max_keys": MANY, "kept_only": False, **limits}
     return study.enumerate(weight, cultivation(distance)[1].odds, 1, **given)
+
+
+def explored(distance: int, limits: Limits, weights: int = 3) -> exploration.Exploration:
+    """So many weights are enumerated."""
+    known = exploration_of([cultivation(distance)[0]], limits, 1, 1, False)
+    for weight in range(weights):
+        known.enumerate(weight, MANY)
+    return known
 
 
 def study_of_one_class(num_mechanisms: int, odds: float, max_bytes: int = 1 << 26) -> _native.FaultSetStudy:
@@ -110,10 +120,76 @@ def test_max_keys_of_all_sets_together() -> None:
 
 
 def test_max_seconds() -> None:
-    """The whole search would take hours."""
-    found = enumerated(study_for(5), 6, 5, max_seconds=0.2)
+    """The whole searches would take hours."""
+    study = study_for(5)
+    found = enumerated(study, 6, 5, max_seconds=0.2)
     assert not found["is_complete"]
     assert found["steps"] > 1 << 16
+    found = study.draw(9, study.total(9) * 1e-3, 1, MANY >> 16, max_seconds=0.05)
+    assert not found["is_complete"]
+    assert len(found["members"]) == 0
+    with pytest.raises(ValueError, match="max_seconds must be positive"):
+        study.draw(3, 1.0, 1, 1, max_seconds=0.0)
+
+
+def test_draws_that_take_too_long_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was found before is left, and the search ends."""
+    monkeypatch.setattr(exploration, "_LEAST_SECONDS", 1e-3)
+    known = explored(3, Limits())
+    known.limits = Limits(max_seconds=1e-9)
+    stratum = known.sample_of(3)
+    known.join(stratum, 20_000)
+    found = stratum.sums(0, known.values, 0.0)
+    known.draw(stratum, 1e7 / known.passing_odds(stratum))
+    assert known.is_out_of_time
+    assert stratum.sums(0, known.values, 0.0) == found
+
+
+@pytest.mark.parametrize("distance", [3, 5])
+def test_draws_take_the_steps_that_are_expected(distance: int) -> None:
+    """Hashes meet by chance: at distance 3, more than half of the steps are of points that give no set."""
+    known = explored(distance, Limits(), 4)
+    study = known.study
+    for weight in (4, 5):
+        stratum = known.sample_of(weight)
+        known.draw(stratum, 3000 / known.passing_odds(stratum))
+        draws, passing = 50_000, stratum.passing(0)
+        expected = known.steps_of_draws(weight, draws, passing)
+        found = study.draw(weight, passing / draws, 1, 2 * draws, known.draws_of_clump, passing)
+        assert found["steps"] < expected < 3 * found["steps"]
+        known.strata.append(stratum)
+
+
+def test_several_joins_cost_less_where_finds_depend_on_each_other() -> None:
+    """A fifth of one join leaves as small an error, and as small a one as was foreseen."""
+    known = explored(3, Limits(), 4)
+    stratum = known.sample_of(4)
+    known.join(stratum, 40_000)
+    known.strata.append(stratum)
+    (now,) = known.outlooks(stratum)
+    assert now.clumping > 50 / 40_000
+    samplings = Estimator(known)._samplings
+    (*_, (cost_of_one, of_one, _)), (*_, (cost, error, join)) = (
+        samplings(stratum, (3.0,), times) for times in ((1,), (9,))
+    )
+    assert cost < 0.2 * cost_of_one
+    assert of_one(now) < error(now) < 1.1 * of_one(now) < 0.4 * now.error
+    join()
+    assert known.outlooks(stratum)[0].error < 1.5 * error(now)
+
+
+def test_more_finds_leave_no_more_missed() -> None:
+    """A drawn set may be wrong for certain, where a half that joins missed would add less."""
+    known = explored(3, Limits(), 4)
+    stratum = known.sample_of(4)
+    known.join(stratum, 40_000)
+    (joined,) = known.outlooks(stratum)
+    for draws in (1, 100, 10_000):
+        known.draw(stratum, draws / known.passing_odds(stratum))
+        (both,) = known.outlooks(stratum)
+        assert both.drawn_event > joined.joined_event
+        assert both.missed <= joined.missed
+        assert both.missed <= both.drawn_event / both.drawn_density
 
 
 class SlowStudy:

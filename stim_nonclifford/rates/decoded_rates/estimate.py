@@ -14,11 +14,12 @@ from .chains import ChainStates
 from .deadline import Deadline, TimeIsOver
 from .decoding import FailureTest, check_answers, not_deterministic
 from .decoding_processes import DecodingProcesses
+from .descent import DECODERS_DIFFER, Stop, ladder_down_from
 from .failing.lightest import largest_enumerable, log_probability_of_lightest
 from .failing.sets import FailingSets, failing_sets
 from .failing.study import FailureStudy
 from .kept import KeptShots, kept_shots
-from .ladder import DECODERS_DIFFER, Ladder, Stop, ladder_down_from
+from .ladder import Ladder
 from .mechanisms import FaultModel, Floats, families_of, fault_model
 from .plain_counts import PlainLevel
 from .questions import DecodedCircuit, Goal

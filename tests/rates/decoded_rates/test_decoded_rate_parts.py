@@ -13,12 +13,12 @@ import stim_nonclifford as snc
 from stim_nonclifford.rates.decoded_rates import jumps
 from stim_nonclifford.rates.decoded_rates.anchors import burn_in, chains_of, profile_of
 from stim_nonclifford.rates.decoded_rates.chains import ChainStates, Level, Moves
+from stim_nonclifford.rates.decoded_rates.descent import Stop, ladder_down_from
 from stim_nonclifford.rates.decoded_rates.failing.cores import cores_of, rows_of
 from stim_nonclifford.rates.decoded_rates.failing.lightest import (
     largest_enumerable,
     log_probability_of_lightest,
 )
-from stim_nonclifford.rates.decoded_rates.ladder import Stop, ladder_down_from
 from stim_nonclifford.rates.decoded_rates.mechanisms import families_of, fault_model, symptoms_of
 from stim_nonclifford.rates.decoded_rates.plain_counts import PlainLevel
 from stim_nonclifford.rates.decoded_rates.ratios import bennett_ratio

@@ -114,7 +114,7 @@ def ladder_down_from(
         stops_at.append(len(climb.levels) - 1)
     if gaps:
         climb.widen_gaps()
-    return Ladder(model, tests, climb.levels, stops_at, climb.found)
+    return Ladder(model, tests, climb.levels, stops_at, climb.found, founders=climb.founders)
 
 
 class _Descent:
@@ -123,6 +123,7 @@ class _Descent:
     Attributes:
         levels: The levels.
         found: The states of each.
+        founders: For each of these, from which column it descends.
     """
 
     def __init__(
@@ -139,6 +140,8 @@ class _Descent:
         self._share = 1 / (1 + float(states.sizes.mean()))
         self.levels: list[Level] = []
         self.found: list[ChainStates] = []
+        self.founders: list[npt.NDArray[np.intp]] = []
+        self._founders = np.arange(len(states.sizes))
 
     def add(self, level: Level) -> None:
         """Adds a level; the states are taken along, and settle there."""
@@ -149,6 +152,7 @@ class _Descent:
         self._share = level.share = settle(moves, self._states, self._rng, self._check)
         self.levels.append(level)
         self.found.append(self._states.taken(np.arange(len(self._states.sizes))))
+        self.founders.append(self._founders)
 
     def _taken_along(self, before: Level, level: Level) -> ChainStates:
         """The states with which a level begins."""
@@ -165,7 +169,11 @@ class _Descent:
                     self._model, self._tests, before, level, states, self._rng, self._check
                 )
                 log_weights = states.sums(level.log_odds - before.log_odds)
-        return states.taken(resampled(log_weights, self._rng)) if self._resamples else states
+        if not self._resamples:
+            return states
+        taken = resampled(log_weights, self._rng)
+        self._founders = self._founders[taken]
+        return states.taken(taken)
 
     def weaken(self, before: Stop, stop: Stop) -> None:
         """Adds levels down to weaker noise, with odds between those of two stops."""

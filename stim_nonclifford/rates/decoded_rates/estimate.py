@@ -151,7 +151,7 @@ class _Family:
             if self._ladder is not None and self._ladder.sweeps >= _FEWEST_SWEEPS:
                 self._profile = self._profiled(self._ladder, self._looked_at(self._ladder))
             is_counted = self._base_is_known and all(level.shots for level in self._counted)
-            is_known = self._profile is not None and math.isfinite(self._profile.error_factor)
+            is_known = self._profile is not None and bool(np.isfinite(self._profile.variances).all())
             if not is_counted or (self._needs_ladder and not is_known):
                 raise ResourceLimitError(
                     f"max_seconds={self._goal.max_seconds:g} ended the search before all levels of noise had"
@@ -267,10 +267,10 @@ class _Family:
                 targets = [ladder.stops_at[stop] for stop in self._stop_of.values()]
                 targets += [k for k, level in enumerate(ladder.levels) if level.least_gap is not None]
                 worst = float(profile.variances[targets].max()) * profile.error_factor**2
-                if worst <= self._goal.relative_error**2 and chains.can_be_believed(ladder.sweeps):
-                    return
                 if not chains.have_settled(ladder.sweeps):
                     break
+                if worst <= self._goal.relative_error**2:
+                    return
                 costs["plain"] = anchor.shots * (1 + anchor.mean_events)
                 costs["chains"] = float(
                     (ladder.decided * (1 + np.array(ladder.sizes).mean(axis=(0, 2)))).sum()

@@ -13,6 +13,7 @@ from .decoding import FailureTest
 from .failing.cores import Core, cores_of
 from .failing.sets import FailingSets, Indices, Recorder
 from .mechanisms import FaultModel, Floats, Words
+from .renewal import RENEWED
 
 __all__ = ["Ladder"]
 
@@ -51,12 +52,14 @@ class Ladder:
         down: The same factor of the fault set in the next level; inf if the decoder of this level does not
             fail.
         sizes: After each sweep, the numbers of members: shape (levels, columns). If there are too many sweeps
-            for the memory, ``up``, ``down``, ``sizes`` and ``renewed`` are of every ``stride``-th only.
+            for the memory, these, ``families`` and ``renewed`` are of every ``stride``-th only.
         stride: A power of two.
         sweeps: Number of sweeps.
         renewed: As often, for each level the part of its chains whose fault set has come from the first
             level by exchanges, where chains begin in equilibrium, each column with a set of its own. The
             others descend from sets that the ladder was set up with.
+        families: As often as ``up``, for each level but the last: int16, shape (2, columns): from which column
+            the chains of this level and of the next one descend, -1 if they are renewed.
         decided: For each level, the changes that chains had to ask the decoder about.
         accepted: Those that were made.
         exchanged: For each level but the last, the attempts to exchange with the next, and the successes.
@@ -70,6 +73,7 @@ class Ladder:
         stops_at: Sequence[int],
         states: Sequence[ChainStates],
         jumps: bool = True,
+        founders: Sequence[Indices] | None = None,
     ) -> None:
         self.model, self.levels, self.stops_at = model, levels, stops_at
         self.columns = len(states[0].sizes)
@@ -100,7 +104,11 @@ class Ladder:
         self.accepted = np.zeros(len(levels))
         self._recorders = {level: Recorder() for level in stops_at}
         self.renewed: list[Floats] = []
-        self._is_renewed = np.zeros(len(self._level_of), dtype=np.bool_)
+        own = np.arange(self.columns)
+        self._families = np.concatenate([own] * len(levels) if founders is None else founders).astype(
+            np.int16
+        )
+        self.families: list[list[npt.NDArray[np.int16]]] = [[] for _ in self._steps]
         self.sweeps = 0
 
     def run(self, sweeps: int, rng: np.random.Generator, check: Callable[[], None]) -> None:
@@ -116,9 +124,9 @@ class Ladder:
             decided, accepted, fails = self._moves.sweep(self._states, self._level_of, further, rng, check)
             self.decided += decided.reshape(-1, self.columns).sum(axis=1)
             self.accepted += accepted.reshape(-1, self.columns).sum(axis=1)
-            self._is_renewed[: self.columns] = True
+            self._families[: self.columns] = RENEWED
             if self.sweeps % self.stride == 0:
-                self.renewed.append(self._is_renewed.reshape(-1, self.columns).mean(axis=1))
+                self.renewed.append((self._families.reshape(-1, self.columns) == RENEWED).mean(axis=1))
                 self.sizes.append(self._states.sizes.reshape(-1, self.columns).astype(np.float32))
             self._record()
             self._exchange(rng, fails)
@@ -130,6 +138,7 @@ class Ladder:
         self.stride *= 2
         self.sizes, self.renewed = self.sizes[::2], self.renewed[::2]
         self.up, self.down = ([each[::2] for each in records] for records in (self.up, self.down))
+        self.families = [each[::2] for each in self.families]
 
     def _record(self) -> None:
         wanting = [level for level, recorder in self._recorders.items() if recorder.wants(self.sweeps)]
@@ -167,17 +176,17 @@ class Ladder:
         up[differs[~fails[one[differs]]]] = -np.inf
         down[differs[~fails[other[differs]]]] = np.inf
         swapped = np.log(rng.random(len(one))) < up - down
+        families = np.stack([self._families[one], self._families[other]])
         self._states.exchange(one[swapped], other[swapped])
-        self._is_renewed[one[swapped]], self._is_renewed[other[swapped]] = (
-            self._is_renewed[other[swapped]],
-            self._is_renewed[one[swapped]],
-        )
+        self._families[one[swapped]], self._families[other[swapped]] = families[::-1, swapped]
+        families = families.reshape(2, len(pairs), -1)
         up, down, swapped = (each.reshape(len(pairs), -1) for each in (up, down, swapped))
         is_recorded = self.sweeps // 2 % self.stride == 0  # a pair of levels has every second sweep
         for k, number in enumerate(pairs.tolist()):
             if is_recorded:
                 self.up[number].append(up[k].astype(np.float32))
                 self.down[number].append(down[k].astype(np.float32))
+                self.families[number].append(families[:, k])
             self.exchanged[number] += self.columns, int(swapped[k].sum())
 
     def _add_penalties(self, values: Floats, one: Indices, shift: int = 0) -> None:

@@ -105,7 +105,7 @@ class Chains:
 
     Attributes:
         burn_in: Records of sweeps that were left out.
-        renewed: As of a ``Ladder``, at the end, in the level in which it is least; 1 if this was not looked at.
+        renewed: As of a ``Ladder``, at the end, in the least renewed level; 1 if this was not looked at.
         log_rates: Shape (levels,): ln of the rates over that of the first level.
         influences: Shape (PARTS, columns, levels): as of a ``Ratio``.
         of_families: Shape (levels,): what is added to the variances of ``log_rates`` because columns have

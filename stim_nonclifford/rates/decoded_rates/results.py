@@ -169,9 +169,7 @@ class DecodedErrorRate:
             without chains. With ``strata``, the largest such difference, also of chains and plain shots.
         lightest: ln of the rate that plain shots anchor over the rate that the exact sum over the lightest
             failing sets anchors, and its standard error; None if these were not enumerated.
-        error_factor: By how much the standard error was enlarged because of these comparisons; or, where
-            fewer than nine tenths of the chains of a level had come from the first one, because of the drift
-            of the estimate that is seen while more and more of them do.
+        error_factor: By how much the standard error was enlarged because of these comparisons.
         asked_relative_error: The ``relative_error`` at which it was to stop.
         strata: The kinds of kept shots that were looked at, if it was a sum over these; otherwise empty.
     """
@@ -362,8 +360,7 @@ class DecodedErrorRate:
             )
         if self.error_factor > 1:
             lines.append(
-                "chains or anchors disagree, or estimates may drift as more chains come from the first level:"
-                f" the standard error was multiplied by {self.error_factor:.2f}"
+                f"chains or anchors disagree: the standard error was multiplied by {self.error_factor:.2f}"
             )
         return lines
 

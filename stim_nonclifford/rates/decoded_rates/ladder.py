@@ -21,7 +21,7 @@ _CORE_LEVELS = 16
 """Of so many levels, at most, cores of fault sets are found for jumps."""
 
 _MOST_RECORDS = 1 << 13
-"""Sweeps of which something is recorded: 0.5 kB for each level."""
+"""Sweeps of which something is recorded: 0.6 kB for each level."""
 
 
 def _cores_at(

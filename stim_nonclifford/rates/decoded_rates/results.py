@@ -161,7 +161,7 @@ class DecodedErrorRate:
         levels: What was looked at, the strongest noise first. Circuits of a family share the levels.
         decodes: Number of calls of the decoders for single shots, for the whole family.
         seconds: What it took, for the whole family.
-        columns: Number of independent ladders of chains; 0 if plain shots sufficed.
+        columns: Number of ladders of chains; 0 if plain shots sufficed.
         sweeps: Number of sweeps of each ladder, and how many of them were left out as burn-in.
         column_chi_squared: The spread of the columns over what their own fluctuations explain, and the
             degrees of freedom; None without chains.
@@ -342,7 +342,7 @@ class DecodedErrorRate:
         if self.column_chi_squared is not None and self.halves is not None:
             chi_squared, degrees = self.column_chi_squared
             lines.append(
-                f"{self.columns} independent columns of chains, {self.sweeps[0]} sweeps, {self.sweeps[1]} of"
+                f"{self.columns} columns of chains, {self.sweeps[0]} sweeps, {self.sweeps[1]} of"
                 f" them as burn-in; columns differ by chi-squared {chi_squared:.1f} for {degrees} degrees of"
                 f" freedom, first and second half of the sweeps by {abs(self.halves):.1f} standard errors"
             )

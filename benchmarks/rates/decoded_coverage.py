@@ -28,7 +28,7 @@ import stim
 import stim_nonclifford as snc
 from benchmarks.rates.decoded_codes import generated_memory, toric_memory
 from stim_nonclifford.generators.teleportation import injection_circuit
-from stim_nonclifford.rates.decoded_rates import DecodedErrorRate, estimate, ladder
+from stim_nonclifford.rates.decoded_rates import DecodedErrorRate, descent, estimate
 from stim_nonclifford.rates.decoded_rates.deadline import TimeIsOver
 from stim_nonclifford.rates.decoded_rates.ladder import Ladder
 
@@ -130,7 +130,7 @@ def coverage_of(
         patched.enter_context(mock.patch.object(estimate, "largest_enumerable", return_value=-1))
         if sweeps is not None:
             stopped = type("_Stopped", (_StoppedLadder,), {"most_sweeps": sweeps})
-            patched.enter_context(mock.patch.object(ladder, "Ladder", stopped))
+            patched.enter_context(mock.patch.object(descent, "Ladder", stopped))
         found = [rate(first_seed + k, relative_error) for k in range(runs)]
     truth = exact.logical_error_rate
     pulls = [math.log(each.logical_error_rate / truth) / each.relative_error for each in found]

@@ -13,7 +13,7 @@ from .ladder import Ladder
 from .mechanisms import Floats, log_probability_of_none
 from .plain_counts import PlainLevel
 from .ratios import PARTS, bennett_ratio, means_of_parts
-from .renewal import RENEWED, Drift, first_renewed
+from .renewal import Families
 
 __all__ = ["Chains", "LowAnchor", "Profile", "burn_in", "chains_of", "profile_of"]
 
@@ -25,7 +25,7 @@ _AGREEMENT = 2.5
 """Standard errors by which a segment may differ from the last half of the sweeps."""
 
 _LEAST_RENEWED = 0.5
-"""Of the chains of each level. With fewer, levels may drift otherwise than those in which it is seen."""
+"""Of the chains of each level, for the search to end."""
 
 _PATIENCE = 8
 """Times the square of the number of levels: sweeps after which chains count that were not renewed."""
@@ -105,31 +105,22 @@ class Chains:
 
     Attributes:
         burn_in: Records of sweeps that were left out.
-        renewed: As of a ``Ladder``, after these; 1 where this was not looked at.
+        renewed: As of a ``Ladder``, at the end, in the least renewed level; 1 if this was not looked at.
         log_rates: Shape (levels,): ln of the rates over that of the first level.
         influences: Shape (PARTS, columns, levels): as of a ``Ratio``.
-        of_memory: Shape (levels,): the square of what ``log_rates`` may be off because chains remember how
-            they began; 0 where this was not looked at.
+        of_families: Shape (levels,): what is added to the variances of ``log_rates`` because columns have
+            common ancestors (``Families``); 0 where this was not looked at.
     """
 
     burn_in: int
     renewed: float
     log_rates: Floats
     influences: Floats
-    of_memory: Floats
-
-    @property
-    def are_renewed(self) -> bool:
-        """Whether the sweeps that count do not remember how the chains began."""
-        return self.renewed >= RENEWED
+    of_families: Floats
 
     def have_settled(self, sweeps: int) -> bool:
-        """Whether the chains are renewed, or have taken so many sweeps that more would hardly renew them."""
-        return self.are_renewed or sweeps >= _PATIENCE * len(self.log_rates) ** 2
-
-    def can_be_believed(self, sweeps: int) -> bool:
-        """Whether ``of_memory`` says, after so many sweeps, what the chains remember."""
-        return self.renewed >= _LEAST_RENEWED or self.have_settled(sweeps)
+        """Whether most chains are renewed, or have taken so many sweeps that more would hardly renew them."""
+        return self.renewed >= _LEAST_RENEWED or sweeps >= _PATIENCE * len(self.log_rates) ** 2
 
 
 def chains_of(ladder: Ladder, *, from_first: bool = True) -> Chains:
@@ -137,36 +128,31 @@ def chains_of(ladder: Ladder, *, from_first: bool = True) -> Chains:
 
     Args:
         ladder: The ladder.
-        from_first: Whether chains must have come from the first level to count. Where levels differ in what
-            they keep, few do, and more sweeps are taken instead.
+        from_first: Whether chains must have come from the first level for the search to end. Where levels
+            differ in what they keep, few do, and more sweeps are taken instead.
 
     Raises:
         ZeroDivisionError: No fault set of one level fails in its neighbour.
     """
-    half = len(ladder.sizes) // 2
     left_out = burn_in(np.array(ladder.sizes, dtype=np.float32))
-    least_renewed = [float(each.min()) for each in ladder.renewed]
-    if from_first:
-        left_out = min(max(left_out, first_renewed(least_renewed)), half)
     levels = len(ladder.levels)
     log_rates = np.zeros(levels)
     influences = np.zeros((PARTS, ladder.columns, levels))
-    drift, old = Drift(levels, ladder.columns), 1 - np.array(ladder.renewed)
-    early = min(left_out, _LEAST_SWEEPS)  # what drifts later is no burn-in of single chains
+    families = Families(levels, ladder.columns)
     for number in range(levels - 1):
-        first = left_out // 2  # each pair of levels exchanges in every second sweep
-        up = np.array(ladder.up[number][early // 2 :], dtype=np.float64)
-        down = np.array(ladder.down[number][early // 2 :], dtype=np.float64)
-        skipped = first - early // 2
-        ratio = bennett_ratio(up[skipped:], down[skipped:])
+        # Each pair of levels exchanges in every second sweep.
+        up, down = (
+            np.array(records[number][left_out // 2 :], dtype=np.float64)
+            for records in (ladder.up, ladder.down)
+        )
+        ratio = bennett_ratio(up, down)
         none = [log_probability_of_none(ladder.levels[number + k].log_odds) for k in (0, 1)]
         log_rates[number + 1] = log_rates[number] + ratio.log_ratio + none[1] - none[0]
         influences[:, :, number + 1] = influences[:, :, number] + ratio.influences
         if from_first:
-            seen = old[early // 2 * 2 :: 2, number : number + 2].mean(axis=1)[: len(up)]
-            drift.add(number, seen, ratio.says(up, down), len(up) - skipped)
-    renewed = least_renewed[left_out] if from_first else 1.0
-    return Chains(left_out, renewed, log_rates, influences, drift.variances())
+            families.add(number, np.array(ladder.families[number][left_out // 2 :]), ratio.says(up, down))
+    renewed = float(ladder.renewed[-1].min()) if from_first else 1.0
+    return Chains(left_out, renewed, log_rates, influences, families.variances())
 
 
 def profile_of(
@@ -208,16 +194,13 @@ def profile_of(
             )
     means = influences.mean(axis=0)
     variances = means.var(axis=0, ddof=1) / columns
-    variances += own_counts**2 * count_variance + (1 - own_counts) ** 2 * unseen
+    variances += own_counts**2 * (count_variance + chains.of_families) + (1 - own_counts) ** 2 * unseen
     last = chains.influences[:, :, -1]
     chi_squared, is_spread = _column_chi_squared(last)
     halves = last[: PARTS // 2].mean(axis=0) - last[PARTS // 2 :].mean(axis=0)
     halves_error = float(halves.std(ddof=1)) / math.sqrt(columns)
     drift = float(halves.mean()) / halves_error if halves_error else 0.0
     pulls = [each / 2 for each in (abs(drift), disagreement) if each > _AGREEMENT]
-    if not chains.are_renewed:
-        of_memory = chains.of_memory / np.where(variances > 0, variances, math.inf)
-        pulls.append(math.sqrt(1 + float(of_memory.max())))
     factor = max(1.0, is_spread, *pulls)
     return Profile(
         log_rates, variances, count_variance, left_out * ladder.stride, chi_squared, drift, lightest, factor

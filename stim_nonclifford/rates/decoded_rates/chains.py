@@ -223,22 +223,22 @@ class Moves:
         kinds = self.kinds
         walked_by_itself = len(kinds) - len(kinds.lstrip("".join(_WALKED))) if self._walks else 0
         decided, accepted = np.zeros((2, len(level_of)), dtype=np.int64)
-        is_last = walked_by_itself == len(kinds)
-        none = np.full(len(level_of), -1)
+        fails = np.zeros(len(level_of), dtype=np.bool_)
+        is_asked = further_level_of >= 0
         if walked_by_itself:
             check()
             decided, accepted, fails = self._walk(
-                kinds[:walked_by_itself], states, level_of, further_level_of if is_last else none, rng
+                kinds[:walked_by_itself], states, level_of, further_level_of, rng
             )
+            is_asked[:] = False
         for number in range(walked_by_itself, len(kinds)):
             check()
             was_decided, was_accepted = self.move(number, states, level_of, rng)
             decided += was_decided
             accepted += was_accepted
-        if not is_last:
-            asked = np.flatnonzero(further_level_of >= 0)
-            fails = np.zeros(len(level_of), dtype=np.bool_)
-            fails[asked] = self.fails(states.rows[asked], further_level_of[asked])
+            is_asked |= was_accepted & (further_level_of >= 0)
+        asked = np.flatnonzero(is_asked)
+        fails[asked] = self.fails(states.rows[asked], further_level_of[asked])
         return decided, accepted, fails
 
     def _walk(

@@ -14,11 +14,12 @@ from .chains import ChainStates
 from .deadline import Deadline, TimeIsOver
 from .decoding import FailureTest, check_answers, not_deterministic
 from .decoding_processes import DecodingProcesses
+from .descent import DECODERS_DIFFER, Stop, ladder_down_from
 from .failing.lightest import largest_enumerable, log_probability_of_lightest
 from .failing.sets import FailingSets, failing_sets
 from .failing.study import FailureStudy
 from .kept import KeptShots, kept_shots
-from .ladder import DECODERS_DIFFER, Ladder, Stop, ladder_down_from
+from .ladder import Ladder
 from .mechanisms import FaultModel, Floats, families_of, fault_model
 from .plain_counts import PlainLevel
 from .questions import DecodedCircuit, Goal
@@ -150,7 +151,7 @@ class _Family:
             if self._ladder is not None and self._ladder.sweeps >= _FEWEST_SWEEPS:
                 self._profile = self._profiled(self._ladder, self._looked_at(self._ladder))
             is_counted = self._base_is_known and all(level.shots for level in self._counted)
-            is_known = self._profile is not None and math.isfinite(self._profile.error_factor)
+            is_known = self._profile is not None and bool(np.isfinite(self._profile.variances).all())
             if not is_counted or (self._needs_ladder and not is_known):
                 raise ResourceLimitError(
                     f"max_seconds={self._goal.max_seconds:g} ended the search before all levels of noise had"
@@ -266,10 +267,10 @@ class _Family:
                 targets = [ladder.stops_at[stop] for stop in self._stop_of.values()]
                 targets += [k for k, level in enumerate(ladder.levels) if level.least_gap is not None]
                 worst = float(profile.variances[targets].max()) * profile.error_factor**2
-                if worst <= self._goal.relative_error**2 and chains.can_be_believed(ladder.sweeps):
-                    return
                 if not chains.have_settled(ladder.sweeps):
                     break
+                if worst <= self._goal.relative_error**2:
+                    return
                 costs["plain"] = anchor.shots * (1 + anchor.mean_events)
                 costs["chains"] = float(
                     (ladder.decided * (1 + np.array(ladder.sizes).mean(axis=(0, 2)))).sum()

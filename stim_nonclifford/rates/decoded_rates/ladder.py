@@ -3,261 +3,25 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from ...base.errors import ResourceLimitError
 from .chains import ChainStates, Level, Moves, log_penalty, signed_gaps
 from .decoding import FailureTest
 from .failing.cores import Core, cores_of
 from .failing.sets import FailingSets, Indices, Recorder
 from .mechanisms import FaultModel, Floats, Words
+from .renewal import RENEWED
 
-__all__ = ["DECODERS_DIFFER", "Ladder", "Stop", "allowed_in_both", "ladder_down_from", "settle"]
+__all__ = ["Ladder"]
 
-_STEPS_PER_LEVEL = 36
-_SPACING = 1.1
-"""Standard deviation, in a level, of the logarithm of the factor by which weights change to the next one."""
-
-_LEAST_PASSED, _MOST_PASSED = 0.3, 0.45
-_MOVES_PER_SHARE = 3
-_LARGEST_SHARE = 0.5
 _CORE_LEVELS = 16
 """Of so many levels, at most, cores of fault sets are found for jumps."""
 
 _MOST_RECORDS = 1 << 13
-"""Sweeps of which something is recorded: 0.5 kB for each level."""
-
-_PATIENCE = 40
-"""Times as many steps as usual in which a fault set must turn up on which the next decoder fails, too."""
-
-_STEPS_BEFORE_COPIES = 144
-_LEAST_SURVIVING = 0.35
-_LEAST_SPREAD = 0.5
-"""Of numbers of postselected detectors that fire, for the next penalty."""
-
-_SURER = 0.4
-"""The part of the fault sets of a level that are to be in the next one, with a larger gap."""
-
-_MOST_GAP_LEVELS = 40
-_FEWEST_SURER = 4
-
-DECODERS_DIFFER = (
-    "The decoders of neighbouring circuits hardly ever fail on the same fault sets, so that their rates"
-    " cannot be compared. Ask for the rate of each circuit by itself (Circuit.logical_error_rate), give"
-    " circuits whose noise differs less, or a sinter.Decoder that has the same priors for all of them: one"
-    " that compiles the decoder of one error model, whatever model it is given."
-)
-
-
-@dataclass(frozen=True)
-class Stop:
-    """A level that there must be.
-
-    Attributes:
-        log_odds: ln of the odds of each mechanism.
-        decoder: The number of its decoder.
-        penalty: As of a ``Level``. Levels are put between one without a penalty and one at which it is
-            infinite, if they have the same odds.
-    """
-
-    log_odds: Floats
-    decoder: int
-    penalty: float = 0.0
-
-
-def ladder_down_from(
-    model: FaultModel,
-    tests: Sequence[FailureTest],
-    stops: Sequence[Stop],
-    starts: ChainStates,
-    rng: np.random.Generator,
-    check: Callable[[], None],
-    gaps: bool = False,
-) -> Ladder:
-    """Sets up the levels from the strongest noise to the weakest, and takes each column's fault set along.
-
-    Args:
-        model: The mechanisms.
-        tests: The decoders.
-        stops: The levels that there must be, the strongest first.
-        starts: For each column a failing state of the first stop, independent of the others.
-        rng: What the moves are drawn with.
-        check: Is called between moves; may raise to end the work.
-        gaps: Whether levels with larger and larger gaps follow the last stop.
-
-    Returns:
-        The ladder.
-
-    Raises:
-        ResourceLimitError: The decoders of neighbouring levels hardly ever fail on the same fault sets.
-    """
-    climb = _Descent(model, tests, starts, rng, check)
-    stops_at: list[int] = []
-    for before, stop in zip([None, *stops], stops, strict=False):
-        if before is None:
-            climb.add(Level(stop.log_odds, stop.decoder))
-        elif stop.penalty != before.penalty:
-            climb.postselect(stop)
-        else:
-            climb.weaken(before, stop)
-        stops_at.append(len(climb.levels) - 1)
-    if gaps:
-        climb.widen_gaps()
-    return Ladder(model, tests, climb.levels, stops_at, climb.found)
-
-
-class _Descent:
-    """Sets up one level after the other.
-
-    Attributes:
-        levels: The levels.
-        found: The states of each.
-    """
-
-    def __init__(
-        self,
-        model: FaultModel,
-        tests: Sequence[FailureTest],
-        states: ChainStates,
-        rng: np.random.Generator,
-        check: Callable[[], None],
-    ) -> None:
-        self._model, self._tests, self._states, self._rng, self._check = model, tests, states, rng, check
-        self._share = 1 / (1 + float(states.sizes.mean()))
-        self.levels: list[Level] = []
-        self.found: list[ChainStates] = []
-
-    def add(self, level: Level) -> None:
-        """Adds a level; the states are taken along, and settle there."""
-        level.share = self._share
-        if self.levels:
-            before = self.levels[-1]
-            if not level.has_condition_of(before) or math.isinf(level.penalty) > math.isinf(before.penalty):
-                self._states = allowed_in_both(
-                    self._model, self._tests, before, level, self._states, self._rng, self._check
-                )
-        moves = Moves(self._model, self._tests, [level])
-        self._share = level.share = settle(moves, self._states, self._rng, self._check)
-        self.levels.append(level)
-        self.found.append(self._states.taken(np.arange(len(self._states.sizes))))
-
-    def weaken(self, before: Stop, stop: Stop) -> None:
-        """Adds levels down to weaker noise, with odds between those of two stops."""
-        at = 0.0  # how far from the stop before
-        while at <= 1 - 1e-9:
-            spread = self._states.sums(stop.log_odds - before.log_odds).std() * (1 - at)
-            at += (1 - at) / max(1, math.ceil(spread / _SPACING))
-            is_there = at > 1 - 1e-9
-            odds = stop.log_odds if is_there else before.log_odds + at * (stop.log_odds - before.log_odds)
-            decoder = stop.decoder if at >= 0.5 else before.decoder
-            self.add(Level(odds, decoder, penalty=stop.penalty))
-
-    def postselect(self, stop: Stop) -> None:
-        """Adds levels with larger penalties, up to that at which no postselected detector fires."""
-        while True:
-            fired = self._model.fired(self._states.rows)
-            if (fired == 0).mean() >= _LEAST_SURVIVING:
-                break
-            penalty = self.levels[-1].penalty + _SPACING / max(float(fired.std()), _LEAST_SPREAD)
-            self.add(Level(stop.log_odds, stop.decoder, penalty=penalty))
-        self.add(Level(stop.log_odds, stop.decoder, penalty=stop.penalty))
-
-    def widen_gaps(self) -> None:
-        """Adds levels at which the decoder is surer and surer of its wrong prediction."""
-        last = self.levels[-1]
-        test = self._tests[last.decoder]
-        for _ in range(_MOST_GAP_LEVELS):
-            seen = np.sort(test.answers(self._states.rows)[1])
-            above = seen[seen > (seen[0] if self.levels[-1].least_gap is None else self.levels[-1].least_gap)]
-            if len(above) < _FEWEST_SURER:
-                return
-            least = max(int(seen[int((1 - _SURER) * len(seen))]), int(above[0]))
-            try:
-                self.add(Level(last.log_odds, last.decoder, penalty=last.penalty, least_gap=least))
-            except ResourceLimitError:
-                return  # some columns do not reach it
-
-
-def settle(moves: Moves, states: ChainStates, rng: np.random.Generator, check: Callable[[], None]) -> float:
-    """Runs the chains of a level for a while, and finds the share of mechanisms to draw anew in a move.
-
-    The larger the share s, the more changes, and the more of them are refused. Their number is largest where
-    refusals are as frequent as 1 - 1/e, if a move with the share s is refused with probability 1 - e^(-cs).
-    """
-    level_of = np.zeros(len(states.sizes), dtype=np.intp)
-    share = float(moves.shares[0])
-    refused = np.zeros(len(level_of), dtype=np.int64)
-    moved = 0
-    for step in range(_STEPS_PER_LEVEL):
-        check()
-        decided, accepted = moves.move(step, states, level_of, rng)
-        if moves.kinds[step % len(moves.kinds)] != "r":
-            continue
-        refused += decided & ~accepted
-        moved += 1
-        if moved == _MOVES_PER_SHARE:
-            passed = 1 - float(refused.mean()) / moved
-            if passed > _MOST_PASSED:
-                share = min(_LARGEST_SHARE, 1.3 * share)
-            elif passed < _LEAST_PASSED:
-                share /= 1.3
-            moves.set_shares([share])
-            refused[:] = moved = 0
-    return share
-
-
-def allowed_in_both(
-    model: FaultModel,
-    tests: Sequence[FailureTest],
-    level: Level,
-    following: Level,
-    states: ChainStates,
-    rng: np.random.Generator,
-    check: Callable[[], None],
-    copies: float = 0.0,
-) -> ChainStates:
-    """For each column a fault set of a level that can be a state of the following level, too.
-
-    Args:
-        model: The mechanisms.
-        tests: The decoders.
-        level: The level.
-        following: The following level.
-        states: Of the columns, at the level.
-        rng: What the moves are drawn with.
-        check: Is called between moves; may raise to end the work.
-        copies: The part of the columns that may take the state of another one if they do not get there soon.
-
-    Raises:
-        ResourceLimitError: Some columns do not get there.
-    """
-    moves, target = Moves(model, tests, [level]), Moves(model, tests, [following])
-
-    def allowed(rows: Words) -> npt.NDArray[np.bool_]:
-        return target.are_allowed(rows, np.zeros(len(rows), dtype=np.intp))
-
-    result = states.taken(np.arange(len(states.sizes)))
-    waiting = np.flatnonzero(~allowed(states.rows))
-    for step in range(_PATIENCE * _STEPS_PER_LEVEL):
-        if not len(waiting):
-            return result
-        if step >= _STEPS_BEFORE_COPIES and len(waiting) <= copies * len(states.sizes):
-            there = np.setdiff1d(np.arange(len(states.sizes)), waiting)
-            result.put(waiting, result.taken(rng.choice(there, len(waiting))))
-            return result
-        check()
-        some = states.taken(waiting)
-        moves.move(step, some, np.zeros(len(waiting), dtype=np.intp), rng)
-        states.put(waiting, some)
-        is_found = allowed(some.rows)
-        result.put(waiting[is_found], some.taken(np.flatnonzero(is_found)))
-        waiting = waiting[~is_found]
-    raise ResourceLimitError(DECODERS_DIFFER)
+"""Sweeps of which something is recorded: 0.6 kB for each level."""
 
 
 def _cores_at(
@@ -288,12 +52,14 @@ class Ladder:
         down: The same factor of the fault set in the next level; inf if the decoder of this level does not
             fail.
         sizes: After each sweep, the numbers of members: shape (levels, columns). If there are too many sweeps
-            for the memory, ``up``, ``down``, ``sizes`` and ``renewed`` are of every ``stride``-th only.
+            for the memory, these, ``families`` and ``renewed`` are of every ``stride``-th only.
         stride: A power of two.
         sweeps: Number of sweeps.
         renewed: As often, for each level the part of its chains whose fault set has come from the first
-            level by exchanges, where chains begin in equilibrium. The others descend from sets that the
-            ladder was set up with, too much like those of stronger noise.
+            level by exchanges, where chains begin in equilibrium, each column with a set of its own. The
+            others descend from sets that the ladder was set up with.
+        families: As often as ``up``, for each level but the last: int16, shape (2, columns): from which
+            column the chains of this level and of the next one descend, -1 if they are renewed.
         decided: For each level, the changes that chains had to ask the decoder about.
         accepted: Those that were made.
         exchanged: For each level but the last, the attempts to exchange with the next, and the successes.
@@ -307,6 +73,7 @@ class Ladder:
         stops_at: Sequence[int],
         states: Sequence[ChainStates],
         jumps: bool = True,
+        founders: Sequence[Indices] | None = None,
     ) -> None:
         self.model, self.levels, self.stops_at = model, levels, stops_at
         self.columns = len(states[0].sizes)
@@ -337,7 +104,10 @@ class Ladder:
         self.accepted = np.zeros(len(levels))
         self._recorders = {level: Recorder() for level in stops_at}
         self.renewed: list[Floats] = []
-        self._is_renewed = np.zeros(len(self._level_of), dtype=np.bool_)
+        if founders is None:
+            founders = [np.arange(self.columns)] * len(levels)
+        self._families = np.concatenate(founders).astype(np.int16)
+        self.families: list[list[npt.NDArray[np.int16]]] = [[] for _ in self._steps]
         self.sweeps = 0
 
     def run(self, sweeps: int, rng: np.random.Generator, check: Callable[[], None]) -> None:
@@ -353,9 +123,9 @@ class Ladder:
             decided, accepted, fails = self._moves.sweep(self._states, self._level_of, further, rng, check)
             self.decided += decided.reshape(-1, self.columns).sum(axis=1)
             self.accepted += accepted.reshape(-1, self.columns).sum(axis=1)
-            self._is_renewed[: self.columns] = True
+            self._families[: self.columns] = RENEWED
             if self.sweeps % self.stride == 0:
-                self.renewed.append(self._is_renewed.reshape(-1, self.columns).mean(axis=1))
+                self.renewed.append((self._families.reshape(-1, self.columns) == RENEWED).mean(axis=1))
                 self.sizes.append(self._states.sizes.reshape(-1, self.columns).astype(np.float32))
             self._record()
             self._exchange(rng, fails)
@@ -367,6 +137,7 @@ class Ladder:
         self.stride *= 2
         self.sizes, self.renewed = self.sizes[::2], self.renewed[::2]
         self.up, self.down = ([each[::2] for each in records] for records in (self.up, self.down))
+        self.families = [each[::2] for each in self.families]
 
     def _record(self) -> None:
         wanting = [level for level, recorder in self._recorders.items() if recorder.wants(self.sweeps)]
@@ -404,17 +175,17 @@ class Ladder:
         up[differs[~fails[one[differs]]]] = -np.inf
         down[differs[~fails[other[differs]]]] = np.inf
         swapped = np.log(rng.random(len(one))) < up - down
+        families = np.stack([self._families[one], self._families[other]])
         self._states.exchange(one[swapped], other[swapped])
-        self._is_renewed[one[swapped]], self._is_renewed[other[swapped]] = (
-            self._is_renewed[other[swapped]],
-            self._is_renewed[one[swapped]],
-        )
+        self._families[one[swapped]], self._families[other[swapped]] = families[::-1, swapped]
+        families = families.reshape(2, len(pairs), -1)
         up, down, swapped = (each.reshape(len(pairs), -1) for each in (up, down, swapped))
         is_recorded = self.sweeps // 2 % self.stride == 0  # a pair of levels has every second sweep
         for k, number in enumerate(pairs.tolist()):
             if is_recorded:
                 self.up[number].append(up[k].astype(np.float32))
                 self.down[number].append(down[k].astype(np.float32))
+                self.families[number].append(families[:, k])
             self.exchanged[number] += self.columns, int(swapped[k].sum())
 
     def _add_penalties(self, values: Floats, one: Indices, shift: int = 0) -> None:

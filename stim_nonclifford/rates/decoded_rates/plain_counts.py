@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from .decoding import FailureTest
+from .descent import Stop
 from .failing.sets import FailingSets, failing_sets
-from .ladder import Stop
 from .mechanisms import FaultModel, Words
 from .plain_shots import Indices, PlainShots, xor_of_groups
 

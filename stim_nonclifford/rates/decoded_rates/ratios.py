@@ -33,11 +33,13 @@ class Ratio:
             column had had what this part of it says. Their mean is 0. The standard error is the standard
             deviation of the columns' means over the root of their number.
         scale: By how much the logarithm would differ if each fault set of this level said 1 more.
+        mean: Of what each fault set says.
     """
 
     log_ratio: float
     influences: Floats
     scale: float
+    mean: float
 
     def says(self, up: Floats, down: Floats) -> Floats:
         """To first order, by how much the logarithm would differ if a column had only had one record.
@@ -47,9 +49,10 @@ class Ratio:
             down: The same.
 
         Returns:
-            Shape (records, columns).
+            Shape (records, 2, columns): what the fault sets of this level say of that, and those of the next.
         """
-        return (_expit(up - self.log_ratio) - _expit(self.log_ratio - down)) * self.scale
+        both = np.stack([_expit(up - self.log_ratio), _expit(self.log_ratio - down)], axis=1)
+        return np.asarray((both - self.mean) * self.scale * np.array([[1.0], [-1.0]]))
 
 
 def means_of_parts(values: Floats) -> Floats:
@@ -101,7 +104,7 @@ def bennett_ratio(up: Floats, down: Floats) -> Ratio:
             break
         x = following
     scale = up.size / slope
-    return Ratio(x, means_of_parts(one - other) * scale, scale)
+    return Ratio(x, means_of_parts(one - other) * scale, scale, float(one.mean()))
 
 
 def _expit(x: Floats) -> Floats:

@@ -1,84 +1,77 @@
-"""What chains that remember the fault sets a ladder was set up with do to the rates, as far as it is seen.
+"""What chains that descend from the same fault set do to the errors, as far as it is seen.
 
-The ladder is set up with fault sets of stronger noise that were taken along: they are too much like those.
-Fault sets that come from the first level by exchanges are not, as chains are in equilibrium there. So the
-estimate drifts while the part u of the chains that have not been renewed falls. To first order, a ratio of
-neighbouring levels is off by b u, and what each record says of it (``Ratio.says``) has the slope b against
-the u of its time. All ratios share b: where a level has not seen u fall, the others say what it is worth.
+When a ladder is set up, fault sets of weaker noise are drawn from those of stronger noise, so that a few of
+the sets that it begins with have many descendants: families. Fault sets that come from the first level by
+exchanges, where each column is in equilibrium by itself, replace them: these are renewed. Until then, columns
+of one family may be alike, and their spread says too little.
+
+The error of population annealing is that of its families (Wang, Machta and Katzgraber, Physical Review E 92,
+063307, 2015), and its bias about half of the variance, in ln(rate) (Machta, Physical Review E 82, 026704,
+2010). What members of a family have in common is measured: products of what different columns say, while they
+belong to it. The mean of these is 0 if they have nothing in common.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from .mechanisms import Floats
 
-__all__ = ["RENEWED", "Drift", "first_renewed"]
+__all__ = ["RENEWED", "Families"]
 
-RENEWED = 0.9
-"""Of the chains of each level, so many begin anew before sweeps count."""
+RENEWED = -1
+"""In the place of the number of a family."""
 
-
-def first_renewed(renewed: Sequence[float]) -> int:
-    """How many of the first sweeps to leave out, so that chains do not remember how they began.
-
-    Args:
-        renewed: After each sweep, the renewed part of the chains of the level in which it is least.
-
-    Returns:
-        The number of sweeps after which nine tenths of the chains of each level are renewed; half of all if
-        they never are.
-
-    Examples:
-        >>> first_renewed([0.1, 0.4, 0.91, 0.93, 0.96, 0.97, 0.97, 0.98])
-        2
-        >>> first_renewed([0.1, 0.4, 0.5, 0.6])
-        2
-    """
-    return next((k for k, part in enumerate(renewed) if part >= RENEWED), len(renewed) // 2)
+_LARGEST = 0.5
+"""Sum of squares of the parts of all chains that families have; with more, one family is most of them."""
 
 
-class Drift:
-    """The drift of the ratios of a ladder with the part of the chains that have not been renewed.
+class Families:
+    """Adds up, ratio by ratio from the first level down, what columns say while they belong to a family.
 
     Args:
         levels: The number of levels.
-        columns: The number of columns.
+        columns: The number of columns, and of the sets that families descend from.
     """
 
     def __init__(self, levels: int, columns: int) -> None:
-        self._parts = np.zeros(levels)  # not renewed, in the records that count
-        self._covariances = np.zeros(columns)
-        self._spread = 0.0
+        self._columns = columns
+        self._sums = np.zeros((columns, columns))  # by family and column
+        self._part = 0.0  # sum of squares of the parts of all chains that families have
+        self._variances = np.zeros(levels)
 
-    def add(self, number: int, old: Floats, says: Floats, counting: int) -> None:
+    def add(self, number: int, families: npt.NDArray[np.integer], says: Floats) -> None:
         """Takes the records of a ratio.
 
         Args:
-            number: Of the first of its two levels.
-            old: Shape (records,): the part of the chains of both levels that have not been renewed.
-            says: Shape (records, columns): by how much the ratio's logarithm would differ if a column had
-                only had this record.
-            counting: How many records count, the last ones.
+            number: Of the first of its two levels. All before it have been taken.
+            families: Shape (records, 2, columns): those of the chains of both levels, or ``RENEWED``.
+            says: The same shape: by how much the ratio's logarithm would differ if a column had only had this
+                record (``Ratio.says``).
         """
-        self._parts[number + 1] = old[len(old) - counting :].mean()
-        deviations = old - old.mean()
-        self._covariances += deviations @ says
-        self._spread += float(deviations @ deviations)
+        columns = self._columns
+        where = (families + 1) * columns + np.arange(columns)
+        sums = np.bincount(where.ravel(), says.ravel(), minlength=(columns + 1) * columns)
+        self._sums += sums.reshape(-1, columns)[1:] / len(says)
+        counts = np.bincount((families + 1).ravel(), minlength=columns + 1)[1:] / families.size
+        self._part = max(self._part, float((counts**2).sum()))
+        self._variances[number + 1] = self._variance()
+
+    def _variance(self) -> float:
+        if self._part > _LARGEST:
+            return math.inf
+        others = 1 - self._part
+        within = float((self._sums**2).sum())
+        common = float((self._sums.sum(axis=1) ** 2).sum()) / others - within
+        noise = within * math.sqrt(2 * self._part / others)
+        return (max(common, 0.0) + noise) / self._columns**2
 
     def variances(self) -> Floats:
-        """For each level the square of what ln(rate) may be off: the drift, and the error of its slope.
+        """For each level, what is to be added to the variance of ln(rate) below that of the first level.
 
-        Infinite if nothing is known of the slope.
+        It is infinite where there are so few families that nothing is known of what they have in common.
         """
-        parts = np.cumsum(self._parts)
-        if not parts[-1]:
-            return parts
-        if not self._spread:
-            return np.where(parts > 0, math.inf, 0.0)
-        slopes = self._covariances / self._spread
-        slope, error = float(slopes.mean()), float(slopes.std(ddof=1)) / math.sqrt(len(slopes))
-        return (slope**2 + error**2) * parts**2
+        return self._variances

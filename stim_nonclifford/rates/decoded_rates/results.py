@@ -161,7 +161,7 @@ class DecodedErrorRate:
         levels: What was looked at, the strongest noise first. Circuits of a family share the levels.
         decodes: Number of calls of the decoders for single shots, for the whole family.
         seconds: What it took, for the whole family.
-        columns: Number of independent ladders of chains; 0 if plain shots sufficed.
+        columns: Number of ladders of chains; 0 if plain shots sufficed.
         sweeps: Number of sweeps of each ladder, and how many of them were left out as burn-in.
         column_chi_squared: The spread of the columns over what their own fluctuations explain, and the
             degrees of freedom; None without chains.
@@ -169,9 +169,7 @@ class DecodedErrorRate:
             without chains. With ``strata``, the largest such difference, also of chains and plain shots.
         lightest: ln of the rate that plain shots anchor over the rate that the exact sum over the lightest
             failing sets anchors, and its standard error; None if these were not enumerated.
-        error_factor: By how much the standard error was enlarged because of these comparisons; or, where
-            fewer than nine tenths of the chains of a level had come from the first one, because of the drift
-            of the estimate that is seen while more and more of them do.
+        error_factor: By how much the standard error was enlarged because of these comparisons.
         asked_relative_error: The ``relative_error`` at which it was to stop.
         strata: The kinds of kept shots that were looked at, if it was a sum over these; otherwise empty.
     """
@@ -344,7 +342,7 @@ class DecodedErrorRate:
         if self.column_chi_squared is not None and self.halves is not None:
             chi_squared, degrees = self.column_chi_squared
             lines.append(
-                f"{self.columns} independent columns of chains, {self.sweeps[0]} sweeps, {self.sweeps[1]} of"
+                f"{self.columns} columns of chains, {self.sweeps[0]} sweeps, {self.sweeps[1]} of"
                 f" them as burn-in; columns differ by chi-squared {chi_squared:.1f} for {degrees} degrees of"
                 f" freedom, first and second half of the sweeps by {abs(self.halves):.1f} standard errors"
             )
@@ -362,8 +360,7 @@ class DecodedErrorRate:
             )
         if self.error_factor > 1:
             lines.append(
-                "chains or anchors disagree, or estimates may drift as more chains come from the first level:"
-                f" the standard error was multiplied by {self.error_factor:.2f}"
+                f"chains or anchors disagree: the standard error was multiplied by {self.error_factor:.2f}"
             )
         return lines
 

@@ -11,7 +11,7 @@ from stim_nonclifford.rates.decoded_rates import decoding
 from stim_nonclifford.rates.decoded_rates.chains import ChainStates, Level, Moves
 from stim_nonclifford.rates.decoded_rates.decoders import compiled_decoder
 from stim_nonclifford.rates.decoded_rates.decoding import FailureTest, answers_of
-from stim_nonclifford.rates.decoded_rates.ladder import Stop
+from stim_nonclifford.rates.decoded_rates.descent import Stop
 from stim_nonclifford.rates.decoded_rates.mechanisms import fault_model, symptoms_of
 from stim_nonclifford.rates.decoded_rates.plain_counts import PlainLevel
 from stim_nonclifford.rates.decoded_rates.plain_shots import xor_of_groups

@@ -27,7 +27,8 @@ def test_rates_are_those_of_plain_shots(name: str) -> None:
         seed=1,
     )
     for circuit, rate in zip(circuits, rates, strict=True):
-        errors = count_errors(circuit, SHOTS, seed=2)
-        combined = math.hypot(rate.relative_error, errors**-0.5)
-        assert abs(math.log(rate.logical_error_rate * SHOTS / errors)) < SIGNIFICANT * combined
-        assert len(rate.observable_rates) == circuit.num_observables
+        values = (rate.logical_error_rate, *rate.observable_rates)
+        errors = (rate.standard_error, *rate.observable_errors)
+        for value, error, count in zip(values, errors, count_errors(circuit, SHOTS, seed=2), strict=True):
+            combined = math.hypot(error / value, count**-0.5)
+            assert abs(math.log(value * SHOTS / count)) < SIGNIFICANT * combined

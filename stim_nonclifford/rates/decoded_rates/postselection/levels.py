@@ -14,7 +14,8 @@ import numpy as np
 from ....base.errors import ResourceLimitError
 from ..chains import ChainStates, Level, Moves, signed_gaps
 from ..decoding import FailureTest
-from ..ladder import Ladder, allowed_in_both, settle
+from ..descent import allowed_in_both, settle
+from ..ladder import Ladder
 from ..mechanisms import FaultModel, Floats
 
 __all__ = ["ladder_of_gaps"]

@@ -182,9 +182,12 @@ class _Estimate:
         return bool((sums.relative <= self._goal.relative_error).all())
 
     def _work(self, sums: _Sums) -> None:
-        """Takes shots of a stratum, or runs its chains: for the smallest gap that is not known yet."""
-        gap = int(np.flatnonzero(sums.relative > self._goal.relative_error)[0])
-        number = int(sums.parts[:, gap].argmax())
+        """Takes shots of a stratum, or runs its chains: where the error is made small soonest."""
+        # Of each gap that is not known yet, the stratum that most of the error comes from.
+        gaps = np.flatnonzero(sums.relative > self._goal.relative_error)
+        numbers = sums.parts[:, gaps].argmax(axis=0)
+        costs = [self._cost(sums, *place) for place in zip(numbers.tolist(), gaps.tolist(), strict=True)]
+        gap, number = (int(each[np.argmin(costs)]) for each in (gaps, numbers))
         stratum = self._strata[number]
         if self._prefers_shots(stratum, float(sums.shares[number, gap]), float(sums.parts[number, gap])):
             if stratum.shots > _MOST_SHOTS:
@@ -205,6 +208,14 @@ class _Estimate:
             f" {self._deadline.seconds:.0f} s: relative error {sums.relative[0]:.2g} for all kept"
             f" shots, {sums.relative[gap]:.2g} at gap {sums.gaps[gap]} (now: {stratum.name})"
         )
+
+    def _cost(self, sums: _Sums, number: int, gap: int) -> float:
+        """About how many decodes it takes until what a stratum adds at some gap is known well enough."""
+        stratum, variance = self._strata[number], float(sums.parts[number, gap])
+        more = variance / (self._goal.relative_error * max(float(sums.wrong[gap]), 1e-300)) ** 2
+        if self._prefers_shots(stratum, float(sums.shares[number, gap]), variance):
+            return stratum.shot_cost * more
+        return stratum.chain_cost * more if stratum.sweeps else _COST_OF_CHAINS
 
     def _prefers_shots(self, stratum: Stratum, share: float, variance: float) -> bool:
         """Whether shots tell more for what they cost than chains, of what a stratum adds at some gap."""

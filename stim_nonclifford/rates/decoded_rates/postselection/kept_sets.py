@@ -19,7 +19,7 @@ from ....base.errors import ResourceLimitError
 from ..mechanisms import FaultModel, Floats, Symptom, Words
 from .listed_sets import Part, SilentSets
 
-__all__ = ["KeptSets", "KeptSetSearch", "distinct_rows"]
+__all__ = ["KeptSetSearch", "KeptSets", "distinct_rows"]
 
 Bools = npt.NDArray[np.bool_]
 Indices = npt.NDArray[np.intp]

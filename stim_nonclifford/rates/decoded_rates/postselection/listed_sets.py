@@ -5,11 +5,11 @@ its members sum up to a target. Pairs are all looked at. A set of three is a mec
 is two pairs: where there are too many, they are drawn in proportion to the odds, by drawing first what the
 keys of both parts are. Each set of three is drawn in 3 ways then, and each of four in 6.
 
-A larger set begins with a pair, drawn in proportion to the odds of all pairs. What is left to do is known then:
-of the other members, one must flip the first detector that the set does not leave as it should be. So
-mechanisms are drawn among the few that flip it, until three are left, of which one flips the first detector
-again, and two are a pair with a known key. A draw stands for the odds of all that could have been chosen,
-divided by the number of ways in which its set could have been drawn.
+A larger set begins with a pair, drawn in proportion to the odds of all pairs. What is left to do is known
+then: of the other members, one must flip the first detector that is not as it should be. So mechanisms are
+drawn among the few that flip it, until three are left, of which one flips the first detector again, and two
+are a pair with a known key. A draw stands for the odds of all that could have been chosen, divided by the
+number of ways in which its set could have been drawn.
 """
 
 from __future__ import annotations
@@ -274,7 +274,5 @@ def _orders(
     for member in others:
         can_follow = np.flatnonzero(is_done | flips[sets, member, first])
         rest = [k for k in others if k != member]
-        found[can_follow] += _orders(
-            flips[can_follow], left[can_follow] ^ flips[can_follow, member], rest
-        )
+        found[can_follow] += _orders(flips[can_follow], left[can_follow] ^ flips[can_follow, member], rest)
     return found

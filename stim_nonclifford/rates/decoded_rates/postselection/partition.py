@@ -75,7 +75,9 @@ def partition(asked: KeptQuestion, check: Callable[[], None]) -> Partition:
     if symptoms.outcomes is not None:
         certain &= ~symptoms.outcomes.dependent[: symptoms.num_detectors]
     none = float(np.exp(log_probability_of_none(members.log_odds[0])))
-    sets, sizes, wrong_sizes = _listed(asked, KeptSetSearch(members, certain, asked.weight, check), none, check)
+    sets, sizes, wrong_sizes = _listed(
+        asked, KeptSetSearch(members, certain, asked.weight, check), none, check
+    )
     unlisted = _geometric_rest(sizes)
     if unlisted > _MOST_UNLISTED * sizes.sum():
         raise ResourceLimitError(
@@ -84,9 +86,7 @@ def partition(asked: KeptQuestion, check: Callable[[], None]) -> Partition:
             " Estimate the rate at weaker noise, or count errors with the sampler soft_desaturated_gap."
         )
     rest = replace(symptoms, expected=((), ()), probabilities=probabilities[False], outcomes=None)
-    return Partition(
-        tuple(_strata(asked, rest, sets, none)), unlisted, sizes, wrong_sizes
-    )
+    return Partition(tuple(_strata(asked, rest, sets, none)), unlisted, sizes, wrong_sizes)
 
 
 @dataclass(frozen=True)
@@ -124,8 +124,8 @@ def _listed(
             break
     if not sizes.sum():
         raise ResourceLimitError(
-            f"No shot is kept in which up to {MOST_MEMBERS} mechanisms flip postselected detectors. Postselect"
-            " fewer detectors, or count errors with the sampler soft_desaturated_gap."
+            f"No shot is kept in which up to {MOST_MEMBERS} mechanisms flip postselected detectors."
+            " Postselect fewer detectors, or count errors with the sampler soft_desaturated_gap."
         )
     return _joined(found), sizes, wrong_sizes
 
@@ -155,9 +155,7 @@ def _takes_part(name: tuple[tuple[int, ...], ...], postselected: Bools) -> bool:
     return bool(postselected[list(name[0])].any() or any(name[2:]))
 
 
-def _by_themselves(
-    asked: KeptQuestion, sets: KeptSets, check: Callable[[], None]
-) -> tuple[Bools, Gaps]:
+def _by_themselves(asked: KeptQuestion, sets: KeptSets, check: Callable[[], None]) -> tuple[Bools, Gaps]:
     """Whether the decoder is wrong about kept sets if nothing else happens, and how sure it is."""
     number = asked.symptoms.num_detectors
     wrong, gaps = [np.zeros(0, dtype=np.bool_)], [np.zeros(0, dtype=np.int64)]

@@ -26,7 +26,7 @@ install: $(INSTALLED) .venv/requirements-dev .venv/requirements-docs
 # The tests in two processes; the one that is done first takes tests from the other. Shows how many of them have run, and
 # at the end which were slow and why some were skipped. TESTS are arguments of pytest, such as the files to run. NumPy's
 # products of matrices would take all cores in each process, and mostly wait for each other there.
-PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -o console_output_style=count -rs --durations=25
+PYTEST := PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -o console_output_style=count -rs --durations=25
 test: $(INSTALLED) .venv/requirements-test
 	$(PYTEST) -m "not slow" $(TESTS)
 

@@ -49,7 +49,15 @@ def start(*arguments: str, **options: Any) -> subprocess.Popen[bytes]:
     )
 
 
-@pytest.mark.parametrize("command", ["sample", "detect", "plan", "diagram"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sample",
+        pytest.param("detect", marks=pytest.mark.slow),
+        pytest.param("plan", marks=pytest.mark.slow),
+        "diagram",
+    ],
+)
 def test_circuits_come_from_standard_input(command: str, here: Path) -> None:
     flags = ("--shots", "3", "--seed", "5") if command in ("sample", "detect") else ()
     piped = subprocess.run(
@@ -72,9 +80,13 @@ def test_what_is_wrong_with_standard_input() -> None:
     "arguments",
     [
         ("sample", "--in", "c.stim", "--shots", FOREVER),
-        ("sample", "--in", "c.stim", "--shots", FOREVER, "--out_format", "b8"),
+        pytest.param(
+            ("sample", "--in", "c.stim", "--shots", FOREVER, "--out_format", "b8"), marks=pytest.mark.slow
+        ),
         ("detect", "--in", "c.stim", "--shots", FOREVER, "--out_format", "dets"),
-        ("detect", "--in", "d3.stim", "--shots", FOREVER, "--postselect", "all"),
+        pytest.param(
+            ("detect", "--in", "d3.stim", "--shots", FOREVER, "--postselect", "all"), marks=pytest.mark.slow
+        ),
         ("faults", "--in", "d3.stim", "--postselect", "all", "--max_weight", "3"),
     ],
     ids=" ".join,
@@ -93,12 +105,12 @@ def test_nobody_reads_on(arguments: tuple[str, ...], here: Path, environment: di
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("--help",),
+        pytest.param(("--help",), marks=pytest.mark.slow),
         ("sample", "--help"),
         ("plan", "--in", "d3.stim"),
-        ("generate", "cultivation", "--p", "0.001"),
+        pytest.param(("generate", "cultivation", "--p", "0.001"), marks=pytest.mark.slow),
         ("collect", "--circuits", "c.stim", "--max_shots", "9", "--decoders", "soft_postselect", "--quiet"),
-        ("combine", "rates.csv"),
+        pytest.param(("combine", "rates.csv"), marks=pytest.mark.slow),
     ],
     ids=" ".join,
 )
@@ -138,7 +150,7 @@ def test_the_sinter_plugin_ends_in_the_same_way(here: Path) -> None:
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full disk here")
-@pytest.mark.parametrize("command", ["sample", "detect", "plan"])
+@pytest.mark.parametrize("command", ["sample", pytest.param("detect", marks=pytest.mark.slow), "plan"])
 def test_full_disk(command: str, here: Path, environment: dict[str, str]) -> None:
     with open("/dev/full", "wb") as full:
         done = subprocess.run(

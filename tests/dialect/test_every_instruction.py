@@ -18,6 +18,7 @@ import stim_nonclifford as snc
 from ..support.laws.records import assert_records_agree
 from ..support.oracle.density_matrix import record_distribution
 from ..support.oracle.leakage import leaked_record_distribution
+from ..support.seeds import seeds
 from ..support.texts.instruction_lines import (
     CONDITIONAL,
     FEEDBACK,
@@ -29,7 +30,8 @@ from ..support.texts.instruction_lines import (
     lines_of,
 )
 
-CONTEXTS = 6
+in_contexts = pytest.mark.parametrize("context", seeds(6, quick=3))
+"""Numbers of the random gates around a line."""
 
 
 def scramble(rng: np.random.Generator) -> str:
@@ -47,57 +49,63 @@ def scramble(rng: np.random.Generator) -> str:
 def check(
     line: str,
     seed: int,
+    context: int,
     oracle: Callable[[stim.Circuit], dict[tuple[int, ...], float]] = record_distribution,
 ) -> None:
-    for context in range(CONTEXTS):
-        rng = np.random.default_rng([seed, context])
-        final = rng.choice(["M", "MX", "MY"], size=3)
-        text = "\n".join(
-            [
-                "H 0 1\nMR 0 1",
-                scramble(rng),
-                line,
-                scramble(rng) if context % 2 else "",
-                *(f"{measurement} {qubit}" for qubit, measurement in enumerate(final)),
-            ]
-        )
-        assert_records_agree(snc.Circuit(text), oracle)
+    rng = np.random.default_rng([seed, context])
+    final = rng.choice(["M", "MX", "MY"], size=3)
+    text = "\n".join(
+        [
+            "H 0 1\nMR 0 1",
+            scramble(rng),
+            line,
+            scramble(rng) if context % 2 else "",
+            *(f"{measurement} {qubit}" for qubit, measurement in enumerate(final)),
+        ]
+    )
+    assert_records_agree(snc.Circuit(text), oracle)
 
 
 @pytest.mark.parametrize("name", sorted(stim.gate_data()))
-def test_stim_instruction(name: str) -> None:
+@in_contexts
+def test_stim_instruction(name: str, context: int) -> None:
     for k, line in enumerate(lines_of(name)):
-        check(line, seed=k)
+        check(line, k, context)
 
 
 @pytest.mark.parametrize("name", sorted(NON_CLIFFORD))
-def test_non_clifford_gate(name: str) -> None:
+@in_contexts
+def test_non_clifford_gate(name: str, context: int) -> None:
     for k, line in enumerate(NON_CLIFFORD[name]):
-        check(line, seed=k)
+        check(line, k, context)
 
 
 @pytest.mark.parametrize("name", sorted(RELAXATION))
-def test_relaxation(name: str) -> None:
+@in_contexts
+def test_relaxation(name: str, context: int) -> None:
     for k, line in enumerate(RELAXATION[name]):
-        check(line, seed=k)
+        check(line, k, context)
 
 
 @pytest.mark.parametrize("name", sorted(READOUT_NOISE))
-def test_readout_noise(name: str) -> None:
+@in_contexts
+def test_readout_noise(name: str, context: int) -> None:
     for k, line in enumerate(READOUT_NOISE[name]):
-        check(line, seed=k)
+        check(line, k, context)
 
 
 @pytest.mark.parametrize("name", sorted(LEAKAGE))
-def test_leakage(name: str) -> None:
+@in_contexts
+def test_leakage(name: str, context: int) -> None:
     for k, line in enumerate(LEAKAGE[name]):
-        check(line, seed=k, oracle=leaked_record_distribution)
+        check(line, k, context, oracle=leaked_record_distribution)
 
 
 @pytest.mark.parametrize("name", sorted(CONDITIONAL))
-def test_conditional_gate(name: str) -> None:
+@in_contexts
+def test_conditional_gate(name: str, context: int) -> None:
     for k, line in enumerate(CONDITIONAL[name]):
-        check(line, seed=k)
+        check(line, k, context)
 
 
 def test_the_lists_know_nothing_that_stim_does_not() -> None:

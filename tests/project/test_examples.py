@@ -243,12 +243,14 @@ def test_replacing_one_line_leaves_the_logical_error_rate() -> None:
     assert min(p_values) > 1e-9
 
 
+@pytest.mark.slow
 def test_gap_calibration(tmp_path: Path) -> None:
     run("-m", "examples.gap_calibration", "--shots", "3000", "--processes", "1", "--out", str(tmp_path))
     assert (tmp_path / "gap_calibration.png").stat().st_size > 10_000
     assert len((tmp_path / "gap_points.csv").read_text().splitlines()) > 20
 
 
+@pytest.mark.slow
 def test_gap_calibration_of_color_codes(tmp_path: Path) -> None:
     pytest.importorskip("chromobius")
     arguments = ("--code", "color", "--shots", "3000", "--processes", "1", "--out", str(tmp_path))

@@ -81,7 +81,10 @@ RESULTS: dict[str, Callable[[Circuit], Any]] = {
 }
 
 
-@pytest.mark.parametrize("line", WITHOUT_EFFECT)
+ONE_BY_ONE = [pytest.param(line, marks=pytest.mark.slow) for line in WITHOUT_EFFECT]
+
+
+@pytest.mark.parametrize("line", [pytest.param("\n".join(WITHOUT_EFFECT), id="all"), *ONE_BY_ONE])
 @pytest.mark.parametrize("circuit", [CLIFFORD, WITH_T], ids=["Clifford", "T"])
 def test_results_stay_the_same(line: str, circuit: str) -> None:
     expected = _expected(circuit)

@@ -19,11 +19,12 @@ from stim_nonclifford.simulation.sampling import CompiledDetectorSampler
 
 from ...support.oracle.random_circuits import ALL_FAMILIES, Family, random_circuit
 from ...support.rates.fault_choices import that_can_happen
+from ...support.seeds import seeds
 
 FAMILIES = ALL_FAMILIES - {Family.REPEAT}
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40, quick=15))
 def test_many_fault_sets_at_once(seed: int) -> None:
     """As the reference engine says for each of them, and as calls for one set at a time."""
     rng = np.random.default_rng([607, seed])

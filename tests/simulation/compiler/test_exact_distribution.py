@@ -190,7 +190,7 @@ def unambiguous_reference(circuit: stim.Circuit) -> int | None:
     return mask_of(sum(records[k] for k in members) % 2 for members in sets)
 
 
-@pytest.mark.parametrize("seed", seeds(NUM_SEEDS, quick=4))
+@pytest.mark.parametrize("seed", seeds(NUM_SEEDS, quick=2))
 def test_random_circuits(seed: int) -> None:
     """Circuits 0, 1, ... of each seed. Nothing is sampled."""
     for k in range(CIRCUITS_PER_SEED):
@@ -199,7 +199,7 @@ def test_random_circuits(seed: int) -> None:
         assert_detectors_agree(circuit, compiled, f"seed {seed}, {k}")
 
 
-@pytest.mark.parametrize("seed", seeds(10, quick=4, first=100))
+@pytest.mark.parametrize("seed", seeds(10, quick=2, first=100))
 def test_postselection(seed: int) -> None:
     """Random masks, and random choices of what is reported, in any order. Nothing is sampled."""
     for k in range(CIRCUITS_PER_MASK_SEED):

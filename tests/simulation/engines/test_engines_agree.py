@@ -56,7 +56,7 @@ def test_fixed_circuits(name: str) -> None:
         assert_same_shots(plan, CpuEngine(plan), 1000, 60, f"{name}, {kind}")
 
 
-@pytest.mark.parametrize("seed", seeds(20, quick=10))
+@pytest.mark.parametrize("seed", seeds(20, quick=6))
 def test_random_circuits(seed: int) -> None:
     """Circuits of the seeds [seed, 0], [seed, 1], ...; every other one is mirrored."""
     for k, rng, circuit in seeded_circuits(seed, 6, num_qubits=2 + seed % 4, num_operations=30):

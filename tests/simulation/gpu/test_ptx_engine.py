@@ -21,7 +21,7 @@ from .ptx.kernels import missing
 
 pytestmark = pytest.mark.skipif(missing() is not None, reason=missing() or "")
 
-QUICK = ("T gates", "d=3")
+QUICK = ("d=3",)
 TWO_STREAMS = "d=3, two streams"
 RACES = ("T gates", "d=3, p=0.005", "d=5, p=0.003", "coherent, k=7", "k=11, small shared memory")
 """Of the cases that run again with reports of races: they are slower then."""
@@ -63,7 +63,7 @@ def test_two_streams() -> None:
     assert result.device.reused > 10
 
 
-@pytest.mark.parametrize("results", [Results.PATTERNS, Results.ERRORS])
+@pytest.mark.parametrize("results", [pytest.param(Results.PATTERNS, marks=pytest.mark.slow), Results.ERRORS])
 def test_the_end_of_the_largest_chunk(monkeypatch: pytest.MonkeyPatch, results: Results) -> None:
     """Of 2^28 shots that begin within a block, far from shot 0, the last 20 blocks are drawn."""
     first, last_blocks, seed = (1 << 40) + 5, 20, 11

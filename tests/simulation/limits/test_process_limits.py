@@ -218,7 +218,16 @@ calls = {
 """
 
 
-@pytest.mark.parametrize("names", ["laws", "kept", "compiling", "slow statistics", "short arrays long"])
+@pytest.mark.parametrize(
+    "names",
+    [
+        "laws",
+        "kept",
+        pytest.param("compiling", marks=pytest.mark.slow),
+        pytest.param("slow statistics", marks=pytest.mark.slow),
+        "short arrays long",
+    ],
+)
 def test_daemon_threads_that_sample_at_the_end(names: str) -> None:
     """The program ends while threads are in a call, or wait for one: quietly, and with exit status 0."""
     finished_program(

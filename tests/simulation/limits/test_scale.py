@@ -113,9 +113,9 @@ def interrupted_run(script: str) -> tuple[float, int, str, str]:
 @pytest.mark.parametrize(
     ("circuit", "call", "threads"),
     [
-        (CIRCUIT, "sample_counts(10**12)", 1),
+        pytest.param(CIRCUIT, "sample_counts(10**12)", 1, marks=pytest.mark.slow),
         (CIRCUIT, "sample_counts(10**12)", 2),
-        (CIRCUIT, "sample_counts(10**12, max_errors=10**12)", 2),
+        pytest.param(CIRCUIT, "sample_counts(10**12, max_errors=10**12)", 2, marks=pytest.mark.slow),
         (WIDE, "sample_counts(10**6)", 2),
         ("H 0\nM 0\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-1]", "sample_counts(10**12)", 1),
     ],

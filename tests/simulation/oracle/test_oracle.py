@@ -27,6 +27,7 @@ from ...support.oracle.random_circuits import (
     random_circuit,
 )
 from ...support.rates.error_models import symptoms
+from ...support.seeds import seeds
 
 ALPHA = 1e-10
 SHOTS = 50_000
@@ -167,7 +168,7 @@ def assert_lines_agree_with_stim(lines: str, seed: int) -> None:
             assert_agrees_with_stim(circuit, seed)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20, quick=8))
 def test_random_circuits(seed: int) -> None:
     """Circuits of the seeds [seed, 0], [seed, 1], ...; significance ``ALPHA`` each."""
     for k in range(CIRCUITS_PER_SEED):

@@ -85,7 +85,7 @@ def quick_circuit(rng: np.random.Generator, k: int) -> snc.Circuit:
             return found
 
 
-@pytest.mark.parametrize("seed", seeds(NUM_SEEDS, quick=4))
+@pytest.mark.parametrize("seed", seeds(NUM_SEEDS, quick=2))
 def test_averages_given_the_records_so_far(seed: int) -> None:
     # Exact on both sides: the distribution of the plan's outputs, and the density matrix.
     for k in range(-(-NUM_CIRCUITS // NUM_SEEDS)):

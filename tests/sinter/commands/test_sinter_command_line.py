@@ -22,6 +22,7 @@ from ...support.processes.sinter_runs import (
     Folder,
     assert_rate,
     both_commands,
+    ours_first,
     wait_until,
 )
 
@@ -51,7 +52,7 @@ both_samplers = pytest.mark.parametrize(
 
 
 @both_samplers
-@both_commands
+@ours_first
 def test_resumes_after_an_interrupt(folder: Folder, command: list[str], sampler: str) -> None:
     arguments = (
         f"--circuits d=3,p=0.1.stim --decoders {sampler} --processes 2 --save_resume_filepath stats.csv"
@@ -92,7 +93,9 @@ def test_statistics_of_both_commands_fit_together(folder: Folder) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [[SINTER[0]], [sys.executable, "-m", "sinter_plugin"]], ids=["sinter", "sinter_plugin"]
+    "command",
+    [[SINTER[0]], pytest.param([sys.executable, "-m", "sinter_plugin"], marks=pytest.mark.slow)],
+    ids=["sinter", "sinter_plugin"],
 )
 def test_plots(folder: Folder, command: list[str]) -> None:
     stats = [
@@ -251,7 +254,7 @@ def test_classes_instead_of_decoders_are_reported(folder: Folder) -> None:
 
 def test_time_limit_of_a_run(folder: Folder) -> None:
     arguments = "--circuits d=3,p=0.1.stim --decoders soft_postselect --processes 1 --quiet"
-    arguments += " --max_shots 1_000_000_000_000 --max_seconds 4 --save_resume_filepath stats.csv"
+    arguments += " --max_shots 1_000_000_000_000 --max_seconds 1.5 --save_resume_filepath stats.csv"
     done = folder.run(OURS, arguments)
     assert (
         done.stderr == "The time is up. Run the same command again to continue from the saved statistics.\n"

@@ -244,6 +244,7 @@ def test_command(address: str, tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="finds the workers in /proc")
+@pytest.mark.slow
 def test_interrupt_ends_a_local_cluster_without_a_traceback(folder: Folder) -> None:
     circuit_file(folder.path)
     # On a busy machine it takes a second, and Dask says so.

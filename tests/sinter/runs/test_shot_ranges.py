@@ -235,7 +235,7 @@ ENDLESS = (
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="finds the workers in /proc")
-@pytest.mark.parametrize("killed", ["worker", "parent"])
+@pytest.mark.parametrize("killed", ["worker", pytest.param("parent", marks=pytest.mark.slow)])
 def test_nothing_is_lost_or_doubled_if_a_process_is_killed(folder: Folder, killed: str) -> None:
     path = circuit_file(folder.path)
     process = folder.start(OURS, ENDLESS)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ...support.processes.sinter_runs import OURS, Folder, both_commands, is_alive, wait_until, workers_of
+from ...support.processes.sinter_runs import OURS, Folder, is_alive, ours_first, wait_until, workers_of
 
 if sys.platform != "linux":
     pytest.skip("finds the workers in /proc", allow_module_level=True)
@@ -43,7 +43,7 @@ def assert_all_end(pids: list[int]) -> None:
     wait_until(lambda: not any(is_alive(pid) for pid in pids))
 
 
-@both_commands
+@ours_first
 def test_workers_end_with_a_killed_parent(folder: Folder, command: list[str]) -> None:
     process, workers = start_endless(folder, command)
     process.kill()
@@ -52,7 +52,7 @@ def test_workers_end_with_a_killed_parent(folder: Folder, command: list[str]) ->
     folder.run(command, ENDLESS.replace("1_000_000_000_000", str(folder.shots() + 1000)))
 
 
-@both_commands
+@ours_first
 def test_workers_end_with_a_parent_killed_before_they_work(folder: Folder, command: list[str]) -> None:
     process = folder.start(command, ENDLESS)
     wait_until(lambda: len(workers_of(process.pid)) > 0)
@@ -95,7 +95,7 @@ if __name__ == "__main__":
     assert_all_end([worker])
 
 
-@both_commands
+@ours_first
 def test_hangup_ends_the_workers_too(folder: Folder, command: list[str]) -> None:
     process, workers = start_endless(folder, command)
     process.send_signal(signal.SIGHUP)

@@ -406,7 +406,8 @@ SEEDED = pytest.param([*OURS, "--seed", "5"], id="seeded", marks=pytest.mark.slo
 
 
 @pytest.mark.parametrize(
-    "command", [pytest.param(OURS, id="ours"), SEEDED, pytest.param(SINTER, id="sinter")]
+    "command",
+    [pytest.param(OURS, id="ours"), SEEDED, pytest.param(SINTER, id="sinter", marks=pytest.mark.slow)],
 )
 def test_what_changes_the_meaning_of_a_number_stands_in_the_row(folder: Folder, command: list[str]) -> None:
     """And is said, even if progress is not to be shown; a run that is resumed counts it once per shot."""

@@ -53,6 +53,7 @@ class TestTwoRuns:
         assert folder.shots() == saved + 1000
         assert not (folder.path / "stats.csv.lock").exists()
 
+    @pytest.mark.slow
     def test_a_second_run_with_the_same_seed_learns_what_another_file_would_hold(
         self, folder: Folder
     ) -> None:

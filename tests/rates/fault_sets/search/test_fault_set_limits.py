@@ -200,7 +200,7 @@ CALLS: dict[str, Callable[[_native.FaultSetStudy, Mechanisms], Any]] = {
 
 
 @needs_timer
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", [pytest.param(1, marks=pytest.mark.slow), 2])
 @pytest.mark.parametrize("name", CALLS)
 def test_exceptions_of_handlers_are_heard_soon(name: str, threads: int) -> None:
     """Each call would take longer than ten seconds. What it has stored until then does not change later calls."""

@@ -57,7 +57,7 @@ def assert_equal(found: list[Law], expected: list[Law]) -> None:
     ("distance", "injection", "draws"),
     [
         *((3, injection, 3000) for injection in INJECTION_CHOICES),
-        *((5, injection, 50_000) for injection in INJECTION_CHOICES),
+        *((5, injection, 20_000) for injection in INJECTION_CHOICES),
         (7, "unitary", 20_000),
     ],
 )

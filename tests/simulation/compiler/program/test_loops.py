@@ -41,7 +41,7 @@ def random_loops(seed: int, count: int) -> Iterator[stim.Circuit]:
 def test_iterations_are_those_of_the_unrolled_circuit() -> None:
     """Seed 1; all instructions, records and chains of correlated errors that reach over the ends."""
     num_chains = 0
-    for circuit in random_loops(1, 60):
+    for circuit in random_loops(1, 30):
         flat = circuit.flattened()
         looped = program_of(circuit)
         assert list(one_by_one(looped)) == list(one_by_one(program_of(flat)))
@@ -53,7 +53,7 @@ def test_iterations_are_those_of_the_unrolled_circuit() -> None:
         assert [looped.places[k] for k in range(-1, len(places) - 1)] == places[-1:] + places[:-1]
         assert [looped.steps[k] for k in range(len(places))] == list(looped.steps)
         num_chains += "CORRELATED_ERROR" in str(circuit)
-    assert num_chains > 15
+    assert num_chains > 7
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_instructions_can_be_numbered() -> None:
         snc.Circuit(nested).compile()
 
 
-@pytest.mark.parametrize("depth", [20_000, 300_000])
+@pytest.mark.parametrize("depth", [pytest.param(20_000, marks=pytest.mark.slow), 300_000])
 def test_deep_nesting_is_refused_before_stim_sees_it(depth: int) -> None:
     """10^5 levels end Stim's parser with a segmentation fault, 20 000 took 1.35 GB."""
     output = run_limited(
@@ -162,6 +162,7 @@ def test_the_limit_of_the_depth() -> None:
         snc.Circuit("REPEAT[note] 1 {\n" * 101 + "T 0\n" + "}\n" * 101)
 
 
+@pytest.mark.slow
 def test_deep_circuits_of_stim() -> None:
     """Refused without a copy of each level being held."""
     output = run_limited(

@@ -19,6 +19,7 @@ from stim_nonclifford.circuit.methods.decoded_circuits import exact_symptoms
 from stim_nonclifford.generators.cultivation import end_to_end_circuit
 from stim_nonclifford.rates.decoded_rates.mechanisms import fault_model
 from stim_nonclifford.rates.decoded_rates.postselection import listed_sets
+from stim_nonclifford.rates.decoded_rates.postselection.kept_sets import KeptSetSearch
 from stim_nonclifford.rates.decoded_rates.postselection.listed_sets import SilentSets
 from stim_nonclifford.rates.decoding.matching_graph import model_errors
 
@@ -124,7 +125,8 @@ def test_drawn_sets_are_the_listed_ones(monkeypatch: pytest.MonkeyPatch) -> None
     """Sums over sets of three to six mechanisms: draws of a fixed seed within 5 standard errors."""
     rng = np.random.default_rng(3)
     monkeypatch.setattr(listed_sets, "_MOST_LISTED", 0)
-    for size, number in ((3, 20), (4, 20), (5, 16), (6, 14)):
+    monkeypatch.setattr(listed_sets, "_DRAWS", 1 << 13)
+    for size, number in ((3, 18), (4, 16), (5, 13), (6, 12)):
         flips = rng.integers(0, 2, size=(number, 4)).astype(np.bool_)
         odds = rng.uniform(0.01, 0.2, size=number)
         values = rng.integers(0, 2, size=number).astype(np.bool_)  # of a set: of how many members it is true
@@ -144,8 +146,34 @@ def test_drawn_sets_are_the_listed_ones(monkeypatch: pytest.MonkeyPatch) -> None
                 drawn = part.weights if chosen.all() else part.weights[is_in]
                 error = math.sqrt((drawn**2).sum())
                 assert exact > 0
-                assert error < 0.1 * exact
+                assert error < 0.2 * exact
                 assert abs(drawn.sum() - exact) < 5 * error
+
+
+def test_drawn_kept_sets_are_the_listed_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sets of three: those that flip no detector are exact, the others are within 6 standard errors."""
+    model = fault_model([exact_symptoms(repetition_code(0.04, distance=3, rounds=3))], (0, 1, 2))
+    certain = np.arange(model.num_detectors) < 3
+
+    def masses() -> dict[bytes, tuple[float, float]]:
+        found = KeptSetSearch(model, certain, None, lambda: None).of_size(3)
+        values = zip(found.masses.tolist(), found.variances.tolist(), strict=True)
+        return dict(zip((row.tobytes() for row in found.rows), values, strict=True))
+
+    listed = masses()
+    monkeypatch.setattr(listed_sets, "_MOST_LISTED", len(listed) // 2)
+    drawn = masses()
+    silent = {row for row in listed if not any(row[: model.num_detectors])}
+    assert silent
+    assert {row: mass for row, (mass, _) in drawn.items() if row in silent} == pytest.approx(
+        {row: listed[row][0] for row in silent}
+    )
+    assert any(variance for _, variance in drawn.values())
+    for row, (mass, variance) in drawn.items():
+        assert abs(mass - listed[row][0]) <= 6 * math.sqrt(variance) + 1e-9 * mass
+    total = sum(mass for mass, _ in listed.values())
+    error = math.sqrt(sum(variance for _, variance in drawn.values()))
+    assert abs(sum(mass for mass, _ in drawn.values()) - total) < 6 * error < 0.1 * total
 
 
 CULTIVATION = snc.Circuit(

@@ -186,10 +186,10 @@ class _Estimate:
         # Of each gap that is not known yet, the stratum that most of the error comes from.
         gaps = np.flatnonzero(sums.relative > self._goal.relative_error)
         numbers = sums.parts[:, gaps].argmax(axis=0)
-        costs = [self._cost(sums, *place) for place in zip(numbers.tolist(), gaps.tolist(), strict=True)]
-        gap, number = (int(each[np.argmin(costs)]) for each in (gaps, numbers))
-        stratum = self._strata[number]
-        if self._prefers_shots(stratum, float(sums.shares[number, gap]), float(sums.parts[number, gap])):
+        ways = [self._way(sums, *place) for place in zip(numbers.tolist(), gaps.tolist(), strict=True)]
+        first = min(range(len(ways)), key=lambda k: ways[k][0])
+        gap, stratum = int(gaps[first]), self._strata[numbers[first]]
+        if ways[first][1]:
             if stratum.shots > _MOST_SHOTS:
                 raise ResourceLimitError(
                     f"The decoder {self._asked.decoder} was wrong in {stratum.wrong} of"
@@ -209,24 +209,21 @@ class _Estimate:
             f" shots, {sums.relative[gap]:.2g} at gap {sums.gaps[gap]} (now: {stratum.name})"
         )
 
-    def _cost(self, sums: _Sums, number: int, gap: int) -> float:
-        """About how many decodes it takes until what a stratum adds at some gap is known well enough."""
-        stratum, variance = self._strata[number], float(sums.parts[number, gap])
-        more = variance / (self._goal.relative_error * max(float(sums.wrong[gap]), 1e-300)) ** 2
-        if self._prefers_shots(stratum, float(sums.shares[number, gap]), variance):
-            return stratum.shot_cost * more
-        return stratum.chain_cost * more if stratum.sweeps else _COST_OF_CHAINS
-
-    def _prefers_shots(self, stratum: Stratum, share: float, variance: float) -> bool:
-        """Whether shots tell more for what they cost than chains, of what a stratum adds at some gap."""
-        of_shots = max(stratum.shots * share / stratum.mass, 0.5)  # how many are wrong: 1 / relative variance
+    def _way(self, sums: _Sums, number: int, gap: int) -> tuple[float, bool]:
+        """How what a stratum adds at a gap is soonest known: in about how many decodes, and if by shots."""
+        stratum, share, variance = self._strata[number], sums.shares[number, gap], sums.parts[number, gap]
+        too_large = float(np.sqrt(variance)) / (self._goal.relative_error * max(sums.wrong[gap], 1e-300))
+        seen = float(stratum.shots * share / stratum.mass)  # how many are wrong: 1 / relative variance
+        # The error of what nobody saw falls as the number of shots.
+        by_shots = stratum.shot_cost * (too_large if seen < 1 else too_large**2), True
         if not stratum.can_climb:
-            return True
+            return by_shots
         if not stratum.sweeps:
-            more = 1 / self._goal.relative_error**2 / of_shots
-            return more * stratum.shot_cost < _COST_OF_CHAINS
-        of_chains = max(share**2 / variance - of_shots, 0.0)
-        return of_shots / stratum.shot_cost >= of_chains / stratum.chain_cost
+            return min(by_shots, (_COST_OF_CHAINS, False))
+        seen = max(seen, 0.5)
+        of_chains = max(float(share**2 / variance) - seen, 0.0)
+        tells_more = seen / stratum.shot_cost >= of_chains / stratum.chain_cost
+        return by_shots if tells_more else (stratum.chain_cost * too_large**2, False)
 
     def _made(self, sums: _Sums) -> DecodedErrorRate:
         kept_errors = np.sqrt(sums.kept_variance)

@@ -4,13 +4,15 @@ The mechanisms of a circuit are those of A, which flip a postselected detector o
 the others. A shot is kept if the members that it has in A leave all postselected detectors silent, with the
 quantum outcomes that there are. For each set of few mechanisms of A, that has a probability: the odds of its
 members, times the probability of such outcomes. ``listed_sets`` finds those that leave the detectors silent
-that no outcome flips.
+that no outcome flips. Sets that flip no detector at all decide about the largest gaps, and are few among the
+others: where sets are drawn, they are drawn, or listed, by themselves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -69,12 +71,16 @@ class KeptSetSearch:
             [np.bitwise_xor.reduce(of_bit[_bits_of(model, name)]) for name in model.symptoms],
             dtype=np.uint64,
         )
-        flips, (without,) = (
-            np.unpackbits(model.detectors(rows), axis=1, bitorder="little")[:, np.flatnonzero(certain)]
+        self._flips, (self._without,) = (
+            np.unpackbits(model.detectors(rows), axis=1, bitorder="little", count=model.num_detectors) != 0
             for rows in (model.flips, model.base[np.newaxis])
         )
-        odds = np.exp(model.log_odds[0])
-        self._silent = SilentSets(flips.astype(np.bool_), without.astype(np.bool_), odds, rng, check)
+        dependent = np.zeros(self._num_outputs, dtype=np.bool_)
+        if model.outcomes is not None:
+            dependent |= model.outcomes.dependent
+        self._steady = np.flatnonzero(~dependent[: model.num_detectors])
+        self._rng, self._odds = rng, np.exp(model.log_odds[0])
+        self._kept = self._leaving_silent(np.flatnonzero(certain))
         self._laws = _Laws(model, certain, weight)
 
     def of_size(self, size: int) -> KeptSets:
@@ -84,7 +90,7 @@ class KeptSetSearch:
             ResourceLimitError: There are too many sets, or outcome laws.
         """
         found, masses, drawn = [np.zeros((0, -(-self._num_outputs // 8)), dtype=np.uint8)], [], []
-        for part in self._silent.of_size(size):
+        for part in self._parts(size):
             examples, weights = _merged_sets(part, self._names)
             for rows, some in self._laws.kept(examples, weights, self._check):
                 found.append(np.packbits(rows, axis=1))
@@ -97,6 +103,26 @@ class KeptSetSearch:
         return KeptSets(
             bits,
             *(np.bincount(group, some, len(first)).astype(np.float64) for some in (mass, mass**2 * is_drawn)),
+        )
+
+    def _parts(self, size: int) -> Iterator[Part]:
+        for part in self._kept.of_size(size):
+            if part.is_drawn:
+                yield from self._unseen.of_size(size)
+                left = self._flips[part.members].sum(axis=1) % 2 != self._without
+                is_seen = left[:, self._steady].any(axis=1)
+                yield Part(part.members[is_seen], part.weights[is_seen], True)
+            else:
+                yield part
+
+    @cached_property
+    def _unseen(self) -> SilentSets:
+        """The sets that flip no detector, as far as that does not depend on outcomes."""
+        return self._leaving_silent(self._steady)
+
+    def _leaving_silent(self, detectors: Indices) -> SilentSets:
+        return SilentSets(
+            self._flips[:, detectors], self._without[detectors], self._odds, self._rng, self._check
         )
 
 

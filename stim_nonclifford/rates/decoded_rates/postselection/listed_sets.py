@@ -94,7 +94,7 @@ class SilentSets:
         self._target = target
         # Linear hash values.
         of_detector = rng.integers(1, 1 << 64, size=flips.shape[1], dtype=np.uint64)
-        self._keys: Words = np.bitwise_xor.reduce(np.where(flips, of_detector, np.uint64(0)), axis=1)
+        self._keys: Words = np.asarray(np.bitwise_xor.reduce(np.where(flips, of_detector, 0), axis=1))
         self._target_key = np.bitwise_xor.reduce(of_detector[target], initial=np.uint64(0))
 
     def of_size(self, size: int) -> Iterator[Part]:

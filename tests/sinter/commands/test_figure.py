@@ -67,10 +67,17 @@ def test_chromobius_decodes_the_color_escape(tmp_path: Path) -> None:
     assert sinter_plugin.gap_points(row)[-1].gap > 20
 
 
+def test_published_points_are_attempts_and_errors() -> None:
+    curve = figure._published_curve(3, published_points({"d": 3, "p": 1e-3}))
+    assert curve.attempts == pytest.approx([1.856, 1.870, 1.891, 1.982, 4.436], abs=5e-4)
+    assert [fit.best for fit in curve.rates] == [3.089e-3, 9.748e-4, 4.148e-4, 9.931e-5, 3.12e-6]
+
+
+@pytest.mark.slow
 def test_published_points_at_their_own_noise(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Published points are drawn at the noise that they are for, attempts before errors."""
+    """Two strengths of the noise and two escapes: published points are drawn at the noise that they are for."""
     drawn: list[list[GapCurve]] = []
     monkeypatch.setattr(figure, "draw", lambda curves, *_: drawn.append(curves))
     kinds = ["--p", "0.001", "0.002", "--escape", "color", "matchable", "--variant", "published", "flagged"]
@@ -83,10 +90,7 @@ def test_published_points_at_their_own_noise(
     ]
     name = "d=3 to a matchable code, p=0.001, T gates (published)"
     assert [curve.label for curve in curves] == [*of_noise, name]
-    published = curves[-1]
-    assert not published.is_curve
-    assert published.attempts == pytest.approx([1.856, 1.870, 1.891, 1.982, 4.436], abs=5e-4)
-    assert [fit.best for fit in published.rates] == [3.089e-3, 9.748e-4, 4.148e-4, 9.931e-5, 3.12e-6]
+    assert not curves[-1].is_curve
     assert main([*COMMAND, "--p", "0.002", *options]) == 0
     assert not any("published" in curve.label for curve in drawn[1])
     assert main(["figure", "end_to_end", "--d", "5", "--escape", "matchable", *options]) == 2

@@ -9,7 +9,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import stim_nonclifford as snc
-from stim_nonclifford.generators.cultivation import EscapeChoice, GateChoice, end_to_end_circuit
+from stim_nonclifford.generators.cultivation import (
+    EscapeChoice,
+    GateChoice,
+    VariantChoice,
+    end_to_end_circuit,
+)
 
 from ..samplers.state_check import LogicalStateCheck, frame_circuit
 
@@ -93,6 +98,7 @@ def generated_circuit(
     postselected_rounds: int,
     rounds: int,
     escape: EscapeChoice = "color",
+    variant: VariantChoice = "published",
 ) -> CheckedCircuit:
     """A circuit of ``end_to_end_circuit``, whose arguments these are.
 
@@ -109,9 +115,12 @@ def generated_circuit(
         postselected_rounds=postselected_rounds,
         rounds=rounds,
         readout="expectation_values",
+        variant=variant,
         escape=escape,
     )
     metadata: dict[str, Any] = {"d": distance, "d2": escape_distance, "p": p, "g": gate}
+    if variant != "published":
+        metadata["variant"] = variant
     if escape != "color":
         metadata["escape"] = escape
     metadata |= {"postselected": postselected_rounds, "r": rounds, "state_check": "Y"}

@@ -9,8 +9,10 @@ each curve. The logical Y is checked in the decoded frame.
 from __future__ import annotations
 
 import argparse
+import itertools
 import math
 import pathlib
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -18,8 +20,13 @@ import numpy as np
 import sinter
 
 from stim_nonclifford.base.arguments import integer, positive_or_none
+from stim_nonclifford.generators.cultivation import (
+    ESCAPE_CHOICES,
+    VARIANT_CHOICES,
+    EscapeChoice,
+    VariantChoice,
+)
 from stim_nonclifford.generators.cultivation.builder import GATE_CHOICES, GateChoice
-from stim_nonclifford.generators.cultivation.end_to_end import ESCAPE_CHOICES
 
 from ..runs.collection import collect
 from ..samplers.soft_decoding import SoftDecodingSampler
@@ -56,7 +63,7 @@ def figure(arguments: Sequence[str]) -> int:
     args = _parsed(arguments)
     out = pathlib.Path(args.out)
     out.mkdir(parents=True, exist_ok=True)
-    if args.escape == "matchable" and args.decoder == "chromobius":
+    if "matchable" in args.escape and args.decoder == "chromobius":
         raise ValueError(
             "Chromobius decodes color codes, and the matchable escape ends in a surface code."
             " Choose --decoder desaturated or --escape color."
@@ -109,7 +116,7 @@ def figure(arguments: Sequence[str]) -> int:
         published = [_published_curve(distance, points_of[distance]) for distance in sorted(points_of)]
         draw(
             [*curves_of(counted, _label), *computed, *published],
-            "cultivation end to end" + ("" if args.circuits else f", p = {args.p}"),
+            "cultivation end to end",
             str(out / "end_to_end.png"),
         )
         print(f"Wrote end_to_end.csv, end_to_end_points.csv and end_to_end.png to {out}.")
@@ -127,14 +134,27 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--circuits", nargs="+", metavar="FILE", help="e2e_t_d3_p1e-3.stim, ... (Clifft paper)"
     )
-    parser.add_argument("--d", type=int, default=3, help="distance that is cultivated (default: 3)")
+    parser.add_argument(
+        "--d", type=int, nargs="+", default=[3], help="distances that are cultivated (default: 3)"
+    )
     parser.add_argument("--d2", type=int, default=7, help="distance after the escape (default: 7)")
-    parser.add_argument("--p", type=float, default=0.001, help="strength of the noise (default: 0.001)")
+    parser.add_argument(
+        "--p", type=float, nargs="+", default=[0.001], help="strengths of the noise (default: 0.001)"
+    )
+    parser.add_argument(
+        "--variant",
+        choices=VARIANT_CHOICES,
+        nargs="+",
+        default=["published"],
+        help="flagged: the last check of distance 5 has flags (default: published)",
+    )
     parser.add_argument(
         "--escape",
         choices=ESCAPE_CHOICES,
-        default="color",
-        help="into a color code, or into a surface code (default: color)",
+        nargs="+",
+        default=["color"],
+        help="into a color code, or into a surface code, from distance 3 (default: color);"
+        " of several distances, variants and escapes, combinations that do not exist are left out",
     )
     parser.add_argument(
         "--postselected_rounds", type=int, default=1, help="rounds that postselect (default: 1)"
@@ -196,17 +216,35 @@ def _computed(circuits: Sequence[CheckedCircuit], args: argparse.Namespace) -> l
 
 
 def _circuits(args: argparse.Namespace) -> Iterator[CheckedCircuit]:
-    for path in args.circuits or [None]:
-        for gate in dict.fromkeys(args.gate):
-            if path is not None:
-                yield circuit_of_file(path, gate)
-            else:
-                yield _generated(args, gate)
+    gates = list(dict.fromkeys(args.gate))
+    for path in args.circuits or ():
+        yield from (circuit_of_file(path, gate) for gate in gates)
+    if args.circuits:
+        return
+    kinds = list(
+        dict.fromkeys(itertools.product(args.d, args.variant, args.escape, args.p))  # each of them once
+    )
+    refused: list[ValueError] = []
+    for d, variant, escape, p in kinds:
+        try:
+            yield from [_generated(args, d, p, gate, variant, escape) for gate in gates]
+        except ValueError as error:
+            refused.append(error)
+            if len(refused) == len(kinds):
+                raise
+            print(f"Left out: d={d}, {variant}, {escape} escape, p={p}. {error}", file=sys.stderr)
 
 
-def _generated(args: argparse.Namespace, gate: GateChoice) -> CheckedCircuit:
+def _generated(
+    args: argparse.Namespace,
+    distance: int,
+    p: float,
+    gate: GateChoice,
+    variant: VariantChoice,
+    escape: EscapeChoice,
+) -> CheckedCircuit:
     rounds = {"postselected_rounds": args.postselected_rounds, "rounds": args.rounds}
-    return generated_circuit(args.d, args.d2, args.p, gate, escape=args.escape, **rounds)
+    return generated_circuit(distance, args.d2, p, gate, variant=variant, escape=escape, **rounds)
 
 
 def _sampler(checked: CheckedCircuit, decoder: str) -> SoftDecodingSampler:
@@ -233,11 +271,10 @@ def _label(row: sinter.TaskStats) -> str:
 
 def _name(m: Mapping[str, Any]) -> str:
     gates = "T gates" if m["g"] == "T" else "S-proxy"
-    return (
-        f"{m['file']}, {gates}"
-        if "file" in m
-        else f"d={m['d']} to {m['d2']}{' (matchable)' if 'escape' in m else ''}, {gates}"
-    )
+    if "file" in m:
+        return f"{m['file']}, {gates}"
+    kinds = ", ".join(m[key] for key in ("variant", "escape") if key in m)
+    return f"d={m['d']} to {m['d2']}{f' ({kinds})' if kinds else ''}, p={m['p']:g}, {gates}"
 
 
 def _published_curve(distance: int, found: dict[int, tuple[float, float]]) -> GapCurve:

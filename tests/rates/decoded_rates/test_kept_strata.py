@@ -19,6 +19,7 @@ from stim_nonclifford.circuit.methods.decoded_circuits import exact_symptoms
 from stim_nonclifford.generators.cultivation import end_to_end_circuit
 from stim_nonclifford.rates.decoded_rates.mechanisms import fault_model
 from stim_nonclifford.rates.decoded_rates.postselection import listed_sets
+from stim_nonclifford.rates.decoded_rates.postselection.kept_sets import KeptSetSearch
 from stim_nonclifford.rates.decoded_rates.postselection.listed_sets import SilentSets
 from stim_nonclifford.rates.decoding.matching_graph import model_errors
 
@@ -121,30 +122,58 @@ def test_curves_are_those_of_all_fault_sets(circuit: snc.Circuit, postselected: 
 
 
 def test_drawn_sets_are_the_listed_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sums over sets of three and four mechanisms: draws of a fixed seed within 5 standard errors."""
+    """Sums over sets of three to six mechanisms: draws of a fixed seed within 5 standard errors."""
     rng = np.random.default_rng(3)
-    keys = rng.integers(0, 16, size=20, dtype=np.uint64)
-    odds = rng.uniform(0.01, 0.2, size=20)
-    values = rng.integers(0, 2, size=20).astype(np.bool_)  # of a set: of how many members it is true
-    for target in (0, 5):
-        for size in (3, 4):
-            monkeypatch.setattr(listed_sets, "_MOST_LISTED", 1 << 20)
+    monkeypatch.setattr(listed_sets, "_MOST_LISTED", 0)
+    monkeypatch.setattr(listed_sets, "_DRAWS", 1 << 13)
+    for size, number in ((3, 18), (4, 16), (5, 13), (6, 12)):
+        flips = rng.integers(0, 2, size=(number, 4)).astype(np.bool_)
+        odds = rng.uniform(0.01, 0.2, size=number)
+        values = rng.integers(0, 2, size=number).astype(np.bool_)  # of a set: of how many members it is true
+        for target in (np.zeros(4, dtype=np.bool_), np.array([True, False, True, True])):
             sums = []
-            for members in itertools.combinations(range(20), size):
-                if np.bitwise_xor.reduce(keys[list(members)]) == target:
+            for members in itertools.combinations(range(number), size):
+                if ((flips[list(members)].sum(axis=0) % 2) == target).all():
                     sums.append((odds[list(members)].prod(), values[list(members)].sum() == 2))
-            monkeypatch.setattr(listed_sets, "_MOST_LISTED", 0)
-            sets = SilentSets(keys, np.uint64(target), odds, rng, lambda: None)
+            sets = SilentSets(flips, target, odds, rng, lambda: None)
             (part,) = sets.of_size(size)
             assert part.is_drawn
-            assert (np.bitwise_xor.reduce(keys[part.members], axis=1) == target).all()
+            assert (flips[part.members].sum(axis=1) % 2 == target).all()
             assert (np.diff(np.sort(part.members, axis=1), axis=1) > 0).all()
             for chosen in (np.array([True] * len(sums)), np.array([each[1] for each in sums])):
                 exact = sum(weight for (weight, _), is_in in zip(sums, chosen, strict=True) if is_in)
                 is_in = values[part.members].sum(axis=1) == 2
                 drawn = part.weights if chosen.all() else part.weights[is_in]
                 error = math.sqrt((drawn**2).sum())
+                assert exact > 0
+                assert error < 0.2 * exact
                 assert abs(drawn.sum() - exact) < 5 * error
+
+
+def test_drawn_kept_sets_are_the_listed_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sets of three: those that flip no detector are exact, the others are within 6 standard errors."""
+    model = fault_model([exact_symptoms(repetition_code(0.04, distance=3, rounds=3))], (0, 1, 2))
+    certain = np.arange(model.num_detectors) < 3
+
+    def masses() -> dict[bytes, tuple[float, float]]:
+        found = KeptSetSearch(model, certain, None, lambda: None).of_size(3)
+        values = zip(found.masses.tolist(), found.variances.tolist(), strict=True)
+        return dict(zip((row.tobytes() for row in found.rows), values, strict=True))
+
+    listed = masses()
+    monkeypatch.setattr(listed_sets, "_MOST_LISTED", len(listed) // 2)
+    drawn = masses()
+    silent = {row for row in listed if not any(row[: model.num_detectors])}
+    assert silent
+    assert {row: mass for row, (mass, _) in drawn.items() if row in silent} == pytest.approx(
+        {row: listed[row][0] for row in silent}
+    )
+    assert any(variance for _, variance in drawn.values())
+    for row, (mass, variance) in drawn.items():
+        assert abs(mass - listed[row][0]) <= 6 * math.sqrt(variance) + 1e-9 * mass
+    total = sum(mass for mass, _ in listed.values())
+    error = math.sqrt(sum(variance for _, variance in drawn.values()))
+    assert abs(sum(mass for mass, _ in drawn.values()) - total) < 6 * error < 0.1 * total
 
 
 CULTIVATION = snc.Circuit(
@@ -201,5 +230,5 @@ def test_refusals(arguments: dict[str, Any], message: str) -> None:
 
 def test_too_much_noise_is_refused() -> None:
     circuit = repetition_code(0.4, distance=3, rounds=3)
-    with pytest.raises(snc.ResourceLimitError, match="more than 4 mechanisms"):
-        circuit.logical_error_rate(decoder=LikelierClass(0, 1, 2), seed=1)
+    with pytest.raises(snc.ResourceLimitError, match="more than 6 mechanisms"):
+        circuit.logical_error_rate(decoder=LikelierClass(*range(7)), seed=1)

@@ -10,11 +10,13 @@ import pytest
 
 import sinter_plugin
 from sinter_plugin.__main__ import main
+from sinter_plugin.commands import figure
 from sinter_plugin.commands.end_to_end_circuits import (
     generated_circuit,
     published_points,
     with_observable_of_y,
 )
+from sinter_plugin.commands.plot_gap import GapCurve
 
 from ...support.published_circuits import FOLDER, needs_published
 
@@ -28,8 +30,8 @@ def test_rows_points_and_picture(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert main([*COMMAND, *out, "--max_shots", "4096"]) == 0
     assert main([*COMMAND, *out, "--max_shots", "10240"]) == 0  # continues
     printed = capsys.readouterr().out
-    assert printed.count("d=3 to 5, T gates: 10240 attempts") == 1
-    assert printed.count("d=3 to 5, S-proxy: 4096 attempts") == 1
+    assert printed.count("d=3 to 5, p=0.002, T gates: 10240 attempts") == 1
+    assert printed.count("d=3 to 5, p=0.002, S-proxy: 4096 attempts") == 1
     rows = sinter_plugin.read_gap_stats(tmp_path / "end_to_end.csv")
     by_gate = {row.json_metadata["g"]: row for row in rows}
     assert {gate: row.shots for gate, row in by_gate.items()} == {"T": 10_240, "S": 10_240}
@@ -63,6 +65,36 @@ def test_chromobius_decodes_the_color_escape(tmp_path: Path) -> None:
     assert row.shots == 2048
     assert abs(row.shots - row.discards - 2048 * kept) < 6 * (2048 * kept * (1 - kept)) ** 0.5
     assert sinter_plugin.gap_points(row)[-1].gap > 20
+
+
+def test_published_points_are_attempts_and_errors() -> None:
+    curve = figure._published_curve(3, published_points({"d": 3, "p": 1e-3}))
+    assert curve.attempts == pytest.approx([1.856, 1.870, 1.891, 1.982, 4.436], abs=5e-4)
+    assert [fit.best for fit in curve.rates] == [3.089e-3, 9.748e-4, 4.148e-4, 9.931e-5, 3.12e-6]
+
+
+@pytest.mark.slow
+def test_published_points_at_their_own_noise(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two strengths of the noise and two escapes: published points are drawn at the noise that they are for."""
+    drawn: list[list[GapCurve]] = []
+    monkeypatch.setattr(figure, "draw", lambda curves, *_: drawn.append(curves))
+    kinds = ["--p", "0.001", "0.002", "--escape", "color", "matchable", "--variant", "published", "flagged"]
+    options = ["--gate", "T", "--max_shots", "2048", "--max_seconds", "600", "--out", str(tmp_path)]
+    assert main([*COMMAND, *kinds, *options]) == 0
+    assert capsys.readouterr().err.count("Left out: d=3, flagged") == 4
+    (curves,) = drawn
+    of_noise = [
+        f"d=3 to 5{kind}, p={p}, T gates" for kind in ("", " (matchable)") for p in ("0.001", "0.002")
+    ]
+    name = "d=3 to a matchable code, p=0.001, T gates (published)"
+    assert [curve.label for curve in curves] == [*of_noise, name]
+    assert not curves[-1].is_curve
+    assert main([*COMMAND, "--p", "0.002", *options]) == 0
+    assert not any("published" in curve.label for curve in drawn[1])
+    assert main(["figure", "end_to_end", "--d", "5", "--escape", "matchable", *options]) == 2
+    assert "distance 3" in capsys.readouterr().err
 
 
 def test_wrong_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

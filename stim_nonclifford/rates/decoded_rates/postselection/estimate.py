@@ -182,11 +182,14 @@ class _Estimate:
         return bool((sums.relative <= self._goal.relative_error).all())
 
     def _work(self, sums: _Sums) -> None:
-        """Takes shots of a stratum, or runs its chains: for the smallest gap that is not known yet."""
-        gap = int(np.flatnonzero(sums.relative > self._goal.relative_error)[0])
-        number = int(sums.parts[:, gap].argmax())
-        stratum = self._strata[number]
-        if self._prefers_shots(stratum, float(sums.shares[number, gap]), float(sums.parts[number, gap])):
+        """Takes shots of a stratum, or runs its chains: where the error is made small soonest."""
+        # Of each gap that is not known yet, the stratum that most of the error comes from.
+        gaps = np.flatnonzero(sums.relative > self._goal.relative_error)
+        numbers = sums.parts[:, gaps].argmax(axis=0)
+        ways = [self._way(sums, *place) for place in zip(numbers.tolist(), gaps.tolist(), strict=True)]
+        first = min(range(len(ways)), key=lambda k: ways[k][0])
+        gap, stratum = int(gaps[first]), self._strata[numbers[first]]
+        if ways[first][1]:
             if stratum.shots > _MOST_SHOTS:
                 raise ResourceLimitError(
                     f"The decoder {self._asked.decoder} was wrong in {stratum.wrong} of"
@@ -206,16 +209,21 @@ class _Estimate:
             f" shots, {sums.relative[gap]:.2g} at gap {sums.gaps[gap]} (now: {stratum.name})"
         )
 
-    def _prefers_shots(self, stratum: Stratum, share: float, variance: float) -> bool:
-        """Whether shots tell more for what they cost than chains, of what a stratum adds at some gap."""
-        of_shots = max(stratum.shots * share / stratum.mass, 0.5)  # how many are wrong: 1 / relative variance
+    def _way(self, sums: _Sums, number: int, gap: int) -> tuple[float, bool]:
+        """How what a stratum adds at a gap is soonest known: in about how many decodes, and if by shots."""
+        stratum, share, variance = self._strata[number], sums.shares[number, gap], sums.parts[number, gap]
+        too_large = float(np.sqrt(variance)) / (self._goal.relative_error * max(sums.wrong[gap], 1e-300))
+        seen = float(stratum.shots * share / stratum.mass)  # how many are wrong: 1 / relative variance
+        # The error of what nobody saw falls as the number of shots.
+        by_shots = stratum.shot_cost * (too_large if seen < 1 else too_large**2), True
         if not stratum.can_climb:
-            return True
+            return by_shots
         if not stratum.sweeps:
-            more = 1 / self._goal.relative_error**2 / of_shots
-            return more * stratum.shot_cost < _COST_OF_CHAINS
-        of_chains = max(share**2 / variance - of_shots, 0.0)
-        return of_shots / stratum.shot_cost >= of_chains / stratum.chain_cost
+            return min(by_shots, (_COST_OF_CHAINS, False))
+        seen = max(seen, 0.5)
+        of_chains = max(float(share**2 / variance) - seen, 0.0)
+        tells_more = seen / stratum.shot_cost >= of_chains / stratum.chain_cost
+        return by_shots if tells_more else (stratum.chain_cost * too_large**2, False)
 
     def _made(self, sums: _Sums) -> DecodedErrorRate:
         kept_errors = np.sqrt(sums.kept_variance)

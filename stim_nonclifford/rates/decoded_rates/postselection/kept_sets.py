@@ -2,28 +2,31 @@
 
 The mechanisms of a circuit are those of A, which flip a postselected detector or a bit of the signature, and
 the others. A shot is kept if the members that it has in A leave all postselected detectors silent, with the
-quantum outcomes that there are. For each set of up to four mechanisms of A, that has a probability: the odds
-of its members, times the probability of such outcomes. ``listed_sets`` finds those that leave the detectors
-silent that no outcome flips.
+quantum outcomes that there are. For each set of few mechanisms of A, that has a probability: the odds of its
+members, times the probability of such outcomes. ``listed_sets`` finds those that leave the detectors silent
+that no outcome flips. Sets that flip no detector at all decide about the largest gaps, and are few among the
+others: where sets are drawn, they are drawn, or listed, by themselves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from ....base.errors import ResourceLimitError
 from ..mechanisms import FaultModel, Floats, Symptom, Words
-from .listed_sets import MOST_MEMBERS, Part, SilentSets
+from .listed_sets import Part, SilentSets
 
-__all__ = ["KeptSets", "kept_sets"]
+__all__ = ["KeptSetSearch", "KeptSets", "distinct_rows"]
 
+Bools = npt.NDArray[np.bool_]
 Indices = npt.NDArray[np.intp]
 
-_HASH_SEED = 0x51A7
+_SEED = 0x51A7
 _MOST_LAWS = 1 << 17
 _BATCH = 1 << 14
 _TOLERANCE = 1e-6
@@ -31,26 +34,21 @@ _TOLERANCE = 1e-6
 
 @dataclass(frozen=True)
 class KeptSets:
-    """Kept sets, those put together that flip the same.
+    """Kept sets of some size, those put together that flip the same.
 
     Attributes:
         rows: bool, shape (choices, outputs): what each flips, detectors, then observables, with the outcomes.
-        by_size: float64, shape (choices, members): for each number of members from 0, the sum of the odds
-            of the sets, times the probabilities of the outcomes.
+        masses: float64, shape (choices,): the sums of the odds of the sets, times the probabilities of the
+            outcomes.
         variances: Shape (choices,): of the sums, where sets were drawn.
     """
 
-    rows: npt.NDArray[np.bool_]
-    by_size: Floats
+    rows: Bools
+    masses: Floats
     variances: Floats
 
 
-def kept_sets(
-    model: FaultModel,
-    certain: npt.NDArray[np.bool_],
-    weight: float | None,
-    check: Callable[[], None],
-) -> KeptSets:
+class KeptSetSearch:
     """Lists the kept sets of the mechanisms of a model.
 
     Args:
@@ -59,36 +57,88 @@ def kept_sets(
         weight: If the observable is a logical Pauli of a state, the number by which its expectation value is
             multiplied, so that it is 1 without errors; None: it is an observable as others.
         check: Is called now and then; may raise to end the work.
-
-    Raises:
-        ResourceLimitError: There are too many sets, or outcome laws.
     """
-    rng = np.random.default_rng(_HASH_SEED)
-    # Linear hash values: of the certain detectors, and of all that is flipped.
-    of_detector = rng.integers(1, 1 << 64, size=model.num_detectors, dtype=np.uint64)
-    of_detector[~certain] = 0
-    of_bit = rng.integers(1 << 64, size=64 * model.flips.shape[1], dtype=np.uint64)
-    keys = np.array([_xor(of_detector[list(name[0])]) for name in model.symptoms], dtype=np.uint64)
-    names = np.array([_xor(of_bit[_bits_of(model, name)]) for name in model.symptoms], dtype=np.uint64)
-    without = np.unpackbits(model.detectors(model.base[np.newaxis])[0], bitorder="little")
-    target = _xor(of_detector[np.flatnonzero(without[: model.num_detectors])])
-    silent = SilentSets(keys, target, np.exp(model.log_odds[0]), rng, check)
-    laws = _Laws(model, certain, weight)
-    found: dict[bytes, npt.NDArray[np.float64]] = {}
-    for size in range(MOST_MEMBERS + 1):
-        for part in silent.of_size(size):
-            examples, weights = _merged_sets(part, names)
-            for rows, masses in laws.kept(examples, weights, check):
-                for row, mass in zip(np.packbits(rows, axis=1), masses.tolist(), strict=True):
-                    known = found.setdefault(row.tobytes(), np.zeros(MOST_MEMBERS + 2))
-                    known[size] += mass
-                    known[-1] += mass**2 if part.is_drawn else 0.0
-    num_outputs = model.num_detectors + model.num_observables
-    packed = np.frombuffer(b"".join(found), dtype=np.uint8).reshape(len(found), -1)
-    masses = np.array([*found.values()]).reshape(-1, MOST_MEMBERS + 2)
-    order = np.argsort(-masses[:, :-1].sum(axis=1), kind="stable")
-    bits = np.unpackbits(packed, axis=1)[order, :num_outputs].astype(np.bool_)
-    return KeptSets(bits, masses[order, :-1], masses[order, -1])
+
+    def __init__(
+        self, model: FaultModel, certain: Bools, weight: float | None, check: Callable[[], None]
+    ) -> None:
+        rng = np.random.default_rng(_SEED)
+        self._check = check
+        self._num_outputs = model.num_detectors + model.num_observables
+        # Linear hash values of all that a mechanism flips.
+        of_bit = rng.integers(1 << 64, size=64 * model.flips.shape[1], dtype=np.uint64)
+        self._names: Words = np.array(
+            [np.bitwise_xor.reduce(of_bit[_bits_of(model, name)]) for name in model.symptoms],
+            dtype=np.uint64,
+        )
+        self._flips, (self._without,) = (
+            np.unpackbits(model.detectors(rows), axis=1, bitorder="little", count=model.num_detectors) != 0
+            for rows in (model.flips, model.base[np.newaxis])
+        )
+        dependent = np.zeros(self._num_outputs, dtype=np.bool_)
+        if model.outcomes is not None:
+            dependent |= model.outcomes.dependent
+        self._steady = np.flatnonzero(~dependent[: model.num_detectors])
+        self._rng, self._odds = rng, np.exp(model.log_odds[0])
+        self._kept = self._leaving_silent(np.flatnonzero(certain))
+        self._laws = _Laws(model, certain, weight)
+
+    def of_size(self, size: int) -> KeptSets:
+        """The kept sets with so many members, at most ``MOST_MEMBERS``.
+
+        Raises:
+            ResourceLimitError: There are too many sets, or outcome laws.
+        """
+        found, masses, drawn = [np.zeros((0, -(-self._num_outputs // 8)), dtype=np.uint8)], [], []
+        for part in self._parts(size):
+            examples, weights = _merged_sets(part, self._names)
+            for rows, some in self._laws.kept(examples, weights, self._check):
+                found.append(np.packbits(rows, axis=1))
+                masses.append(some)
+                drawn.append(np.full(len(some), part.is_drawn))
+        packed = np.concatenate(found)
+        first, group = distinct_rows(packed)
+        bits = np.unpackbits(packed[first], axis=1)[:, : self._num_outputs].astype(np.bool_)
+        mass, is_drawn = (np.concatenate([np.zeros(0), *each]) for each in (masses, drawn))
+        return KeptSets(
+            bits,
+            *(np.bincount(group, some, len(first)).astype(np.float64) for some in (mass, mass**2 * is_drawn)),
+        )
+
+    def _parts(self, size: int) -> Iterator[Part]:
+        for part in self._kept.of_size(size):
+            if part.is_drawn:
+                yield from self._unseen.of_size(size)
+                left = self._flips[part.members].sum(axis=1) % 2 != self._without
+                is_seen = left[:, self._steady].any(axis=1)
+                yield Part(part.members[is_seen], part.weights[is_seen], True)
+            else:
+                yield part
+
+    @cached_property
+    def _unseen(self) -> SilentSets:
+        """The sets that flip no detector, as far as that does not depend on outcomes."""
+        return self._leaving_silent(self._steady)
+
+    def _leaving_silent(self, detectors: Indices) -> SilentSets:
+        return SilentSets(
+            self._flips[:, detectors], self._without[detectors], self._odds, self._rng, self._check
+        )
+
+
+def distinct_rows(packed: npt.NDArray[np.uint8]) -> tuple[Indices, Indices]:
+    """Of each distinct row an example, and for each row which of these it is.
+
+    Examples:
+        >>> first, group = distinct_rows(np.array([[1, 2], [0, 3], [1, 2]], dtype=np.uint8))
+        >>> first.tolist(), group.tolist()
+        ([1, 0], [1, 0, 1])
+    """
+    whole = np.ascontiguousarray(packed).view(np.dtype((np.void, max(1, packed.shape[1]))))
+    if not packed.size:
+        return np.arange(min(1, len(packed))), np.zeros(len(packed), dtype=np.intp)
+    _, first, group = np.unique(whole.ravel(), return_index=True, return_inverse=True)
+    return first, group.ravel()
 
 
 def _merged_sets(part: Part, names: Words) -> tuple[Indices, Floats]:
@@ -99,10 +149,6 @@ def _merged_sets(part: Part, names: Words) -> tuple[Indices, Floats]:
     _, first, group = np.unique(name, return_index=True, return_inverse=True)
     sums: Floats = np.bincount(group.ravel(), weights=part.weights, minlength=len(first)).astype(np.float64)
     return part.members[first], sums
-
-
-def _xor(values: Words) -> np.uint64:
-    return np.uint64(np.bitwise_xor.reduce(values, initial=np.uint64(0)))
 
 
 def _bits_of(model: FaultModel, name: Symptom) -> list[int]:
@@ -117,16 +163,16 @@ def _bits_of(model: FaultModel, name: Symptom) -> list[int]:
 class _Laws:
     """What outcomes make of sets: which of them are kept, and with which outputs."""
 
-    def __init__(self, model: FaultModel, certain: npt.NDArray[np.bool_], weight: float | None) -> None:
+    def __init__(self, model: FaultModel, certain: Bools, weight: float | None) -> None:
         self._model, self._weight = model, weight
         self._num_outputs = model.num_detectors + model.num_observables
         mask = np.unpackbits(model.postselected.view(np.uint8), bitorder="little")[: model.num_detectors]
         self._uncertain = np.flatnonzero(mask.astype(np.bool_) & ~certain)
-        self._known: dict[bytes, dict[bytes, tuple[npt.NDArray[np.bool_], Floats]]] = {}
+        self._known: dict[bytes, dict[bytes, tuple[Bools, Floats]]] = {}
 
     def kept(
         self, examples: Indices, weights: Floats, check: Callable[[], None]
-    ) -> Iterator[tuple[npt.NDArray[np.bool_], Floats]]:
+    ) -> Iterator[tuple[Bools, Floats]]:
         """The outputs of kept sets, and their masses; equal ones may occur again."""
         model = self._model
         for start in range(0, len(examples), _BATCH):
@@ -138,17 +184,17 @@ class _Laws:
             # What fires of the detectors that outcomes flip, and the signature: sets alike in both.
             fired = np.packbits(bits[:, self._uncertain], axis=1)
             alike = np.hstack([fired, np.ascontiguousarray(model.signatures(rows)).view(np.uint8)])
-            kinds, group = np.unique(alike, axis=0, return_inverse=True)
-            order = np.argsort(group.ravel(), kind="stable")
-            ends = np.cumsum(np.bincount(group.ravel(), minlength=len(kinds)))
-            for kind, which in zip(kinds, np.split(order, ends[:-1]), strict=True):
+            first, group = distinct_rows(alike)
+            order = np.argsort(group, kind="stable")
+            ends = np.cumsum(np.bincount(group, minlength=len(first)))
+            for kind, which in zip(alike[first], np.split(order, ends[:-1]), strict=True):
                 pattern, signature = kind[: fired.shape[1]], kind[fired.shape[1] :]
                 law = self._law(signature.view(np.uint64)).get(pattern.tobytes())
                 if law is not None:
                     for each, share in zip(law[0], law[1].tolist(), strict=True):
                         yield bits[which] ^ each, weights[start + which] * share
 
-    def _bits(self, rows: Words) -> npt.NDArray[np.bool_]:
+    def _bits(self, rows: Words) -> Bools:
         detectors = np.unpackbits(self._model.detectors(rows), axis=1, bitorder="little")
         observables = np.ascontiguousarray(self._model.observables(rows)).view(np.uint8)
         return np.hstack(
@@ -158,7 +204,7 @@ class _Laws:
             ]
         ).astype(np.bool_)
 
-    def _law(self, signature: Words) -> dict[bytes, tuple[npt.NDArray[np.bool_], Floats]]:
+    def _law(self, signature: Words) -> dict[bytes, tuple[Bools, Floats]]:
         """The outcomes of a signature, by the uncertain postselected detectors that they flip."""
         name = signature.tobytes()
         found = self._known.get(name)
@@ -171,21 +217,21 @@ class _Laws:
                 shares, flipped = shares[shares > 0], flipped[shares > 0]
             patterns = np.packbits(flipped[:, self._uncertain], axis=1)
             found = self._known[name] = {}
-            kinds, group = np.unique(patterns, axis=0, return_inverse=True)
-            for k, kind in enumerate(kinds):
-                which = group.ravel() == k
+            first, group = distinct_rows(patterns)
+            for k, kind in enumerate(patterns[first]):
+                which = group == k
                 found[kind.tobytes()] = self._read_out(*_merged(flipped[which], shares[which]))
         return found
 
-    def _read_out(self, rows: npt.NDArray[np.bool_], shares: Floats) -> tuple[npt.NDArray[np.bool_], Floats]:
+    def _read_out(self, rows: Bools, shares: Floats) -> tuple[Bools, Floats]:
         """With a state: from how often its Pauli is -1 to how often the state is the wrong one."""
         if self._weight is None:
             return rows, shares
-        kinds, group = np.unique(np.packbits(rows[:, :-1], axis=1), axis=0, return_inverse=True)
-        others = np.unpackbits(kinds, axis=1)[:, : rows.shape[1] - 1].astype(np.bool_)
-        total = np.bincount(group.ravel(), weights=shares, minlength=len(kinds))
+        first, group = distinct_rows(np.packbits(rows[:, :-1], axis=1))
+        others = rows[first, :-1]
+        total = np.bincount(group, weights=shares)
         signed = np.where(rows[:, -1], -shares, shares)
-        values = self._weight * np.bincount(group.ravel(), weights=signed, minlength=len(kinds)) / total
+        values = self._weight * np.bincount(group, weights=signed) / total
         if (np.abs(values) > 1 + _TOLERANCE).any():
             raise ValueError(
                 f"The check by one Pauli takes for granted that its expectation value is at most"
@@ -200,9 +246,7 @@ class _Laws:
         return np.concatenate([row for row, _ in parts]), np.concatenate([share for _, share in parts])
 
 
-def _merged(rows: npt.NDArray[np.bool_], shares: Floats) -> tuple[npt.NDArray[np.bool_], Floats]:
+def _merged(rows: Bools, shares: Floats) -> tuple[Bools, Floats]:
     """Distinct rows, with the sums of what equal ones have."""
-    kinds, group = np.unique(np.packbits(rows, axis=1), axis=0, return_inverse=True)
-    bits = np.unpackbits(kinds, axis=1)[:, : rows.shape[1]].astype(np.bool_)
-    sums: Floats = np.bincount(group.ravel(), weights=shares, minlength=len(kinds)).astype(np.float64)
-    return bits, sums
+    first, group = distinct_rows(np.packbits(rows, axis=1))
+    return rows[first], np.bincount(group, weights=shares).astype(np.float64)

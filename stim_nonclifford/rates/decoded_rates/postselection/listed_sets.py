@@ -4,12 +4,19 @@ Each mechanism has a key, a hash value of the detectors that it flips; a set lea
 its members sum up to a target. Pairs are all looked at. A set of three is a mechanism and a pair, one of four
 is two pairs: where there are too many, they are drawn in proportion to the odds, by drawing first what the
 keys of both parts are. Each set of three is drawn in 3 ways then, and each of four in 6.
+
+A larger set begins with a pair, drawn in proportion to the odds of all pairs. What is left to do is known
+then: of the other members, one must flip the first detector that is not as it should be. So mechanisms are
+drawn among the few that flip it, until three are left, of which one flips the first detector again, and two
+are a pair with a known key. A draw stands for the odds of all that could have been chosen, divided by the
+number of ways in which its set could have been drawn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -22,7 +29,7 @@ __all__ = ["MOST_MEMBERS", "Part", "SilentSets"]
 
 Indices = npt.NDArray[np.intp]
 
-MOST_MEMBERS = 4
+MOST_MEMBERS = 6
 _MOST_MECHANISMS = 8192
 """Their pairs take 32 bytes each."""
 
@@ -30,6 +37,8 @@ _MOST_LISTED = 1 << 20
 """Sets of one size; if there are more, they are drawn."""
 
 _DRAWS = 1 << 15
+_MOST_LOOKED_UP = 1 << 20
+_NONE = -1
 
 
 @dataclass(frozen=True)
@@ -51,8 +60,8 @@ class SilentSets:
     """The sets of mechanisms whose keys sum up to a target.
 
     Args:
-        keys: uint64, shape (mechanisms,).
-        target: The sum.
+        flips: bool, shape (mechanisms, detectors): what each flips.
+        target: bool, shape (detectors,): what they flip together.
         odds: float64, shape (mechanisms,).
         rng: What sets are drawn with.
         check: Is called now and then; may raise to end the work.
@@ -61,50 +70,58 @@ class SilentSets:
         ResourceLimitError: There are too many mechanisms.
 
     Examples:
-        >>> keys, odds = np.array([1, 2, 3, 1], dtype=np.uint64), np.array([0.1, 0.2, 0.3, 0.4])
-        >>> sets = SilentSets(keys, np.uint64(0), odds, np.random.default_rng(1), lambda: None)
+        >>> flips = np.array([[1, 0], [0, 1], [1, 1], [1, 0]], dtype=np.bool_)
+        >>> target, odds = np.zeros(2, dtype=np.bool_), np.array([0.1, 0.2, 0.3, 0.4])
+        >>> sets = SilentSets(flips, target, odds, np.random.default_rng(1), lambda: None)
         >>> [(part.members.tolist(), part.weights.round(3).tolist()) for part in sets.of_size(3)]
         [([[0, 1, 2], [1, 2, 3]], [0.006, 0.024])]
     """
 
     def __init__(
         self,
-        keys: Words,
-        target: np.uint64,
+        flips: npt.NDArray[np.bool_],
+        target: npt.NDArray[np.bool_],
         odds: Floats,
         rng: np.random.Generator,
         check: Callable[[], None],
     ) -> None:
-        if len(keys) > _MOST_MECHANISMS:
+        if len(flips) > _MOST_MECHANISMS:
             raise ResourceLimitError(
-                f"{len(keys):,} error mechanisms flip postselected detectors or signs of rotations. Sets of"
+                f"{len(flips):,} error mechanisms flip postselected detectors or signs of rotations. Sets of"
                 f" them can be listed if they are at most {_MOST_MECHANISMS:,}."
             )
-        self._keys, self._target, self._odds, self._rng, self._check = keys, target, odds, rng, check
+        self._flips, self._odds, self._rng, self._check = flips, odds, rng, check
+        self._target = target
+        # Linear hash values.
+        of_detector: Words = rng.integers(1, 1 << 64, size=flips.shape[1], dtype=np.uint64)
+        self._keys: Words = np.asarray(np.bitwise_xor.reduce(np.where(flips, of_detector, 0), axis=1))
+        self._target_key: np.uint64 = np.bitwise_xor.reduce(of_detector[target], initial=np.uint64(0))
 
     def of_size(self, size: int) -> Iterator[Part]:
         """The sets of so many members, at most ``MOST_MEMBERS``."""
         if size == 0:
-            if self._target == 0:
+            if not self._target.any():
                 yield Part(np.zeros((1, 0), dtype=np.intp), np.ones(1), False)
         elif size == 1:
-            members = np.flatnonzero(self._keys == self._target)[:, np.newaxis]
+            members = np.flatnonzero(self._keys == self._target_key)[:, np.newaxis]
             yield Part(members, self._odds[members[:, 0]], False)
         elif size == 2:
-            low, high = self._pairs.places(np.array([self._target]))
+            low, high = self._pairs.places(np.array([self._target_key]))
             members = self._pairs.members(_ranges(low, high))
             yield Part(members, self._odds[members].prod(axis=1), False)
         elif size == 3:
             yield from self._triples()
-        else:
+        elif size == 4:
             yield from self._fours()
+        else:
+            yield from self._larger(size)
 
     @cached_property
     def _pairs(self) -> _Pairs:
         return _Pairs(self._keys, self._odds)
 
     def _triples(self) -> Iterator[Part]:
-        low, high = self._pairs.places(self._keys ^ self._target)
+        low, high = self._pairs.places(self._keys ^ self._target_key)
         if (high - low).sum() <= 3 * _MOST_LISTED:
             owners = np.repeat(np.arange(len(low)), high - low)
             pairs = self._pairs.members(_ranges(low, high))
@@ -120,7 +137,7 @@ class SilentSets:
         pairs = self._pairs
         keys, starts = np.unique(pairs.keys, return_index=True)
         ends = np.append(starts[1:], len(pairs.keys))
-        low, high = pairs.places(keys ^ self._target)
+        low, high = pairs.places(keys ^ self._target_key)
         shares = pairs.sums(starts, ends) * pairs.sums(low, high)
         if not shares.sum():
             return
@@ -130,10 +147,67 @@ class SilentSets:
         other = pairs.drawn(low[group], high[group], self._rng)
         yield self._drawn(np.hstack([one, other]), float(shares.sum()) / (6 * _DRAWS))
 
+    def _larger(self, size: int) -> Iterator[Part]:
+        pairs, count = self._pairs, _DRAWS
+        if not pairs.total:
+            return
+        members = pairs.drawn(np.zeros(count, dtype=np.intp), np.full(count, len(pairs.keys)), self._rng)
+        weights = np.full(count, pairs.total / count)
+        while True:
+            left = self._flips[members].sum(axis=1) % 2 != self._target  # for the others to do
+            first = np.where(left.any(axis=1), left.argmax(axis=1), _NONE)
+            draw = self._next if members.shape[1] < size - 3 else self._last_three
+            found = []
+            for detector in np.unique(first).tolist():
+                near = self._flipping(detector)
+                which = np.flatnonzero(first == detector)
+                for some in np.array_split(which, -(-len(which) * len(near) // _MOST_LOOKED_UP) or 1):
+                    self._check()
+                    others, odds, drawn = draw(near, members[some])
+                    some = some[drawn]
+                    found.append((np.hstack([members[some], others]), weights[some] * odds))
+            members, weights = (np.concatenate(each) for each in zip(*found, strict=True))
+            if members.shape[1] == size:
+                break
+        part = self._distinct(members, weights)
+        ways = _ways(self._flips[part.members], self._target)
+        yield replace(part, weights=part.weights / ways)
+
+    def _flipping(self, detector: int) -> Indices:
+        """The mechanisms that flip a detector; all of them if there is none that must be flipped."""
+        return np.arange(len(self._keys)) if detector == _NONE else np.flatnonzero(self._flips[:, detector])
+
+    def _next(self, near: Indices, members: Indices) -> tuple[Indices, Floats, Indices]:
+        """One more member of sets, from ``near``; returns as ``_last_three``."""
+        count = len(members) if len(near) else 0
+        odds = self._odds[near]
+        chosen = _chosen(odds, count, self._rng) if count else np.zeros(0, dtype=np.intp)
+        return near[chosen][:, np.newaxis], np.full(count, odds.sum()), np.arange(count)
+
+    def _last_three(self, near: Indices, members: Indices) -> tuple[Indices, Floats, Indices]:
+        """A mechanism of ``near`` and a pair that complete sets.
+
+        Returns:
+            The three; the odds of all that could be; and of which sets.
+        """
+        goals = np.bitwise_xor.reduce(self._keys[members], axis=1) ^ self._target_key
+        low, high = self._pairs.places(goals[:, np.newaxis] ^ self._keys[near])
+        sums = (self._odds[near] * self._pairs.sums(low, high)).cumsum(axis=1)
+        some = np.flatnonzero(sums[:, -1] > 0) if len(near) else np.zeros(0, dtype=np.intp)
+        totals = sums[some, -1] if len(near) else np.zeros(0)
+        at = self._rng.random(len(some)) * totals
+        chosen = np.minimum((sums[some] <= at[:, np.newaxis]).sum(axis=1), len(near) - 1)
+        pairs = self._pairs.drawn(low[some, chosen], high[some, chosen], self._rng)
+        return np.hstack([near[chosen][:, np.newaxis], pairs]), totals, some
+
     def _drawn(self, members: Indices, weight: float) -> Part:
+        return self._distinct(members, np.full(len(members), weight))
+
+    @staticmethod
+    def _distinct(members: Indices, weights: Floats) -> Part:
         members = np.sort(members, axis=1)
-        members = members[(members[:, 1:] != members[:, :-1]).all(axis=1)]
-        return Part(members, np.full(len(members), weight), True)
+        is_set = (members[:, 1:] != members[:, :-1]).all(axis=1)
+        return Part(members[is_set], weights[is_set], True)
 
 
 class _Pairs:
@@ -147,6 +221,7 @@ class _Pairs:
         self._first, self._second = first[order], second[order]
         self.weights = odds[self._first] * odds[self._second]
         self._sums = np.concatenate([[0.0], np.cumsum(self.weights)])
+        self.total = float(self._sums[-1])
 
     def places(self, keys: Words) -> tuple[Indices, Indices]:
         """From where to where the pairs with given keys stand."""
@@ -176,3 +251,28 @@ def _ranges(low: Indices, high: Indices) -> Indices:
     numbers = high - low
     ends = np.cumsum(numbers)
     return np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(low - (ends - numbers), numbers)
+
+
+def _ways(flips: npt.NDArray[np.bool_], target: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+    """In how many ways each set can be drawn: bool, shape (sets, members, detectors), is what it flips."""
+    size = flips.shape[1]
+    found = np.zeros(len(flips), dtype=np.int64)
+    for pair in itertools.combinations(range(size), 2):
+        left = flips[:, pair[0]] ^ flips[:, pair[1]] ^ target
+        found += _orders(flips, left, [k for k in range(size) if k not in pair])
+    return found
+
+
+def _orders(
+    flips: npt.NDArray[np.bool_], left: npt.NDArray[np.bool_], others: Sequence[int]
+) -> npt.NDArray[np.int64]:
+    """In how many orders the others can be drawn, up to the last two, which are a pair."""
+    found = np.zeros(len(flips), dtype=np.int64)
+    if len(others) == 2:
+        return found + 1
+    sets, first, is_done = np.arange(len(flips)), left.argmax(axis=1), ~left.any(axis=1)
+    for member in others:
+        can_follow = np.flatnonzero(is_done | flips[sets, member, first])
+        rest = [k for k in others if k != member]
+        found[can_follow] += _orders(flips[can_follow], left[can_follow] ^ flips[can_follow, member], rest)
+    return found

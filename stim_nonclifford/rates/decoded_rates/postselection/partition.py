@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,14 +12,20 @@ from ....base.errors import ResourceLimitError
 from ..decoding import Gaps
 from ..mechanisms import Floats, Symptoms, fault_model, log_probability_of_none
 from .kept_choices import KeptChoices
-from .kept_sets import KeptSets, kept_sets
+from .kept_sets import KeptSets, KeptSetSearch, distinct_rows
+from .listed_sets import MOST_MEMBERS
 from .questions import KeptQuestion
 from .strata import Stratum
 
 __all__ = ["Partition", "partition"]
 
+Bools = npt.NDArray[np.bool_]
 _STEP = 10
 """Decibels of the gap of kept sets by themselves that share a stratum."""
+
+_FEWEST_MEMBERS = 4
+_NEGLIGIBLE = 0.01
+"""The part of the wrong kept sets, at each gap, that sets with more members than those listed may have."""
 
 _MOST_UNLISTED = 0.1
 _BATCH = 1 << 14
@@ -68,15 +74,10 @@ def partition(asked: KeptQuestion, check: Callable[[], None]) -> Partition:
     certain = mask.copy()
     if symptoms.outcomes is not None:
         certain &= ~symptoms.outcomes.dependent[: symptoms.num_detectors]
-    sets = kept_sets(members, certain, asked.weight, check)
-    if not len(sets.rows):
-        raise ResourceLimitError(
-            "No shot is kept in which up to four mechanisms flip postselected detectors. Postselect fewer"
-            " detectors, or count errors with the sampler soft_desaturated_gap."
-        )
     none = float(np.exp(log_probability_of_none(members.log_odds[0])))
-    wrong, gaps = _by_themselves(asked, sets, check)
-    sizes = none * sets.by_size.sum(axis=0)
+    sets, sizes, wrong_sizes = _listed(
+        asked, KeptSetSearch(members, certain, asked.weight, check), none, check
+    )
     unlisted = _geometric_rest(sizes)
     if unlisted > _MOST_UNLISTED * sizes.sum():
         raise ResourceLimitError(
@@ -84,25 +85,80 @@ def partition(asked: KeptQuestion, check: Callable[[], None]) -> Partition:
             f" {len(sizes) - 1} mechanisms that flip postselected detectors, and these sets cannot be listed."
             " Estimate the rate at weaker noise, or count errors with the sampler soft_desaturated_gap."
         )
-    top = int(gaps.max(initial=0))
-    tails = [sets.by_size[wrong & (gaps >= gap)].sum(axis=0) for gap in range(top + 2)]
     rest = replace(symptoms, expected=((), ()), probabilities=probabilities[False], outcomes=None)
-    return Partition(
-        tuple(_strata(asked, rest, sets, wrong, gaps, none)), unlisted, sizes, none * np.array(tails).T
+    return Partition(tuple(_strata(asked, rest, sets, none)), unlisted, sizes, wrong_sizes)
+
+
+@dataclass(frozen=True)
+class _Decoded:
+    """Kept sets, and what the decoder says of each if nothing else happens."""
+
+    sets: KeptSets
+    wrong: Bools
+    gaps: Gaps
+
+
+def _listed(
+    asked: KeptQuestion, search: KeptSetSearch, none: float, check: Callable[[], None]
+) -> tuple[_Decoded, Floats, Floats]:
+    """Lists kept sets until larger ones do not matter, if that is the case sooner or later.
+
+    Returns:
+        All of them; P(kept sets of each size); and of those that are decoded wrongly with at least a gap.
+    """
+    found: list[_Decoded] = []
+    sizes, wrong_sizes = np.zeros(0), np.zeros((0, 1))
+    for size in range(MOST_MEMBERS + 1):
+        sets = search.of_size(size)
+        found.append(_Decoded(sets, *_by_themselves(asked, sets, check)))
+        sizes = none * np.array([each.sets.masses.sum() for each in found])
+        top = max(int(each.gaps.max(initial=0)) for each in found)
+        wrong_sizes = none * np.array(
+            [
+                np.bincount(np.maximum(each.gaps, 0)[each.wrong], each.sets.masses[each.wrong], top + 2)
+                for each in found
+            ]
+        )
+        wrong_sizes = wrong_sizes[:, ::-1].cumsum(axis=1)[:, ::-1]
+        if size >= _FEWEST_MEMBERS and _are_enough(sizes, wrong_sizes):
+            break
+    if not sizes.sum():
+        raise ResourceLimitError(
+            f"No shot is kept in which up to {MOST_MEMBERS} mechanisms flip postselected detectors."
+            " Postselect fewer detectors, or count errors with the sampler soft_desaturated_gap."
+        )
+    return _joined(found), sizes, wrong_sizes
+
+
+def _are_enough(sizes: Floats, wrong_sizes: Floats) -> bool:
+    """Whether sets with more members than were listed hardly matter, at any gap."""
+    rests = [_geometric_rest(each) <= _NEGLIGIBLE * each.sum() for each in (sizes, *wrong_sizes.T)]
+    return all(rests)
+
+
+def _joined(found: Sequence[_Decoded]) -> _Decoded:
+    """Kept sets of several sizes, those put together that flip the same."""
+    rows, masses, variances = (
+        np.concatenate([getattr(each.sets, name) for each in found])
+        for name in ("rows", "masses", "variances")
     )
+    first, group = distinct_rows(np.packbits(rows, axis=1))
+    masses, variances = (np.bincount(group, each).astype(np.float64) for each in (masses, variances))
+    order = np.argsort(-masses, kind="stable")
+    first = first[order]
+    wrong, gaps = (np.concatenate([getattr(each, name) for each in found]) for name in ("wrong", "gaps"))
+    return _Decoded(KeptSets(rows[first], masses[order], variances[order]), wrong[first], gaps[first])
 
 
-def _takes_part(name: tuple[tuple[int, ...], ...], postselected: npt.NDArray[np.bool_]) -> bool:
+def _takes_part(name: tuple[tuple[int, ...], ...], postselected: Bools) -> bool:
     """Whether a mechanism flips a postselected detector or a signature bit."""
     return bool(postselected[list(name[0])].any() or any(name[2:]))
 
 
-def _by_themselves(
-    asked: KeptQuestion, sets: KeptSets, check: Callable[[], None]
-) -> tuple[npt.NDArray[np.bool_], Gaps]:
+def _by_themselves(asked: KeptQuestion, sets: KeptSets, check: Callable[[], None]) -> tuple[Bools, Gaps]:
     """Whether the decoder is wrong about kept sets if nothing else happens, and how sure it is."""
     number = asked.symptoms.num_detectors
-    wrong, gaps = [], []
+    wrong, gaps = [np.zeros(0, dtype=np.bool_)], [np.zeros(0, dtype=np.int64)]
     for start in range(0, len(sets.rows), _BATCH):
         check()
         rows = sets.rows[start : start + _BATCH]
@@ -116,24 +172,23 @@ def _by_themselves(
 def _strata(
     asked: KeptQuestion,
     rest: Symptoms,
-    sets: KeptSets,
-    wrong: npt.NDArray[np.bool_],
-    gaps: Gaps,
+    decoded: _Decoded,
     none: float,
 ) -> list[Stratum]:
+    sets = decoded.sets
     is_silent = ~sets.rows.any(axis=1)
     # Those that are right need no distinction: of these, the most likely ones decide.
-    kinds = np.where(is_silent, 0, np.where(wrong, 2 + np.maximum(gaps, 0) // _STEP, 1))
-    choices = KeptChoices(sets.rows, sets.by_size.sum(axis=1))
+    kinds = np.where(is_silent, 0, np.where(decoded.wrong, 2 + np.maximum(decoded.gaps, 0) // _STEP, 1))
+    choices = KeptChoices(sets.rows, sets.masses)
     model = fault_model([replace(rest, outcomes=choices)])
     found = []
     for kind in np.unique(kinds):
         which = kinds == kind
-        choices = KeptChoices(sets.rows[which], sets.by_size[which].sum(axis=1))
+        choices = KeptChoices(sets.rows[which], sets.masses[which])
         least = int(kind - 2) * _STEP
         names = {0: "nothing flipped", 1: "right by itself"}
         name = names.get(int(kind), f"wrong by itself, gap {least} to {least + _STEP - 1}")
-        mass = none * float(sets.by_size[which].sum())
+        mass = none * float(sets.masses[which].sum())
         error = none * float(np.sqrt(sets.variances[which].sum()))
         found.append(
             Stratum(name, mass, error, model.with_other_outcomes(choices if kind else None), asked.predict)

@@ -142,9 +142,7 @@ class _Flattener:
         self.num_ticks = 0
         self.num_records = 0
         self.num_detectors = 0
-        self.line = 0
-        self.place: Place | None = None  # of the instruction, once it has a step
-        self.source = stim.CircuitInstruction("TICK", [])
+        self.place = Place(0, 0, 0, stim.CircuitInstruction("TICK", []))
         self.has_non_clifford_gates = False
         self.has_non_pauli_channels = False
         self.chain = -1
@@ -154,15 +152,12 @@ class _Flattener:
         """Adds the instructions and blocks of a circuit, or of one iteration of a block."""
         line = first_line
         for part in extent.parts:
-            self.line, self.place = line, None
+            source = self.place.source if isinstance(part, Extent) else part
+            self.place = Place(line, self.num_instructions, self.num_ticks, source)
             if isinstance(part, Extent):
-                if part.becomes_power:
-                    self.add_power(part)
-                else:
-                    self.add_repetitions(part)
+                (self.add_power if part.becomes_power else self.add_repetitions)(part)
                 line += 2 + part.lines
                 continue
-            self.source = part
             self.add_instruction(part)
             self.num_instructions += 1
             self.num_ticks += part.name == "TICK"
@@ -179,7 +174,7 @@ class _Flattener:
     def add_repetitions(self, block: Extent) -> None:
         """Adds a block as a loop."""
         before, first, first_loop = self.counts(), len(self.steps), len(self.loops)
-        self.add_parts(block, self.line + 1)
+        self.add_parts(block, self.place.line + 1)
         times = block.repetitions - 1
         if not times:
             return
@@ -213,15 +208,12 @@ class _Flattener:
 
     def place_of(self, instruction: stim.CircuitInstruction) -> str:
         """How messages name an instruction. It takes time where there are many targets."""
-        return f"Line {self.line}: `{instruction}`"
+        return f"Line {self.place.line}: `{instruction}`"
 
     def emit(self, step: Step) -> None:
         if isinstance(step, (Clifford, Noise)) and not step.groups:
             return  # Stim accepts instructions without targets
-        steps = with_meetings(step, self.models.replacements) if self.meets else (step,)
-        if self.place is None:
-            self.place = Place(self.line, self.num_instructions, self.num_ticks, self.source)
-        for each in steps:
+        for each in with_meetings(step, self.models.replacements) if self.meets else (step,):
             self.steps.append(each)
             self.places.append(self.place)
 

@@ -18,7 +18,8 @@ class Limits:
 
     Attributes:
         relative_error: Standard error over estimate at which it stops.
-        max_seconds: No new round begins after that, and no weight is enumerated for longer; None: no limit.
+        max_seconds: No new round begins after that, and no weight is enumerated or drawn for longer; None: no
+            limit.
         max_bytes: Memory for pairs, keys and draws, about.
         kept_only: Whether sets with which no shot is kept are not stored: where they are told without their
             laws, or where these take long. Then more sets may be found.

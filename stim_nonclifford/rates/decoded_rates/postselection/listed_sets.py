@@ -93,9 +93,9 @@ class SilentSets:
         self._flips, self._odds, self._rng, self._check = flips, odds, rng, check
         self._target = target
         # Linear hash values.
-        of_detector: Words = rng.integers(1, 1 << 64, size=flips.shape[1], dtype=np.uint64)
+        of_detector = rng.integers(1, 1 << 64, size=len(target), dtype=np.uint64)
         self._keys: Words = np.asarray(np.bitwise_xor.reduce(np.where(flips, of_detector, 0), axis=1))
-        self._target_key: np.uint64 = np.bitwise_xor.reduce(of_detector[target], initial=np.uint64(0))
+        self._target_key = np.bitwise_xor.reduce(of_detector[target], initial=np.uint64(0))
 
     def of_size(self, size: int) -> Iterator[Part]:
         """The sets of so many members, at most ``MOST_MEMBERS``."""

@@ -30,7 +30,7 @@ import pymatching
 
 import stim_nonclifford as snc
 from benchmarks.rates.decoded_codes import generated_memory
-from stim_nonclifford.rates.decoded_rates.mechanisms import FaultModel, fault_model, symptoms_of
+from stim_nonclifford.rates.decoded_rates.faults.mechanisms import FaultModel, fault_model, symptoms_of
 
 __all__ = ["Problem", "main", "splitting", "subset_sampling"]
 

@@ -28,9 +28,10 @@ import stim
 import stim_nonclifford as snc
 from benchmarks.rates.decoded_codes import generated_memory, toric_memory
 from stim_nonclifford.generators.teleportation import injection_circuit
-from stim_nonclifford.rates.decoded_rates import DecodedErrorRate, descent, estimate
+from stim_nonclifford.rates.decoded_rates import DecodedErrorRate, estimate
+from stim_nonclifford.rates.decoded_rates.chains import descent
+from stim_nonclifford.rates.decoded_rates.chains.ladder import Ladder
 from stim_nonclifford.rates.decoded_rates.deadline import TimeIsOver
-from stim_nonclifford.rates.decoded_rates.ladder import Ladder
 
 __all__ = ["FAMILIES", "Coverage", "coverage_of", "main", "two_codes"]
 

@@ -32,8 +32,8 @@ from stim_nonclifford.circuit.methods.decoded_circuits import exact_symptoms, ra
 from stim_nonclifford.circuit.methods.fault_set_methods import planned
 from stim_nonclifford.circuit.methods.kept_circuits import decodes_kept_shots
 from stim_nonclifford.rates.decoded_rates import DecodedErrorRate, DecodedGapPoint
-from stim_nonclifford.rates.decoded_rates.mechanisms import Symptoms
-from stim_nonclifford.rates.decoded_rates.mechanisms import families_of as decoded_families
+from stim_nonclifford.rates.decoded_rates.faults.mechanisms import Symptoms
+from stim_nonclifford.rates.decoded_rates.faults.mechanisms import families_of as decoded_families
 from stim_nonclifford.rates.decoding.decoders import decoder_named, gap_decoder_named
 from stim_nonclifford.rates.fault_sets import LogicalErrorRate
 from stim_nonclifford.rates.fault_sets.interface import PlannedCircuit, estimate_rates, families_of

@@ -13,12 +13,12 @@ from ...base.arguments import flag
 from ...base.errors import InexactErrorModelWarning
 from ...base.masks import Mask, checked_mask
 from ...base.stim_refusals import is_of_random_outputs, random_outputs
-from ...rates.decoded_rates.decoders import compiled_decoder, decompositions_for, name_of_decoder
+from ...rates.decoded_rates.answers.decoders import compiled_decoder, decompositions_for, name_of_decoder
+from ...rates.decoded_rates.answers.predicting_matching import predicting_matching
 from ...rates.decoded_rates.estimate import decoded_rates
-from ...rates.decoded_rates.mechanisms import Symptoms, symptoms_of
-from ...rates.decoded_rates.outcomes import symptoms_of_plan
+from ...rates.decoded_rates.faults.mechanisms import Symptoms, symptoms_of
+from ...rates.decoded_rates.faults.outcomes import symptoms_of_plan
 from ...rates.decoded_rates.postselection.estimate import kept_rate
-from ...rates.decoded_rates.predicting_matching import predicting_matching
 from ...rates.decoded_rates.questions import DecodedCircuit, Goal
 from ...rates.decoded_rates.results import DecodedErrorRate
 from ...rates.fault_sets.interface import search_arguments

@@ -12,9 +12,9 @@ import stim
 
 from ...base.errors import InexactErrorModelWarning
 from ...base.masks import Mask, checked_mask
-from ...rates.decoded_rates.decoders import compiled_decoder, name_of_decoder
-from ...rates.decoded_rates.decoding import Gaps, Predict
-from ...rates.decoded_rates.outcomes import symptoms_of_plan
+from ...rates.decoded_rates.answers.decoders import compiled_decoder, name_of_decoder
+from ...rates.decoded_rates.answers.decoding import Gaps, Predict
+from ...rates.decoded_rates.faults.outcomes import symptoms_of_plan
 from ...rates.decoded_rates.postselection.questions import KeptQuestion
 from ...simulation.compiler import CompiledCircuit, RequestedOutputs
 from ...simulation.logical_errors.refusals import check_logical_errors

@@ -1,14 +1,13 @@
 """Logical error rates of decoded circuits, however small: replica exchange over failing fault sets.
 
-* ``questions`` is what is asked. ``mechanisms`` has the errors of a circuit, each symptom once; ``outcomes``
-  has what quantum outcomes flip beside them. ``decoders`` compiles decoders,
-  ``decoding`` asks them, for equal detection events once, and ``decoding_processes`` lets others help.
-* ``plain_shots`` takes shots, ``plain_counts`` counts them; ``chains`` has the moves of chains over fault
-  sets on which the decoder fails, ``jumps`` those between kinds of failures, ``descent`` sets up the levels
-  of noise, ``ladder`` exchanges between them.
-* ``ratios`` is Bennett's estimate of the ratio of two levels; ``renewal`` what common ancestors of chains do
-  to its error; ``anchors`` makes rates with errors of all that. ``failing`` has what failing sets say
-  beyond the rate, ``kept`` counts kept shots.
+* ``questions`` is what is asked. ``faults`` has the errors of a circuit, each symptom once, and what quantum
+  outcomes flip beside them. ``answers`` compiles decoders and asks them, for equal detection events once.
+* ``failing`` takes plain shots, and has what failing sets say beyond the rate; ``kept`` counts kept shots.
+* ``chains`` has the moves of chains over fault sets on which the decoder fails, jumps between kinds of
+  failures, and the ladder: how its levels of noise are set up, how they exchange their sets, and what chains
+  with a common ancestor do to the errors.
+* ``anchoring`` estimates ratios of neighbouring levels, counts plain shots, and makes rates with errors of
+  all that.
 * ``postselection`` has another way, for decoders that know kept shots only: sums over kept fault sets.
 * ``estimate`` decides what is done, until its ``deadline``; ``results`` are what users get.
 """

@@ -9,19 +9,19 @@ from dataclasses import replace
 import numpy as np
 
 from ...base.errors import ResourceLimitError
-from .anchors import Chains, LowAnchor, Profile, chains_of, profile_of
-from .chains import ChainStates
+from .anchoring.anchors import Chains, LowAnchor, Profile, chains_of, profile_of
+from .anchoring.plain_counts import PlainLevel
+from .answers.decoding import FailureTest, check_answers, not_deterministic
+from .answers.decoding_processes import DecodingProcesses
+from .chains.chains import ChainStates
+from .chains.descent import DECODERS_DIFFER, Stop, ladder_down_from
+from .chains.ladder import Ladder
 from .deadline import Deadline, TimeIsOver
-from .decoding import FailureTest, check_answers, not_deterministic
-from .decoding_processes import DecodingProcesses
-from .descent import DECODERS_DIFFER, Stop, ladder_down_from
 from .failing.lightest import largest_enumerable, log_probability_of_lightest
 from .failing.sets import FailingSets, failing_sets
 from .failing.study import FailureStudy
+from .faults.mechanisms import FaultModel, Floats, families_of, fault_model
 from .kept import KeptShots, kept_shots
-from .ladder import Ladder
-from .mechanisms import FaultModel, Floats, families_of, fault_model
-from .plain_counts import PlainLevel
 from .questions import DecodedCircuit, Goal
 from .results import COVERAGE, DecodedErrorRate, DecodedGapPoint, DecodedLevel, interval_of
 

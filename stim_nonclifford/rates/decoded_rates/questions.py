@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...simulation.faults import FaultTable
-from .decoding import Predict
-from .mechanisms import Symptoms
-from .predicting_matching import PredictingMatching
+from .answers.decoding import Predict
+from .answers.predicting_matching import PredictingMatching
+from .faults.mechanisms import Symptoms
 
 __all__ = ["DecodedCircuit", "Goal"]
 

@@ -3,6 +3,7 @@
 * ``interval`` and ``uncertainty`` turn sums into intervals, and these into printed digits.
 * ``search`` enumerates and draws fault sets, and sums their probabilities.
 * ``malignant`` lists the sets. ``budget`` divides a rate among the noise that causes it.
+* ``wrong_tool`` says where fault sets are too many, and ``short_count`` what a short count says instead.
 * ``results`` is what users get, ``interface`` how.
 """
 

@@ -21,8 +21,8 @@ from .search.exploration import Exploration
 from .search.limits import Limits
 from .search.mechanisms import mechanisms_of
 from .search.two_searches import TwoSearches, decided_by_faults
-from .search.wrong_tool import WrongToolError, cause_of
 from .short_count import saying_what_counts_tell
+from .wrong_tool import WrongToolError, cause_of
 
 __all__ = ["PlannedCircuit", "estimate_rates", "exploration_of", "families_of", "rate_of"]
 

@@ -13,7 +13,7 @@ from .interface import exploration_of
 from .search.enumeration import enumerate_to
 from .search.exploration import Exploration
 from .search.limits import Limits
-from .search.wrong_tool import refuse
+from .wrong_tool import refuse
 
 __all__ = ["FaultDistance", "MalignantSet", "fault_distance", "malignant_sets"]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from ...simulation.engines import CpuEngine
 from ...simulation.plan import SamplingPlan
-from .search.wrong_tool import WrongToolError
+from .wrong_tool import WrongToolError
 
 __all__ = ["saying_what_counts_tell", "what_counts_tell"]
 

@@ -14,11 +14,11 @@ from scipy.stats import chi2
 import stim_nonclifford as snc
 from stim_nonclifford.circuit.methods.decoded_circuits import exact_symptoms
 from stim_nonclifford.generators.teleportation import injection_circuit
-from stim_nonclifford.rates.decoded_rates.chains import ChainStates, Level, Moves
-from stim_nonclifford.rates.decoded_rates.decoding import FailureTest
+from stim_nonclifford.rates.decoded_rates.anchoring.plain_counts import PlainLevel, Stop
+from stim_nonclifford.rates.decoded_rates.answers.decoding import FailureTest
+from stim_nonclifford.rates.decoded_rates.chains.chains import ChainStates, Level, Moves
 from stim_nonclifford.rates.decoded_rates.failing.cores import cores_of
-from stim_nonclifford.rates.decoded_rates.mechanisms import FaultModel, families_of, fault_model
-from stim_nonclifford.rates.decoded_rates.plain_counts import PlainLevel, Stop
+from stim_nonclifford.rates.decoded_rates.faults.mechanisms import FaultModel, families_of, fault_model
 from stim_nonclifford.simulation.compiler import RequestedOutputs
 from stim_nonclifford.simulation.engines import CpuEngine, reference
 

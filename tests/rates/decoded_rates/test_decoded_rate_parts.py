@@ -10,19 +10,19 @@ import stim
 from scipy.stats import chi2
 
 import stim_nonclifford as snc
-from stim_nonclifford.rates.decoded_rates import jumps
-from stim_nonclifford.rates.decoded_rates.anchors import burn_in, chains_of, profile_of
-from stim_nonclifford.rates.decoded_rates.chains import ChainStates, Level, Moves
-from stim_nonclifford.rates.decoded_rates.descent import Stop, ladder_down_from, resampled
+from stim_nonclifford.rates.decoded_rates.anchoring.anchors import burn_in, chains_of, profile_of
+from stim_nonclifford.rates.decoded_rates.anchoring.plain_counts import PlainLevel
+from stim_nonclifford.rates.decoded_rates.anchoring.ratios import bennett_ratio
+from stim_nonclifford.rates.decoded_rates.chains import jumps
+from stim_nonclifford.rates.decoded_rates.chains.chains import ChainStates, Level, Moves
+from stim_nonclifford.rates.decoded_rates.chains.descent import Stop, ladder_down_from, resampled
+from stim_nonclifford.rates.decoded_rates.chains.renewal import RENEWED, Families
 from stim_nonclifford.rates.decoded_rates.failing.cores import cores_of, rows_of
 from stim_nonclifford.rates.decoded_rates.failing.lightest import (
     largest_enumerable,
     log_probability_of_lightest,
 )
-from stim_nonclifford.rates.decoded_rates.mechanisms import families_of, fault_model, symptoms_of
-from stim_nonclifford.rates.decoded_rates.plain_counts import PlainLevel
-from stim_nonclifford.rates.decoded_rates.ratios import bennett_ratio
-from stim_nonclifford.rates.decoded_rates.renewal import RENEWED, Families
+from stim_nonclifford.rates.decoded_rates.faults.mechanisms import families_of, fault_model, symptoms_of
 from tests.support.rates.decoded_rate_cases import (
     failure_test,
     model_of,
@@ -199,7 +199,7 @@ def test_failures_do_not_depend_on_what_was_asked_before() -> None:
     fails = failure_test(circuit, model)
     rng = np.random.default_rng(3)
     numbers = rng.poisson(2.0, 3000)
-    from stim_nonclifford.rates.decoded_rates.plain_shots import xor_of_groups
+    from stim_nonclifford.rates.decoded_rates.failing.plain_shots import xor_of_groups
 
     rows = xor_of_groups(model, rng.integers(model.num_mechanisms, size=int(numbers.sum())), numbers)
     first = fails(rows)

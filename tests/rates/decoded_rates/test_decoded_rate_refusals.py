@@ -16,7 +16,7 @@ import stim
 
 import stim_nonclifford as snc
 from stim_nonclifford.rates.decoded_rates import DecodedErrorRate, deadline
-from stim_nonclifford.rates.decoded_rates.decoding import RepeatedRows
+from stim_nonclifford.rates.decoded_rates.answers.decoding import RepeatedRows
 from tests.support.rates.decoded_rate_cases import exact_rate, repetition_code, surface_code
 
 

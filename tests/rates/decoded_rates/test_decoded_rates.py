@@ -12,8 +12,9 @@ import pytest
 import sinter
 
 import stim_nonclifford as snc
-from stim_nonclifford.rates.decoded_rates import DecodedErrorRate, ladder
+from stim_nonclifford.rates.decoded_rates import DecodedErrorRate
 from stim_nonclifford.rates.decoded_rates import estimate as estimating
+from stim_nonclifford.rates.decoded_rates.chains import ladder
 from tests.support.rates.decoded_rate_cases import (
     exact_rate,
     model_of,

@@ -17,7 +17,7 @@ from sinter_plugin import SoftDecodingSampler, task
 from stim_nonclifford.circuit.logical_states import LogicalStateCheck
 from stim_nonclifford.circuit.methods.decoded_circuits import exact_symptoms
 from stim_nonclifford.generators.cultivation import end_to_end_circuit
-from stim_nonclifford.rates.decoded_rates.mechanisms import fault_model
+from stim_nonclifford.rates.decoded_rates.faults.mechanisms import fault_model
 from stim_nonclifford.rates.decoded_rates.postselection import listed_sets
 from stim_nonclifford.rates.decoded_rates.postselection.kept_sets import KeptSetSearch
 from stim_nonclifford.rates.decoded_rates.postselection.listed_sets import SilentSets

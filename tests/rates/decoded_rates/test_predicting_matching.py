@@ -7,15 +7,15 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.rates.decoded_rates import decoding
-from stim_nonclifford.rates.decoded_rates.chains import ChainStates, Level, Moves
-from stim_nonclifford.rates.decoded_rates.decoders import compiled_decoder
-from stim_nonclifford.rates.decoded_rates.decoding import FailureTest, answers_of
-from stim_nonclifford.rates.decoded_rates.descent import Stop
-from stim_nonclifford.rates.decoded_rates.mechanisms import fault_model, symptoms_of
-from stim_nonclifford.rates.decoded_rates.plain_counts import PlainLevel
-from stim_nonclifford.rates.decoded_rates.plain_shots import xor_of_groups
-from stim_nonclifford.rates.decoded_rates.predicting_matching import predicting_matching
+from stim_nonclifford.rates.decoded_rates.anchoring.plain_counts import PlainLevel
+from stim_nonclifford.rates.decoded_rates.answers import decoding
+from stim_nonclifford.rates.decoded_rates.answers.decoders import compiled_decoder
+from stim_nonclifford.rates.decoded_rates.answers.decoding import FailureTest, answers_of
+from stim_nonclifford.rates.decoded_rates.answers.predicting_matching import predicting_matching
+from stim_nonclifford.rates.decoded_rates.chains.chains import ChainStates, Level, Moves
+from stim_nonclifford.rates.decoded_rates.chains.descent import Stop
+from stim_nonclifford.rates.decoded_rates.failing.plain_shots import xor_of_groups
+from stim_nonclifford.rates.decoded_rates.faults.mechanisms import fault_model, symptoms_of
 from tests.support.rates.decoded_rate_cases import model_of, repetition_code, surface_code, two_codes
 
 

@@ -13,9 +13,9 @@ import sinter
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.rates.decoded_rates import decoding_processes
-from stim_nonclifford.rates.decoded_rates.decoders import compiled_decoder
-from stim_nonclifford.rates.decoded_rates.decoding_processes import DecodingProcesses
+from stim_nonclifford.rates.decoded_rates.answers import decoding_processes
+from stim_nonclifford.rates.decoded_rates.answers.decoders import compiled_decoder
+from stim_nonclifford.rates.decoded_rates.answers.decoding_processes import DecodingProcesses
 from tests.support.processes.stopped_calls import heard_soon, needs_timer
 from tests.support.rates.decoded_rate_cases import surface_code
 

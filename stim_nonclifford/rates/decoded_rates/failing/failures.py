@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ....simulation.faults import CircuitFault
-from ..mechanisms import Words, log_probability_of_none
+from ..faults.mechanisms import Words, log_probability_of_none
 from .cores import cores_of, rows_of
 from .study import FailureStudy
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from ..mechanisms import FaultModel, Floats, Words, log_probability_of_none
+from ..faults.mechanisms import FaultModel, Floats, Words, log_probability_of_none
 
 __all__ = ["largest_enumerable", "log_probability_of_lightest"]
 

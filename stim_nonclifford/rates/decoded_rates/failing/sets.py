@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..mechanisms import Floats, Words
+from ..faults.mechanisms import Floats, Words
 
 __all__ = ["FailingSets", "Recorder", "failing_sets"]
 

@@ -11,9 +11,9 @@ import numpy as np
 from ....simulation.compiler import CompiledCircuit, RequestedOutputs
 from ....simulation.faults import FaultTable
 from ....simulation.plan import SamplingPlan
-from ..decoding import FailureTest
-from ..mechanisms import FaultModel, Floats
-from ..outcomes import symptom_of_row
+from ..answers.decoding import FailureTest
+from ..faults.mechanisms import FaultModel, Floats
+from ..faults.outcomes import symptom_of_row
 from .sets import FailingSets, Indices
 
 __all__ = ["FailureStudy"]

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ....base.errors import ResourceLimitError
+from ..answers.decoding import check_answers
 from ..deadline import Deadline, TimeIsOver
-from ..decoding import check_answers
-from ..mechanisms import Floats
+from ..faults.mechanisms import Floats
 from ..questions import Goal
 from ..results import COVERAGE, DecodedErrorRate, DecodedGapPoint, DecodedStratum, interval_of
 from .partition import Partition, partition

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ..mechanisms import Floats, Words
+from ..faults.mechanisms import Floats, Words
 
 __all__ = ["KeptChoices"]
 

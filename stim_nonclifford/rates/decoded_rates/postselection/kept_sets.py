@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....base.errors import ResourceLimitError
-from ..mechanisms import FaultModel, Floats, Symptom, Words
+from ..faults.mechanisms import FaultModel, Floats, Symptom, Words
 from .listed_sets import Part, SilentSets
 
 __all__ = ["KeptSetSearch", "KeptSets", "distinct_rows"]

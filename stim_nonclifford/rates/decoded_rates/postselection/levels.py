@@ -12,11 +12,11 @@ from collections.abc import Callable
 import numpy as np
 
 from ....base.errors import ResourceLimitError
-from ..chains import ChainStates, Level, Moves, signed_gaps
-from ..decoding import FailureTest
-from ..descent import allowed_in_both, settle
-from ..ladder import Ladder
-from ..mechanisms import FaultModel, Floats
+from ..answers.decoding import FailureTest
+from ..chains.chains import ChainStates, Level, Moves, signed_gaps
+from ..chains.descent import allowed_in_both, settle
+from ..chains.ladder import Ladder
+from ..faults.mechanisms import FaultModel, Floats
 
 __all__ = ["ladder_of_gaps"]
 

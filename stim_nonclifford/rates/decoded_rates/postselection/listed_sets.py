@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....base.errors import ResourceLimitError
-from ..mechanisms import Floats, Words
+from ..faults.mechanisms import Floats, Words
 
 __all__ = ["MOST_MEMBERS", "Part", "SilentSets"]
 

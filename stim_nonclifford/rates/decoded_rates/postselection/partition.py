@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ....base.errors import ResourceLimitError
-from ..decoding import Gaps
-from ..mechanisms import Floats, Symptoms, fault_model, log_probability_of_none
+from ..answers.decoding import Gaps
+from ..faults.mechanisms import Floats, Symptoms, fault_model, log_probability_of_none
 from .kept_choices import KeptChoices
 from .kept_sets import KeptSets, KeptSetSearch, distinct_rows
 from .listed_sets import MOST_MEMBERS

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..decoding import Predict
-from ..mechanisms import Symptoms
+from ..answers.decoding import Predict
+from ..faults.mechanisms import Symptoms
 
 __all__ = ["KeptQuestion"]
 

@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from ..chains import ChainStates, signed_gaps
-from ..decoding import FailureTest, Gaps, Predict
-from ..ladder import Ladder
-from ..mechanisms import FaultModel, Floats, Words
-from ..plain_shots import Indices, PlainShots, members_of_events
+from ..answers.decoding import FailureTest, Gaps, Predict
+from ..chains.chains import ChainStates, signed_gaps
+from ..chains.ladder import Ladder
+from ..failing.plain_shots import Indices, PlainShots, members_of_events
+from ..faults.mechanisms import FaultModel, Floats, Words
 from .levels import ladder_of_gaps
 from .survival import Counts, Curve, curve_of, difference_of
 

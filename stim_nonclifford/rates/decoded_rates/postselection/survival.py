@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..mechanisms import Floats
+from ..faults.mechanisms import Floats
 
 __all__ = ["Counts", "Curve", "curve_of", "difference_of"]
 

@@ -4,7 +4,6 @@
 native search (``native/fault_sets/``); ``laws`` has the probabilities of being kept and wrong for each
 signature. ``strata`` has the sums for each number of faults where all sets are known, ``samples`` where some
 are, and ``exploration`` all of them. ``enumeration`` enumerates the weights that cost little; ``estimator``
-decides what is looked at next, by ``costs`` and within ``limits``; ``wrong_tool`` says where fault sets are
-too many. ``two_searches`` is for circuits without quantum outcomes: one search for P(kept), one for P(kept
-and wrong).
+decides what is looked at next, by ``costs`` and within ``limits``. ``two_searches`` is for circuits without
+quantum outcomes: one search for P(kept), one for P(kept and wrong).
 """

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
+from ..wrong_tool import refuse
 from .costs import of_enumeration
 from .exploration import Exploration
-from .wrong_tool import refuse
 
 __all__ = ["enumerate_cheap", "enumerate_to", "expected_enumeration"]
 

@@ -17,13 +17,13 @@ from functools import partial
 from operator import methodcaller
 from typing import NoReturn
 
+from ..wrong_tool import refuse
 from .costs import of_draws, of_enumeration, of_join
 from .enumeration import enumerate_cheap, expected_enumeration
 from .exploration import Exploration
 from .samples import SampledWeight
 from .strata import MISSED_COUNTS, Outlook
 from .study import MAX_WEIGHT
-from .wrong_tool import refuse
 
 __all__ = ["ENOUGH", "Estimator"]
 

@@ -14,6 +14,7 @@ from ...._native import random_words
 from ....simulation.engines.random_streams import Stream
 from ....simulation.plan import SamplingPlan
 from ..interval import interval_of_weighted_sum
+from ..wrong_tool import refuse
 from .costs import DrawSteps, laws_for, of_draws, of_enumeration, of_join, of_laws, of_list, of_pairs
 from .laws import Floats, KeyValues
 from .limits import Limits
@@ -21,7 +22,6 @@ from .mechanisms import Mechanisms
 from .samples import SampledWeight
 from .strata import CircuitTotals, ExactWeight, Outlook, Stratum, Sums
 from .study import MAX_WEIGHT, study_of
-from .wrong_tool import refuse
 
 __all__ = ["Exploration"]
 

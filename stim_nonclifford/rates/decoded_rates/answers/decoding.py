@@ -8,8 +8,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ..._native import AnswerTable, ChainWalk, look_up
-from .mechanisms import FaultModel, Words
+from ...._native import AnswerTable, ChainWalk, look_up
+from ..faults.mechanisms import FaultModel, Words
 from .predicting_matching import PredictingMatching
 
 __all__ = [

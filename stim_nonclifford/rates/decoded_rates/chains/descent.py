@@ -15,11 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ...base.errors import ResourceLimitError
+from ....base.errors import ResourceLimitError
+from ..answers.decoding import FailureTest
+from ..faults.mechanisms import FaultModel, Floats, Words
 from .chains import ChainStates, Level, Moves
-from .decoding import FailureTest
 from .ladder import Ladder
-from .mechanisms import FaultModel, Floats, Words
 
 __all__ = ["DECODERS_DIFFER", "Stop", "allowed_in_both", "ladder_down_from", "resampled", "settle"]
 

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .decoding import FailureTest
-from .descent import Stop
-from .failing.sets import FailingSets, failing_sets
-from .mechanisms import FaultModel, Words
-from .plain_shots import Indices, PlainShots, xor_of_groups
+from ..answers.decoding import FailureTest
+from ..chains.descent import Stop
+from ..failing.plain_shots import Indices, PlainShots, xor_of_groups
+from ..failing.sets import FailingSets, failing_sets
+from ..faults.mechanisms import FaultModel, Words
 
 __all__ = ["PlainLevel"]
 

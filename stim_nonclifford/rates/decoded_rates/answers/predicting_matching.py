@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import stim
 
-from ..._native import AnswerTable
+from ...._native import AnswerTable
 
 __all__ = ["PredictingMatching", "predicting_matching"]
 
@@ -41,7 +41,7 @@ class PredictingMatching:
 
     def use_in(self, table: AnswerTable, detector_words: int) -> None:
         """Lets a table of answers find those that it does not know."""
-        from ..decoding.matching_gap import DISTANCE_BYTES
+        from ...decoding.matching_gap import DISTANCE_BYTES
 
         bits = np.zeros(64 * detector_words, dtype=np.bool_)
         bits[: len(self.added)] = self.added
@@ -66,8 +66,8 @@ def predicting_matching(model: stim.DetectorErrorModel, decoder: Any) -> Predict
     # They take as long to import as this package: not at the top.
     import pymatching
 
-    from ..decoding.matching_gap import near_edges
-    from ..decoding.matching_graph import Edge, split_graph
+    from ...decoding.matching_gap import near_edges
+    from ...decoding.matching_graph import Edge, split_graph
 
     weights: dict[Edge, float] = {}
     likelihoods: dict[Edge, float] = {}

@@ -7,13 +7,13 @@ from typing import NoReturn
 
 import numpy as np
 
-from ....base.errors import ResourceLimitError
-from ....dialect import bare_name
-from ....simulation.compiler import CompiledCircuit
-from ....simulation.compiler.program.steps import Rotate
-from ....simulation.logical_errors.coherent_noise import is_noise_angle
-from ....simulation.logical_errors.noiseless_outputs import outcome_dependent
-from ....simulation.plan import SamplingPlan
+from ...base.errors import ResourceLimitError
+from ...dialect import bare_name
+from ...simulation.compiler import CompiledCircuit
+from ...simulation.compiler.program.steps import Rotate
+from ...simulation.logical_errors.coherent_noise import is_noise_angle
+from ...simulation.logical_errors.noiseless_outputs import outcome_dependent
+from ...simulation.plan import SamplingPlan
 
 __all__ = ["WrongToolError", "cause_of", "refuse"]
 

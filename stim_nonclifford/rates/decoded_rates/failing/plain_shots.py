@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from .decoding import FailureTest
-from .mechanisms import FaultModel, Floats, Words
+from ..answers.decoding import FailureTest
+from ..faults.mechanisms import FaultModel, Floats, Words
 
 __all__ = ["PlainShots", "members_of_events", "outcome_numbers", "xor_of_groups"]
 

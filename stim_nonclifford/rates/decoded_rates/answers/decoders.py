@@ -20,7 +20,7 @@ def name_of_decoder(decoder: Any) -> str:
 
 def decompositions_for(decoder: Any) -> list[dict[str, Any]]:
     """The ways to decompose the error model of a decoder; see ``decoding.decoders``."""
-    from ..decoding.decoders import MATCHING_DECODERS, decompositions
+    from ...decoding.decoders import MATCHING_DECODERS, decompositions
 
     return decompositions(isinstance(decoder, str) and decoder in MATCHING_DECODERS)
 
@@ -42,8 +42,8 @@ def compiled_decoder(model: stim.DetectorErrorModel, decoder: Any, confidence: b
         ValueError: There is no such decoder, or it refuses the model.
     """
     # They import Sinter, which takes as long as this package: not at the top.
-    from ..decoding.decoders import checked_decoder, decoder_named, gap_decoder_named
-    from ..decoding.kept_shot_decoding import KeptShotDecoding
+    from ...decoding.decoders import checked_decoder, decoder_named, gap_decoder_named
+    from ...decoding.kept_shot_decoding import KeptShotDecoding
 
     name = name_of_decoder(decoder)
     if isinstance(decoder, str):

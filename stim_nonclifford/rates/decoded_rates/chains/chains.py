@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..._native import ChainMoves, ChainWalk
-from .decoding import LISTED_BITS, FailureTest, Gaps, answers_of, tables_of, walked
-from .failing.cores import Core
+from ...._native import ChainMoves, ChainWalk
+from ..answers.decoding import LISTED_BITS, FailureTest, Gaps, answers_of, tables_of, walked
+from ..failing.cores import Core
+from ..failing.plain_shots import Indices, outcome_numbers, xor_of_groups
+from ..faults.mechanisms import FaultModel, Floats, Words
 from .jumps import CoreExchange, CoreGrowth, Jump
-from .mechanisms import FaultModel, Floats, Words
-from .plain_shots import Indices, outcome_numbers, xor_of_groups
 
 __all__ = ["ChainStates", "Level", "Moves", "log_penalty", "signed_gaps"]
 

@@ -15,9 +15,9 @@ from dataclasses import fields
 import numpy as np
 import numpy.typing as npt
 
-from ...base.parity import exactly_one
-from ...simulation.engines import CpuEngine
-from ...simulation.plan import SamplingPlan, SparseRows
+from ....base.parity import exactly_one
+from ....simulation.engines import CpuEngine
+from ....simulation.plan import SamplingPlan, SparseRows
 from .mechanisms import Floats, Symptom, Symptoms, Words
 
 __all__ = ["PlanOutcomes", "symptom_of_row", "symptoms_of_plan"]

@@ -18,7 +18,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from .mechanisms import Floats
+from ..faults.mechanisms import Floats
 
 __all__ = ["RENEWED", "Families"]
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .mechanisms import Floats
+from ..faults.mechanisms import Floats
 
 __all__ = ["PARTS", "Ratio", "bennett_ratio", "means_of_parts"]
 

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import stim
 
-from ...base.parity import exactly_one
-from ..decoding.matching_graph import model_errors
+from ....base.parity import exactly_one
+from ...decoding.matching_graph import model_errors
 
 __all__ = [
     "FaultModel",

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .ladder import Ladder
-from .mechanisms import Floats, log_probability_of_none
+from ..chains.ladder import Ladder
+from ..chains.renewal import Families
+from ..faults.mechanisms import Floats, log_probability_of_none
 from .plain_counts import PlainLevel
 from .ratios import PARTS, bennett_ratio, means_of_parts
-from .renewal import Families
 
 __all__ = ["Chains", "LowAnchor", "Profile", "burn_in", "chains_of", "profile_of"]
 

@@ -24,8 +24,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .failing.cores import Core
-from .mechanisms import Floats
+from ..failing.cores import Core
+from ..faults.mechanisms import Floats
 
 __all__ = ["CoreExchange", "CoreGrowth", "Jump"]
 

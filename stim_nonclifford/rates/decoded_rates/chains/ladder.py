@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from ..answers.decoding import FailureTest
+from ..failing.cores import Core, cores_of
+from ..failing.sets import FailingSets, Indices, Recorder
+from ..faults.mechanisms import FaultModel, Floats, Words
 from .chains import ChainStates, Level, Moves, log_penalty, signed_gaps
-from .decoding import FailureTest
-from .failing.cores import Core, cores_of
-from .failing.sets import FailingSets, Indices, Recorder
-from .mechanisms import FaultModel, Floats, Words
 from .renewal import RENEWED
 
 __all__ = ["Ladder"]

@@ -13,12 +13,14 @@ NATIVE := pyproject.toml $(shell find stim_nonclifford/native stim_nonclifford/k
 LIST := $(shell find stim_nonclifford sinter_plugin -name '*.py' | sort | cksum | cut -d' ' -f1)
 INSTALLED := .venv/installed-$(LIST)
 
-.PHONY: demo install test test-all gpu-check fuzz check docs notebooks portable wheel sanitize clean
+.PHONY: demo compiled install test test-all gpu-check fuzz check docs notebooks portable wheel sanitize clean
 
 # The main example: cultivation with T gates and its S-proxy, sampled through `sinter collect` at d=3, computed from
 # fault sets at d=3 and d=5, and plotted with `sinter plot`.
 demo: $(INSTALLED)
 	$(BIN)/python -m examples.demo --started $(STARTED)
+
+compiled: $(INSTALLED)
 
 # What all targets below need, at once.
 install: $(INSTALLED) .venv/requirements-dev .venv/requirements-docs

@@ -32,7 +32,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.fixture(params=["buffered", "unbuffered"])
+@pytest.fixture(params=["buffered", pytest.param("unbuffered", marks=pytest.mark.slow)])
 def environment(request: pytest.FixtureRequest) -> dict[str, str]:
     names = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     return names | ({"PYTHONUNBUFFERED": "1"} if request.param == "unbuffered" else {})

@@ -43,7 +43,13 @@ def test_table_has_a_row_for_every_circuit() -> None:
     ]
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: "-".join(row[:3]))
+@pytest.mark.parametrize(
+    "row",
+    [
+        pytest.param(row, id="-".join(row[:3]), marks=pytest.mark.slow if row[1] == "5" else ())
+        for row in ROWS
+    ],
+)
 def test_table_of_numbers(row: tuple[str, ...]) -> None:
     name, d, correction, cells = row
     qubits, moments, detectors, width, *rates = (cell.strip() for cell in cells.split("|"))

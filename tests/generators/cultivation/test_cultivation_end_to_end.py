@@ -253,6 +253,7 @@ def test_nothing_is_wrong_without_noise(gate: GateChoice, check: str) -> None:
     assert (stats.errors, stats.discards) == (0, 0)
 
 
+@pytest.mark.slow
 def test_t_gates_keep_what_the_proxy_keeps_and_are_wrong_as_often() -> None:
     """Five sigma of the kept shots, and of the errors at all gaps: less than one false alarm in 10^6 runs."""
     t, s = (collected(gate, 0.002, 200_000) for gate in ("T", "S"))

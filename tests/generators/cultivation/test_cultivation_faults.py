@@ -14,6 +14,7 @@ from stim_nonclifford.generators.cultivation import cultivation_circuit
 ROOT = Path(__file__).parents[3]
 
 
+@pytest.mark.slow
 def test_distance_7_tolerates_two_faults_of_any_kind() -> None:
     assert (
         snc.Circuit(cultivation_circuit(7)).fault_distance(max_weight=2, postselection_mask="all").at_least

@@ -108,7 +108,9 @@ def test_fault_distance_is_four(gate: GateChoice) -> None:
     assert (found.at_least, found.value) == (4, 4)
 
 
-@pytest.mark.parametrize(("gate", "coefficient"), [("T", 408.2987141), ("S", 155624 / 50625)])
+@pytest.mark.parametrize(
+    ("gate", "coefficient"), [pytest.param("T", 408.2987141, marks=pytest.mark.slow), ("S", 155624 / 50625)]
+)
 def test_leading_term(gate: GateChoice, coefficient: float) -> None:
     # Small enough for the next order, some 10^3 times p, to be below the tolerance.
     p = 1e-12

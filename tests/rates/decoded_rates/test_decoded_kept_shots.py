@@ -26,7 +26,7 @@ def rows_of_sets(circuit: snc.Circuit, postselected: tuple[int, ...]) -> tuple[F
     return model, rows
 
 
-@pytest.mark.parametrize("is_enumerated", [True, False])
+@pytest.mark.parametrize("is_enumerated", [pytest.param(True, marks=pytest.mark.slow), False])
 @pytest.mark.parametrize("postselected", [(0,), pytest.param((1, 2), marks=pytest.mark.slow)])
 def test_postselected_detectors(
     postselected: tuple[int, ...], is_enumerated: bool, monkeypatch: pytest.MonkeyPatch

@@ -278,7 +278,7 @@ def test_examples_are_diverse() -> None:
 def test_reference_is_the_most_likely_sample() -> None:
     """Seeds [200, 0], [200, 1], ...: the records, where no two outcomes are equally likely."""
     unique = 0
-    for k in range(300):
+    for k in range(150):
         circuit, compiled = example(200, k)
         simulator = _TieDetector(used_qubits(circuit), collapse_resets=True)
         simulator.run(circuit.without_noise())
@@ -286,7 +286,7 @@ def test_reference_is_the_most_likely_sample() -> None:
             (((records, _), _),) = simulator.branches.items()
             assert compiled.reference_records() == mask_of(records), f"{k}\n{circuit}"
             unique += 1
-    assert unique > 100
+    assert unique > 50
 
 
 def test_reference_follows_the_order_of_the_circuit() -> None:

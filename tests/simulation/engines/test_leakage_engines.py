@@ -69,7 +69,7 @@ def plans_of(circuit: snc.Circuit) -> list[SamplingPlan]:
     return found
 
 
-@pytest.mark.parametrize("form", ["words", "lists"])
+@pytest.mark.parametrize("form", ["words", pytest.param("lists", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     "circuit",
     [

@@ -9,13 +9,12 @@ import pytest
 from benchmarks.gpu.nvrtc import KERNELS, compile_for, find_nvrtc, version_of
 from stim_nonclifford.simulation.engines.gpu.cuda_source import cuda_source
 
-# All kernels for one architecture; for the others, those that differ in more than constants. The latter suffice in
-# `make test`, for the first architecture.
+# All kernels for one architecture; for the others, those that differ in more than constants. Of these, `make
+# test` compiles four.
 DIFFERENT = ["noise None True", "noise None False", "noise (2, 3, 2) True", "walk"]
 DIFFERENT += [name for name in KERNELS if name.startswith("simulate")]
-COMPILED = [
-    pytest.param(name, "sm_90", marks=[] if name in DIFFERENT else pytest.mark.slow) for name in KERNELS
-]
+QUICK = ["noise None True", "walk", *[name for name in DIFFERENT if name.startswith("simulate")][:2]]
+COMPILED = [pytest.param(name, "sm_90", marks=[] if name in QUICK else pytest.mark.slow) for name in KERNELS]
 COMPILED += [
     pytest.param(name, architecture, marks=pytest.mark.slow)
     for name in DIFFERENT

@@ -13,8 +13,8 @@ from ...support.texts.structured_texts import run_cases
 
 
 def test_large_structures() -> None:
-    outcomes = list(run_cases("suite", 0, 20))
-    assert [outcome.number for outcome in outcomes] == list(range(20))
+    outcomes = list(run_cases("suite", 0, 40))
+    assert [outcome.number for outcome in outcomes] == list(range(40))
     assert not [outcome for outcome in outcomes if outcome.is_wrong]
     assert len({outcome.what for outcome in outcomes}) >= 3
 

@@ -48,7 +48,15 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 
 @needs_timer
-@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param("cpu", marks=pytest.mark.slow),
+        "two threads",
+        pytest.param("auto", marks=pytest.mark.slow),
+        "gpu",
+    ],
+)
 def test_shots_after_an_interruption(
     options: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

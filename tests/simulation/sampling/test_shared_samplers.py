@@ -144,7 +144,16 @@ def prepare(engine: str) -> None:
         sys.modules["cupy"] = make_cupy()
 
 
-@pytest.mark.parametrize("name", SAMPLERS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "cpu",
+        "two threads, small cache",
+        pytest.param("no cache", marks=pytest.mark.slow),
+        "gpu",
+        pytest.param("auto", marks=pytest.mark.slow),
+    ],
+)
 def test_samplers(name: str) -> None:
     finished_program(
         """
@@ -215,8 +224,8 @@ calls = {
     "call",
     [
         "sampler.sample_counts(SHOTS)",
-        "sampler.statistics()",
-        "engine.count(1, 0, SHOTS)",
+        pytest.param("sampler.statistics()", marks=pytest.mark.slow),
+        pytest.param("engine.count(1, 0, SHOTS)", marks=pytest.mark.slow),
         "engine.statistics()",
     ],
 )

@@ -46,7 +46,8 @@ def collect(name: str, num_workers: int, max_shots: int, **arguments: object) ->
     return stats
 
 
-@pytest.mark.parametrize("name", ["postselects", pytest.param("decodes", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", SAMPLERS)
+@pytest.mark.slow
 def test_runs_that_are_resumed_and_three_workers_take_new_shots(name: str, tmp_path: Path) -> None:
     """If shots are counted twice, the counts of combinations scatter twice as much as they should."""
     path = tmp_path / "stats.csv"

@@ -129,6 +129,7 @@ def test_worker_that_is_killed_loses_and_doubles_nothing(client: Any, tmp_path: 
     assert killed not in client.run(os.getpid).values()
 
 
+@pytest.mark.slow
 def test_run_is_resumed_after_the_scheduler_is_killed(client: Any, tmp_path: Path) -> None:
     task = task_of(circuit_file(tmp_path), "soft_postselect")
     save = tmp_path / "stats.csv"

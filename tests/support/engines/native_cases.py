@@ -179,13 +179,22 @@ CASES: dict[str, Case] = {
         instead={"closed": without_length(floats(1.0, 0.0))},
     ),
     "FaultSetStudy.draw": Case(
-        {"weight": 3, "spacing": 1.0, "seed": 1, "max_draws": 10, "per_clump": 1.0, "passing": 1.0},
+        {
+            "weight": 3,
+            "spacing": 1.0,
+            "seed": 1,
+            "max_draws": 10,
+            "per_clump": 1.0,
+            "passing": 1.0,
+            "max_seconds": 1.0,
+        },
         {
             "weight": [*WRONG_WEIGHTS, 0],
             "spacing": [0.0, -1.0, np.nan, np.inf],
             "max_draws": [MAX],
             "per_clump": [-1.0, np.nan, np.inf],
             "passing": [-1.0, np.nan, np.inf],
+            "max_seconds": [0.0, -1.0, np.nan],
         },
         study,
     ),

@@ -96,6 +96,7 @@ def layers_on(patches: int) -> list[list[str]]:
     return [[layer.format(3 * k, 3 * k + 1, 3 * k + 2) for layer in LAYERS] for k in range(patches)]
 
 
+@pytest.mark.slow
 def test_more_coordinates_than_an_index_has_bits() -> None:
     """Eighty patches, layer by layer: the plan is that of one patch after the other, and has the laws of each."""
     patches = 80

@@ -51,8 +51,8 @@ SMALLER = {
 }
 """What a page does with many shots is run with few."""
 
-QUICK = (ROOT / "README.md",)
-"""The pages that the quick tests run; the slow ones run the others."""
+QUICK = (ROOT / "docs/start/first_five_minutes.md",)
+"""The page that the quick tests run; the slow ones run the others."""
 
 
 SINTER = """

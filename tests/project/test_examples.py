@@ -158,6 +158,7 @@ def test_rates_of_the_table_as_text() -> None:
     )
 
 
+@pytest.mark.slow
 def test_failures_are_found_confirmed_and_written(tmp_path: Path) -> None:
     distance = ("--d", "3", "--p", "0.002", "--seed", "3")
     printed = run("-m", "examples.cultivation.failures", *distance, "--count", "3", "--out", str(tmp_path))

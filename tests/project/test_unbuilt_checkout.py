@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import numpy
+import pytest
 import stim
 
 from ..support.processes.installed_wheel import run
@@ -43,6 +44,7 @@ def test_import_says_what_to_do(tmp_path: Path) -> None:
     assert "'make install'" in message
 
 
+@pytest.mark.slow
 def test_a_clone_hides_the_installed_package_and_the_command_works_there(
     wheel_python: Path, tmp_path: Path
 ) -> None:

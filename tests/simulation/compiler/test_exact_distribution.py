@@ -242,6 +242,7 @@ def test_any_circuit(circuit: stim.Circuit) -> None:
     assert_detectors_agree(circuit, compiled, "")
 
 
+@pytest.mark.slow
 def test_examples_are_diverse() -> None:
     """The circuits above reach every stage of a plan: otherwise they would test too little."""
     plans = []

@@ -40,6 +40,7 @@ TEXTS_AND_SECONDS = [
 ]
 
 
+@pytest.mark.slow
 def test_time() -> None:
     """In seconds of the processor: several times what each takes."""
     output = run_limited(

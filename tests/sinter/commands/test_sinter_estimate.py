@@ -253,23 +253,23 @@ def test_estimates_of_two_files_are_not_added(folder: Folder) -> None:
     assert "twice.csv, line 2: an estimate that was added to itself" in done.stderr
 
 
-def test_interrupts(folder: Folder) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
+def test_interrupts(folder: Folder, number: signal.Signals) -> None:
     write_curve(folder)
     cultivation_circuit(distance=5, p=2e-3).to_file(folder.path / "d=5,g=T,p=0.002.stim")
     arguments = f"--circuits d=3,g=T,p=0.001.stim d=5,g=T,p=0.002.stim {SAVED} --relative_error 2e-4"
-    for number in (signal.SIGINT, signal.SIGTERM):
-        process = folder.start(ESTIMATE, arguments)
-        assert process.stderr is not None
-        while "] d=5,g=T" not in process.stderr.readline():  # which is being computed then
-            assert process.poll() is None
-        assert (folder.path / "stats.csv.lock").exists()
-        os.kill(process.pid, number)
-        _, stderr = process.communicate(timeout=30)
-        assert process.returncode == 130, stderr
-        assert "Interrupted. Run the same command again" in stderr
-        assert "Traceback" not in stderr
-        assert len(folder.rows()) == 1
-        assert not (folder.path / "stats.csv.lock").exists()
+    process = folder.start(ESTIMATE, arguments)
+    assert process.stderr is not None
+    while "] d=5,g=T" not in process.stderr.readline():  # which is being computed then
+        assert process.poll() is None
+    assert (folder.path / "stats.csv.lock").exists()
+    os.kill(process.pid, number)
+    _, stderr = process.communicate(timeout=30)
+    assert process.returncode == 130, stderr
+    assert "Interrupted. Run the same command again" in stderr
+    assert "Traceback" not in stderr
+    assert len(folder.rows()) == 1
+    assert not (folder.path / "stats.csv.lock").exists()
 
 
 @pytest.mark.parametrize("cut", [1, 400])

@@ -97,6 +97,7 @@ class After:
             self._function()
 
 
+@pytest.mark.slow
 def test_counts_are_those_of_one_process(client: Any, tmp_path: Path) -> None:
     path = circuit_file(tmp_path)
     tasks = [task_of(path, decoder) for decoder in ("soft_postselect", "soft_pymatching")]

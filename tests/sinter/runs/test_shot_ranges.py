@@ -133,6 +133,7 @@ def test_tasks_of_a_seed_have_different_shots(tmp_path: Path) -> None:
     assert counts(one)[:3] != counts(other)[:3]
 
 
+@pytest.mark.slow
 def test_200_shards_add_up_to_one_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = circuit_file(tmp_path)
     common = ["collect", "--circuits", str(path), "--decoders", "soft_postselect", "soft_pymatching"]

@@ -107,6 +107,7 @@ def test_hangup_ends_the_workers_too(folder: Folder, command: list[str]) -> None
     folder.rows()
 
 
+@pytest.mark.slow
 def test_signals_that_come_in_a_row_do_not_disturb_the_end(folder: Folder) -> None:
     """As at the end of a session, when the terminal, the shell and the system send one each."""
     process, workers = start_endless(folder, OURS)
@@ -129,6 +130,7 @@ def test_interrupt_while_the_workers_start(folder: Folder) -> None:
     assert not workers_of(process.pid)
 
 
+@pytest.mark.slow
 def test_nohup_is_respected(folder: Folder) -> None:
     process, workers = start_endless(folder, ["nohup", *OURS])
     process.send_signal(signal.SIGHUP)

@@ -171,7 +171,7 @@ def test_threads_share_outcome_laws() -> None:
     assert engine.statistics()["simulations"] == work["simulations"]
 
 
-@pytest.mark.parametrize("cache_bytes", [1 << 21, DEFAULT_CACHE_BYTES])
+@pytest.mark.parametrize("cache_bytes", [1 << 21, pytest.param(DEFAULT_CACHE_BYTES, marks=pytest.mark.slow)])
 def test_threads_add_signatures_while_others_look_them_up(cache_bytes: int) -> None:
     """The table of signatures grows four times and more, or as far as there is memory, under way."""
     plan = dict(plans_of(LONG_SIGNATURE))["detectors"]
@@ -184,7 +184,13 @@ def test_threads_add_signatures_while_others_look_them_up(cache_bytes: int) -> N
         assert work["signatures"] > (100 if cache_bytes < DEFAULT_CACHE_BYTES else 10_000)
 
 
-@pytest.mark.parametrize("instruction_set", available_instruction_sets())
+@pytest.mark.parametrize(
+    "instruction_set",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name == "generic" else ())
+        for name in available_instruction_sets()
+    ],
+)
 def test_shots_that_are_simulated_together(instruction_set: str) -> None:
     """Nothing is stored, so that after a while narrow vectors are simulated in batches. Seed 5.
 

@@ -23,6 +23,7 @@ def run(monkeypatch: pytest.MonkeyPatch, *arguments: str, **options: Any) -> int
     return gpu_checks.main()
 
 
+@pytest.mark.slow
 def test_all_checks(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

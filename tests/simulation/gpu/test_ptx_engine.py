@@ -21,20 +21,13 @@ from .ptx.kernels import missing
 
 pytestmark = pytest.mark.skipif(missing() is not None, reason=missing() or "")
 
-QUICK = ("d=3",)
 TWO_STREAMS = "d=3, two streams"
 RACES = ("T gates", "d=3, p=0.005", "d=5, p=0.003", "coherent, k=7", "k=11, small shared memory")
 """Of the cases that run again with reports of races: they are slower then."""
 
 
-@pytest.mark.parametrize("name", QUICK)
-def test_quick_cases(name: str) -> None:
-    result = CASES[name].run()
-    assert result.is_right, result
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in CASES if name not in (*QUICK, TWO_STREAMS)])
+@pytest.mark.parametrize("name", [name for name in CASES if name != TWO_STREAMS])
 def test_cases(name: str) -> None:
     result = CASES[name].run()
     assert result.is_right, result

@@ -106,6 +106,7 @@ def test_kept_shots_are_decoded(folder: Folder) -> None:
     assert len({row.strong_id for row in rows}) == 2 * len(names)
 
 
+@pytest.mark.slow
 def test_a_row_for_each_least_gap(folder: Folder) -> None:
     p = 0.1
     (folder.path / "p=0.1.stim").write_text(str(repetition_code(p, distance=3)))

@@ -20,6 +20,7 @@ INSTALLED := .venv/installed-$(LIST)
 demo: $(INSTALLED)
 	$(BIN)/python -m examples.demo --started $(STARTED)
 
+# The package alone, which other requirements may be downloaded beside.
 compiled: $(INSTALLED)
 
 # What all targets below need, at once.

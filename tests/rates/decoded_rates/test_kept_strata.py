@@ -232,3 +232,9 @@ def test_too_much_noise_is_refused() -> None:
     circuit = repetition_code(0.4, distance=3, rounds=3)
     with pytest.raises(snc.ResourceLimitError, match="more than 6 mechanisms"):
         circuit.logical_error_rate(decoder=LikelierClass(*range(7)), seed=1)
+
+
+def test_too_little_time() -> None:
+    circuit = repetition_code(0.01, distance=3, rounds=3)
+    with pytest.raises(snc.ResourceLimitError, match=r"max_seconds=1e-06 .* sets were being listed\. Allow"):
+        circuit.logical_error_rate(decoder=LikelierClass(*range(7)), max_seconds=1e-6, seed=1)

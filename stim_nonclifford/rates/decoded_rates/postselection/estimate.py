@@ -107,10 +107,16 @@ class _Estimate:
             while not self._is_enough(sums := self._sums()):
                 self._work(sums)
         except TimeIsOver:
-            if self._partition is None or not all(stratum.shots for stratum in self._strata):
+            looked_at = [] if self._partition is None else [bool(stratum.shots) for stratum in self._strata]
+            if not looked_at or not all(looked_at):
+                reached = (
+                    f"when {sum(looked_at)} of {len(looked_at)} kinds of kept shots had been looked at"
+                    if looked_at
+                    else "while kept fault sets were being listed"
+                )
                 raise ResourceLimitError(
-                    f"max_seconds={self._goal.max_seconds:g} ended the search before all kinds of kept shots"
-                    " had been looked at. Allow more time."
+                    f"max_seconds={self._goal.max_seconds:g} ended the search {reached}. Allow several times"
+                    " as much, or count errors with the sampler soft_desaturated_gap."
                 ) from None
         check_answers([stratum.test for stratum in self._strata], self._asked.decoder)
         return self._made(self._sums())

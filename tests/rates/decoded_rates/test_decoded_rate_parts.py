@@ -232,7 +232,8 @@ def test_bennett_ratio_where_not_all_fail_in_both() -> None:
 def test_burn_in_leaves_out_a_slow_start() -> None:
     rng = np.random.default_rng(4)
     sizes = 5 + rng.normal(size=(400, 3, 64))
-    assert burn_in(sizes) == 100
+    assert burn_in(sizes) == 50
+    assert burn_in(sizes, 0.25) == 100
     assert burn_in(sizes[:120]) == 48
     sizes[:140, 1] += np.linspace(3, 0, 140)[:, None]
     assert burn_in(sizes) == 150

@@ -17,18 +17,15 @@ from .ratios import PARTS, bennett_ratio, means_of_parts
 
 __all__ = ["Chains", "LowAnchor", "Profile", "burn_in", "chains_of", "profile_of"]
 
-_SEGMENTS = (1 / 4, 3 / 8)
+_SEGMENTS = (1 / 8, 1 / 4, 3 / 8)
 _LEAST_SWEEPS = 48
 """To leave out in any case: chains begin at fault sets from stronger noise, with too many members."""
 
+_NOT_BY_WEIGHTS = 0.25
+"""The part to leave out in any case where chains begin at fault sets that were not drawn by weights."""
+
 _AGREEMENT = 2.5
 """Standard errors by which a segment may differ from the last half of the sweeps."""
-
-_LEAST_RENEWED = 0.5
-"""Of the chains of each level, for the search to end."""
-
-_PATIENCE = 8
-"""Times the square of the number of levels: sweeps after which chains count that were not renewed."""
 
 _DEPENDENT_SWEEPS = 10
 _LEAST_SHARE = 0.05
@@ -77,18 +74,19 @@ class Profile:
     error_factor: float
 
 
-def burn_in(sizes: npt.NDArray[np.floating]) -> int:
+def burn_in(sizes: npt.NDArray[np.floating], least: float = 0.0) -> int:
     """How many of the first sweeps to leave out.
 
-    It is at least a quarter of them, and such a number that the next eighth has, at every level, the mean
+    It is at least an eighth of them, and such a number that the next eighth has, at every level, the mean
     numbers of members of the last half. Half of the sweeps are kept in any case.
 
     Args:
         sizes: Shape (sweeps, levels, columns).
+        least: The part that is left out in any case.
     """
     sweeps, _, columns = sizes.shape
     last = sizes[sweeps // 2 :].mean(axis=0)
-    for part in _SEGMENTS:
+    for part in (each for each in _SEGMENTS if each >= least):
         first = max(int(part * sweeps), _LEAST_SWEEPS)
         if first >= sweeps // 2:
             break
@@ -118,10 +116,6 @@ class Chains:
     influences: Floats
     of_families: Floats
 
-    def have_settled(self, sweeps: int) -> bool:
-        """Whether most chains are renewed, or have taken so many sweeps that more would hardly renew them."""
-        return self.renewed >= _LEAST_RENEWED or sweeps >= _PATIENCE * len(self.log_rates) ** 2
-
 
 def chains_of(ladder: Ladder, *, from_first: bool = True) -> Chains:
     """What the chains of a ladder say.
@@ -134,7 +128,8 @@ def chains_of(ladder: Ladder, *, from_first: bool = True) -> Chains:
     Raises:
         ZeroDivisionError: No fault set of one level fails in its neighbour.
     """
-    left_out = burn_in(np.array(ladder.sizes, dtype=np.float32))
+    least = 0.0 if from_first else _NOT_BY_WEIGHTS
+    left_out = burn_in(np.array(ladder.sizes, dtype=np.float32), least)
     levels = len(ladder.levels)
     log_rates = np.zeros(levels)
     influences = np.zeros((PARTS, ladder.columns, levels))

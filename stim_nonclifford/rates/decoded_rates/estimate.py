@@ -43,7 +43,7 @@ _SLOWER = 4
 _REPEATED, _FEWEST_REPEATED = 1024, 64
 """Detection events that all decoders are asked about once more, and each of them; half as many at least."""
 
-_LEAST_GROWTH, _MOST_GROWTH = 0.05, 0.4
+_LEAST_GROWTH, _MOST_GROWTH = 0.05, 0.2
 """Limits of the part by which sweeps or plain shots grow before it is seen whether they suffice."""
 
 _FEWEST_FAILURES = 100

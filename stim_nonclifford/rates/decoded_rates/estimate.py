@@ -260,14 +260,9 @@ class _Family:
         for place in range(max(first + 1, 0), len(self._circuits)):
             self._stop_of[place] = len(stops)
             stops.append(replace(self._stop(place), penalty=penalty))
-
-        def starts(count: int) -> ChainStates:
-            while anchor.failures < count:
-                anchor.take(max(_PILOT_SHOTS, anchor.shots // 2), self._rng, self._deadline.check)
-            return ChainStates.of(self._model, anchor.sets[:count], anchor.numbers[:count])
-
+        starts = ChainStates.of(self._model, anchor.sets[:_COLUMNS], anchor.numbers[:_COLUMNS])
         ladder = ladder_down_from(
-            self._model, self._tests, stops, starts, _COLUMNS, self._rng, self._deadline.check, self._gaps
+            self._model, self._tests, stops, starts, self._rng, self._deadline.check, self._gaps
         )
         self._ladder = ladder
         self._report(f"{len(ladder.levels)} levels of noise")

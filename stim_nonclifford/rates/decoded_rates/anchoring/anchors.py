@@ -149,7 +149,7 @@ def _chains_from(ladder: Ladder, left_out: int, from_first: bool) -> Chains:
     levels = len(ladder.levels)
     log_rates = np.zeros(levels)
     influences = np.zeros((PARTS, ladder.columns, levels))
-    families = Families(levels, ladder.columns, ladder.founders)
+    families = Families(levels, ladder.columns)
     for number in range(levels - 1):
         # Each pair of levels exchanges in every second sweep.
         up, down = (

@@ -37,9 +37,6 @@ _STEPS_BEFORE_COPIES = 144
 _LEAST_ALLOWED = 0.5
 """Of the fault sets of a level that can be in the next one, for these to be drawn from."""
 
-_MORE_CHAINS, _FEWEST_FAMILIES = 4, 12
-"""Times as many chains set up the levels if fault sets descend from fewer of those at the start."""
-
 _LEAST_SURVIVING = 0.35
 _LEAST_SPREAD = 0.5
 """Of numbers of postselected detectors that fire, for the next penalty."""
@@ -78,8 +75,7 @@ def ladder_down_from(
     model: FaultModel,
     tests: Sequence[FailureTest],
     stops: Sequence[Stop],
-    starts: Callable[[int], ChainStates],
-    columns: int,
+    starts: ChainStates,
     rng: np.random.Generator,
     check: Callable[[], None],
     gaps: bool = False,
@@ -87,15 +83,13 @@ def ladder_down_from(
     """Sets up the levels from the strongest noise to the weakest.
 
     Columns share no fault sets with postselection and gaps; without, some of their chains begin with the
-    fault set of another column. If most of them come to have common ancestors, more chains than there are
-    columns begin anew, and columns take a part of them.
+    fault set of another column.
 
     Args:
         model: The mechanisms.
         tests: The decoders.
         stops: The levels that there must be, the strongest first.
-        starts: Returns so many failing states of the first stop, independent of each other.
-        columns: The number of columns.
+        starts: For each column a failing state of the first stop, independent of the others.
         rng: What the moves are drawn with.
         check: Is called between moves; may raise to end the work.
         gaps: Whether levels with larger and larger gaps follow the last stop.
@@ -108,16 +102,19 @@ def ladder_down_from(
     """
     # With these, chains do not wait until they come from the first level, so that columns must share nothing.
     resamples = not (gaps or model.postselects)
-    climb = _Descent(model, tests, starts(columns), rng, check, resamples)
-    stops_at = climb.through(stops, _FEWEST_FAMILIES)
-    if len(stops_at) < len(stops):
-        climb = _Descent(model, tests, starts(_MORE_CHAINS * columns), rng, check, resamples)
-        stops_at = climb.through(stops, 0)
+    climb = _Descent(model, tests, starts, rng, check, resamples)
+    stops_at: list[int] = []
+    for before, stop in zip([None, *stops], stops, strict=False):
+        if before is None:
+            climb.add(Level(stop.log_odds, stop.decoder))
+        elif stop.penalty != before.penalty:
+            climb.postselect(stop)
+        else:
+            climb.weaken(before, stop)
+        stops_at.append(len(climb.levels) - 1)
     if gaps:
         climb.widen_gaps()
-    taken = np.linspace(0, len(climb.founders[0]), columns, endpoint=False).astype(np.intp)
-    found, founders = ([each.taken(taken) for each in climb.found], [each[taken] for each in climb.founders])
-    return Ladder(model, tests, climb.levels, stops_at, found, founders=founders)
+    return Ladder(model, tests, climb.levels, stops_at, climb.found, founders=climb.founders)
 
 
 class _Descent:
@@ -145,30 +142,6 @@ class _Descent:
         self.found: list[ChainStates] = []
         self.founders: list[npt.NDArray[np.intp]] = []
         self._founders = np.arange(len(states.sizes))
-
-    def through(self, stops: Sequence[Stop], fewest_families: float) -> list[int]:
-        """Adds the levels down to the last stop, or until fault sets have too few ancestors.
-
-        Args:
-            stops: The levels that there must be, the strongest first.
-            fewest_families: How many families of equal size have at least as much in common.
-
-        Returns:
-            The numbers of the levels that are stops; of less than all, if there are too few families.
-        """
-        stops_at: list[int] = []
-        for before, stop in zip([None, *stops], stops, strict=False):
-            if before is None:
-                self.add(Level(stop.log_odds, stop.decoder))
-            elif stop.penalty != before.penalty:
-                self.postselect(stop)
-            else:
-                self.weaken(before, stop)
-            sizes = np.bincount(self._founders) / len(self._founders)
-            if fewest_families * float((sizes**2).sum()) > 1:
-                break
-            stops_at.append(len(self.levels) - 1)
-        return stops_at
 
     def add(self, level: Level) -> None:
         """Adds a level; the states are taken along, and settle there."""

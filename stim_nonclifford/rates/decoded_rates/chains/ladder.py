@@ -58,10 +58,8 @@ class Ladder:
         renewed: As often, for each level the part of its chains whose fault set has come from the first
             level by exchanges, where chains begin in equilibrium, each column with a set of its own. The
             others descend from sets that the ladder was set up with.
-        families: As often as ``up``, for each level but the last: int16, shape (2, columns): the number of
-            the fault set at the start from which the chains of this level and of the next one descend, -1 if
-            they are renewed.
-        founders: The number of fault sets at the start.
+        families: As often as ``up``, for each level but the last: int16, shape (2, columns): from which
+            column the chains of this level and of the next one descend, -1 if they are renewed.
         decided: For each level, the changes that chains had to ask the decoder about.
         accepted: Those that were made.
         exchanged: For each level but the last, the attempts to exchange with the next, and the successes.
@@ -108,7 +106,6 @@ class Ladder:
         self.renewed: list[Floats] = []
         if founders is None:
             founders = [np.arange(self.columns)] * len(levels)
-        self.founders = int(max(each.max() for each in founders)) + 1
         self._families = np.concatenate(founders).astype(np.int16)
         self.families: list[list[npt.NDArray[np.int16]]] = [[] for _ in self._steps]
         self.sweeps = 0

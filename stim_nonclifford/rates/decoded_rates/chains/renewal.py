@@ -34,13 +34,12 @@ class Families:
 
     Args:
         levels: The number of levels.
-        columns: The number of columns.
-        founders: The number of the sets that families descend from.
+        columns: The number of columns, and of the sets that families descend from.
     """
 
-    def __init__(self, levels: int, columns: int, founders: int) -> None:
+    def __init__(self, levels: int, columns: int) -> None:
         self._columns = columns
-        self._sums = np.zeros((founders, columns))  # by family and column
+        self._sums = np.zeros((columns, columns))  # by family and column
         self._part = 0.0  # sum of squares of the parts of all chains that families have
         self._variances = np.zeros(levels)
 
@@ -53,11 +52,11 @@ class Families:
             says: The same shape: by how much the ratio's logarithm would differ if a column had only had this
                 record (``Ratio.says``).
         """
-        founders, columns = self._sums.shape
+        columns = self._columns
         where = (families + 1) * columns + np.arange(columns)
-        sums = np.bincount(where.ravel(), says.ravel(), minlength=(founders + 1) * columns)
+        sums = np.bincount(where.ravel(), says.ravel(), minlength=(columns + 1) * columns)
         self._sums += sums.reshape(-1, columns)[1:] / len(says)
-        counts = np.bincount((families + 1).ravel(), minlength=founders + 1)[1:] / families.size
+        counts = np.bincount((families + 1).ravel(), minlength=columns + 1)[1:] / families.size
         self._part = max(self._part, float((counts**2).sum()))
         self._variances[number + 1] = self._variance()
 

@@ -10,6 +10,7 @@ import stim
 from scipy.stats import chi2
 
 import stim_nonclifford as snc
+from stim_nonclifford.rates.decoded_rates.anchoring import anchors
 from stim_nonclifford.rates.decoded_rates.anchoring.anchors import burn_ins, chains_of, profile_of
 from stim_nonclifford.rates.decoded_rates.anchoring.plain_counts import PlainLevel
 from stim_nonclifford.rates.decoded_rates.anchoring.ratios import bennett_ratio
@@ -241,7 +242,7 @@ def test_burn_in_leaves_out_a_slow_start() -> None:
     assert list(burn_ins(sizes)) == [200]
 
 
-def test_chains_with_common_ancestors_have_larger_errors() -> None:
+def test_chains_with_common_ancestors_have_larger_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two sweeps take no fault set through four levels; in many sweeps of seed 9, nearly all come from the first."""
     circuits = [repetition_code(p) for p in (0.05, 0.01, 0.002, 4e-4)]
     symptoms = [symptoms_of(circuit.detector_error_model()) for circuit in circuits]
@@ -260,6 +261,18 @@ def test_chains_with_common_ancestors_have_larger_errors() -> None:
     profile = profile_of(ladder, chains, [(0, plain)], None)
     assert ladder.renewed[-1].min() < 0.9
     assert (profile.variances >= chains.of_families + profile.count_variance).all()
+    variances = {}
+    for left_out in (2, 4, 6, 8):
+        with monkeypatch.context() as patched:
+            patched.setattr(anchors, "burn_ins", lambda *_, only=left_out: [only])
+            others = chains_of(ladder)
+        own = others.influences.mean(axis=0).var(axis=0, ddof=1) / 64
+        variances[left_out] = float((own + others.of_families).max())
+    monkeypatch.setattr(anchors, "burn_ins", lambda *_: list(variances))
+    assert chains_of(ladder).burn_in == 2  # what families have in common hardly matters
+    monkeypatch.setattr(anchors, "_WORTH_SWEEPS", 0)
+    assert chains_of(ladder).burn_in == min(variances, key=variances.__getitem__) != 2
+    monkeypatch.undo()
     means = chains.influences.mean(axis=0)[:, 1:]
     early = chains.of_families[1:] / (means**2).sum(axis=0) * 64**2
     assert (early > 0).all()

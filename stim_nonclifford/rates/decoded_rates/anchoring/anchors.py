@@ -131,13 +131,17 @@ def chains_of(ladder: Ladder, *, from_first: bool = True) -> Chains:
     least = 0.0 if from_first else _NOT_BY_WEIGHTS
     best, least_variance = None, math.inf
     for left_out in burn_ins(np.array(ladder.sizes, dtype=np.float32), least):
-        chains = _chains_from(ladder, left_out, from_first)
+        try:
+            chains = _chains_from(ladder, left_out, from_first)
+        except ZeroDivisionError:
+            if best is None:
+                raise
+            break
         own = chains.influences.mean(axis=0).var(axis=0, ddof=1) / ladder.columns
         worst = int((own + chains.of_families).argmax())
         variance = own[worst] + chains.of_families[worst]
-        if best is not None and variance > least_variance:
-            break
-        best, least_variance = chains, variance
+        if best is None or variance < least_variance:
+            best, least_variance = chains, variance
         if chains.of_families[worst] <= _WORTH_SWEEPS * own[worst]:
             break
     assert best is not None

@@ -10,6 +10,7 @@ import stim
 from scipy.stats import chi2
 
 import stim_nonclifford as snc
+from stim_nonclifford.rates.decoded_rates import estimate
 from stim_nonclifford.rates.decoded_rates.anchoring import anchors
 from stim_nonclifford.rates.decoded_rates.anchoring.anchors import burn_ins, chains_of, profile_of
 from stim_nonclifford.rates.decoded_rates.anchoring.plain_counts import PlainLevel
@@ -240,6 +241,16 @@ def test_burn_in_leaves_out_a_slow_start() -> None:
     assert list(burn_ins(sizes)) == [150, 200]
     sizes[:, 1] += np.linspace(3, 0, 400)[:, None]
     assert list(burn_ins(sizes)) == [200]
+
+
+def test_searches_go_on_by_as_much_as_they_need() -> None:
+    """Of variances that fall as one over the work, within limits."""
+    assert estimate._growth(1.1, 1.0) == pytest.approx(0.1)
+    assert estimate._growth(1.01, 1.0) == 0.05
+    assert estimate._growth(0.5, 1.0) == 0.05  # something else is to blame
+    assert [estimate._growth(3.0, 1.0), estimate._growth(math.inf, 1.0), estimate._growth(1.0, -0.1)] == 3 * [
+        0.2
+    ]
 
 
 def test_chains_with_common_ancestors_have_larger_errors(monkeypatch: pytest.MonkeyPatch) -> None:

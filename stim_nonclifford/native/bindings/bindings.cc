@@ -14,14 +14,14 @@
 #include "base/memory.h"
 #include "base/not_a_number.h"
 #include "base/resource_limit.h"
-#include "bindings/arrays.h"
 #include "bindings/bindings.h"
-#include "bindings/gil.h"
-#include "bindings/list_caster.h"
-#include "bindings/tuple_caster.h"
+#include "bindings/python/arrays.h"
+#include "bindings/python/gil.h"
+#include "bindings/python/list_caster.h"
+#include "bindings/python/tuple_caster.h"
 #include "device/device_plan.h"
 #include "engine/engine.h"
-#include "kernels/philox.h"
+#include "kernels/shared/philox.h"
 
 namespace nb = nanobind;
 

@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "base/argument_checks.h"
-#include "bindings/arrays.h"
 #include "bindings/bindings.h"
-#include "bindings/gil.h"
-#include "bindings/list_caster.h"
-#include "chains/chain_moves.h"
-#include "chains/chain_walk.h"
-#include "matching/answer_table.h"
+#include "bindings/python/arrays.h"
+#include "bindings/python/gil.h"
+#include "bindings/python/list_caster.h"
+#include "rates/chains/chain_moves.h"
+#include "rates/chains/chain_walk.h"
+#include "rates/matching/answer_table.h"
 
 namespace nb = nanobind;
 

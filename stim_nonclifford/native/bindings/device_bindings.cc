@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "base/argument_checks.h"
-#include "bindings/arrays.h"
 #include "bindings/bindings.h"
-#include "bindings/gil.h"
-#include "bindings/list_caster.h"
+#include "bindings/python/arrays.h"
+#include "bindings/python/gil.h"
+#include "bindings/python/list_caster.h"
 #include "device/device_plan.h"
-#include "kernels/plan_image.h"
+#include "kernels/launch/plan_image.h"
 
 namespace nb = nanobind;
 

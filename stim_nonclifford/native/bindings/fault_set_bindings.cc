@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "base/argument_checks.h"
-#include "bindings/arrays.h"
 #include "bindings/bindings.h"
-#include "bindings/gil.h"
-#include "fault_sets/fault_set_search.h"
-#include "fault_sets/fault_set_study.h"
-#include "set_laws/fault_set_laws.h"
-#include "set_laws/insertion_laws.h"
+#include "bindings/python/arrays.h"
+#include "bindings/python/gil.h"
+#include "rates/fault_sets/fault_set_search.h"
+#include "rates/fault_sets/fault_set_study.h"
+#include "rates/set_laws/fault_set_laws.h"
+#include "rates/set_laws/insertion_laws.h"
 
 namespace nb = nanobind;
 

@@ -4,9 +4,9 @@
 #include "base/argument_checks.h"
 #include "device/device_plan.h"
 #include "device/team_host.h"
-#include "kernels/noise_sections.h"
-#include "kernels/simulation.h"
-#include "kernels/tree_walk.h"
+#include "kernels/noise/noise_sections.h"
+#include "kernels/simulation/simulation.h"
+#include "kernels/simulation/tree_walk.h"
 
 namespace snc {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/argument_checks.h"
-#include "steps/operation_checks.h"
+#include "plan/steps/operation_checks.h"
 
 namespace snc {
 

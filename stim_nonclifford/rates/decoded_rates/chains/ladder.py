@@ -151,6 +151,11 @@ class Ladder:
                 self.sweeps, self._states.members[mine], self._states.numbers[mine], of_level
             )
 
+    @property
+    def gap_levels(self) -> list[tuple[int, int]]:
+        """The levels with a least gap, by number, and that gap."""
+        return [(k, level.least_gap) for k, level in enumerate(self.levels) if level.least_gap is not None]
+
     def failing_sets(self, level: int, burn_in: int) -> FailingSets:
         """Fault sets of the chains of a level that was asked for.
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .answers.decoding import FailureTest
-from .failing.plain_shots import PlainShots
-from .faults.mechanisms import FaultModel, Floats
+from ..answers.decoding import FailureTest
+from ..failing.plain_shots import PlainShots
+from ..faults.mechanisms import FaultModel, Floats
 
 __all__ = ["KeptShots", "kept_shots"]
 

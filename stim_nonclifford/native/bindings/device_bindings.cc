@@ -85,7 +85,7 @@ std::vector<std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, bool, bool>> imag
 
 void run_on_host(const std::string& kernel, const snc::InputArray<uint8_t>& job, uint32_t round, uint32_t num_teams, uint32_t row_words,
                  uint32_t team_size, bool in_shared, bool reversed) {
-    snc::require(job.shape(0) == sizeof(snc::Job), "The job must have " + std::to_string(sizeof(snc::Job)) + " bytes.");
+    snc::require(job.shape(0) == sizeof(snc::Job), "The job must have ", sizeof(snc::Job), " bytes.");
     snc::Job copy;
     std::memcpy(&copy, job.data(), sizeof copy);
     const WithoutGil released;

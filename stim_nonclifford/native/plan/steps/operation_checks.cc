@@ -4,7 +4,6 @@
 #include <bit>
 #include <cmath>
 #include <new>
-#include <string>
 
 #include "base/argument_checks.h"
 
@@ -18,7 +17,7 @@ constexpr int32_t max_width = 58;
 constexpr double angle_tolerance = 1e-9;
 
 void require_of_operation(bool is_right, size_t number, const char* reason) {
-    if (!is_right) throw std::invalid_argument("Operation " + std::to_string(number) + ": " + reason);
+    require(is_right, "Operation ", number, ": ", reason);
 }
 
 // Follows the width of the vector.
@@ -51,10 +50,8 @@ void check_on_vector(const Operation& operation, size_t number, OperationCounts&
 }
 
 void check_term(const RotationTerm& term, size_t number, size_t term_number, uint32_t num_signs) {
-    if (!(std::abs(term.cosine * term.cosine + term.sine * term.sine - 1) < angle_tolerance))
-        throw std::invalid_argument("Operation " + std::to_string(number) + ", term " + std::to_string(term_number) + " has the cosine " +
-                                    std::to_string(term.cosine) + " and the sine " + std::to_string(term.sine) +
-                                    ", which are those of no angle.");
+    require(std::abs(term.cosine * term.cosine + term.sine * term.sine - 1) < angle_tolerance, "Operation ", number, ", term ",
+            term_number, " has the cosine ", term.cosine, " and the sine ", term.sine, ", which are those of no angle.");
     require_of_operation(term.sign >= -1 && (term.sign < 0 || static_cast<uint32_t>(term.sign) < num_signs), number, "there is no such sign.");
     require_of_operation(term.is_reversed == 0 || term.is_reversed == 1, number, "is_reversed must be 0 or 1.");
 }

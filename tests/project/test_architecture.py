@@ -190,10 +190,12 @@ def test_native_headers_include_in_no_circle() -> None:
         pytest.fail(str(error))
 
 
+TOPS = ("benchmarks", "circuits", "docs", "examples", "sinter_plugin", "stim_nonclifford", "tests")
+
+
 def test_folders_have_at_most_a_dozen_entries() -> None:
     root = PACKAGE.parent
-    tops = ("benchmarks", "circuits", "docs", "examples", "sinter_plugin", "stim_nonclifford", "tests")
-    folders = [folder for top in tops for folder in (root / top, *(root / top).rglob("*/"))]
+    folders = [folder for top in TOPS for folder in (root / top, *(root / top).rglob("*/"))]
     made_here = {"__pycache__", ".ipynb_checkpoints"}
     entries = {
         folder.relative_to(root).as_posix(): [
@@ -204,6 +206,15 @@ def test_folders_have_at_most_a_dozen_entries() -> None:
     }
     assert len(entries) > 100
     assert {folder: len(names) for folder, names in entries.items() if len(names) > 12} == {}
+
+
+def test_files_of_code_have_at_most_500_lines() -> None:
+    kinds = (".py", ".pyi", ".h", ".cc", ".cu")
+    tops = [PACKAGE.parent / top for top in TOPS]
+    paths = [path for top in tops for path in top.rglob("*.*") if path.suffix in kinds]
+    lengths = {str(path): path.read_text(encoding="utf-8").count("\n") for path in paths}
+    assert len(lengths) > 500
+    assert {name: length for name, length in lengths.items() if length > 500} == {}
 
 
 def test_types_of_the_native_module_have_different_names() -> None:

@@ -18,10 +18,10 @@ from .renewal import RENEWED
 __all__ = ["Ladder"]
 
 _CORE_LEVELS = 16
-"""Of so many levels, at most, cores of fault sets are found for jumps."""
+"""The cores that jumps replace are looked for in the fault sets of at most so many levels."""
 
 _MOST_RECORDS = 1 << 13
-"""Sweeps of which something is recorded: 0.6 kB for each level."""
+"""The largest number of sweeps that are recorded. A record takes 0.6 kB for each level."""
 
 
 def _cores_at(

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "cpu/kernels.h"
-#include "kernels/philox.h"
+#include "kernels/shared/philox.h"
 
 namespace snc::SNC_ISA {
 

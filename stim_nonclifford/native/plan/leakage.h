@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "kernels/philox.h"
+#include "kernels/shared/philox.h"
 
 namespace snc {
 

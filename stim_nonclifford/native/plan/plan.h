@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "base/memory.h"
-#include "kernels/noise_draws.h"
-#include "kernels/rotation_term.h"
+#include "kernels/shared/noise_draws.h"
+#include "kernels/shared/rotation_term.h"
 #include "plan/leakage.h"
 #include "plan/row_table.h"
-#include "steps/operation.h"
-#include "steps/simulation_steps.h"
+#include "plan/steps/operation.h"
+#include "plan/steps/simulation_steps.h"
 
 namespace snc {
 

@@ -19,7 +19,7 @@ __all__ = ["Chains", "LowAnchor", "Profile", "burn_ins", "chains_of", "profile_o
 
 _SEGMENTS = (1 / 8, 1 / 4, 3 / 8)
 _LEAST_SWEEPS = 48
-"""To leave out in any case: chains begin at fault sets from stronger noise, with too many members."""
+"""So many sweeps are always left out: chains begin at sets of stronger noise, with too many members."""
 
 _NOT_BY_WEIGHTS = 0.25
 """The part to leave out in any case where chains begin at fault sets that were not drawn by weights."""
@@ -32,7 +32,8 @@ _AGREEMENT = 2.5
 
 _DEPENDENT_SWEEPS = 10
 _LEAST_SHARE = 0.05
-"""Of fault sets that were enumerated among those of the chains, for the exact sum to anchor rates."""
+"""The exact sum over the lightest fault sets anchors rates if at least this part of the chains' sets is among
+them."""
 
 
 @dataclass(frozen=True)

@@ -52,14 +52,13 @@ class Ladder:
         down: The same factor of the fault set in the next level; inf if the decoder of this level does not
             fail.
         sizes: After each sweep, the numbers of members: shape (levels, columns). If there are too many sweeps
-            for the memory, these, ``families`` and ``renewed`` are of every ``stride``-th only.
+            for the memory, these and ``families`` are of every ``stride``-th only.
         stride: A power of two.
         sweeps: Number of sweeps.
-        renewed: As often, for each level the part of its chains whose fault set has come from the first
-            level by exchanges, where chains begin in equilibrium, each column with a set of its own. The
-            others descend from sets that the ladder was set up with.
         families: As often as ``up``, for each level but the last: int16, shape (2, columns): from which
-            column the chains of this level and of the next one descend, -1 if they are renewed.
+            column the chains of this level and of the next one descend; -1 (``RENEWED``) if their fault set
+            has come from the first level by exchanges, where chains begin in equilibrium, each column with a
+            set of its own. The others descend from sets that the ladder was set up with.
         decided: For each level, the changes that chains had to ask the decoder about.
         accepted: Those that were made.
         exchanged: For each level but the last, the attempts to exchange with the next, and the successes.
@@ -103,7 +102,6 @@ class Ladder:
         self.decided = np.zeros(len(levels))
         self.accepted = np.zeros(len(levels))
         self._recorders = {level: Recorder() for level in stops_at}
-        self.renewed: list[Floats] = []
         if founders is None:
             founders = [np.arange(self.columns)] * len(levels)
         self._families = np.concatenate(founders).astype(np.int16)
@@ -125,7 +123,6 @@ class Ladder:
             self.accepted += accepted.reshape(-1, self.columns).sum(axis=1)
             self._families[: self.columns] = RENEWED
             if self.sweeps % self.stride == 0:
-                self.renewed.append((self._families.reshape(-1, self.columns) == RENEWED).mean(axis=1))
                 self.sizes.append(self._states.sizes.reshape(-1, self.columns).astype(np.float32))
             self._record()
             self._exchange(rng, fails)
@@ -135,7 +132,7 @@ class Ladder:
 
     def _halve_records(self) -> None:
         self.stride *= 2
-        self.sizes, self.renewed = self.sizes[::2], self.renewed[::2]
+        self.sizes = self.sizes[::2]
         self.up, self.down = ([each[::2] for each in records] for records in (self.up, self.down))
         self.families = [each[::2] for each in self.families]
 

@@ -72,6 +72,9 @@ struct RegisterRow {
     SNC_HOST_DEVICE void flip_coin(const PlanImage& plan, uint32_t coin) {
         flip(plan, plan.array<uint64_t>(plan.coins.words), coin);
     }
+    SNC_HOST_DEVICE void flip_leakage(const PlanImage& plan, uint32_t number) {
+        flip(plan, plan.array<uint64_t>(plan.leakage_rows.words), number);
+    }
     // The words from number `first` on, `count` of them, or-ed. Indices are known when this is compiled.
     SNC_HOST_DEVICE uint64_t any(uint32_t first, uint32_t count) const {
         uint64_t result = 0;
@@ -113,6 +116,7 @@ struct RegisterRow<0> {
         flip(plan, plan.effects, mechanism);
     }
     SNC_HOST_DEVICE void flip_coin(const PlanImage& plan, uint32_t coin) { flip(plan, plan.coins, coin); }
+    SNC_HOST_DEVICE void flip_leakage(const PlanImage& plan, uint32_t number) { flip(plan, plan.leakage_rows, number); }
     SNC_HOST_DEVICE uint64_t any(uint32_t first, uint32_t count) const {
         uint64_t result = 0;
         for (uint32_t w = first; w < first + count; ++w) result |= word(w);

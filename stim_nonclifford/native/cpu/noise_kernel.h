@@ -133,71 +133,7 @@ class UsedSites {
     uint32_t shot_ = 0;
 };
 
-// The leakage of one shot. Few shots have any.
-//
-// A leaked qubit flips a random half of many rows, and mostly fails a check. The first event of a shot is followed after all others:
-// then some of its checks are final, and one word says at once whether any of them fails.
-class ShotLeakage {
-   public:
-    ShotLeakage(const Plan& plan, uint64_t seed, uint64_t block, uint32_t shot)
-        : plan_(plan), words_(seed, block * block_shots + shot) {}
-
-    // Scripts that every shot follows.
-    template <typename Flip>
-    void follow_always(Flip flip) {
-        for (const int32_t item : plan_.leakage_always) follow({0, item, 0, 0}, flip, plain);
-    }
-
-    // An event, if its mechanism is one of leakage.
-    template <typename Flip>
-    void note_event(int32_t mechanism, Flip flip) {
-        if (mechanism < plan_.first_leakage_mechanism) [[likely]] return;
-        const LeakageEntry& entry = plan_.leakage_entries[static_cast<size_t>(mechanism - plan_.first_leakage_mechanism)];
-        if (first_ == nullptr) {
-            first_ = &entry;
-            fails_ = entry.decisive != 0 && (words_.deciding() & entry.decisive) != 0;
-        } else if (!fails_) {
-            follow(entry, flip, plain);
-        }
-    }
-
-    // The first event; `row` is the row of the shot that `flip` changes. A shot that fails has any check that fires.
-    template <typename Flip>
-    void follow_first(uint64_t* row, Flip flip) {
-        if (first_ == nullptr) [[likely]] return;
-        if (fails_) {
-            row[0] |= 1;
-            return;
-        }
-        follow(*first_, flip, [&](size_t number, bool bit) {
-            const int32_t check = plan_.leakage_final_checks[number];
-            if (check < 0) return MixedRow{bit, false};
-            const bool fires = (row[check / 64] >> (check % 64) & 1) != 0;
-            if (first_->decisive != 0) return MixedRow{fires, false};
-            return MixedRow{bit, bit != fires};
-        });
-    }
-
-   private:
-    static MixedRow plain(size_t, bool bit) { return {bit, false}; }
-
-    template <typename Flip, typename Decide>
-    void follow(const LeakageEntry& entry, Flip flip, Decide decide) {
-        const LeakageItem* const item = &plan_.leakage_items[static_cast<size_t>(entry.item)];
-        if (plan_.num_script_qubits == 1) {
-            int32_t state = entry.state;
-            return follow_script(item, &state, words_, flip, decide);
-        }
-        std::vector<int32_t> states(plan_.num_script_qubits);
-        states[static_cast<size_t>(entry.qubit)] = entry.state;
-        follow_script(item, states.data(), words_, flip, decide);
-    }
-
-    const Plan& plan_;
-    LeakageWords words_;
-    const LeakageEntry* first_ = nullptr;
-    bool fails_ = false;
-};
+inline bool is_set(const uint64_t* row, uint32_t check) { return (row[check / 64] >> (check % 64) & 1) != 0; }
 
 // So many events of a shot are compared with each other; for more of them, the sites are noted.
 constexpr uint32_t compared_events = 64;
@@ -211,7 +147,7 @@ template <uint32_t W>
     const auto flip_by = [row](const std::vector<uint64_t>& rows, size_t number) {
         for (uint32_t w = 0; w < W; ++w) row[w] ^= rows[number * W + w];
     };
-    const auto flip_leakage = [&](size_t number) { flip_by(plan.leakage_rows.words, number); };
+    const auto flip_leakage = [&](int32_t number) { flip_by(plan.leakage_rows.words, static_cast<size_t>(number)); };
     leakage.follow_always(flip_leakage);
     used.begin_shot();
     for (uint32_t e = 0; e < count; ++e) {
@@ -221,7 +157,7 @@ template <uint32_t W>
         else
             leakage.note_event(mine[e], flip_leakage);
     }
-    leakage.follow_first(row, flip_leakage);
+    if (leakage.follow_first([row](uint32_t check) { return is_set(row, check); }, flip_leakage)) row[0] |= 1;
 }
 
 // Rows of W words, kept in registers.
@@ -231,8 +167,10 @@ void narrow_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_t num_s
     const uint64_t* effects = plan.effects.words.data();
     const int32_t* events = out.events.data();
     const int32_t first_site = plan.sites.empty() ? INT32_MAX : plan.first_site_mechanism;
-    const bool always_leaks = !plan.leakage_always.empty();
-    const int32_t first_leakage = plan.first_leakage_mechanism;
+    const LeakageTables leakage = plan.leakage();
+    out.script_states.resize(leakage.num_script_qubits);
+    const ScriptStates states{out.script_states.data(), 1};
+    const bool always_leaks = leakage.num_always != 0;
     // Rows that fail are written and then overwritten: there is room for one more than can pass.
     out.rows.resize(size_t{block_shots + 1} * W);
     UsedSites used(plan, out.last_shots_at_sites);
@@ -247,7 +185,7 @@ void narrow_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_t num_s
         for (uint32_t e = 0; e < count; ++e) {
             has_sites |= mine[e] >= first_site;
             // Effects of leakage are all empty: one of them stays in the nearest cache.
-            const uint64_t* effect = effects + size_t(std::min(mine[e], first_leakage)) * W;
+            const uint64_t* effect = effects + size_t(std::min(mine[e], leakage.first_mechanism)) * W;
             for (uint32_t w = 0; w < W; ++w) row[w] ^= effect[w];
         }
         if (plan.num_coins != 0)
@@ -258,7 +196,7 @@ void narrow_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_t num_s
             // After the coins, so that checks are final. A copy, so that the row itself stays in registers.
             uint64_t copy[W];
             for (uint32_t w = 0; w < W; ++w) copy[w] = row[w];
-            follow_sites<W>(plan, ShotLeakage(plan, seed, block, shot), mine, count, first_site, used, copy);
+            follow_sites<W>(plan, ShotLeakage(leakage, states, seed, block * block_shots + shot), mine, count, first_site, used, copy);
             for (uint32_t w = 0; w < W; ++w) row[w] = copy[w];
         }
         uint64_t fired = 0;
@@ -283,6 +221,9 @@ inline void memory_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_
     uint64_t* const row = out.row.data();
     const bool has_lists = plan.effects.are_lists;
     UsedSites used(plan, out.last_shots_at_sites);
+    const LeakageTables leakage_tables = plan.leakage();
+    out.script_states.resize(leakage_tables.num_script_qubits);
+    const ScriptStates states{out.script_states.data(), 1};
     uint32_t passed = 0, first_event = 0, end_event = 0;
     for (uint32_t i = 0; i < num_shots; ++i) {
         const uint16_t shot = out.order[i];
@@ -295,8 +236,8 @@ inline void memory_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_
         }
         const int32_t* mine = out.events.data() + (out.starts[shot] - first_event);
         std::copy(plan.constant.begin(), plan.constant.end(), row);
-        ShotLeakage leakage(plan, seed, block, shot);
-        const auto flip_leakage = [&](size_t number) { plan.leakage_rows.flip(number, row); };
+        ShotLeakage leakage(leakage_tables, states, seed, block * block_shots + shot);
+        const auto flip_leakage = [&](int32_t number) { plan.leakage_rows.flip(static_cast<size_t>(number), row); };
         leakage.follow_always(flip_leakage);
         if (has_lists && plan.sites.empty()) {
             for (uint32_t e = 0; e < count; ++e) {
@@ -314,7 +255,7 @@ inline void memory_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_
             }
         }
         for_each_flipped_coin(plan.num_coins, seed, block, shot, [&](uint32_t coin) { plan.coins.flip(coin, row); });
-        leakage.follow_first(row, flip_leakage);
+        if (leakage.follow_first([row](uint32_t check) { return is_set(row, check); }, flip_leakage)) row[0] |= 1;
         uint64_t fired = 0;
         for (uint32_t w = 0; w < layout.check_words; ++w) fired |= row[w];
         out.shots[passed] = shot;

@@ -60,7 +60,7 @@ KERNELS = {
         )
     },
 }
-"""All kinds of kernels, by name, team size or layout, and whether tables or vectors are in shared memory, and qubits leak."""
+"""All kinds of kernels, by name, team size or layout, whether tables or vectors are in shared memory, leakage."""
 
 
 @dataclass(frozen=True)

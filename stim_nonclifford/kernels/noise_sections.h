@@ -5,6 +5,7 @@
 #pragma once
 
 #include "kept_shots.h"
+#include "leakage_scripts.h"
 #include "noise_memory.h"
 
 namespace snc {
@@ -191,19 +192,16 @@ struct BlockNoise {
     }
 
     // XORs into the row of a shot what its leakage flips. Returns whether the shot fails a check: then its row may be wrong.
-    SNC_HOST_DEVICE_CALLED bool follow_leakage(Row& row, uint32_t begin, uint32_t end, uint32_t num_stored, uint32_t shot, ScriptStates states) const {
-        const LeakageTables leakage_tables = plan.leakage();
-        ShotLeakage leakage(leakage_tables, states, seed, block * block_shots + shot);
+    SNC_HOST_DEVICE bool add_leakage(Row& row, uint32_t begin, uint32_t end, uint32_t num_stored, uint32_t shot, ScriptStates states) const {
         const auto* sites = plan.array<int32_t>(plan.sites);
         const auto mechanism = [&](uint32_t event) { return mechanism_of_event(begin + event, num_stored); };
-        const auto flip = [&](int32_t number) { row.flip_leakage(plan, static_cast<uint32_t>(number)); };
-        leakage.follow_always(flip);
-        SNC_NOT_UNROLLED
-        for (uint32_t event = 0; event < end - begin; ++event) {
+        const auto acting = [&](uint32_t event) {
             const auto number = static_cast<int32_t>(mechanism(event));
-            if (number >= plan.first_leakage_mechanism && !site_is_used(sites, event, mechanism)) leakage.note_event(number, flip);
-        }
-        return leakage.follow_first([&](uint32_t check) { return (row.word(check / 64) >> (check % 64) & 1) != 0; }, flip);
+            return number < plan.first_leakage_mechanism || site_is_used(sites, event, mechanism) ? -1 : number;
+        };
+        const auto is_set = [&](uint32_t check) { return row.is_set(check); };
+        const auto flip = [&](int32_t number) { row.flip_leakage(plan, static_cast<uint32_t>(number)); };
+        return follow_leakage(plan.leakage(), states, seed, block * block_shots + shot, end - begin, acting, is_set, flip);
     }
 
     // Finishes or queues the listed shots.
@@ -224,11 +222,9 @@ struct BlockNoise {
                     for_each_flipped_coin(plan.num_coins, seed, block, shot, [&](uint32_t coin) { row.flip_coin(plan, coin); });
                 if constexpr (leaks) {
                     if (has_leakage(begin, end, num_stored)) {
-                        // After the coins, so that checks are final. A copy, so that the row itself stays in registers.
-                        Row copy = row;
+                        // After the coins, so that checks are final.
                         uint16_t* states = job.script_states + uint64_t{team.index()} * plan.num_script_qubits * block_shots + k;
-                        fails = follow_leakage(copy, begin, end, num_stored, shot, {states, block_shots});
-                        row = copy;
+                        fails = add_leakage(row, begin, end, num_stored, shot, {states, block_shots});
                     }
                 }
             }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "cpu/kernels.h"
+#include "kernels/leakage_scripts.h"
 #include "kernels/philox.h"
 
 namespace snc::SNC_ISA {
@@ -133,7 +134,7 @@ class UsedSites {
     uint32_t shot_ = 0;
 };
 
-inline bool is_set(const uint64_t* row, uint32_t check) { return (row[check / 64] >> (check % 64) & 1) != 0; }
+inline bool bit_is_set(const uint64_t* row, uint32_t check) { return (row[check / 64] >> (check % 64) & 1) != 0; }
 
 // So many events of a shot are compared with each other; for more of them, the sites are noted.
 constexpr uint32_t compared_events = 64;
@@ -141,23 +142,22 @@ constexpr uint32_t compared_events = 64;
 // What the events at sites change in a row that has the effects of all events: of a site, only the first event counts, and an event
 // of leakage has a script in place of an effect.
 template <uint32_t W>
-[[gnu::noinline]] void follow_sites(const Plan& plan, ShotLeakage leakage, const int32_t* mine, uint32_t count, int32_t first_site,
-                                    UsedSites& used, uint64_t* row) {
+[[gnu::noinline]] void follow_sites(const Plan& plan, const LeakageTables& leakage, ScriptStates states, uint64_t seed, uint64_t shot,
+                                    const int32_t* mine, uint32_t count, int32_t first_site, UsedSites& used, uint64_t* row) {
     const auto mechanism = [mine](uint32_t event) { return mine[event]; };
-    const auto flip_by = [row](const std::vector<uint64_t>& rows, size_t number) {
-        for (uint32_t w = 0; w < W; ++w) row[w] ^= rows[number * W + w];
+    const auto flip_by = [row](const std::vector<uint64_t>& rows, int32_t number) {
+        for (uint32_t w = 0; w < W; ++w) row[w] ^= rows[static_cast<size_t>(number) * W + w];
     };
-    const auto flip_leakage = [&](int32_t number) { flip_by(plan.leakage_rows.words, static_cast<size_t>(number)); };
-    leakage.follow_always(flip_leakage);
     used.begin_shot();
-    for (uint32_t e = 0; e < count; ++e) {
-        if (mine[e] < first_site) continue;
-        if (count <= compared_events ? site_is_used(plan.sites.data(), e, mechanism) : used.use(mine[e]))
-            flip_by(plan.effects.words, static_cast<size_t>(mine[e]));
-        else
-            leakage.note_event(mine[e], flip_leakage);
-    }
-    if (leakage.follow_first([row](uint32_t check) { return is_set(row, check); }, flip_leakage)) row[0] |= 1;
+    const auto acting = [&](uint32_t e) {
+        if (mine[e] < first_site) return -1;
+        if (!(count <= compared_events ? site_is_used(plan.sites.data(), e, mechanism) : used.use(mine[e]))) return mine[e];
+        flip_by(plan.effects.words, mine[e]);
+        return -1;
+    };
+    const auto is_set = [row](uint32_t check) { return bit_is_set(row, check); };
+    const auto flip = [&](int32_t number) { flip_by(plan.leakage_rows.words, number); };
+    if (follow_leakage(leakage, states, seed, shot, count, acting, is_set, flip)) row[0] |= 1;
 }
 
 // Rows of W words, kept in registers.
@@ -196,7 +196,7 @@ void narrow_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_t num_s
             // After the coins, so that checks are final. A copy, so that the row itself stays in registers.
             uint64_t copy[W];
             for (uint32_t w = 0; w < W; ++w) copy[w] = row[w];
-            follow_sites<W>(plan, ShotLeakage(leakage, states, seed, block * block_shots + shot), mine, count, first_site, used, copy);
+            follow_sites<W>(plan, leakage, states, seed, block * block_shots + shot, mine, count, first_site, used, copy);
             for (uint32_t w = 0; w < W; ++w) row[w] = copy[w];
         }
         uint64_t fired = 0;
@@ -221,8 +221,8 @@ inline void memory_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_
     uint64_t* const row = out.row.data();
     const bool has_lists = plan.effects.are_lists;
     UsedSites used(plan, out.last_shots_at_sites);
-    const LeakageTables leakage_tables = plan.leakage();
-    out.script_states.resize(leakage_tables.num_script_qubits);
+    const LeakageTables leakage = plan.leakage();
+    out.script_states.resize(leakage.num_script_qubits);
     const ScriptStates states{out.script_states.data(), 1};
     uint32_t passed = 0, first_event = 0, end_event = 0;
     for (uint32_t i = 0; i < num_shots; ++i) {
@@ -236,10 +236,8 @@ inline void memory_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_
         }
         const int32_t* mine = out.events.data() + (out.starts[shot] - first_event);
         std::copy(plan.constant.begin(), plan.constant.end(), row);
-        ShotLeakage leakage(leakage_tables, states, seed, block * block_shots + shot);
-        const auto flip_leakage = [&](int32_t number) { plan.leakage_rows.flip(static_cast<size_t>(number), row); };
-        leakage.follow_always(flip_leakage);
-        if (has_lists && plan.sites.empty()) {
+        for_each_flipped_coin(plan.num_coins, seed, block, shot, [&](uint32_t coin) { plan.coins.flip(coin, row); });
+        if (has_lists && plan.sites.empty() && leakage.num_always == 0) {
             for (uint32_t e = 0; e < count; ++e) {
                 // The events of the next shots follow.
                 plan.effects.lists.announce(static_cast<size_t>(mine[e + events_ahead]));
@@ -248,14 +246,15 @@ inline void memory_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_
             }
         } else {
             used.begin_shot();
-            for (uint32_t e = 0; e < count; ++e) {
-                if (!plan.sites.empty() && mine[e] >= plan.first_site_mechanism && used.use(mine[e])) continue;
+            const auto acting = [&](uint32_t e) {
+                if (!plan.sites.empty() && mine[e] >= plan.first_site_mechanism && used.use(mine[e])) return -1;
                 plan.effects.flip(static_cast<size_t>(mine[e]), row);
-                leakage.note_event(mine[e], flip_leakage);
-            }
+                return mine[e];
+            };
+            const auto is_set = [row](uint32_t check) { return bit_is_set(row, check); };
+            const auto flip = [&](int32_t number) { plan.leakage_rows.flip(static_cast<size_t>(number), row); };
+            if (follow_leakage(leakage, states, seed, block * block_shots + shot, count, acting, is_set, flip)) row[0] |= 1;
         }
-        for_each_flipped_coin(plan.num_coins, seed, block, shot, [&](uint32_t coin) { plan.coins.flip(coin, row); });
-        if (leakage.follow_first([row](uint32_t check) { return is_set(row, check); }, flip_leakage)) row[0] |= 1;
         uint64_t fired = 0;
         for (uint32_t w = 0; w < layout.check_words; ++w) fired |= row[w];
         out.shots[passed] = shot;

@@ -47,7 +47,8 @@ class DevicePlan:
         plan: The plan.
         backend: The device.
         budget: Memory that the engine may use, in bytes. A quarter of it is for coefficient vectors that do
-            not fit into shared memory, and an eighth for what shots need that does not fit into registers: long rows, states of leaked qubits.
+            not fit into shared memory, and an eighth for what shots need besides registers: long rows, and
+            the states of qubits that may be leaked.
 
     Attributes:
         image: The plan in the form that the kernels read.

@@ -226,7 +226,7 @@ CASES = {
             options=SMALL_SHARED,
         ),
         Case(name="leakage that spreads", plan=lambda: all_bits(spreading(2)), shots=500),
-        Case(name="leakage that spreads, long rows", plan=lambda: all_bits(spreading(30)), shots=300),
+        Case(name="leakage that spreads, long rows", plan=lambda: all_bits(spreading(300)), shots=100),
         Case(name="layers, tiny cache", plan=few_outcomes, shots=1500, cache_bytes=3000),
         Case(name="layers, two streams", plan=few_outcomes, shots=1500, options=TWO_STREAMS),
     )

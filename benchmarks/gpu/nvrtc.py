@@ -60,7 +60,8 @@ KERNELS = {
         )
     },
 }
-"""All kinds of kernels, by name, team size or layout, whether tables or vectors are in shared memory, leakage."""
+"""All kinds of kernels, by name, team size or layout, whether tables or vectors are in shared memory, and leakage.
+"""
 
 
 @dataclass(frozen=True)

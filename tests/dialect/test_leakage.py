@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +12,7 @@ import stim
 
 import stim_nonclifford as snc
 from stim_nonclifford.circuit.rewriting.leakage import with_averaged_leakage
+from stim_nonclifford.commands import main
 from stim_nonclifford.simulation.compiler import RequestedOutputs
 
 from ..support.laws.exact import exact_outputs, largest_difference, mask_of, num_rows
@@ -18,7 +21,7 @@ from ..support.oracle.leakage import leaked_record_distribution
 from ..support.texts.leaking_circuits import random_leaking_text
 from ..support.texts.round_trips import read_again
 
-TOLERANCE = 1e-11
+TOLERANCE = 1e-12
 
 
 @pytest.mark.parametrize("seed", [k for k in range(300, 312)])
@@ -48,6 +51,19 @@ def test_records_have_the_distribution_of_the_density_matrix(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(100, 160))
 def test_records_of_longer_circuits(seed: int) -> None:
     circuit = snc.Circuit(random_leaking_text(seed, length=5))
+    if num_rows(circuit.compile().record_plan()) <= 1 << 12:
+        check_records(circuit)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("num_qubits", [4, 5])
+@pytest.mark.parametrize("seed", range(600, 612))
+def test_records_of_more_qubits(seed: int, num_qubits: int) -> None:
+    """Every other circuit has the models, and in every other pair of them leakage spreads."""
+    text = random_leaking_text(
+        seed, length=4, spreads=seed % 4 > 1, models=seed % 2 == 1, num_qubits=num_qubits
+    )
+    circuit = snc.Circuit(text)
     if num_rows(circuit.compile().record_plan()) <= 1 << 12:
         check_records(circuit)
 
@@ -223,15 +239,24 @@ def test_what_has_no_meaning_is_refused(text: str, message: str) -> None:
         snc.Circuit(text).compile_sampler(seed=1)
 
 
-def test_what_counts_pauli_errors_refuses_leakage() -> None:
+def test_what_counts_pauli_errors_refuses_leakage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = "R 0\nX_ERROR(0.01) 0\nLEAKAGE(0.01) 0\nM 0\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-1]"
     circuit = snc.Circuit(text)
-    for ask in (circuit.faults, circuit.logical_error_rate, circuit.fault_distance):
-        with pytest.raises(
-            ValueError, match=r"Qubits of the circuit leak .* Or ask circuit\.pauli_twirl\(\)"
-        ):
+    message = r"Qubits of the circuit leak .* Count errors with a sampler.* Or ask circuit\.pauli_twirl\(\)"
+    for ask in (
+        circuit.faults,
+        circuit.fault_distance,
+        partial(circuit.malignant_sets, postselection_mask="all"),
+        partial(circuit.logical_error_rate, postselection_mask="all"),
+        partial(circuit.logical_error_rate, decoder="pymatching"),
+        partial(snc.logical_error_rates, [circuit], decoder="pymatching"),
+    ):
+        with pytest.raises(ValueError, match=message):
             ask()
-        ask.__self__.pauli_twirl()
+    (tmp_path / "leaks.stim").write_text(str(circuit), encoding="utf-8")
+    for command in ("faults", "estimate"):
+        assert main([command, "--in", str(tmp_path / "leaks.stim"), "--postselect", "all"]) == 2
+        assert re.search(message, capsys.readouterr().err)
     assert len(circuit.pauli_twirl().faults()) == 4
     with pytest.raises(ValueError, match="OpenQASM has no noise"):
         circuit.to_qasm()
@@ -240,7 +265,7 @@ def test_what_counts_pauli_errors_refuses_leakage() -> None:
 @pytest.mark.slow  # to import Cirq takes seconds
 def test_cirq_has_no_leakage() -> None:
     pytest.importorskip("stimcirq")
-    with pytest.raises(ValueError, match="stimcirq has no relaxation, no leakage"):
+    with pytest.raises(ValueError, match="stimcirq has no relaxation and no leakage"):
         snc.Circuit("RL 0").to_cirq()
 
 

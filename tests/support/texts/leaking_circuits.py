@@ -21,17 +21,19 @@ _GATES = ("CX {a} {b}", "CZ {a} {b}", "ISWAP {a} {b}", "SWAP {a} {b}", "CS {a} {
 _MODELS = "LEAKAGE_PARTNER(0.1, 0.3, 0.2) 0 1\nLEAKAGE_READOUT(0.8) {readout}\nLOSS_REPLACEMENT(0.4) 0 1 2"
 
 
-def random_leaking_text(seed: int, length: int = 4, *, spreads: bool = False, models: bool = False) -> str:
-    """Gates, noise, measurements and feedback on three qubits, with leakage between them."""
+def random_leaking_text(
+    seed: int, length: int = 4, *, spreads: bool = False, models: bool = False, num_qubits: int = 3
+) -> str:
+    """Gates, noise, measurements and feedback on a few qubits, with leakage between them."""
     rng = np.random.default_rng(seed)
     lines = [
         *[_MODELS.format(readout=seed % 3)] * models,
-        "H 0 1 2",
-        f"LEAKAGE({rng.choice([0.2, 0.9, 1])}) {rng.integers(3)}",
+        f"H {' '.join(map(str, range(num_qubits)))}",
+        f"LEAKAGE({rng.choice([0.2, 0.9, 1])}) {rng.integers(num_qubits)}",
     ]
     records = 0
     for _ in range(length):
-        a, b = rng.choice(3, size=2, replace=False)
+        a, b = rng.choice(num_qubits, size=2, replace=False)
         lines.append(f"{rng.choice(['T', 'R_X(0.3)', 'H', 'SQRT_Y', 'AMPLITUDE_DAMPING(0.3)'])} {a}")
         lines.append(str(rng.choice(_GATES)).format(a=a, b=b))
         records += lines[-1][0] == "M"
@@ -50,5 +52,5 @@ def random_leaking_text(seed: int, length: int = 4, *, spreads: bool = False, mo
             lines.append(f"C_R_X(0.3) rec[-1] {a}")
         elif kind == 4:
             lines.append(f"R {b}")
-    lines.append("MY 0\nMX 1\nM 2")
+    lines.append(f"MY 0\nMX 1\nM {' '.join(map(str, range(2, num_qubits)))}")
     return "\n".join(lines)

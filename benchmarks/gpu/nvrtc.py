@@ -60,8 +60,7 @@ KERNELS = {
         )
     },
 }
-"""All kinds of kernels, by name, team size or layout, whether tables or vectors are in shared memory, and leakage.
-"""
+"""All kinds of kernels, by name, team size or layout, where tables or vectors are, and leakage."""
 
 
 @dataclass(frozen=True)

@@ -222,6 +222,7 @@ def test_gates_in_which_leakage_spreads_are_two_instructions(tmp_path: Path) -> 
         ("M 0\nCX(0.1, 0, 0, 0) rec[-1] 1", "Line 2: .*Leakage spreads between qubits"),
         ("CX(0.1, 0, 0, 2) 0 1", "Line 1: .*the probability must be from 0 to 1, but is 2.0"),
         ("CZ[LEAKAGE_SPREAD(p=0.1)] 0 1", "Line 1: .*Malformed tag .* it is written II_ERROR"),
+        ("HERALD_LOSS_EVENT(0.1) 1 !0", "Line 1: .*HERALD_LOSS_EVENT cannot be inverted"),
         ("CX[a](0.1, 0, 0, 0) 0 1", "CX with four probabilities cannot have a tag"),
         (
             "LOSS(0.1) 1\nLEAKAGE_READOUT(0) 0\nLEAKAGE_READOUT(0.5) 1 0",

@@ -98,16 +98,52 @@ inline uint32_t draw_events(const Plan& plan, uint64_t seed, uint64_t block, uin
     return draw_events<false>(plan, seed, block, begin, end, out);
 }
 
-// Separates the shots [begin, end) without events, unless `all` is set, from the others. Returns the number of the others.
+// In place of the number of events of a shot that fails a check.
+constexpr uint32_t failing = UINT32_MAX;
+
+// Marks shots that fail because of their first event of leakage: mostly, one random word tells. They are found first, so that their
+// rows are not assembled, and words are drawn for several of them at a time, because the rounds of one word depend on each other.
+inline void mark_failing(const Plan& plan, uint64_t seed, uint64_t block, uint32_t begin, uint32_t end, uint32_t first_event, NoiseBlock& out) {
+    constexpr uint32_t at_a_time = 4, max_found = 256;
+    const int32_t* events = out.events.data();
+    const int32_t first_leakage = plan.first_leakage_mechanism;
+    uint32_t found[max_found + 1];
+    uint32_t shot = begin, last_shot = UINT32_MAX;
+    for (uint32_t from = out.starts[begin]; from < out.starts[end]; from += max_found) {
+        const uint32_t to = std::min(out.starts[end], from + max_found);
+        uint32_t num_found = 0;
+        for (uint32_t e = from; e < to; ++e) {
+            found[num_found] = e;
+            num_found += events[e - first_event] >= first_leakage;
+        }
+        for (uint32_t first = 0; first < num_found; first += at_a_time) {
+            uint32_t shots[at_a_time];
+            uint64_t decisive[at_a_time], words[at_a_time];
+            for (uint32_t j = 0; j < at_a_time; ++j) {
+                const uint32_t e = found[std::min(first + j, num_found - 1)];
+                while (out.starts[shot + 1] <= e) ++shot;
+                const LeakageEntry& entry = plan.leakage_entries[static_cast<size_t>(events[e - first_event] - first_leakage)];
+                decisive[j] = shot == last_shot ? 0 : entry.decisive;  // later events of a shot decide nothing
+                shots[j] = last_shot = shot;
+            }
+            for (uint32_t j = 0; j < at_a_time; ++j) words[j] = random_words(seed, Stream::leakage, block * block_shots + shots[j], 0)[0];
+            for (uint32_t j = 0; j < at_a_time; ++j)
+                if ((words[j] & decisive[j]) != 0) out.counts[shots[j]] = failing;
+        }
+    }
+}
+
+// Separates the shots [begin, end) without events, unless `all` is set, from the others. Returns the number of the others, of which
+// those are left out that fail.
 inline uint32_t separate(uint32_t begin, uint32_t end, bool all, NoiseBlock& out, uint16_t* busy) {
     uint32_t num_busy = 0;
     out.num_event_free = 0;
     for (uint32_t k = begin; k < end; ++k) {
-        const bool is_busy = all || out.counts[k] != 0;
+        const bool is_free = !all && out.counts[k] == 0;
         busy[num_busy] = static_cast<uint16_t>(k);
         out.event_free[out.num_event_free] = static_cast<uint16_t>(k);
-        num_busy += is_busy;
-        out.num_event_free += !is_busy;
+        num_busy += !is_free && out.counts[k] != failing;
+        out.num_event_free += is_free;
     }
     return num_busy;
 }
@@ -291,6 +327,7 @@ inline void sample_noise(const Plan& plan, uint64_t seed, uint64_t block, uint32
         return memory_rows(plan, seed, block, end, num_busy, out);
     }
     const uint32_t first_event = draw_events(plan, seed, block, out.starts[begin], total, out);
+    if (!plan.leakage_entries.empty()) mark_failing(plan, seed, block, begin, end, first_event, out);
     // Its address stays here, so that it may be read and written at the same time as the arrays of `out`.
     uint16_t busy[block_shots + 1];
     const uint32_t num_busy = separate(begin, end, all, out, busy);

@@ -102,33 +102,30 @@ inline uint32_t draw_events(const Plan& plan, uint64_t seed, uint64_t block, uin
 constexpr uint32_t failing = UINT32_MAX;
 
 // Marks shots that fail because of their first event of leakage: mostly, one random word tells. They are found first, so that their
-// rows are not assembled, and words are drawn for several of them at a time, because the rounds of one word depend on each other.
+// rows are not assembled. Words are drawn in a loop of their own, whose iterations overlap: no branch in it is unpredictable.
 inline void mark_failing(const Plan& plan, uint64_t seed, uint64_t block, uint32_t begin, uint32_t end, uint32_t first_event, NoiseBlock& out) {
-    constexpr uint32_t at_a_time = 4, max_found = 256;
+    constexpr uint32_t at_a_time = 256;
     const int32_t* events = out.events.data();
     const int32_t first_leakage = plan.first_leakage_mechanism;
-    uint32_t found[max_found + 1];
-    uint32_t shot = begin, last_shot = UINT32_MAX;
-    for (uint32_t from = out.starts[begin]; from < out.starts[end]; from += max_found) {
-        const uint32_t to = std::min(out.starts[end], from + max_found);
+    uint32_t found[at_a_time + 1], shots[at_a_time];
+    uint64_t decisive[at_a_time];
+    uint32_t shot = begin, last_shot = end;
+    for (uint32_t from = out.starts[begin]; from < out.starts[end]; from += at_a_time) {
+        const uint32_t to = std::min(out.starts[end], from + at_a_time);
         uint32_t num_found = 0;
         for (uint32_t e = from; e < to; ++e) {
             found[num_found] = e;
             num_found += events[e - first_event] >= first_leakage;
         }
-        for (uint32_t first = 0; first < num_found; first += at_a_time) {
-            uint32_t shots[at_a_time];
-            uint64_t decisive[at_a_time], words[at_a_time];
-            for (uint32_t j = 0; j < at_a_time; ++j) {
-                const uint32_t e = found[std::min(first + j, num_found - 1)];
-                while (out.starts[shot + 1] <= e) ++shot;
-                const LeakageEntry& entry = plan.leakage_entries[static_cast<size_t>(events[e - first_event] - first_leakage)];
-                decisive[j] = shot == last_shot ? 0 : entry.decisive;  // later events of a shot decide nothing
-                shots[j] = last_shot = shot;
-            }
-            for (uint32_t j = 0; j < at_a_time; ++j) words[j] = random_words(seed, Stream::leakage, block * block_shots + shots[j], 0)[0];
-            for (uint32_t j = 0; j < at_a_time; ++j)
-                if ((words[j] & decisive[j]) != 0) out.counts[shots[j]] = failing;
+        for (uint32_t k = 0; k < num_found; ++k) {
+            while (out.starts[shot + 1] <= found[k]) ++shot;
+            const auto entry = static_cast<size_t>(events[found[k] - first_event] - first_leakage);
+            decisive[k] = shot == last_shot ? 0 : plan.leakage_entries[entry].decisive;  // later events of a shot decide nothing
+            shots[k] = last_shot = shot;
+        }
+        for (uint32_t k = 0; k < num_found; ++k) {
+            const uint64_t word = random_words(seed, Stream::leakage, block * block_shots + shots[k], 0)[0];
+            out.counts[shots[k]] |= (word & decisive[k]) != 0 ? failing : 0;
         }
     }
 }

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "base/argument_checks.h"
-#include "bindings/arrays.h"
 #include "bindings/bindings.h"
-#include "bindings/gil.h"
-#include "bindings/list_caster.h"
+#include "bindings/python/arrays.h"
+#include "bindings/python/gil.h"
+#include "bindings/python/list_caster.h"
 #include "device/device_plan.h"
-#include "kernels/plan_image.h"
+#include "kernels/launch/plan_image.h"
 
 namespace nb = nanobind;
 
@@ -85,7 +85,7 @@ std::vector<std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, bool, bool>> imag
 
 void run_on_host(const std::string& kernel, const snc::InputArray<uint8_t>& job, uint32_t round, uint32_t num_teams, uint32_t row_words,
                  uint32_t team_size, bool in_shared, bool reversed) {
-    snc::require(job.shape(0) == sizeof(snc::Job), "The job must have " + std::to_string(sizeof(snc::Job)) + " bytes.");
+    snc::require(job.shape(0) == sizeof(snc::Job), "The job must have ", sizeof(snc::Job), " bytes.");
     snc::Job copy;
     std::memcpy(&copy, job.data(), sizeof copy);
     const WithoutGil released;

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "cpu/kernels.h"
-#include "kernels/leakage_scripts.h"
-#include "kernels/philox.h"
+#include "kernels/shared/leakage_scripts.h"
+#include "kernels/shared/philox.h"
 
 namespace snc::SNC_ISA {
 

@@ -7,7 +7,7 @@
 #include "base/argument_checks.h"
 #include "base/interruption.h"
 #include "device/device_steps.h"
-#include "kernels/plan_image.h"
+#include "kernels/launch/plan_image.h"
 #include "simulation/path_simulation.h"
 
 namespace snc {

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "base/memory.h"
-#include "kernels/leakage.h"
-#include "kernels/rotation_term.h"
+#include "kernels/shared/leakage.h"
+#include "kernels/shared/rotation_term.h"
 #include "plan/row_table.h"
-#include "steps/operation.h"
-#include "steps/simulation_steps.h"
+#include "plan/steps/operation.h"
+#include "plan/steps/simulation_steps.h"
 
 namespace snc {
 

@@ -19,20 +19,21 @@ __all__ = ["Chains", "LowAnchor", "Profile", "burn_in", "chains_of", "profile_of
 
 _SEGMENTS = (1 / 4, 3 / 8)
 _LEAST_SWEEPS = 48
-"""To leave out in any case: chains begin at fault sets from stronger noise, with too many members."""
+"""So many sweeps are always left out: chains begin at sets of stronger noise, with too many members."""
 
 _AGREEMENT = 2.5
 """Standard errors by which a segment may differ from the last half of the sweeps."""
 
 _LEAST_RENEWED = 0.5
-"""Of the chains of each level, for the search to end."""
+"""The search may end when at least this part of the chains of each level is renewed."""
 
 _PATIENCE = 8
-"""Times the square of the number of levels: sweeps after which chains count that were not renewed."""
+"""After so many times the square of the number of levels, in sweeps, it may end without that."""
 
 _DEPENDENT_SWEEPS = 10
 _LEAST_SHARE = 0.05
-"""Of fault sets that were enumerated among those of the chains, for the exact sum to anchor rates."""
+"""The exact sum over the lightest fault sets anchors rates if at least this part of the chains' sets is among
+them."""
 
 
 @dataclass(frozen=True)

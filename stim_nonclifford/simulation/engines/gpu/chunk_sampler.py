@@ -27,7 +27,7 @@ MAX_TABLE_BITS = 10
 
 
 class Results(IntEnum):
-    """The results that are computed from the outputs of kept shots; see ``kernels/job.h``."""
+    """The results that are computed from the outputs of kept shots; see ``native/kernels/launch/job.h``."""
 
     PATTERNS = 0
     ERRORS = 1
@@ -159,7 +159,7 @@ class ChunkSampler:
         """
         if self._plan.simulate is None or counters[_CONSTANTS["queued"]] > self.sizes.queue:
             return False
-        # See `waiting_limit` in kernels/tree_walk.h.
+        # See `waiting_limit` in native/kernels/simulation/tree_walk.h.
         waiting = [
             int(counters[_CONSTANTS["first_waiting"] + k * _CONSTANTS["counters_per_round"]])
             for k in range(self._rounds)

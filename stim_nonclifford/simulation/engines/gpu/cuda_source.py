@@ -117,14 +117,14 @@ def cuda_source(kernel: KernelLaunch) -> str:
         "LEAKS": str(kernel.leaks).lower(),
     }
     lines = [f"#define SNC_{name} {value}" for name, value in definitions.items()]
-    return "\n".join([*lines, _with_includes(f"{kernel.name}.cu", set())])
+    return "\n".join([*lines, _with_includes(f"kernels/{kernel.name}.cu", set())])
 
 
 @cache
 def _text(name: str) -> str:
     import importlib.resources  # slow to import, and only needed here
 
-    return (importlib.resources.files("stim_nonclifford") / "kernels" / name).read_text(encoding="utf-8")
+    return (importlib.resources.files("stim_nonclifford") / "native" / name).read_text(encoding="utf-8")
 
 
 def _with_includes(name: str, included: set[str]) -> str:

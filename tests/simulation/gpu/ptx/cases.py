@@ -22,7 +22,7 @@ from tests.support.engines.engine_cases import DEEP, FIXED, plans_of
 from tests.support.oracle.random_circuits import seeded_circuits
 
 from .comparison import Comparison, compared
-from .device import Properties
+from .machine.device import Properties
 
 __all__ = ["CASES", "OPTIONS", "WIDE_CASES", "Case", "fixed_plans", "random_cases"]
 

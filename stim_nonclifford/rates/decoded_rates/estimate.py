@@ -42,7 +42,9 @@ _SLOWER = 4
 _REPEATED, _FEWEST_REPEATED = 1024, 64
 """Detection events that all decoders are asked about once more, and each of them; half as many at least."""
 
-_GROWTH = 1.4
+_LEAST_GROWTH, _MOST_GROWTH = 0.05, 0.2
+"""Limits of the part by which sweeps or plain shots grow before it is seen whether they suffice."""
+
 _FEWEST_FAILURES = 100
 _FEWEST_SWEEPS = 32
 """Before so many, the columns have not been looked at."""
@@ -154,11 +156,22 @@ class _Family:
             is_known = self._profile is not None and bool(np.isfinite(self._profile.variances).all())
             if not is_counted or (self._needs_ladder and not is_known):
                 raise ResourceLimitError(
-                    f"max_seconds={self._goal.max_seconds:g} ended the search before all levels of noise had"
-                    " been looked at. Allow more time."
+                    f"max_seconds={self._goal.max_seconds:g} ended the search {self._reached(is_counted)}."
+                    " Allow several times as much, or count errors: sinter collect, or SoftDecodingSampler."
                 ) from None
         check_answers(self._tests, self._name)
         return self._findings().results()
+
+    def _reached(self, is_counted: bool) -> str:
+        """How far a search came that ended before rates were known."""
+        if not is_counted:
+            return "while plain shots were being counted"
+        if self._ladder is None:
+            return "while levels of weaker noise were being set up"
+        sweeps, levels = self._ladder.sweeps, len(self._ladder.levels)
+        if sweeps < _FEWEST_SWEEPS:
+            return f"after {sweeps} of at least {_FEWEST_SWEEPS} sweeps through {levels} levels of noise"
+        return f"after {sweeps} sweeps, when most chains of a level still had a common ancestor"
 
     @property
     def _name(self) -> str:
@@ -266,21 +279,21 @@ class _Family:
                 self._report_profile(profile)
                 targets = [ladder.stops_at[stop] for stop in self._stop_of.values()]
                 targets += [k for k, level in enumerate(ladder.levels) if level.least_gap is not None]
-                worst = float(profile.variances[targets].max()) * profile.error_factor**2
-                if not chains.have_settled(ladder.sweeps):
-                    break
-                if worst <= self._goal.relative_error**2:
+                worst = float(profile.variances[targets].max())
+                wanted = (self._goal.relative_error / profile.error_factor) ** 2
+                if worst <= wanted:
                     return
                 costs["plain"] = anchor.shots * (1 + anchor.mean_events)
                 costs["chains"] = float(
                     (ladder.decided * (1 + np.array(ladder.sizes).mean(axis=(0, 2)))).sum()
                 )
                 of_counts = profile.count_variance
-                of_chains = max(float(profile.variances[targets].max()) - of_counts, 0.0)
+                of_chains = max(worst - of_counts, 0.0)
                 if of_counts / costs["plain"] <= of_chains / costs["chains"]:
                     break
-                anchor.take(int(anchor.shots * (_GROWTH - 1)), self._rng, self._deadline.check)
-            sweeps = math.ceil(ladder.sweeps * (_GROWTH - 1))
+                more = _growth(of_counts, wanted - of_chains)
+                anchor.take(math.ceil(anchor.shots * more), self._rng, self._deadline.check)
+            sweeps = math.ceil(ladder.sweeps * _growth(of_chains, wanted - of_counts))
 
     def _run(self, ladder: Ladder, sweeps: int) -> None:
         is_first = not ladder.sweeps
@@ -372,3 +385,8 @@ class _Family:
             kept=self._kept,
             seconds=self._deadline.seconds,
         )
+
+
+def _growth(variance: float, wanted: float) -> float:
+    """By what part to go on with something, for its variance to come down to what is wanted."""
+    return min(max(variance / wanted - 1, _LEAST_GROWTH), _MOST_GROWTH) if wanted > 0 else _MOST_GROWTH

@@ -29,7 +29,10 @@ template <typename Layout, bool tables_in_shared>
 void run_noise(const HostLaunch& launch, const Job& job) {
     const uint64_t bytes = NoiseTables<Layout, tables_in_shared>::bytes(*job.plan) +
                            BlockLists<typename StoredMechanism<tables_in_shared>::Type>::bytes(job.event_capacity);
-    for_each_team<noise_team_size>(launch, bytes, [&](auto& team) { noise_kernel<Layout, tables_in_shared>(team, job); });
+    for_each_team<noise_team_size>(launch, bytes, [&](auto& team) {
+        if (job.plan->has_leakage != 0) return noise_kernel<Layout, tables_in_shared, true>(team, job);
+        noise_kernel<Layout, tables_in_shared, false>(team, job);
+    });
 }
 template <typename Layout>
 void run_noise(const HostLaunch& launch, const Job& job) {

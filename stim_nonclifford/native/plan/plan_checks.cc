@@ -64,8 +64,10 @@ void check_leakage(const PlanArrays& plan) {
     require_range(plan.leakage_always, 0, num_items, "leakage_always");
     require(plan.leakage_entries.size() <= plan.sites.size(), "leakage_entries must be mechanisms.");
     const size_t first = plan.sites.size() - plan.leakage_entries.size();
+    int32_t other_site = -1;
+    for (size_t k = 0; k < first; ++k) other_site = std::max(other_site, plan.sites[k]);
     for (size_t k = first; k < plan.sites.size(); ++k) {
-        require(plan.sites[k] >= 0 && plan.effects[k].empty(), "leakage_entries must have sites, and effects without bits.");
+        require(plan.sites[k] > other_site && plan.effects[k].empty(), "leakage_entries must have sites after all others, and effects without bits.");
         require(plan.leakage_items[static_cast<size_t>(plan.leakage_entries[k - first])].kind == leakage_change,
                 "leakage_entries must be changes.");
     }

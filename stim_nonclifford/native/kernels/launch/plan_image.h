@@ -1,7 +1,7 @@
 // A plan in one piece of memory, as the device kernels read it. Made by `native/device/device_plan.cc`.
 #pragma once
 
-#include "kernels/shared/noise_draws.h"
+#include "kernels/shared/leakage.h"
 #include "kernels/shared/rotation_term.h"
 
 namespace snc {
@@ -73,6 +73,11 @@ struct PlanImage {
     uint64_t sites;              // int32[num_mechanisms]
     TableImage effects;          // [num_mechanisms]
     TableImage coins;            // [num_coins]
+    // Leakage, as in LeakageTables.
+    int32_t first_leakage_mechanism;
+    uint32_t has_leakage, num_leakage_always, num_script_qubits;
+    uint64_t leakage_items, leakage_entries, leakage_always, leakage_final_checks;
+    TableImage leakage_rows;     // [rows of leakage_final_checks]
     uint64_t zero_outputs;       // uint64[output_words]: flipped by the outcomes of signature 0, if fixed
     uint64_t steps;              // Step[num_steps]
     uint64_t rotations;          // Rotation[num_rotations]
@@ -85,6 +90,11 @@ struct PlanImage {
     // The number of words of a row that is kept in registers; 0 if rows are in memory.
     SNC_HOST_DEVICE uint32_t register_words() const {
         return row_words <= max_narrow_words && effects.are_lists == 0 && coins.are_lists == 0 ? row_words : 0;
+    }
+
+    SNC_HOST_DEVICE LeakageTables leakage() const {
+        return {array<LeakageItem>(leakage_items), array<LeakageEntry>(leakage_entries), array<int32_t>(leakage_always),
+                array<int32_t>(leakage_final_checks), first_leakage_mechanism, num_leakage_always, num_script_qubits};
     }
 
     template <typename T>

@@ -72,11 +72,20 @@ struct RegisterRow {
     SNC_HOST_DEVICE void flip_coin(const PlanImage& plan, uint32_t coin) {
         flip(plan, plan.array<uint64_t>(plan.coins.words), coin);
     }
+    SNC_HOST_DEVICE void flip_leakage(const PlanImage& plan, uint32_t number) {
+        flip(plan, plan.array<uint64_t>(plan.leakage_rows.words), number);
+    }
     // The words from number `first` on, `count` of them, or-ed. Indices are known when this is compiled.
     SNC_HOST_DEVICE uint64_t any(uint32_t first, uint32_t count) const {
         uint64_t result = 0;
         for (uint32_t w = 0; w < num_words; ++w) result |= w >= first && w < first + count ? words[w] : 0;
         return result;
+    }
+    SNC_HOST_DEVICE bool is_set(uint32_t bit) const {
+        uint64_t result = 0;
+        // No comparison of w with the number of the word: the compiler would make it an index, and the row would be in memory.
+        for (uint32_t w = 0; w < num_words; ++w) result |= bit - 64 * w < 64 ? words[w] >> (bit - 64 * w) & 1 : 0;
+        return result != 0;
     }
     SNC_HOST_DEVICE uint64_t word(uint32_t k) const {
         uint64_t result = 0;
@@ -113,11 +122,13 @@ struct RegisterRow<0> {
         flip(plan, plan.effects, mechanism);
     }
     SNC_HOST_DEVICE void flip_coin(const PlanImage& plan, uint32_t coin) { flip(plan, plan.coins, coin); }
+    SNC_HOST_DEVICE void flip_leakage(const PlanImage& plan, uint32_t number) { flip(plan, plan.leakage_rows, number); }
     SNC_HOST_DEVICE uint64_t any(uint32_t first, uint32_t count) const {
         uint64_t result = 0;
         for (uint32_t w = first; w < first + count; ++w) result |= word(w);
         return result;
     }
+    SNC_HOST_DEVICE bool is_set(uint32_t bit) const { return (word(bit / 64) >> (bit % 64) & 1) != 0; }
     SNC_HOST_DEVICE uint64_t word(uint32_t k) const { return words[uint64_t{k} * block_shots]; }
 };
 

@@ -6,6 +6,7 @@
 
 #include "kernels/launch/kept_shots.h"
 #include "kernels/noise/noise_memory.h"
+#include "kernels/shared/leakage_scripts.h"
 
 namespace snc {
 
@@ -15,7 +16,7 @@ struct EventFreeShots {
     bool are_kept;    // if not listed: they count as kept, and are discarded otherwise
 };
 
-// Without coins, all shots without events have the constant row. Often nothing has to be done for them but to count them.
+// Without coins and without leakage that may happen to every shot, all shots without events have the constant row. Often nothing has to be done for them but to count them.
 template <typename Tables>
 SNC_HOST_DEVICE EventFreeShots event_free_shots(const Job& job, const PlanImage& plan, const Tables& tables) {
     const auto& layout = tables.layout;
@@ -28,11 +29,11 @@ SNC_HOST_DEVICE EventFreeShots event_free_shots(const Job& job, const PlanImage&
     const bool is_decided = checks != 0 || (plan.zero_is_fixed != 0 && signature == 0);
     const bool are_kept = checks == 0 && plan.zero_is_kept != 0;
     const bool leave_outputs = are_kept && (outputs != 0 || job.results == static_cast<uint64_t>(Results::rows));
-    return {plan.num_coins != 0 || !is_decided || leave_outputs, are_kept};
+    return {plan.num_coins != 0 || plan.num_leakage_always != 0 || !is_decided || leave_outputs, are_kept};
 }
 
 // The parts of a plan, of a job and of shared memory that the sections below use.
-template <typename Layout, bool tables_in_shared>
+template <typename Layout, bool tables_in_shared, bool leaks>
 struct BlockNoise {
     using Mechanism = typename StoredMechanism<tables_in_shared>::Type;
     using Row = RegisterRow<Layout::register_words>;
@@ -88,6 +89,10 @@ struct BlockNoise {
     // The mechanism of event e of the block, if it found no room: it is drawn again.
     SNC_HOST_DEVICE uint32_t mechanism_again(uint32_t e) const {
         return mechanism_of_word(random_word(seed, Stream::events, block, e));
+    }
+
+    SNC_HOST_DEVICE uint32_t mechanism_of_event(uint32_t e, uint32_t num_stored) const {
+        return e < num_stored ? uint32_t{lists.mechanisms[e]} : mechanism_again(e);
     }
 
     // Where the events of each shot start.
@@ -149,10 +154,7 @@ struct BlockNoise {
     SNC_HOST_DEVICE void apply_events(Row& row, uint32_t begin, uint32_t end, uint32_t num_stored) const {
         if (has_sites) {
             const auto* sites = plan.array<int32_t>(plan.sites);
-            const auto mechanism = [&](uint32_t event) {
-                const uint32_t e = begin + event;
-                return e < num_stored ? uint32_t{lists.mechanisms[e]} : mechanism_again(e);
-            };
+            const auto mechanism = [&](uint32_t event) { return mechanism_of_event(begin + event, num_stored); };
             SNC_NOT_UNROLLED
             for (uint32_t event = 0; event < end - begin; ++event)
                 if (!site_is_used(sites, event, mechanism)) row.flip(plan, tables.effects, mechanism(event));
@@ -180,6 +182,28 @@ struct BlockNoise {
         for (uint32_t e = begin; e < stored_end; ++e) row.flip(plan, tables.effects, lists.mechanisms[e]);
     }
 
+    // Whether any of events [begin, end) of the block is one of leakage, or every shot has some.
+    SNC_HOST_DEVICE bool has_leakage(uint32_t begin, uint32_t end, uint32_t num_stored) const {
+        bool found = plan.num_leakage_always != 0;
+        SNC_NOT_UNROLLED
+        for (uint32_t e = begin; e < end; ++e)
+            found = found || mechanism_of_event(e, num_stored) >= static_cast<uint32_t>(plan.first_leakage_mechanism);
+        return found;
+    }
+
+    // XORs into the row of a shot what its leakage flips. Returns whether the shot fails a check: then its row may be wrong.
+    SNC_HOST_DEVICE bool add_leakage(Row& row, uint32_t begin, uint32_t end, uint32_t num_stored, uint32_t shot, ScriptStates states) const {
+        const auto* sites = plan.array<int32_t>(plan.sites);
+        const auto mechanism = [&](uint32_t event) { return mechanism_of_event(begin + event, num_stored); };
+        const auto acting = [&](uint32_t event) {
+            const auto number = static_cast<int32_t>(mechanism(event));
+            return number < plan.first_leakage_mechanism || site_is_used(sites, event, mechanism) ? -1 : number;
+        };
+        const auto is_set = [&](uint32_t check) { return row.is_set(check); };
+        const auto flip = [&](int32_t number) { row.flip_leakage(plan, static_cast<uint32_t>(number)); };
+        return follow_leakage(plan.leakage(), states, seed, block * block_shots + shot, end - begin, acting, is_set, flip);
+    }
+
     // Finishes or queues the listed shots.
     template <typename Team>
     SNC_HOST_DEVICE void finish_shots(Team& team, uint32_t num_stored, Finished& finished) {
@@ -190,12 +214,21 @@ struct BlockNoise {
             const uint32_t shot = is_shot ? lists.order[k] : 0;
             Row row;
             row.start(job, tables.constant(), layout.row_words(), team.index(), k);
+            bool fails = false;
             if (is_shot) {
-                apply_events(row, lists.starts[shot], lists.starts[shot + 1], num_stored);
+                const uint32_t begin = lists.starts[shot], end = lists.starts[shot + 1];
+                apply_events(row, begin, end, num_stored);
                 if (has_coins)
                     for_each_flipped_coin(plan.num_coins, seed, block, shot, [&](uint32_t coin) { row.flip_coin(plan, coin); });
+                if constexpr (leaks) {
+                    if (has_leakage(begin, end, num_stored)) {
+                        // After the coins, so that checks are final.
+                        uint16_t* states = job.script_states + uint64_t{team.index()} * plan.num_script_qubits * block_shots + k;
+                        fails = add_leakage(row, begin, end, num_stored, shot, {states, block_shots});
+                    }
+                }
             }
-            const bool passes = is_shot && row.any(0, check_words) == 0;
+            const bool passes = is_shot && !fails && row.any(0, check_words) == 0;
             const bool is_zero = is_fixed && row.any(check_words, signature_words) == 0;
             const uint64_t number = block * block_shots + shot;
             const bool is_queued = passes && !is_zero;
@@ -211,9 +244,10 @@ struct BlockNoise {
     }
 };
 
-template <typename Layout, bool tables_in_shared, typename Team>
+// `leaks`: whether the plan has leakage. The kernels of other plans need not have room for it.
+template <typename Layout, bool tables_in_shared, bool leaks, typename Team>
 SNC_HOST_DEVICE void noise_kernel(Team& team, const Job& job) {
-    BlockNoise<Layout, tables_in_shared> noise(team, job);
+    BlockNoise<Layout, tables_in_shared, leaks> noise(team, job);
     const uint64_t blocks_begin = job.first_shot / block_shots;
     const uint64_t num_blocks = (job.end_shot + block_shots - 1) / block_shots - blocks_begin;
     Finished finished(job);

@@ -116,9 +116,9 @@ class ChunkSampler:
         self._error_rows: Array = xp.empty((sizes.errors, words), dtype=np.uint64)
         self._rows: Array = xp.empty((sizes.rows, words), dtype=np.uint64)
         self._kept: Array = xp.empty(sizes.rows, dtype=np.uint8)
-        self._wide_rows: Array = xp.empty(
-            plan.noise.num_teams * plan.wide_row_words * BLOCK_SHOTS, dtype=np.uint64
-        )
+        block_places = plan.noise.num_teams * BLOCK_SHOTS
+        self._wide_rows: Array = xp.empty(block_places * plan.wide_row_words, dtype=np.uint64)
+        self._script_states: Array = xp.empty(block_places * plan.script_qubits, dtype=np.uint16)
 
     @staticmethod
     def bytes_per_queued_shot(plan: DevicePlan) -> int:
@@ -256,6 +256,7 @@ class ChunkSampler:
         arrays = {
             "plan": plan.image,
             "wide_rows": self._wide_rows,
+            "script_states": self._script_states,
             "counters": self._counters,
             "queue_shots": self._queue_shots,
             "queue_rows": self._queue_rows,

@@ -6,6 +6,8 @@ import contextlib
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cache, partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,6 +25,10 @@ from .search.mechanisms import mechanisms_of
 from .search.two_searches import TwoSearches, decided_by_faults
 from .short_count import saying_what_counts_tell
 from .wrong_tool import WrongToolError, cause_of
+
+if TYPE_CHECKING:
+    from .budget.basis import BudgetBasis
+    from .budget.table import ErrorBudget, Grouping
 
 __all__ = ["PlannedCircuit", "estimate_rates", "exploration_of", "families_of", "rate_of"]
 
@@ -149,8 +155,6 @@ def estimate_rates(
         threads: Number of threads.
         progress: Whether to print what is under way to stderr.
     """
-    from .budget.basis import BudgetBasis  # SciPy's sparse matrices take as long to import as this package
-
     plans = [circuit.plan() for circuit in circuits]
     results: list[LogicalErrorRate | None] = [None] * len(plans)
     for family in families_of(plans):
@@ -164,10 +168,22 @@ def estimate_rates(
         with asked, counts:
             known = _searched([plans[k] for k in family], limits, seed, threads, progress)
         for place, k in enumerate(family):
-            basis = BudgetBasis(known, place, circuits[k].compiled, plans[k])
+            basis = cache(partial(_budget_basis, known, place, circuits[k].compiled, plans[k]))
             rate = rate_of(known, place, plans[k].num_outputs)
-            results[k] = replace(rate, asked_relative_error=limits.relative_error, _budget=basis.budget)
+            results[k] = replace(rate, asked_relative_error=limits.relative_error, _budget=partial(_budget, basis))
     return [result for result in results if result is not None]
+
+
+def _budget_basis(
+    known: Exploration | TwoSearches, circuit: int, compiled: CompiledCircuit, plan: SamplingPlan
+) -> BudgetBasis:
+    from .budget.basis import BudgetBasis  # SciPy's sparse matrices take as long to import as this package
+
+    return BudgetBasis(known, circuit, compiled, plan)
+
+
+def _budget(basis: Callable[[], BudgetBasis], by: Grouping) -> ErrorBudget:
+    return basis().budget(by)
 
 
 def rate_of(known: Exploration | TwoSearches, circuit: int, num_observables: int) -> LogicalErrorRate:

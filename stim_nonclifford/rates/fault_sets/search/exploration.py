@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -15,13 +16,14 @@ from ....simulation.engines.random_streams import Stream
 from ....simulation.plan import SamplingPlan
 from ..interval import interval_of_weighted_sum
 from ..wrong_tool import refuse
-from .costs import DrawSteps, laws_for, of_draws, of_enumeration, of_join, of_laws, of_list, of_pairs
+from .composed import CELL, COMPOSED, Composition
+from .costs import DrawSteps, laws_for, of_composed, of_draws, of_enumeration, of_join, of_laws, of_list, of_pairs
 from .laws import Floats, KeyValues
 from .limits import Limits
-from .mechanisms import Mechanisms
+from .mechanisms import MAX_WEIGHT, Mechanisms, packed_words, study_of
 from .samples import SampledWeight
 from .strata import CircuitTotals, ExactWeight, Outlook, Stratum, Sums
-from .study import MAX_WEIGHT, study_of
+
 
 __all__ = ["Exploration"]
 
@@ -114,7 +116,6 @@ class Exploration:
         self._round = 0
         self._listed: dict[int, float] = {}
         self._known_sums: dict[tuple[int, int, float], tuple[int, Sums]] = {}
-        self._known_outlooks: dict[int, tuple[tuple[int, tuple[float, ...]], list[Outlook]]] = {}
 
     @property
     def seconds(self) -> float:
@@ -211,7 +212,6 @@ class Exploration:
         for stratum in self.strata:
             if isinstance(stratum, SampledWeight):
                 stratum.limit(*self._most_of(stratum.weight))
-        self._known_outlooks.clear()
 
     def draw(self, stratum: SampledWeight, density: float) -> None:
         """Adds draws, on average so many for each unit of odds."""
@@ -286,7 +286,28 @@ class Exploration:
         most, partners = self._most_of(weight)
         half_masses = float(masses[left]), float(masses[right])
         expected = self.next_passing_odds(weight)
-        return SampledWeight(self.odds, most, (left, right), half_masses, partners, expected)
+        composition = self._composition(weight)
+        return SampledWeight(self.odds, most, (left, right), half_masses, partners, expected, composition)
+
+    def _composition(self, weight: int) -> Composition | None:
+        """How sets of a weight are composed of smaller ones that pass, if these are known and differ in keys."""
+        halves = halves_of(weight)
+        is_known = weight in COMPOSED and self.num_exact > max(halves)
+        if self._passing_only or not is_known or self.mechanisms.target.any():
+            return None
+        left, right = (self.exact(half).passing(0) for half in halves)
+        checks = packed_words(self.mechanisms.checks)
+        return Composition(halves, (left, right), checks) if left and right else None
+
+    def compose(self, stratum: SampledWeight, draws: int) -> None:
+        """Adds a sample of composed sets, of so many halves of each kind."""
+        self._report(f"weight {stratum.weight}: {draws:.3g} x {CELL} unions of sets that pass")
+        while not (found := self._joined(stratum, draws, CELL))["is_complete"]:
+            draws = max(CELL, draws // 8)
+        cost = of_composed(draws, found["sets"], found["candidates"])
+        self._spend(stratum, cost)
+        self._evaluate()
+        stratum.add_composed(draws, found, self.values.kept, cost)
 
     def _most_of(self, weight: int) -> tuple[Floats, float]:
         """Bounds on all sets of a weight that pass, and on the part of all halves that complete a half."""
@@ -298,22 +319,9 @@ class Exploration:
 
     def join(self, stratum: SampledWeight, halves: int) -> None:
         """Adds a join of so many halves of each kind."""
-        left, right = halves_of(stratum.weight)
-        ratios = self.odds / self.odds[0]
         while True:
             self._report(f"weight {stratum.weight}: {halves:.3g} x {halves:.3g} joins")
-            self._round += 1
-            found = self.study.join(
-                left,
-                right,
-                halves,
-                self.seed,
-                self._round,
-                int(self.limits.most_sets_of_join),
-                ratios.ravel(),
-                len(ratios),
-                self.limits.kept_only,
-            )
+            found = self._joined(stratum, halves)
             self._spend(stratum, of_join(halves, found["sets"], found["candidates"]))
             if found["sets"] > MAX_PASSING * halves**2:
                 part = found["sets"] / halves**2
@@ -324,6 +332,21 @@ class Exploration:
             halves = max(1000, halves // 8)
         self._evaluate()
         stratum.add_join(halves, found, self.values.kept)
+
+    def _joined(self, stratum: SampledWeight, halves: int, closed_cell: int = 0) -> dict[str, Any]:
+        ratios = self.odds / self.odds[0]
+        self._round += 1
+        return self.study.join(
+            *halves_of(stratum.weight),
+            halves,
+            self.seed,
+            self._round,
+            int(self.limits.most_sets_of_join),
+            ratios.ravel(),
+            len(ratios),
+            self.limits.kept_only,
+            closed_cell,
+        )
 
     def list_keys(self, stratum: SampledWeight, number: int) -> None:
         """Lists all sets with the keys that make most of a weight's variance, and begins its sample anew."""
@@ -441,12 +464,8 @@ class Exploration:
 
     def outlooks(self, stratum: SampledWeight) -> list[Outlook]:
         """What more draws of a weight would bring, for each circuit."""
-        rates = [self._rate_that_matters(c) for c in range(len(self.odds))]
-        place, state = stratum.weight, (stratum.rounds, tuple(rates))
-        if self._known_outlooks.get(place, (None, None))[0] != state:
-            found = [stratum.outlook(c, self.values, rate) for c, rate in enumerate(rates)]
-            self._known_outlooks[place] = state, found
-        return self._known_outlooks[place][1]
+        circuits = range(len(self.odds))
+        return [stratum.outlook(c, self.values, self._rate_that_matters(c)) for c in circuits]
 
     def _rate_that_matters(self, circuit: int) -> float:
         """About the logical error rate; 0 where the error of P(kept) adds nothing to its own."""

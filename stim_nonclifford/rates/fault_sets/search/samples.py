@@ -22,6 +22,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
+from .composed import CELL, Composition
 from .laws import Floats, KeyValues
 from .strata import Keys, Outlook, Sums, sum_of_products
 
@@ -81,6 +82,7 @@ class SampledWeight:
         half_masses: e_a and e_b, with e_k the sum of the odds of all sets of k mechanisms.
         partners: An upper bound on the part of all halves with which a half makes a set that passes.
         expected: About the sum of the odds of all sets that pass, as far as smaller weights tell.
+        composition: How composed sets are sampled, apart from the others; None: they are not.
 
     Attributes:
         keys: The keys of the sets that can be kept.
@@ -101,6 +103,7 @@ class SampledWeight:
         half_masses: tuple[float, float],
         partners: float = 1.0,
         expected: float = 0.0,
+        composition: Composition | None = None,
     ) -> None:
         self.weight = sum(halves)
         self.scale = half_masses[0] * half_masses[1] / math.comb(self.weight, halves[0])
@@ -112,7 +115,12 @@ class SampledWeight:
         self._ratios = np.zeros((0, len(odds)))
         self._largest_ratio = np.ones(len(odds))
         self._rounds: list[_Round] = []
+        self.composition = composition
+        self._composed: list[_Round] = []
+        self._cost_of_composed = 0.0
         self.rounds = 0
+        self._outlooks: dict[tuple[int, float], Outlook] = {}
+        self._heavy: tuple[npt.NDArray[np.uint32], Floats] | None = None
         self.cost = 0.0
         self._listed_keys: Keys = np.zeros(0, dtype=np.uint32)
         self._listed_odds = np.zeros((0, len(odds)))
@@ -120,16 +128,22 @@ class SampledWeight:
     def limit(self, most: Floats, partners: float) -> None:
         """Takes bounds that became known since; arguments as above."""
         self._most, self._partners = most, partners
+        self._outlooks.clear()
+
+    def _begin_round(self) -> None:
+        self.rounds += 1
+        self._outlooks.clear()
+        self._heavy = None
 
     def begin_anew(self, members: npt.NDArray[np.uint32], keys: Keys) -> None:
-        """Drops what was found by chance, and takes all sets of further keys.
+        """Drops what was found by chance, and takes all sets of further keys. The others are not composed apart.
 
         Args:
             members: uint32, shape (sets, weight).
             keys: Their keys, shape (sets,).
         """
-        self.rounds += 1
-        self._rounds = []
+        self._begin_round()
+        self._rounds, self._composed, self.composition = [], [], None
         self.cost = 0.0
         self.sets = self.candidates = 0
         listed = ~self.is_sampled
@@ -144,6 +158,8 @@ class SampledWeight:
 
         Keys that were found seldom may have been found by chance, and count less.
         """
+        if self._heavy is not None:
+            return self._heavy
         keys, first, inverse, counts = np.unique(
             self.keys, return_index=True, return_inverse=True, return_counts=True
         )
@@ -153,7 +169,8 @@ class SampledWeight:
         order = order[variances[order] > 0]
         total = variances.sum() or 1.0
         shares = np.cumsum(variances[order] * (1 - 0.5 / counts[order])) / total
-        return self.members[first[order]], shares
+        self._heavy = self.members[first[order]], shares
+        return self._heavy
 
     @property
     def has_list(self) -> bool:
@@ -177,7 +194,7 @@ class SampledWeight:
             spacing: See above.
             kept: For each key of the study the probability of being kept.
         """
-        self.rounds += 1
+        self._begin_round()
         begin = len(self.keys)
         stored, passing = self._add(members.reshape(-1, self.weight), keys, kept)
         self.draws += len(keys)
@@ -189,7 +206,7 @@ class SampledWeight:
 
     def add_join(self, halves: int, found: dict[str, npt.NDArray[np.uint32]], kept: Floats) -> None:
         """Adds what ``FaultSetStudy.join`` found with so many halves of each kind; ``kept`` as above."""
-        self.rounds += 1
+        self._begin_round()
         begin = len(self.keys)
         stored, passing = self._add(found["members"].reshape(-1, self.weight), found["keys"], kept)
         self.sets += int(found["sets"]) - len(found["keys"])
@@ -213,6 +230,26 @@ class SampledWeight:
             )
         )
 
+    def add_composed(self, draws: int, found: dict[str, npt.NDArray[np.uint32]], kept: Floats, cost: float) -> None:
+        """Adds what ``FaultSetStudy.join`` found among so many halves of each kind that pass, at a cost."""
+        assert self.composition is not None
+        self._begin_round()
+        keys, members = found["keys"], found["members"].reshape(-1, self.weight)
+        stored = kept[keys] > 0
+        part = slice(len(self.keys), len(self.keys) + int(np.count_nonzero(stored)))
+        ratios = _ratios(self._odds, members[stored]) / self.composition.splits(members[stored])[:, None]
+        self._store(members[stored], keys[stored], ratios)
+        self.draws += 2 * draws
+        self._cost_of_composed += cost
+        sides = tuple(np.unique(found[side][stored], return_inverse=True)[1] for side in ("left", "right"))
+        density = self.composition.density(draws)
+        self._composed.append(_Round(density, draws, CELL, part, sides, np.zeros(len(self._odds)), 0.0))
+
+    def _store(self, members: npt.NDArray[np.uint32], keys: Keys, ratios: Floats) -> None:
+        self._ratios = np.concatenate([self._ratios, ratios])
+        self.keys = np.concatenate([self.keys, keys])
+        self.members = np.concatenate([self.members, members])
+
     def _add(
         self, members: npt.NDArray[np.uint32], keys: Keys, kept: Floats
     ) -> tuple[npt.NDArray[np.bool_], Floats]:
@@ -223,16 +260,16 @@ class SampledWeight:
         """
         stored = (keys != _NOT_STORED) & ~np.isin(keys, self._listed_keys)
         stored[stored] = kept[keys[stored]] > 0
-        ratios, passing = [self._ratios], np.zeros(len(self._odds))
+        if self.composition is not None:
+            stored[stored] = self.composition.splits(members[stored]) == 0
+        ratios, passing = [np.zeros((0, len(self._odds)))], np.zeros(len(self._odds))
         for begin in range(0, len(keys), _CHUNK):
             part = slice(begin, begin + _CHUNK)
             chunk = _ratios(self._odds, members[part])
             passing += chunk.sum(axis=0)
             self._largest_ratio = np.maximum(self._largest_ratio, chunk.max(axis=0))
             ratios.append(chunk[stored[part]])
-        self._ratios = np.concatenate(ratios)
-        self.keys = np.concatenate([self.keys, keys[stored]])
-        self.members = np.concatenate([self.members, members[stored]])
+        self._store(members[stored], keys[stored], np.concatenate(ratios))
         self.sets += len(keys)
         return stored, passing
 
@@ -258,6 +295,16 @@ class SampledWeight:
         return max((each.halves for each in self._rounds), default=0)
 
     @property
+    def composed_draws(self) -> int:
+        """Halves of each kind of which sets were composed."""
+        return sum(each.halves for each in self._composed)
+
+    @property
+    def cost_of_composed(self) -> float:
+        """For each half of each kind."""
+        return self._cost_of_composed / self.composed_draws
+
+    @property
     def density(self) -> float:
         """Mean number of finds per unit of odds, each with what it counts."""
         return sum(each.count * each.density for each in self._rounds)
@@ -276,7 +323,7 @@ class SampledWeight:
         """The number of the left and of the right half that each set has, or of its clump and its own."""
         left, right = np.arange(len(self.keys)), np.arange(len(self.keys))
         # What a set of a join shares is named by the first set that has it.
-        for each in self._rounds:
+        for each in (*self._rounds, *self._composed):
             for numbers, side in zip((left, right), each.sides, strict=False):
                 _, first = np.unique(side, return_index=True)
                 numbers[each.part] = each.part.start + first[side]
@@ -297,12 +344,17 @@ class SampledWeight:
             kept=sum_of_products(weights, values.kept[self.keys]),
             wrong=sum_of_products(weights, values.wrong[self.keys]),
             listed=sum_of_products(weights[listed], values.wrong[self.keys[listed]]),
-            variance=outlook.variance / outlook.density**2,
-            largest=outlook.missed,
+            variance=outlook.variance / outlook.density**2 + outlook.composed[0],
+            largest=math.hypot(outlook.missed, outlook.composed[1]),
         )
 
     def outlook(self, circuit: int, values: KeyValues, rate: float) -> Outlook:
         """What more draws would bring; arguments as for ``sums``."""
+        if (circuit, rate) not in self._outlooks:
+            self._outlooks[circuit, rate] = self._outlook(circuit, values, rate)
+        return self._outlooks[circuit, rate]
+
+    def _outlook(self, circuit: int, values: KeyValues, rate: float) -> Outlook:
         ratios = self._ratios[:, circuit]
         kept, wrong = ratios * values.kept[self.keys], ratios * values.wrong[self.keys]
         residuals = wrong - rate * kept
@@ -340,7 +392,25 @@ class SampledWeight:
             told_density=told_density,
             told_event=2 * self._largest_of_find(circuit, 0),
             most=float(self._most[circuit]),
+            composed=self._of_composed(circuit, residuals, (wrong, kept)),
         )
+
+    def _of_composed(self, circuit: int, residuals: Floats, hits: tuple[Floats, ...]) -> tuple[float, float]:
+        """The variance of the part of composed sets, and what a half that was missed may have added."""
+        rounds = self._composed
+        if not rounds:
+            return 0.0, float(self._most[circuit]) if self.composition else 0.0
+        density = sum(each.density for each in rounds)
+        variance = sum(
+            sum_of_products(residuals[each.part], residuals[each.part]) + self._shared(each, residuals)
+            for each in rounds
+        )
+        enough = next((each for each in hits if self._are_enough(each, rounds)), None)
+        if enough is None:
+            event = CELL * float((self._odds[circuit] / self._odds[0]).max()) ** self.weight
+        else:
+            event = max(_largest(side, enough[each.part]) for each in rounds for side in each.sides)
+        return variance / density**2, min(event / density, float(self._most[circuit]))
 
     def _shared(self, found: _Round, values: Floats) -> float:
         """The sum of the products of the values of different sets of a round that have a half in common."""
@@ -417,9 +487,11 @@ class SampledWeight:
 
     def set_weights(self, circuit: int) -> Floats:
         """What each found set that can be kept counts: float64, shape (len(keys),)."""
-        weights = self._ratios[:, circuit] / (self.density or 1.0)
-        for each in self._rounds:
-            weights[each.part] *= each.count
+        weights = self._ratios[:, circuit].copy()
+        for rounds in (self._rounds, self._composed):
+            density = sum(each.count * each.density for each in rounds)
+            for each in rounds:
+                weights[each.part] *= each.count / density
         weights[: len(self._listed_odds)] = self._listed_odds[:, circuit]
         return weights
 

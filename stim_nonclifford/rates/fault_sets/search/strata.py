@@ -226,6 +226,7 @@ class Outlook:
         told_density: With this density there will probably be sets enough to tell how many a half may be in.
         told_event: What the event of a half will then be, about.
         most: An upper limit on what can be missed at all.
+        composed: The variance of the part that composed sets have, and what they may have missed.
     """
 
     density: float
@@ -241,6 +242,7 @@ class Outlook:
     told_density: float
     told_event: float
     most: float
+    composed: tuple[float, float] = (0.0, 0.0)
 
     @property
     def missed(self) -> float:
@@ -250,14 +252,15 @@ class Outlook:
     @property
     def error(self) -> float:
         """The square of the standard error, in which what was missed counts more."""
-        return self.variance / self.density**2 + MISSED_COUNTS * self.missed**2
+        return self.variance / self.density**2 + MISSED_COUNTS * self.missed**2 + self._of_composed(1.0)
 
     def with_draws(self, density: float) -> float:
         """The same with draws of so much more density."""
         density /= 1 + self.drawn_clumping
         total = self.density + density
         missed = self._missed(total, self.drawn_density + density)
-        return (self.variance + self.own * density) / total**2 + MISSED_COUNTS * missed**2
+        own = (self.variance + self.own * density) / total**2
+        return own + MISSED_COUNTS * missed**2 + self._of_composed(1.0)
 
     def with_joins(self, halves: int, times: int) -> float:
         """The same with so many more joins of so many halves."""
@@ -265,7 +268,16 @@ class Outlook:
         more = times * count**2 * (self.own * density + self.shared * float(halves) ** 3)
         total = self.density + times * count * density
         missed = self._missed(total, self.drawn_density)
-        return (self.variance + more) / total**2 + MISSED_COUNTS * missed**2
+        own = (self.variance + more) / total**2
+        return own + MISSED_COUNTS * missed**2 + self._of_composed(1.0)
+
+    def with_composed(self, growth: float) -> float:
+        """The same with so many times as many further composed sets as there are."""
+        return self.error - self._of_composed(1.0) + self._of_composed(1 + growth)
+
+    def _of_composed(self, growth: float) -> float:
+        variance, missed = self.composed
+        return variance / growth + MISSED_COUNTS * (missed / growth) ** 2
 
     def anew(self, share: float) -> Outlook:
         """Of the sets that are left when those with a share of the variance are listed: none is drawn yet."""

@@ -168,13 +168,13 @@ def estimate_rates(
         with asked, counts:
             known = _searched([plans[k] for k in family], limits, seed, threads, progress)
         for place, k in enumerate(family):
-            basis = cache(partial(_budget_basis, known, place, circuits[k].compiled, plans[k]))
+            budget = partial(_budget, cache(partial(_basis, known, place, circuits[k].compiled, plans[k])))
             rate = rate_of(known, place, plans[k].num_outputs)
-            results[k] = replace(rate, asked_relative_error=limits.relative_error, _budget=partial(_budget, basis))
+            results[k] = replace(rate, asked_relative_error=limits.relative_error, _budget=budget)
     return [result for result in results if result is not None]
 
 
-def _budget_basis(
+def _basis(
     known: Exploration | TwoSearches, circuit: int, compiled: CompiledCircuit, plan: SamplingPlan
 ) -> BudgetBasis:
     from .budget.basis import BudgetBasis  # SciPy's sparse matrices take as long to import as this package

@@ -7,7 +7,17 @@ the sets that may be kept, as far as that is known without their laws.
 
 from __future__ import annotations
 
-__all__ = ["DrawSteps", "laws_for", "of_composed", "of_draws", "of_enumeration", "of_join", "of_laws", "of_list", "of_pairs"]
+__all__ = [
+    "DrawSteps",
+    "laws_for",
+    "of_composed",
+    "of_draws",
+    "of_enumeration",
+    "of_join",
+    "of_laws",
+    "of_list",
+    "of_pairs",
+]
 
 _STEP = 1e-8
 _SET = 3e-8

@@ -26,7 +26,6 @@ from .mechanisms import MAX_WEIGHT
 from .samples import SampledWeight
 from .strata import MISSED_COUNTS, Outlook
 
-
 __all__ = ["ENOUGH", "Estimator"]
 
 _FIRST_SETS = 2e4
@@ -327,8 +326,10 @@ class Estimator:
     def _cheaper_with_list(self, stratum: SampledWeight, units: list[float]) -> _ListPlan | None:
         """How to list the sets of some keys, if a sample of the others is enough far sooner."""
         known = self._known
-        if not known.may_list or stratum.composition is not None or stratum.has_list or stratum.cost < _COST_OF_PILOT:
+        if not known.may_list or stratum.has_list or stratum.cost < _COST_OF_PILOT:
             return None
+        if stratum.composition is not None:
+            return None  # what makes most of the variance is composed
         best: _ListPlan | None = None
         most = _WORTH_A_LIST * self._cost_of_enough(stratum, units, 0.0)[0]
         shares = stratum.heavy_sets(known.values)[1]
@@ -376,9 +377,7 @@ class Estimator:
                 cost = times * self._cost_of_join(stratum, halves)
                 yield cost, error, partial(self._join, stratum, halves, times)
 
-    def _compositions(
-        self, stratum: SampledWeight
-    ) -> Iterator[tuple[float, _Error, Callable[[], object]]]:
+    def _compositions(self, stratum: SampledWeight) -> Iterator[tuple[float, _Error, Callable[[], object]]]:
         """The same of composed sets."""
         if stratum.composition is None:
             return

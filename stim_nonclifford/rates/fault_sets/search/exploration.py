@@ -16,14 +16,13 @@ from ....simulation.engines.random_streams import Stream
 from ....simulation.plan import SamplingPlan
 from ..interval import interval_of_weighted_sum
 from ..wrong_tool import refuse
-from .composed import CELL, COMPOSED, Composition
-from .costs import DrawSteps, laws_for, of_composed, of_draws, of_enumeration, of_join, of_laws, of_list, of_pairs
+from . import costs
+from .halves import CELL, Composition, halves_of
 from .laws import Floats, KeyValues
 from .limits import Limits
-from .mechanisms import MAX_WEIGHT, Mechanisms, packed_words, study_of
+from .mechanisms import MAX_WEIGHT, Mechanisms, study_of
 from .samples import SampledWeight
-from .strata import CircuitTotals, ExactWeight, Outlook, Stratum, Sums
-
+from .strata import CircuitTotals, ExactWeight, Outlook, Stratum, Sums, next_passing
 
 __all__ = ["Exploration"]
 
@@ -111,7 +110,7 @@ class Exploration:
         self.strata: list[Stratum] = []
         self.spent = 0.0
         self._tosses = 0
-        self._draw_steps = DrawSteps(max(2.0, self.study.branching))
+        self._draw_steps = costs.DrawSteps(max(2.0, self.study.branching))
         self._prepared = self.seconds
         self._round = 0
         self._listed: dict[int, float] = {}
@@ -153,7 +152,7 @@ class Exploration:
     def cost_of_tosses(self, keys: float) -> float:
         """What coins add to the cost of so many signatures, as far as those evaluated so far tell."""
         evaluated, laws = self.study.evaluated
-        return of_laws(keys * (laws / evaluated - 1)) if evaluated else 0.0
+        return costs.of_laws(keys * (laws / evaluated - 1)) if evaluated else 0.0
 
     @property
     def num_exact(self) -> int:
@@ -178,7 +177,7 @@ class Exploration:
         max_keys = int(self.limits.exact_keys * 2)
         seconds = part_of_time * self.seconds_left
         for_laws = max(_LEAST_SECONDS_OF_LAWS, seconds) / self.seconds_per_cost
-        max_laws = laws_for(min(self.limits.work, for_laws))
+        max_laws = costs.laws_for(min(self.limits.work, for_laws))
         found = self.study.enumerate(
             weight,
             self.odds.ravel(),
@@ -189,7 +188,9 @@ class Exploration:
             max(_LEAST_SECONDS, seconds),
             int(max_laws),
         )
-        self.spent += of_enumeration(found["steps"], found["sets"], found["candidates"], found["num_keys"])
+        self.spent += costs.of_enumeration(
+            found["steps"], found["sets"], found["candidates"], found["num_keys"]
+        )
         if not found["is_complete"]:
             return False
         # What was sampled of this weight is not needed any more.
@@ -203,7 +204,7 @@ class Exploration:
         """Evaluates the laws of new keys."""
         self.values.evaluate()
         keys, laws = self.study.evaluated
-        self.spent += of_laws(laws - keys - self._tosses)
+        self.spent += costs.of_laws(laws - keys - self._tosses)
         self._tosses = laws - keys
 
     def _tighten_bounds(self) -> None:
@@ -230,7 +231,7 @@ class Exploration:
                 max(_LEAST_SECONDS, self.seconds_left),
             )
             num_drawn = len(found["members"]) / stratum.weight
-            self._spend(stratum, of_draws(found["steps"], num_drawn))
+            self._spend(stratum, costs.of_draws(found["steps"], num_drawn))
             if found["is_complete"]:
                 break
             if self.is_out_of_time:
@@ -269,15 +270,7 @@ class Exploration:
 
     def next_passing_odds(self, weight: int) -> float:
         """The odds of all sets of a weight that pass the checks, extrapolated from the weights before."""
-        known = [(k, self.strata[k].passing(0)) for k in range(weight)]
-        # Where none were found, there may still be some.
-        found = [(k, passing) for k, passing in known if passing] or [(0, 0.0)]
-        (j, a), (k, b) = found[-2:] if len(found) > 1 else (found[-1], found[-1])
-        if not b:
-            return float(self.masses[0, weight]) * 1e-6
-        if j == k:
-            return b * float(self.masses[0, weight] / self.masses[0, k])
-        return b * min(1.0, (b / a) ** (1 / (k - j))) ** (weight - k)
+        return next_passing(self.strata[:weight], self.masses[0])
 
     def sample_of(self, weight: int) -> SampledWeight:
         """A weight of which nothing was sampled yet."""
@@ -286,25 +279,18 @@ class Exploration:
         most, partners = self._most_of(weight)
         half_masses = float(masses[left]), float(masses[right])
         expected = self.next_passing_odds(weight)
-        composition = self._composition(weight)
+        composition = None
+        if self.may_list and not self.mechanisms.target.any():
+            passing = [self.exact(k).passing(0) for k in range(self.num_exact)]
+            composition = Composition.of(weight, passing, self.mechanisms.checks)
         return SampledWeight(self.odds, most, (left, right), half_masses, partners, expected, composition)
-
-    def _composition(self, weight: int) -> Composition | None:
-        """How sets of a weight are composed of smaller ones that pass, if these are known and differ in keys."""
-        halves = halves_of(weight)
-        is_known = weight in COMPOSED and self.num_exact > max(halves)
-        if self._passing_only or not is_known or self.mechanisms.target.any():
-            return None
-        left, right = (self.exact(half).passing(0) for half in halves)
-        checks = packed_words(self.mechanisms.checks)
-        return Composition(halves, (left, right), checks) if left and right else None
 
     def compose(self, stratum: SampledWeight, draws: int) -> None:
         """Adds a sample of composed sets, of so many halves of each kind."""
         self._report(f"weight {stratum.weight}: {draws:.3g} x {CELL} unions of sets that pass")
         while not (found := self._joined(stratum, draws, CELL))["is_complete"]:
             draws = max(CELL, draws // 8)
-        cost = of_composed(draws, found["sets"], found["candidates"])
+        cost = costs.of_composed(draws, found["sets"], found["candidates"])
         self._spend(stratum, cost)
         self._evaluate()
         stratum.add_composed(draws, found, self.values.kept, cost)
@@ -322,7 +308,7 @@ class Exploration:
         while True:
             self._report(f"weight {stratum.weight}: {halves:.3g} x {halves:.3g} joins")
             found = self._joined(stratum, halves)
-            self._spend(stratum, of_join(halves, found["sets"], found["candidates"]))
+            self._spend(stratum, costs.of_join(halves, found["sets"], found["candidates"]))
             if found["sets"] > MAX_PASSING * halves**2:
                 part = found["sets"] / halves**2
                 refuse(f"{part:.0%} of the sets of {stratum.weight} mechanisms pass them")
@@ -360,14 +346,14 @@ class Exploration:
             int(max(each, _TOLERANCE_OF_ALL * each / _TOLERANCE * number)),
             int(self.limits.stored_sets / 4),
         )
-        self.spent += of_list(found["steps"]) + self._cost_of_keyed_pairs
+        self.spent += costs.of_list(found["steps"]) + self._cost_of_keyed_pairs
         self._listed[stratum.weight] = found["steps"] / number
         keys = self.study.number_keys(found["members"], stratum.weight, self.limits.kept_only)
         stratum.begin_anew(found["members"].reshape(-1, stratum.weight), keys)
 
     def cost_of_list(self, stratum: SampledWeight, number: int) -> float:
         """The cost of a list of all sets with so many keys, about."""
-        return of_list(number * self._steps_of_key(stratum.weight)) + self._cost_of_keyed_pairs
+        return costs.of_list(number * self._steps_of_key(stratum.weight)) + self._cost_of_keyed_pairs
 
     @property
     def draws_of_clump(self) -> float:
@@ -383,7 +369,7 @@ class Exploration:
     @property
     def _cost_of_keyed_pairs(self) -> float:
         """Of the tables for the first list."""
-        return 0.0 if self._listed else of_pairs(self.odds.shape[1])
+        return 0.0 if self._listed else costs.of_pairs(self.odds.shape[1])
 
     def _steps_of_key(self, weight: int) -> float:
         """About how many steps find all sets of a weight with a given key."""
@@ -512,8 +498,3 @@ class Exploration:
     def is_cut(self) -> bool:
         """Whether there are larger sets than those that can be looked at."""
         return self.max_weight == MAX_WEIGHT
-
-
-def halves_of(weight: int) -> tuple[int, int]:
-    """The numbers of mechanisms of the halves of which joined sets are made."""
-    return weight // 2, weight - weight // 2

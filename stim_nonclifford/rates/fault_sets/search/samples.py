@@ -5,9 +5,8 @@ Sets are found in two ways: as a Poisson process of whole sets (*drawn*), or by 
 this number per unit of odds. So all finds of a weight are added up, whatever found them. They differ in cost,
 and in how finds depend on each other: joined sets with a common half do, and count less for it.
 
-A join finds a set by each of its splits into halves equally often on average, but not equally steadily: where
-one half is so likely that it is drawn many times, the set is found rarely, and then many times at once. So
-finds count by how they split the set (``_counts_of_splits``).
+What a find of a join counts depends on the halves in which it was found. Sets that are unions of two smaller
+ones that pass are sampled apart, as a third way that finds these alone; ``halves`` explains both.
 
 Where few keys make most of the variance, all their sets are *listed*. The sets that were found before chose
 these keys: without them, too few of the others would be left. So the sample begins anew.
@@ -17,12 +16,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
-from .composed import CELL, Composition
+from .halves import CELL, Composition, Halves
 from .laws import Floats, KeyValues
 from .strata import Keys, Outlook, Sums, sum_of_products
 
@@ -33,9 +31,6 @@ FEW = 10.0
 
 _NOT_STORED = 2**32 - 1
 """The number of a key with which no shot is kept, where only the others are stored."""
-
-_STEADY = 1.01
-"""Where no split of a set would count more than this, all count 1: large sets have very many splits."""
 
 _CHUNK = 1 << 18
 
@@ -106,8 +101,8 @@ class SampledWeight:
         composition: Composition | None = None,
     ) -> None:
         self.weight = sum(halves)
-        self.scale = half_masses[0] * half_masses[1] / math.comb(self.weight, halves[0])
-        self._halves, self._half_masses = halves, half_masses
+        self._halves = Halves(odds[0], halves, half_masses)
+        self.scale = self._halves.scale
         self.keys: Keys = np.zeros(0, dtype=np.uint32)
         self.members = np.zeros((0, self.weight), dtype=np.uint32)
         self.sets = self.candidates = self.draws = 0
@@ -136,7 +131,7 @@ class SampledWeight:
         self._heavy = None
 
     def begin_anew(self, members: npt.NDArray[np.uint32], keys: Keys) -> None:
-        """Drops what was found by chance, and takes all sets of further keys. The others are not composed apart.
+        """Drops what was found by chance, and takes all sets of further keys. Others are not composed apart.
 
         Args:
             members: uint32, shape (sets, weight).
@@ -214,7 +209,7 @@ class SampledWeight:
         self.draws += 2 * halves
         sides = tuple(np.unique(found[side][stored], return_inverse=True)[1] for side in ("left", "right"))
         part = slice(begin, len(self.keys))
-        self._ratios[part] *= self._counts_of_splits(self.members[part], halves)[:, None]
+        self._ratios[part] *= self._halves.counts(self.members[part], halves)[:, None]
         hits = self._ratios[part, 0] * kept[self.keys[part]]
         own, shared = sum_of_products(hits, hits), sum(_of_pairs(side, hits) for side in sides)
         clumping = shared / own if len(hits) >= FEW else 0.0
@@ -230,7 +225,9 @@ class SampledWeight:
             )
         )
 
-    def add_composed(self, draws: int, found: dict[str, npt.NDArray[np.uint32]], kept: Floats, cost: float) -> None:
+    def add_composed(
+        self, draws: int, found: dict[str, npt.NDArray[np.uint32]], kept: Floats, cost: float
+    ) -> None:
         """Adds what ``FaultSetStudy.join`` found among so many halves of each kind that pass, at a cost."""
         assert self.composition is not None
         self._begin_round()
@@ -442,44 +439,7 @@ class SampledWeight:
     def _largest_of_find(self, circuit: int, halves: int) -> float:
         """An upper bound on what a find of a join of so many halves may count."""
         largest = float((self._odds[circuit] / self._odds[0]).max()) ** self.weight
-        return largest * self._most_of_splits(halves)
-
-    def _counts_of_splits(self, members: npt.NDArray[np.uint32], halves: int) -> Floats:
-        """What finds of sets count by the halves in which they were found; of all splits, 1 on average.
-
-        With x and y the expected numbers of draws of its halves, a split finds the set a number of times with
-        mean x y and variance x y (1 + x + y), up to what different sets share. The mean is the same for all
-        splits, and the sum varies least if each counts as the inverse of its variance.
-        """
-        if self._most_of_splits(halves) < _STEADY:
-            return np.ones(len(members))
-        left, right = self._halves
-        counts = np.empty(len(members))
-        for begin in range(0, len(members), _CHUNK):
-            part = slice(begin, begin + _CHUNK)
-            columns = self._odds[0][members[part].T]
-            everything = np.prod(columns, axis=0)
-            own, total, splits = np.zeros(0), np.zeros(columns.shape[1]), 0
-            for chosen in combinations(range(self.weight), left):
-                if left == right and 0 not in chosen:
-                    break  # the same splits, with left and right exchanged
-                of_left = np.prod(columns[list(chosen)], axis=0)
-                draws = of_left / self._half_masses[0] + everything / of_left / self._half_masses[1]
-                share = 1 / (1 + halves * draws)
-                own = own if splits else share  # the first split is that of the members' order
-                total += share
-                splits += 1
-            counts[part] = splits * own / total
-        return counts
-
-    def _most_of_splits(self, halves: int) -> float:
-        """An upper bound on what a find counts: a harmonic mean is at most the arithmetic one."""
-        likely = np.sort(self._odds[0])[::-1]
-        draws = sum(
-            float(np.prod(likely[:half])) / mass
-            for half, mass in zip(self._halves, self._half_masses, strict=True)
-        )
-        return min(1 + halves * draws, math.comb(self.weight, self._halves[0]))
+        return largest * self._halves.most(halves)
 
     def coefficients(self, circuit: int, num_keys: int) -> Floats:
         """See ``Stratum``."""

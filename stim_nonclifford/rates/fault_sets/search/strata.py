@@ -7,6 +7,7 @@ mechanisms: of odds(X) f(X), where f is the probability that a shot is kept, or 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -16,7 +17,16 @@ import numpy.typing as npt
 from ..interval import interval_of_weighted_sum
 from .laws import Floats, KeyValues
 
-__all__ = ["MISSED_COUNTS", "CircuitTotals", "ExactWeight", "Outlook", "Stratum", "Sums", "sum_of_products"]
+__all__ = [
+    "MISSED_COUNTS",
+    "CircuitTotals",
+    "ExactWeight",
+    "Outlook",
+    "Stratum",
+    "Sums",
+    "next_passing",
+    "sum_of_products",
+]
 
 MISSED_COUNTS = 1.5
 """What the square of a missed event counts in the error that a search makes small: intervals reach farther
@@ -303,3 +313,22 @@ class Outlook:
 def sum_of_products(a: Floats, b: Floats) -> float:
     """A sum of products. Those of BLAS depend, in the last digit, on the number of its threads."""
     return float((a * b).sum())
+
+
+def next_passing(strata: Sequence[Stratum], masses: Floats) -> float:
+    """The odds of all sets of the next weight that pass the checks, extrapolated from the weights before.
+
+    Args:
+        strata: These weights, from 0 on.
+        masses: For each weight the odds of all sets.
+    """
+    weight = len(strata)
+    known = [(k, stratum.passing(0)) for k, stratum in enumerate(strata)]
+    # Where none were found, there may still be some.
+    found = [(k, passing) for k, passing in known if passing] or [(0, 0.0)]
+    (j, a), (k, b) = found[-2:] if len(found) > 1 else (found[-1], found[-1])
+    if not b:
+        return float(masses[weight]) * 1e-6
+    if j == k:
+        return b * float(masses[weight] / masses[k])
+    return b * min(1.0, (b / a) ** (1 / (k - j))) ** (weight - k)

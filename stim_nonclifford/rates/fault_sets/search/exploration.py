@@ -274,16 +274,16 @@ class Exploration:
 
     def sample_of(self, weight: int) -> SampledWeight:
         """A weight of which nothing was sampled yet."""
-        left, right = halves_of(weight)
-        masses = self.masses[0]
+        sizes = halves_of(weight)
         most, partners = self._most_of(weight)
-        half_masses = float(masses[left]), float(masses[right])
+        half_masses = float(self.masses[0, sizes[0]]), float(self.masses[0, sizes[1]])
         expected = self.next_passing_odds(weight)
+        exact = [self.exact(k) for k in range(min(4, self.num_exact))]
         composition = None
-        if self.may_list and not self.mechanisms.target.any():
-            passing = [self.exact(k).passing(0) for k in range(self.num_exact)]
+        if self.may_list and not self.mechanisms.target.any() and exact[-1].sets <= self.limits.stored_sets:
+            passing = [each.passing(0) for each in exact]
             composition = Composition.of(weight, passing, self.mechanisms.checks)
-        return SampledWeight(self.odds, most, (left, right), half_masses, partners, expected, composition)
+        return SampledWeight(self.odds, most, sizes, half_masses, partners, expected, composition)
 
     def compose(self, stratum: SampledWeight, draws: int) -> None:
         """Adds a sample of composed sets, of so many halves of each kind."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache, partial
@@ -99,14 +100,22 @@ def exploration_of(
 
 
 def _searched(
-    plans: Sequence[SamplingPlan], limits: Limits, seed: int | None, threads: int, progress: bool
+    plans: Sequence[SamplingPlan],
+    limits: Limits,
+    seed: int | None,
+    threads: int,
+    progress: bool,
+    begin: float,
 ) -> Exploration | TwoSearches:
-    """What is known of plans that differ in their rates only, after all searches; arguments as above."""
+    """What is known of plans that differ in their rates only, after all searches; arguments as above.
+
+    ``begin`` says when the limits of time began, on the clock of ``time.perf_counter``.
+    """
     mechanisms = [mechanisms_of(plan) for plan in plans]
     arguments = plans[0], mechanisms, limits, *search_arguments(seed, threads, progress)
     if decided_by_faults(plans[0], mechanisms[0]):
-        return TwoSearches.of(*arguments)
-    known = Exploration(*arguments)
+        return TwoSearches.of(*arguments, elapsed=time.perf_counter() - begin)
+    known = Exploration(*arguments, elapsed=time.perf_counter() - begin)
     Estimator(known).run()
     known.study.release()
     return known
@@ -145,6 +154,7 @@ def estimate_rates(
     seed: int | None,
     threads: int,
     progress: bool,
+    begin: float | None = None,
 ) -> list[LogicalErrorRate]:
     """Logical error rates of circuits; those that differ in their rates only share the work.
 
@@ -154,7 +164,9 @@ def estimate_rates(
         seed: 0 <= seed < 2^64; None: fresh entropy.
         threads: Number of threads.
         progress: Whether to print what is under way to stderr.
+        begin: When the time of the first family began, on the clock of ``time.perf_counter``; None: now.
     """
+    begin = time.perf_counter() if begin is None else begin
     plans = [circuit.plan() for circuit in circuits]
     results: list[LogicalErrorRate | None] = [None] * len(plans)
     for family in families_of(plans):
@@ -166,7 +178,8 @@ def estimate_rates(
         strongest = plans[family[0]]
         counts = saying_what_counts_tell(strongest, len(family), limits.relative_error, threads)
         with asked, counts:
-            known = _searched([plans[k] for k in family], limits, seed, threads, progress)
+            known = _searched([plans[k] for k in family], limits, seed, threads, progress, begin)
+        begin = time.perf_counter()
         for place, k in enumerate(family):
             budget = partial(_budget, cache(partial(_basis, known, place, circuits[k].compiled, plans[k])))
             rate = rate_of(known, place, plans[k].num_outputs)

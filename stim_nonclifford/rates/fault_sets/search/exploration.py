@@ -72,6 +72,7 @@ class Exploration:
         threads: Number of threads.
         report: Called with a line about what is under way.
         passing_only: Whether P(kept) alone is asked for. It takes the place of P(kept and wrong), too.
+        elapsed: Seconds of ``max_seconds`` that are over.
 
     Attributes:
         mechanisms: Those of the first circuit.
@@ -92,11 +93,12 @@ class Exploration:
         threads: int,
         report: Callable[[str], None],
         passing_only: bool = False,
+        elapsed: float = 0.0,
     ) -> None:
         self._passing_only = passing_only
         self.seed = seed
         self._report = report
-        self._begin = time.perf_counter()
+        self._begin = time.perf_counter() - elapsed
         self.mechanisms = first = mechanisms[0]
         self.odds = np.array([each.odds for each in mechanisms])
         self._factors = np.array([each.nothing * each.coin_factor for each in mechanisms])
@@ -146,8 +148,7 @@ class Exploration:
     @property
     def seconds_per_cost(self) -> float:
         """How long what costs a second took here, so far."""
-        searched = self.seconds - self._prepared
-        return searched / self.spent if self.spent > _COST_THAT_TELLS else 1.0
+        return (self.seconds - self._prepared) / self.spent if self.spent > _COST_THAT_TELLS else 1.0
 
     def cost_of_tosses(self, keys: float) -> float:
         """What coins add to the cost of so many signatures, as far as those evaluated so far tell."""
@@ -314,7 +315,6 @@ class Exploration:
                 refuse(f"{part:.0%} of the sets of {stratum.weight} mechanisms pass them")
             if found["is_complete"]:
                 break
-            # Far more sets pass than at the weights before.
             halves = max(1000, halves // 8)
         self._evaluate()
         stratum.add_join(halves, found, self.values.kept)
@@ -450,8 +450,8 @@ class Exploration:
 
     def outlooks(self, stratum: SampledWeight) -> list[Outlook]:
         """What more draws of a weight would bring, for each circuit."""
-        circuits = range(len(self.odds))
-        return [stratum.outlook(c, self.values, self._rate_that_matters(c)) for c in circuits]
+        rates = map(self._rate_that_matters, range(len(self.odds)))
+        return [stratum.outlook(c, self.values, rate) for c, rate in enumerate(rates)]
 
     def _rate_that_matters(self, circuit: int) -> float:
         """About the logical error rate; 0 where the error of P(kept) adds nothing to its own."""

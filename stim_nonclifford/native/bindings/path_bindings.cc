@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "base/argument_checks.h"
-#include "bindings/arrays.h"
 #include "bindings/bindings.h"
-#include "bindings/gil.h"
-#include "bindings/list_caster.h"
-#include "bindings/tuple_caster.h"
+#include "bindings/python/arrays.h"
+#include "bindings/python/gil.h"
+#include "bindings/python/list_caster.h"
+#include "bindings/python/tuple_caster.h"
+#include "plan/steps/operation_checks.h"
 #include "simulation/path_expectations.h"
-#include "steps/operation_checks.h"
 
 namespace nb = nanobind;
 

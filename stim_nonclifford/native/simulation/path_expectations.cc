@@ -8,8 +8,8 @@
 #include <string>
 
 #include "base/not_a_number.h"
-#include "kernels/philox.h"
-#include "steps/rotation_groups.h"
+#include "kernels/shared/philox.h"
+#include "plan/steps/rotation_groups.h"
 
 namespace snc {
 

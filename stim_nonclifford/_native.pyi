@@ -243,6 +243,7 @@ class FaultSetStudy:
         ratios: npt.NDArray[np.float64],
         num_circuits: int,
         kept_only: bool,
+        closed_cell: int = ...,
     ) -> dict[str, Any]: ...
     def number_keys(
         self, members: npt.NDArray[np.uint32], weight: int, kept_only: bool = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
@@ -111,8 +112,8 @@ class CircuitFaultSets:
                 others.
             relative_error: The ``relative_error`` of the result at which it stops. The result says so if time
                 or limits end it before.
-            max_seconds: No new round of sampling begins after that, and no weight is enumerated for longer.
-                With a decoder, the search ends then.
+            max_seconds: No new round of sampling begins so long after the call, and no weight is enumerated
+                for longer. With a decoder, the search ends then.
             max_bytes: Memory to use, about; without a decoder.
             seed: None for fresh entropy, or an integer in range(2**64).
             threads: Number of threads. With a decoder that takes longer than a second, also the number of
@@ -326,10 +327,11 @@ def rates_of(
             confidence,
             state_check,
         )
+    begin = time.perf_counter()
     if flag(confidence, "confidence"):
         raise ValueError('confidence=True asks how sure a decoder is. Give one: decoder="pymatching".')
     asked = [
         planned(circuit, postselection_mask, postselected_observables_mask, state_check)
         for circuit in circuits
     ]
-    return estimate_rates(asked, limits, seed, threads, progress)
+    return estimate_rates(asked, limits, seed, threads, progress, begin)

@@ -132,8 +132,9 @@ nb::dict draw(FaultSetStudy& study, uint32_t weight, double spacing, uint64_t se
 }
 
 nb::dict join(FaultSetStudy& study, uint32_t left, uint32_t right, uint32_t draws, uint64_t seed, uint64_t round,
-              uint64_t max_sets, const Input<double>& ratios, size_t num_circuits, bool kept_only) {
+              uint64_t max_sets, const Input<double>& ratios, size_t num_circuits, bool kept_only, uint32_t closed_cell) {
     const std::vector<double> of_mechanisms = to_vector(ratios);
+    require(closed_cell == 0 || std::max(left, right) <= 3, "With closed_cell, left and right must be at most 3.");
     for (const uint32_t weight : {left, right}) {
         check_weight(study, weight, 1);
         require(study.sampler().total(weight) > 0, "There is no set of ", weight, " mechanisms to draw.");
@@ -142,7 +143,7 @@ nb::dict join(FaultSetStudy& study, uint32_t left, uint32_t right, uint32_t draw
     require(round < end_of_rounds, "round must be below 2^24.");
     check_circuits(study, of_mechanisms, num_circuits, "ratios");
     auto found = without_gil([&] {
-        return study.join(left, right, draws, seed, round, max_sets, of_mechanisms, num_circuits, storage_of(kept_only));
+        return study.join(left, right, draws, seed, round, max_sets, of_mechanisms, num_circuits, storage_of(kept_only), closed_cell);
     });
     return dict_of("is_complete", found.is_complete, "sets", found.sets, "candidates", found.candidates, "most_of_draw",
                    found.most_of_draw, "members", std::move(found.members), "left", std::move(found.left), "right",
@@ -252,7 +253,8 @@ void bind_fault_sets(nb::module_& m) {
              nb::arg("per_clump") = 0.0, nb::arg("passing") = 0.0, nb::arg("max_seconds") = 1e9,
              "A Poisson process of draws from all sets of a weight.")
         .def("join", &join, nb::arg("left"), nb::arg("right"), nb::arg("draws"), nb::arg("seed"),
-             nb::arg("round"), nb::arg("max_sets"), nb::arg("ratios"), nb::arg("num_circuits"), nb::arg("kept_only"), "Sets of left + right mechanisms, out of as many draws of each part.")
+             nb::arg("round"), nb::arg("max_sets"), nb::arg("ratios"), nb::arg("num_circuits"), nb::arg("kept_only"),
+             nb::arg("closed_cell") = 0, "Sets of left + right mechanisms, out of as many draws of each part.")
         .def("number_keys", &number_keys, nb::arg("members"), nb::arg("weight"), nb::arg("kept_only") = false,
              "The numbers of the keys of sets, 2^32 - 1 for those that are not stored.")
         .def("evaluate", &evaluate_study, "The laws of the keys that are new since the last call.")

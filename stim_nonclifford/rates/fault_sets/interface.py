@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cache, partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,6 +26,10 @@ from .search.mechanisms import mechanisms_of
 from .search.two_searches import TwoSearches, decided_by_faults
 from .short_count import saying_what_counts_tell
 from .wrong_tool import WrongToolError, cause_of
+
+if TYPE_CHECKING:
+    from .budget.basis import BudgetBasis
+    from .budget.table import ErrorBudget, Grouping
 
 __all__ = ["PlannedCircuit", "estimate_rates", "exploration_of", "families_of", "rate_of"]
 
@@ -93,14 +100,22 @@ def exploration_of(
 
 
 def _searched(
-    plans: Sequence[SamplingPlan], limits: Limits, seed: int | None, threads: int, progress: bool
+    plans: Sequence[SamplingPlan],
+    limits: Limits,
+    seed: int | None,
+    threads: int,
+    progress: bool,
+    begin: float,
 ) -> Exploration | TwoSearches:
-    """What is known of plans that differ in their rates only, after all searches; arguments as above."""
+    """What is known of plans that differ in their rates only, after all searches; arguments as above.
+
+    ``begin`` says when the limits of time began, on the clock of ``time.perf_counter``.
+    """
     mechanisms = [mechanisms_of(plan) for plan in plans]
     arguments = plans[0], mechanisms, limits, *search_arguments(seed, threads, progress)
     if decided_by_faults(plans[0], mechanisms[0]):
-        return TwoSearches.of(*arguments)
-    known = Exploration(*arguments)
+        return TwoSearches.of(*arguments, elapsed=time.perf_counter() - begin)
+    known = Exploration(*arguments, elapsed=time.perf_counter() - begin)
     Estimator(known).run()
     known.study.release()
     return known
@@ -139,6 +154,7 @@ def estimate_rates(
     seed: int | None,
     threads: int,
     progress: bool,
+    begin: float | None = None,
 ) -> list[LogicalErrorRate]:
     """Logical error rates of circuits; those that differ in their rates only share the work.
 
@@ -148,9 +164,9 @@ def estimate_rates(
         seed: 0 <= seed < 2^64; None: fresh entropy.
         threads: Number of threads.
         progress: Whether to print what is under way to stderr.
+        begin: When the time of the first family began, on the clock of ``time.perf_counter``; None: now.
     """
-    from .budget.basis import BudgetBasis  # SciPy's sparse matrices take as long to import as this package
-
+    begin = time.perf_counter() if begin is None else begin
     plans = [circuit.plan() for circuit in circuits]
     results: list[LogicalErrorRate | None] = [None] * len(plans)
     for family in families_of(plans):
@@ -162,12 +178,25 @@ def estimate_rates(
         strongest = plans[family[0]]
         counts = saying_what_counts_tell(strongest, len(family), limits.relative_error, threads)
         with asked, counts:
-            known = _searched([plans[k] for k in family], limits, seed, threads, progress)
+            known = _searched([plans[k] for k in family], limits, seed, threads, progress, begin)
+        begin = time.perf_counter()
         for place, k in enumerate(family):
-            basis = BudgetBasis(known, place, circuits[k].compiled, plans[k])
+            budget = partial(_budget, cache(partial(_basis, known, place, circuits[k].compiled, plans[k])))
             rate = rate_of(known, place, plans[k].num_outputs)
-            results[k] = replace(rate, asked_relative_error=limits.relative_error, _budget=basis.budget)
+            results[k] = replace(rate, asked_relative_error=limits.relative_error, _budget=budget)
     return [result for result in results if result is not None]
+
+
+def _basis(
+    known: Exploration | TwoSearches, circuit: int, compiled: CompiledCircuit, plan: SamplingPlan
+) -> BudgetBasis:
+    from .budget.basis import BudgetBasis  # SciPy's sparse matrices take as long to import as this package
+
+    return BudgetBasis(known, circuit, compiled, plan)
+
+
+def _budget(basis: Callable[[], BudgetBasis], by: Grouping) -> ErrorBudget:
+    return basis().budget(by)
 
 
 def rate_of(known: Exploration | TwoSearches, circuit: int, num_observables: int) -> LogicalErrorRate:

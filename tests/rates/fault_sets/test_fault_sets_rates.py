@@ -17,7 +17,7 @@ from stim_nonclifford.generators import cultivation
 from stim_nonclifford.rates.fault_sets import LogicalErrorRate
 from stim_nonclifford.rates.fault_sets.interface import exploration_of
 from stim_nonclifford.rates.fault_sets.search.limits import Limits
-from stim_nonclifford.rates.fault_sets.search.study import MAX_WEIGHT
+from stim_nonclifford.rates.fault_sets.search.mechanisms import MAX_WEIGHT
 
 from ...support.rates.fault_set_cases import (
     SIGMAS,

@@ -13,6 +13,9 @@ constexpr size_t max_expanded_keys = size_t{1} << 20, max_expanded_candidates = 
 // The same where coins are tossed: each key has many, and the limits of time are looked at in between.
 constexpr size_t max_expanded_tosses = size_t{1} << 17;
 
+// Keys with which no shot is kept that are noted, so that their laws are not evaluated again.
+constexpr size_t max_never_kept = size_t{1} << 20;
+
 }  // namespace
 
 std::vector<uint32_t> FaultSetStudy::number_keys(const std::vector<uint32_t>& members, uint32_t weight, Storage storage) {
@@ -72,18 +75,24 @@ std::vector<uint32_t> FaultSetStudy::store(const NumberedRows& keys, Storage sto
     std::vector<uint32_t> numbers;
     evaluate_stored();
     NumberedRows unknown(table_.key_words());
+    std::vector<bool> is_unknown(keys.size());
     for (uint32_t k = 0; k < keys.size(); ++k) {
         numbers.push_back(keys_.find(keys.row(k)));
-        if (numbers.back() == NumberedRows::none) unknown.number_of(keys.row(k));
+        is_unknown[k] = numbers.back() == NumberedRows::none &&
+                        (storage == Storage::all || never_kept_.find(keys.row(k)) == NumberedRows::none);
+        if (is_unknown[k]) unknown.number_of(keys.row(k));
     }
     KeptBranches laws{{0}, {}, {}};
     append_laws(unknown, 0, storage == Storage::all ? max_expanded_keys : max_expanded_candidates, laws, steps);
     const uint32_t output_words = plan_.layout.output_words;
     new_laws_.reserve_more(laws);
     for (uint32_t k = 0, u = 0; k < keys.size(); ++k) {
-        if (numbers[k] != NumberedRows::none) continue;
+        if (!is_unknown[k]) continue;
         const auto begin = static_cast<ptrdiff_t>(laws.starts[u]), end = static_cast<ptrdiff_t>(laws.starts[++u]);
-        if (begin == end && storage == Storage::can_be_kept) continue;
+        if (begin == end && storage == Storage::can_be_kept) {
+            if (never_kept_.size() < max_never_kept) never_kept_.number_of(keys.row(k));
+            continue;
+        }
         numbers[k] = keys_.number_of(keys.row(k));
         new_laws_.append(laws, begin, end, output_words);
         evaluated_ = keys_.size();

@@ -47,7 +47,8 @@ FaultSetStudy::FaultSetStudy(Plan plan, const Kernels& kernels, FaultSetMechanis
       sampler_(table_, options.max_weight),
       options_(options),
       interrupted_(std::move(interrupted)),
-      keys_(table_.key_words()) {
+      keys_(table_.key_words()),
+      never_kept_(table_.key_words()) {
     Interruption interruption(interrupted_);
     list_pairs(interruption);
     find_spans();
@@ -98,6 +99,7 @@ void FaultSetStudy::release() {
     table_.forget_pairs();
     keyed_.reset();
     closed_ = {};
+    never_kept_ = NumberedRows(table_.key_words());
 }
 
 FaultSetStudy::Enumeration FaultSetStudy::enumerate(uint32_t weight, const Weights& circuits, size_t num_circuits,

@@ -108,8 +108,11 @@ class FaultSetStudy {
     };
     // Draws parts of `left` mechanisms and parts of `right` mechanisms, and joins pairs of parts to sets. The ratio of a set is the
     // product of `ratios`, [circuits][mechanisms].
+    //
+    // With closed_cell > 0, both parts are drawn among the sets that flip no check, so that all pairs flip none. Then so many left
+    // parts are joined with as many right parts, the next ones with the next, and so on.
     Join join(uint32_t left, uint32_t right, uint32_t draws, uint64_t seed, uint64_t round, uint64_t max_sets, const Weights& ratios,
-              size_t num_circuits, Storage storage);
+              size_t num_circuits, Storage storage, uint32_t closed_cell = 0);
 
     // The number of the key of each set, [sets][weight]; NumberedRows::none if it is not stored.
     std::vector<uint32_t> number_keys(const std::vector<uint32_t>& members, uint32_t weight, Storage storage);
@@ -220,7 +223,7 @@ class FaultSetStudy {
     const std::function<void()> interrupted_;
     std::optional<KeptSpans> spans_;
     std::vector<uint64_t> images_, base_image_;  // [mechanisms][image_words], and that of the empty set
-    NumberedRows keys_;
+    NumberedRows keys_, never_kept_;
     uint64_t evaluated_ = 0;  // stored keys with laws
     Evaluated all_evaluated_;
     KeptBranches new_laws_{{0}, {}, {}};  // of the last keys that are evaluated

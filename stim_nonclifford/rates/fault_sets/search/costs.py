@@ -7,7 +7,17 @@ the sets that may be kept, as far as that is known without their laws.
 
 from __future__ import annotations
 
-__all__ = ["DrawSteps", "laws_for", "of_draws", "of_enumeration", "of_join", "of_laws", "of_list", "of_pairs"]
+__all__ = [
+    "DrawSteps",
+    "laws_for",
+    "of_composed",
+    "of_draws",
+    "of_enumeration",
+    "of_join",
+    "of_laws",
+    "of_list",
+    "of_pairs",
+]
 
 _STEP = 1e-8
 _SET = 3e-8
@@ -21,6 +31,9 @@ _DRAW_STEP = 1.5e-8
 _DRAW = 1e-6
 _HALF = 2.5e-7
 _FOUND = 1e-7
+_COMPOSED = 2e-7
+_LAW_OF_COMPOSED = 2e-6
+"""A composed set that may be kept; many of them have the same signatures."""
 _LIST_STEP = 1.3e-8
 _PAIR = 8e-8
 _DRAWS_THAT_TELL = 10.0
@@ -56,6 +69,11 @@ def of_join(halves: float, sets: float, candidates: float) -> float:
     handful of noise places, whose sets are enumerated.
     """
     return _HALF * halves + _FOUND * sets + _LAW * candidates
+
+
+def of_composed(halves: float, sets: float, candidates: float) -> float:
+    """The cost of composed sets, from the number of halves of each kind and of the sets that they make."""
+    return _HALF * halves + _COMPOSED * sets + _LAW_OF_COMPOSED * candidates
 
 
 def of_list(steps: float) -> float:

@@ -14,6 +14,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from operator import methodcaller
 from typing import NoReturn
 
@@ -21,9 +22,9 @@ from ..wrong_tool import refuse
 from .costs import of_draws, of_enumeration, of_join
 from .enumeration import enumerate_cheap, expected_enumeration
 from .exploration import Exploration
+from .mechanisms import MAX_WEIGHT
 from .samples import SampledWeight
 from .strata import MISSED_COUNTS, Outlook
-from .study import MAX_WEIGHT
 
 __all__ = ["ENOUGH", "Estimator"]
 
@@ -31,12 +32,14 @@ _FIRST_SETS = 2e4
 """About how many sets the first sample of a weight should find."""
 
 _FIRST_HALVES = 200_000
+_FIRST_COMPOSED = 1 << 15
+"""Halves of each kind for the first composed sets: they cost little."""
 _FEWEST_HALVES = 1000
 
 _FIRST_DRAW_COST = 0.2
 """Seconds for the first draws; where these take longer, joins tell first whether draws are worth it."""
 
-_GROWTHS = (1.0, 3.0, 9.0, 27.0)
+_GROWTHS = (0.3, 1.0, 3.0, 9.0, 27.0)
 """The sizes of further samples of a weight, as multiples of the sample that there is."""
 
 _TIMES = 1, 3, 9
@@ -74,6 +77,9 @@ _Error = Callable[[Outlook], float]
 
 ENOUGH = 0.8
 """The search ends when the square of the error is this part of the square that was asked for."""
+
+_COST_OF_ACTION = 0.03
+"""Seconds that it takes to decide what is done next, and to begin it: many small actions are no better."""
 
 _FIRST_COST = 0.5
 """Seconds that a single action may cost even if less was spent on all before it."""
@@ -147,7 +153,7 @@ class Estimator:
             ]
             if not possible:
                 return
-            max(possible, key=lambda action: action.gain / action.cost).run()
+            max(possible, key=lambda action: action.gain / (_COST_OF_ACTION + action.cost)).run()
             self._sample_first()
 
     def _refuse_first(self) -> NoReturn:
@@ -193,6 +199,8 @@ class Estimator:
                 most = min(_FIRST_HALVES, known.limits.join_draws)
                 halves = int(min(math.sqrt(_FIRST_SETS * stratum.scale / passing), most))
                 known.join(stratum, max(_FEWEST_HALVES, halves))
+            if stratum.composition is not None:
+                known.compose(stratum, _FIRST_COMPOSED)
             known.strata.append(stratum)
             self._foresee_passing()
 
@@ -295,7 +303,8 @@ class Estimator:
                 cost, error, number = plan.cost, plan.error, plan.number
                 yield _Action(cost, gain(error), partial(self._list, stratum, number), True)
                 continue  # what is sampled before is dropped
-            for each, error, run in self._samplings(stratum, _GROWTHS, _TIMES):
+            samplings = chain(self._samplings(stratum, _GROWTHS, _TIMES), self._compositions(stratum))
+            for each, error, run in samplings:
                 yield _Action(each, gain(error), run)
 
     def _is_sample_enough(self, stratum: SampledWeight, cost: float, units: list[float]) -> bool:
@@ -319,6 +328,8 @@ class Estimator:
         known = self._known
         if not known.may_list or stratum.has_list or stratum.cost < _COST_OF_PILOT:
             return None
+        if stratum.composition is not None:
+            return None  # what makes most of the variance is composed
         best: _ListPlan | None = None
         most = _WORTH_A_LIST * self._cost_of_enough(stratum, units, 0.0)[0]
         shares = stratum.heavy_sets(known.values)[1]
@@ -365,6 +376,17 @@ class Estimator:
                 error = methodcaller("with_joins", halves, times)
                 cost = times * self._cost_of_join(stratum, halves)
                 yield cost, error, partial(self._join, stratum, halves, times)
+
+    def _compositions(self, stratum: SampledWeight) -> Iterator[tuple[float, _Error, Callable[[], object]]]:
+        """The same of composed sets."""
+        if stratum.composition is None:
+            return
+        for growth in _GROWTHS:
+            draws = int(growth * stratum.composed_draws)
+            if draws <= self._known.limits.join_draws:
+                cost = stratum.cost_of_composed * draws
+                error = methodcaller("with_composed", growth)
+                yield cost, error, partial(self._known.compose, stratum, draws)
 
     def _cost_of_join(self, stratum: SampledWeight, halves: int) -> float:
         sets = halves**2 / stratum.scale * self._known.passing_odds(stratum)

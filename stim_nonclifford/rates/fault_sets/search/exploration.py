@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -15,13 +16,13 @@ from ....simulation.engines.random_streams import Stream
 from ....simulation.plan import SamplingPlan
 from ..interval import interval_of_weighted_sum
 from ..wrong_tool import refuse
-from .costs import DrawSteps, laws_for, of_draws, of_enumeration, of_join, of_laws, of_list, of_pairs
+from . import costs
+from .halves import CELL, Composition, halves_of
 from .laws import Floats, KeyValues
 from .limits import Limits
-from .mechanisms import Mechanisms
+from .mechanisms import MAX_WEIGHT, Mechanisms, study_of
 from .samples import SampledWeight
-from .strata import CircuitTotals, ExactWeight, Outlook, Stratum, Sums
-from .study import MAX_WEIGHT, study_of
+from .strata import CircuitTotals, ExactWeight, Outlook, Stratum, Sums, next_passing
 
 __all__ = ["Exploration"]
 
@@ -71,6 +72,7 @@ class Exploration:
         threads: Number of threads.
         report: Called with a line about what is under way.
         passing_only: Whether P(kept) alone is asked for. It takes the place of P(kept and wrong), too.
+        elapsed: Seconds of ``max_seconds`` that are over.
 
     Attributes:
         mechanisms: Those of the first circuit.
@@ -91,11 +93,12 @@ class Exploration:
         threads: int,
         report: Callable[[str], None],
         passing_only: bool = False,
+        elapsed: float = 0.0,
     ) -> None:
         self._passing_only = passing_only
         self.seed = seed
         self._report = report
-        self._begin = time.perf_counter()
+        self._begin = time.perf_counter() - elapsed
         self.mechanisms = first = mechanisms[0]
         self.odds = np.array([each.odds for each in mechanisms])
         self._factors = np.array([each.nothing * each.coin_factor for each in mechanisms])
@@ -109,12 +112,11 @@ class Exploration:
         self.strata: list[Stratum] = []
         self.spent = 0.0
         self._tosses = 0
-        self._draw_steps = DrawSteps(max(2.0, self.study.branching))
+        self._draw_steps = costs.DrawSteps(max(2.0, self.study.branching))
         self._prepared = self.seconds
         self._round = 0
         self._listed: dict[int, float] = {}
         self._known_sums: dict[tuple[int, int, float], tuple[int, Sums]] = {}
-        self._known_outlooks: dict[int, tuple[tuple[int, tuple[float, ...]], list[Outlook]]] = {}
 
     @property
     def seconds(self) -> float:
@@ -146,13 +148,12 @@ class Exploration:
     @property
     def seconds_per_cost(self) -> float:
         """How long what costs a second took here, so far."""
-        searched = self.seconds - self._prepared
-        return searched / self.spent if self.spent > _COST_THAT_TELLS else 1.0
+        return (self.seconds - self._prepared) / self.spent if self.spent > _COST_THAT_TELLS else 1.0
 
     def cost_of_tosses(self, keys: float) -> float:
         """What coins add to the cost of so many signatures, as far as those evaluated so far tell."""
         evaluated, laws = self.study.evaluated
-        return of_laws(keys * (laws / evaluated - 1)) if evaluated else 0.0
+        return costs.of_laws(keys * (laws / evaluated - 1)) if evaluated else 0.0
 
     @property
     def num_exact(self) -> int:
@@ -177,7 +178,7 @@ class Exploration:
         max_keys = int(self.limits.exact_keys * 2)
         seconds = part_of_time * self.seconds_left
         for_laws = max(_LEAST_SECONDS_OF_LAWS, seconds) / self.seconds_per_cost
-        max_laws = laws_for(min(self.limits.work, for_laws))
+        max_laws = costs.laws_for(min(self.limits.work, for_laws))
         found = self.study.enumerate(
             weight,
             self.odds.ravel(),
@@ -188,7 +189,9 @@ class Exploration:
             max(_LEAST_SECONDS, seconds),
             int(max_laws),
         )
-        self.spent += of_enumeration(found["steps"], found["sets"], found["candidates"], found["num_keys"])
+        self.spent += costs.of_enumeration(
+            found["steps"], found["sets"], found["candidates"], found["num_keys"]
+        )
         if not found["is_complete"]:
             return False
         # What was sampled of this weight is not needed any more.
@@ -202,7 +205,7 @@ class Exploration:
         """Evaluates the laws of new keys."""
         self.values.evaluate()
         keys, laws = self.study.evaluated
-        self.spent += of_laws(laws - keys - self._tosses)
+        self.spent += costs.of_laws(laws - keys - self._tosses)
         self._tosses = laws - keys
 
     def _tighten_bounds(self) -> None:
@@ -211,7 +214,6 @@ class Exploration:
         for stratum in self.strata:
             if isinstance(stratum, SampledWeight):
                 stratum.limit(*self._most_of(stratum.weight))
-        self._known_outlooks.clear()
 
     def draw(self, stratum: SampledWeight, density: float) -> None:
         """Adds draws, on average so many for each unit of odds."""
@@ -230,7 +232,7 @@ class Exploration:
                 max(_LEAST_SECONDS, self.seconds_left),
             )
             num_drawn = len(found["members"]) / stratum.weight
-            self._spend(stratum, of_draws(found["steps"], num_drawn))
+            self._spend(stratum, costs.of_draws(found["steps"], num_drawn))
             if found["is_complete"]:
                 break
             if self.is_out_of_time:
@@ -269,24 +271,30 @@ class Exploration:
 
     def next_passing_odds(self, weight: int) -> float:
         """The odds of all sets of a weight that pass the checks, extrapolated from the weights before."""
-        known = [(k, self.strata[k].passing(0)) for k in range(weight)]
-        # Where none were found, there may still be some.
-        found = [(k, passing) for k, passing in known if passing] or [(0, 0.0)]
-        (j, a), (k, b) = found[-2:] if len(found) > 1 else (found[-1], found[-1])
-        if not b:
-            return float(self.masses[0, weight]) * 1e-6
-        if j == k:
-            return b * float(self.masses[0, weight] / self.masses[0, k])
-        return b * min(1.0, (b / a) ** (1 / (k - j))) ** (weight - k)
+        return next_passing(self.strata[:weight], self.masses[0])
 
     def sample_of(self, weight: int) -> SampledWeight:
         """A weight of which nothing was sampled yet."""
-        left, right = halves_of(weight)
-        masses = self.masses[0]
+        sizes = halves_of(weight)
         most, partners = self._most_of(weight)
-        half_masses = float(masses[left]), float(masses[right])
+        half_masses = float(self.masses[0, sizes[0]]), float(self.masses[0, sizes[1]])
         expected = self.next_passing_odds(weight)
-        return SampledWeight(self.odds, most, (left, right), half_masses, partners, expected)
+        exact = [self.exact(k) for k in range(min(4, self.num_exact))]
+        composition = None
+        if self.may_list and not self.mechanisms.target.any() and exact[-1].sets <= self.limits.stored_sets:
+            passing = [each.passing(0) for each in exact]
+            composition = Composition.of(weight, passing, self.mechanisms.checks)
+        return SampledWeight(self.odds, most, sizes, half_masses, partners, expected, composition)
+
+    def compose(self, stratum: SampledWeight, draws: int) -> None:
+        """Adds a sample of composed sets, of so many halves of each kind."""
+        self._report(f"weight {stratum.weight}: {draws:.3g} x {CELL} unions of sets that pass")
+        while not (found := self._joined(stratum, draws, CELL))["is_complete"]:
+            draws = max(CELL, draws // 8)
+        cost = costs.of_composed(draws, found["sets"], found["candidates"])
+        self._spend(stratum, cost)
+        self._evaluate()
+        stratum.add_composed(draws, found, self.values.kept, cost)
 
     def _most_of(self, weight: int) -> tuple[Floats, float]:
         """Bounds on all sets of a weight that pass, and on the part of all halves that complete a half."""
@@ -298,32 +306,33 @@ class Exploration:
 
     def join(self, stratum: SampledWeight, halves: int) -> None:
         """Adds a join of so many halves of each kind."""
-        left, right = halves_of(stratum.weight)
-        ratios = self.odds / self.odds[0]
         while True:
             self._report(f"weight {stratum.weight}: {halves:.3g} x {halves:.3g} joins")
-            self._round += 1
-            found = self.study.join(
-                left,
-                right,
-                halves,
-                self.seed,
-                self._round,
-                int(self.limits.most_sets_of_join),
-                ratios.ravel(),
-                len(ratios),
-                self.limits.kept_only,
-            )
-            self._spend(stratum, of_join(halves, found["sets"], found["candidates"]))
+            found = self._joined(stratum, halves)
+            self._spend(stratum, costs.of_join(halves, found["sets"], found["candidates"]))
             if found["sets"] > MAX_PASSING * halves**2:
                 part = found["sets"] / halves**2
                 refuse(f"{part:.0%} of the sets of {stratum.weight} mechanisms pass them")
             if found["is_complete"]:
                 break
-            # Far more sets pass than at the weights before.
             halves = max(1000, halves // 8)
         self._evaluate()
         stratum.add_join(halves, found, self.values.kept)
+
+    def _joined(self, stratum: SampledWeight, halves: int, closed_cell: int = 0) -> dict[str, Any]:
+        ratios = self.odds / self.odds[0]
+        self._round += 1
+        return self.study.join(
+            *halves_of(stratum.weight),
+            halves,
+            self.seed,
+            self._round,
+            int(self.limits.most_sets_of_join),
+            ratios.ravel(),
+            len(ratios),
+            self.limits.kept_only,
+            closed_cell,
+        )
 
     def list_keys(self, stratum: SampledWeight, number: int) -> None:
         """Lists all sets with the keys that make most of a weight's variance, and begins its sample anew."""
@@ -337,14 +346,14 @@ class Exploration:
             int(max(each, _TOLERANCE_OF_ALL * each / _TOLERANCE * number)),
             int(self.limits.stored_sets / 4),
         )
-        self.spent += of_list(found["steps"]) + self._cost_of_keyed_pairs
+        self.spent += costs.of_list(found["steps"]) + self._cost_of_keyed_pairs
         self._listed[stratum.weight] = found["steps"] / number
         keys = self.study.number_keys(found["members"], stratum.weight, self.limits.kept_only)
         stratum.begin_anew(found["members"].reshape(-1, stratum.weight), keys)
 
     def cost_of_list(self, stratum: SampledWeight, number: int) -> float:
         """The cost of a list of all sets with so many keys, about."""
-        return of_list(number * self._steps_of_key(stratum.weight)) + self._cost_of_keyed_pairs
+        return costs.of_list(number * self._steps_of_key(stratum.weight)) + self._cost_of_keyed_pairs
 
     @property
     def draws_of_clump(self) -> float:
@@ -360,7 +369,7 @@ class Exploration:
     @property
     def _cost_of_keyed_pairs(self) -> float:
         """Of the tables for the first list."""
-        return 0.0 if self._listed else of_pairs(self.odds.shape[1])
+        return 0.0 if self._listed else costs.of_pairs(self.odds.shape[1])
 
     def _steps_of_key(self, weight: int) -> float:
         """About how many steps find all sets of a weight with a given key."""
@@ -441,12 +450,8 @@ class Exploration:
 
     def outlooks(self, stratum: SampledWeight) -> list[Outlook]:
         """What more draws of a weight would bring, for each circuit."""
-        rates = [self._rate_that_matters(c) for c in range(len(self.odds))]
-        place, state = stratum.weight, (stratum.rounds, tuple(rates))
-        if self._known_outlooks.get(place, (None, None))[0] != state:
-            found = [stratum.outlook(c, self.values, rate) for c, rate in enumerate(rates)]
-            self._known_outlooks[place] = state, found
-        return self._known_outlooks[place][1]
+        rates = map(self._rate_that_matters, range(len(self.odds)))
+        return [stratum.outlook(c, self.values, rate) for c, rate in enumerate(rates)]
 
     def _rate_that_matters(self, circuit: int) -> float:
         """About the logical error rate; 0 where the error of P(kept) adds nothing to its own."""
@@ -493,8 +498,3 @@ class Exploration:
     def is_cut(self) -> bool:
         """Whether there are larger sets than those that can be looked at."""
         return self.max_weight == MAX_WEIGHT
-
-
-def halves_of(weight: int) -> tuple[int, int]:
-    """The numbers of mechanisms of the halves of which joined sets are made."""
-    return weight // 2, weight - weight // 2

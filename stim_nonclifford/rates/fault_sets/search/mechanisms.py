@@ -19,10 +19,17 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ...._native import FaultSetStudy
 from ....base.errors import ResourceLimitError
-from ....simulation.plan import SamplingPlan
+from ....simulation.plan import SamplingPlan, plain_attributes
 
-__all__ = ["Mechanisms", "mechanisms_of"]
+__all__ = ["MAX_WEIGHT", "Mechanisms", "mechanisms_of", "study_of"]
+
+MAX_WEIGHT = 64
+"""Sets with more members are not looked at; the native code has the same limit."""
+
+_PART_FOR_PAIRS = 4
+"""The part of the memory that the table of pairs may take, as a divisor."""
 
 MAX_COINS = 48
 """A law is an average over the coins that matter to its signature, at most 20 of these."""
@@ -170,3 +177,32 @@ def packed_words(bits: Bits) -> Words:
     padded = np.zeros((len(bits), 64 * num_words), dtype=np.bool_)
     padded[:, : bits.shape[1]] = bits
     return np.ascontiguousarray(np.packbits(padded, axis=1, bitorder="little")).view("<u8").astype(np.uint64)
+
+
+def study_of(plan: SamplingPlan, mechanisms: Mechanisms, threads: int, max_bytes: int) -> FaultSetStudy:
+    """The native search for the fault sets of a plan.
+
+    Args:
+        plan: The plan, for the outcome laws.
+        mechanisms: Its mechanisms.
+        threads: Number of threads.
+        max_bytes: Memory for lists of sets. A quarter of it is for a table of pairs; if that does not
+            suffice, searches take longer.
+
+    Raises:
+        ResourceLimitError: The pairs of mechanisms that flip the same checks do not fit into the memory.
+    """
+    return FaultSetStudy(
+        plain_attributes(plan),
+        packed_words(mechanisms.checks).ravel(),
+        mechanisms.keys.ravel(),
+        packed_words(mechanisms.target[None, :])[0],
+        mechanisms.base,
+        mechanisms.odds,
+        np.ascontiguousarray(mechanisms.sites),
+        mechanisms.coins.ravel(),
+        min(MAX_WEIGHT, max(1, len(mechanisms.odds))),
+        threads,
+        max_bytes // _PART_FOR_PAIRS,
+        max_bytes,
+    )

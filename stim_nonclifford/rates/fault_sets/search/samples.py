@@ -5,9 +5,8 @@ Sets are found in two ways: as a Poisson process of whole sets (*drawn*), or by 
 this number per unit of odds. So all finds of a weight are added up, whatever found them. They differ in cost,
 and in how finds depend on each other: joined sets with a common half do, and count less for it.
 
-A join finds a set by each of its splits into halves equally often on average, but not equally steadily: where
-one half is so likely that it is drawn many times, the set is found rarely, and then many times at once. So
-finds count by how they split the set (``_counts_of_splits``).
+What a find of a join counts depends on the halves in which it was found. Sets that are unions of two smaller
+ones that pass are sampled apart, as a third way that finds these alone; ``halves`` explains both.
 
 Where few keys make most of the variance, all their sets are *listed*. The sets that were found before chose
 these keys: without them, too few of the others would be left. So the sample begins anew.
@@ -17,11 +16,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
+from .halves import CELL, Composition, Halves
 from .laws import Floats, KeyValues
 from .strata import Keys, Outlook, Sums, sum_of_products
 
@@ -32,9 +31,6 @@ FEW = 10.0
 
 _NOT_STORED = 2**32 - 1
 """The number of a key with which no shot is kept, where only the others are stored."""
-
-_STEADY = 1.01
-"""Where no split of a set would count more than this, all count 1: large sets have very many splits."""
 
 _CHUNK = 1 << 18
 
@@ -81,6 +77,7 @@ class SampledWeight:
         half_masses: e_a and e_b, with e_k the sum of the odds of all sets of k mechanisms.
         partners: An upper bound on the part of all halves with which a half makes a set that passes.
         expected: About the sum of the odds of all sets that pass, as far as smaller weights tell.
+        composition: How composed sets are sampled, apart from the others; None: they are not.
 
     Attributes:
         keys: The keys of the sets that can be kept.
@@ -101,10 +98,11 @@ class SampledWeight:
         half_masses: tuple[float, float],
         partners: float = 1.0,
         expected: float = 0.0,
+        composition: Composition | None = None,
     ) -> None:
         self.weight = sum(halves)
-        self.scale = half_masses[0] * half_masses[1] / math.comb(self.weight, halves[0])
-        self._halves, self._half_masses = halves, half_masses
+        self._halves = Halves(odds[0], halves, half_masses)
+        self.scale = self._halves.scale
         self.keys: Keys = np.zeros(0, dtype=np.uint32)
         self.members = np.zeros((0, self.weight), dtype=np.uint32)
         self.sets = self.candidates = self.draws = 0
@@ -112,7 +110,12 @@ class SampledWeight:
         self._ratios = np.zeros((0, len(odds)))
         self._largest_ratio = np.ones(len(odds))
         self._rounds: list[_Round] = []
+        self.composition = composition
+        self._composed: list[_Round] = []
+        self._cost_of_composed = 0.0
         self.rounds = 0
+        self._outlooks: dict[tuple[int, float], Outlook] = {}
+        self._heavy: tuple[npt.NDArray[np.uint32], Floats] | None = None
         self.cost = 0.0
         self._listed_keys: Keys = np.zeros(0, dtype=np.uint32)
         self._listed_odds = np.zeros((0, len(odds)))
@@ -120,16 +123,22 @@ class SampledWeight:
     def limit(self, most: Floats, partners: float) -> None:
         """Takes bounds that became known since; arguments as above."""
         self._most, self._partners = most, partners
+        self._outlooks.clear()
+
+    def _begin_round(self) -> None:
+        self.rounds += 1
+        self._outlooks.clear()
+        self._heavy = None
 
     def begin_anew(self, members: npt.NDArray[np.uint32], keys: Keys) -> None:
-        """Drops what was found by chance, and takes all sets of further keys.
+        """Drops what was found by chance, and takes all sets of further keys. Others are not composed apart.
 
         Args:
             members: uint32, shape (sets, weight).
             keys: Their keys, shape (sets,).
         """
-        self.rounds += 1
-        self._rounds = []
+        self._begin_round()
+        self._rounds, self._composed, self.composition = [], [], None
         self.cost = 0.0
         self.sets = self.candidates = 0
         listed = ~self.is_sampled
@@ -144,6 +153,8 @@ class SampledWeight:
 
         Keys that were found seldom may have been found by chance, and count less.
         """
+        if self._heavy is not None:
+            return self._heavy
         keys, first, inverse, counts = np.unique(
             self.keys, return_index=True, return_inverse=True, return_counts=True
         )
@@ -153,7 +164,8 @@ class SampledWeight:
         order = order[variances[order] > 0]
         total = variances.sum() or 1.0
         shares = np.cumsum(variances[order] * (1 - 0.5 / counts[order])) / total
-        return self.members[first[order]], shares
+        self._heavy = self.members[first[order]], shares
+        return self._heavy
 
     @property
     def has_list(self) -> bool:
@@ -177,7 +189,7 @@ class SampledWeight:
             spacing: See above.
             kept: For each key of the study the probability of being kept.
         """
-        self.rounds += 1
+        self._begin_round()
         begin = len(self.keys)
         stored, passing = self._add(members.reshape(-1, self.weight), keys, kept)
         self.draws += len(keys)
@@ -189,7 +201,7 @@ class SampledWeight:
 
     def add_join(self, halves: int, found: dict[str, npt.NDArray[np.uint32]], kept: Floats) -> None:
         """Adds what ``FaultSetStudy.join`` found with so many halves of each kind; ``kept`` as above."""
-        self.rounds += 1
+        self._begin_round()
         begin = len(self.keys)
         stored, passing = self._add(found["members"].reshape(-1, self.weight), found["keys"], kept)
         self.sets += int(found["sets"]) - len(found["keys"])
@@ -197,7 +209,7 @@ class SampledWeight:
         self.draws += 2 * halves
         sides = tuple(np.unique(found[side][stored], return_inverse=True)[1] for side in ("left", "right"))
         part = slice(begin, len(self.keys))
-        self._ratios[part] *= self._counts_of_splits(self.members[part], halves)[:, None]
+        self._ratios[part] *= self._halves.counts(self.members[part], halves)[:, None]
         hits = self._ratios[part, 0] * kept[self.keys[part]]
         own, shared = sum_of_products(hits, hits), sum(_of_pairs(side, hits) for side in sides)
         clumping = shared / own if len(hits) >= FEW else 0.0
@@ -213,6 +225,28 @@ class SampledWeight:
             )
         )
 
+    def add_composed(
+        self, draws: int, found: dict[str, npt.NDArray[np.uint32]], kept: Floats, cost: float
+    ) -> None:
+        """Adds what ``FaultSetStudy.join`` found among so many halves of each kind that pass, at a cost."""
+        assert self.composition is not None
+        self._begin_round()
+        keys, members = found["keys"], found["members"].reshape(-1, self.weight)
+        stored = kept[keys] > 0
+        part = slice(len(self.keys), len(self.keys) + int(np.count_nonzero(stored)))
+        ratios = _ratios(self._odds, members[stored]) / self.composition.splits(members[stored])[:, None]
+        self._store(members[stored], keys[stored], ratios)
+        self.draws += 2 * draws
+        self._cost_of_composed += cost
+        sides = tuple(np.unique(found[side][stored], return_inverse=True)[1] for side in ("left", "right"))
+        density = self.composition.density(draws)
+        self._composed.append(_Round(density, draws, CELL, part, sides, np.zeros(len(self._odds)), 0.0))
+
+    def _store(self, members: npt.NDArray[np.uint32], keys: Keys, ratios: Floats) -> None:
+        self._ratios = np.concatenate([self._ratios, ratios])
+        self.keys = np.concatenate([self.keys, keys])
+        self.members = np.concatenate([self.members, members])
+
     def _add(
         self, members: npt.NDArray[np.uint32], keys: Keys, kept: Floats
     ) -> tuple[npt.NDArray[np.bool_], Floats]:
@@ -223,16 +257,16 @@ class SampledWeight:
         """
         stored = (keys != _NOT_STORED) & ~np.isin(keys, self._listed_keys)
         stored[stored] = kept[keys[stored]] > 0
-        ratios, passing = [self._ratios], np.zeros(len(self._odds))
+        if self.composition is not None:
+            stored[stored] = self.composition.splits(members[stored]) == 0
+        ratios, passing = [np.zeros((0, len(self._odds)))], np.zeros(len(self._odds))
         for begin in range(0, len(keys), _CHUNK):
             part = slice(begin, begin + _CHUNK)
             chunk = _ratios(self._odds, members[part])
             passing += chunk.sum(axis=0)
             self._largest_ratio = np.maximum(self._largest_ratio, chunk.max(axis=0))
             ratios.append(chunk[stored[part]])
-        self._ratios = np.concatenate(ratios)
-        self.keys = np.concatenate([self.keys, keys[stored]])
-        self.members = np.concatenate([self.members, members[stored]])
+        self._store(members[stored], keys[stored], np.concatenate(ratios))
         self.sets += len(keys)
         return stored, passing
 
@@ -258,6 +292,16 @@ class SampledWeight:
         return max((each.halves for each in self._rounds), default=0)
 
     @property
+    def composed_draws(self) -> int:
+        """Halves of each kind of which sets were composed."""
+        return sum(each.halves for each in self._composed)
+
+    @property
+    def cost_of_composed(self) -> float:
+        """For each half of each kind."""
+        return self._cost_of_composed / self.composed_draws
+
+    @property
     def density(self) -> float:
         """Mean number of finds per unit of odds, each with what it counts."""
         return sum(each.count * each.density for each in self._rounds)
@@ -276,7 +320,7 @@ class SampledWeight:
         """The number of the left and of the right half that each set has, or of its clump and its own."""
         left, right = np.arange(len(self.keys)), np.arange(len(self.keys))
         # What a set of a join shares is named by the first set that has it.
-        for each in self._rounds:
+        for each in (*self._rounds, *self._composed):
             for numbers, side in zip((left, right), each.sides, strict=False):
                 _, first = np.unique(side, return_index=True)
                 numbers[each.part] = each.part.start + first[side]
@@ -297,12 +341,17 @@ class SampledWeight:
             kept=sum_of_products(weights, values.kept[self.keys]),
             wrong=sum_of_products(weights, values.wrong[self.keys]),
             listed=sum_of_products(weights[listed], values.wrong[self.keys[listed]]),
-            variance=outlook.variance / outlook.density**2,
-            largest=outlook.missed,
+            variance=outlook.variance / outlook.density**2 + outlook.composed[0],
+            largest=math.hypot(outlook.missed, outlook.composed[1]),
         )
 
     def outlook(self, circuit: int, values: KeyValues, rate: float) -> Outlook:
         """What more draws would bring; arguments as for ``sums``."""
+        if (circuit, rate) not in self._outlooks:
+            self._outlooks[circuit, rate] = self._outlook(circuit, values, rate)
+        return self._outlooks[circuit, rate]
+
+    def _outlook(self, circuit: int, values: KeyValues, rate: float) -> Outlook:
         ratios = self._ratios[:, circuit]
         kept, wrong = ratios * values.kept[self.keys], ratios * values.wrong[self.keys]
         residuals = wrong - rate * kept
@@ -340,7 +389,25 @@ class SampledWeight:
             told_density=told_density,
             told_event=2 * self._largest_of_find(circuit, 0),
             most=float(self._most[circuit]),
+            composed=self._of_composed(circuit, residuals, (wrong, kept)),
         )
+
+    def _of_composed(self, circuit: int, residuals: Floats, hits: tuple[Floats, ...]) -> tuple[float, float]:
+        """The variance of the part of composed sets, and what a half that was missed may have added."""
+        rounds = self._composed
+        if not rounds:
+            return 0.0, float(self._most[circuit]) if self.composition else 0.0
+        density = sum(each.density for each in rounds)
+        variance = sum(
+            sum_of_products(residuals[each.part], residuals[each.part]) + self._shared(each, residuals)
+            for each in rounds
+        )
+        enough = next((each for each in hits if self._are_enough(each, rounds)), None)
+        if enough is None:
+            event = CELL * float((self._odds[circuit] / self._odds[0]).max()) ** self.weight
+        else:
+            event = max(_largest(side, enough[each.part]) for each in rounds for side in each.sides)
+        return variance / density**2, min(event / density, float(self._most[circuit]))
 
     def _shared(self, found: _Round, values: Floats) -> float:
         """The sum of the products of the values of different sets of a round that have a half in common."""
@@ -372,44 +439,7 @@ class SampledWeight:
     def _largest_of_find(self, circuit: int, halves: int) -> float:
         """An upper bound on what a find of a join of so many halves may count."""
         largest = float((self._odds[circuit] / self._odds[0]).max()) ** self.weight
-        return largest * self._most_of_splits(halves)
-
-    def _counts_of_splits(self, members: npt.NDArray[np.uint32], halves: int) -> Floats:
-        """What finds of sets count by the halves in which they were found; of all splits, 1 on average.
-
-        With x and y the expected numbers of draws of its halves, a split finds the set a number of times with
-        mean x y and variance x y (1 + x + y), up to what different sets share. The mean is the same for all
-        splits, and the sum varies least if each counts as the inverse of its variance.
-        """
-        if self._most_of_splits(halves) < _STEADY:
-            return np.ones(len(members))
-        left, right = self._halves
-        counts = np.empty(len(members))
-        for begin in range(0, len(members), _CHUNK):
-            part = slice(begin, begin + _CHUNK)
-            columns = self._odds[0][members[part].T]
-            everything = np.prod(columns, axis=0)
-            own, total, splits = np.zeros(0), np.zeros(columns.shape[1]), 0
-            for chosen in combinations(range(self.weight), left):
-                if left == right and 0 not in chosen:
-                    break  # the same splits, with left and right exchanged
-                of_left = np.prod(columns[list(chosen)], axis=0)
-                draws = of_left / self._half_masses[0] + everything / of_left / self._half_masses[1]
-                share = 1 / (1 + halves * draws)
-                own = own if splits else share  # the first split is that of the members' order
-                total += share
-                splits += 1
-            counts[part] = splits * own / total
-        return counts
-
-    def _most_of_splits(self, halves: int) -> float:
-        """An upper bound on what a find counts: a harmonic mean is at most the arithmetic one."""
-        likely = np.sort(self._odds[0])[::-1]
-        draws = sum(
-            float(np.prod(likely[:half])) / mass
-            for half, mass in zip(self._halves, self._half_masses, strict=True)
-        )
-        return min(1 + halves * draws, math.comb(self.weight, self._halves[0]))
+        return largest * self._halves.most(halves)
 
     def coefficients(self, circuit: int, num_keys: int) -> Floats:
         """See ``Stratum``."""
@@ -417,9 +447,11 @@ class SampledWeight:
 
     def set_weights(self, circuit: int) -> Floats:
         """What each found set that can be kept counts: float64, shape (len(keys),)."""
-        weights = self._ratios[:, circuit] / (self.density or 1.0)
-        for each in self._rounds:
-            weights[each.part] *= each.count
+        weights = self._ratios[:, circuit].copy()
+        for rounds in (self._rounds, self._composed):
+            density = sum(each.count * each.density for each in rounds)
+            for each in rounds:
+                weights[each.part] *= each.count / density
         weights[: len(self._listed_odds)] = self._listed_odds[:, circuit]
         return weights
 

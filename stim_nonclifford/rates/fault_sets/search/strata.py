@@ -7,6 +7,7 @@ mechanisms: of odds(X) f(X), where f is the probability that a shot is kept, or 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -16,7 +17,16 @@ import numpy.typing as npt
 from ..interval import interval_of_weighted_sum
 from .laws import Floats, KeyValues
 
-__all__ = ["MISSED_COUNTS", "CircuitTotals", "ExactWeight", "Outlook", "Stratum", "Sums", "sum_of_products"]
+__all__ = [
+    "MISSED_COUNTS",
+    "CircuitTotals",
+    "ExactWeight",
+    "Outlook",
+    "Stratum",
+    "Sums",
+    "next_passing",
+    "sum_of_products",
+]
 
 MISSED_COUNTS = 1.5
 """What the square of a missed event counts in the error that a search makes small: intervals reach farther
@@ -226,6 +236,7 @@ class Outlook:
         told_density: With this density there will probably be sets enough to tell how many a half may be in.
         told_event: What the event of a half will then be, about.
         most: An upper limit on what can be missed at all.
+        composed: The variance of the part that composed sets have, and what they may have missed.
     """
 
     density: float
@@ -241,6 +252,7 @@ class Outlook:
     told_density: float
     told_event: float
     most: float
+    composed: tuple[float, float] = (0.0, 0.0)
 
     @property
     def missed(self) -> float:
@@ -250,14 +262,15 @@ class Outlook:
     @property
     def error(self) -> float:
         """The square of the standard error, in which what was missed counts more."""
-        return self.variance / self.density**2 + MISSED_COUNTS * self.missed**2
+        return self.variance / self.density**2 + MISSED_COUNTS * self.missed**2 + self._of_composed(1.0)
 
     def with_draws(self, density: float) -> float:
         """The same with draws of so much more density."""
         density /= 1 + self.drawn_clumping
         total = self.density + density
         missed = self._missed(total, self.drawn_density + density)
-        return (self.variance + self.own * density) / total**2 + MISSED_COUNTS * missed**2
+        own = (self.variance + self.own * density) / total**2
+        return own + MISSED_COUNTS * missed**2 + self._of_composed(1.0)
 
     def with_joins(self, halves: int, times: int) -> float:
         """The same with so many more joins of so many halves."""
@@ -265,7 +278,16 @@ class Outlook:
         more = times * count**2 * (self.own * density + self.shared * float(halves) ** 3)
         total = self.density + times * count * density
         missed = self._missed(total, self.drawn_density)
-        return (self.variance + more) / total**2 + MISSED_COUNTS * missed**2
+        own = (self.variance + more) / total**2
+        return own + MISSED_COUNTS * missed**2 + self._of_composed(1.0)
+
+    def with_composed(self, growth: float) -> float:
+        """The same with so many times as many further composed sets as there are."""
+        return self.error - self._of_composed(1.0) + self._of_composed(1 + growth)
+
+    def _of_composed(self, growth: float) -> float:
+        variance, missed = self.composed
+        return variance / growth + MISSED_COUNTS * (missed / growth) ** 2
 
     def anew(self, share: float) -> Outlook:
         """Of the sets that are left when those with a share of the variance are listed: none is drawn yet."""
@@ -291,3 +313,22 @@ class Outlook:
 def sum_of_products(a: Floats, b: Floats) -> float:
     """A sum of products. Those of BLAS depend, in the last digit, on the number of its threads."""
     return float((a * b).sum())
+
+
+def next_passing(strata: Sequence[Stratum], masses: Floats) -> float:
+    """The odds of all sets of the next weight that pass the checks, extrapolated from the weights before.
+
+    Args:
+        strata: These weights, from 0 on.
+        masses: For each weight the odds of all sets.
+    """
+    weight = len(strata)
+    known = [(k, stratum.passing(0)) for k, stratum in enumerate(strata)]
+    # Where none were found, there may still be some.
+    found = [(k, passing) for k, passing in known if passing] or [(0, 0.0)]
+    (j, a), (k, b) = found[-2:] if len(found) > 1 else (found[-1], found[-1])
+    if not b:
+        return float(masses[weight]) * 1e-6
+    if j == k:
+        return b * float(masses[weight] / masses[k])
+    return b * min(1.0, (b / a) ** (1 / (k - j))) ** (weight - k)

@@ -76,6 +76,7 @@ class TwoSearches:
         seed: int,
         threads: int,
         report: Callable[[str], None],
+        elapsed: float = 0.0,
     ) -> TwoSearches:
         """Searches; the arguments are those of ``Exploration``."""
         seconds = limits.max_seconds
@@ -92,6 +93,7 @@ class TwoSearches:
             threads,
             lambda line: report(f"kept, {line}"),
             passing_only=True,
+            elapsed=elapsed,
         )
         Estimator(kept).run()
         kept.study.release()

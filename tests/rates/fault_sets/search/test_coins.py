@@ -14,8 +14,7 @@ from stim_nonclifford import Circuit, _native
 from stim_nonclifford.base.errors import ResourceLimitError
 from stim_nonclifford.generators.distillation import distillation_circuit
 from stim_nonclifford.rates.fault_sets.search.laws import KeyValues
-from stim_nonclifford.rates.fault_sets.search.mechanisms import Mechanisms, mechanisms_of
-from stim_nonclifford.rates.fault_sets.search.study import study_of
+from stim_nonclifford.rates.fault_sets.search.mechanisms import Mechanisms, mechanisms_of, study_of
 from stim_nonclifford.simulation.compiler import RequestedOutputs
 from stim_nonclifford.simulation.plan import SamplingPlan, plain_attributes
 

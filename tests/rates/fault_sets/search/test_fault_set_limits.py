@@ -18,8 +18,7 @@ from stim_nonclifford.rates.fault_sets.interface import exploration_of
 from stim_nonclifford.rates.fault_sets.search import exploration
 from stim_nonclifford.rates.fault_sets.search.estimator import Estimator
 from stim_nonclifford.rates.fault_sets.search.limits import Limits
-from stim_nonclifford.rates.fault_sets.search.mechanisms import Mechanisms, mechanisms_of
-from stim_nonclifford.rates.fault_sets.search.study import study_of
+from stim_nonclifford.rates.fault_sets.search.mechanisms import Mechanisms, mechanisms_of, study_of
 from stim_nonclifford.simulation.plan import SamplingPlan, plain_attributes
 
 from ....support.processes.stopped_calls import heard_soon, needs_timer, ticking

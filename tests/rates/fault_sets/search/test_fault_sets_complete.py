@@ -153,7 +153,7 @@ def test_every_weight(seed: int, kept_only: bool) -> None:
 @pytest.mark.parametrize("seed", range(NUM_SEEDS))
 def test_sampled_weights(seed: int, kept_only: bool) -> None:
     """Sets of 3 to 7: drawn, joined, and some listed and the others drawn. Standard errors are right on average."""
-    pulls = []
+    pulls, are_composed = [], 0
     for k in range(CIRCUITS_PER_SEED):
         each = case(seed, k)
         known = looked_at(each, seed, kept_only)
@@ -176,9 +176,11 @@ def test_sampled_weights(seed: int, kept_only: bool) -> None:
                 found_wrong = stratum.is_sampled & (known.values.wrong[stratum.keys] > 0)
                 if np.count_nonzero(found_wrong) >= 100:
                     pulls.append((wrong - expected) / (known.factor(0) * math.sqrt(sums.variance)))
+                    are_composed += stratum.composition is not None
                 elif expected < TOLERANCE:
                     assert wrong < TOLERANCE
     assert len(pulls) >= 10
+    print("COMPOSED", are_composed, len(pulls))
     assert np.abs(pulls).max() < SIGMAS, f"seed {seed}: {pulls}"
     assert np.sqrt(np.mean(np.square(pulls))) < 1.6
 
@@ -186,8 +188,16 @@ def test_sampled_weights(seed: int, kept_only: bool) -> None:
 def drawn(known: Exploration, weight: int, passing: float, seed: int) -> SampledWeight:
     """About ``DRAWS`` sets, or fewer where most points on the axis of sets exclude themselves."""
     spacing = passing / DRAWS
-    stratum = known.sample_of(weight)
+    stratum = composed(known, weight)
     add_draws(known, stratum, spacing, passing, seed)
+    return stratum
+
+
+def composed(known: Exploration, weight: int) -> SampledWeight:
+    """A sample with the sets that are unions of smaller ones that pass, where these are sampled apart."""
+    stratum = known.sample_of(weight)
+    if stratum.composition is not None:
+        known.compose(stratum, 2 * DRAWS)
     return stratum
 
 
@@ -223,7 +233,7 @@ def exact_masses(known: Exploration, weight: int, keys: np.ndarray) -> float:
 def joined(known: Exploration, weight: int, passing: float, seed: int) -> SampledWeight:
     """As many halves as find about as many sets as are drawn."""
     left = weight // 2
-    stratum = known.sample_of(weight)
+    stratum = composed(known, weight)
     count = 1 + int(math.sqrt(2 * DRAWS * stratum.scale / passing))
     ones = np.ones(known.odds.shape[1])
     kept_only = known.limits.kept_only

@@ -45,12 +45,9 @@ _DRAWS_OF_CLUMP = 16.0
 """Sets that are drawn together, about, where a search for one takes long."""
 
 _MOST_MECHANISMS = 5000
-"""Mechanisms up to which sets are drawn together, as a clump that was missed counts for more than a set, and up
-to which composed sets are sampled apart.
-
-At d=7, with 8,360, intervals after a minute ended at 2.7 to 5 times the estimate with clumps, and at 1.5 to
-1.7 times without, in half of the processor time.
-"""
+"""Mechanisms up to which sets are drawn together, as a clump that was missed counts for more than a set, and
+up to which composed sets are sampled apart. At d=7, with 8,360, intervals after a minute ended at 2.7 to 5
+times the estimate with clumps, and at 1.5 to 1.7 times without, in half of the processor time."""
 
 _PART_OF_BRANCHING = 0.4
 """The part of the mechanisms that may flip back a check that is left where bits of keys are checks, too."""

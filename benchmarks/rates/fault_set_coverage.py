@@ -98,7 +98,9 @@ def print_varied(runs: int, first_seed: int) -> None:
     for run in range(runs):
         name, asked, exact = known[run % len(known)]
         target = (0.3, 0.1, 0.03)[run // len(known) % 3]
-        limits = FewExactWeights(target, may_draw=run // len(known) % 2 == 0)
+        # Where weight 3 is enumerated, sets of five and six are composed.
+        last_exact, may_draw = 2 + run // len(known) // 2 % 2, run // len(known) % 2 == 0
+        limits = FewExactWeights(target, last_exact=last_exact, may_draw=may_draw)
         found = estimate_rates([asked], limits, first_seed + run, 1, False)[0]
         low, high = found.interval
         # An exact value that is not quite known counts if it may be inside.

@@ -39,7 +39,7 @@ _FEWEST_HALVES = 1000
 _FIRST_DRAW_COST = 0.2
 """Seconds for the first draws; where these take longer, joins tell first whether draws are worth it."""
 
-_GROWTHS = (0.3, 1.0, 3.0, 9.0, 27.0)
+_GROWTHS = (1.0, 3.0, 9.0, 27.0)
 """The sizes of further samples of a weight, as multiples of the sample that there is."""
 
 _TIMES = 1, 3, 9
@@ -77,9 +77,6 @@ _Error = Callable[[Outlook], float]
 
 ENOUGH = 0.8
 """The search ends when the square of the error is this part of the square that was asked for."""
-
-_COST_OF_ACTION = 0.03
-"""Seconds that it takes to decide what is done next, and to begin it: many small actions are no better."""
 
 _FIRST_COST = 0.5
 """Seconds that a single action may cost even if less was spent on all before it."""
@@ -153,7 +150,7 @@ class Estimator:
             ]
             if not possible:
                 return
-            max(possible, key=lambda action: action.gain / (_COST_OF_ACTION + action.cost)).run()
+            max(possible, key=lambda action: action.gain / action.cost).run()
             self._sample_first()
 
     def _refuse_first(self) -> NoReturn:

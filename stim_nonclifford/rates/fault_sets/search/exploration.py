@@ -44,12 +44,10 @@ _COST_THAT_TELLS = 0.1
 _DRAWS_OF_CLUMP = 16.0
 """Sets that are drawn together, about, where a search for one takes long."""
 
-_MOST_IN_CLUMPS = 5000
-"""Mechanisms up to which sets are drawn together: a clump that was missed counts for more than a set.
-
-At d=7, with 8,360, intervals after a minute ended at 2.7 to 5 times the estimate with clumps, and at 1.5 to
-1.7 times without, in half of the processor time.
-"""
+_MOST_MECHANISMS = 5000
+"""Mechanisms up to which sets are drawn together, as a clump that was missed counts for more than a set, and
+up to which composed sets are sampled apart. At d=7, with 8,360, intervals after a minute ended at 2.7 to 5
+times the estimate with clumps, and at 1.5 to 1.7 times without, in half of the processor time."""
 
 _PART_OF_BRANCHING = 0.4
 """The part of the mechanisms that may flip back a check that is left where bits of keys are checks, too."""
@@ -281,7 +279,8 @@ class Exploration:
         expected = self.next_passing_odds(weight)
         exact = [self.exact(k) for k in range(min(4, self.num_exact))]
         composition = None
-        if self.may_list and not self.mechanisms.target.any() and exact[-1].sets <= self.limits.stored_sets:
+        is_small = self.odds.shape[1] <= _MOST_MECHANISMS and exact[-1].sets <= self.limits.stored_sets
+        if is_small and self.may_list and not self.mechanisms.target.any():
             passing = [each.passing(0) for each in exact]
             composition = Composition.of(weight, passing, self.mechanisms.checks)
         return SampledWeight(self.odds, most, sizes, half_masses, partners, expected, composition)
@@ -358,7 +357,7 @@ class Exploration:
     @property
     def draws_of_clump(self) -> float:
         """Sets that are drawn together; 0: each alone."""
-        pays = not self._passing_only and self.odds.shape[1] <= _MOST_IN_CLUMPS
+        pays = not self._passing_only and self.odds.shape[1] <= _MOST_MECHANISMS
         return _DRAWS_OF_CLUMP if pays else 0.0
 
     @property

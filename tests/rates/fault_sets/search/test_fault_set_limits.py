@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -14,7 +15,7 @@ from stim_nonclifford import Circuit, _native
 from stim_nonclifford.base.errors import ResourceLimitError
 from stim_nonclifford.circuit.methods.fault_set_methods import planned
 from stim_nonclifford.generators.cultivation import cultivation_circuit
-from stim_nonclifford.rates.fault_sets.interface import exploration_of
+from stim_nonclifford.rates.fault_sets.interface import estimate_rates, exploration_of
 from stim_nonclifford.rates.fault_sets.search import exploration
 from stim_nonclifford.rates.fault_sets.search.estimator import Estimator
 from stim_nonclifford.rates.fault_sets.search.limits import Limits
@@ -358,3 +359,14 @@ def test_python_runs_while_a_study_works() -> None:
         before = len(ticks)
         enumerated(study, 6, 5, max_seconds=0.3)
         assert len(ticks) > before + 20
+
+
+def test_time_counts_from_the_call() -> None:
+    """Of a thousand seconds that are over, nothing is left for samples of weights that are not enumerated."""
+    asked = [planned(Circuit(cultivation_circuit(3, p=1e-3)), "all", None)]
+    now, limits = time.perf_counter(), Limits(0.01, max_seconds=1000)
+    in_time, late = (estimate_rates(asked, limits, 1, 1, False, begin)[0] for begin in (now, now - 2000))
+    assert late.seconds > 2000
+    assert late.unexplored > 100 * in_time.unexplored
+    assert late.interval[0] <= in_time.interval[1]
+    assert in_time.interval[0] <= late.interval[1]

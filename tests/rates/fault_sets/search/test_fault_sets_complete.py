@@ -153,7 +153,7 @@ def test_every_weight(seed: int, kept_only: bool) -> None:
 @pytest.mark.parametrize("seed", range(NUM_SEEDS))
 def test_sampled_weights(seed: int, kept_only: bool) -> None:
     """Sets of 3 to 7: drawn, joined, and some listed and the others drawn. Standard errors are right on average."""
-    pulls, are_composed = [], 0
+    pulls = []
     for k in range(CIRCUITS_PER_SEED):
         each = case(seed, k)
         known = looked_at(each, seed, kept_only)
@@ -176,11 +176,9 @@ def test_sampled_weights(seed: int, kept_only: bool) -> None:
                 found_wrong = stratum.is_sampled & (known.values.wrong[stratum.keys] > 0)
                 if np.count_nonzero(found_wrong) >= 100:
                     pulls.append((wrong - expected) / (known.factor(0) * math.sqrt(sums.variance)))
-                    are_composed += stratum.composition is not None
                 elif expected < TOLERANCE:
                     assert wrong < TOLERANCE
     assert len(pulls) >= 10
-    print("COMPOSED", are_composed, len(pulls))
     assert np.abs(pulls).max() < SIGMAS, f"seed {seed}: {pulls}"
     assert np.sqrt(np.mean(np.square(pulls))) < 1.6
 

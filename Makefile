@@ -11,7 +11,8 @@ STARTED := $(shell date +%s)
 NATIVE := pyproject.toml $(shell find stim_nonclifford/native stim_nonclifford/kernels -type f)
 # An editable installation holds a list of the modules. If the list of files changes, it is installed again.
 LIST := $(shell find stim_nonclifford sinter_plugin -name '*.py' | sort | cksum | cut -d' ' -f1)
-INSTALLED := .venv/installed-$(LIST)
+COMPILED := .venv/installed-$(LIST)
+INSTALLED := .venv/requirements $(COMPILED)
 
 .PHONY: demo compiled install test test-all gpu-check fuzz check docs notebooks portable wheel sanitize clean
 
@@ -20,8 +21,8 @@ INSTALLED := .venv/installed-$(LIST)
 demo: $(INSTALLED)
 	$(BIN)/python -m examples.demo --started $(STARTED)
 
-# The package alone, which other requirements may be downloaded beside.
-compiled: $(INSTALLED)
+# The package alone; what it needs may be downloaded beside.
+compiled: $(COMPILED)
 
 # What all targets below need, at once.
 install: $(INSTALLED) .venv/requirements-dev .venv/requirements-docs
@@ -97,7 +98,7 @@ sanitize: $(INSTALLED) .venv/requirements-test
 	touch $@
 
 # Editable mode: changes of Python code take effect at once, changes of C++ code need a new build.
-$(INSTALLED): .venv/build-tools .venv/requirements $(NATIVE)
+$(COMPILED): .venv/build-tools $(NATIVE)
 	$(COMPILE) -e .
 	touch $@
 

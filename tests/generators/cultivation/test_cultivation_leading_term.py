@@ -111,7 +111,7 @@ def test_leading_term(distance: int, noise: str, injection: str, expected: float
     assert mechanisms.leading_term(fault_distance) == pytest.approx(expected, rel=1e-4)
 
 
-@pytest.mark.parametrize("noise", ["uniform", "si1000"])
+@pytest.mark.parametrize("noise", ["uniform", pytest.param("si1000", marks=pytest.mark.slow)])
 def test_three_faults_are_harmless_in_the_flagged_circuit(noise: NoiseChoice) -> None:
     circuit = snc.Circuit(cultivation_circuit(5, p=P, noise=noise, variant="flagged"))
     mechanisms = Mechanisms(circuit)

@@ -15,7 +15,10 @@ def cultivation_circuit(distance: int, p: float, gate: str = "T") -> snc.Circuit
     return snc.Circuit(cultivation.cultivation_circuit(distance=distance, p=p, gate=gate))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("distance", "fault_distance", "coefficient"), [(3, 2, 32 / 75), (5, 3, 574 / 375)])
+@pytest.mark.parametrize(
+    ("distance", "fault_distance", "coefficient"),
+    [(3, 2, 32 / 75), pytest.param(5, 3, 574 / 375, marks=pytest.mark.slow)],
+)
 def test_leading_terms(distance: int, fault_distance: int, coefficient: float) -> None:
     """P(kept and wrong) = coefficient x^k + ..., x = p / (1 - p); arXiv 2609.18922."""
     p = 1e-8

@@ -143,7 +143,7 @@ def test_backends_are_what_they_should_be() -> None:
     [
         0,
         pytest.param(300, marks=pytest.mark.slow),
-        3000,
+        pytest.param(3000, marks=pytest.mark.slow),
         pytest.param(100_000, marks=pytest.mark.slow),
         DEFAULT_CACHE_BYTES,
     ],

@@ -38,7 +38,7 @@ from ...support.laws.steps import one_by_one
 from ...support.texts.instruction_lines import NON_CLIFFORD
 from ...support.texts.mutated_texts import CARRIERS, CORPUS, mutated_tag, mutated_text
 
-NUM_CASES = int(os.environ.get("STIM_NONCLIFFORD_FUZZ", "800"))
+NUM_CASES = int(os.environ.get("STIM_NONCLIFFORD_FUZZ", "500"))
 NUM_TAG_CASES = NUM_CASES // 4
 NUM_TEXT_CASES = NUM_CASES - NUM_TAG_CASES
 SLOW = 5.0

@@ -164,7 +164,7 @@ def test_vectors_that_no_machine_can_hold() -> None:
 
 
 @linux
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_outcome_laws_for_which_there_is_no_memory(threads: int) -> None:
     """The limit of the process is below ``cache_bytes``: what cannot be stored is simulated, as past cache_bytes."""
     output = finished_program(

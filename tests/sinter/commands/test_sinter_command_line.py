@@ -21,13 +21,12 @@ from ...support.processes.sinter_runs import (
     T_CIRCUIT,
     Folder,
     assert_rate,
-    both_commands,
     ours_first,
     wait_until,
 )
 
 
-@both_commands
+@ours_first
 def test_collects_what_is_true_of_the_t_circuit(folder: Folder, command: list[str]) -> None:
     arguments = (
         "--circuits d=3,p=0.1.stim --decoders soft_postselect --metadata_func auto --processes 2"

@@ -61,6 +61,7 @@ def test_workers_end_with_a_parent_killed_before_they_work(folder: Folder, comma
     assert_all_end(workers)
 
 
+@pytest.mark.slow
 def test_workers_started_from_a_thread_end_with_a_killed_parent(folder: Folder) -> None:
     """There, a signal at the end of the thread would come too early: the workers look by themselves."""
     (folder.path / "in_a_thread.py").write_text("""

@@ -164,6 +164,7 @@ class TestChangedDuringTheRun:
         assert not (folder.path / "stats.csv.lock").exists()
         return stderr
 
+    @pytest.mark.slow
     def test_deleted(self, folder: Folder) -> None:
         (folder.path / "stats.csv").write_text(f"{sinter.CSV_HEADER}\n{ROW}\n")
         run = folder.start(OURS, ENDLESS)

@@ -71,7 +71,6 @@ SINTER = [
     "sinter_plugin:sinter_samplers",
 ]
 OURS = [sys.executable, "-m", "sinter_plugin", "collect"]
-both_commands = pytest.mark.parametrize("command", [SINTER, OURS], ids=["sinter", "sinter_plugin"])
 ours_first = pytest.mark.parametrize(
     "command", [pytest.param(SINTER, marks=pytest.mark.slow), OURS], ids=["sinter", "sinter_plugin"]
 )

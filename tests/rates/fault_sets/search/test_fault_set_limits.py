@@ -277,7 +277,13 @@ CALLS: dict[str, Callable[[_native.FaultSetStudy, Mechanisms], Any]] = {
 
 @needs_timer
 @pytest.mark.parametrize("threads", [pytest.param(1, marks=pytest.mark.slow), 2])
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if name in ("enumerate", "draw", "join") else pytest.mark.slow)
+        for name in CALLS
+    ],
+)
 def test_exceptions_of_handlers_are_heard_soon(name: str, threads: int) -> None:
     """Each call would take longer than ten seconds. What it has stored until then does not change later calls."""
     found = cultivation(5)[1]

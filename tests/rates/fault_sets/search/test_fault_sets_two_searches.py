@@ -87,7 +87,11 @@ def numbers(budget: ErrorBudget) -> np.ndarray:
 
 @pytest.mark.parametrize(
     "circuit",
-    [snc.Circuit(FLIPPED), pytest.param(proxy(3, 1e-3), marks=pytest.mark.slow), surface_code(3, 1e-3)],
+    [
+        snc.Circuit(FLIPPED),
+        pytest.param(proxy(3, 1e-3), marks=pytest.mark.slow),
+        pytest.param(surface_code(3, 1e-3), marks=pytest.mark.slow),
+    ],
     ids=["flipped", "cultivation", "surface code"],
 )
 def test_equals_one_search(circuit: snc.Circuit) -> None:

@@ -74,7 +74,7 @@ def test_large_numbers(label: int) -> None:
 def test_shots_do_not_depend_on_the_numbers() -> None:
     """Seed 3. Neither do the faults, except for their qubits."""
     labels = [3, 7, 10_203, 999_999, LARGEST]
-    for k, _, circuit in seeded_circuits(3, 25, num_qubits=5, num_operations=25):
+    for k, _, circuit in seeded_circuits(3, 12, num_qubits=5, num_operations=25):
         other = spread(circuit, labels)
         ours, theirs = snc.Circuit(circuit), snc.Circuit(other)
         samples = [c.compile_sampler(seed=k).sample(200) for c in (ours, theirs)]

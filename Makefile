@@ -8,7 +8,7 @@ DOWNLOAD = @$(BIN)/python .ci/requirements $* >$@.txt && \
   $(BIN)/python .ci/with_progress "Installing what is in $@.txt" $(BIN)/python -m pip install -r $@.txt && mv $@.txt $@
 STARTED := $(shell date +%s)
 
-NATIVE := pyproject.toml $(shell find stim_nonclifford/native stim_nonclifford/kernels -type f)
+NATIVE := pyproject.toml $(shell find stim_nonclifford/native -type f)
 # An editable installation holds a list of the modules. If the list of files changes, it is installed again.
 LIST := $(shell find stim_nonclifford sinter_plugin -name '*.py' | sort | cksum | cut -d' ' -f1)
 COMPILED := .venv/installed-$(LIST)

@@ -2,17 +2,16 @@
 
 The rooms, each of which imports from those before it only:
 
-``base``         what all of them use: checks of arguments, errors and warnings
-``dialect``      reads circuit text, bare or tagged, and returns a ``stim.Circuit`` with tags
-``interchange``  OpenQASM, Qiskit, Cirq: circuits read and written
-``simulation``   from a circuit to shots: ``compiler``, ``plan``, ``engines``, ``sampling``
-``rates``        logical error rates without waiting for errors, and decoders
-``circuit``      the class ``Circuit``, which offers all of the above
-``generators``   circuits of cultivation, of distillation and of a T gate that is teleported into a surface
-                 code; they are imported separately
-``commands``     the command line, ``stim-nonclifford`` or ``python -m stim_nonclifford``
+``base``       what all of them use: checks of arguments, errors and warnings
+``dialect``    reads circuit text, bare or tagged, and returns a ``stim.Circuit`` with tags
+``simulation`` from a circuit to shots: ``compiler``, ``plan``, ``engines``, ``sampling``
+``rates``      logical error rates without waiting for errors, and decoders
+``circuit``    the class ``Circuit``, which offers all of the above, and circuits of OpenQASM, Qiskit and Cirq
+``generators`` circuits of cultivation, of distillation and of a T gate that is teleported into a surface
+               code; they are imported separately
+``commands``   the command line, ``stim-nonclifford`` or ``python -m stim_nonclifford``
 
-``native`` has the sources of the compiled module ``_native``, and ``kernels`` those of the GPU.
+``native``     has the sources of the compiled module ``_native`` and of the GPU's kernels.
 """
 
 try:

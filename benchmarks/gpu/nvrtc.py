@@ -34,16 +34,18 @@ LAYOUTS = [(0, 0, 1), (0, 1, 1), (1, 1, 1), (2, 1, 1), (0, 2, 4), (2, 3, 2), (6,
 
 KERNELS = {
     **{
-        f"noise {layout} {in_shared}": KernelLaunch(
+        f"noise {layout} {in_shared}{', leakage' * leaks}": KernelLaunch(
             "noise",
-            noise_threads(sum(layout or ()), in_shared),
+            noise_threads(sum(layout or ()), in_shared, leaks),
             1,
             team_size=NOISE_TEAM,
             layout=layout,
             in_shared=in_shared,
+            leaks=leaks,
         )
         for layout in (None, *LAYOUTS)
         for in_shared in (True, False)
+        for leaks in (False, True)
     },
     "walk": KernelLaunch("walk", 256, 1, min_blocks=2),
     **{
@@ -58,7 +60,7 @@ KERNELS = {
         )
     },
 }
-"""All kinds of kernels, by name, team size or layout, and whether tables or vectors are in shared memory."""
+"""All kinds of kernels, by name, team size or layout, where tables or vectors are, and leakage."""
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ COEFFICIENT_BYTES = 16
 # for the inner product; a weak measurement adds a multiple of one coefficient to the other; another
 # measurement adds pairs, and normalizes the sums.
 FUSED_PER_ROTATION, FUSED_PER_WEIGHTS, FUSED_PER_WEAK_PROJECTION, FUSED_PER_PROJECTION = 2, 3, 4, 2
-# enum StepKind in kernels/plan_image.h; the fourth is the weak measurement.
+# enum StepKind in native/kernels/launch/plan_image.h; the fourth is the weak measurement.
 ROTATE_STEP, ACTIVATE_STEP, MEASURE_STEP = 0, 1, 2
 
 

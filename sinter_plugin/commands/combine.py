@@ -19,7 +19,7 @@ from dataclasses import replace
 import sinter
 
 from ..statistics.counted_once import check_counted_once
-from ..statistics.rows import Row, read_whole_rows
+from ..statistics.csv_rows import Row, read_whole_rows
 from ..statistics.shot_ranges import with_joined_ranges
 from ..statistics.statistics_file import sums_of
 from .sinter_internals import run_sinter_command

@@ -43,8 +43,8 @@ from stim_nonclifford.rates.fault_sets.uncertainty import rate_text, uncertainty
 from ..processes.executors import CallingExecutor, WorkersLostError, dask_executor, lost_workers, num_slots_of
 from ..processes.interrupts import interrupted_by_signals
 from ..samplers.tasks import task
+from ..statistics.csv_rows import ESTIMATE, ESTIMATES, FAULT_SETS
 from ..statistics.row_warnings import counted
-from ..statistics.rows import ESTIMATE, ESTIMATES, FAULT_SETS
 from ..statistics.shot_ranges import seed_of
 from ..statistics.statistics_file import StatisticsFile, StatisticsFileError
 from .circuit_arguments import metadata_of, postselected_detectors, postselected_observables

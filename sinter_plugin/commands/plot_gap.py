@@ -15,9 +15,9 @@ from typing import Any
 
 import sinter
 
+from ..statistics.csv_rows import ESTIMATE, FAULT_SETS
 from ..statistics.error_rates import COVERAGE, error_rate
 from ..statistics.gap_points import gap_points, has_gaps
-from ..statistics.rows import ESTIMATE, FAULT_SETS
 
 __all__ = ["GapCurve", "curves_of", "draw", "plot_gap"]
 

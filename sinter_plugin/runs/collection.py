@@ -35,8 +35,8 @@ from stim_nonclifford.base.spelling import did_you_mean
 from ..processes.executors import local_executor, lost_workers, num_slots_of
 from ..samplers.by_name import SAMPLER_TYPES, all_samplers
 from ..samplers.tasks import with_error_model
+from ..statistics.csv_rows import read_rows, shown
 from ..statistics.file_lock import other_file_advice
-from ..statistics.rows import read_rows, shown
 from ..statistics.shot_ranges import ShotRange, with_joined_ranges
 from ..statistics.statistics_file import StatisticsFile, sums_of
 from .jobs import JobCounts, PackedTask, Sampler, run_job

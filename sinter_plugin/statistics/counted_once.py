@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import sinter
 
-from .rows import ESTIMATE, FAULT_SETS, Row
+from .csv_rows import ESTIMATE, FAULT_SETS, Row
 from .shot_ranges import OverlapError, ShotRange, joined_ranges, ranges_in
 
 __all__ = ["check_counted_once"]

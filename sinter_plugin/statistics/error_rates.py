@@ -6,7 +6,7 @@ import sinter
 
 from stim_nonclifford.base.binomial import clopper_pearson
 
-from .rows import ESTIMATE, FAULT_SETS
+from .csv_rows import ESTIMATE, FAULT_SETS
 
 __all__ = ["COVERAGE", "error_rate"]
 

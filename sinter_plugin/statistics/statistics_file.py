@@ -13,9 +13,9 @@ from dataclasses import replace
 
 import sinter
 
+from .csv_rows import read_rows, shown
 from .file_lock import FileLock, other_file_advice
 from .row_warnings import counted
-from .rows import read_rows, shown
 from .shot_ranges import with_joined_ranges
 
 __all__ = ["StatisticsFile", "StatisticsFileError", "sums_of"]

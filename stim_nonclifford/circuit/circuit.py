@@ -15,11 +15,11 @@ import stim
 from ..base.arguments import array, choice, flag, path, text
 from ..base.masks import Mask, bools_of_mask, postselected_outputs
 from ..dialect import exact_text, num_expectations, parse, with_checked_tags
-from ..interchange import CircuitInterchange
 from ..simulation.compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, compile_circuit
 from ..simulation.engines import DEFAULT_CACHE_BYTES, EngineName, EngineOptions, likely_outputs
 from ..simulation.faults import FaultTable
 from ..simulation.sampling import CompiledDetectorSampler, CompiledMeasurementSampler
+from .interchange import CircuitInterchange
 from .logical_states import LogicalState, LogicalStateCheck
 from .methods.editing import CircuitEditing
 from .methods.error_models import CircuitErrorModels

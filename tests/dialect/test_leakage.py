@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -10,73 +12,28 @@ import stim
 
 import stim_nonclifford as snc
 from stim_nonclifford.circuit.rewriting.leakage import with_averaged_leakage
+from stim_nonclifford.commands import main
 from stim_nonclifford.simulation.compiler import RequestedOutputs
 
 from ..support.laws.exact import exact_outputs, largest_difference, mask_of, num_rows
 from ..support.laws.records import assert_records_agree
 from ..support.oracle.leakage import leaked_record_distribution
+from ..support.texts.leaking_circuits import random_leaking_text
 from ..support.texts.round_trips import read_again
 
-TOLERANCE = 1e-11
-LINES = (
-    "LEAKAGE(0.3)",
-    "LEAKAGE(0.04)",
-    "LOSS(0.2)",
-    "RELAX(0.6)",
-    "RL",
-    "HERALD_LEAKAGE_EVENT(0.2)",
-    "HERALD_LOSS_EVENT(0)",
-)
-SPREAD = "LEAKAGE_SPREAD(0.4, 0.1, 0.5, 0.3) {a} {b}"
-GATES = ("CX {a} {b}", "CZ {a} {b}", "ISWAP {a} {b}", "SWAP {a} {b}", "CS {a} {b}", "R_XX(0.3) {a} {b}", "CH {a} {b}",
-         "SPP X{a}*Z{b}", "TPP Y{a}*X{b}", "CCZ 0 1 2", "MPP X{a}*Z{b}", "MXX {a} {b}", "MZZ(0.1) {a} {b}")  # fmt: skip
-
-
-def random_text(seed: int, length: int = 4, *, spreads: bool = False) -> str:
-    """Gates, noise, measurements and feedback on three qubits, with leakage between them."""
-    rng = np.random.default_rng(seed)
-    lines = ["H 0 1 2", f"LEAKAGE({rng.choice([0.2, 0.9, 1])}) {rng.integers(3)}"]
-    records = 0
-    for _ in range(length):
-        a, b = rng.choice(3, size=2, replace=False)
-        lines.append(f"{rng.choice(['T', 'R_X(0.3)', 'H', 'SQRT_Y', 'AMPLITUDE_DAMPING(0.3)'])} {a}")
-        lines.append(str(rng.choice(GATES)).format(a=a, b=b))
-        records += lines[-1][0] == "M"
-        lines += [SPREAD.format(a=a, b=b)] * spreads
-        lines.append(f"{rng.choice(LINES)} {b}")
-        records += lines[-1][:2] == "HE"
-        kind = rng.integers(6)
-        if kind == 0 and records < 6:
-            lines.append(f"{rng.choice(['M', 'MR', 'MX'])}(0.1) {a}")
-            records += 1
-        elif kind == 1:
-            lines.append(f"DEPOLARIZE1(0.1) {a}\nDEPOLARIZE2(0.1) {a} {b}")
-        elif kind == 2 and records:
-            lines.append(f"CX rec[-1] {a}")
-        elif kind == 3 and records:
-            lines.append(f"C_R_X(0.3) rec[-1] {a}")
-        elif kind == 4:
-            lines.append(f"R {b}")
-    lines.append("MY 0\nMX 1\nM 2")
-    return "\n".join(lines)
+TOLERANCE = 1e-12
 
 
 @pytest.mark.parametrize("seed", [k for k in range(300, 312)])
 def test_spreading_leakage_has_the_distribution_of_the_density_matrix(seed: int) -> None:
-    circuit = snc.Circuit(random_text(seed, length=3, spreads=True))
-    if num_rows(circuit.compile().record_plan()) <= 1 << 12:
-        check_records(circuit)
-
-
-MODELS = "LEAKAGE_PARTNER(0.1, 0.3, 0.2) 0 1\nLEAKAGE_READOUT(0.8) {readout}\nLOSS_REPLACEMENT(0.4) 0 1 2\n"
+    circuit = snc.Circuit(random_leaking_text(seed, length=3, spreads=True))
+    check_records(circuit)
 
 
 @pytest.mark.parametrize("seed", [400, 401, 402, 403, 404, 405, 407])
 def test_models_have_the_distribution_of_the_density_matrix(seed: int) -> None:
-    text = MODELS.format(readout=seed % 3) + random_text(seed, length=3, spreads=seed % 2 == 1)
-    circuit = snc.Circuit(text)
-    if num_rows(circuit.compile().record_plan()) <= 1 << 12:
-        check_records(circuit)
+    circuit = snc.Circuit(random_leaking_text(seed, length=3, spreads=seed % 2 == 1, models=True))
+    check_records(circuit)
 
 
 def check_records(circuit: snc.Circuit) -> None:
@@ -85,15 +42,26 @@ def check_records(circuit: snc.Circuit) -> None:
 
 @pytest.mark.parametrize("seed", [k for k in range(24) if k not in (2, 14, 15)])  # which have many rows
 def test_records_have_the_distribution_of_the_density_matrix(seed: int) -> None:
-    check_records(snc.Circuit(random_text(seed)))
+    check_records(snc.Circuit(random_leaking_text(seed)))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 160))
 def test_records_of_longer_circuits(seed: int) -> None:
-    circuit = snc.Circuit(random_text(seed, length=5))
+    circuit = snc.Circuit(random_leaking_text(seed, length=5))
     if num_rows(circuit.compile().record_plan()) <= 1 << 12:
         check_records(circuit)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("num_qubits", [4, 5])
+@pytest.mark.parametrize("seed", range(604, 616))
+def test_records_of_more_qubits(seed: int, num_qubits: int) -> None:
+    """Every other circuit has the models, and in every other pair of them leakage spreads."""
+    text = random_leaking_text(
+        seed, length=4, spreads=seed % 4 > 1, models=seed % 2 == 1, num_qubits=num_qubits
+    )
+    check_records(snc.Circuit(text))
 
 
 @pytest.mark.parametrize(
@@ -158,7 +126,7 @@ def test_what_leaked_qubits_do(text: str, distribution: dict[int, float]) -> Non
 def test_kept_shots_have_the_distribution_of_the_density_matrix(seed: int) -> None:
     """Detectors of random sums of records; two of them discard shots."""
     rng = np.random.default_rng([7, seed])
-    text = random_text(200 + seed)
+    text = random_leaking_text(200 + seed)
     num_records = snc.Circuit(text).num_measurements
     sums = [rng.choice(num_records, size=rng.integers(1, 3), replace=False) for _ in range(4)]
     lines = [" ".join(["DETECTOR", *(f"rec[{k - num_records}]" for k in each)]) for each in sums]
@@ -250,6 +218,7 @@ def test_gates_in_which_leakage_spreads_are_two_instructions(tmp_path: Path) -> 
         ("M 0\nCX(0.1, 0, 0, 0) rec[-1] 1", "Line 2: .*Leakage spreads between qubits"),
         ("CX(0.1, 0, 0, 2) 0 1", "Line 1: .*the probability must be from 0 to 1, but is 2.0"),
         ("CZ[LEAKAGE_SPREAD(p=0.1)] 0 1", "Line 1: .*Malformed tag .* it is written II_ERROR"),
+        ("HERALD_LOSS_EVENT(0.1) 1 !0", "Line 1: .*HERALD_LOSS_EVENT cannot be inverted"),
         ("CX[a](0.1, 0, 0, 0) 0 1", "CX with four probabilities cannot have a tag"),
         (
             "LOSS(0.1) 1\nLEAKAGE_READOUT(0) 0\nLEAKAGE_READOUT(0.5) 1 0",
@@ -267,15 +236,24 @@ def test_what_has_no_meaning_is_refused(text: str, message: str) -> None:
         snc.Circuit(text).compile_sampler(seed=1)
 
 
-def test_what_counts_pauli_errors_refuses_leakage() -> None:
+def test_what_counts_pauli_errors_refuses_leakage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = "R 0\nX_ERROR(0.01) 0\nLEAKAGE(0.01) 0\nM 0\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-1]"
     circuit = snc.Circuit(text)
-    for ask in (circuit.faults, circuit.logical_error_rate, circuit.fault_distance):
-        with pytest.raises(
-            ValueError, match=r"Qubits of the circuit leak .* Or ask circuit\.pauli_twirl\(\)"
-        ):
+    message = r"Qubits of the circuit leak .* Count errors with a sampler.* Or ask circuit\.pauli_twirl\(\)"
+    for ask in (
+        circuit.faults,
+        circuit.fault_distance,
+        partial(circuit.malignant_sets, postselection_mask="all"),
+        partial(circuit.logical_error_rate, postselection_mask="all"),
+        partial(circuit.logical_error_rate, decoder="pymatching"),
+        partial(snc.logical_error_rates, [circuit], decoder="pymatching"),
+    ):
+        with pytest.raises(ValueError, match=message):
             ask()
-        ask.__self__.pauli_twirl()
+    (tmp_path / "leaks.stim").write_text(str(circuit), encoding="utf-8")
+    for command in ("faults", "estimate"):
+        assert main([command, "--in", str(tmp_path / "leaks.stim"), "--postselect", "all"]) == 2
+        assert re.search(message, capsys.readouterr().err)
     assert len(circuit.pauli_twirl().faults()) == 4
     with pytest.raises(ValueError, match="OpenQASM has no noise"):
         circuit.to_qasm()
@@ -284,7 +262,7 @@ def test_what_counts_pauli_errors_refuses_leakage() -> None:
 @pytest.mark.slow  # to import Cirq takes seconds
 def test_cirq_has_no_leakage() -> None:
     pytest.importorskip("stimcirq")
-    with pytest.raises(ValueError, match="stimcirq has no relaxation, no leakage"):
+    with pytest.raises(ValueError, match="stimcirq has no relaxation and no leakage"):
         snc.Circuit("RL 0").to_cirq()
 
 

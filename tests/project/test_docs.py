@@ -129,7 +129,8 @@ def test_rooms_are_listed_in_their_order() -> None:
     page = (DOCS / "developers" / "internals.md").read_text(encoding="utf-8")
     tables = re.findall(r"(?<=\|---\|---\|\n)(?:\|.*\n)+", page.split("## One shot's way")[0])
     rooms = [
-        re.findall(r"`(\w+)(?:\.py)?`", re.sub(r"(\n\| [^|]*\|).*", r"\1", f"\n{table}")) for table in tables
+        re.findall(r"`([\w/]+)(?:\.py)?`", re.sub(r"(\n\| [^|]*\|).*", r"\1", f"\n{table}"))
+        for table in tables
     ]
     python = dict.fromkeys(room.split(".")[0] for room in ROOMS if room != "_native")
     inner = dict.fromkeys(

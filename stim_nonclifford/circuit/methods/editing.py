@@ -38,7 +38,7 @@ __all__ = ["CircuitEditing", "check_coordinates", "check_flattened"]
 
 Self = TypeVar("Self", bound="CircuitEditing")
 _MAX_COORDINATES = 1 << 23
-"""They are lists of Python numbers in Stim's results, some 40 bytes each."""
+"""The largest number of coordinates that are returned. As Python numbers, they take some 40 bytes each."""
 
 Instruction: TypeAlias = stim.CircuitInstruction | stim.CircuitRepeatBlock
 _FAR = (1 << 62) - 1

@@ -117,6 +117,10 @@ def read_channel(instruction: stim.CircuitInstruction, table: Table) -> TaggedCh
         raise ValueError(
             f"{carrier} with the tag [{instruction.tag}] takes {zeros} in parentheses: {written}."
         )
+    if carrier == "HERALDED_ERASE" and any(t.is_inverted_result_target for t in instruction.targets_copy()):
+        raise ValueError(
+            f"{definition.name} cannot be inverted, and Stim drops the ! before a target: {written}."
+        )
     texts = found["arguments"]
     if definition.is_list:
         numbers = [re.fullmatch(rf"\s*({_NUMBER})\s*", part) for part in (texts or "").split(",")]

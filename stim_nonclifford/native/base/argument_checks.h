@@ -8,15 +8,24 @@
 #include <ranges>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
 namespace snc {
 
 // The largest number of threads of an object.
 constexpr size_t max_threads = 1024;
 
-// Python sees a ValueError.
-inline void require(bool is_right, const std::string& otherwise) {
-    if (!is_right) throw std::invalid_argument(otherwise);
+// A text or a number as part of a message.
+template <typename Part>
+std::string text_of(const Part& part) {
+    if constexpr (std::is_arithmetic_v<Part>) return std::to_string(part);
+    else return part;
+}
+
+// Python sees a ValueError. The parts of its message are joined only if it is needed, as many checks are in loops.
+template <typename... Parts>
+void require(bool is_right, const Parts&... parts) {
+    if (!is_right) throw std::invalid_argument((text_of(parts) + ...));
 }
 inline void require(bool is_right, const char* otherwise) {
     if (!is_right) throw std::invalid_argument(otherwise);
@@ -25,29 +34,27 @@ inline void require(bool is_right, const char* otherwise) {
 template <typename Numbers>
 void require_not_negative(const Numbers& numbers, const char* name) {
     for (const double number : numbers)
-        if (!(number >= 0 && std::isfinite(number)))
-            throw std::invalid_argument(std::string(name) + " must be finite and not negative, but has " + std::to_string(number) + ".");
+        require(number >= 0 && std::isfinite(number), name, " must be finite and not negative, but has ", number, ".");
 }
 
 inline bool is_probability(double number) { return number >= 0 && number <= 1; }
 
-// Numbers from `least` to below `end`.
-template <typename Numbers>
-void require_range(const Numbers& numbers, int64_t least, int64_t end, const std::string& name) {
+// Numbers from `least` to below `end`. `name` may have several parts.
+template <typename Numbers, typename... Parts>
+void require_range(const Numbers& numbers, int64_t least, int64_t end, const Parts&... name) {
     for (const auto number : numbers)
-        if (static_cast<int64_t>(number) < least || static_cast<int64_t>(number) >= end)
-            throw std::invalid_argument(name + " must be from " + std::to_string(least) + " to " + std::to_string(end - 1) +
-                                        ", but has " + std::to_string(number) + ".");
+        require(static_cast<int64_t>(number) >= least && static_cast<int64_t>(number) < end, name..., " must be from ", least, " to ",
+                end - 1, ", but has ", number, ".");
 }
 
 // Rows of bits as they are stored in CSR: row r has the bits [starts[r], starts[r + 1]), each from 0 to below `end`. They may be the
 // last ones of more rows.
 template <typename Starts, typename Bits>
-void require_rows(const Starts& starts, const Bits& bits, int64_t end, const std::string& name) {
-    if (starts.empty() || starts.front() < 0 || starts.back() != static_cast<int64_t>(bits.size()) ||
-        !std::ranges::is_sorted(starts))
-        throw std::invalid_argument("The starts of " + name + " must ascend from 0 or more to the number of its bits.");
-    require_range(bits, 0, end, "The bits of " + name);
+void require_rows(const Starts& starts, const Bits& bits, int64_t end, const char* name) {
+    require(!starts.empty() && starts.front() >= 0 && starts.back() == static_cast<int64_t>(bits.size()) &&
+                std::ranges::is_sorted(starts),
+            "The starts of ", name, " must ascend from 0 or more to the number of its bits.");
+    require_range(bits, 0, end, "The bits of ", name);
 }
 
 // Words of which only the first `num_bits` bits may be set.

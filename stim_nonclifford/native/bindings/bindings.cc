@@ -14,14 +14,14 @@
 #include "base/memory.h"
 #include "base/not_a_number.h"
 #include "base/resource_limit.h"
-#include "bindings/arrays.h"
 #include "bindings/bindings.h"
-#include "bindings/gil.h"
-#include "bindings/list_caster.h"
-#include "bindings/tuple_caster.h"
+#include "bindings/python/arrays.h"
+#include "bindings/python/gil.h"
+#include "bindings/python/list_caster.h"
+#include "bindings/python/tuple_caster.h"
 #include "device/device_plan.h"
 #include "engine/engine.h"
-#include "kernels/philox.h"
+#include "kernels/shared/philox.h"
 
 namespace nb = nanobind;
 
@@ -162,7 +162,7 @@ NB_MODULE(_native, m) {
             "__init__",
             [](snc::Engine* self, nb::handle plan, size_t num_threads, size_t cache_bytes, const std::string& kernels) {
                 snc::require(num_threads >= 1 && num_threads <= snc::max_threads,
-                             "num_threads must be from 1 to " + std::to_string(snc::max_threads) + ".");
+                             "num_threads must be from 1 to ", snc::max_threads, ".");
                 const snc::Kernels& table = kernels.empty() ? snc::kernels() : snc::kernels_named(kernels);
                 snc::Plan packed = to_plan(plan);
                 without_gil([&] { new (self) snc::Engine(std::move(packed), table, num_threads, cache_bytes, WithoutGil::check_signals); });

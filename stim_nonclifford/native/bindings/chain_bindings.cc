@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "base/argument_checks.h"
-#include "bindings/arrays.h"
 #include "bindings/bindings.h"
-#include "bindings/gil.h"
-#include "bindings/list_caster.h"
-#include "chains/chain_moves.h"
-#include "chains/chain_walk.h"
-#include "matching/answer_table.h"
+#include "bindings/python/arrays.h"
+#include "bindings/python/gil.h"
+#include "bindings/python/list_caster.h"
+#include "rates/chains/chain_moves.h"
+#include "rates/chains/chain_walk.h"
+#include "rates/matching/answer_table.h"
 
 namespace nb = nanobind;
 
@@ -135,7 +135,7 @@ void construct_walk(Walk* self, const nb::object& moves, const Words& flips, siz
 
 nb::object run_walk(Walk& self, size_t threads) {
     require(threads >= 1 && threads <= snc::max_threads,
-            "threads must be from 1 to " + std::to_string(snc::max_threads) + ", but is " + std::to_string(threads) + ".");
+            "threads must be from 1 to ", snc::max_threads, ", but is ", threads, ".");
     snc::ChainWalk& walk = self.walk;
     without_gil([&] { walk.run(threads, WithoutGil::check_signals); });
     std::vector<uint64_t> rows;

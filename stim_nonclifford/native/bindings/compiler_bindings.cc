@@ -13,15 +13,15 @@
 
 #include "algebra/sparse_rows.h"
 #include "base/argument_checks.h"
-#include "bindings/arrays.h"
 #include "bindings/bindings.h"
-#include "bindings/gil.h"
-#include "bindings/list_caster.h"
-#include "bindings/tuple_caster.h"
-#include "program/program.h"
-#include "sweeps/effect_sweep.h"
-#include "sweeps/forward_sweep.h"
-#include "sweeps/sampling_tables.h"
+#include "bindings/python/arrays.h"
+#include "bindings/python/gil.h"
+#include "bindings/python/list_caster.h"
+#include "bindings/python/tuple_caster.h"
+#include "compiler/program/program.h"
+#include "compiler/sweeps/effect_sweep.h"
+#include "compiler/sweeps/forward_sweep.h"
+#include "compiler/sweeps/sampling_tables.h"
 
 namespace nb = nanobind;
 

@@ -1,10 +1,10 @@
 #include <nanobind/nanobind.h>
 
 #include "bindings/bindings.h"
-#include "kernels/noise_draws.h"
-#include "kernels/philox.h"
+#include "compiler/sweeps/effect_sweep.h"
+#include "kernels/shared/noise_draws.h"
+#include "kernels/shared/philox.h"
 #include "plan/plan.h"
-#include "sweeps/effect_sweep.h"
 
 // The constants that Python and C++ share, under the names that they have in Python.
 void bind_constants(nanobind::module_& m) {

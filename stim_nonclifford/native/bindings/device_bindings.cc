@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "base/argument_checks.h"
-#include "bindings/arrays.h"
 #include "bindings/bindings.h"
-#include "bindings/gil.h"
-#include "bindings/list_caster.h"
+#include "bindings/python/arrays.h"
+#include "bindings/python/gil.h"
+#include "bindings/python/list_caster.h"
 #include "device/device_plan.h"
-#include "kernels/plan_image.h"
+#include "kernels/launch/plan_image.h"
 
 namespace nb = nanobind;
 
@@ -59,7 +59,7 @@ using ImageBytes = nb::ndarray<const uint8_t, nb::c_contig, nb::device::cpu>;
 nb::dict image_sizes(const ImageBytes& array) {
     const snc::PlanImage& image = snc::checked_image(array.data(), array.size());
     const snc::SharedBytes bytes = snc::shared_bytes(image);
-    return snc::dict_of("row_words", image.row_words, "register_words", image.register_words(), "check_words", image.check_words,
+    return snc::dict_of("row_words", image.row_words, "script_qubits", image.has_leakage != 0 ? image.num_script_qubits : 0, "register_words", image.register_words(), "check_words", image.check_words,
                         "signature_words", image.signature_words, "output_words", image.output_words, "branch_words", image.branch_words,
                         "vector_width", image.vector_width, "noise_tables", bytes.noise_tables, "noise_tables_in_shared",
                         bytes.noise_tables_in_shared, "noise_lists", bytes.noise_lists, "noise_events", bytes.noise_events, "vector",
@@ -85,7 +85,7 @@ std::vector<std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, bool, bool>> imag
 
 void run_on_host(const std::string& kernel, const snc::InputArray<uint8_t>& job, uint32_t round, uint32_t num_teams, uint32_t row_words,
                  uint32_t team_size, bool in_shared, bool reversed) {
-    snc::require(job.shape(0) == sizeof(snc::Job), "The job must have " + std::to_string(sizeof(snc::Job)) + " bytes.");
+    snc::require(job.shape(0) == sizeof(snc::Job), "The job must have ", sizeof(snc::Job), " bytes.");
     snc::Job copy;
     std::memcpy(&copy, job.data(), sizeof copy);
     const WithoutGil released;

@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "base/argument_checks.h"
-#include "bindings/arrays.h"
 #include "bindings/bindings.h"
-#include "bindings/gil.h"
-#include "fault_sets/fault_set_search.h"
-#include "fault_sets/fault_set_study.h"
-#include "set_laws/fault_set_laws.h"
-#include "set_laws/insertion_laws.h"
+#include "bindings/python/arrays.h"
+#include "bindings/python/gil.h"
+#include "rates/fault_sets/fault_set_search.h"
+#include "rates/fault_sets/fault_set_study.h"
+#include "rates/set_laws/fault_set_laws.h"
+#include "rates/set_laws/insertion_laws.h"
 
 namespace nb = nanobind;
 
@@ -54,7 +54,7 @@ void check_mechanisms(const snc::FaultSetMechanisms& mechanisms, const std::vect
     require(mechanisms.sites.size() == size, "There must be a site for each weight.");
     require(key_words == 0 ? coins.empty() : coins.size() % key_words == 0, "coins must be [coins][words of base].");
     require(key_words == 0 || coins.size() / key_words <= snc::CoinTosses::max_coins,
-            "There may be at most " + std::to_string(snc::CoinTosses::max_coins) + " coins.");
+            "There may be at most ", snc::CoinTosses::max_coins, " coins.");
     snc::require_not_negative(mechanisms.weights, "weights");
     snc::require_range(mechanisms.sites, -1, INT32_MAX, "sites");
     for (const auto* keys : {&mechanisms.keys, &mechanisms.base, &coins})
@@ -65,9 +65,9 @@ void construct_study(FaultSetStudy* self, nb::handle plan, const Input<uint64_t>
                const Input<uint64_t>& target, const Input<uint64_t>& base, const Input<double>& weights, const Input<int32_t>& sites,
                const Input<uint64_t>& coins, uint32_t max_weight, uint32_t threads, uint64_t max_pair_bytes, uint64_t max_bytes) {
     require(max_weight >= 1 && max_weight <= snc::max_fault_set_weight,
-            "max_weight must be from 1 to " + std::to_string(snc::max_fault_set_weight) + ", but is " + std::to_string(max_weight) + ".");
+            "max_weight must be from 1 to ", snc::max_fault_set_weight, ", but is ", max_weight, ".");
     require(threads >= 1 && threads <= snc::max_threads,
-            "threads must be from 1 to " + std::to_string(snc::max_threads) + ", but is " + std::to_string(threads) + ".");
+            "threads must be from 1 to ", snc::max_threads, ", but is ", threads, ".");
     snc::FaultSetMechanisms mechanisms{static_cast<uint32_t>(target.shape(0)), static_cast<uint32_t>(base.shape(0)),
                                        to_vector(checks), to_vector(keys), to_vector(target), to_vector(base), to_vector(weights),
                                        to_vector(sites)};
@@ -82,15 +82,14 @@ void construct_study(FaultSetStudy* self, nb::handle plan, const Input<uint64_t>
 
 void check_weight(const FaultSetStudy& study, uint64_t weight, uint64_t least) {
     require(weight >= least && weight <= study.max_weight(),
-            "weight must be from " + std::to_string(least) + " to the max_weight " + std::to_string(study.max_weight()) +
-                " of the study, but is " + std::to_string(weight) + ".");
+            "weight must be from ", least, " to the max_weight ", study.max_weight(), " of the study, but is ", weight, ".");
 }
 
 // One number for each mechanism of each circuit.
 void check_circuits(const FaultSetStudy& study, const std::vector<double>& numbers, uint64_t num_circuits, const char* name) {
     const uint64_t size = study.table().num_mechanisms();
     require(num_circuits >= 1 && numbers.size() / num_circuits == size && numbers.size() % num_circuits == 0,
-            std::string(name) + " must be [num_circuits][" + std::to_string(size) + " mechanisms], with at least one circuit.");
+            name, " must be [num_circuits][", size, " mechanisms], with at least one circuit.");
     snc::require_not_negative(numbers, name);
 }
 
@@ -137,9 +136,9 @@ nb::dict join(FaultSetStudy& study, uint32_t left, uint32_t right, uint32_t draw
     const std::vector<double> of_mechanisms = to_vector(ratios);
     for (const uint32_t weight : {left, right}) {
         check_weight(study, weight, 1);
-        require(study.sampler().total(weight) > 0, "There is no set of " + std::to_string(weight) + " mechanisms to draw.");
+        require(study.sampler().total(weight) > 0, "There is no set of ", weight, " mechanisms to draw.");
     }
-    require(left + right <= snc::max_fault_set_weight, "left and right must be at most " + std::to_string(snc::max_fault_set_weight) + " together.");
+    require(left + right <= snc::max_fault_set_weight, "left and right must be at most ", snc::max_fault_set_weight, " together.");
     require(round < end_of_rounds, "round must be below 2^24.");
     check_circuits(study, of_mechanisms, num_circuits, "ratios");
     auto found = without_gil([&] {

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "base/argument_checks.h"
-#include "bindings/arrays.h"
 #include "bindings/bindings.h"
-#include "bindings/list_caster.h"
-#include "matching/answer_table.h"
-#include "matching/distances.h"
-#include "matching/least_matching.h"
+#include "bindings/python/arrays.h"
+#include "bindings/python/list_caster.h"
+#include "rates/matching/answer_table.h"
+#include "rates/matching/distances.h"
+#include "rates/matching/least_matching.h"
 
 namespace nb = nanobind;
 

@@ -3,10 +3,10 @@
 #include <cstdint>
 
 #include "base/argument_checks.h"
-#include "bindings/arrays.h"
 #include "bindings/bindings.h"
-#include "bindings/gil.h"
-#include "set_laws/path_expectations.h"
+#include "bindings/python/arrays.h"
+#include "bindings/python/gil.h"
+#include "rates/set_laws/path_expectations.h"
 
 namespace nb = nanobind;
 

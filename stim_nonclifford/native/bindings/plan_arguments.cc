@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/argument_checks.h"
-#include "bindings/arrays.h"
 #include "bindings/bindings.h"
+#include "bindings/python/arrays.h"
 #include "plan/plan_checks.h"
 
 namespace nb = nanobind;

@@ -42,6 +42,7 @@ struct NoiseBlock {
     std::vector<int32_t> events;
     std::vector<uint64_t> row;         // of the current shot, and the spare words behind it
     std::vector<uint32_t> last_shots_at_sites;  // for each site, 1 + the number of the last shot with an event there
+    std::vector<uint16_t> script_states;        // of the qubits of a script of leakage
 };
 
 // Squared norms of the projections of a vector on outcome 0 and 1.

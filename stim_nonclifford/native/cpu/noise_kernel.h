@@ -9,7 +9,8 @@
 #include <utility>
 
 #include "cpu/kernels.h"
-#include "kernels/philox.h"
+#include "kernels/shared/leakage_scripts.h"
+#include "kernels/shared/philox.h"
 
 namespace snc::SNC_ISA {
 
@@ -97,16 +98,49 @@ inline uint32_t draw_events(const Plan& plan, uint64_t seed, uint64_t block, uin
     return draw_events<false>(plan, seed, block, begin, end, out);
 }
 
-// Separates the shots [begin, end) without events, unless `all` is set, from the others. Returns the number of the others.
+// In place of the number of events of a shot that fails a check.
+constexpr uint32_t failing = UINT32_MAX;
+
+// Marks shots that fail because of their first event of leakage: mostly, one random word tells. They are found first, so that their
+// rows are not assembled. Words are drawn in a loop of their own, whose iterations overlap: no branch in it is unpredictable.
+inline void mark_failing(const Plan& plan, uint64_t seed, uint64_t block, uint32_t begin, uint32_t end, uint32_t first_event, NoiseBlock& out) {
+    constexpr uint32_t at_a_time = 256;
+    const int32_t* events = out.events.data();
+    const int32_t first_leakage = plan.first_leakage_mechanism;
+    uint32_t found[at_a_time + 1], shots[at_a_time];
+    uint64_t decisive[at_a_time];
+    uint32_t shot = begin, last_shot = end;
+    for (uint32_t from = out.starts[begin]; from < out.starts[end]; from += at_a_time) {
+        const uint32_t to = std::min(out.starts[end], from + at_a_time);
+        uint32_t num_found = 0;
+        for (uint32_t e = from; e < to; ++e) {
+            found[num_found] = e;
+            num_found += events[e - first_event] >= first_leakage;
+        }
+        for (uint32_t k = 0; k < num_found; ++k) {
+            while (out.starts[shot + 1] <= found[k]) ++shot;
+            const auto entry = static_cast<size_t>(events[found[k] - first_event] - first_leakage);
+            decisive[k] = shot == last_shot ? 0 : plan.leakage_entries[entry].decisive;  // later events of a shot decide nothing
+            shots[k] = last_shot = shot;
+        }
+        for (uint32_t k = 0; k < num_found; ++k) {
+            const uint64_t word = random_words(seed, Stream::leakage, block * block_shots + shots[k], 0)[0];
+            out.counts[shots[k]] |= (word & decisive[k]) != 0 ? failing : 0;
+        }
+    }
+}
+
+// Separates the shots [begin, end) without events, unless `all` is set, from the others. Returns the number of the others, of which
+// those are left out that fail.
 inline uint32_t separate(uint32_t begin, uint32_t end, bool all, NoiseBlock& out, uint16_t* busy) {
     uint32_t num_busy = 0;
     out.num_event_free = 0;
     for (uint32_t k = begin; k < end; ++k) {
-        const bool is_busy = all || out.counts[k] != 0;
+        const bool is_free = !all && out.counts[k] == 0;
         busy[num_busy] = static_cast<uint16_t>(k);
         out.event_free[out.num_event_free] = static_cast<uint16_t>(k);
-        num_busy += is_busy;
-        out.num_event_free += !is_busy;
+        num_busy += !is_free && out.counts[k] != failing;
+        out.num_event_free += is_free;
     }
     return num_busy;
 }
@@ -133,71 +167,7 @@ class UsedSites {
     uint32_t shot_ = 0;
 };
 
-// The leakage of one shot. Few shots have any.
-//
-// A leaked qubit flips a random half of many rows, and mostly fails a check. The first event of a shot is followed after all others:
-// then some of its checks are final, and one word says at once whether any of them fails.
-class ShotLeakage {
-   public:
-    ShotLeakage(const Plan& plan, uint64_t seed, uint64_t block, uint32_t shot)
-        : plan_(plan), words_(seed, block * block_shots + shot) {}
-
-    // Scripts that every shot follows.
-    template <typename Flip>
-    void follow_always(Flip flip) {
-        for (const int32_t item : plan_.leakage_always) follow({0, item, 0, 0}, flip, plain);
-    }
-
-    // An event, if its mechanism is one of leakage.
-    template <typename Flip>
-    void note_event(int32_t mechanism, Flip flip) {
-        if (mechanism < plan_.first_leakage_mechanism) [[likely]] return;
-        const LeakageEntry& entry = plan_.leakage_entries[static_cast<size_t>(mechanism - plan_.first_leakage_mechanism)];
-        if (first_ == nullptr) {
-            first_ = &entry;
-            fails_ = entry.decisive != 0 && (words_.deciding() & entry.decisive) != 0;
-        } else if (!fails_) {
-            follow(entry, flip, plain);
-        }
-    }
-
-    // The first event; `row` is the row of the shot that `flip` changes. A shot that fails has any check that fires.
-    template <typename Flip>
-    void follow_first(uint64_t* row, Flip flip) {
-        if (first_ == nullptr) [[likely]] return;
-        if (fails_) {
-            row[0] |= 1;
-            return;
-        }
-        follow(*first_, flip, [&](size_t number, bool bit) {
-            const int32_t check = plan_.leakage_final_checks[number];
-            if (check < 0) return MixedRow{bit, false};
-            const bool fires = (row[check / 64] >> (check % 64) & 1) != 0;
-            if (first_->decisive != 0) return MixedRow{fires, false};
-            return MixedRow{bit, bit != fires};
-        });
-    }
-
-   private:
-    static MixedRow plain(size_t, bool bit) { return {bit, false}; }
-
-    template <typename Flip, typename Decide>
-    void follow(const LeakageEntry& entry, Flip flip, Decide decide) {
-        const LeakageItem* const item = &plan_.leakage_items[static_cast<size_t>(entry.item)];
-        if (plan_.num_script_qubits == 1) {
-            int32_t state = entry.state;
-            return follow_script(item, &state, words_, flip, decide);
-        }
-        std::vector<int32_t> states(plan_.num_script_qubits);
-        states[static_cast<size_t>(entry.qubit)] = entry.state;
-        follow_script(item, states.data(), words_, flip, decide);
-    }
-
-    const Plan& plan_;
-    LeakageWords words_;
-    const LeakageEntry* first_ = nullptr;
-    bool fails_ = false;
-};
+inline bool bit_is_set(const uint64_t* row, uint32_t check) { return (row[check / 64] >> (check % 64) & 1) != 0; }
 
 // So many events of a shot are compared with each other; for more of them, the sites are noted.
 constexpr uint32_t compared_events = 64;
@@ -205,23 +175,22 @@ constexpr uint32_t compared_events = 64;
 // What the events at sites change in a row that has the effects of all events: of a site, only the first event counts, and an event
 // of leakage has a script in place of an effect.
 template <uint32_t W>
-[[gnu::noinline]] void follow_sites(const Plan& plan, ShotLeakage leakage, const int32_t* mine, uint32_t count, int32_t first_site,
-                                    UsedSites& used, uint64_t* row) {
+[[gnu::noinline]] void follow_sites(const Plan& plan, const LeakageTables& leakage, ScriptStates states, uint64_t seed, uint64_t shot,
+                                    const int32_t* mine, uint32_t count, int32_t first_site, UsedSites& used, uint64_t* row) {
     const auto mechanism = [mine](uint32_t event) { return mine[event]; };
-    const auto flip_by = [row](const std::vector<uint64_t>& rows, size_t number) {
-        for (uint32_t w = 0; w < W; ++w) row[w] ^= rows[number * W + w];
+    const auto flip_by = [row](const std::vector<uint64_t>& rows, int32_t number) {
+        for (uint32_t w = 0; w < W; ++w) row[w] ^= rows[static_cast<size_t>(number) * W + w];
     };
-    const auto flip_leakage = [&](size_t number) { flip_by(plan.leakage_rows.words, number); };
-    leakage.follow_always(flip_leakage);
     used.begin_shot();
-    for (uint32_t e = 0; e < count; ++e) {
-        if (mine[e] < first_site) continue;
-        if (count <= compared_events ? site_is_used(plan.sites.data(), e, mechanism) : used.use(mine[e]))
-            flip_by(plan.effects.words, static_cast<size_t>(mine[e]));
-        else
-            leakage.note_event(mine[e], flip_leakage);
-    }
-    leakage.follow_first(row, flip_leakage);
+    const auto acting = [&](uint32_t e) {
+        if (mine[e] < first_site) return -1;
+        if (!(count <= compared_events ? site_is_used(plan.sites.data(), e, mechanism) : used.use(mine[e]))) return mine[e];
+        flip_by(plan.effects.words, mine[e]);
+        return -1;
+    };
+    const auto is_set = [row](uint32_t check) { return bit_is_set(row, check); };
+    const auto flip = [&](int32_t number) { flip_by(plan.leakage_rows.words, number); };
+    if (follow_leakage(leakage, states, seed, shot, count, acting, is_set, flip)) row[0] |= 1;
 }
 
 // Rows of W words, kept in registers.
@@ -231,8 +200,10 @@ void narrow_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_t num_s
     const uint64_t* effects = plan.effects.words.data();
     const int32_t* events = out.events.data();
     const int32_t first_site = plan.sites.empty() ? INT32_MAX : plan.first_site_mechanism;
-    const bool always_leaks = !plan.leakage_always.empty();
-    const int32_t first_leakage = plan.first_leakage_mechanism;
+    const LeakageTables leakage = plan.leakage();
+    out.script_states.resize(leakage.num_script_qubits);
+    const ScriptStates states{out.script_states.data(), 1};
+    const bool always_leaks = leakage.num_always != 0;
     // Rows that fail are written and then overwritten: there is room for one more than can pass.
     out.rows.resize(size_t{block_shots + 1} * W);
     UsedSites used(plan, out.last_shots_at_sites);
@@ -247,7 +218,7 @@ void narrow_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_t num_s
         for (uint32_t e = 0; e < count; ++e) {
             has_sites |= mine[e] >= first_site;
             // Effects of leakage are all empty: one of them stays in the nearest cache.
-            const uint64_t* effect = effects + size_t(std::min(mine[e], first_leakage)) * W;
+            const uint64_t* effect = effects + size_t(std::min(mine[e], leakage.first_mechanism)) * W;
             for (uint32_t w = 0; w < W; ++w) row[w] ^= effect[w];
         }
         if (plan.num_coins != 0)
@@ -258,7 +229,7 @@ void narrow_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_t num_s
             // After the coins, so that checks are final. A copy, so that the row itself stays in registers.
             uint64_t copy[W];
             for (uint32_t w = 0; w < W; ++w) copy[w] = row[w];
-            follow_sites<W>(plan, ShotLeakage(plan, seed, block, shot), mine, count, first_site, used, copy);
+            follow_sites<W>(plan, leakage, states, seed, block * block_shots + shot, mine, count, first_site, used, copy);
             for (uint32_t w = 0; w < W; ++w) row[w] = copy[w];
         }
         uint64_t fired = 0;
@@ -283,6 +254,9 @@ inline void memory_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_
     uint64_t* const row = out.row.data();
     const bool has_lists = plan.effects.are_lists;
     UsedSites used(plan, out.last_shots_at_sites);
+    const LeakageTables leakage = plan.leakage();
+    out.script_states.resize(leakage.num_script_qubits);
+    const ScriptStates states{out.script_states.data(), 1};
     uint32_t passed = 0, first_event = 0, end_event = 0;
     for (uint32_t i = 0; i < num_shots; ++i) {
         const uint16_t shot = out.order[i];
@@ -295,10 +269,8 @@ inline void memory_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_
         }
         const int32_t* mine = out.events.data() + (out.starts[shot] - first_event);
         std::copy(plan.constant.begin(), plan.constant.end(), row);
-        ShotLeakage leakage(plan, seed, block, shot);
-        const auto flip_leakage = [&](size_t number) { plan.leakage_rows.flip(number, row); };
-        leakage.follow_always(flip_leakage);
-        if (has_lists && plan.sites.empty()) {
+        for_each_flipped_coin(plan.num_coins, seed, block, shot, [&](uint32_t coin) { plan.coins.flip(coin, row); });
+        if (has_lists && plan.sites.empty() && leakage.num_always == 0) {
             for (uint32_t e = 0; e < count; ++e) {
                 // The events of the next shots follow.
                 plan.effects.lists.announce(static_cast<size_t>(mine[e + events_ahead]));
@@ -307,14 +279,15 @@ inline void memory_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_
             }
         } else {
             used.begin_shot();
-            for (uint32_t e = 0; e < count; ++e) {
-                if (!plan.sites.empty() && mine[e] >= plan.first_site_mechanism && used.use(mine[e])) continue;
+            const auto acting = [&](uint32_t e) {
+                if (!plan.sites.empty() && mine[e] >= plan.first_site_mechanism && used.use(mine[e])) return -1;
                 plan.effects.flip(static_cast<size_t>(mine[e]), row);
-                leakage.note_event(mine[e], flip_leakage);
-            }
+                return mine[e];
+            };
+            const auto is_set = [row](uint32_t check) { return bit_is_set(row, check); };
+            const auto flip = [&](int32_t number) { plan.leakage_rows.flip(static_cast<size_t>(number), row); };
+            if (follow_leakage(leakage, states, seed, block * block_shots + shot, count, acting, is_set, flip)) row[0] |= 1;
         }
-        for_each_flipped_coin(plan.num_coins, seed, block, shot, [&](uint32_t coin) { plan.coins.flip(coin, row); });
-        leakage.follow_first(row, flip_leakage);
         uint64_t fired = 0;
         for (uint32_t w = 0; w < layout.check_words; ++w) fired |= row[w];
         out.shots[passed] = shot;
@@ -351,6 +324,7 @@ inline void sample_noise(const Plan& plan, uint64_t seed, uint64_t block, uint32
         return memory_rows(plan, seed, block, end, num_busy, out);
     }
     const uint32_t first_event = draw_events(plan, seed, block, out.starts[begin], total, out);
+    if (!plan.leakage_entries.empty()) mark_failing(plan, seed, block, begin, end, first_event, out);
     // Its address stays here, so that it may be read and written at the same time as the arrays of `out`.
     uint16_t busy[block_shots + 1];
     const uint32_t num_busy = separate(begin, end, all, out, busy);

@@ -7,7 +7,7 @@
 #include "base/argument_checks.h"
 #include "base/interruption.h"
 #include "device/device_steps.h"
-#include "kernels/plan_image.h"
+#include "kernels/launch/plan_image.h"
 #include "simulation/path_simulation.h"
 
 namespace snc {
@@ -104,6 +104,15 @@ std::vector<uint64_t> make_plan_image(const Plan& plan, const Kernels& kernels, 
     header.sites = image.append(plan.sites);
     header.effects = image.append(plan.effects, plan.alias.size());
     header.coins = image.append(plan.coins, plan.num_coins);
+    header.has_leakage = !plan.leakage_items.empty();
+    header.first_leakage_mechanism = plan.first_leakage_mechanism;
+    header.num_leakage_always = static_cast<uint32_t>(plan.leakage_always.size());
+    header.num_script_qubits = plan.num_script_qubits;
+    header.leakage_items = image.append(plan.leakage_items);
+    header.leakage_entries = image.append(plan.leakage_entries);
+    header.leakage_always = image.append(plan.leakage_always);
+    header.leakage_final_checks = image.append(plan.leakage_final_checks);
+    header.leakage_rows = image.append(plan.leakage_rows, plan.leakage_final_checks.size());
     header.zero_outputs = image.append(std::vector(simulation.outputs(), simulation.outputs() + layout.output_words));
     header.steps = image.append(steps.steps);
     header.rotations = image.append(steps.rotations);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cpu/kernels.h"
-#include "kernels/job.h"
+#include "kernels/launch/job.h"
 #include "plan/plan.h"
 
 namespace snc {

@@ -4,7 +4,7 @@
 #include <bit>
 #include <stdexcept>
 
-#include "steps/simulation_steps.h"
+#include "plan/steps/simulation_steps.h"
 
 namespace snc {
 

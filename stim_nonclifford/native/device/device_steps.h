@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/plan_image.h"
+#include "kernels/launch/plan_image.h"
 #include "plan/plan.h"
 
 namespace snc {

@@ -4,9 +4,9 @@
 #include "base/argument_checks.h"
 #include "device/device_plan.h"
 #include "device/team_host.h"
-#include "kernels/noise_sections.h"
-#include "kernels/simulation.h"
-#include "kernels/tree_walk.h"
+#include "kernels/noise/noise_sections.h"
+#include "kernels/simulation/simulation.h"
+#include "kernels/simulation/tree_walk.h"
 
 namespace snc {
 
@@ -29,7 +29,10 @@ template <typename Layout, bool tables_in_shared>
 void run_noise(const HostLaunch& launch, const Job& job) {
     const uint64_t bytes = NoiseTables<Layout, tables_in_shared>::bytes(*job.plan) +
                            BlockLists<typename StoredMechanism<tables_in_shared>::Type>::bytes(job.event_capacity);
-    for_each_team<noise_team_size>(launch, bytes, [&](auto& team) { noise_kernel<Layout, tables_in_shared>(team, job); });
+    for_each_team<noise_team_size>(launch, bytes, [&](auto& team) {
+        if (job.plan->has_leakage != 0) return noise_kernel<Layout, tables_in_shared, true>(team, job);
+        noise_kernel<Layout, tables_in_shared, false>(team, job);
+    });
 }
 template <typename Layout>
 void run_noise(const HostLaunch& launch, const Job& job) {
@@ -81,7 +84,7 @@ void run_on_host(const HostLaunch& launch) {
     constexpr uint32_t max_teams = uint32_t{1} << 20;
     const Job& job = launch.job;
     require(launch.kernel == "noise" || launch.kernel == "walk" || launch.kernel == "simulate",
-            "There is no kernel '" + launch.kernel + "'.");
+            "There is no kernel '", launch.kernel, "'.");
     require(job.plan != nullptr && job.counters != nullptr, "The job has no plan, or no counters.");
     require(launch.num_teams >= 1 && launch.num_teams <= max_teams, "num_teams must be from 1 to 2^20.");
     require(launch.round <= num_rounds, "There is no such round.");

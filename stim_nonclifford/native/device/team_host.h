@@ -1,4 +1,4 @@
-// One thread plays a team of threads. This counterpart of `kernels/team_device.h` lets the device's kernels run, and be
+// One thread plays a team of threads. This counterpart of `kernels/launch/team_device.h` lets the device's kernels run, and be
 // tested, on machines without a GPU. Sums are taken in the device's order.
 #pragma once
 

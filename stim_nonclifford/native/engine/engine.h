@@ -11,8 +11,8 @@
 #include "base/numbered_rows.h"
 #include "base/turns.h"
 #include "cpu/kernels.h"
-#include "laws/law_store.h"
-#include "laws/outcome_law.h"
+#include "engine/laws/law_store.h"
+#include "engine/laws/outcome_law.h"
 #include "plan/plan.h"
 
 namespace snc {

@@ -8,12 +8,11 @@
 #include <vector>
 
 #include "base/memory.h"
-#include "kernels/noise_draws.h"
-#include "kernels/rotation_term.h"
-#include "plan/leakage.h"
+#include "kernels/shared/leakage.h"
+#include "kernels/shared/rotation_term.h"
 #include "plan/row_table.h"
-#include "steps/operation.h"
-#include "steps/simulation_steps.h"
+#include "plan/steps/operation.h"
+#include "plan/steps/simulation_steps.h"
 
 namespace snc {
 
@@ -57,6 +56,10 @@ struct Plan {
     uint32_t num_script_qubits = 1;  // the most that any script has
     // For each row of leakage a check that it has and no earlier row that is mixed with it, or -1.
     std::vector<int32_t> leakage_final_checks;
+    LeakageTables leakage() const {
+        return {leakage_items.data(), leakage_entries.data(), leakage_always.data(), leakage_final_checks.data(),
+                first_leakage_mechanism, static_cast<uint32_t>(leakage_always.size()), num_script_qubits};
+    }
 
     // Outcomes. Branch rows hold signs and outcome checks, then outputs, which start at a word of their own.
     std::vector<Operation> operations;

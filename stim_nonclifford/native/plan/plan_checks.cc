@@ -2,24 +2,21 @@
 
 #include <algorithm>
 #include <climits>
-#include <stdexcept>
-#include <string>
 
 #include "base/argument_checks.h"
-#include "steps/operation_checks.h"
+#include "plan/steps/operation_checks.h"
 
 namespace snc {
 
 namespace {
 
 // Rows in which each bit is listed once, in ascending order.
-void check_rows(const SparseRows& rows, uint64_t num_rows, uint64_t num_bits, const std::string& name) {
-    require(rows.starts.size() == num_rows + 1, name + " must have " + std::to_string(num_rows) + " rows.");
+void check_rows(const SparseRows& rows, uint64_t num_rows, uint64_t num_bits, const char* name) {
+    require(rows.starts.size() == num_rows + 1, name, " must have ", num_rows, " rows.");
     require_rows(rows.starts, rows.bits, static_cast<int64_t>(num_bits), name);
     for (size_t r = 0; r < rows.size(); ++r) {
         const RowView row = rows[r];
-        if (std::ranges::adjacent_find(row, std::ranges::greater_equal{}) != row.end())
-            throw std::invalid_argument("The rows of " + name + " must ascend.");
+        require(std::ranges::adjacent_find(row, std::ranges::greater_equal{}) == row.end(), "The rows of ", name, " must ascend.");
     }
 }
 
@@ -67,8 +64,10 @@ void check_leakage(const PlanArrays& plan) {
     require_range(plan.leakage_always, 0, num_items, "leakage_always");
     require(plan.leakage_entries.size() <= plan.sites.size(), "leakage_entries must be mechanisms.");
     const size_t first = plan.sites.size() - plan.leakage_entries.size();
+    int32_t other_site = -1;
+    for (size_t k = 0; k < first; ++k) other_site = std::max(other_site, plan.sites[k]);
     for (size_t k = first; k < plan.sites.size(); ++k) {
-        require(plan.sites[k] >= 0 && plan.effects[k].empty(), "leakage_entries must have sites, and effects without bits.");
+        require(plan.sites[k] > other_site && plan.effects[k].empty(), "leakage_entries must have sites after all others, and effects without bits.");
         require(plan.leakage_items[static_cast<size_t>(plan.leakage_entries[k - first])].kind == leakage_change,
                 "leakage_entries must be changes.");
     }

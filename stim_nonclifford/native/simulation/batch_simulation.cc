@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/not_a_number.h"
-#include "kernels/branch_rules.h"
+#include "kernels/shared/branch_rules.h"
 
 namespace snc {
 

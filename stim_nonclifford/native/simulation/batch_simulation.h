@@ -12,7 +12,7 @@
 
 #include "base/memory.h"
 #include "cpu/kernels.h"
-#include "kernels/philox.h"
+#include "kernels/shared/philox.h"
 #include "plan/plan.h"
 #include "simulation/path_simulation.h"
 

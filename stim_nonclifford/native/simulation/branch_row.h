@@ -1,11 +1,11 @@
-// The branch row of one shot, in words (kernels/branch_rules.h).
+// The branch row of one shot, in words (kernels/shared/branch_rules.h).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "kernels/branch_rules.h"
+#include "kernels/shared/branch_rules.h"
 #include "plan/plan.h"
 
 namespace snc {

@@ -2,14 +2,15 @@
 
 * ``questions`` is what is asked. ``faults`` has the errors of a circuit, each symptom once, and what quantum
   outcomes flip beside them. ``answers`` compiles decoders and asks them, for equal detection events once.
-* ``failing`` takes plain shots, and has what failing sets say beyond the rate; ``kept`` counts kept shots.
+* ``failing`` takes plain shots, and has what failing sets say beyond the rate.
 * ``chains`` has the moves of chains over fault sets on which the decoder fails, jumps between kinds of
   failures, and the ladder: how its levels of noise are set up, how they exchange their sets, and what chains
   with a common ancestor do to the errors.
-* ``anchoring`` estimates ratios of neighbouring levels, counts plain shots, and makes rates with errors of
-  all that.
+* ``anchoring`` estimates ratios of neighbouring levels, counts plain and kept shots, and makes rates with
+  errors of all that.
 * ``postselection`` has another way, for decoders that know kept shots only: sums over kept fault sets.
-* ``estimate`` decides what is done, until its ``deadline``; ``results`` are what users get.
+* ``estimate`` decides what is done, until its ``deadline``, and ``findings`` makes of what it found the
+  ``results`` that users get.
 """
 
 from .failing.failures import DecodedFailure

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...base.errors import ResourceLimitError
 from .anchoring.anchors import Chains, LowAnchor, Profile, chains_of, profile_of
+from .anchoring.kept_counts import KeptShots, kept_shots
 from .anchoring.plain_counts import PlainLevel
 from .answers.decoding import FailureTest, check_answers, not_deterministic
 from .answers.decoding_processes import DecodingProcesses
@@ -18,12 +19,10 @@ from .chains.descent import DECODERS_DIFFER, Stop, ladder_down_from
 from .chains.ladder import Ladder
 from .deadline import Deadline, TimeIsOver
 from .failing.lightest import largest_enumerable, log_probability_of_lightest
-from .failing.sets import FailingSets, failing_sets
-from .failing.study import FailureStudy
-from .faults.mechanisms import FaultModel, Floats, families_of, fault_model
-from .kept import KeptShots, kept_shots
+from .faults.mechanisms import FaultModel, families_of, fault_model
+from .findings import Findings
 from .questions import DecodedCircuit, Goal
-from .results import COVERAGE, DecodedErrorRate, DecodedGapPoint, DecodedLevel, interval_of
+from .results import DecodedErrorRate
 
 __all__ = ["decoded_rates"]
 
@@ -43,7 +42,9 @@ _SLOWER = 4
 _REPEATED, _FEWEST_REPEATED = 1024, 64
 """Detection events that all decoders are asked about once more, and each of them; half as many at least."""
 
-_GROWTH = 1.4
+_LEAST_GROWTH, _MOST_GROWTH = 0.05, 0.2
+"""Limits of the part by which sweeps or plain shots grow before it is seen whether they suffice."""
+
 _FEWEST_FAILURES = 100
 _FEWEST_SWEEPS = 32
 """Before so many, the columns have not been looked at."""
@@ -140,7 +141,8 @@ class _Family:
     def rates(self) -> list[DecodedErrorRate]:
         """The results, in the order of the circuits."""
         if not self._model.num_mechanisms:
-            return [self._without_noise(k) for k in range(len(self._circuits))]
+            findings = self._findings()
+            return [findings.without_noise(k) for k in range(len(self._circuits))]
         try:
             self._pilot()
             self._count_above()
@@ -154,11 +156,22 @@ class _Family:
             is_known = self._profile is not None and bool(np.isfinite(self._profile.variances).all())
             if not is_counted or (self._needs_ladder and not is_known):
                 raise ResourceLimitError(
-                    f"max_seconds={self._goal.max_seconds:g} ended the search before all levels of noise had"
-                    " been looked at. Allow more time."
+                    f"max_seconds={self._goal.max_seconds:g} ended the search {self._reached(is_counted)}."
+                    " Allow several times as much, or count errors: sinter collect, or SoftDecodingSampler."
                 ) from None
         check_answers(self._tests, self._name)
-        return self._results()
+        return self._findings().results()
+
+    def _reached(self, is_counted: bool) -> str:
+        """How far a search came that ended before rates were known."""
+        if not is_counted:
+            return "while plain shots were being counted"
+        if self._ladder is None:
+            return "while levels of weaker noise were being set up"
+        sweeps, levels = self._ladder.sweeps, len(self._ladder.levels)
+        if sweeps < _FEWEST_SWEEPS:
+            return f"after {sweeps} of at least {_FEWEST_SWEEPS} sweeps through {levels} levels of noise"
+        return f"after {sweeps} sweeps, when most chains of a level still had a common ancestor"
 
     @property
     def _name(self) -> str:
@@ -266,21 +279,21 @@ class _Family:
                 self._report_profile(profile)
                 targets = [ladder.stops_at[stop] for stop in self._stop_of.values()]
                 targets += [k for k, level in enumerate(ladder.levels) if level.least_gap is not None]
-                worst = float(profile.variances[targets].max()) * profile.error_factor**2
-                if not chains.have_settled(ladder.sweeps):
-                    break
-                if worst <= self._goal.relative_error**2:
+                worst = float(profile.variances[targets].max())
+                wanted = (self._goal.relative_error / profile.error_factor) ** 2
+                if worst <= wanted:
                     return
                 costs["plain"] = anchor.shots * (1 + anchor.mean_events)
                 costs["chains"] = float(
                     (ladder.decided * (1 + np.array(ladder.sizes).mean(axis=(0, 2)))).sum()
                 )
                 of_counts = profile.count_variance
-                of_chains = max(float(profile.variances[targets].max()) - of_counts, 0.0)
+                of_chains = max(worst - of_counts, 0.0)
                 if of_counts / costs["plain"] <= of_chains / costs["chains"]:
                     break
-                anchor.take(int(anchor.shots * (_GROWTH - 1)), self._rng, self._deadline.check)
-            sweeps = math.ceil(ladder.sweeps * (_GROWTH - 1))
+                more = _growth(of_counts, wanted - of_chains)
+                anchor.take(math.ceil(anchor.shots * more), self._rng, self._deadline.check)
+            sweeps = math.ceil(ladder.sweeps * _growth(of_chains, wanted - of_counts))
 
     def _run(self, ladder: Ladder, sweeps: int) -> None:
         is_first = not ladder.sweeps
@@ -339,170 +352,41 @@ class _Family:
                 self._model,
                 self._model.log_odds[circuit],
                 self._tests[circuit],
-                [gap for _, gap in self._gap_levels],
+                [gap for _, gap in self._ladder.gap_levels] if self._ladder is not None else [],
                 self._goal.relative_error,
                 self._rng,
                 self._deadline.check,
             )
 
-    @property
-    def _gap_levels(self) -> list[tuple[int, int]]:
-        """The levels with a least gap, by number, and that gap."""
-        levels = self._ladder.levels if self._ladder is not None else []
-        return [(k, level.least_gap) for k, level in enumerate(levels) if level.least_gap is not None]
-
     def _report_profile(self, profile: Profile) -> None:
         assert self._ladder is not None
         last = float(np.exp(profile.log_rates[-1]))
         error = math.sqrt(float(profile.variances[-1])) * profile.error_factor
+        decodes = sum(test.decoded for test in self._tests)
         self._report(
-            f"{self._ladder.sweeps} sweeps, {self._decodes:,} decodes,"
+            f"{self._ladder.sweeps} sweeps, {decodes:,} decodes,"
             f" {self._deadline.seconds:.0f} s: weakest noise {last:.3g} ± {error:.1%}"
         )
 
-    @property
-    def _decodes(self) -> int:
-        return sum(test.decoded for test in self._tests)
-
-    def _without_noise(self, circuit: int) -> DecodedErrorRate:
-        _, shares, rows = self._model.with_all_outcomes(self._model.base[np.newaxis])
-        wrong = self._tests[circuit].wrong(rows)
-        is_wrong = wrong.any(axis=1)
-        count = int(is_wrong.sum())
-        no_numbers = np.zeros(count, dtype=np.uint64)
-        sets = failing_sets([np.zeros(0, dtype=np.intp)] * count, no_numbers, wrong[is_wrong])
-        return self._result(circuit, float(shares[is_wrong].sum()), 0.0, (), 1.0, sets)
-
-    def _result(
-        self,
-        circuit: int,
-        rate: float,
-        error: float,
-        levels: tuple[DecodedLevel, ...],
-        factor: float,
-        sets: FailingSets,
-    ) -> DecodedErrorRate:
-        of_observables = sets.rates_of_observables(self._model.num_observables, rate, error, factor)
-        kept, kept_error = self._kept[circuit].kept() if circuit in self._kept else (1.0, 0.0)
-        wrong = rate
-        rate, error = rate / kept, math.hypot(error, rate * kept_error / kept) / kept if kept else 0.0
-        study = FailureStudy(
-            sets,
-            self._model,
-            self._model.log_odds[circuit],
-            self._tests[circuit],
-            self._circuits[circuit].fault_table,
-            factor,
-        )
-        profile, ladder = self._profile, self._ladder
-        return DecodedErrorRate(
-            decoder=self._circuits[circuit].decoder,
-            logical_error_rate=rate,
-            standard_error=error,
-            interval=interval_of(rate, error / rate if rate else 0.0),
-            coverage=COVERAGE,
-            observable_rates=tuple(rate / kept for rate, _ in of_observables),
-            observable_errors=tuple(error / kept for _, error in of_observables),
-            kept=kept,
-            kept_error=kept_error,
-            kept_and_wrong=wrong,
-            gap_curve=self._gap_curve(circuit, wrong, error * kept),
-            levels=levels,
-            decodes=self._decodes,
+    def _findings(self) -> Findings:
+        return Findings(
+            circuits=self._circuits,
+            goal=self._goal,
+            model=self._model,
+            tests=self._tests,
+            order=self._order,
+            plain=self._plain,
+            above=self._above,
+            base=self._base,
+            ladder=self._ladder,
+            profile=self._profile,
+            stop_of=self._stop_of,
+            plain_of={} if self._ladder is None else self._plain_of_levels(self._ladder),
+            kept=self._kept,
             seconds=self._deadline.seconds,
-            columns=0 if profile is None else _COLUMNS,
-            sweeps=(0, 0) if profile is None or ladder is None else (ladder.sweeps, profile.burn_in),
-            column_chi_squared=None if profile is None else profile.column_chi_squared,
-            halves=None if profile is None else profile.halves,
-            lightest=None if profile is None else profile.lightest,
-            error_factor=factor,
-            asked_relative_error=self._goal.relative_error,
-            _study=study if rate and not self._model.postselects else None,
-        )
-
-    def _results(self) -> list[DecodedErrorRate]:
-        results: dict[int, DecodedErrorRate] = {}
-        for place, circuit in enumerate(self._order):
-            number = self._above + place
-            if self._profile is not None and self._ladder is not None and place in self._stop_of:
-                level = self._ladder.stops_at[self._stop_of[place]]
-                rate, error = self._of_ladder(level)
-                factor = self._profile.error_factor
-                sets = self._ladder.failing_sets(level, self._profile.burn_in)
-            else:
-                rate, error, factor = *_counted_rate(self._plain[number]), 1.0
-                sets = self._plain[number].failing_sets()
-            levels = self._levels(self._model.log_odds[circuit])
-            results[circuit] = self._result(circuit, rate, error, levels, factor, sets)
-        return [results[k] for k in range(len(self._circuits))]
-
-    def _gap_curve(self, circuit: int, wrong: float, error: float) -> tuple[DecodedGapPoint, ...]:
-        """Rates over the gap, the first one of all shots that are kept whatever the gap is."""
-        if not self._gaps or circuit not in self._kept:
-            return ()
-        counts = self._kept[circuit]
-        found = [DecodedGapPoint(0, *counts.kept(), wrong, error)]
-        for number, (level, gap) in enumerate(self._gap_levels):
-            found.append(DecodedGapPoint(gap, *counts.kept(number), *self._of_ladder(level)))
-        return tuple(found)
-
-    def _of_ladder(self, level: int) -> tuple[float, float]:
-        """The rate of a level of the ladder, and its standard error."""
-        assert self._profile is not None
-        rate = float(np.exp(self._profile.log_rates[level]))
-        return rate, rate * math.sqrt(float(self._profile.variances[level])) * self._profile.error_factor
-
-    def _levels(self, mine: Floats) -> tuple[DecodedLevel, ...]:
-        """All levels, as seen from a circuit with given odds."""
-        ladder, shown = self._ladder, []
-        last = self._base if self._profile is not None else len(self._plain)
-        for number, plain in enumerate(self._plain[:last]):
-            if plain.shots:
-                rate, error = _counted_rate(plain)
-                shown.append(self._level(mine, plain.stop, rate, error, plain, None, number >= self._above))
-        if self._profile is None or ladder is None:
-            return tuple(shown)
-        plain_of = self._plain_of_levels(ladder)
-        given = {ladder.stops_at[stop] for stop in self._stop_of.values()}
-        for k, level in enumerate(ladder.levels):
-            stop = Stop(level.log_odds, level.decoder, level.penalty)
-            shown.append(self._level(mine, stop, *self._of_ladder(k), plain_of.get(k), k, k in given))
-        return tuple(shown)
-
-    def _level(
-        self,
-        mine: Floats,
-        stop: Stop,
-        rate: float,
-        error: float,
-        plain: PlainLevel | None,
-        number: int | None,
-        is_given: bool,
-    ) -> DecodedLevel:
-        size = accepted = exchanged = least_gap = None
-        if number is not None and self._ladder is not None:
-            least_gap = self._ladder.levels[number].least_gap
-            size = float(np.mean([each[number] for each in self._ladder.sizes]))
-            accepted = float(self._ladder.accepted[number] / max(1.0, self._ladder.decided[number]))
-            if number < len(self._ladder.exchanged):
-                tries, successes = self._ladder.exchanged[number]
-                exchanged = float(successes / tries)
-        varies = mine != 0 if (mine != 0).any() else np.ones(len(mine), dtype=np.bool_)
-        return DecodedLevel(
-            strength=float(np.exp((stop.log_odds - mine)[varies].mean())),
-            faults=float((1 / (1 + np.exp(-stop.log_odds))).sum()),
-            rate=rate,
-            standard_error=error,
-            shots=plain.shots if plain else 0,
-            failures=plain.failures if plain else 0,
-            mean_size=size,
-            accepted=accepted,
-            exchanged=exchanged,
-            is_given=is_given,
-            penalty=stop.penalty,
-            least_gap=least_gap,
         )
 
 
-def _counted_rate(level: PlainLevel) -> tuple[float, float]:
-    return level.rate, math.sqrt(level.rate * (1 - level.rate) / level.shots)
+def _growth(variance: float, wanted: float) -> float:
+    """By what part to go on with something, for its variance to come down to what is wanted."""
+    return min(max(variance / wanted - 1, _LEAST_GROWTH), _MOST_GROWTH) if wanted > 0 else _MOST_GROWTH

@@ -13,7 +13,7 @@ from .wrong_tool import WrongToolError
 __all__ = ["saying_what_counts_tell", "what_counts_tell"]
 
 _SECONDS = 0.3
-"""What the run may take."""
+"""The time that the run may take."""
 
 _MOST_SHOTS = 1 << 22
 
@@ -21,7 +21,7 @@ _GROWTH = 8
 """How many times as many shots as before are counted next."""
 
 _MAX_WIDTH = 16
-"""With wider vectors, even a few shots may take longer."""
+"""Circuits with wider vectors are not counted: even a few shots may take longer."""
 
 
 @contextlib.contextmanager

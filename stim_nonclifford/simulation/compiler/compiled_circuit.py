@@ -160,7 +160,8 @@ class CompiledCircuit:
                 " one place, so that it is in no list of faults, and in no rate that is computed from faults."
                 " Count errors with a sampler, which is exact (with a decoder, soft_pymatching;"
                 " docs/guides/decoding.md). Or ask circuit.pauli_twirl(), which has independent Pauli errors"
-                " in place of leakage, and whose rates are approximate."
+                " in place of leakage, each with the probability that a qubit is leaked there. Its rates"
+                " can be several times off (docs/guides/relaxation.md)."
             )
         if self.program.has_non_pauli_channels:
             raise ValueError(

@@ -8,7 +8,7 @@ measurement.
 The expectation value on the coefficient vector depends on the *path* of the shot alone: on the signs of the
 rotations and the outcomes of the measurements before it. The plan reports the path as further outputs, so
 that every engine can sample it. The values of a path are those of a simulation with the signs and the
-outcomes of the path (``native/set_laws/path_expectations.h``).
+outcomes of the path (``native/rates/set_laws/path_expectations.h``).
 """
 
 from __future__ import annotations

@@ -74,10 +74,8 @@ def engine_factory(options: EngineOptions) -> Callable[[SamplingPlan], SamplingE
         backend = CupyBackend(device)
         return lambda plan: GpuEngine(plan, backend, cache_bytes=cache_bytes)
     if options.engine == "auto" and gpu_may_be_there():
-        return lambda plan: (
-            cpu(plan)
-            if plan.has_leakage
-            else AutoEngine(cpu(plan), lambda: GpuEngine(plan, CupyBackend(device), cache_bytes=cache_bytes))
+        return lambda plan: AutoEngine(
+            cpu(plan), lambda: GpuEngine(plan, CupyBackend(device), cache_bytes=cache_bytes)
         )
     return cpu
 

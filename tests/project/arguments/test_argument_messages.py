@@ -14,7 +14,8 @@ import stim_nonclifford as snc
 from stim_nonclifford.base import arguments
 from stim_nonclifford.generators import cultivation
 
-from .test_arguments import ARRAY, CIRCUIT, DETECTORS, NAN, RECORDS
+from .kinds import ARRAY, NAN
+from .test_arguments import CIRCUIT, DETECTORS, RECORDS
 
 
 @pytest.mark.parametrize(

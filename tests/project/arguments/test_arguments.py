@@ -1,7 +1,7 @@
 """Wrong arguments of every public function: an error that names the argument and says what it may be.
 
-The test walks the signatures. So a new function or parameter needs its line here: how it is called, and of what
-kind the parameter is.
+The test walks the signatures. So a new function needs its line here: how it is called. A new parameter needs its
+line in ``kinds``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-import numpy as np
 import pytest
 import sinter
 
@@ -24,152 +23,7 @@ from stim_nonclifford.generators import cultivation, device_noise, distillation,
 from stim_nonclifford.simulation.engines import EngineOptions
 
 from ...support.public_names import PUBLIC
-
-NAN, INF = float("nan"), float("inf")
-ARRAY = np.array([1, 2])
-NO_SCALARS = ("2", b"2", None, 2j, ARRAY, np.array(2), [2], {}, object(), len)
-NO_INTEGERS = (*NO_SCALARS, True, np.True_, 1.0, np.float64(2), NAN, INF)
-NO_NUMBERS = (*NO_SCALARS, True, np.True_, NAN, INF, -INF, 10**400)
-NOT_NONE = {
-    "integer": (*NO_INTEGERS, -1),
-    "positive integer": (*NO_INTEGERS, 0, -1),
-    "shots": (*NO_INTEGERS, -1, np.int8(-1), 1 << 62, 10**5000),
-    "threads": (*NO_INTEGERS, 0, -1, 1025, 10**30),
-    "bytes": (*NO_INTEGERS, -1, 1 << 63),
-    "distance": (*NO_INTEGERS, -3, 0, 4, 10**9),
-    "index": (*NO_INTEGERS, 10**30),
-    "seed": (*(value for value in NO_INTEGERS), -1, 1 << 64),
-    "probability": (*NO_NUMBERS, -0.1, 1.1, -1e-300, np.float32(1.5)),
-    "share": (*NO_NUMBERS, -0.1, 0, 1, 1.1),
-    "not negative": (*NO_NUMBERS, -0.1),
-    "positive": (*NO_NUMBERS, 0, -1.0, 0.0),
-    "angle": (*NO_NUMBERS, -0.1, 0.3),
-    "tolerance": (*NO_NUMBERS, -0.1),
-    "flag": ("yes", "", 0, 1, 0.0, None, ARRAY, np.array(True), [], object()),
-    "choice": ("picture", "", b"T", 3, None, True, ARRAY, ["T"], object()),
-    "version": ("3", 1, 4, 3.0, None, True, ARRAY, object()),
-    "text": (b"H 0", 3, None, ARRAY, ["H 0"], object()),
-    "path": (3, None, ARRAY, ["a"], object(), 1.5, b"file"),
-    "mask": ("1", b"1", 3, True, np.zeros(1000, dtype=bool), np.zeros((1, 1, 1)), {}, object()),
-    "array": ("1", b"1", 3, np.zeros(1000, dtype=bool), np.zeros((1, 1, 1)), object()),
-    "circuit": (3, b"H 0", None, ARRAY, ["H 0"], object()),
-    "circuits": (3, None, "H 0", [3], ["H 0"], object()),
-    "faults": (3, None, "X 0", [3], [[3]], ["X 0"], object()),
-    "callable": (3, None, "place", object()),
-    "object": (3, "x", ARRAY, object()),
-    "part": (3, "x", None, ARRAY, (1,), (0, 2), (3, 2), (1, 0), (1, "2"), object()),
-}
-"""Wrong values for parameters of a kind. ``... or None`` is the same without None."""
-
-KINDS = {
-    "append_observables": "flag",
-    "allow_gauge_detectors": "flag",
-    "atol": "tolerance",
-    "batch_shots": "positive integer or None",
-    "below": "angle",
-    "bit_packed": "flag",
-    "block_decomposition_from_introducing_remnant_edges": "flag",
-    "by": "grouping",
-    "cache_bytes": "bytes",
-    "circuit": "circuit",
-    "circuits": "circuits",
-    "code_task": "text",
-    "collection_options": "object or None",
-    "condition_on_postselection": "flag",
-    "confidence": "flag",
-    "correction": "choice",
-    "correlations": "flag",
-    "count": "integer",
-    "coverage": "share",
-    "count_observable_error_combos": "flag",
-    "custom_decoders": "object or None",
-    "custom_error_count_key": "text or None",
-    "decoder": "text or None",
-    "decoders": "names or None",
-    "decompose_errors": "flag",
-    "dem": "object",
-    "dets_out": "array or None",
-    "device": "integer or None",
-    "distance": "distance",
-    "endian": "choice",
-    "engine": "choice",
-    "error_model": "choice",
-    "escape_distance": "distance",
-    "existing_data_filepaths": "paths",
-    "executor": "object or None",
-    "expectation_values": "flag",
-    "faults": "faults",
-    "file": "path",
-    "filepath": "path",
-    "first_shot": "integer",
-    "flatten_loops": "flag",
-    "folder": "path",
-    "format": "choice",
-    "gate": "choice",
-    "heralds": "integers",
-    "ignore_decomposition_failures": "flag",
-    "index": "index",
-    "injection": "choice",
-    "kind": "choice",
-    "max_active_coordinates": "integer",
-    "max_batch_seconds": "positive or None",
-    "max_bytes": "bytes",
-    "max_errors": "positive integer or None",
-    "max_kept": "integer or None",
-    "max_likelihood_factor": "positive",
-    "max_rows": "integer",
-    "max_seconds": "positive or None",
-    "max_shots": "shots or None",
-    "max_weight": "integer",
-    "method": "choice or None",
-    "noise": "choice",
-    "num_workers": "positive integer or None",
-    "obs_out": "array or None",
-    "obs_out_filepath": "path or None",
-    "obs_out_format": "choice",
-    "output": "choice",
-    "p": "probability",
-    "path": "path",
-    "paths": "path",
-    "postselected_observables_mask": "mask or None",
-    "postselected_rounds": "integer or None",
-    "postselection_mask": "mask or None",
-    "prepend_observables": "flag",
-    "print_progress": "flag",
-    "progress": "flag",
-    "progress_callback": "callable or None",
-    "protocol": "choice",
-    "quantization": "positive integer",
-    "reference_sample": "array or None",
-    "relative_error": "positive",
-    "rounds": "positive integer",
-    "rows": "integer or None",
-    "save_resume_filepath": "path or None",
-    "seed": "seed or None",
-    "separate_observables": "flag",
-    "shot": "integer",
-    "shots": "shots",
-    "skip_detectors": "flag",
-    "skip_reference_sample": "flag",
-    "escape": "choice",
-    "readout": "choice",
-    "state_check": "state or None",
-    "stats": "object",
-    "stim_program_text": "text",
-    "store_bytes": "bytes",
-    "suggested_shots": "shots",
-    "t_error": "probability",
-    "tag": "text",
-    "task": "object",
-    "tasks": "circuits",
-    "threads": "threads",
-    "tick": "integer or None",
-    "type": "choice",
-    "unknown_input": "flag",
-    "variant": "choice",
-    "warn": "flag",
-}
-"""Of what kind a parameter is, by its name."""
+from .kinds import KINDS, wrong_values
 
 CIRCUIT = snc.Circuit(
     "RX 0\nZ_ERROR(0.1) 0 1\nT 0\nT_DAG 0\nEXP_VAL X0\nMX 0\nDETECTOR rec[-1]\nTICK\nRX 1\nX_ERROR(0.1) 2"
@@ -406,28 +260,6 @@ CALLS: dict[str, Call] = {
     "teleportation_circuit": Call(teleportation.teleportation_circuit),
     "teleportation.circuit_file_name": Call(teleportation.circuit_file_name, GENERATOR),
 }
-
-
-NOT_NONE.update(
-    {
-        "json": (object(), {1, 2}, b"x", 2j, ARRAY),
-        "grouping": (3, None, "places", b"tick", object()),
-        "state": (3, None, "S", b"T", ARRAY, object()),
-        "decoder": (3, None, ARRAY, object()),
-        "integers": (3, None, "0", ("0",), (0.5,), (None,), (True,), (-1,), (ARRAY,), object()),
-        "weights": (3, None, "0", ("0",), (NAN,), (INF,), (None,), (ARRAY,), object()),
-        "names": (3, [3], object()),
-        "paths": (3, None, [3], object()),
-        "numbers": ("x", object(), ["x"], 2j),
-        "indices": ("x", object(), ["x"], 1.5),
-        "probability or flag": ("x", b"x", None, 2j, ARRAY, NAN, -0.1, 1.5, object()),
-    }
-)
-
-
-def wrong_values(kind: str) -> tuple[Any, ...]:
-    stem = kind.removesuffix(" or None")
-    return tuple(value for value in NOT_NONE[stem] if value is not None or stem == kind)
 
 
 CASES = [

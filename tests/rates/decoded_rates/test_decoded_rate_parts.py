@@ -10,7 +10,9 @@ import stim
 from scipy.stats import chi2
 
 import stim_nonclifford as snc
-from stim_nonclifford.rates.decoded_rates.anchoring.anchors import burn_in, chains_of, profile_of
+from stim_nonclifford.rates.decoded_rates import estimate
+from stim_nonclifford.rates.decoded_rates.anchoring import anchors
+from stim_nonclifford.rates.decoded_rates.anchoring.anchors import burn_ins, chains_of, profile_of
 from stim_nonclifford.rates.decoded_rates.anchoring.plain_counts import PlainLevel
 from stim_nonclifford.rates.decoded_rates.anchoring.ratios import bennett_ratio
 from stim_nonclifford.rates.decoded_rates.chains import jumps
@@ -232,15 +234,26 @@ def test_bennett_ratio_where_not_all_fail_in_both() -> None:
 def test_burn_in_leaves_out_a_slow_start() -> None:
     rng = np.random.default_rng(4)
     sizes = 5 + rng.normal(size=(400, 3, 64))
-    assert burn_in(sizes) == 100
-    assert burn_in(sizes[:120]) == 48
+    assert list(burn_ins(sizes)) == [50, 100, 150, 200]
+    assert list(burn_ins(sizes, 0.25)) == [100, 150, 200]
+    assert list(burn_ins(sizes[:120])) == [48, 60]
     sizes[:140, 1] += np.linspace(3, 0, 140)[:, None]
-    assert burn_in(sizes) == 150
+    assert list(burn_ins(sizes)) == [150, 200]
     sizes[:, 1] += np.linspace(3, 0, 400)[:, None]
-    assert burn_in(sizes) == 200
+    assert list(burn_ins(sizes)) == [200]
 
 
-def test_chains_with_common_ancestors_have_larger_errors() -> None:
+def test_searches_go_on_by_as_much_as_they_need() -> None:
+    """Of variances that fall as one over the work, within limits."""
+    assert estimate._growth(1.1, 1.0) == pytest.approx(0.1)
+    assert estimate._growth(1.01, 1.0) == 0.05
+    assert estimate._growth(0.5, 1.0) == 0.05  # something else is to blame
+    assert [estimate._growth(3.0, 1.0), estimate._growth(math.inf, 1.0), estimate._growth(1.0, -0.1)] == 3 * [
+        0.2
+    ]
+
+
+def test_chains_with_common_ancestors_have_larger_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two sweeps take no fault set through four levels; in many sweeps of seed 9, nearly all come from the first."""
     circuits = [repetition_code(p) for p in (0.05, 0.01, 0.002, 4e-4)]
     symptoms = [symptoms_of(circuit.detector_error_model()) for circuit in circuits]
@@ -257,16 +270,28 @@ def test_chains_with_common_ancestors_have_larger_errors() -> None:
     ladder.run(14, rng, nothing)
     chains = chains_of(ladder)
     profile = profile_of(ladder, chains, [(0, plain)], None)
-    assert chains.renewed == ladder.renewed[-1].min() < 0.9
+    assert ladder.renewed[-1].min() < 0.9
     assert (profile.variances >= chains.of_families + profile.count_variance).all()
+    variances = {}
+    for left_out in (2, 4, 6, 8):
+        with monkeypatch.context() as patched:
+            patched.setattr(anchors, "burn_ins", lambda *_, only=left_out: [only])
+            others = chains_of(ladder)
+        own = others.influences.mean(axis=0).var(axis=0, ddof=1) / 64
+        variances[left_out] = float((own + others.of_families).max())
+    monkeypatch.setattr(anchors, "burn_ins", lambda *_: list(variances))
+    assert chains_of(ladder).burn_in == 2  # what families have in common hardly matters
+    monkeypatch.setattr(anchors, "_WORTH_SWEEPS", 0)
+    assert chains_of(ladder).burn_in == min(variances, key=variances.__getitem__) != 2
+    monkeypatch.undo()
     means = chains.influences.mean(axis=0)[:, 1:]
     early = chains.of_families[1:] / (means**2).sum(axis=0) * 64**2
     assert (early > 0).all()
     unseen = chains_of(ladder, from_first=False)
-    assert (unseen.renewed, unseen.of_families.any()) == (1, False)
+    assert not unseen.of_families.any()
     ladder.run(400, rng, nothing)
     chains = chains_of(ladder)
-    assert chains.renewed == ladder.renewed[-1].min() > 0.9
+    assert ladder.renewed[-1].min() > 0.9
     means = chains.influences.mean(axis=0)[:, 1:]
     late = chains.of_families[1:] / (means**2).sum(axis=0) * 64**2
     assert (late < 0.1 * early).all()

@@ -235,9 +235,25 @@ def test_a_model_that_cannot_be_decomposed() -> None:
         circuit.logical_error_rate(decoder="pymatching", seed=1)
 
 
-def test_too_little_time() -> None:
-    with pytest.raises(snc.ResourceLimitError, match=r"max_seconds=1e-06 ended the search"):
-        repetition_code(1e-3).logical_error_rate(decoder="pymatching", max_seconds=1e-6)
+@pytest.mark.parametrize(
+    ("max_seconds", "reached"),
+    [
+        (0.2, "while plain shots were being counted"),
+        (0.8, "while levels of weaker noise were being set up"),
+        (1.38, r"after \d+ of at least 32 sweeps through \d levels of noise"),
+    ],
+)
+def test_too_little_time(max_seconds: float, reached: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock that moves on each time somebody looks at it."""
+    looks = itertools.count()
+    monkeypatch.setattr(deadline, "time", SimpleNamespace(monotonic=lambda: 0.005 * next(looks)))
+    expected = (
+        f"max_seconds={max_seconds:g} ended the search {reached}. Allow several times as much, or count"
+    )
+    with pytest.raises(snc.ResourceLimitError, match=expected):
+        repetition_code(1e-3, rounds=3).logical_error_rate(
+            decoder="pymatching", max_seconds=max_seconds, seed=1
+        )
 
 
 def test_time_ends_the_search_with_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Leakage in engines: the CPU engine and the reference engine draw the same shots, in every form of rows."""
+"""Leakage in engines: all draw the same shots, in every form of rows."""
 
 from __future__ import annotations
 
@@ -6,17 +6,19 @@ import numpy as np
 import pytest
 
 import stim_nonclifford as snc
+from benchmarks.leakage import with_leakage
+from stim_nonclifford.generators.cultivation import cultivation_circuit
 from stim_nonclifford.simulation import plan as plans
 from stim_nonclifford.simulation.compiler import RequestedOutputs
 from stim_nonclifford.simulation.engines import (
     CpuEngine,
-    EngineOptions,
     GpuEngine,
     ReferenceEngine,
-    engine_factory,
 )
 from stim_nonclifford.simulation.engines.gpu.host_backend import HostBackend
 from stim_nonclifford.simulation.plan import SamplingPlan
+
+from ...support.texts.leaking_circuits import random_leaking_text
 
 SHOTS = 200
 MODELS = """
@@ -88,13 +90,14 @@ def test_engines_agree(circuit: snc.Circuit, form: str | None, monkeypatch: pyte
     monkeypatch.setattr(plans, "_FORM", form)
     for plan in found:
         assert plan.has_leakage
-        reference, cpu = ReferenceEngine(plan), CpuEngine(plan, threads=2)
+        reference = ReferenceEngine(plan)
         expected, numbers = reference.sample_kept_numbered(5, 300, SHOTS)
-        rows, shots = cpu.sample_kept_numbered(5, 300, SHOTS)
-        np.testing.assert_array_equal(numbers, shots)
-        np.testing.assert_array_equal(expected, rows)
-        tallies = [engine.count(5, 300, SHOTS, list_errors=True) for engine in (reference, cpu)]
-        assert tallies[0] == tallies[1]
+        tally = reference.count(5, 300, SHOTS, list_errors=True)
+        for engine in (CpuEngine(plan, threads=2), GpuEngine(plan, HostBackend())):
+            rows, shots = engine.sample_kept_numbered(5, 300, SHOTS)
+            np.testing.assert_array_equal(numbers, shots)
+            np.testing.assert_array_equal(expected, rows)
+            assert engine.count(5, 300, SHOTS, list_errors=True) == tally
 
 
 def test_shots_do_not_depend_on_the_batch() -> None:
@@ -122,8 +125,42 @@ def test_rows_that_more_than_64_random_bits_change() -> None:
     assert np.abs((leaked[:, 1:] ^ leaked[:, :-1]).mean(axis=0) - 0.5).max() < limit
 
 
-def test_the_gpu_engine_refuses() -> None:
-    plan = memory(2, 0.01).compile().record_plan()
-    with pytest.raises(NotImplementedError, match='engine="cpu"'):
-        GpuEngine(plan, HostBackend())
-    assert isinstance(engine_factory(EngineOptions(engine="auto"))(plan), CpuEngine)
+@pytest.mark.parametrize(
+    ("p_leak", "shots", "options"),
+    [
+        (1e-4, 40_000, {}),
+        (1e-3, 30_000, {"free_bytes": 1 << 20}),  # memory for few shots at a time
+        pytest.param(
+            1e-3, 300_000, {"shared_bytes": 14 << 10, "reversed_order": True}, marks=pytest.mark.slow
+        ),
+    ],
+)
+def test_cultivation_on_the_gpu(p_leak: float, shots: int, options: dict[str, int]) -> None:
+    """Postselected counts, with and without a limit of errors, and kept rows, of calls that begin within a block."""
+    circuit = with_leakage(cultivation_circuit(distance=3, p=1e-3), p_leak)
+    detectors, bits = range(circuit.num_detectors), range(circuit.num_detectors + circuit.num_observables)
+    for outputs, limit in ((bits[len(detectors) :], 2), (bits, 100)):
+        checks = detectors if len(outputs) < len(bits) else detectors[::4]
+        plan = circuit.compile().detector_plan(RequestedOutputs.of(outputs, checks))
+        cpu, gpu = CpuEngine(plan, threads=1), GpuEngine(plan, HostBackend(**options))
+        stopped = cpu.count(6, 900, 50 * shots, limit)
+        assert limit <= stopped.errors < stopped.shots < 50 * shots
+        assert gpu.count(6, 900, 50 * shots, limit) == stopped
+        assert gpu.count(6, 900, shots, list_errors=True) == cpu.count(6, 900, shots, list_errors=True)
+        for found, expected in zip(
+            gpu.sample_kept_numbered(6, 900, shots // 8),
+            cpu.sample_kept_numbered(6, 900, shots // 8),
+            strict=True,
+        ):
+            np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("seed", range(500, 508))
+def test_random_circuits_on_all_engines(seed: int) -> None:
+    """All instructions of leakage; every other circuit has its models, and in every other pair of them leakage spreads."""
+    text = random_leaking_text(seed, length=5, spreads=seed % 4 > 1, models=seed % 2 == 1)
+    plan = snc.Circuit(text).compile().record_plan()
+    expected = ReferenceEngine(plan).sample(3, 1000, 60)
+    for engine in (CpuEngine(plan), GpuEngine(plan, HostBackend())):
+        np.testing.assert_array_equal(engine.sample(3, 1000, 60), expected)
+    assert expected.any()

@@ -12,6 +12,7 @@ from stim_nonclifford.simulation.engines.gpu.cuda_source import cuda_source
 # All kernels for one architecture; for the others, those that differ in more than constants. Of these, `make
 # test` compiles three.
 DIFFERENT = ["noise None True", "noise None False", "noise (2, 3, 2) True", "walk"]
+DIFFERENT += ["noise None False, leakage", "noise (2, 3, 2) True, leakage"]
 DIFFERENT += [name for name in KERNELS if name.startswith("simulate")]
 QUICK = ["noise None True", "walk", *[name for name in DIFFERENT if name.startswith("simulate")][:1]]
 COMPILED = [pytest.param(name, "sm_90", marks=[] if name in QUICK else pytest.mark.slow) for name in KERNELS]
@@ -35,7 +36,8 @@ def test_kernel_compiles(nvrtc: ctypes.CDLL, name: str, architecture: str) -> No
     kernel = KERNELS[name]
     usage = compile_for(nvrtc, cuda_source(kernel), architecture)
     # What simulations spill is needed once for each step, not for each rotation.
-    assert usage.spilled_bytes <= {"simulate": 80 if kernel.in_shared else 96}.get(kernel.name, 0), usage.log
+    allowed = {"simulate": 80 if kernel.in_shared else 96, "noise": 16 if kernel.leaks else 0}
+    assert usage.spilled_bytes <= allowed.get(kernel.name, 0), usage.log
     assert 500 < usage.instructions < 20_000
     assert 0 < usage.registers * kernel.block_threads * kernel.min_blocks <= 1 << 16, usage.log
 

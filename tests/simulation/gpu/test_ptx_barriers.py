@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from .ptx.barriers import Removal, removals
-from .ptx.kernels import missing
+from .ptx.machine.kernels import missing
 
 pytestmark = [
     pytest.mark.slow,

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from .ptx.cupy_module import make_cupy
-from .ptx.device import Device, EmulationError, Properties
-from .ptx.kernels import missing
-from .ptx.syntax import Unknown
-from .ptx.translation import translate
+from .ptx.language.syntax import Unknown
+from .ptx.language.translation import translate
+from .ptx.machine.cupy_module import make_cupy
+from .ptx.machine.device import Device, EmulationError, Properties
+from .ptx.machine.kernels import missing
 
 needs_kernels = pytest.mark.skipif(missing() is not None, reason=missing() or "")
 

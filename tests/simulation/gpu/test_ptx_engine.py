@@ -16,8 +16,8 @@ from stim_nonclifford.simulation.plan import BLOCK_SHOTS
 
 from .ptx.cases import CASES, Case, few_outcomes, fixed_plans
 from .ptx.comparison import engine_on
-from .ptx.device import Device, Properties
-from .ptx.kernels import missing
+from .ptx.machine.device import Device, Properties
+from .ptx.machine.kernels import missing
 
 pytestmark = pytest.mark.skipif(missing() is not None, reason=missing() or "")
 

@@ -9,7 +9,7 @@ from stim_nonclifford import _native
 from stim_nonclifford.simulation.plan import plain_attributes
 
 from .ptx.cases import counting, cultivation
-from .ptx.kernels import missing
+from .ptx.machine.kernels import missing
 from .ptx.machine_code import tools_missing
 from .ptx.work import noise_work_of, work_of
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import sinter
 
-from sinter_plugin.statistics.rows import read_rows
+from sinter_plugin.statistics.csv_rows import read_rows
 from sinter_plugin.statistics.statistics_file import StatisticsFile, StatisticsFileError
 
 from ...support.processes.sinter_runs import OURS, SINTER, Folder

@@ -1,1 +1,1 @@
-"""From what chains recorded to rates: ratios of neighbouring levels, and anchors at both ends."""
+"""From what chains recorded to rates: ratios of neighbouring levels, anchors, counts of kept shots."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,24 +15,25 @@ from ..faults.mechanisms import Floats, log_probability_of_none
 from .plain_counts import PlainLevel
 from .ratios import PARTS, bennett_ratio, means_of_parts
 
-__all__ = ["Chains", "LowAnchor", "Profile", "burn_in", "chains_of", "profile_of"]
+__all__ = ["Chains", "LowAnchor", "Profile", "burn_ins", "chains_of", "profile_of"]
 
-_SEGMENTS = (1 / 4, 3 / 8)
+_SEGMENTS = (1 / 8, 1 / 4, 3 / 8)
 _LEAST_SWEEPS = 48
-"""To leave out in any case: chains begin at fault sets from stronger noise, with too many members."""
+"""So many sweeps are always left out: chains begin at sets of stronger noise, with too many members."""
+
+_NOT_BY_WEIGHTS = 0.25
+"""The part to leave out in any case where chains begin at fault sets that were not drawn by weights."""
+
+_WORTH_SWEEPS = 1 / 6
+"""To leave out an eighth more makes the variance of the rest larger by this part, or more."""
 
 _AGREEMENT = 2.5
 """Standard errors by which a segment may differ from the last half of the sweeps."""
 
-_LEAST_RENEWED = 0.5
-"""Of the chains of each level, for the search to end."""
-
-_PATIENCE = 8
-"""Times the square of the number of levels: sweeps after which chains count that were not renewed."""
-
 _DEPENDENT_SWEEPS = 10
 _LEAST_SHARE = 0.05
-"""Of fault sets that were enumerated among those of the chains, for the exact sum to anchor rates."""
+"""The exact sum over the lightest fault sets anchors rates if at least this part of the chains' sets is among
+them."""
 
 
 @dataclass(frozen=True)
@@ -77,26 +78,26 @@ class Profile:
     error_factor: float
 
 
-def burn_in(sizes: npt.NDArray[np.floating]) -> int:
-    """How many of the first sweeps to leave out.
+def burn_ins(sizes: npt.NDArray[np.floating], least: float = 0.0) -> Iterator[int]:
+    """How many of the first sweeps can be left out, the fewest first, and half of them in any case.
 
-    It is at least a quarter of them, and such a number that the next eighth has, at every level, the mean
-    numbers of members of the last half. Half of the sweeps are kept in any case.
+    It is an eighth of them or more, and such a number that the next eighth has, at every level, the mean
+    numbers of members of the last half.
 
     Args:
         sizes: Shape (sweeps, levels, columns).
+        least: The part that is left out in any case.
     """
     sweeps, _, columns = sizes.shape
     last = sizes[sweeps // 2 :].mean(axis=0)
-    for part in _SEGMENTS:
-        first = max(int(part * sweeps), _LEAST_SWEEPS)
+    for first in sorted({max(int(part * sweeps), _LEAST_SWEEPS) for part in _SEGMENTS if part >= least}):
         if first >= sweeps // 2:
             break
         difference = sizes[first : first + sweeps // 8].mean(axis=0) - last
         error = difference.std(axis=1, ddof=1) / math.sqrt(columns)
         if (np.abs(difference.mean(axis=1)) <= _AGREEMENT * error).all():
-            return first
-    return sweeps // 2
+            yield first
+    yield sweeps // 2
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,6 @@ class Chains:
 
     Attributes:
         burn_in: Records of sweeps that were left out.
-        renewed: As of a ``Ladder``, at the end, in the least renewed level; 1 if this was not looked at.
         log_rates: Shape (levels,): ln of the rates over that of the first level.
         influences: Shape (PARTS, columns, levels): as of a ``Ratio``.
         of_families: Shape (levels,): what is added to the variances of ``log_rates`` because columns have
@@ -113,28 +113,44 @@ class Chains:
     """
 
     burn_in: int
-    renewed: float
     log_rates: Floats
     influences: Floats
     of_families: Floats
 
-    def have_settled(self, sweeps: int) -> bool:
-        """Whether most chains are renewed, or have taken so many sweeps that more would hardly renew them."""
-        return self.renewed >= _LEAST_RENEWED or sweeps >= _PATIENCE * len(self.log_rates) ** 2
-
 
 def chains_of(ladder: Ladder, *, from_first: bool = True) -> Chains:
-    """What the chains of a ladder say.
+    """What the chains of a ladder say, from the sweep on that makes the errors least.
 
     Args:
         ladder: The ladder.
-        from_first: Whether chains must have come from the first level for the search to end. Where levels
-            differ in what they keep, few do, and more sweeps are taken instead.
+        from_first: Whether chains have common ancestors until they come from the first level. Where levels
+            differ in what they keep, they have none, and more sweeps are taken and left out instead.
 
     Raises:
         ZeroDivisionError: No fault set of one level fails in its neighbour.
     """
-    left_out = burn_in(np.array(ladder.sizes, dtype=np.float32))
+    least = 0.0 if from_first else _NOT_BY_WEIGHTS
+    best, least_variance = None, math.inf
+    for left_out in burn_ins(np.array(ladder.sizes, dtype=np.float32), least):
+        try:
+            chains = _chains_from(ladder, left_out, from_first)
+        except ZeroDivisionError:
+            if best is None:
+                raise
+            break
+        own = chains.influences.mean(axis=0).var(axis=0, ddof=1) / ladder.columns
+        worst = int((own + chains.of_families).argmax())
+        variance = own[worst] + chains.of_families[worst]
+        if best is None or variance < least_variance:
+            best, least_variance = chains, variance
+        if chains.of_families[worst] <= _WORTH_SWEEPS * own[worst]:
+            break
+    assert best is not None
+    return best
+
+
+def _chains_from(ladder: Ladder, left_out: int, from_first: bool) -> Chains:
+    """What chains say after the sweeps of so many records."""
     levels = len(ladder.levels)
     log_rates = np.zeros(levels)
     influences = np.zeros((PARTS, ladder.columns, levels))
@@ -151,8 +167,7 @@ def chains_of(ladder: Ladder, *, from_first: bool = True) -> Chains:
         influences[:, :, number + 1] = influences[:, :, number] + ratio.influences
         if from_first:
             families.add(number, np.array(ladder.families[number][left_out // 2 :]), ratio.says(up, down))
-    renewed = float(ladder.renewed[-1].min()) if from_first else 1.0
-    return Chains(left_out, renewed, log_rates, influences, families.variances())
+    return Chains(left_out, log_rates, influences, families.variances())
 
 
 def profile_of(
@@ -194,7 +209,8 @@ def profile_of(
             )
     means = influences.mean(axis=0)
     variances = means.var(axis=0, ddof=1) / columns
-    variances += own_counts**2 * (count_variance + chains.of_families) + (1 - own_counts) ** 2 * unseen
+    of_families = np.where(own_counts > 0, chains.of_families, 0)  # which may be infinite
+    variances += own_counts**2 * (count_variance + of_families) + (1 - own_counts) ** 2 * unseen
     last = chains.influences[:, :, -1]
     chi_squared, is_spread = _column_chi_squared(last)
     halves = last[: PARTS // 2].mean(axis=0) - last[PARTS // 2 :].mean(axis=0)

@@ -31,15 +31,15 @@ _LEAST_PASSED, _MOST_PASSED = 0.3, 0.45
 _MOVES_PER_SHARE = 3
 _LARGEST_SHARE = 0.5
 _PATIENCE = 40
-"""Times as many steps as usual in which a fault set must turn up on which the next decoder fails, too."""
+"""A fault set on which the next decoder fails, too, must turn up within so many times the usual steps."""
 
 _STEPS_BEFORE_COPIES = 144
 _LEAST_ALLOWED = 0.5
-"""Of the fault sets of a level that can be in the next one, for these to be drawn from."""
+"""The next level begins with copies of the sets that it allows, if they are at least this part of all."""
 
 _LEAST_SURVIVING = 0.35
 _LEAST_SPREAD = 0.5
-"""Of numbers of postselected detectors that fire, for the next penalty."""
+"""The next penalty is chosen as if the number of postselected detectors that fire varied at least so much."""
 
 _SURER = 0.4
 """The part of the fault sets of a level that are to be in the next one, with a larger gap."""

@@ -35,8 +35,8 @@ Bools = npt.NDArray[np.bool_]
 _NONE = -1
 _MOST_CORES = 256
 _MOST_MEMBERS = {"exchange": 2, "growth": 1}
-"""Of a core that is replaced. Heavier ones are so many that chains meet those that are known too seldom, and
-more drawn mechanisms hardly ever make the decoder fail."""
+"""The largest number of members of a core that is replaced. There are so many larger cores that chains seldom
+meet a known one, and more drawn mechanisms hardly ever make the decoder fail."""
 
 
 @dataclass(frozen=True)

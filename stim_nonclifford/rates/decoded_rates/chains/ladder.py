@@ -18,10 +18,10 @@ from .renewal import RENEWED
 __all__ = ["Ladder"]
 
 _CORE_LEVELS = 16
-"""Of so many levels, at most, cores of fault sets are found for jumps."""
+"""The cores that jumps replace are looked for in the fault sets of at most so many levels."""
 
 _MOST_RECORDS = 1 << 13
-"""Sweeps of which something is recorded: 0.6 kB for each level."""
+"""The largest number of sweeps that are recorded. A record takes 0.6 kB for each level."""
 
 
 def _cores_at(
@@ -150,6 +150,11 @@ class Ladder:
             self._recorders[level].add(
                 self.sweeps, self._states.members[mine], self._states.numbers[mine], of_level
             )
+
+    @property
+    def gap_levels(self) -> list[tuple[int, int]]:
+        """The levels with a least gap, by number, and that gap."""
+        return [(k, level.least_gap) for k, level in enumerate(self.levels) if level.least_gap is not None]
 
     def failing_sets(self, level: int, burn_in: int) -> FailingSets:
         """Fault sets of the chains of a level that was asked for.

@@ -23,10 +23,11 @@ from ..faults.mechanisms import Floats
 __all__ = ["RENEWED", "Families"]
 
 RENEWED = -1
-"""In the place of the number of a family."""
+"""This number stands for the family of a chain that is renewed."""
 
 _LARGEST = 0.5
-"""Sum of squares of the parts of all chains that families have; with more, one family is most of them."""
+"""The largest sum of the squares of the parts that families have of all chains. If it is larger, one family
+has most of them."""
 
 
 class Families:

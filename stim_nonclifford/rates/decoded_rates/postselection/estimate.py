@@ -21,19 +21,19 @@ __all__ = ["kept_rate"]
 
 _FIRST_SHOTS = 1 << 12
 _FEWEST_SEEN = 100
-"""Kept shots with at least a gap, so that the curve has it."""
+"""The curve has a gap if at least so many kept shots have one as large."""
 
 _STEP = 5
-"""Gaps of the curve, in decibels."""
+"""The step from one gap of the curve to the next, in decibels."""
 
 _GROWTH = 0.4
 _FIRST_SWEEPS = 192
 _COST_OF_CHAINS = 300_000
-"""Decodes that it takes to set up chains."""
+"""The number of decodes that it takes to set up chains."""
 
 _FEWEST_WRONG = 30
 _MOST_SHOTS = 1 << 26
-"""Plain shots of a stratum."""
+"""The largest number of plain shots of a stratum."""
 
 _AGREEMENT = 3
 """Standard errors by which both halves of the chains, and chains and plain shots, may differ."""

@@ -31,10 +31,10 @@ Indices = npt.NDArray[np.intp]
 
 MOST_MEMBERS = 6
 _MOST_MECHANISMS = 8192
-"""Their pairs take 32 bytes each."""
+"""Sets of more mechanisms are not listed: each pair of mechanisms takes 32 bytes."""
 
 _MOST_LISTED = 1 << 20
-"""Sets of one size; if there are more, they are drawn."""
+"""If there are more sets of one size, they are drawn, not listed."""
 
 _DRAWS = 1 << 15
 _MOST_LOOKED_UP = 1 << 20

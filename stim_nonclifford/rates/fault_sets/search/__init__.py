@@ -1,7 +1,7 @@
 """The search for fault sets, and what it says of P(kept) and P(kept and wrong).
 
 ``mechanisms`` takes a plan's mechanisms with their odds and removes coins from the checks; ``study`` is the
-native search (``native/fault_sets/``); ``laws`` has the probabilities of being kept and wrong for each
+native search (``native/rates/fault_sets/``); ``laws`` has the probabilities of being kept and wrong for each
 signature. ``strata`` has the sums for each number of faults where all sets are known, ``samples`` where some
 are, and ``exploration`` all of them. ``enumeration`` enumerates the weights that cost little; ``estimator``
 decides what is looked at next, by ``costs`` and within ``limits``. ``two_searches`` is for circuits without

@@ -62,10 +62,10 @@ _FORESEEN = 100.0
 """By how much such sets must then seem to matter more than those that are looked at at all."""
 
 _NUMBERS_OF_KEYS = tuple(2**k for k in range(11))
-"""Of how many keys all sets may be listed at a time."""
+"""The numbers of keys whose sets may be listed at a time."""
 
 _COST_OF_PILOT = 0.2
-"""In seconds of one core: of the sample that chooses the keys of a list."""
+"""The cost of the sample that chooses the keys of a list, in seconds of one core."""
 
 _WORTH_A_LIST = 0.85
 """A list is made if, with it, this part of the cost is enough."""

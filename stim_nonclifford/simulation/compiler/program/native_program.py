@@ -1,4 +1,4 @@
-"""The circuit's steps in the form in which native code follows them (``native/program/program.h``)."""
+"""The circuit's steps as native code follows them (``native/compiler/program/program.h``)."""
 
 from __future__ import annotations
 

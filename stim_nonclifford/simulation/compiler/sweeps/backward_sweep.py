@@ -1,9 +1,9 @@
 """The backward sweep: what every fault, random outcome and free sign changes.
 
 Walking backwards, the sweep keeps the effect (``effects``) of an X and of a Z on every qubit at the current
-place, as lists of bits in native code (``native/sweeps/effect_sweep.h``). Gates mix them by their tableau,
-measurements add what depends on their record, resets clear them, and reading them at a noise instruction
-gives the effects of its Paulis.
+place, as lists of bits in native code (``native/compiler/sweeps/effect_sweep.h``). Gates mix them by their
+tableau, measurements add what depends on their record, resets clear them, and reading them at a noise
+instruction gives the effects of its Paulis.
 
 A measurement has an *outcome*, which the state follows, and a *record* (outcome ⊕ readout flip), which
 detectors, observables and feedback use: readout noise flips the record only.

@@ -21,7 +21,7 @@ applied. Measurements that commute, with nothing between them that depends on th
 next one is always one of those that activate the fewest coordinates.
 
 Native code follows the circuit (``forward_sweep.h``, ``coordinates.h`` and ``measurement_batch.h`` of
-``native/sweeps/``).
+``native/compiler/sweeps/``).
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ MAX_TABLE_BITS = 10
 
 
 class Results(IntEnum):
-    """The results that are computed from the outputs of kept shots; see ``kernels/job.h``."""
+    """The results that are computed from the outputs of kept shots; see ``native/kernels/launch/job.h``."""
 
     PATTERNS = 0
     ERRORS = 1
@@ -116,9 +116,9 @@ class ChunkSampler:
         self._error_rows: Array = xp.empty((sizes.errors, words), dtype=np.uint64)
         self._rows: Array = xp.empty((sizes.rows, words), dtype=np.uint64)
         self._kept: Array = xp.empty(sizes.rows, dtype=np.uint8)
-        self._wide_rows: Array = xp.empty(
-            plan.noise.num_teams * plan.wide_row_words * BLOCK_SHOTS, dtype=np.uint64
-        )
+        block_places = plan.noise.num_teams * BLOCK_SHOTS
+        self._wide_rows: Array = xp.empty(block_places * plan.wide_row_words, dtype=np.uint64)
+        self._script_states: Array = xp.empty(block_places * plan.script_qubits, dtype=np.uint16)
 
     @staticmethod
     def bytes_per_queued_shot(plan: DevicePlan) -> int:
@@ -159,7 +159,7 @@ class ChunkSampler:
         """
         if self._plan.simulate is None or counters[_CONSTANTS["queued"]] > self.sizes.queue:
             return False
-        # See `waiting_limit` in kernels/tree_walk.h.
+        # See `waiting_limit` in native/kernels/simulation/tree_walk.h.
         waiting = [
             int(counters[_CONSTANTS["first_waiting"] + k * _CONSTANTS["counters_per_round"]])
             for k in range(self._rounds)
@@ -256,6 +256,7 @@ class ChunkSampler:
         arrays = {
             "plan": plan.image,
             "wide_rows": self._wide_rows,
+            "script_states": self._script_states,
             "counters": self._counters,
             "queue_shots": self._queue_shots,
             "queue_rows": self._queue_rows,

@@ -37,17 +37,18 @@ SIMULATION_TEAMS = (32, 128, 256, 512)
 """Possible numbers of threads in a team that simulates one shot."""
 
 
-def noise_threads(row_words: int, in_shared: bool) -> int:
+def noise_threads(row_words: int, in_shared: bool, leaks: bool = False) -> int:
     """Number of threads per thread block of the noise kernel, as limited by the number of registers.
 
     Args:
         row_words: Number of words in a row; 0 for the kernel that does not keep rows in registers.
         in_shared: Whether the tables are in shared memory.
+        leaks: Whether qubits leak.
 
     Returns:
         The number of threads.
     """
-    if not 0 < row_words <= 4:
+    if leaks or not 0 < row_words <= 4:
         return 4 * NOISE_TEAM
     return (6 if in_shared else 5) * NOISE_TEAM
 
@@ -67,6 +68,7 @@ class KernelLaunch:
             kept in registers; None if rows are kept in memory.
         in_shared: For ``noise``, whether the tables are in shared memory. For ``simulate``, whether the
             coefficient vector is.
+        leaks: For ``noise``, whether qubits leak.
     """
 
     name: Literal["noise", "walk", "simulate"]
@@ -77,6 +79,7 @@ class KernelLaunch:
     team_size: int = 32
     layout: tuple[int, int, int] | None = None
     in_shared: bool = False
+    leaks: bool = False
 
     @property
     def num_teams(self) -> int:
@@ -111,16 +114,17 @@ def cuda_source(kernel: KernelLaunch) -> str:
         "TEAM_SIZE": kernel.team_size,
         "LAYOUT": "FixedLayout<{}, {}, {}>".format(*kernel.layout) if kernel.layout else "PlanLayout<0>",
         "IN_SHARED": str(kernel.in_shared).lower(),
+        "LEAKS": str(kernel.leaks).lower(),
     }
     lines = [f"#define SNC_{name} {value}" for name, value in definitions.items()]
-    return "\n".join([*lines, _with_includes(f"{kernel.name}.cu", set())])
+    return "\n".join([*lines, _with_includes(f"kernels/{kernel.name}.cu", set())])
 
 
 @cache
 def _text(name: str) -> str:
     import importlib.resources  # slow to import, and only needed here
 
-    return (importlib.resources.files("stim_nonclifford") / "kernels" / name).read_text(encoding="utf-8")
+    return (importlib.resources.files("stim_nonclifford") / "native" / name).read_text(encoding="utf-8")
 
 
 def _with_includes(name: str, included: set[str]) -> str:

@@ -20,6 +20,9 @@ _LEAST_TEAMS = 2
 _EVENT_BYTES, _SHARED_TABLE_EVENT_BYTES = 4, 2
 """Bytes of the number of a mechanism: fewer if the tables are in shared memory."""
 
+_STATE_BYTES = 2
+"""Bytes of the state of a qubit that may be leaked."""
+
 _MAX_SHARED_MECHANISMS = 1 << 8 * _SHARED_TABLE_EVENT_BYTES
 
 _WALK_THREADS = 256
@@ -44,7 +47,8 @@ class DevicePlan:
         plan: The plan.
         backend: The device.
         budget: Memory that the engine may use, in bytes. A quarter of it is for coefficient vectors that do
-            not fit into shared memory, and an eighth for rows of shots that do not fit into registers.
+            not fit into shared memory, and an eighth for what shots need besides registers: long rows, and
+            the states of qubits that may be leaked.
 
     Attributes:
         image: The plan in the form that the kernels read.
@@ -58,6 +62,7 @@ class DevicePlan:
         shared_width: Width of the widest coefficient vector that is in shared memory.
         branch_words: Number of words in a branch row.
         wide_row_words: Number of words in a row; 0 if rows are kept in registers.
+        script_qubits: The most qubits between which leakage spreads; 0 if none leaks.
 
     Raises:
         ResourceLimitError: Shared memory is too small for the noise, or the budget for a single vector.
@@ -71,6 +76,7 @@ class DevicePlan:
         self.output_words: int = sizes["output_words"]
         self.branch_words: int = sizes["branch_words"]
         self.wide_row_words: int = 0 if sizes["register_words"] else sizes["row_words"]
+        self.script_qubits: int = sizes["script_qubits"]
         self.noise, self.event_capacity = _noise(plan, sizes, backend, budget // 8)
         self.walk = KernelLaunch(
             "walk",
@@ -133,10 +139,10 @@ def _noise(
     plan: SamplingPlan, sizes: dict[str, int], backend: Backend, row_budget: int
 ) -> tuple[KernelLaunch, int]:
     """The noise kernel, and the number of events of a block of shots for which a team has shared memory."""
-    row_words = sizes["register_words"]
+    row_words, leaks = sizes["register_words"], sizes["script_qubits"] > 0
     lists, least_events = sizes["noise_lists"], sizes["noise_events"]
     for in_shared in (True, False):
-        most_teams = noise_threads(row_words, in_shared) // NOISE_TEAM
+        most_teams = noise_threads(row_words, in_shared, leaks) // NOISE_TEAM
         # The lists begin at a multiple of 16 bytes.
         tables = -(-sizes["noise_tables_in_shared" if in_shared else "noise_tables"] // 16) * 16
         free = backend.shared_bytes - _RESERVED_SHARED - tables
@@ -149,9 +155,10 @@ def _noise(
     else:
         teams = max(1, min(most_teams, free // (lists + least_events)))
     blocks = backend.multiprocessors
-    if sizes["row_words"] and not row_words:
-        # Each team has the rows of a block of shots in memory, for each of the two chunks that overlap.
-        affordable = max(1, row_budget // 2 // (8 * sizes["row_words"] * BLOCK_SHOTS))
+    shot_bytes = 8 * sizes["row_words"] * (not row_words) + _STATE_BYTES * sizes["script_qubits"]
+    if shot_bytes:
+        # Each team has memory for a block of shots, for each of the two chunks that overlap.
+        affordable = max(1, row_budget // 2 // (shot_bytes * BLOCK_SHOTS))
         teams = min(teams, max(1, affordable // blocks))
         blocks = min(blocks, affordable // teams)
     event_bytes = max(least_events, min(wanted, (free // teams - lists) // 16 * 16))
@@ -163,6 +170,7 @@ def _noise(
         team_size=NOISE_TEAM,
         layout=(sizes["check_words"], sizes["signature_words"], sizes["output_words"]) if row_words else None,
         in_shared=in_shared,
+        leaks=leaks,
     )
     if launch.shared_bytes > backend.shared_bytes:
         raise ResourceLimitError(

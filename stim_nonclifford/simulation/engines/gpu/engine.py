@@ -53,18 +53,12 @@ class GpuEngine:
             simulated and their outcome laws are not stored.
 
     Raises:
-        NotImplementedError: Qubits of the circuit leak.
         ResourceLimitError: The GPU has too little free memory for the circuit.
     """
 
     def __init__(
         self, plan: SamplingPlan, backend: Backend, *, cache_bytes: int = DEFAULT_CACHE_BYTES
     ) -> None:
-        if plan.has_leakage:
-            raise NotImplementedError(
-                'The GPU engine does not know LEAKAGE and LOSS. Sample the circuit with engine="cpu", or'
-                ' with engine="auto", which takes the CPU.'
-            )
         self.plan = plan
         self._backend = backend
         self._row_bytes = -(-plan.num_outputs // 8)

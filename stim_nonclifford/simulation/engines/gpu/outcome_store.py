@@ -17,7 +17,9 @@ _RESERVED = 0xFFFFFFFF
 
 
 class OutcomeStore:
-    """A table of signatures, the nodes of their trees (see ``kernels/tree_walk.h``), and coefficient vectors.
+    """A table of signatures, the nodes of their trees, and coefficient vectors.
+
+    ``native/kernels/simulation/tree_walk.h`` defines the nodes.
 
     Args:
         plan: The plan on the device.

@@ -1,11 +1,15 @@
 """The kernels of the GPU engine, run without a GPU from the PTX that NVRTC makes of them.
 
-``translation`` turns PTX into C++, ``instructions`` its single instructions, and ``syntax`` reads the text; the
-headers in ``runtime`` run the result: every thread of the GPU is a fibre, a random one of those that can go on
-runs up to its next synchronization, and every access to memory is checked. ``kernels`` compiles, ``device`` is
-the memory of the GPU, ``streams`` its streams, and ``cupy_module`` a module that stands for CuPy, on which the
-engine's own ``CupyBackend`` makes its own launches. ``comparison`` compares the shots with those of the CPU engine, and
-``check`` does so for all circuits (``make gpu-check``). ``work`` counts what a shot costs.
+The rooms, each of which imports from those before it only:
+
+``language``  turns PTX into C++.
+``machine``   runs the result: every thread of the GPU is a fibre, a random one of those that can go on runs up to its next
+              synchronization, and every access to memory is checked. The engine's own ``CupyBackend`` makes its own
+              launches, on a module that stands for CuPy.
+
+``comparison`` compares the shots with those of the CPU engine, and ``check`` does so for all ``cases`` (``make
+gpu-check``). ``barriers`` removes each synchronization and looks whether that is noticed. ``work`` counts what a shot
+costs, from the ``machine_code`` too.
 
 What is checked: bounds and alignment of each access; hangs; masks that name lanes that have ended or are elsewhere;
 different barriers in the lanes of a warp; number and sizes of arguments, grid, block and shared memory; reads of

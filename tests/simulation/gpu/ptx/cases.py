@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import stim
 
+from benchmarks.leakage import with_leakage
 from benchmarks.workloads import mirrored
 from stim_nonclifford import Circuit
 from stim_nonclifford.generators.cultivation import cultivation_circuit
@@ -21,7 +22,7 @@ from tests.support.engines.engine_cases import DEEP, FIXED, plans_of
 from tests.support.oracle.random_circuits import seeded_circuits
 
 from .comparison import Comparison, compared
-from .device import Properties
+from .machine.device import Properties
 
 __all__ = ["CASES", "OPTIONS", "WIDE_CASES", "Case", "fixed_plans", "random_cases"]
 
@@ -99,6 +100,36 @@ def all_bits(circuit: Circuit) -> SamplingPlan:
 
 def cultivation(distance: int, p: float = 1e-3) -> Circuit:
     return Circuit(cultivation_circuit(distance=distance, p=p))
+
+
+def leaking_cultivation(distance: int) -> Circuit:
+    """Each qubit leaks with the probability with which it depolarizes."""
+    return with_leakage(cultivation_circuit(distance=distance, p=1e-3), 1e-3)
+
+
+def spreading(rounds: int) -> Circuit:
+    """Two qubits of which one leaks in most shots; it is lost, returns, spreads its leakage, and is heralded."""
+    return Circuit(f"""
+        LEAKAGE_PARTNER(0.3, 0.1, 0) 0
+        H 3
+        T 3
+        LEAKAGE(0.7) 0
+        REPEAT {rounds} {{
+            CX(0.3, 0.1, 0.2, 0.4) 0 1 1 2
+            DEPOLARIZE1(0.01) 0 1 2 3
+            HERALD_LEAKAGE_EVENT(0.1) 0
+            CX rec[-1] 2
+            LOSS(0.1) 1
+            RELAX(0.2) 2
+            MR(0.01) 1
+            DETECTOR rec[-1]
+            DETECTOR rec[-2]
+        }}
+        CX 0 3
+        H 3
+        M 0 3
+        OBSERVABLE_INCLUDE(0) rec[-1] rec[-2]
+    """)
 
 
 def surface(distance: int, p: float) -> Circuit:
@@ -187,6 +218,15 @@ CASES = {
             name="d=3, 1 MB", plan=lambda: counting(cultivation(3, 5e-3)), shots=60_000, options=LITTLE_MEMORY
         ),
         Case(name="d=3, two streams", plan=lambda: all_bits(cultivation(3)), shots=5000, options=TWO_STREAMS),
+        Case(name="leakage, d=3", plan=lambda: counting(leaking_cultivation(3)), shots=30_000),
+        Case(
+            name="leakage, d=3, small shared memory",
+            plan=lambda: all_bits(leaking_cultivation(3)),
+            shots=3000,
+            options=SMALL_SHARED,
+        ),
+        Case(name="leakage that spreads", plan=lambda: all_bits(spreading(2)), shots=500),
+        Case(name="leakage that spreads, long rows", plan=lambda: all_bits(spreading(300)), shots=100),
         Case(name="layers, tiny cache", plan=few_outcomes, shots=1500, cache_bytes=3000),
         Case(name="layers, two streams", plan=few_outcomes, shots=1500, options=TWO_STREAMS),
     )

@@ -18,7 +18,7 @@ from typing import Any
 
 from .barriers import BARRIER_CASES, EXPLAINED, removals
 from .cases import CASES, OPTIONS, WIDE_CASES, Case, fixed_plans, random_cases
-from .kernels import missing
+from .machine.kernels import missing
 
 ARCHITECTURES = ("compute_75", "compute_90", "compute_100")
 RACES = [name for name in CASES if name not in ("d=3", "d=5", "surface code, d=13", "coherent, k=11")]

@@ -12,8 +12,8 @@ from stim_nonclifford.simulation.engines import DEFAULT_CACHE_BYTES, CpuEngine, 
 from stim_nonclifford.simulation.engines.gpu import CupyBackend
 from stim_nonclifford.simulation.plan import SamplingPlan
 
-from .cupy_module import make_cupy
-from .device import Device, Properties
+from .machine.cupy_module import make_cupy
+from .machine.device import Device, Properties
 
 __all__ = ["Comparison", "compared", "same_shots"]
 

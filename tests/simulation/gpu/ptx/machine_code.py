@@ -15,7 +15,7 @@ from pathlib import Path
 
 from stim_nonclifford.simulation.engines.gpu.cuda_source import COMPILE_OPTIONS
 
-from .kernels import ptx_for
+from .machine.kernels import ptx_for
 
 __all__ = ["function_at", "machine_code", "pipe_of", "source_lines", "tools_missing"]
 

@@ -26,8 +26,8 @@ from stim_nonclifford.simulation.plan import SamplingPlan
 
 from .cases import counting, cultivation
 from .comparison import engine_on
-from .device import Device, Properties
-from .kernels import CompiledKernel, missing, ptx_for
+from .machine.device import Device, Properties
+from .machine.kernels import CompiledKernel, missing, ptx_for
 from .machine_code import function_at, machine_code, pipe_of, source_lines, tools_missing
 
 __all__ = ["KernelWork", "kernel_work", "noise_work_of", "work_of"]

@@ -1,0 +1,183 @@
+"""The methods of circuits that read and write other languages."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import stim
+
+from ...base.arguments import flag, integer, refuse_argument, text
+from .packages import needed
+
+__all__ = ["CircuitInterchange"]
+
+Self = TypeVar("Self", bound="CircuitInterchange")
+
+
+class CircuitInterchange:
+    """Circuits from and to OpenQASM, Qiskit and Cirq; see ``docs/start/coming_from.md``."""
+
+    if TYPE_CHECKING:
+        _stim: stim.Circuit
+
+        @classmethod
+        def _wrap(cls: type[Self], circuit: stim.Circuit) -> Self: ...
+        def reference_sample(self) -> npt.NDArray[np.bool_]: ...  # noqa: D102
+
+    @classmethod
+    def from_qasm(cls: type[Self], program: str) -> Self:
+        r"""Reads a program in OpenQASM 2 or 3.
+
+        Gates of the libraries ``qelib1.inc`` and ``stdgates.inc``, gates that the program defines, their
+        modifiers (``ctrl``, ``negctrl``, ``inv``, ``pow``), measurements, resets, barriers (as TICK), ``if``
+        on bits, and loops over numbers, which are unrolled. Global phases are left out.
+
+        A condition on several bits is computed on an ancilla: a further qubit, with one more record for each
+        condition. All other records are those of the program's measurements, in their order.
+
+        Args:
+            program: The text of the program.
+
+        Returns:
+            The circuit; its qubits are numbered in the order in which the program declares them.
+
+        Raises:
+            ImportError: The package ``openqasm3`` is not installed (extra ``qasm``).
+            ResourceLimitError: The program has more than ten million gates.
+            ValueError: The program is malformed, or has something without a counterpart, such as a
+                measurement inside of ``if``. The message names the line.
+
+        Examples:
+            >>> import stim_nonclifford as snc
+            >>> program = '''
+            ...     OPENQASM 3.0;
+            ...     include "stdgates.inc";
+            ...     qubit[2] q;
+            ...     bit c;
+            ...     h q[0];
+            ...     ctrl @ t q[0], q[1];
+            ...     c = measure q[0];
+            ...     if (c) { rx(pi/4) q[1]; }
+            ... '''
+            >>> print(snc.Circuit.from_qasm(program))
+            H 0
+            CT 0 1
+            M 0
+            C_R_X(0.25) rec[-1] 1
+        """
+        program = text(program, "program")
+        needed("openqasm3.parser", "from_qasm", "openqasm3[parser]", "qasm")
+        reader = importlib.import_module(".qasm_reader", __package__)
+        return cls._wrap(reader.read_qasm(program))
+
+    def to_qasm(self, *, open_qasm_version: Literal[2, 3] = 3, skip_dets_and_obs: bool = False) -> str:
+        r"""The circuit as an OpenQASM program, as ``stim.Circuit.to_qasm``, with its non-Clifford gates.
+
+        Loops are unrolled, ``TICK`` is a barrier, and coordinates and expectation values are left out.
+
+        Args:
+            open_qasm_version: 2 or 3. OpenQASM 2 has no detectors, and conditions on one record only.
+            skip_dets_and_obs: Whether to leave out the registers ``dets`` and ``obs``: detectors and
+                observables, as flips against the noiseless reference sample.
+
+        Returns:
+            The program. Its qubits are ``q``. Its records are ``rec`` or, in OpenQASM 2 with feedback,
+            ``rec0``, ``rec1``, ...
+
+        Raises:
+            ResourceLimitError: The loops of the circuit are too long.
+            ValueError: The circuit has noise, sweep bits, or something that this version cannot say; the
+                message names the instruction.
+
+        Examples:
+            >>> import stim_nonclifford as snc
+            >>> print(snc.Circuit("H 0\nT 0\nM 0\nCX rec[-1] 1").to_qasm(open_qasm_version=2))
+            OPENQASM 2.0;
+            include "qelib1.inc";
+            <BLANKLINE>
+            qreg q[2];
+            creg rec0[1];
+            <BLANKLINE>
+            h q[0];
+            t q[0];
+            measure q[0] -> rec0[0];
+            if(rec0==1) x q[1];
+        """
+        version = integer(open_qasm_version, "open_qasm_version")
+        if version not in (2, 3):
+            refuse_argument("open_qasm_version", "2 or 3", version, kind=ValueError)
+        skip = flag(skip_dets_and_obs, "skip_dets_and_obs")
+        writer = importlib.import_module(".qasm_writer", __package__)
+        found: str = writer.qasm_of(self._stim, version, skip, lambda: self.reference_sample())
+        return found
+
+    @classmethod
+    def from_qiskit(cls: type[Self], circuit: Any) -> Self:
+        """Reads a ``qiskit.QuantumCircuit``.
+
+        Gates of Qiskit's library, of which some are replaced by their definitions; measurements, resets,
+        barriers (as TICK), ``if_test`` on classical bits and registers, and ``for_loop``, which is unrolled.
+        What ``from_qasm`` says of conditions holds here, too. Global phases are left out.
+
+        Args:
+            circuit: The circuit, with numbers for all parameters.
+
+        Returns:
+            The circuit; qubit k is ``circuit.qubits[k]``.
+
+        Raises:
+            ImportError: Qiskit is not installed (extra ``qiskit``).
+            TypeError: It is no ``QuantumCircuit``.
+            ValueError: An operation has no counterpart; the message names it.
+
+        Examples:
+            >>> import qiskit, stim_nonclifford as snc  # doctest: +SKIP
+            >>> bell = qiskit.QuantumCircuit(2)  # doctest: +SKIP
+            >>> _ = bell.h(0), bell.cx(0, 1), bell.t(1)  # doctest: +SKIP
+            >>> print(snc.Circuit.from_qiskit(bell))  # doctest: +SKIP
+            H 0
+            CX 0 1
+            T 1
+        """
+        reader = importlib.import_module(".qiskit_circuits", __package__)
+        return cls._wrap(reader.read_qiskit(circuit))
+
+    @classmethod
+    def from_cirq(cls: type[Self], circuit: Any) -> Self:
+        """Reads a ``cirq.Circuit``.
+
+        Gates, noise, measurements and classical controls of Cirq, and all that ``stimcirq`` writes, such as
+        detectors. Each moment ends with a TICK. Global phases are left out.
+
+        Args:
+            circuit: The circuit, without symbols.
+
+        Returns:
+            The circuit. Qubits are numbered in Cirq's order; if all are ``LineQubit``, by their numbers.
+            Records are in the order of the measurements.
+
+        Raises:
+            ImportError: Cirq or stimcirq is not installed (extra ``cirq``).
+            TypeError: It is no ``cirq.Circuit``.
+            ValueError: An operation has no counterpart; the message names it.
+        """
+        reader = importlib.import_module(".cirq_circuits", __package__)
+        return cls._wrap(reader.read_cirq(circuit))
+
+    def to_cirq(self) -> Any:
+        """The circuit as a ``cirq.Circuit``, by ``stimcirq``, with Cirq's own gates for T and rotations.
+
+        CCX and CCZ become rotations about products of Paulis. Expectation values are left out.
+
+        Returns:
+            The circuit. Qubits with coordinates are ``GridQubit``, if all have them, else ``LineQubit``.
+
+        Raises:
+            ImportError: Cirq or stimcirq is not installed (extra ``cirq``).
+            ValueError: A non-Clifford gate is controlled by a record.
+        """
+        writer = importlib.import_module(".cirq_circuits", __package__)
+        return writer.cirq_of(self._stim)

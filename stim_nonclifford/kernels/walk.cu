@@ -1,9 +1,0 @@
-// Compiled by NVRTC at run time, see `engines/gpu/cuda_source.py`.
-#include "team_device.h"
-#include "tree_walk.h"
-
-extern "C" __global__ void __launch_bounds__(SNC_BLOCK_THREADS, SNC_MIN_BLOCKS)
-    walk(const snc::Job* job, unsigned round) {
-    snc::DeviceTeam<SNC_TEAM_SIZE, SNC_BLOCK_THREADS> team(nullptr);
-    snc::walk_kernel(team, *job, round);
-}

@@ -1,0 +1,60 @@
+// The forward sweep (compiler/sweeps/forward_sweep.py): which quantum operations a circuit performs on which coordinates.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "algebra/sparse_rows.h"
+#include "compiler/program/program.h"
+#include "compiler/sweeps/coordinates.h"
+#include "compiler/sweeps/measurement_batch.h"
+#include "plan/plan.h"
+
+namespace snc {
+
+// What compiler/sweeps/forward_sweep.py calls an Insertion.
+struct Insertion {
+    int64_t step;
+    std::vector<QubitPauli> factors;
+    std::vector<int64_t> deferred, reordered;
+};
+
+// What compiler/sweeps/operations.py calls an Operation, without its Pauli.
+struct SweptOperation {
+    int32_t kind;            // a Kind
+    size_t width;
+    uint32_t i_power;
+    size_t pivot;
+    int64_t outcome;         // -1 for rotations
+    int64_t step;            // of the measurement or of the rotation
+    bool is_negative_angle;  // of an activation: its angle is reversed on the base path
+};
+
+struct Coin {
+    size_t num_operations;  // before it
+    int64_t record;
+    Insertion insertion;
+};
+
+// What compiler/sweeps/forward_sweep.py calls an ExpectedPauli, without its Pauli.
+struct SweptExpectation {
+    size_t num_operations;  // before it
+    bool is_zero;           // the Pauli anticommutes with a stabilizer
+    uint32_t i_power;
+};
+
+struct QuantumProgram {
+    std::vector<SweptOperation> operations;
+    SparseRows x, z;  // for each operation, the bits of the index that its Pauli flips, and those whose parity is its sign
+    std::vector<Insertion> activations, outcomes;
+    std::vector<Coin> coins;
+    std::vector<SweptExpectation> expectations;
+    SparseRows expected_x, expected_z;  // of their Paulis, as x and z of the operations
+    std::vector<uint8_t> base_records;
+    size_t peak_width = 0;
+    bool is_reordered = false;
+};
+
+QuantumProgram forward_sweep(const Program& program, bool keep_order, const Progress& progress);
+
+}  // namespace snc

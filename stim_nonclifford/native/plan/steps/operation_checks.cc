@@ -1,0 +1,87 @@
+#include "plan/steps/operation_checks.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <new>
+
+#include "base/argument_checks.h"
+
+namespace snc {
+
+namespace {
+
+// The number of bytes of a wider vector is above 2^62, so that sizes could overflow.
+constexpr int32_t max_width = 58;
+
+constexpr double angle_tolerance = 1e-9;
+
+void require_of_operation(bool is_right, size_t number, const char* reason) {
+    require(is_right, "Operation ", number, ": ", reason);
+}
+
+// Follows the width of the vector.
+void check_on_vector(const Operation& operation, size_t number, OperationCounts& counts) {
+    const auto refuse_unless = [&](bool is_right, const char* reason) { require_of_operation(is_right, number, reason); };
+    const auto kind = static_cast<int32_t>(operation.kind);
+    refuse_unless(kind >= 0 && kind <= static_cast<int32_t>(Kind::expect), "there is no such kind.");
+    refuse_unless(operation.width == counts.width, "its width is not what the operations before it leave.");
+    const bool adds = operation.kind == Kind::activate || operation.kind == Kind::weak_measure;
+    const bool measures = operation.measures(), expects = operation.kind == Kind::expect;
+    const int32_t largest = counts.width + adds;
+    if (largest > max_width) throw std::bad_alloc();
+    refuse_unless(is_pauli(operation.x, operation.z, operation.i_power, largest), "it has no Hermitian Pauli on the vector.");
+    const uint64_t support = operation.x != 0 ? operation.x : operation.z;
+    if (adds) refuse_unless(operation.pivot == counts.width, "its pivot is not the new bit.");
+    if (operation.kind == Kind::rotate) refuse_unless(operation.pivot == 0, "a ROTATE has no pivot.");
+    if (operation.kind == Kind::activate)
+        refuse_unless((operation.x | operation.z) == uint64_t{1} << counts.width && (operation.x == 0 || operation.z == 0),
+                      "it must activate by an X or a Z on the new bit.");
+    if (operation.kind == Kind::weak_measure)
+        refuse_unless((operation.x >> counts.width & 1) != 0, "its Pauli has no X on the new bit.");
+    if (measures || expects)
+        refuse_unless(support != 0 && operation.pivot == 63 - std::countl_zero(support),
+                      "its pivot is not the highest bit on which the Pauli acts.");
+    refuse_unless(operation.outcome == (measures ? counts.num_outcomes : expects ? counts.num_expectations : -1), "its outcome has a wrong number.");
+    refuse_unless(operation.segment == counts.num_outcomes, "its segment is not the number of measurements before it.");
+    counts.peak_width = std::max(counts.peak_width, operation.kind == Kind::weak_measure ? counts.width : largest);
+    counts.width += adds - measures;
+    counts.num_outcomes += measures;
+    counts.num_expectations += expects;
+}
+
+void check_term(const RotationTerm& term, size_t number, size_t term_number, uint32_t num_signs) {
+    require(std::abs(term.cosine * term.cosine + term.sine * term.sine - 1) < angle_tolerance, "Operation ", number, ", term ",
+            term_number, " has the cosine ", term.cosine, " and the sine ", term.sine, ", which are those of no angle.");
+    require_of_operation(term.sign >= -1 && (term.sign < 0 || static_cast<uint32_t>(term.sign) < num_signs), number, "there is no such sign.");
+    require_of_operation(term.is_reversed == 0 || term.is_reversed == 1, number, "is_reversed must be 0 or 1.");
+}
+
+}  // namespace
+
+bool is_pauli(uint64_t x, uint64_t z, int64_t i_power, int32_t width) {
+    const bool fits = ((x | z) >> width) == 0;
+    return fits && i_power >= 0 && i_power < 4 && (std::popcount(x & z) - i_power) % 2 == 0;
+}
+
+OperationCounts check_operations(const std::vector<Operation>& operations, const std::vector<RotationTerm>& terms,
+                                 uint32_t num_signs) {
+    OperationCounts counts{};
+    size_t next_term = 0;
+    for (size_t k = 0; k < operations.size(); ++k) {
+        const Operation& operation = operations[k];
+        check_on_vector(operation, k, counts);
+        const auto first = static_cast<size_t>(operation.first_term), end = static_cast<size_t>(operation.end_term);
+        require_of_operation(operation.first_term >= 0 && first == next_term && end >= first && end <= terms.size(), k,
+                      "its terms do not follow those of the operations before it.");
+        const bool has_no_angle = operation.kind == Kind::measure || operation.kind == Kind::expect;
+        require_of_operation(has_no_angle == (first == end), k, "it must have terms, unless it is a MEASURE or an EXPECT.");
+        for (size_t t = first; t < end; ++t) check_term(terms[t], k, t, num_signs);
+        require_of_operation(first == end || terms[first].is_reversed == 0, k, "its Pauli is that of its first term, which must not be reversed.");
+        next_term = end;
+    }
+    require(next_term == terms.size(), "There are rotation_terms that belong to no operation.");
+    return counts;
+}
+
+}  // namespace snc

@@ -1,0 +1,158 @@
+// Which keys a study stores, and their laws.
+#include <algorithm>
+#include <utility>
+
+#include "rates/fault_sets/fault_set_study.h"
+
+namespace snc {
+
+namespace {
+
+// The number of signatures whose laws are evaluated together. Where laws are long, there are more, as they share more.
+constexpr size_t max_expanded_keys = size_t{1} << 20, max_expanded_candidates = size_t{1} << 22;
+// The same where coins are tossed: each key has many, and the limits of time are looked at in between.
+constexpr size_t max_expanded_tosses = size_t{1} << 17;
+
+}  // namespace
+
+std::vector<uint32_t> FaultSetStudy::number_keys(const std::vector<uint32_t>& members, uint32_t weight, Storage storage) {
+    const Turns::Turn turn = this->turn();
+    return number(members, weight, storage);
+}
+
+std::vector<uint32_t> FaultSetStudy::number(std::span<const uint32_t> members, uint32_t weight, Storage storage) {
+    Interruption interruption(interrupted_);
+    Looks look(interruption);
+    std::vector<uint32_t> numbers;
+    NumberedRows candidates(table_.key_words());
+    NumberedRows& keys = storage == Storage::all ? keys_ : candidates;
+    std::vector<uint64_t> key(table_.key_words());
+    KeptTest may_be_kept(*this, storage);
+    for (size_t begin = 0; begin < members.size(); begin += weight) {
+        look();
+        if (!may_be_kept(members.subspan(begin, weight))) {
+            numbers.push_back(NumberedRows::none);
+            continue;
+        }
+        table_.key_of(members.subspan(begin, weight), key.data());
+        numbers.push_back(keys.number_of(key.data()));
+    }
+    if (storage == Storage::all) return numbers;
+    const std::vector<uint32_t> stored = store(candidates, storage);
+    for (uint32_t& number : numbers)
+        if (number != NumberedRows::none) number = stored[number];
+    return numbers;
+}
+
+void FaultSetStudy::number_joined(Join& join, uint32_t weight, const Weights& ratios, Storage storage) {
+    const size_t begin = join.keys.size(), size = table_.num_mechanisms();
+    const std::vector<uint32_t> numbers = number(std::span(join.members).subspan(begin * weight), weight, storage);
+    for (size_t k = begin; k < begin + numbers.size(); ++k) {
+        const uint32_t* const members = &join.members[k * weight];
+        if (numbers[k - begin] == NumberedRows::none) {
+            for (size_t c = 0; c < join.left_out.size(); ++c) {
+                double ratio = 1;
+                for (uint32_t m = 0; m < weight; ++m) ratio *= ratios[c * size + members[m]];
+                join.left_out[c] += ratio;
+            }
+            continue;
+        }
+        const size_t to = join.keys.size();
+        std::copy_n(members, weight, &join.members[to * weight]);
+        join.left[to] = join.left[k];
+        join.right[to] = join.right[k];
+        join.keys.push_back(numbers[k - begin]);
+    }
+    join.members.resize(join.keys.size() * weight);
+    join.left.resize(join.keys.size());
+    join.right.resize(join.keys.size());
+}
+
+std::vector<uint32_t> FaultSetStudy::store(const NumberedRows& keys, Storage storage, SearchSteps* steps) {
+    std::vector<uint32_t> numbers;
+    evaluate_stored();
+    NumberedRows unknown(table_.key_words());
+    for (uint32_t k = 0; k < keys.size(); ++k) {
+        numbers.push_back(keys_.find(keys.row(k)));
+        if (numbers.back() == NumberedRows::none) unknown.number_of(keys.row(k));
+    }
+    KeptBranches laws{{0}, {}, {}};
+    append_laws(unknown, 0, storage == Storage::all ? max_expanded_keys : max_expanded_candidates, laws, steps);
+    const uint32_t output_words = plan_.layout.output_words;
+    new_laws_.reserve_more(laws);
+    for (uint32_t k = 0, u = 0; k < keys.size(); ++k) {
+        if (numbers[k] != NumberedRows::none) continue;
+        const auto begin = static_cast<ptrdiff_t>(laws.starts[u]), end = static_cast<ptrdiff_t>(laws.starts[++u]);
+        if (begin == end && storage == Storage::can_be_kept) continue;
+        numbers[k] = keys_.number_of(keys.row(k));
+        new_laws_.append(laws, begin, end, output_words);
+        evaluated_ = keys_.size();
+    }
+    return numbers;
+}
+
+FaultSetStudy::Laws FaultSetStudy::evaluate() {
+    const Turns::Turn turn = this->turn();
+    evaluate_stored();
+    const auto count = static_cast<uint32_t>(new_laws_.starts.size() - 1);
+    return {static_cast<uint32_t>(evaluated_) - count, std::exchange(new_laws_, KeptBranches{{0}, {}, {}})};
+}
+
+void FaultSetStudy::evaluate_stored() {
+    KeptBranches laws{{0}, {}, {}};
+    append_laws(keys_, evaluated_, max_expanded_keys, laws);
+    new_laws_.reserve_more(laws);
+    for (size_t k = 0; k + 1 < laws.starts.size(); ++k)
+        new_laws_.append(laws, static_cast<ptrdiff_t>(laws.starts[k]), static_cast<ptrdiff_t>(laws.starts[k + 1]), plan_.layout.output_words);
+    evaluated_ = keys_.size();
+}
+
+bool FaultSetStudy::has_at_most(const NumberedRows& keys, uint64_t max_laws) const {
+    if (!coins_.has_coins()) return true;
+    uint64_t laws = 0;
+    for (uint32_t k = 0; k < keys.size() && laws <= max_laws; ++k)
+        if (keys_.find(keys.row(k)) == NumberedRows::none) laws += uint64_t{1} << coins_.coins_that_matter(keys.row(k)).size();
+    return laws <= max_laws;
+}
+
+void FaultSetStudy::append_laws(const NumberedRows& keys, uint64_t begin, size_t max_expanded, KeptBranches& laws, SearchSteps* steps) {
+    if (coins_.has_coins()) max_expanded = std::min(max_expanded, max_expanded_tosses);
+    const uint32_t signature_words = plan_.layout.signature_words, output_words = plan_.layout.output_words;
+    while (begin < keys.size()) {
+        if (steps != nullptr) steps->add(0);
+        std::vector<uint64_t> signatures, outputs;
+        std::vector<size_t> ends;  // of the signatures of each key
+        size_t count = 0;
+        for (; begin < keys.size(); ++begin) {
+            const uint64_t* const untossed = keys.row(static_cast<uint32_t>(begin));
+            const std::vector<uint32_t> tossed = coins_.coins_that_matter(untossed);
+            if (count != 0 && count + (size_t{1} << tossed.size()) > max_expanded) break;
+            coins_.for_each_toss(untossed, tossed, [&](std::span<const uint64_t> key) {
+                signatures.insert(signatures.end(), key.begin(), key.begin() + signature_words);
+                outputs.insert(outputs.end(), key.begin() + signature_words, key.end());
+                ++count;
+            });
+            ends.push_back(count);
+        }
+        const KeptBranches branches = kept_branches(plan_, kernels_, signatures, count, options_.num_threads, interrupted_);
+        std::vector<uint64_t> flipped(output_words);
+        for (size_t toss = 0; const size_t end : ends) {
+            // Ways of different tosses with the same outputs are one; those of a single signature stay apart.
+            const bool is_tossed = end - toss > 1;
+            NumberedRows ways(output_words);
+            const size_t first = laws.probabilities.size();
+            for (const double num_tosses = static_cast<double>(end - toss); toss < end; ++toss)
+                for (uint64_t e = branches.starts[toss]; e < branches.starts[toss + 1]; ++e) {
+                    for (uint32_t w = 0; w < output_words; ++w)
+                        flipped[w] = branches.outputs[e * output_words + w] ^ outputs[toss * output_words + w];
+                    laws.add(flipped, branches.probabilities[e] / num_tosses,
+                             is_tossed ? first + ways.number_of(flipped.data()) : laws.probabilities.size());
+                }
+            laws.starts.push_back(laws.probabilities.size());
+        }
+        all_evaluated_.keys += ends.size();
+        all_evaluated_.laws += count;
+    }
+}
+
+}  // namespace snc

@@ -1,0 +1,199 @@
+#include "rates/set_laws/coin_tosses.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "algebra/bits.h"
+#include "base/resource_limit.h"
+
+namespace snc {
+
+namespace {
+
+// A Pauli on the active coordinates, without its phase.
+struct Mirror {
+    uint64_t x, z;
+
+    bool anticommutes(const Operation& operation) const { return (std::popcount((x & operation.z) ^ (z & operation.x)) & 1) != 0; }
+    // Takes a measured coordinate out.
+    void measure(const Operation& operation) {
+        const uint64_t pivot = uint64_t{1} << operation.pivot;
+        // The Pauli that is measured is a number now. What is multiplied by it leaves the other coefficients where they are.
+        if (((operation.x != 0 ? x : z) & pivot) != 0) {
+            x ^= operation.x;
+            z ^= operation.z;
+        }
+        x = without_bit(x, operation.pivot);
+        z = without_bit(z, operation.pivot);
+    }
+};
+
+// Finds rotations about the same Pauli: whatever stands between them commutes with it, so that their angles add up.
+class Axes {
+   public:
+    // The number of an operation's Pauli, and whether its angle counts negative.
+    std::pair<size_t, bool> of(const Operation& operation) {
+        std::erase_if(known_, [&](const Axis& axis) { return axis.pauli.anticommutes(operation); });
+        std::pair<size_t, bool> found{next_, false};
+        if (operation.first_term != operation.end_term && !operation.measures()) {
+            const auto equal = std::ranges::find_if(
+                known_, [&](const Axis& axis) { return axis.pauli.x == operation.x && axis.pauli.z == operation.z; });
+            if (equal == known_.end())
+                known_.push_back({{operation.x, operation.z}, operation.i_power, next_});
+            else
+                found = {equal->number, equal->i_power != operation.i_power};
+        }
+        ++next_;
+        if (operation.measures()) measure(operation);
+        return found;
+    }
+
+   private:
+    struct Axis {
+        Mirror pauli;
+        int32_t i_power;
+        size_t number;  // of the first operation about it
+    };
+
+    void measure(const Operation& operation) {
+        const uint64_t pivot = uint64_t{1} << operation.pivot;
+        // Those that would be multiplied by the measured Pauli get its sign, which is not followed here.
+        std::erase_if(known_, [&](const Axis& axis) { return ((operation.x != 0 ? axis.pauli.x : axis.pauli.z) & pivot) != 0; });
+        for (Axis& axis : known_) axis.pauli.measure(operation);
+    }
+
+    std::vector<Axis> known_;
+    size_t next_ = 0;
+};
+
+}  // namespace
+
+void CoinTosses::Basis::add(Flips flips) {
+    for (size_t k = 0; k < sets.size(); ++k)
+        if ((flips >> leading[k] & 1) != 0) flips ^= sets[k];
+    if (flips == 0) return;
+    sets.push_back(flips);
+    leading.push_back(static_cast<uint32_t>(std::countr_zero(flips)));
+}
+
+CoinTosses::CoinTosses(const Plan& plan, std::vector<uint64_t> coins)
+    : plan_(plan), coins_(std::move(coins)), key_words_(plan.layout.signature_words + plan.layout.output_words) {
+    if (coins_.empty()) return;
+    const auto num_coins = static_cast<uint32_t>(coins_.size() / key_words_);
+    Causes causes{std::vector<Flips>(64 * size_t{plan.branch_words}), std::vector<Flips>(plan.terms.size())};
+    for (size_t k = 0; k < plan.operations.size() && num_mirrors_ + num_coins < max_flips; ++k)
+        if (plan.operations[k].kind == Kind::activate || plan.operations[k].kind == Kind::weak_measure) add_mirror(k, causes);
+    for (uint32_t c = 0; c < num_coins; ++c) {
+        const std::span<const uint64_t> flipped = coin(c);
+        const Flips flip = Flips{1} << (num_mirrors_ + c);
+        for_each_one(flipped.data(), plan.layout.signature_words, [&](uint32_t bit) {
+            plan.signature_images.for_each_one(bit, [&](uint32_t one) { causes.bits[one] ^= flip; });
+        });
+        for_each_one(flipped.data() + plan.layout.signature_words, plan.layout.output_words,
+                     [&](uint32_t output) { causes.bits[64 * size_t{plan.sign_words} + output] ^= flip; });
+    }
+    find_bundles(causes);
+}
+
+void CoinTosses::add_mirror(size_t activation, Causes& causes) {
+    const Operation& first = plan_.operations[activation];
+    const uint64_t pivot = uint64_t{1} << first.pivot;
+    const bool is_about_x = first.kind == Kind::activate && first.x != 0;
+    Mirror mirror = is_about_x ? Mirror{0, pivot} : Mirror{pivot, 0};
+    std::vector<uint64_t> outcomes(plan_.branch_words);  // what the flipped outcomes flip
+    std::vector<int8_t> is_reversed(causes.bits.size(), -1);
+    std::vector<uint32_t> constants;
+    for (size_t k = 0; k < plan_.operations.size(); ++k) {
+        const Operation& operation = plan_.operations[k];
+        // Activations rotate about a Pauli of their own coordinate alone.
+        const bool reverses = k == activation || (k > activation && operation.kind == Kind::rotate && mirror.anticommutes(operation));
+        for (auto t = static_cast<size_t>(operation.first_term); t < static_cast<size_t>(operation.end_term); ++t) {
+            const int32_t sign = plan_.terms[t].sign;
+            if (sign < 0) {
+                if (reverses) constants.push_back(static_cast<uint32_t>(t));
+                continue;
+            }
+            int8_t& known = is_reversed[static_cast<size_t>(sign)];
+            if (known >= 0 && (known != 0) != reverses) return;  // one bit for two signs, of which one turns
+            known = reverses ? 1 : 0;
+        }
+        if (k < activation || !operation.measures()) continue;
+        if (mirror.anticommutes(operation)) plan_.outcome_effects.flip_exactly(static_cast<size_t>(operation.outcome), outcomes.data());
+        mirror.measure(operation);
+    }
+    const Flips flip = Flips{1} << num_mirrors_++;
+    for (const uint32_t term : constants) causes.constants[term] |= flip;
+    for (size_t bit = 0; bit < causes.bits.size(); ++bit)
+        if ((is_reversed[bit] == 1) != has_bit(outcomes, bit)) causes.bits[bit] |= flip;
+}
+
+void CoinTosses::find_bundles(const Causes& causes) {
+    std::vector<std::vector<uint32_t>> outcomes_of_bit(causes.bits.size());
+    for (uint32_t outcome = 0; outcome < plan_.num_outcomes; ++outcome)
+        plan_.outcome_effects.for_each_one(outcome, [&](uint32_t bit) { outcomes_of_bit[bit].push_back(outcome); });
+    std::vector<bool> is_sign(causes.bits.size());
+    Axes axes;
+    using Common = std::tuple<size_t, Flips, std::vector<uint32_t>>;  // axis, what flips the signs, and which outcomes do
+    std::map<Common, std::map<std::pair<double, double>, std::vector<Sign>>> found;
+    for (const Operation& operation : plan_.operations) {
+        const auto [axis, is_opposite] = axes.of(operation);
+        for (auto t = static_cast<size_t>(operation.first_term); t < static_cast<size_t>(operation.end_term); ++t) {
+            const RotationTerm& term = plan_.terms[t];
+            bool is_negative = (std::signbit(term.sine) != (term.is_reversed != 0)) != is_opposite;
+            const std::pair<double, double> angle{term.cosine, std::abs(term.sine)};
+            if (term.sign < 0) {
+                if (causes.constants[t] != 0) found[{axis, causes.constants[t], {}}][angle].push_back({-1, is_negative});
+                continue;
+            }
+            const auto bit = static_cast<uint32_t>(term.sign);
+            is_sign[bit] = true;
+            if (has_bit(plan_.branch_constant, bit)) is_negative = !is_negative;
+            if (causes.bits[bit] != 0) found[{axis, causes.bits[bit], outcomes_of_bit[bit]}][angle].push_back({term.sign, is_negative});
+        }
+    }
+    for (auto& [kind, groups] : found) {
+        Bundle bundle{std::get<1>(kind), {}};
+        for (auto& [angle, signs] : groups) bundle.groups.push_back(std::move(signs));
+        // An odd number of equal angles never cancels.
+        if (std::ranges::all_of(bundle.groups, [](const auto& signs) { return signs.size() % 2 == 0; }))
+            bundles_.push_back(std::move(bundle));
+        else
+            always_.add(bundle.flips);
+    }
+    for (size_t bit = 0; bit < causes.bits.size(); ++bit)
+        if (!is_sign[bit]) always_.add(causes.bits[bit]);
+}
+
+bool CoinTosses::cancels(const Bundle& bundle, const BranchRow& row) {
+    return std::ranges::all_of(bundle.groups, [&](const std::vector<Sign>& signs) {
+        const auto negative = std::ranges::count_if(signs, [&](Sign sign) { return row.has(sign.bit) != sign.is_negative; });
+        return 2 * static_cast<size_t>(negative) == signs.size();
+    });
+}
+
+std::vector<uint32_t> CoinTosses::coins_that_matter(const uint64_t* key) const {
+    if (!has_coins()) return {};
+    Basis basis = always_;
+    if (!bundles_.empty()) {
+        BranchRow row(plan_, true);
+        row.add_signature(key);
+        for (const Bundle& bundle : bundles_)
+            if (!cancels(bundle, row)) basis.add(bundle.flips);
+    }
+    // Sets that begin with a coin have no mirrors.
+    std::vector<uint32_t> tossed;
+    for (const uint32_t first : basis.leading)
+        if (first >= num_mirrors_) tossed.push_back(first - num_mirrors_);
+    if (tossed.size() > max_coins_that_matter)
+        throw ResourceLimit("The outcome law of a fault set is an average over 2^" + std::to_string(tossed.size()) +
+                            " tosses of fair coins (random records of measurements); the limit is 2^" +
+                            std::to_string(max_coins_that_matter) + ". sample_counts has no such limit.");
+    return tossed;
+}
+
+}  // namespace snc

@@ -1,0 +1,389 @@
+"""The reference engine: one shot at a time, exactly as ``plan`` defines it.
+
+To learn what an engine does, read this module, after ``noise``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ...._native import TIE, check_plan
+from ....base.errors import ResourceLimitError
+from ...plan import (
+    ACTIVATE,
+    BLOCK_SHOTS,
+    CERTAIN,
+    MEASURE,
+    ROTATE,
+    WEAK_MEASURE,
+    SamplingPlan,
+    plain_attributes,
+)
+from ..contract import PackedBits, Tally
+from ..random_streams import OutcomeDecisions
+from . import coefficients
+from .coefficients import IndexPauli
+from .noise import Bits, noise_of_shots
+
+__all__ = [
+    "MAX_AVERAGED_COINS",
+    "Branch",
+    "ReferenceEngine",
+    "Shot",
+    "fate_of_row",
+    "likely_outputs",
+    "outcome_law",
+    "sample_shots",
+]
+
+MAX_AVERAGED_COINS = 16
+
+_TIE = TIE
+"""Closer probabilities are equal, but for rounding."""
+
+
+@dataclass(frozen=True)
+class Shot:
+    """One shot.
+
+    Attributes:
+        discarded: Whether a postselected output is 1.
+        outputs: bool, shape (num_outputs,); undefined if the shot is discarded.
+        mechanisms: The mechanisms of the events in the shot.
+    """
+
+    discarded: bool
+    outputs: Bits
+    mechanisms: list[int]
+
+
+@dataclass(frozen=True)
+class Branch:
+    """One sequence of outcomes that a shot can have.
+
+    Attributes:
+        probability: The probability of the sequence.
+        discarded: Whether an outcome check discards the shot.
+        outputs: The outputs that the outcomes flip; bool, shape (num_outputs,).
+        outcomes: The outcomes; if the shot is discarded, up to the one that completes the failed check.
+    """
+
+    probability: float
+    discarded: bool
+    outputs: Bits
+    outcomes: tuple[int, ...]
+
+
+class ReferenceEngine:
+    r"""Draws shots one by one.
+
+    Args:
+        plan: The plan.
+
+    Raises:
+        ValueError: The plan is wrong.
+
+    Examples:
+        >>> import stim_nonclifford as snc
+        >>> engine = ReferenceEngine(snc.Circuit("X 0\nM 0").compile().record_plan())
+        >>> engine.sample(seed=0, first_shot=0, shots=3).tolist()
+        [[1], [1], [1]]
+    """
+
+    def __init__(self, plan: SamplingPlan) -> None:
+        check_plan(plain_attributes(plan))
+        self.plan = plan
+
+    def count(
+        self, seed: int, first_shot: int, shots: int, max_errors: int = 0, *, list_errors: bool = False
+    ) -> Tally:
+        """See ``SamplingEngine.count``."""
+        attempted = discards = 0
+        patterns: dict[int, int] = {}
+        error_shots: list[int] = []
+        for number, shot in enumerate(self._shots(seed, first_shot, shots), start=first_shot):
+            if max_errors and len(error_shots) >= max_errors and number % BLOCK_SHOTS == 0:
+                break
+            attempted += 1
+            discards += shot.discarded
+            if not shot.discarded and shot.outputs.any():
+                error_shots.append(number)
+                pattern = sum(1 << int(k) for k in np.flatnonzero(shot.outputs))
+                patterns[pattern] = patterns.get(pattern, 0) + 1
+        listed = error_shots if list_errors else []
+        return Tally(attempted, discards, len(error_shots), patterns, listed)
+
+    def sample(self, seed: int, first_shot: int, shots: int, *, num_outputs: int | None = None) -> PackedBits:
+        """See ``SamplingEngine.sample``."""
+        bits = self._kept_bits(seed, first_shot, shots)[0][:, :num_outputs]
+        return np.packbits(bits, axis=1, bitorder="little")
+
+    def sample_kept(self, seed: int, first_shot: int, shots: int) -> PackedBits:
+        """See ``SamplingEngine.sample_kept``."""
+        return self.sample_kept_numbered(seed, first_shot, shots)[0]
+
+    def sample_kept_numbered(
+        self, seed: int, first_shot: int, shots: int
+    ) -> tuple[PackedBits, npt.NDArray[np.int64]]:
+        """See ``SamplingEngine.sample_kept_numbered``."""
+        bits, numbers = self._kept_bits(seed, first_shot, shots)
+        return np.packbits(bits, axis=1, bitorder="little"), numbers
+
+    def _kept_bits(self, seed: int, first_shot: int, shots: int) -> tuple[Bits, npt.NDArray[np.int64]]:
+        kept = [
+            (first_shot + k, shot.outputs)
+            for k, shot in enumerate(self._shots(seed, first_shot, shots))
+            if not shot.discarded
+        ]
+        bits = np.array([outputs for _, outputs in kept], dtype=np.bool_)
+        return bits.reshape(len(kept), self.plan.num_outputs), np.array([k for k, _ in kept], dtype=np.int64)
+
+    def _shots(self, seed: int, first_shot: int, shots: int) -> Iterable[Shot]:
+        """The shots that the methods above count or return."""
+        return sample_shots(self.plan, seed, first_shot, shots)
+
+    def statistics(self) -> dict[str, int]:
+        """An empty dictionary, as this engine stores nothing and does not count its work."""
+        return {}
+
+
+def sample_shots(plan: SamplingPlan, seed: int, first_shot: int, num_shots: int) -> Iterator[Shot]:
+    """Samples the shots first_shot, ..., first_shot + num_shots - 1.
+
+    Args:
+        plan: The plan.
+        seed: 0 <= seed < 2^64.
+        first_shot: Number of the first shot.
+        num_shots: How many shots to sample.
+
+    Yields:
+        The shots.
+    """
+    for shot, (mechanisms, row) in enumerate(noise_of_shots(plan, seed, first_shot, num_shots), first_shot):
+        yield _finish(plan, row, seed, shot, mechanisms)
+
+
+def outcome_law(plan: SamplingPlan, signature: Bits) -> list[Branch]:
+    """All branches of a signature with their exact probabilities.
+
+    Args:
+        plan: The plan.
+        signature: bool, shape (num_signature_bits,).
+
+    Returns:
+        The branches; their probabilities sum to 1. A branch ends where an outcome check discards the shot.
+    """
+    branches: list[Branch] = []
+    first_output = plan.num_signs + plan.num_outcome_checks
+    start = (0, coefficients.initial_vector(), _branch_row(plan, signature), 1.0, ())
+    stack: list[tuple[int, coefficients.Vector, Bits, float, tuple[int, ...]]] = [start]
+    while stack:
+        k, vector, row, probability, outcomes = stack.pop()
+        k, vector = _run_to_measurement(plan, k, vector, row)
+        if k == len(plan.operations):
+            branches.append(Branch(probability, False, row[first_output:], outcomes))
+            continue
+        operation = plan.operations[k]
+        weight = _weight_of_one(vector, operation)
+        for outcome, conditional in ((1, weight), (0, 1 - weight)):
+            if conditional == 0:
+                continue
+            after = row.copy()
+            if outcome:
+                after[plan.outcome_effects.row(len(outcomes))] ^= True
+            reached = probability * conditional
+            path = (*outcomes, outcome)
+            if _check_fires(plan, after, len(outcomes)):
+                branches.append(Branch(reached, True, after[first_output:], path))
+                continue
+            projected = _project(vector, operation, outcome)
+            stack.append((k + 1, projected, after, reached, path))
+    return branches
+
+
+def likely_outputs(plan: SamplingPlan) -> Bits:
+    r"""The outputs that the outcomes flip without noise, if each has its more likely value.
+
+    The values are chosen in the order of the operations, each given the earlier ones. If both values are
+    equally likely, the outcome is 0, as on the base path.
+
+    Args:
+        plan: The plan; it must not postselect.
+
+    Returns:
+        bool, shape (num_outputs,).
+
+    Examples:
+        >>> import stim_nonclifford as snc
+        >>> likely_outputs(snc.Circuit("RX 0\nT 0\nS 0\nMX 0").compile().record_plan())
+        array([ True])
+    """
+    row = _branch_row(plan, np.zeros(plan.num_signature_bits, dtype=np.bool_))
+    vector = coefficients.initial_vector()
+    k = 0
+    for effect in range(plan.num_outcomes):
+        k, vector = _run_to_measurement(plan, k, vector, row)
+        outcome = int(_weight_of_one(vector, plan.operations[k]) > 0.5 * (1 + _TIE))
+        if outcome:
+            row[plan.outcome_effects.row(effect)] ^= True
+        vector = _project(vector, plan.operations[k], outcome)
+        k += 1
+    return row[plan.num_signs + plan.num_outcome_checks :]
+
+
+def fate_of_row(plan: SamplingPlan, row: Bits) -> tuple[float, dict[int, float]]:
+    r"""The exact probabilities of the results of a shot whose faults are given.
+
+    Args:
+        plan: The plan.
+        row: The bits of the row that the faults flip: bool, shape (num_row_bits,), as from
+            ``SamplingPlan.row_of``.
+            This function adds the constant of the plan, and averages over the coins.
+
+    Returns:
+        The probability that the shot is discarded; and for each pattern of outputs (bit k is output k), the
+        probability that the shot is kept with these outputs.
+
+    Raises:
+        ResourceLimitError: The plan has more than 16 coins.
+
+    Examples:
+        >>> import stim_nonclifford as snc
+        >>> from stim_nonclifford.simulation.compiler import RequestedOutputs
+        >>> compiled = snc.Circuit("RX 0\nT 0\nMX 0\nDETECTOR rec[-1]").compile()
+        >>> plan = compiled.detector_plan(RequestedOutputs.of([0]))
+        >>> _, kept = fate_of_row(plan, plan.row_of(0))
+        >>> round(kept[1], 6)  # sin(pi/8)^2
+        0.146447
+    """
+    num_coins = len(plan.coins)
+    if num_coins > MAX_AVERAGED_COINS:
+        raise ResourceLimitError(
+            f"The exact probabilities need an average over 2^{num_coins} outcomes of coins; the limit is"
+            f" 2^{MAX_AVERAGED_COINS}. Postselecting fewer detectors may need fewer coins."
+        )
+    coins = plan.coins.dense(plan.num_row_bits)
+    row = row.copy()
+    row[plan.constant] ^= True
+    discarded = 0.0
+    kept: dict[int, float] = {}
+    for heads in itertools.product((False, True), repeat=num_coins):
+        tossed = row ^ np.logical_xor.reduce(coins[list(heads)], axis=0)
+        weight = 0.5**num_coins
+        for branch in _branches_of_row(plan, tossed):
+            if branch.discarded:
+                discarded += weight * branch.probability
+                continue
+            pattern = sum(1 << int(k) for k in np.flatnonzero(branch.outputs))
+            kept[pattern] = kept.get(pattern, 0.0) + weight * branch.probability
+    return discarded, kept
+
+
+def _branches_of_row(plan: SamplingPlan, row: Bits) -> list[Branch]:
+    """The branches of a row that includes constant and coins, with the complete outputs of the shot."""
+    first_output = plan.num_checks + plan.num_signature_bits
+    outputs = row[first_output:]
+    if plan.never_kept or row[: plan.num_checks].any():
+        return [Branch(1.0, True, outputs, ())]
+    law = outcome_law(plan, row[plan.num_checks : first_output])
+    return [dataclasses.replace(branch, outputs=branch.outputs ^ outputs) for branch in law]
+
+
+def _finish(plan: SamplingPlan, row: Bits, seed: int, shot: int, mechanisms: list[int]) -> Shot:
+    """Tests the noise-only checks, and then draws the quantum outcomes."""
+    first_output = plan.num_checks + plan.num_signature_bits
+    outputs = row[first_output:]
+    if plan.never_kept or row[: plan.num_checks].any():
+        return Shot(True, outputs, mechanisms)
+    branch = _branch_row(plan, row[plan.num_checks : first_output])
+    vector = coefficients.initial_vector()
+    decisions = OutcomeDecisions(seed, shot, plan.num_outcomes)
+    k = 0
+    for j in range(plan.num_outcomes):
+        k, vector = _run_to_measurement(plan, k, vector, branch)
+        operation = plan.operations[k]
+        outcome = decisions.decide(_weight_of_one(vector, operation))
+        if outcome:
+            branch[plan.outcome_effects.row(j)] ^= True
+        if _check_fires(plan, branch, j):
+            return Shot(True, outputs, mechanisms)
+        vector = _project(vector, operation, outcome)
+        k += 1
+    return Shot(False, outputs ^ branch[plan.num_signs + plan.num_outcome_checks :], mechanisms)
+
+
+def _branch_row(plan: SamplingPlan, signature: Bits) -> Bits:
+    row = np.zeros(plan.num_branch_bits, dtype=np.bool_)
+    row[plan.branch_constant] = True
+    for bit in np.flatnonzero(signature):
+        row[plan.signature_images.row(int(bit))] ^= True
+    return row
+
+
+def _run_to_measurement(
+    plan: SamplingPlan, k: int, vector: coefficients.Vector, row: Bits
+) -> tuple[int, coefficients.Vector]:
+    """Applies the operations from number k on, up to the next measurement.
+
+    If that is a weak measurement, its activation is applied as well.
+    """
+    while k < len(plan.operations):
+        operation = plan.operations[k]
+        if operation["kind"] != MEASURE:
+            vector = _rotate(plan, operation, vector, row)
+        if operation["kind"] in (MEASURE, WEAK_MEASURE):
+            break
+        k += 1
+    return k, vector
+
+
+def _rotate(
+    plan: SamplingPlan, operation: np.void, vector: coefficients.Vector, row: Bits
+) -> coefficients.Vector:
+    """Rotates by the angles of an operation's terms, the first of which may activate a coordinate."""
+    terms = plan.rotation_terms[operation["first_term"] : operation["end_term"]]
+    angles = [(float(term["cosine"]), _sine(term, row)) for term in terms]
+    pauli = _pauli_of(operation)
+    if operation["kind"] != ROTATE:
+        about_x = operation["kind"] == ACTIVATE and pauli.x != 0
+        vector = coefficients.activate(vector, about_x, *angles.pop(0))
+        activated = 1 << int(operation["pivot"])
+        pauli = IndexPauli(activated, 0, 0) if about_x else IndexPauli(0, activated, 0)
+    for cosine, sine in angles:
+        vector = coefficients.rotate(vector, pauli, cosine, sine)
+    return vector
+
+
+def _sine(term: np.void, row: Bits) -> float:
+    """The sine of a term's angle about the Pauli of its operation, with its sign in this shot."""
+    is_flipped = term["sign"] >= 0 and bool(row[term["sign"]])
+    return float(-term["sine"] if is_flipped != bool(term["is_reversed"]) else term["sine"])
+
+
+def _pauli_of(operation: np.void) -> IndexPauli:
+    return IndexPauli(int(operation["x"]), int(operation["z"]), int(operation["i_power"]))
+
+
+def _weight_of_one(vector: coefficients.Vector, operation: np.void) -> float:
+    """The probability of outcome 1; exactly 0 or 1 if it is within ``CERTAIN`` of that."""
+    zero, one = coefficients.outcome_weights(vector, _pauli_of(operation), int(operation["pivot"]))
+    probability = one / (zero + one)
+    if probability < CERTAIN:
+        return 0.0
+    return 1.0 if probability > 1 - CERTAIN else probability
+
+
+def _project(vector: coefficients.Vector, operation: np.void, outcome: int) -> coefficients.Vector:
+    return coefficients.measure(vector, _pauli_of(operation), int(operation["pivot"]), outcome)
+
+
+def _check_fires(plan: SamplingPlan, row: Bits, outcome: int) -> bool:
+    """Whether any outcome check that this outcome completes is 1."""
+    final = np.flatnonzero(plan.outcome_check_deadlines == outcome)
+    return bool(row[plan.num_signs + final].any())

@@ -1,0 +1,159 @@
+"""Compiles kernels: CUDA to PTX by NVRTC, PTX to C++ by ``language``, and C++ by g++."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import platform
+import re
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from benchmarks.gpu.nvrtc import find_nvrtc, ptx_of
+
+from ..language.translation import Kernel, translate
+
+__all__ = ["Allocation", "CompiledKernel", "Mode", "Request", "missing", "ptx_for"]
+
+Mode = Literal["plain", "races", "counts"]
+"""Plain: a random order of threads. Races: conflicting accesses are reported too. Counts: the lanes of a warp run in step,
+and what they do is counted."""
+
+_RUNTIME = Path(__file__).parent / "runtime"
+_CACHE = Path(__file__).parents[5] / "build" / "ptx_kernels"
+_FLAGS = ("-std=c++17", "-O1", "-march=x86-64-v3", "-ffp-contract=off", "-w", "-fPIC", "-shared")
+_DEFINITIONS: dict[Mode, tuple[str, ...]] = {
+    "plain": (),
+    "races": ("-DPTX_RACES",),
+    "counts": ("-DPTX_COUNTS",),
+}
+SITE_COUNTS = 6
+"""Number of counts of a site; see ``runtime/counts.h``."""
+
+
+class Allocation(ctypes.Structure):
+    """As in ``runtime/launch.h``."""
+
+    _fields_ = (("begin", ctypes.c_uint64), ("size", ctypes.c_uint64), ("shadow", ctypes.c_void_p))
+
+
+class Request(ctypes.Structure):
+    """As in ``runtime/launch.h``."""
+
+    _fields_ = (
+        ("allocations", ctypes.c_void_p),
+        ("num_allocations", ctypes.c_uint64),
+        ("params", ctypes.c_void_p),
+        ("num_blocks", ctypes.c_uint32),
+        ("block_threads", ctypes.c_uint32),
+        ("dynamic_shared", ctypes.c_uint32),
+        ("preempt", ctypes.c_uint32),
+        ("random", ctypes.c_uint64),
+        ("block_counts", ctypes.c_void_p),
+        ("site_counts", ctypes.c_void_p),
+        ("message", ctypes.c_void_p),
+        ("tick", ctypes.c_void_p),
+        ("touched", ctypes.c_void_p),
+    )
+
+
+def missing() -> str | None:
+    """What this machine lacks to run kernels, or None."""
+    if platform.machine() != "x86_64" or platform.system() != "Linux":
+        return "needs Linux on x86-64, for which the switch between fibres is written"
+    if "avx2" not in Path("/proc/cpuinfo").read_text(encoding="utf-8"):
+        return "needs a processor with AVX2"
+    if shutil.which("g++") is None:
+        return "needs g++"
+    if find_nvrtc() is None:
+        return "needs NVRTC: pip install nvidia-cuda-nvrtc"
+    return None
+
+
+@cache
+def ptx_for(source: str, options: tuple[str, ...], architecture: str) -> str:
+    """The PTX of a source, for a virtual architecture such as ``"compute_90"``."""
+    nvrtc = find_nvrtc()
+    assert nvrtc is not None, missing()
+    return ptx_of(nvrtc, source, architecture, options)
+
+
+@cache
+def _translated(source: str, options: tuple[str, ...], architecture: str) -> Kernel:
+    return translate(ptx_for(source, options, architecture))
+
+
+class CompiledKernel:
+    """A kernel as a shared library, which is kept by its content.
+
+    Args:
+        source: The CUDA source.
+        options: Options of NVRTC.
+        architecture: The virtual architecture.
+        mode: How it runs.
+
+    Attributes:
+        kernel: The translated kernel.
+        block_counts: Executions of each basic block, by warps and by lanes: shape (blocks, 2).
+        site_counts: Counts of accesses, as ``runtime/counts.h`` lists them: shape (sites, 6).
+    """
+
+    def __init__(self, source: str, options: tuple[str, ...], architecture: str, mode: Mode) -> None:
+        self.kernel = _translated(source, options, architecture)
+        library = ctypes.CDLL(str(_library(self.kernel.cpp, (*_FLAGS, *_DEFINITIONS[mode]))))
+        self._begin, self._run, self._end = library.ptx_begin, library.ptx_run, library.ptx_end
+        self._begin.restype = ctypes.c_void_p
+        self._run.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
+        self._end.argtypes = [ctypes.c_void_p]
+        library.ptx_cell_bytes.restype = ctypes.c_uint32
+        self.cell_bytes = int(library.ptx_cell_bytes())
+        self.block_counts: npt.NDArray[np.uint64] = np.zeros((len(self.kernel.blocks), 2), dtype=np.uint64)
+        self.site_counts: npt.NDArray[np.uint64] = np.zeros(
+            (max(1, len(self.kernel.sites)), SITE_COUNTS), dtype=np.uint64
+        )
+
+    def begin(self, request: Request) -> int:
+        """Begins a launch; returns a handle. What the request points to must stay until the launch has ended."""
+        launch = self._begin(ctypes.byref(request))
+        if not launch:
+            raise MemoryError("no memory for the stacks of the threads")
+        return int(launch)
+
+    def run(self, launch: int, turns: int) -> int:
+        """Lets threads run so many times. Returns 0 if some are left, 1 if all have ended, 2 if one has failed."""
+        return int(self._run(launch, turns))
+
+    def end(self, launch: int) -> None:
+        """Frees the memory of a launch."""
+        self._end(launch)
+
+    def explained(self, line: str) -> str:
+        """A message, with the instructions that it numbers."""
+        for found in dict.fromkeys(re.findall(r"sites? (\d+)|and (?:then )?(\d+)", line)):
+            number = int(found[0] or found[1])
+            if number < len(self.kernel.sites):
+                site = self.kernel.sites[number]
+                line += f"\n    {self.kernel.name}: {number} is line {site.line}: {site.text}"
+        return line
+
+
+def _library(cpp: str, flags: tuple[str, ...]) -> Path:
+    headers = "".join(path.read_text(encoding="utf-8") for path in sorted(_RUNTIME.glob("*.h")))
+    name = hashlib.sha256("\0".join((cpp, headers, *flags)).encode()).hexdigest()[:24]
+    library = _CACHE / f"{name}.so"
+    if not library.exists():
+        _CACHE.mkdir(parents=True, exist_ok=True)
+        # Other processes may make the same one.
+        code, made = (library.with_suffix(f".{os.getpid()}{end}") for end in (".cc", ".so"))
+        code.write_text(cpp, encoding="utf-8")
+        subprocess.run(["g++", *flags, f"-I{_RUNTIME}", str(code), "-o", str(made)], check=True)
+        code.unlink()
+        made.rename(library)
+    return library

@@ -13,6 +13,7 @@ ROTATE: int
 ACTIVATE: int
 MEASURE: int
 WEAK_MEASURE: int
+EXPECT: int
 BLOCK_SHOTS: int
 MAX_EFFECT_WORK: int
 CERTAIN: float
@@ -333,7 +334,6 @@ class PathExpectations:
     def __init__(
         self,
         steps: _PathSteps,
-        expectations: Sequence[tuple[int, int, int, int, bool]],
         num_bits: int,
     ) -> None: ...
     def evaluate(self, paths: npt.NDArray[np.uint8]) -> npt.NDArray[np.float64]: ...

@@ -36,6 +36,7 @@ from .. import _native
 __all__ = [
     "ACTIVATE",
     "BLOCK_SHOTS",
+    "EXPECT",
     "LEAKAGE_CHANGE",
     "LEAKAGE_END",
     "LEAKAGE_FLIP",
@@ -54,11 +55,12 @@ __all__ = [
     "plain_attributes",
 ]
 
-ROTATE, ACTIVATE, MEASURE, WEAK_MEASURE = (
+ROTATE, ACTIVATE, MEASURE, WEAK_MEASURE, EXPECT = (
     _native.ROTATE,
     _native.ACTIVATE,
     _native.MEASURE,
     _native.WEAK_MEASURE,
+    _native.EXPECT,
 )
 """Kinds of operation; ``compiler.sweeps.operations.OperationKind`` says what each does."""
 
@@ -97,11 +99,11 @@ OPERATION_DTYPE = np.dtype(
     [
         ("x", np.uint64),  # bits of the coefficient index that the Pauli flips
         ("z", np.uint64),  # bits of the coefficient index whose parity is the sign in the Pauli
-        ("kind", np.int32),  # ROTATE, ACTIVATE, MEASURE or WEAK_MEASURE
+        ("kind", np.int32),  # ROTATE, ACTIVATE, MEASURE or WEAK_MEASURE; EXPECT in no plan
         ("width", np.int32),  # active coordinates before the operation
         ("i_power", np.int32),  # the Pauli is i^i_power (-1)^|index & z| |index ^ x><index|
         ("pivot", np.int32),  # the index bit that ACTIVATE adds or a measurement removes; 0 for ROTATE
-        ("outcome", np.int32),  # number of a measurement's outcome; -1 for other operations
+        ("outcome", np.int32),  # number of a measurement's outcome or of an EXPECT's value; else -1
         ("segment", np.int32),  # number of measurements before the operation
         ("first_term", np.int32),  # the angle of the rotation is the sum of those of its terms,
         ("end_term", np.int32),  # rotation_terms[first_term:end_term]

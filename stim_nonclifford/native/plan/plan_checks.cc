@@ -80,6 +80,7 @@ void check_outcomes(const PlanArrays& plan) {
     check_rows(plan.signature_images, plan.num_signature_bits, num_bits, "signature_images");
     check_rows(plan.outcome_effects, plan.outcome_effects.size(), num_bits, "outcome_effects");
     const OperationCounts counts = check_operations(plan.operations, plan.terms, plan.num_signs);
+    require(counts.num_expectations == 0, "The operations of a plan have no expectation values.");
     require(plan.peak_width == static_cast<uint32_t>(counts.peak_width), "peak_width is not that of the operations.");
     require(plan.outcome_effects.size() == static_cast<size_t>(counts.num_outcomes), "There must be outcome_effects for each measurement.");
     require(plan.outcome_check_deadlines.size() == plan.num_outcome_checks, "There must be a deadline for each outcome check.");

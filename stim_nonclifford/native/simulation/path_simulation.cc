@@ -19,9 +19,12 @@ constexpr double max_norm = 1e100;
 // Limit for the stored vectors of the path of signature 0.
 constexpr size_t max_prefix_bytes = size_t{64} << 20;
 
-bool is_measured(SimulationStep::Kind kind) {
-    return kind == SimulationStep::Kind::measure || kind == SimulationStep::Kind::weakly_measure ||
-           kind == SimulationStep::Kind::measure_through;
+// The expectation value of a Pauli, from the probability that its measurement gives 1. As for outcomes, what rounding can have
+// done is undone.
+double expectation(double probability_of_one) {
+    const double found = 1 - 2 * probability_of_one;
+    if (std::abs(found) < certain) return 0;
+    return std::abs(found) > 1 - certain ? std::copysign(1.0, found) : found;
 }
 
 }  // namespace
@@ -42,8 +45,8 @@ PathSimulation::PathSimulation(const Plan& plan, const Kernels& kernels, std::fu
     for (uint32_t outcome = 0; outcome < plan.num_outcomes; ++outcome)
         if (plan.final_checks.has_ones(outcome)) checking.push_back(outcome);
     for (size_t k = 0; k < plan.steps.steps.size(); ++k) {
-        outcomes_before.push_back(k == 0 ? 0 : outcomes_before.back() + is_measured(plan.steps.steps[k - 1].kind));
-        if (is_measured(plan.steps.steps[k].kind))
+        outcomes_before.push_back(k == 0 ? 0 : outcomes_before.back() + measures(plan.steps.steps[k - 1]));
+        if (measures(plan.steps.steps[k]))
             operations_up_to[outcome_of(plan.steps.steps[k])] = begin_of_step(k + 1);
     }
     outcomes_before.push_back(static_cast<int32_t>(plan.num_outcomes));
@@ -88,6 +91,7 @@ void PathSimulation::start() {
     state_.row = BranchRow(plan_);
     state_.row.add(difference_);
     state_.check_fired = false;
+    state_.values.clear();
     state_.norm = 1;
     state_.angles.resize(plan_.steps.num_slots);
     lies_in_ = vector_.data();
@@ -139,7 +143,7 @@ size_t PathSimulation::checkpoint_bytes() const { return bytes_of(state_, vector
 
 size_t PathSimulation::bytes_of(const State& state, size_t vector_size) {
     return sizeof(Checkpoint) + state.row.words().size() * sizeof(uint64_t) + state.angles.size() * sizeof(Angle) +
-           vector_size * sizeof(double);
+           (state.values.size() + vector_size) * sizeof(double);
 }
 
 void PathSimulation::go_to(const Checkpoint& checkpoint) {
@@ -333,6 +337,11 @@ bool PathSimulation::make_step(const Stop* known) {
     const auto [zero, one] = state_.weights;
     state_.probability_of_one = one / (zero + one);
     check_probability(state_.probability_of_one, step.operation);
+    if (operation.kind == Kind::expect) {
+        state_.values.push_back(expectation(state_.probability_of_one));
+        ++state_.step;
+        return true;
+    }
     if (state_.probability_of_one >= certain && state_.probability_of_one <= 1 - certain) return false;
     take(state_.probability_of_one > 0.5);
     return true;

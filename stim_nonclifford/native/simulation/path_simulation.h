@@ -35,6 +35,7 @@ class PathSimulation {
         std::vector<Angle> angles{};       // of the phases
         double norm = 0;                // squared norm that the stored vector should have after the steps so far
         bool check_fired = false;
+        std::vector<double> values{};      // of the expectation values so far
         OutcomeWeights weights{};       // at a MEASURE, if they have been calculated
         double probability_of_one = 0;        // there
         Angle activated{};              // the activation's angle, at a weak measurement
@@ -83,6 +84,8 @@ class PathSimulation {
 
     // The outputs that outcomes have flipped.
     const uint64_t* outputs() const { return state_.row.outputs(); }
+    // The expectation values so far.
+    const std::vector<double>& values() const { return state_.values; }
     Checkpoint here() const;
     size_t checkpoint_bytes() const;
     // Continues from a checkpoint on a path of the same signature.
@@ -119,6 +122,8 @@ class PathSimulation {
     uint32_t outcome_of(const SimulationStep& measurement) const {
         return static_cast<uint32_t>(plan_.operations[measurement.operation].outcome);
     }
+    // Whether a step has an outcome.
+    bool measures(const SimulationStep& step) const { return !step.is_pass() && plan_.operations[step.operation].measures(); }
     // The number of operations that were applied or absorbed before a step.
     size_t begin_of_step(size_t step) const;
     // The bytes of a checkpoint with a vector of this many numbers.

@@ -7,7 +7,8 @@ measurement.
 
 The expectation value on the coefficient vector depends on the *path* of the shot alone: on the signs of the
 rotations and the outcomes of the measurements before it. The plan reports the path as further outputs, so
-that every engine can sample it, and ``native/simulation/path_expectations.h`` computes the values of a path.
+that every engine can sample it. The values of a path are those of a simulation with the signs and the
+outcomes of the path (``native/rates/set_laws/path_expectations.h``).
 """
 
 from __future__ import annotations
@@ -51,7 +52,9 @@ class ExpectationPlan:
         signed: intp: the numbers of the expectation values that have a sign.
         num_path_bits: Number of bits of a path.
         num_expectations: Number of expectation values.
-        paths: Computes the values of paths, before signs.
+        fixed: float64, shape (num_expectations,): the values of those that are the same on all paths.
+        evaluated: intp: the numbers of the others.
+        paths: Computes their values on paths, before signs.
     """
 
     plan: SamplingPlan
@@ -59,7 +62,25 @@ class ExpectationPlan:
     signed: npt.NDArray[np.intp]
     num_path_bits: int
     num_expectations: int
+    fixed: npt.NDArray[np.float64]
+    evaluated: npt.NDArray[np.intp]
     paths: PathExpectations
+
+    def values(self, paths: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
+        """The expectation values on paths, before signs.
+
+        Args:
+            paths: bool, shape (num_paths, num_path_bits).
+
+        Returns:
+            float64, shape (num_paths, num_expectations).
+        """
+        found = np.tile(self.fixed, (len(paths), 1))
+        evaluated = self.paths.evaluate(paths.astype(np.uint8).ravel())
+        # Without bits, all paths are the same.
+        rows = len(paths) if self.num_path_bits else 1
+        found[:, self.evaluated] = evaluated.reshape(rows, len(self.evaluated))
+        return found
 
 
 class ExpectationCircuit:
@@ -80,8 +101,8 @@ class ExpectationCircuit:
         >>> found = swept.record_plan(max_active_coordinates=24)
         >>> found.plan.num_outputs, found.num_requested, found.num_path_bits  # the record, and the sign
         (2, 1, 0)
-        >>> found.paths.evaluate(np.zeros(0, dtype=np.uint8)).round(6)
-        array([0.707107])
+        >>> found.values(np.zeros((1, 0), dtype=np.bool_)).round(6)
+        array([[0.707107]])
     """
 
     def __init__(self, compiled: CompiledCircuit) -> None:
@@ -165,7 +186,13 @@ class ExpectationCircuit:
             signed=np.array(signed, dtype=np.intp),
             num_path_bits=len(path),
             num_expectations=len(values),
-            paths=_path_expectations(self._before_last, path, values),
+            fixed=np.array([_fixed_value(value) for value in values], dtype=np.float64),
+            evaluated=np.array(
+                [k for k, value in enumerate(values) if _depends_on_path(value)], dtype=np.intp
+            ),
+            paths=_path_expectations(
+                self._before_last, path, [value for value in values if _depends_on_path(value)]
+            ),
         )
 
 
@@ -229,9 +256,31 @@ class _PathSteps(NamedTuple):
 def _path_expectations(
     operations: Sequence[Operation], path: Sequence[Operation], values: Sequence[ExpectedPauli]
 ) -> PathExpectations:
+    asked = iter([*values, None])
+    value = next(asked)
+    steps: list[Operation] = []
+    width = 0
+    for place in range(len(operations) + 1):
+        while value is not None and value.place == place:
+            pivot = (value.x or value.z).bit_length() - 1
+            steps.append(Operation(OperationKind.EXPECT, width, value.x, value.z, value.i_power, pivot))
+            value = next(asked)
+        for operation in operations[place : place + 1]:
+            steps.append(operation)
+            width += (operation.kind == OperationKind.ACTIVATE) - operation.measures
     terms = [term for operation in operations for term in operation.terms]
     bits = {operation.terms[0].sign: k for k, operation in enumerate(path) if not operation.measures}
-    steps = _PathSteps(operation_array(operations), term_array(terms, bits))
-    # Values of 0 need no vector, and may come after the last operation that others need.
-    expected = [(min(v.place, len(operations)), v.x, v.z, v.i_power, v.is_zero) for v in values]
-    return PathExpectations(steps, expected, len(path))
+    array = operation_array(steps)
+    array["outcome"][array["kind"] == OperationKind.EXPECT] = range(len(values))
+    return PathExpectations(_PathSteps(array, term_array(terms, bits)), len(path))
+
+
+def _depends_on_path(value: ExpectedPauli) -> bool:
+    return not value.is_zero and bool(value.x | value.z)
+
+
+def _fixed_value(value: ExpectedPauli) -> float:
+    """The value of a Pauli that does not depend on the path; 0 for others."""
+    if value.is_zero or value.x | value.z:
+        return 0.0
+    return 1.0 if value.i_power == 0 else -1.0

@@ -85,8 +85,7 @@ class ExpectationEngine:
         found = [self._stored.get(key.tobytes()) for key in keys]
         missing = [k for k, values in enumerate(found) if values is None]
         if missing:
-            bits = unpack(keys[missing], self._plan.num_path_bits).astype(np.uint8)
-            fresh = self._plan.paths.evaluate(bits.ravel()).reshape(len(missing), -1)
+            fresh = self._plan.values(unpack(keys[missing], self._plan.num_path_bits))
             if len(self._stored) + len(missing) > self._max_stored:
                 self._stored.clear()
             for k, values in zip(missing, fresh, strict=True):

@@ -60,7 +60,7 @@ def record_plan(circuit: snc.Circuit) -> ExpectationPlan:
 def values_of(plan: ExpectationPlan, outputs: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
     """The expectation values of a shot with given outputs of the plan."""
     first_bit = plan.num_requested + len(plan.signed)
-    values = plan.paths.evaluate(outputs[first_bit:].astype(np.uint8))
+    (values,) = plan.values(outputs[None, first_bit:])
     values[plan.signed] *= 1 - 2.0 * outputs[plan.num_requested : first_bit]
     return values
 

@@ -217,12 +217,13 @@ def path_steps(
 ) -> Any:
     """Steps of a path. An operation is kind, width, x, z and pivot; an angle is cosine, sine and bit."""
     rows = np.zeros(len(operations), OPERATION_DTYPE)
-    segment = first = 0
+    segment = first = values = 0
     for k, (kind, width, x, z, pivot) in enumerate(operations):
-        measures = kind == _native.MEASURE
-        end = first + (not measures)
-        rows[k] = (x, z, kind, width, 0, pivot, segment if measures else -1, segment, first, end)
-        segment, first = segment + measures, end
+        measures, expects = kind == _native.MEASURE, kind == _native.EXPECT
+        end = first + (not measures and not expects)
+        outcome = segment if measures else values if expects else -1
+        rows[k] = (x, z, kind, width, 0, pivot, outcome, segment, first, end)
+        segment, first, values = segment + measures, end, values + expects
     terms = np.array([(*angle, 0) for angle in angles], ROTATION_TERM_DTYPE)
     return SimpleNamespace(operations=rows, rotation_terms=terms)
 
@@ -233,10 +234,9 @@ def matchings() -> _native.MatchingWeights:
 
 def paths() -> _native.PathExpectations:
     activate, rotate = (_native.ACTIVATE, 0, 0, 1, 0), (_native.ROTATE, 1, 1, 0, 0)
-    steps = path_steps(
-        activate, rotate, (_native.MEASURE, 1, 1, 0, 0), angles=[(0.8, 0.6, -1), (0.6, 0.8, 0)]
-    )
-    return _native.PathExpectations(steps, [(2, 0, 1, 0, False)], 2)
+    value, measurement = (_native.EXPECT, 1, 0, 1, 0), (_native.MEASURE, 1, 1, 0, 0)
+    steps = path_steps(activate, rotate, value, measurement, angles=[(0.8, 0.6, -1), (0.6, 0.8, 0)])
+    return _native.PathExpectations(steps, 2)
 
 
 SHOTS = {"seed": 1, "first_shot": 0, "shots": 3}

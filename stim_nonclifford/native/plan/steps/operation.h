@@ -12,7 +12,7 @@ constexpr int index_lane_bits = 3;
 // The number of doubles of a vector of this width.
 inline size_t vector_size(int32_t width) { return size_t{2} << (width > index_lane_bits ? width : index_lane_bits); }
 
-enum class Kind : int32_t { rotate = 0, activate = 1, measure = 2, weak_measure = 3 };
+enum class Kind : int32_t { rotate = 0, activate = 1, measure = 2, weak_measure = 3, expect = 4 };
 
 // One record of OPERATION_DTYPE.
 struct Operation {
@@ -22,11 +22,11 @@ struct Operation {
     int32_t width;    // active coordinates before the operation
     int32_t i_power;  // the Pauli is i^i_power (-1)^|index & z| |index ^ x><index|
     int32_t pivot;    // activate: the bit that joins the index; measurements: the bit that leaves it
-    int32_t outcome;  // measurements: the number of the outcome, else -1
+    int32_t outcome;  // measurements: the number of the outcome; expect: that of the value; else -1
     int32_t segment;  // number of measurements before the operation
     int32_t first_term, end_term;  // the rotation is by the sum of the angles of these terms
 
-    bool measures() const { return outcome >= 0; }
+    bool measures() const { return kind == Kind::measure || kind == Kind::weak_measure; }
 };
 static_assert(sizeof(Operation) == 48, "must match OPERATION_DTYPE in plan.py");
 

@@ -24,10 +24,10 @@ void require_of_operation(bool is_right, size_t number, const char* reason) {
 void check_on_vector(const Operation& operation, size_t number, OperationCounts& counts) {
     const auto refuse_unless = [&](bool is_right, const char* reason) { require_of_operation(is_right, number, reason); };
     const auto kind = static_cast<int32_t>(operation.kind);
-    refuse_unless(kind >= 0 && kind <= static_cast<int32_t>(Kind::weak_measure), "there is no such kind.");
+    refuse_unless(kind >= 0 && kind <= static_cast<int32_t>(Kind::expect), "there is no such kind.");
     refuse_unless(operation.width == counts.width, "its width is not what the operations before it leave.");
     const bool adds = operation.kind == Kind::activate || operation.kind == Kind::weak_measure;
-    const bool measures = operation.kind == Kind::measure || operation.kind == Kind::weak_measure;
+    const bool measures = operation.measures(), expects = operation.kind == Kind::expect;
     const int32_t largest = counts.width + adds;
     if (largest > max_width) throw std::bad_alloc();
     refuse_unless(is_pauli(operation.x, operation.z, operation.i_power, largest), "it has no Hermitian Pauli on the vector.");
@@ -39,14 +39,15 @@ void check_on_vector(const Operation& operation, size_t number, OperationCounts&
                       "it must activate by an X or a Z on the new bit.");
     if (operation.kind == Kind::weak_measure)
         refuse_unless((operation.x >> counts.width & 1) != 0, "its Pauli has no X on the new bit.");
-    if (measures)
+    if (measures || expects)
         refuse_unless(support != 0 && operation.pivot == 63 - std::countl_zero(support),
                       "its pivot is not the highest bit on which the Pauli acts.");
-    refuse_unless(operation.outcome == (measures ? counts.num_outcomes : -1), "its outcome has a wrong number.");
+    refuse_unless(operation.outcome == (measures ? counts.num_outcomes : expects ? counts.num_expectations : -1), "its outcome has a wrong number.");
     refuse_unless(operation.segment == counts.num_outcomes, "its segment is not the number of measurements before it.");
     counts.peak_width = std::max(counts.peak_width, operation.kind == Kind::weak_measure ? counts.width : largest);
     counts.width += adds - measures;
     counts.num_outcomes += measures;
+    counts.num_expectations += expects;
 }
 
 void check_term(const RotationTerm& term, size_t number, size_t term_number, uint32_t num_signs) {
@@ -73,7 +74,8 @@ OperationCounts check_operations(const std::vector<Operation>& operations, const
         const auto first = static_cast<size_t>(operation.first_term), end = static_cast<size_t>(operation.end_term);
         require_of_operation(operation.first_term >= 0 && first == next_term && end >= first && end <= terms.size(), k,
                       "its terms do not follow those of the operations before it.");
-        require_of_operation((operation.kind == Kind::measure) == (first == end), k, "it must have terms, unless it is a MEASURE.");
+        const bool has_no_angle = operation.kind == Kind::measure || operation.kind == Kind::expect;
+        require_of_operation(has_no_angle == (first == end), k, "it must have terms, unless it is a MEASURE or an EXPECT.");
         for (size_t t = first; t < end; ++t) check_term(terms[t], k, t, num_signs);
         require_of_operation(first == end || terms[first].is_reversed == 0, k, "its Pauli is that of its first term, which must not be reversed.");
         next_term = end;

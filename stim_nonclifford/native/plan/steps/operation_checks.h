@@ -12,7 +12,7 @@ namespace snc {
 // What follows from a list of operations.
 struct OperationCounts {
     int32_t width, peak_width;  // of the vector: after the last operation, and the largest one
-    int32_t num_outcomes;
+    int32_t num_outcomes, num_expectations;
 };
 
 // Checks that each operation is one for the vector that those before it leave, and the terms of its angle, whose signs are numbers

@@ -17,6 +17,9 @@ bool anticommutes(const Phase& phase, const Operation& measurement) {
     return (std::popcount(phase.z & measurement.x) & 1) != 0;
 }
 
+// Whether an operation needs the probabilities of outcomes.
+bool reads(const Operation& operation) { return operation.measures() || operation.kind == Kind::expect; }
+
 class StepFinder {
    public:
     StepFinder(const std::vector<Operation>& operations, const StepRules& rules)
@@ -24,7 +27,7 @@ class StepFinder {
         // For each operation, the next one that is not diagonal.
         auto change = static_cast<uint32_t>(operations.size());
         for (uint32_t k = change; k-- > 0;) {
-            if (operations[k].measures() || operations[k].x != 0) change = k;
+            if (reads(operations[k]) || operations[k].x != 0) change = k;
             next_change_[k] = change;
         }
     }
@@ -43,6 +46,7 @@ class StepFinder {
             phases_.empty() && stored_ == width_ && operation.width < rules_.min_width_with_phases - 1;
         switch (operation.kind) {
             case Kind::measure:
+            case Kind::expect:
                 measure(k);
                 return;
             case Kind::weak_measure:
@@ -82,7 +86,7 @@ class StepFinder {
 
     // Whether a diagonal operation becomes a phase.
     bool is_deferred(uint32_t k) const {
-        const bool before_rotation = next_change_[k] < operations_.size() && !operations_[next_change_[k]].measures();
+        const bool before_rotation = next_change_[k] < operations_.size() && !reads(operations_[next_change_[k]]);
         if (rules_.measures_through) return !before_rotation;
         // A phase takes as long as a rotation. It is for the pass that activates a coordinate, or that comes before a
         // measurement.
@@ -109,6 +113,7 @@ class StepFinder {
         SimulationStep& step = add_step(through ? SimulationStep::Kind::measure_through : SimulationStep::Kind::measure, k, k + 1);
         step.width_after = width_;
         if (through) step.product = *std::move(product);
+        if (!measurement.measures()) return;
         stored_ = --width_;
         list_.widest = std::max(list_.widest, stored_);
         drop_bit(measurement.pivot, step);

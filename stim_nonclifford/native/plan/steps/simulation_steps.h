@@ -63,7 +63,7 @@ struct SimulationStep {
         apply_phases,     // applies `phases`, and adds coordinates
         measure,          // of the stored vector
         measure_through,  // of the stored vector with the phases of `product`
-    };
+    };  // An expectation value is a measurement whose outcome is not taken.
     Kind kind;
     uint32_t begin;                     // number of operations that earlier steps apply or absorb
     uint32_t operation;                 // the one that the step applies, unless it is rotate_group or apply_phases

@@ -34,12 +34,15 @@ class Questions {
         std::iota(order.begin(), order.end(), size_t{0});
         std::ranges::stable_sort(order, {}, [&](size_t bit) { return positions[bit]; });
         Rank known(size_t{64} * words_);
+        std::vector<uint64_t> parities(order.size() * words_);
+        for (uint32_t s = 0; s < plan.layout.num_signature_bits; ++s)
+            plan.signature_images.for_each_one(s, [&](uint32_t bit) {
+                if (bit < order.size()) parities[size_t{bit} * words_ + s / 64] |= uint64_t{1} << (s % 64);
+            });
         for (size_t bit : order) {
             if (positions[bit] > num_operations) break;
-            std::vector<uint64_t> parity(words_);
-            for (uint32_t s = 0; s < plan.layout.num_signature_bits; ++s)
-                if (plan.signature_images.has(s, static_cast<uint32_t>(bit))) parity[s / 64] |= uint64_t{1} << (s % 64);
-            if (known.add(parity)) {  // the answer does not follow from earlier answers
+            const std::span<const uint64_t> parity(&parities[bit * words_], words_);
+            if (known.add({parity.begin(), parity.end()})) {  // the answer does not follow from earlier answers
                 parities_.insert(parities_.end(), parity.begin(), parity.end());
                 positions_.push_back(positions[bit]);
             }
@@ -95,6 +98,7 @@ struct Part {
     };
     std::vector<Entry> entries;
     std::vector<uint64_t> outputs;
+    std::vector<double> values;
 };
 
 // Runs the simulations of a range of signatures.
@@ -126,12 +130,16 @@ class Walk {
             look_(steps_of_walk);
             set_off(begin, from);
             const Stop stop = simulation_.advance();
-            const size_t asked = questions_up_to(stop);
-            size_t group = begin + 1;
-            while (group < end && sorted_.agree(begin, group, asked)) ++group;
-            branch(begin, group, from, stop, probability);
-            begin = group;
+            begin = branch(begin, end_of_group(begin, end, stop), from, stop, probability);
         }
+    }
+
+    // The end of the signatures from `begin` on that agree up to a stop.
+    size_t end_of_group(size_t begin, size_t end, const Stop& stop) const {
+        const size_t asked = end - begin > 1 ? questions_up_to(stop) : 0;
+        size_t group = begin + 1;
+        while (group < end && sorted_.agree(begin, group, asked)) ++group;
+        return group;
     }
 
     size_t questions_up_to(const Stop& stop) const {
@@ -140,21 +148,26 @@ class Walk {
         return sorted_.questions.before_operation(simulation_.operations_up_to(stop.outcome));
     }
 
-    // Signatures [begin, end) agree up to a stop. While only one of the outcomes is kept for a single one, no checkpoint is needed.
-    void branch(size_t begin, size_t end, const Checkpoint* from, Stop stop, double probability) {
-        for (; stop.outcome >= 0; stop = simulation_.advance()) {
+    // Signatures [begin, end) agree up to a stop. While only one of the outcomes is kept for a single one, no checkpoint is needed;
+    // without room for one, signatures that differ later set off again. Returns the first signature that is left to do.
+    size_t branch(size_t begin, size_t end, const Checkpoint* from, Stop stop, double probability) {
+        while (stop.outcome >= 0) {
             const bool discards[2] = {simulation_.would_discard(false), simulation_.would_discard(true)};
-            if (discards[0] && discards[1]) return;
-            if (end - begin > 1 || discards[0] == discards[1]) {
+            if (discards[0] && discards[1]) return end;
+            const bool has_room = bytes_ + simulation_.checkpoint_bytes() <= max_bytes_of_checkpoints && depth_ < max_depth;
+            if (discards[0] == discards[1] || (end - begin > 1 && has_room)) {
                 for (bool outcome : {false, true})
                     if (!discards[outcome]) go_on(begin, end, from, stop, outcome, outcome && !discards[0], probability);
-                return;
+                return end;
             }
             const bool outcome = discards[0];
             probability *= outcome ? stop.probability_of_one : 1 - stop.probability_of_one;
             simulation_.take(outcome);
+            stop = simulation_.advance();
+            end = end_of_group(begin, end, stop);
         }
         if (stop.outcome == PathSimulation::kept) note(begin, end, probability);
+        return end;
     }
 
     // Goes on after an outcome at a stop; `again`: the simulation has been there, and goes there from the last checkpoint once more.
@@ -168,7 +181,12 @@ class Walk {
         }
         simulation_.take(outcome);
         const Checkpoint after = simulation_.shared_checkpoint();
+        const size_t bytes = simulation_.checkpoint_bytes();
+        bytes_ += bytes;
+        ++depth_;
         walk(begin, end, &after, probability * (outcome ? stop.probability_of_one : 1 - stop.probability_of_one));
+        bytes_ -= bytes;
+        --depth_;
     }
 
     // Shots are kept here.
@@ -181,6 +199,7 @@ class Walk {
             found_.entries.push_back({sorted_.order[place], probability});
             const size_t at = found_.outputs.size();
             found_.outputs.insert(found_.outputs.end(), simulation_.outputs(), simulation_.outputs() + words);
+            found_.values.insert(found_.values.end(), simulation_.values().begin(), simulation_.values().end());
             if (place == begin) continue;
             BranchRow difference = of_first;
             difference.add_signature(sorted_.signature(place));
@@ -190,10 +209,13 @@ class Walk {
 
     // A walk takes at least as long as so many look-ups.
     static constexpr uint64_t steps_of_walk = 64;
+    // Of the checkpoints that wait: their memory, and their number, as the walk calls itself for each of them.
+    static constexpr size_t max_bytes_of_checkpoints = size_t{64} << 20, max_depth = 1000;
 
     const Sorted& sorted_;
     PathSimulation simulation_;
     Looks look_;
+    size_t bytes_ = 0, depth_ = 0;
     Part found_;
 };
 
@@ -258,12 +280,14 @@ KeptBranches kept_branches(const Plan& plan, const Kernels& kernels, const std::
     std::vector<uint64_t> at(found.starts.begin(), found.starts.end() - 1);
     found.probabilities.resize(found.starts.back());
     found.outputs.resize(found.starts.back() * output_words);
+    const auto num_values = static_cast<size_t>(std::ranges::count(plan.operations, Kind::expect, &Operation::kind));
+    found.values.resize(found.starts.back() * num_values);
     for (const Part& part : parts)
         for (size_t k = 0; k < part.entries.size(); ++k) {
             const uint64_t place = at[part.entries[k].signature]++;
             found.probabilities[place] = part.entries[k].probability;
-            std::copy_n(part.outputs.begin() + static_cast<ptrdiff_t>(k * output_words), output_words,
-                        found.outputs.begin() + static_cast<ptrdiff_t>(place * output_words));
+            std::copy_n(part.outputs.data() + k * output_words, output_words, found.outputs.data() + place * output_words);
+            std::copy_n(part.values.data() + k * num_values, num_values, found.values.data() + place * num_values);
         }
     return found;
 }

@@ -22,6 +22,7 @@ struct KeptBranches {
     std::vector<uint64_t> starts;
     std::vector<uint64_t> outputs;       // [entries][output_words]: that outcomes and the signature flip
     std::vector<double> probabilities;
+    std::vector<double> values{};        // [entries][values]: expectation values, if the operations of the plan have any
 
     // Appends the entries [begin, end) of others as those of one more signature.
     void append(const KeptBranches& other, ptrdiff_t begin, ptrdiff_t end, uint32_t output_words) {

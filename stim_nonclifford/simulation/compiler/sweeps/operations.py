@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 
-from ...plan import ACTIVATE, MEASURE, ROTATE, WEAK_MEASURE
+from ...plan import ACTIVATE, EXPECT, MEASURE, ROTATE, WEAK_MEASURE
 
 __all__ = ["Operation", "OperationKind", "RotationTerm", "peak_width"]
 
@@ -29,6 +29,9 @@ class OperationKind(IntEnum):
     WEAK_MEASURE = WEAK_MEASURE
     """An ACTIVATE about Z, followed by a MEASURE of a P with an X on the new coordinate, which it removes.
     Together they are a weak measurement of P on the other coordinates, so the vector need not grow."""
+    EXPECT = EXPECT
+    """Asks for the expectation value of P: a MEASURE that is not carried out. Only in the operations of
+    paths (``compiler.expectations``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,7 @@ class Operation:
         z: The bits of the index whose parity is the sign in P.
         i_power: The power of i in the prefactor, 0 to 3; it includes the sign of P on the base path.
         pivot: The bit of the index that ACTIVATE adds, or that MEASURE and WEAK_MEASURE remove (a bit of
-            ``x`` if that is not 0, otherwise of ``z``); 0 for ROTATE.
+            ``x`` if that is not 0, otherwise of ``z``); 0 for ROTATE. EXPECT has that of a MEASURE of P.
         terms: The rotations of ROTATE, ACTIVATE and WEAK_MEASURE.
         outcome: The number of the outcome of MEASURE and WEAK_MEASURE, in the order of the forward sweep; -1
             for other kinds.

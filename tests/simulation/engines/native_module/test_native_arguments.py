@@ -223,11 +223,12 @@ def _with_random_numbers(value: Any, rng: np.random.Generator) -> Any:
 def test_outcome_of_probability_0_on_a_path() -> None:
     """Measured twice, a Pauli has the same outcome."""
     activate, other = (_native.ACTIVATE, 0, 0, 1, 0), (_native.ACTIVATE, 1, 0, 2, 1)
-    both = path_steps(activate, other, (_native.MEASURE, 2, 2, 0, 1), angles=[(0.8, 0.6, -1), (0.8, 0.6, -1)])
-    states = _native.PathExpectations(both, [(3, 1, 0, 0, False)], 1)
+    measured, value = (_native.MEASURE, 2, 2, 0, 1), (_native.EXPECT, 1, 1, 0, 0)
+    both = path_steps(activate, other, measured, value, angles=[(0.8, 0.6, -1), (0.8, 0.6, -1)])
+    states = _native.PathExpectations(both, 1)
     assert np.isfinite(states.evaluate(np.array([0], np.uint8))).all()
-    plus = path_steps(activate, (_native.MEASURE, 1, 1, 0, 0), angles=[(1.0, 0.0, -1)])
-    certain = _native.PathExpectations(plus, [(2, 0, 0, 0, False)], 1)
+    plus = path_steps(activate, value, (_native.MEASURE, 1, 1, 0, 0), angles=[(1.0, 0.0, -1)])
+    certain = _native.PathExpectations(plus, 1)
     assert certain.evaluate(np.array([0], np.uint8)).tolist() == [1.0]
     with pytest.raises(ValueError, match="A path has an outcome of probability 0"):
         certain.evaluate(np.array([1], np.uint8))

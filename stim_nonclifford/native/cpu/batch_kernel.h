@@ -71,12 +71,12 @@ inline void batch_rotate(double* vector, const Operation& operation, const doubl
     }
 }
 
-inline void batch_activate(double* vector, const Operation& operation, const double* angle) {
-    const uint64_t size = uint64_t{1} << operation.width;
-    const ComplexBlock turn = all(operation.x == 0 ? std::sqrt(0.5) : 1) * complex_at(angle, 0);
+inline void batch_activate(double* vector, const VectorRotation& rotation, const double* angle) {
+    const uint64_t size = uint64_t{1} << rotation.width;
+    const ComplexBlock turn = all(rotation.x == 0 ? std::sqrt(0.5) : 1) * complex_at(angle, 0);
     for (uint64_t a = 0; a < size; ++a) {
         const ComplexBlock v = complex_at(vector, a);
-        if (operation.x == 0) {
+        if (rotation.x == 0) {
             put_complex(vector, a, conjugate(turn) * v);
             put_complex(vector, size + a, turn * v);
         } else {
@@ -106,19 +106,6 @@ inline void batch_project(double* branches, double* weights, uint64_t size, At a
 inline void batch_measure(const double* vector, const Operation& operation, double* branches, double* weights) {
     batch_project(branches, weights, uint64_t{1} << (operation.width - 1),
                   [&](uint64_t r) { return projected<Block>(vector, operation, r); });
-}
-
-inline void batch_measure_weakly(const double* vector, const Operation& measurement, const double* angle,
-                                 double* branches, double* weights) {
-    const PowerOfI factor = power_of_i(1.0, measurement.i_power);
-    const uint64_t pivot = uint64_t{1} << measurement.pivot;
-    const ComplexBlock turn = complex_at(angle, 0);
-    batch_project(branches, weights, pivot, [&](uint64_t r) -> Branches<Block> {
-        const uint64_t q = r ^ measurement.x ^ pivot;
-        const ComplexBlock own = conjugate(turn) * complex_at(vector, r);
-        const ComplexBlock p = times(factor.real, all(factor.value * sign_of((q | pivot) & measurement.z)), turn * complex_at(vector, q));
-        return {own + p, own - p};
-    });
 }
 
 inline void batch_measure_through(const double* vector, const double* table, int32_t width_before, int32_t width_after,

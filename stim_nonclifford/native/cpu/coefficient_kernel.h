@@ -134,49 +134,4 @@ inline void project(const double* from, double* to, const Operation& operation, 
     for_each_projected(from, operation, Projection{to, std::sqrt((operation.x != 0 ? 0.5 : 1.0) / weight), outcome});
 }
 
-// Calls use(place, projections times 2) for a coordinate that is activated with this phase and measured at once: entry r of either
-// half is (cos -+ i sin) v[r]. Both entries of a pair are read before either is written. `x`, `z` and `pivot` are of places;
-// `signs` has those of the lanes.
-template <typename Real, typename Partner, typename Use>
-inline void for_each_weak_pair(const double* vector, uint64_t size, uint64_t x, uint64_t z, uint64_t pivot, bool is_real, const Real& signs,
-                               const Real& c, const Real& s, Partner partner, Use use) {
-    const Real minus = -s;
-    for (uint64_t r = 0; r < size; ++r) {
-        const uint64_t q = r ^ x;
-        if (q < r) continue;
-        const auto give = [&](uint64_t own_place, uint64_t other_place, const Complex<Real>& v, const Complex<Real>& other) {
-            const Complex<Real> own = turned(v, c, s, minus);
-            const Complex<Real> p = times(is_real, signs * sign_of((other_place | pivot) & z), turned(other, c, minus, s));
-            use(own_place, Branches<Real>{own + p, own - p});
-        };
-        const Complex<Real> v_r = complex_at<Real>(vector, r), v_q = complex_at<Real>(vector, q);
-        give(r, q, v_r, partner(v_q));
-        if (q != r) give(q, r, v_q, partner(v_r));
-    }
-}
-
-template <typename Use>
-inline void for_each_weakly_projected(const double* vector, const Operation& measurement, double cosine, double sine, Use use) {
-    const uint64_t pivot = uint64_t{1} << measurement.pivot, x = measurement.x ^ pivot;
-    const PowerOfI factor = power_of_i(1.0, measurement.i_power);
-    if (pivot < lanes)
-        return for_each_weak_pair(vector, pivot, x, measurement.z, pivot, factor.real, factor.value, cosine, sine,
-                                  [](const Complex<double>& v) { return v; }, use);
-    const LaneExchange partner(measurement.x);
-    for_each_weak_pair(vector, pivot / lanes, x >> lane_bits, measurement.z >> lane_bits, pivot >> lane_bits, factor.real,
-                       lane_signs(measurement.x, measurement.z) * factor.value, all(cosine), all(sine),
-                       [&](const ComplexBlock& v) { return exchanged(v, partner); }, use);
-}
-
-inline OutcomeWeights weak_weights(const double* vector, const Operation& measurement, double cosine, double sine) {
-    WeightSums sums;
-    for_each_weakly_projected(vector, measurement, cosine, sine, [&](uint64_t r, const auto& branches) { sums(r, branches); });
-    return sums.scaled(0.25);
-}
-
-inline void weak_project(const double* from, double* to, const Operation& measurement, double cosine, double sine,
-                         bool outcome, double weight) {
-    for_each_weakly_projected(from, measurement, cosine, sine, Projection{to, 0.5 / std::sqrt(weight), outcome});
-}
-
 }  // namespace snc::SNC_ISA

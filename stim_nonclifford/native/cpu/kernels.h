@@ -75,12 +75,6 @@ struct CoefficientKernels {
     // Projects on an outcome of the given weight, normalizes, and removes the pivot's bit; `to` may be `from`.
     void (*project)(const double* from, double* to, const Operation& operation, bool outcome, double weight);
 
-    // The same for a MEASURE with an X on a coordinate that is not in the vector yet, because it is
-    // activated, with this cosine and sine, just before.
-    OutcomeWeights (*weak_weights)(const double* vector, const Operation& measurement, double cosine, double sine);
-    void (*weak_project)(const double* from, double* to, const Operation& measurement, double cosine, double sine,
-                         bool outcome, double weight);
-
     // Multiplies by phases, and adds coordinates in |+>.
     void (*apply_phases)(double* vector, const Phases& phases);
 
@@ -104,12 +98,10 @@ struct BatchKernels {
     void (*phases)(double* table, int32_t width, const PhaseProduct& product, const double* angles, bool inverse_squares);
     void (*apply_phases)(double* vector, const double* table, int32_t width_before, int32_t width_after);
     void (*rotate)(double* vector, const Operation& operation, const double* angle);
-    void (*activate)(double* vector, const Operation& operation, const double* angle);
+    void (*activate)(double* vector, const VectorRotation& rotation, const double* angle);
     // Entry r of the projections on outcome 0 and 1 as blocks 2 r and 2 r + 1, times a common factor, and their squared
     // norms, those for outcome 0 first, and the probabilities of outcome 1.
     void (*measure)(const double* vector, const Operation& measurement, double* branches, double* weights);
-    void (*measure_weakly)(const double* vector, const Operation& measurement, const double* angle, double* branches,
-                           double* weights);
     void (*measure_through)(const double* vector, const double* table, int32_t width_before, int32_t width_after,
                             const Operation& measurement, double* branches, double* weights);
     // The projection on outcome 1 for the shots of a mask, on outcome 0 for the others, normalized.

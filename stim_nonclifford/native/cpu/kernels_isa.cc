@@ -19,8 +19,6 @@ constexpr CoefficientKernels coefficient_kernels = {
     .activate = activate,
     .outcome_weights = outcome_weights,
     .project = project,
-    .weak_weights = weak_weights,
-    .weak_project = weak_project,
     .apply_phases = apply_phases,
     .weights_through = weights_through,
     .project_through = project_through,
@@ -34,7 +32,6 @@ constexpr BatchKernels batch_kernels = {
     .rotate = batch_rotate,
     .activate = batch_activate,
     .measure = batch_measure,
-    .measure_weakly = batch_measure_weakly,
     .measure_through = batch_measure_through,
     .take = batch_take,
 };

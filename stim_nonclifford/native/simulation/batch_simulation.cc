@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/not_a_number.h"
-#include "kernels/shared/branch_rules.h"
+#include "kernels/shared/driver.h"
 
 namespace snc {
 
@@ -71,17 +71,14 @@ bool BatchSimulation::suits(const Plan& plan) {
 
 void BatchSimulation::run(std::span<Shot> shots) {
     start(shots);
-    constexpr size_t steps_per_poll = 256;
-    for (size_t k = 0; k < plan_.steps.steps.size(); ++k) {
-        if (k % steps_per_poll == 0) interrupted_();
-        work_.steps += shots.size();
-        if (!make_step(plan_.steps.steps[k], shots)) break;
-    }
+    for (int32_t outcome = advance(*this, progress_); outcome >= 0; outcome = advance(*this, progress_))
+        take(*this, rows_, progress_, outcome, decide(outcome, shots));
     collect_outputs();
 }
 
 void BatchSimulation::start(std::span<const Shot> shots) {
-    left_ = (uint64_t{1} << shots.size()) - 1;
+    num_shots_ = shots.size();
+    progress_ = {0, (uint64_t{1} << num_shots_) - 1};
     for (auto& path : paths_) path.clear();
     rows_.start();
     for (uint32_t k = 0; k < shots.size(); ++k)
@@ -104,45 +101,44 @@ void BatchSimulation::absorb(const SimulationStep& step) {
     }
 }
 
-bool BatchSimulation::make_step(const SimulationStep& step, std::span<Shot> shots) {
+int32_t BatchSimulation::make(uint32_t number) {
     using enum SimulationStep::Kind;
+    constexpr uint32_t steps_per_poll = 256;
+    if (number % steps_per_poll == 0) interrupted_();
+    const SimulationStep& step = plan_.steps.steps[number];
+    work_.steps += num_shots_;
     absorb(step);
     double* const vector = vector_.data();
     const Operation& operation = plan_.operations[step.operation];
-    const bool is_weak = step.kind == weakly_measure;
     const uint64_t size = uint64_t{1} << step.width_before, size_after = uint64_t{1} << step.width_after;
-    const uint64_t size_left = is_weak ? size : size_after / 2;  // after a measurement
+    const uint64_t size_left = size_after / 2;  // after a measurement
     const auto note = [&](uint64_t written, uint64_t flops) {
-        work_.coefficients_read += shots.size() * size;
-        work_.coefficients_written += shots.size() * written;
-        work_.flops += shots.size() * flops;
+        work_.coefficients_read += num_shots_ * size;
+        work_.coefficients_written += num_shots_ * written;
+        work_.flops += num_shots_ * flops;
     };
     switch (step.kind) {
         case rotate_group:
-            return true;  // cannot occur in plans that suit batches
+        case weakly_measure:
+            return -1;  // cannot occur in plans that suit batches
         case rotate:
             note(size, 8 * size);
             sum_angles(operation);
             kernels_.rotate(vector, operation, sum_.data());
-            return true;
+            return -1;
         case activate:
-            note(size_after, (operation.x == 0 ? 12 : 4) * size);
+            note(size_after, (pauli_of_rotation(operation).x == 0 ? 12 : 4) * size);
             sum_angles(operation);
-            kernels_.activate(vector, operation, sum_.data());
-            return true;
+            kernels_.activate(vector, pauli_of_rotation(operation), sum_.data());
+            return -1;
         case apply_phases:
             note(size_after, flops_of(step.product) + 6 * size_after);
             kernels_.phases(table_.data(), step.width_after, step.product, angles_.data(), false);
             kernels_.apply_phases(vector, table_.data(), step.width_before, step.width_after);
-            return true;
+            return -1;
         case measure:
             note(size_left, (operation.x == 0 ? 10 : 16) * size_left);
-            kernels_.measure(vector, operation, branches_.data(), weights_.data());
-            break;
-        case weakly_measure:
-            note(size_left, 28 * size_left);
-            sum_angles(operation);
-            kernels_.measure_weakly(vector, operation, sum_.data(), branches_.data(), weights_.data());
+            kernels_.measure(vector, after_activation(operation), branches_.data(), weights_.data());
             break;
         case measure_through:
             note(size_left, flops_of(step.product) + 22 * size_left);
@@ -151,27 +147,29 @@ bool BatchSimulation::make_step(const SimulationStep& step, std::span<Shot> shot
                                      branches_.data(), weights_.data());
             break;
     }
-    decide(step.operation, shots);
-    kernels_.take(vector, branches_.data(), size_left, ones_, weights_.data());
-    for (const auto& [into, from] : step.merged)
-        kernels_.add_angle(&angles_[block_size * into], &angles_[block_size * from], false, false);
-    return left_ != 0;
+    return operation.outcome;
 }
 
-void BatchSimulation::decide(uint32_t operation, std::span<Shot> shots) {
-    const Operation& measurement = plan_.operations[operation];
-    ones_ = 0;
+void BatchSimulation::project(uint32_t number, uint64_t ones) {
+    const SimulationStep& step = plan_.steps.steps[number];
+    kernels_.take(vector_.data(), branches_.data(), (uint64_t{1} << step.width_after) / 2, ones, weights_.data());
+    for (const auto& [into, from] : step.merged)
+        kernels_.add_angle(&angles_[block_size * into], &angles_[block_size * from], false, false);
+}
+
+uint64_t BatchSimulation::decide(int32_t outcome, std::span<Shot> shots) {
+    uint64_t ones = 0;
     for (uint32_t k = 0; k < batch_shots; ++k) {
         const double probability_of_one = weights_[2 * batch_shots + k];
         bool is_one = probability_of_one > 0.5;
-        if ((left_ >> k & 1) != 0 && !(probability_of_one < certain || probability_of_one > 1 - certain)) {
-            check_probability(probability_of_one, operation);
+        if ((progress_.left >> k & 1) != 0 && !(probability_of_one < certain || probability_of_one > 1 - certain)) {
+            check_probability(probability_of_one, plan_.steps.steps[progress_.step].operation);
             is_one = shots[k].decisions.decide(probability_of_one);
-            paths_[k].push_back({{probability_of_one, measurement.outcome}, is_one});
+            paths_[k].push_back({{probability_of_one, outcome}, is_one});
         }
-        ones_ |= uint64_t{is_one} << k;
+        ones |= uint64_t{is_one} << k;
     }
-    left_ &= ~take_outcome(rows_, static_cast<uint32_t>(measurement.outcome), ones_);
+    return ones;
 }
 
 void BatchSimulation::collect_outputs() {

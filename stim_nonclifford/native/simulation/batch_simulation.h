@@ -12,6 +12,7 @@
 
 #include "base/memory.h"
 #include "cpu/kernels.h"
+#include "kernels/shared/driver.h"
 #include "kernels/shared/philox.h"
 #include "plan/plan.h"
 #include "simulation/path_simulation.h"
@@ -37,10 +38,15 @@ class BatchSimulation {
     };
     // Simulates at most batch_shots shots. The results remain valid until the next call.
     void run(std::span<Shot> shots);
-    bool kept(uint32_t shot) const { return (left_ >> shot & 1) != 0; }
+    bool kept(uint32_t shot) const { return (progress_.left >> shot & 1) != 0; }
     const std::vector<Decision>& path(uint32_t shot) const { return paths_[shot]; }
     // The outputs that outcomes have flipped.
     const uint64_t* outputs(uint32_t shot) const { return &outputs_[size_t{shot} * plan_.layout.output_words]; }
+
+    // As driver.h calls them.
+    size_t num_steps() const { return plan_.steps.steps.size(); }
+    int32_t make(uint32_t step);
+    void project(uint32_t step, uint64_t ones);
 
     const SimulationWork& work() const { return work_; }
 
@@ -74,9 +80,8 @@ class BatchSimulation {
     void start(std::span<const Shot> shots);
     void sum_angles(const Operation& operation);
     void absorb(const SimulationStep& step);
-    // Executes a step. Returns false if all shots are discarded after it.
-    bool make_step(const SimulationStep& step, std::span<Shot> shots);
-    void decide(uint32_t operation, std::span<Shot> shots);
+    // The shots in which the outcome of a measurement is 1.
+    uint64_t decide(int32_t outcome, std::span<Shot> shots);
     void collect_outputs();
 
     const Plan& plan_;
@@ -88,8 +93,8 @@ class BatchSimulation {
     Blocks vector_, branches_, table_, angles_;
     alignas(64) std::array<double, 2 * batch_shots> sum_{};
     alignas(64) std::array<double, 3 * batch_shots> weights_{};  // and probabilities
-    uint64_t ones_ = 0;             // the shots with outcome 1
-    uint64_t left_ = 0;             // the shots that are not discarded
+    Progress<uint64_t> progress_{};
+    uint64_t num_shots_ = 0;
     std::array<std::vector<Decision>, batch_shots> paths_;
     std::vector<uint64_t> outputs_;  // [batch_shots][output_words]
     SimulationWork work_;

@@ -1,11 +1,11 @@
-// The branch row of one shot, in words (kernels/shared/branch_rules.h).
+// The branch row of one shot, in words (kernels/shared/driver.h).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "kernels/shared/branch_rules.h"
+#include "kernels/shared/driver.h"
 #include "plan/plan.h"
 
 namespace snc {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 #include <utility>
 
 #include "base/not_a_number.h"
@@ -44,9 +45,11 @@ PathSimulation::PathSimulation(const Plan& plan, const Kernels& kernels, std::fu
         for_each_sign(plan.operations[k], [&](size_t sign) { first_with[sign] = static_cast<uint32_t>(k); });
     for (uint32_t outcome = 0; outcome < plan.num_outcomes; ++outcome)
         if (plan.final_checks.has_ones(outcome)) checking.push_back(outcome);
+    // A weak measurement has two steps, of which the first one activates.
+    const auto has_outcome = [&](const SimulationStep& step) { return step.kind != SimulationStep::Kind::activate && measures(step); };
     for (size_t k = 0; k < plan.steps.steps.size(); ++k) {
-        outcomes_before.push_back(k == 0 ? 0 : outcomes_before.back() + measures(plan.steps.steps[k - 1]));
-        if (measures(plan.steps.steps[k]))
+        outcomes_before.push_back(k == 0 ? 0 : outcomes_before.back() + has_outcome(plan.steps.steps[k - 1]));
+        if (has_outcome(plan.steps.steps[k]))
             operations_up_to[outcome_of(plan.steps.steps[k])] = begin_of_step(k + 1);
     }
     outcomes_before.push_back(static_cast<int32_t>(plan.num_outcomes));
@@ -80,17 +83,16 @@ void PathSimulation::choose(std::span<const uint64_t> signature) {
 
 void PathSimulation::start() {
     // At the last checkpoint of the path of signature 0 that is shared.
-    const auto begin_of = [&](const Checkpoint& checkpoint) { return begin_of_step(checkpoint.state.step); };
+    const auto begin_of = [&](const Checkpoint& checkpoint) { return begin_of_step(checkpoint.state.progress.step); };
     const auto after = std::ranges::upper_bound(shared_->prefix, agreeing_, {}, begin_of);
     if (after != shared_->prefix.begin()) {
         // If a check has fired on the way, the rest of the state does not matter.
-        if (!resume(*(after - 1))) state_.check_fired = true;
+        if (!resume(*(after - 1))) state_.progress.left = false;
         return;
     }
-    state_.step = 0;
+    state_.progress = {0, true};
     state_.row = BranchRow(plan_);
     state_.row.add(difference_);
-    state_.check_fired = false;
     state_.values.clear();
     state_.norm = 1;
     state_.angles.resize(plan_.steps.num_slots);
@@ -108,9 +110,9 @@ PathSimulation::Stop PathSimulation::start_at_zero_signature() {
 bool PathSimulation::resume(const Checkpoint& zero_checkpoint) {
     state_ = zero_checkpoint.state;
     state_.row.add(difference_);
-    state_.check_fired = false;
+    state_.progress.left = true;
     for (const uint32_t outcome : shared_->checking) {
-        if (static_cast<int32_t>(outcome) >= shared_->outcomes_before[state_.step]) break;
+        if (static_cast<int32_t>(outcome) >= shared_->outcomes_before[state_.progress.step]) break;
         if (state_.row.checks_set(outcome)) return false;
     }
     lies_in_ = zero_checkpoint.vector.data();
@@ -120,7 +122,7 @@ bool PathSimulation::resume(const Checkpoint& zero_checkpoint) {
 PathSimulation::Checkpoint PathSimulation::shared_checkpoint() const {
     Checkpoint checkpoint = here();
     checkpoint.state.row.add(difference_);
-    checkpoint.state.check_fired = false;
+    checkpoint.state.progress.left = true;
     return checkpoint;
 }
 
@@ -135,8 +137,7 @@ double* PathSimulation::own_vector() {
 }
 
 int32_t PathSimulation::stored_width() const {
-    const auto& steps = plan_.steps.steps;
-    return state_.step < steps.size() ? steps[state_.step].width_before : 0;
+    return state_.progress.step < num_steps() ? next_step().width_before : 0;
 }
 
 size_t PathSimulation::checkpoint_bytes() const { return bytes_of(state_, vector_size(stored_width())); }
@@ -180,23 +181,28 @@ void PathSimulation::save_prefix() {
     for (size_t k = 0; k < steps.size(); ++k)
         if (may_differ[k]) bytes += bytes_of(state_, vector_size(steps[k].width_before));
     const size_t stride = bytes / max_prefix_bytes + 1;
-    while (state_.step < steps.size() && checkpoint_bytes() <= max_prefix_bytes) {
+    known_ = nullptr;
+    uint32_t& step = state_.progress.step;
+    while (step < steps.size() && checkpoint_bytes() <= max_prefix_bytes) {
         State before = state_;
-        const bool is_added = may_differ[before.step] && ++left_out % stride == 0;
+        const bool is_added = may_differ[step] && ++left_out % stride == 0;
         if (is_added) shared_->prefix.push_back(here());
-        if (make_step(nullptr)) continue;
-        if (!is_added) shared_->prefix.push_back({std::move(before), here().vector});
-        break;
+        if (make(step) < 0) {
+            ++step;
+        } else if (is_certain()) {
+            take(likely_outcome());
+        } else {
+            if (!is_added) shared_->prefix.push_back({std::move(before), here().vector});
+            break;
+        }
     }
 }
 
 PathSimulation::Stop PathSimulation::advance(const Stop* known) {
-    const auto& steps = plan_.steps.steps;
-    while (!state_.check_fired) {
-        if (state_.step == steps.size()) return {0, kept};
-        if (!make_step(known)) return {state_.probability_of_one, plan_.operations[steps[state_.step].operation].outcome};
-    }
-    return {0, discarded};
+    known_ = known;
+    int32_t outcome = snc::advance(*this, state_.progress);
+    for (; outcome >= 0 && is_certain(); outcome = snc::advance(*this, state_.progress)) take(likely_outcome());
+    return {outcome >= 0 ? state_.probability_of_one : 0, outcome};
 }
 
 VectorRotation PathSimulation::rotation_of(const Operation& operation) const {
@@ -281,8 +287,8 @@ void PathSimulation::normalize(int32_t width) {
     for (double& part : std::span(own_vector(), vector_size(width))) part *= scale;
 }
 
-bool PathSimulation::make_step(const Stop* known) {
-    const SimulationStep& step = plan_.steps.steps[state_.step];
+int32_t PathSimulation::make(uint32_t number) {
+    const SimulationStep& step = plan_.steps.steps[number];
     if (work_.coefficients_read + work_.steps >= next_poll_) {
         next_poll_ = work_.coefficients_read + work_.steps + coefficients_per_poll;
         interrupted_();
@@ -296,39 +302,30 @@ bool PathSimulation::make_step(const Stop* known) {
         case SimulationStep::Kind::rotate:
             note_pass(size, size, 4);
             kernels_.coefficients.rotate(own_vector(), scaled_rotation_of(operation));
-            ++state_.step;
-            return true;
+            return -1;
         case SimulationStep::Kind::rotate_group:
             rotate_group(step);
-            ++state_.step;
-            return true;
+            return -1;
         case SimulationStep::Kind::activate:
             note_pass(size, size_after, 8);
             kernels_.coefficients.activate(own_vector(), rotation_of(operation));
-            ++state_.step;
-            return true;
+            return -1;
         case SimulationStep::Kind::apply_phases:
             note_pass(size, size_after, 6 * num_groups * (size_after / size));
             kernels_.coefficients.apply_phases(own_vector(), phases_of(step, false));
             state_.norm = std::ldexp(state_.norm, step.width_after - step.width_before);
-            ++state_.step;
-            return true;
-        case SimulationStep::Kind::weakly_measure: {
-            const VectorRotation sum = rotation_of(operation);
-            note_pass(size, 0, 24);
-            state_.activated = {sum.cosine, sum.sine};
-            state_.weights = kernels_.coefficients.weak_weights(lies_in_, operation, sum.cosine, sum.sine);
-            break;
-        }
+            return -1;
+        case SimulationStep::Kind::weakly_measure:
+            throw std::logic_error("The rules of the CPU allow no such step.");
         case SimulationStep::Kind::measure:
             note_pass(size, 0, 6);
-            state_.weights = kernels_.coefficients.outcome_weights(lies_in_, operation);
+            state_.weights = kernels_.coefficients.outcome_weights(lies_in_, after_activation(operation));
             break;
         case SimulationStep::Kind::measure_through:
-            if (known != nullptr && operation.outcome == known->outcome) {
+            if (known_ != nullptr && operation.outcome == known_->outcome) {
                 phases_of(step, true);
-                state_.probability_of_one = known->probability_of_one;
-                return false;
+                state_.probability_of_one = known_->probability_of_one;
+                return operation.outcome;
             }
             note_pass(size, 0, (6 * num_groups + 4) * (size_after / size) / 2 + 3);
             state_.weights = kernels_.coefficients.weights_through(lies_in_, phases_of(step, true), operation);
@@ -337,27 +334,23 @@ bool PathSimulation::make_step(const Stop* known) {
     const auto [zero, one] = state_.weights;
     state_.probability_of_one = one / (zero + one);
     check_probability(state_.probability_of_one, step.operation);
-    if (operation.kind == Kind::expect) {
-        state_.values.push_back(expectation(state_.probability_of_one));
-        ++state_.step;
-        return true;
-    }
-    if (state_.probability_of_one >= certain && state_.probability_of_one <= 1 - certain) return false;
-    take(state_.probability_of_one > 0.5);
-    return true;
+    if (operation.kind != Kind::expect) return operation.outcome;
+    state_.values.push_back(expectation(state_.probability_of_one));
+    return -1;
 }
 
-void PathSimulation::take(bool outcome) {
-    const SimulationStep& step = plan_.steps.steps[state_.step];
+void PathSimulation::take(bool outcome) { snc::take(*this, state_.row, state_.progress, next_operation().outcome, outcome); }
+
+void PathSimulation::project(uint32_t number, bool outcome) {
+    const SimulationStep& step = plan_.steps.steps[number];
     const Operation& measurement = plan_.operations[step.operation];
     const double weight = outcome ? state_.weights.one : state_.weights.zero;
     const double* const from = std::exchange(lies_in_, vector_.data());
     double* const to = vector_.data();
-    const bool is_weak = step.kind == SimulationStep::Kind::weakly_measure, goes_through = step.kind == SimulationStep::Kind::measure_through;
-    const uint64_t size = uint64_t{1} << step.width_before;
-    const uint64_t size_left = is_weak ? size : (uint64_t{1} << step.width_after) / 2;
+    const bool goes_through = step.kind == SimulationStep::Kind::measure_through;
+    const uint64_t size = uint64_t{1} << step.width_before, size_left = (uint64_t{1} << step.width_after) / 2;
     const uint64_t num_groups = step.product.groups.size();
-    note_pass(size, size_left, is_weak ? 12 : goes_through ? (6 * num_groups + 6) * size_left / size : 3);
+    note_pass(size, size_left, goes_through ? (6 * num_groups + 6) * size_left / size : 3);
     const double old_norm = std::exchange(state_.norm, 1);
     if (goes_through) {
         kernels_.coefficients.project_through(from, to, phases_, measurement, outcome);
@@ -365,14 +358,10 @@ void PathSimulation::take(bool outcome) {
         const double probability = outcome ? state_.probability_of_one : 1 - state_.probability_of_one;
         state_.norm = old_norm * std::ldexp(probability, 1 + step.width_after - step.width_before);
         if (state_.norm > max_norm || state_.norm < 1 / max_norm) normalize(step.width_after - 1);
-    } else if (is_weak) {
-        kernels_.coefficients.weak_project(from, to, measurement, state_.activated.cosine, state_.activated.sine, outcome, weight);
     } else {
-        kernels_.coefficients.project(from, to, measurement, outcome, weight);
+        kernels_.coefficients.project(from, to, after_activation(measurement), outcome, weight);
     }
     for (const auto& [into, from] : step.merged) state_.angles[into] = state_.angles[into] + state_.angles[from];
-    state_.check_fired |= state_.row.take(outcome_of(step), outcome);
-    ++state_.step;
 }
 
 }  // namespace snc

@@ -17,6 +17,12 @@
 
 namespace snc {
 
+// The measurement of a vector in which the coordinate of a weak measurement is active.
+inline Operation after_activation(Operation measurement) {
+    measurement.width += measurement.kind == Kind::weak_measure;
+    return measurement;
+}
+
 // The work of simulations.
 struct SimulationWork {
     uint64_t steps = 0;
@@ -30,15 +36,13 @@ class PathSimulation {
    private:
     // The position of a simulation in the steps, and its state there.
     struct State {
-        size_t step = 0;
+        Progress<bool> progress{};
         BranchRow row;
         std::vector<Angle> angles{};       // of the phases
         double norm = 0;                // squared norm that the stored vector should have after the steps so far
-        bool check_fired = false;
         std::vector<double> values{};      // of the expectation values so far
         OutcomeWeights weights{};       // at a MEASURE, if they have been calculated
         double probability_of_one = 0;        // there
-        Angle activated{};              // the activation's angle, at a weak measurement
     };
 
    public:
@@ -47,7 +51,7 @@ class PathSimulation {
         double probability_of_one;
         int32_t outcome;  // number of the MEASURE, or kept or discarded
     };
-    static constexpr int32_t kept = -1, discarded = -2;
+    static constexpr int32_t kept = kept_leaf, discarded = discarded_leaf;
 
     // A state from which a simulation can continue, with the stored vector.
     struct Checkpoint {
@@ -77,10 +81,10 @@ class PathSimulation {
     // Whether an outcome check would fire with this outcome of the MEASURE at which `advance` stopped.
     bool would_discard(bool outcome) const {
         BranchRow row = state_.row;
-        return row.take(outcome_of(plan_.steps.steps[state_.step]), outcome);
+        return take_outcome(row, outcome_of(next_step()), outcome);
     }
     // The number of operations that were applied, or whose angles were absorbed, before the next step.
-    size_t operations_made() const { return begin_of_step(state_.step); }
+    size_t operations_made() const { return begin_of_step(state_.progress.step); }
 
     // The outputs that outcomes have flipped.
     const uint64_t* outputs() const { return state_.row.outputs(); }
@@ -104,9 +108,16 @@ class PathSimulation {
     Checkpoint shared_checkpoint() const;
     const SimulationWork& work() const { return work_; }
 
+    // As driver.h calls them.
+    size_t num_steps() const { return plan_.steps.steps.size(); }
+    int32_t make(uint32_t step);
+    void project(uint32_t step, bool outcome);
+
    private:
-    // Executes one step. Returns false at a MEASURE that is not certain, which `take` then finishes.
-    bool make_step(const Stop* known);
+    const SimulationStep& next_step() const { return plan_.steps.steps[state_.progress.step]; }
+    bool is_certain() const { return state_.probability_of_one < certain || state_.probability_of_one > 1 - certain; }
+    bool likely_outcome() const { return state_.probability_of_one > 0.5; }
+    const Operation& next_operation() const { return plan_.operations[next_step().operation]; }
     // The rotation of an operation, by the sum of its angles with their current signs.
     VectorRotation rotation_of(const Operation& operation) const;
     // The same up to the norm of the vector: a cosine of 1 saves a multiplication.
@@ -167,6 +178,7 @@ class PathSimulation {
     std::vector<VectorRotation> rotations_;     // scratch of rotate_group
     std::vector<double, Aligned<double>> rows_;  // scratch of phases_of
     Phases phases_{};
+    const Stop* known_ = nullptr;  // of `advance`
 };
 
 }  // namespace snc

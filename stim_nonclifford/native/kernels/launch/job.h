@@ -1,7 +1,7 @@
 // The arguments of a launch: pointers to device memory and numbers, of eight bytes each.
 #pragma once
 
-#include "kernels/shared/platform.h"
+#include "kernels/shared/driver.h"
 
 namespace snc {
 
@@ -36,7 +36,6 @@ struct Node {
     int32_t outcome;     // number of the MEASURE, or kept_leaf or discarded_leaf
     uint32_t unused;
 };
-constexpr int32_t kept_leaf = -1, discarded_leaf = -2;
 
 // A shot whose outcomes are to be simulated; its decisions from number `depth` on make new nodes below `link`.
 struct Request {

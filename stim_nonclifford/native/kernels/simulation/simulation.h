@@ -1,7 +1,7 @@
 // Simulates the shots whose outcomes are not in the trees. A team simulates one shot after another, and grows the trees.
 #pragma once
 
-#include "kernels/shared/branch_rules.h"
+#include "kernels/shared/driver.h"
 #include "kernels/simulation/coefficient_sections.h"
 #include "kernels/simulation/tree_walk.h"
 
@@ -65,44 +65,49 @@ class Simulation {
             row_[w] = sum;
         });
         if (are_lists) add_signature(*this, signature, plan_.signature_words, true);
-        next_step_ = 0;
+        progress_ = {0, true};
         known_begin_ = known_end_ = 0;
-        check_fired_ = false;
         projection_is_pending_ = false;
         close_ = 0;
     }
 
     // Runs up to the next MEASURE, or to the end. Returns the number of the MEASURE, or the end.
-    SNC_HOST_DEVICE int32_t advance() {
+    SNC_HOST_DEVICE int32_t advance() { return snc::advance(*this, progress_); }
+
+    // As driver.h calls them.
+    SNC_HOST_DEVICE uint32_t num_steps() const { return plan_.num_steps; }
+    SNC_HOST_DEVICE int32_t make(uint32_t number) {
         const Step* steps = plan_.array<Step>(plan_.steps);
-        if (check_fired_) return discarded_leaf;
-        while (next_step_ < plan_.num_steps) {
-            const Step& step = steps[next_step_];
-            move_vector(step);
-            if (projection_is_pending_ && step.projects == 0)
-                weak_project(team_, vector_, steps[next_step_ - 1], *projection_);
-            if (step.kind == StepKind::rotate || step.kind == StepKind::activate) {
-                know_angles(step);
-                const Angle* angles = angles_of(step);
-                if (step.kind == StepKind::activate)
-                    activate(team_, vector_, step, angles[0]);
-                else
-                    rotate(team_, vector_, step, rotations_ + step.first_rotation, angles,
-                           {steps[next_step_ - step.projects], *projection_, steps[next_step_ + step.sums], norm_, overlap_});
-                projection_is_pending_ = false;
-                ++next_step_;
-                continue;
-            }
+        const Step& step = steps[number];
+        move_vector(step);
+        if (projection_is_pending_ && step.projects == 0) weak_project(team_, vector_, steps[number - 1], *projection_);
+        if (step.kind == StepKind::rotate || step.kind == StepKind::activate) {
+            know_angles(step);
+            const Angle* angles = angles_of(step);
+            if (step.kind == StepKind::activate)
+                activate(team_, vector_, step, angles[0]);
+            else
+                rotate(team_, vector_, step, rotations_ + step.first_rotation, angles,
+                       {steps[number - step.projects], *projection_, steps[number + step.sums], norm_, overlap_});
             projection_is_pending_ = false;
-            if (step.is_summed == 0) sum_weights(team_, vector_, step, norm_, overlap_);
-            if (step.kind == StepKind::weak_measure) know_angles(step);
-            weights_ = weights_of(step, factor(step), norm_, overlap_);
-            probability_of_one_ = weights_.one / (weights_.zero + weights_.one);
-            const double uncertainty = probability_of_one_ < 0.5 ? probability_of_one_ : 1 - probability_of_one_;
-            close_ += uncertainty > 0.1 * certain && uncertainty < 10 * certain;
-            return step.outcome;
+            return -1;
         }
-        return kept_leaf;
+        projection_is_pending_ = false;
+        if (step.is_summed == 0) sum_weights(team_, vector_, step, norm_, overlap_);
+        if (step.kind == StepKind::weak_measure) know_angles(step);
+        weights_ = weights_of(step, factor(step), norm_, overlap_);
+        probability_of_one_ = weights_.one / (weights_.zero + weights_.one);
+        const double uncertainty = probability_of_one_ < 0.5 ? probability_of_one_ : 1 - probability_of_one_;
+        close_ += uncertainty > 0.1 * certain && uncertainty < 10 * certain;
+        return step.outcome;
+    }
+    SNC_HOST_DEVICE void project(uint32_t number, bool outcome) {
+        const Step& step = plan_.array<Step>(plan_.steps)[number];
+        const double weight = outcome ? weights_.one : weights_.zero;
+        if (step.kind == StepKind::weak_measure)
+            project_weakly_later(step, outcome, weight);
+        else
+            snc::project(team_, vector_, step, outcome, weight);
     }
 
     SNC_HOST_DEVICE double probability_of_one() const { return probability_of_one_; }
@@ -113,14 +118,8 @@ class Simulation {
 
     // Applies an outcome of the MEASURE at which `advance` stopped.
     SNC_HOST_DEVICE void take(bool outcome) {
-        const Step& step = plan_.array<Step>(plan_.steps)[next_step_];
-        const double weight = outcome ? weights_.one : weights_.zero;
-        if (step.kind == StepKind::weak_measure)
-            project_weakly_later(step, outcome, weight);
-        else
-            project(team_, vector_, step, outcome, weight);
-        check_fired_ = take_outcome(*this, static_cast<uint32_t>(step.outcome), outcome, step.has_checks != 0);
-        ++next_step_;
+        const Step& step = plan_.array<Step>(plan_.steps)[progress_.step];
+        snc::take(*this, *this, progress_, step.outcome, outcome, step.has_checks != 0);
     }
 
     // The outputs that the outcomes flip.
@@ -128,7 +127,7 @@ class Simulation {
     // Counts outcomes that rounding could have turned from certain to uncertain, or back.
     SNC_HOST_DEVICE uint32_t close() const { return close_; }
 
-    // As branch_rules.h calls it.
+    // As driver.h calls it.
     SNC_HOST_DEVICE void flip_image(uint32_t bit, bool) { flip(plan_.signature_images, bit); }
     SNC_HOST_DEVICE void flip_effect(uint32_t outcome, bool) { flip(plan_.outcome_effects, outcome); }
     // Whether a check that is final after an outcome is set.
@@ -218,8 +217,8 @@ class Simulation {
     Coefficient* vector_;
     uint64_t* row_;
     uint8_t* shared_end_;
-    uint32_t next_step_ = 0, known_begin_ = 0, known_end_ = 0, close_ = 0;
-    bool check_fired_ = false;
+    Progress<bool> progress_{};
+    uint32_t known_begin_ = 0, known_end_ = 0, close_ = 0;
     double probability_of_one_ = 0;
     double norm_ = 0, overlap_ = 0;  // from which the weights of the next measurement follow
     Weights weights_{};

@@ -50,25 +50,20 @@ class StepFinder {
                 measure(k);
                 return;
             case Kind::weak_measure:
-                if (!rules_.measures_through) make_phases(width_);
-                if (stays_narrow || !rules_.measures_through) {
+                if (!rules_.measures_through) {
+                    make_phases(width_);
                     add_step(SimulationStep::Kind::weakly_measure, k, k + 1);
                     return;
                 }
                 ++width_;
-                absorb(k);
+                stays_narrow ? activate(k) : absorb(k);
                 measure(k);
                 return;
             case Kind::activate:
                 ++width_;
-                if (operation.x == 0 && !stays_narrow && is_deferred(k)) {
-                    absorb(k);
-                    return;
-                }
+                if (operation.x == 0 && !stays_narrow && is_deferred(k)) return absorb(k);
                 make_phases(width_ - 1);
-                add_step(SimulationStep::Kind::activate, k, k + 1).width_after = width_;
-                stored_ = width_;
-                list_.widest = std::max(list_.widest, stored_);
+                activate(k);
                 return;
             case Kind::rotate:
                 if (operation.x != 0) make_phases(width_);
@@ -82,6 +77,12 @@ class StepFinder {
                 }
                 return;
         }
+    }
+
+    void activate(uint32_t k) {
+        add_step(SimulationStep::Kind::activate, k, k + 1).width_after = width_;
+        stored_ = width_;
+        list_.widest = std::max(list_.widest, stored_);
     }
 
     // Whether a diagonal operation becomes a phase.

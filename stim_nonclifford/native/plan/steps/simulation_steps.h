@@ -58,8 +58,8 @@ struct SimulationStep {
     enum class Kind : uint8_t {
         rotate,           // of the stored vector
         rotate_group,     // several rotations of the stored vector, if it is long
-        activate,         // doubles the stored vector
-        weakly_measure,   // of the stored vector: it keeps its size
+        activate,         // doubles the stored vector; of a weak measurement, `measure` is the next step
+        weakly_measure,   // of the stored vector, which keeps its size, unless engines measure through phases
         apply_phases,     // applies `phases`, and adds coordinates
         measure,          // of the stored vector
         measure_through,  // of the stored vector with the phases of `product`

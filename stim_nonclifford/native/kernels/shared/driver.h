@@ -1,0 +1,64 @@
+// The way of shots through the steps of a simulation, and what a signature and outcomes make of a shot: the signs of its rotations,
+// its outcome checks, and its outputs.
+//
+// All simulations go this way; they differ in how they store coefficients and bits. A Vector has the coefficients of one shot or
+// of a batch of shots, and
+//     num_steps()
+//     make(step)            applies a step. Of a measurement it finds the weights, and returns the number of its outcome; else -1
+//     project(step, ones)   on the outcomes of a measurement, which are 1 in these shots
+// The bits of a shot are a branch row. A Row has
+//     flip_image(bit, shots)        XORs the image of a signature bit into the rows of these shots
+//     flip_effect(outcome, shots)   the same for the effect of an outcome
+//     checks_set(outcome)           the shots in which a check is set that is final with this outcome
+// Shots is a bool for one shot, and a mask for a batch of shots.
+#pragma once
+
+#include "kernels/shared/platform.h"
+
+namespace snc {
+
+// Starts at the row of signature 0.
+template <typename Row, typename Shots>
+SNC_HOST_DEVICE void add_signature(Row& row, const uint64_t* signature, uint32_t words, Shots shots) {
+    for (uint32_t w = 0; w < words; ++w)
+        for (uint64_t bits = signature[w]; bits != 0; bits &= bits - 1) row.flip_image(64 * w + lowest_bit(bits), shots);
+}
+
+// Notes an outcome, which is 1 in these shots. Returns the shots that it discards.
+template <typename Row, typename Shots>
+SNC_HOST_DEVICE Shots take_outcome(Row& row, uint32_t outcome, Shots ones, bool has_checks = true) {
+    if (ones) row.flip_effect(outcome, ones);
+    return has_checks ? row.checks_set(outcome) : Shots{};
+}
+
+// Where shots are on their way: the next step, and the shots that are not discarded.
+template <typename Shots>
+struct Progress {
+    uint32_t step;
+    Shots left;
+};
+
+// The end of a shot, in place of the number of an outcome.
+constexpr int32_t kept_leaf = -1, discarded_leaf = -2;
+
+// Goes on to the next measurement, or to the end. Returns the number of the outcome, or the end.
+template <typename Vector, typename Shots>
+SNC_HOST_DEVICE int32_t advance(Vector& vector, Progress<Shots>& progress) {
+    if (!progress.left) return discarded_leaf;
+    for (; progress.step < vector.num_steps(); ++progress.step) {
+        const int32_t outcome = vector.make(progress.step);
+        if (outcome >= 0) return outcome;
+    }
+    return kept_leaf;
+}
+
+// Takes the outcome of the measurement at which `advance` stopped: 1 in the shots `ones`.
+template <typename Vector, typename Row, typename Shots>
+SNC_HOST_DEVICE void take(Vector& vector, Row& row, Progress<Shots>& progress, int32_t outcome, Shots ones, bool has_checks = true) {
+    vector.project(progress.step, ones);
+    const Shots discarded = take_outcome(row, static_cast<uint32_t>(outcome), ones, has_checks);
+    progress.left = progress.left & (progress.left ^ discarded);
+    ++progress.step;
+}
+
+}  // namespace snc

@@ -93,7 +93,7 @@ class BatchSimulation {
     Blocks vector_, branches_, table_, angles_;
     alignas(64) std::array<double, 2 * batch_shots> sum_{};
     alignas(64) std::array<double, 3 * batch_shots> weights_{};  // and probabilities
-    ShotProgress<uint64_t> progress_{};
+    PathProgress<uint64_t> progress_{};
     uint64_t num_shots_ = 0;
     std::array<std::vector<Decision>, batch_shots> paths_;
     std::vector<uint64_t> outputs_;  // [batch_shots][output_words]

@@ -36,7 +36,7 @@ class PathSimulation {
    private:
     // The position of a simulation in the steps, and its state there.
     struct State {
-        ShotProgress<bool> progress{};
+        PathProgress<bool> progress{};
         BranchRow row;
         std::vector<Angle> angles{};       // of the phases
         double norm = 0;                // squared norm that the stored vector should have after the steps so far

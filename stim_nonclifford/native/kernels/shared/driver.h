@@ -33,7 +33,7 @@ SNC_HOST_DEVICE Shots take_outcome(Row& row, uint32_t outcome, Shots ones, bool 
 
 // Where shots are on their way: the next step, and the shots that are not discarded.
 template <typename Shots>
-struct ShotProgress {
+struct PathProgress {
     uint32_t step;
     Shots left;
 };
@@ -43,7 +43,7 @@ constexpr int32_t kept_leaf = -1, discarded_leaf = -2;
 
 // Goes on to the next measurement, or to the end. Returns the number of the outcome, or the end.
 template <typename Vector, typename Shots>
-SNC_HOST_DEVICE int32_t advance(Vector& vector, ShotProgress<Shots>& progress) {
+SNC_HOST_DEVICE int32_t advance(Vector& vector, PathProgress<Shots>& progress) {
     if (!progress.left) return discarded_leaf;
     for (; progress.step < vector.num_steps(); ++progress.step) {
         const int32_t outcome = vector.make(progress.step);
@@ -54,7 +54,7 @@ SNC_HOST_DEVICE int32_t advance(Vector& vector, ShotProgress<Shots>& progress) {
 
 // Takes the outcome of the measurement at which `advance` stopped: 1 in the shots `ones`.
 template <typename Vector, typename Row, typename Shots>
-SNC_HOST_DEVICE void take(Vector& vector, Row& row, ShotProgress<Shots>& progress, int32_t outcome, Shots ones, bool has_checks = true) {
+SNC_HOST_DEVICE void take(Vector& vector, Row& row, PathProgress<Shots>& progress, int32_t outcome, Shots ones, bool has_checks = true) {
     vector.project(progress.step, ones);
     const Shots discarded = take_outcome(row, static_cast<uint32_t>(outcome), ones, has_checks);
     progress.left = progress.left & (progress.left ^ discarded);

@@ -217,7 +217,7 @@ class Simulation {
     Coefficient* vector_;
     uint64_t* row_;
     uint8_t* shared_end_;
-    ShotProgress<bool> progress_{};
+    PathProgress<bool> progress_{};
     uint32_t known_begin_ = 0, known_end_ = 0, close_ = 0;
     double probability_of_one_ = 0;
     double norm_ = 0, overlap_ = 0;  // from which the weights of the next measurement follow

@@ -223,6 +223,7 @@ CASES: dict[str, Case] = {
             "ratios": np.ones(SIZE),
             "num_circuits": 1,
             "kept_only": False,
+            "closed_cell": 0,
         },
         {
             "left": [*WRONG_WEIGHTS, 0],

@@ -45,11 +45,9 @@ PathSimulation::PathSimulation(const Plan& plan, const Kernels& kernels, std::fu
         for_each_sign(plan.operations[k], [&](size_t sign) { first_with[sign] = static_cast<uint32_t>(k); });
     for (uint32_t outcome = 0; outcome < plan.num_outcomes; ++outcome)
         if (plan.final_checks.has_ones(outcome)) checking.push_back(outcome);
-    // A weak measurement has two steps, of which the first one activates.
-    const auto has_outcome = [&](const SimulationStep& step) { return step.kind != SimulationStep::Kind::activate && measures(step); };
     for (size_t k = 0; k < plan.steps.steps.size(); ++k) {
-        outcomes_before.push_back(k == 0 ? 0 : outcomes_before.back() + has_outcome(plan.steps.steps[k - 1]));
-        if (has_outcome(plan.steps.steps[k]))
+        outcomes_before.push_back(k == 0 ? 0 : outcomes_before.back() + measures(plan.steps.steps[k - 1]));
+        if (measures(plan.steps.steps[k]))
             operations_up_to[outcome_of(plan.steps.steps[k])] = begin_of_step(k + 1);
     }
     outcomes_before.push_back(static_cast<int32_t>(plan.num_outcomes));

@@ -133,8 +133,10 @@ class PathSimulation {
     uint32_t outcome_of(const SimulationStep& measurement) const {
         return static_cast<uint32_t>(plan_.operations[measurement.operation].outcome);
     }
-    // Whether a step has an outcome.
-    bool measures(const SimulationStep& step) const { return !step.is_pass() && plan_.operations[step.operation].measures(); }
+    // Whether a step has an outcome. A weak measurement has two steps, of which the first one activates.
+    bool measures(const SimulationStep& step) const {
+        return !step.is_pass() && step.kind != SimulationStep::Kind::activate && plan_.operations[step.operation].measures();
+    }
     // The number of operations that were applied or absorbed before a step.
     size_t begin_of_step(size_t step) const;
     // The bytes of a checkpoint with a vector of this many numbers.

@@ -9,9 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._native import kept_branches
-from ...base.errors import ResourceLimitError
 from ..plan import SamplingPlan, plain_attributes
-from .reference import MAX_AVERAGED_COINS
+from .reference import averaged_coins
 
 __all__ = ["fates_of_rows"]
 
@@ -49,13 +48,8 @@ def fates_of_rows(plan: SamplingPlan, rows: Bits) -> tuple[Floats, Floats, Float
         >>> wrong.round(6)  # sin(pi/8)^2
         array([0.146447])
     """
-    num_coins = len(plan.coins)
-    if num_coins > MAX_AVERAGED_COINS:
-        raise ResourceLimitError(
-            f"The exact probabilities need an average over 2^{num_coins} outcomes of coins; the limit is"
-            f" 2^{MAX_AVERAGED_COINS}. Postselecting fewer detectors may need fewer coins."
-        )
-    coins = plan.coins.dense(plan.num_row_bits)
+    coins = averaged_coins(plan)
+    num_coins = len(coins)
     constant = np.zeros(plan.num_row_bits, dtype=np.bool_)
     constant[plan.constant] = True
     found = np.zeros((2, len(rows)))

@@ -16,7 +16,8 @@ struct EventFreeShots {
     bool are_kept;    // if not listed: they count as kept, and are discarded otherwise
 };
 
-// Without coins and without leakage that may happen to every shot, all shots without events have the constant row. Often nothing has to be done for them but to count them.
+// Unless there are coins, or leakage that may happen to every shot, all shots without events have the constant row. Often nothing
+// has to be done for them but to count them.
 template <typename Tables>
 SNC_HOST_DEVICE EventFreeShots event_free_shots(const Job& job, const PlanImage& plan, const Tables& tables) {
     const auto& layout = tables.layout;

@@ -6,10 +6,10 @@ has what errors flip, ``coefficients`` the coefficient vector, and ``shots`` dra
 
 from .noise import acting_mechanisms
 from .shots import (
-    MAX_AVERAGED_COINS,
     Branch,
     ReferenceEngine,
     Shot,
+    averaged_coins,
     fate_of_row,
     likely_outputs,
     outcome_law,
@@ -17,11 +17,11 @@ from .shots import (
 )
 
 __all__ = [
-    "MAX_AVERAGED_COINS",
     "Branch",
     "ReferenceEngine",
     "Shot",
     "acting_mechanisms",
+    "averaged_coins",
     "fate_of_row",
     "likely_outputs",
     "outcome_law",

@@ -32,17 +32,17 @@ from .coefficients import IndexPauli
 from .noise import Bits, noise_of_shots
 
 __all__ = [
-    "MAX_AVERAGED_COINS",
     "Branch",
     "ReferenceEngine",
     "Shot",
+    "averaged_coins",
     "fate_of_row",
     "likely_outputs",
     "outcome_law",
     "sample_shots",
 ]
 
-MAX_AVERAGED_COINS = 16
+_MAX_AVERAGED_COINS = 16
 
 _TIE = TIE
 """Closer probabilities are equal, but for rounding."""
@@ -237,6 +237,32 @@ def likely_outputs(plan: SamplingPlan) -> Bits:
     return row[plan.num_signs + plan.num_outcome_checks :]
 
 
+def averaged_coins(plan: SamplingPlan) -> Bits:
+    r"""What each coin flips, for an average over all of them.
+
+    Args:
+        plan: The plan.
+
+    Returns:
+        bool, shape (num_coins, num_row_bits).
+
+    Raises:
+        ResourceLimitError: The plan has more than 16 coins.
+
+    Examples:
+        >>> import stim_nonclifford as snc
+        >>> averaged_coins(snc.Circuit("RX 0\nMZ 0").compile().record_plan()).astype(int)
+        array([[1]])
+    """
+    num_coins = len(plan.coins)
+    if num_coins > _MAX_AVERAGED_COINS:
+        raise ResourceLimitError(
+            f"The exact probabilities need an average over 2^{num_coins} outcomes of coins; the limit is"
+            f" 2^{_MAX_AVERAGED_COINS}. Postselecting fewer detectors may need fewer coins."
+        )
+    return plan.coins.dense(plan.num_row_bits)
+
+
 def fate_of_row(plan: SamplingPlan, row: Bits) -> tuple[float, dict[int, float]]:
     r"""The exact probabilities of the results of a shot whose faults are given.
 
@@ -262,20 +288,14 @@ def fate_of_row(plan: SamplingPlan, row: Bits) -> tuple[float, dict[int, float]]
         >>> round(kept[1], 6)  # sin(pi/8)^2
         0.146447
     """
-    num_coins = len(plan.coins)
-    if num_coins > MAX_AVERAGED_COINS:
-        raise ResourceLimitError(
-            f"The exact probabilities need an average over 2^{num_coins} outcomes of coins; the limit is"
-            f" 2^{MAX_AVERAGED_COINS}. Postselecting fewer detectors may need fewer coins."
-        )
-    coins = plan.coins.dense(plan.num_row_bits)
+    coins = averaged_coins(plan)
     row = row.copy()
     row[plan.constant] ^= True
     discarded = 0.0
     kept: dict[int, float] = {}
-    for heads in itertools.product((False, True), repeat=num_coins):
+    for heads in itertools.product((False, True), repeat=len(coins)):
         tossed = row ^ np.logical_xor.reduce(coins[list(heads)], axis=0)
-        weight = 0.5**num_coins
+        weight = 0.5 ** len(coins)
         for branch in _branches_of_row(plan, tossed):
             if branch.discarded:
                 discarded += weight * branch.probability

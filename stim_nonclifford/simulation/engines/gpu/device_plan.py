@@ -16,8 +16,8 @@ _RESERVED_SHARED = 1024
 """Bytes of shared memory that are left for the CUDA compiler and driver."""
 
 _LEAST_SHARE = 5 / 8
-"""Tables are in shared memory if as large a share of the teams of the noise kernel has room there. On an H100, five teams
-that read them there are as fast as eight that read them from the GPU's memory."""
+"""Tables are in shared memory if as large a share of the teams of the noise kernel has room there. On an
+H100, five teams that read them there are as fast as eight that read them from the GPU's memory."""
 
 _EVENT_BYTES, _SHARED_TABLE_EVENT_BYTES = 4, 2
 """Bytes of the number of a mechanism: fewer if the tables are in shared memory."""

@@ -32,8 +32,8 @@ _FIRST_SETS = 2e4
 """About how many sets the first sample of a weight should find."""
 
 _FIRST_HALVES = 200_000
-_FIRST_COMPOSED = 1 << 15
-"""Halves of each kind for the first composed sets: they cost little."""
+_FIRST_COMPOSED = 1 << 18
+"""Draws for the first composed sets: they cost little."""
 _FEWEST_HALVES = 1000
 
 _FIRST_DRAW_COST = 0.2
@@ -196,7 +196,7 @@ class Estimator:
                 most = min(_FIRST_HALVES, known.limits.join_draws)
                 halves = int(min(math.sqrt(_FIRST_SETS * stratum.scale / passing), most))
                 known.join(stratum, max(_FEWEST_HALVES, halves))
-            if stratum.composition is not None:
+            if stratum.composed is not None:
                 known.compose(stratum, _FIRST_COMPOSED)
             known.strata.append(stratum)
             self._foresee_passing()
@@ -325,7 +325,7 @@ class Estimator:
         known = self._known
         if not known.may_list or stratum.has_list or stratum.cost < _COST_OF_PILOT:
             return None
-        if stratum.composition is not None:
+        if stratum.composed is not None:
             return None  # what makes most of the variance is composed
         best: _ListPlan | None = None
         most = _WORTH_A_LIST * self._cost_of_enough(stratum, units, 0.0)[0]
@@ -376,12 +376,12 @@ class Estimator:
 
     def _compositions(self, stratum: SampledWeight) -> Iterator[tuple[float, _Error, Callable[[], object]]]:
         """The same of composed sets."""
-        if stratum.composition is None:
+        if stratum.composed is None:
             return
         for growth in _GROWTHS:
-            draws = int(growth * stratum.composed_draws)
-            if draws <= self._known.limits.join_draws:
-                cost = stratum.cost_of_composed * draws
+            draws = int(growth * stratum.composed.draws)
+            if draws <= self._known.limits.composed_draws and stratum.finds <= self._known.limits.stored_sets:
+                cost = stratum.composed.cost_of_draw * draws
                 error = methodcaller("with_composed", growth)
                 yield cost, error, partial(self._known.compose, stratum, draws)
 

@@ -17,7 +17,7 @@ from ....simulation.plan import SamplingPlan
 from ..interval import interval_of_weighted_sum
 from ..wrong_tool import refuse
 from . import costs
-from .halves import CELL, Composition, halves_of
+from .halves import Composition, halves_of
 from .laws import Floats, KeyValues
 from .limits import Limits
 from .mechanisms import MAX_WEIGHT, Mechanisms, study_of
@@ -286,11 +286,20 @@ class Exploration:
         return SampledWeight(self.odds, most, sizes, half_masses, partners, expected, composition)
 
     def compose(self, stratum: SampledWeight, draws: int) -> None:
-        """Adds a sample of composed sets, of so many halves of each kind."""
-        self._report(f"weight {stratum.weight}: {draws:.3g} x {CELL} unions of sets that pass")
-        while not (found := self._joined(stratum, draws, CELL))["is_complete"]:
-            draws = max(CELL, draws // 8)
-        cost = costs.of_composed(draws, found["sets"], found["candidates"])
+        """Adds a sample of composed sets, from as many combinations as would be so many of the same mass."""
+        max_keys, cost = int(self.limits.exact_keys), 0.0
+        while True:
+            self._report(f"weight {stratum.weight}: {draws:.3g} unions of sets that pass")
+            evaluated = self.study.evaluated[0]
+            self._round += 1
+            found = self.study.compose(
+                *halves_of(stratum.weight), draws, self.seed, self._round, max_keys, self.limits.kept_only
+            )
+            laws = self.study.evaluated[0] - evaluated
+            cost += costs.of_composed(found["combinations"] if found["is_complete"] else draws, laws)
+            if found["is_complete"]:
+                break
+            draws = max(1, draws // 8)
         self._spend(stratum, cost)
         self._evaluate()
         stratum.add_composed(draws, found, self.values.kept, cost)
@@ -318,7 +327,7 @@ class Exploration:
         self._evaluate()
         stratum.add_join(halves, found, self.values.kept)
 
-    def _joined(self, stratum: SampledWeight, halves: int, closed_cell: int = 0) -> dict[str, Any]:
+    def _joined(self, stratum: SampledWeight, halves: int) -> dict[str, Any]:
         ratios = self.odds / self.odds[0]
         self._round += 1
         return self.study.join(
@@ -330,7 +339,6 @@ class Exploration:
             ratios.ravel(),
             len(ratios),
             self.limits.kept_only,
-            closed_cell,
         )
 
     def list_keys(self, stratum: SampledWeight, number: int) -> None:

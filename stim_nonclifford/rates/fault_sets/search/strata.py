@@ -14,8 +14,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ..interval import interval_of_weighted_sum
-from .laws import Floats, KeyValues
+from ..interval import upper_limit_of_weighted_sum
+from .laws import Floats, KeyValues, sum_of_products
 
 __all__ = [
     "MISSED_COUNTS",
@@ -25,7 +25,6 @@ __all__ = [
     "Stratum",
     "Sums",
     "next_passing",
-    "sum_of_products",
 ]
 
 MISSED_COUNTS = 1.5
@@ -214,7 +213,7 @@ class CircuitTotals:
         probability of one standard deviation knows of it.
         """
         sampled = self.wrong - self.exact_wrong
-        _, high = interval_of_weighted_sum(sampled, self.variance, self.largest, _ONE_SIGMA)
+        high = upper_limit_of_weighted_sum(sampled, self.variance, self.largest, _ONE_SIGMA)
         return max(math.sqrt(self.variance + missed * self.largest**2), high - sampled)
 
 
@@ -282,7 +281,7 @@ class Outlook:
         return own + MISSED_COUNTS * missed**2 + self._of_composed(1.0)
 
     def with_composed(self, growth: float) -> float:
-        """The same with so many times as many further composed sets as there are."""
+        """The same with so many times as many further draws of composed sets as there are."""
         return self.error - self._of_composed(1.0) + self._of_composed(1 + growth)
 
     def _of_composed(self, growth: float) -> float:
@@ -308,11 +307,6 @@ class Outlook:
         by_joins = joined / (density - drawn_density) if joined and density > drawn_density else math.inf
         together = max(self.drawn_event if drawn_density else 0.0, joined) / density
         return min(together, by_draws, by_joins, self.most)
-
-
-def sum_of_products(a: Floats, b: Floats) -> float:
-    """A sum of products. Those of BLAS depend, in the last digit, on the number of its threads."""
-    return float((a * b).sum())
 
 
 def next_passing(strata: Sequence[Stratum], masses: Floats) -> float:

@@ -96,9 +96,9 @@ def gamma_quantile(shape: float, probability: float) -> float:
 def _by_series(shape: float, probability: float) -> float:
     """Newton's method for ln P as a function of ln x.
 
-    P(a, x) = x^a exp(-x) / Gamma(a + 1) * S with S = 1 + x / (a + 1) + x^2 / ((a + 1) (a + 2)) + ..., and the
-    derivative is a / S. The function is concave, and the beginning is below the solution: x^a / Gamma(a + 1) is
-    above P. So all steps stay below.
+    P(a, x) = x^a exp(-x) / Gamma(a + 1) * S with S = 1 + x / (a + 1) + x^2 / ((a + 1) (a + 2)) + ..., and
+    the derivative is a / S. The function is concave, and the beginning is below the solution, as
+    x^a / Gamma(a + 1) is above P. So all steps stay below.
     """
     of_one = math.lgamma(shape + 1)
     log_x = (math.log(probability) + of_one) / shape
@@ -115,9 +115,9 @@ def _by_series(shape: float, probability: float) -> float:
 def _by_integral(shape: float, probability: float) -> float:
     """Newton's method for P, from the mean on.
 
-    With x = a (1 + m), P(a, x) is sqrt(a / 2 pi) / G times the integral of exp(-a (s - ln(1 + s))) / (1 + s) over
-    s < m, with G = exp(1 / 12 a - 1 / 360 a^3 + 1 / 1260 a^5) (Stirling). It is convex below the mode, and concave
-    above.
+    With x = a (1 + m), P(a, x) is sqrt(a / 2 pi) / G times the integral over s < m of
+    exp(-a (s - ln(1 + s))) / (1 + s), with G = exp(1 / 12 a - 1 / 360 a^3 + 1 / 1260 a^5) (Stirling). It is
+    convex below the mode, and concave above.
     """
     sigma = 1 / math.sqrt(shape)
     stirling = 1 / (12 * shape) - 1 / (360 * shape**3) + 1 / (1260 * shape**5)

@@ -139,8 +139,8 @@ def _of_two(kept: MemberSums, wrong: MemberSums) -> MemberSums:
 def _sets_of(stratum: SampledWeight, circuit: int, factor: float, values: Floats) -> list[SampledSets]:
     """The sets that are listed, and those that were found by chance; last the composed ones, if any.
 
-    The errors of the latter are those of as many independent draws: that is more than they have where all unions
-    of two keys were looked at.
+    The errors of these are those of as many independent draws: more than they have where all combinations of
+    two keys were looked at.
     """
     probabilities = factor * stratum.set_weights(circuit)[:, None] * values[stratum.keys]
     found = []

@@ -115,6 +115,7 @@ class Exploration:
         self._round = 0
         self._listed: dict[int, float] = {}
         self._known_sums: dict[tuple[int, int, float], tuple[int, Sums]] = {}
+        self._known_totals: dict[int, tuple[list[int], CircuitTotals]] = {}
 
     @property
     def seconds(self) -> float:
@@ -208,6 +209,7 @@ class Exploration:
 
     def _tighten_bounds(self) -> None:
         """Bounds anew, as those of larger sets follow from what is known of smaller ones."""
+        self._known_totals.clear()
         self.__dict__.pop("bounds", None)
         for stratum in self.strata:
             if isinstance(stratum, SampledWeight):
@@ -402,6 +404,12 @@ class Exploration:
 
     def totals(self, circuit: int = 0) -> CircuitTotals:
         """What is known of a circuit so far."""
+        state = [stratum.rounds for stratum in self.strata]
+        if self._known_totals.get(circuit, (None, None))[0] != state:
+            self._known_totals[circuit] = state, self._totals_of(circuit)
+        return self._known_totals[circuit][1]
+
+    def _totals_of(self, circuit: int) -> CircuitTotals:
         factor = float(self._factors[circuit])
         rate = self._rate_that_matters(circuit)
         sums = [self._sums(stratum, circuit, rate) for stratum in self.strata]

@@ -267,7 +267,9 @@ class ComposedSets:
         return self._variance(wrong - rate * kept), min(event * largest, most)
 
     def _variance(self, values: Floats) -> float:
-        return sum((each.draws / self.draws) ** 2 * each.variance(values[each.part]) for each in self._samples)
+        return sum(
+            (each.draws / self.draws) ** 2 * each.variance(values[each.part]) for each in self._samples
+        )
 
 
 def ratios_of(odds: Floats, members: npt.NDArray[np.uint32]) -> Floats:

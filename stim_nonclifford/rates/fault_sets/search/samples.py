@@ -111,6 +111,7 @@ class SampledWeight:
         self.composed = ComposedSets(composition, odds) if composition is not None else None
         self.rounds = 0
         self._outlooks: dict[tuple[int, float], Outlook] = {}
+        self._passing: dict[int, float] = {}
         self._heavy: tuple[npt.NDArray[np.uint32], Floats] | None = None
         self.cost = 0.0
         self._listed_keys: Keys = np.zeros(0, dtype=np.uint32)
@@ -124,6 +125,7 @@ class SampledWeight:
     def _begin_round(self) -> None:
         self.rounds += 1
         self._outlooks.clear()
+        self._passing.clear()
         self._heavy = None
 
     def begin_anew(self, members: npt.NDArray[np.uint32], keys: Keys) -> None:
@@ -311,8 +313,10 @@ class SampledWeight:
 
     def passing(self, circuit: int) -> float:
         """The sum of the odds of all sets that pass the checks."""
-        found = sum(each.count * float(each.passing[circuit]) for each in self._rounds)
-        return found / self.density
+        if circuit not in self._passing:
+            found = sum(each.count * float(each.passing[circuit]) for each in self._rounds)
+            self._passing[circuit] = found / self.density
+        return self._passing[circuit]
 
     def sums(self, circuit: int, values: KeyValues, rate: float) -> Sums:
         """See ``Stratum``."""

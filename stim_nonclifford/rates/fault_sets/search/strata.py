@@ -261,7 +261,7 @@ class Outlook:
     @property
     def error(self) -> float:
         """The square of the standard error, in which what was missed counts more."""
-        return self.variance / self.density**2 + MISSED_COUNTS * self.missed**2 + self._of_composed(1.0)
+        return self.variance / self.density**2 + MISSED_COUNTS * self.missed**2 + self.error_of_composed
 
     def with_draws(self, density: float) -> float:
         """The same with draws of so much more density."""
@@ -269,7 +269,7 @@ class Outlook:
         total = self.density + density
         missed = self._missed(total, self.drawn_density + density)
         own = (self.variance + self.own * density) / total**2
-        return own + MISSED_COUNTS * missed**2 + self._of_composed(1.0)
+        return own + MISSED_COUNTS * missed**2 + self.error_of_composed
 
     def with_joins(self, halves: int, times: int) -> float:
         """The same with so many more joins of so many halves."""
@@ -278,15 +278,22 @@ class Outlook:
         total = self.density + times * count * density
         missed = self._missed(total, self.drawn_density)
         own = (self.variance + more) / total**2
-        return own + MISSED_COUNTS * missed**2 + self._of_composed(1.0)
+        return own + MISSED_COUNTS * missed**2 + self.error_of_composed
 
     def with_composed(self, growth: float) -> float:
         """The same with so many times as many further draws of composed sets as there are."""
-        return self.error - self._of_composed(1.0) + self._of_composed(1 + growth)
+        return self.more_composed(growth).error
 
-    def _of_composed(self, growth: float) -> float:
+    def more_composed(self, growth: float) -> Outlook:
+        """What is known then."""
         variance, missed = self.composed
-        return variance / growth + MISSED_COUNTS * (missed / growth) ** 2
+        return replace(self, composed=(variance / (1 + growth), missed / (1 + growth)))
+
+    @property
+    def error_of_composed(self) -> float:
+        """The part of the square of the error that composed sets have."""
+        variance, missed = self.composed
+        return variance + MISSED_COUNTS * missed**2
 
     def anew(self, share: float) -> Outlook:
         """Of the sets that are left when those with a share of the variance are listed: none is drawn yet."""

@@ -410,25 +410,13 @@ class Exploration:
         return self._known_totals[circuit][1]
 
     def _totals_of(self, circuit: int) -> CircuitTotals:
-        factor = float(self._factors[circuit])
-        rate = self._rate_that_matters(circuit)
-        sums = [self._sums(stratum, circuit, rate) for stratum in self.strata]
-        kept = math.fsum(each.kept for each in sums)
-        wrong = math.fsum(each.wrong for each in sums)
-        masses = [float(self.masses[circuit, stratum.weight]) for stratum in self.strata]
-        nothing = float(self._nothing[circuit])
-        return CircuitTotals(
-            kept=factor * kept,
-            wrong=factor * wrong,
-            exact_wrong=factor * math.fsum(each.listed for each in sums),
-            variance=factor**2 * math.fsum(each.variance for each in sums),
-            largest=factor * math.hypot(*(each.largest for each in sums)),
-            rest=self.rest(circuit, len(self.strata)) * factor / nothing,
-            rest_passing=self.rest_passing(circuit, len(self.strata)) * factor / nothing,
-            by_weight=tuple(
-                (stratum.weight, stratum, nothing * mass, each.scaled(factor))
-                for stratum, mass, each in zip(self.strata, masses, sums, strict=True)
-            ),
+        rate, first = self._rate_that_matters(circuit), len(self.strata)
+        return CircuitTotals.of(
+            self.strata,
+            [self._sums(stratum, circuit, rate) for stratum in self.strata],
+            self.masses[circuit],
+            (self.factor(circuit), self.probability_of_nothing(circuit)),
+            (self.rest(circuit, first), self.rest_passing(circuit, first)),
         )
 
     def interval_of_wrong(

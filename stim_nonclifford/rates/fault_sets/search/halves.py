@@ -9,9 +9,9 @@ are, and most of those that matter most: two mechanisms that flip no check toget
 others do. Such sets are found without a search. All sets of two and of three mechanisms that pass are listed,
 and any two of them make a set that passes, unless they overlap.
 
-So composed sets are sampled apart. The key of a union is the XOR of the keys of its halves, and far fewer keys
-than sets pass. So what is looked at are combinations of two keys: the heavy ones all, the others in proportion
-to their mass. Of the sets of a combination, some are drawn. A set is found as often as it has splits into such
+So composed sets are sampled apart. The key of a union is the XOR of the keys of its halves, and there are far
+fewer keys than sets. Combinations of two keys are looked at: the heavy ones all, the others in proportion to
+their mass. Of the sets of a combination, some are drawn. A set is found as often as it has splits into such
 halves, and counts the less for it; halves that overlap make none. Sets that are not composed come from the
 other samples.
 """
@@ -161,8 +161,8 @@ class _Finds:
         part: Where its sets are among those of all samples.
         counts: What each find counts, float64, shape (sets,).
         of_combination: The combination of each find, shape (sets,).
-        unions: For each combination how many unions were drawn, some of which are no sets; 1 if the combination
-            was drawn itself.
+        unions: For each combination how many unions were drawn, some of which are no sets; 1 if the
+            combination was drawn itself.
     """
 
     draws: int
@@ -245,7 +245,7 @@ class ComposedSets:
         return weights
 
     def error(self, circuit: int, values: KeyValues, rate: float, most: float) -> tuple[float, float]:
-        """The variance of the sum of ``wrong`` - rate x ``kept``, and what a draw that was missed may have added.
+        """The variance of the sum of ``wrong`` - rate x ``kept``, and what a missed draw may have added.
 
         Args:
             circuit: The number of the circuit.
@@ -267,9 +267,9 @@ class ComposedSets:
         return self._variance(wrong - rate * kept), min(event * largest, most)
 
     def _variance(self, values: Floats) -> float:
-        return sum(
-            (each.draws / self.draws) ** 2 * each.variance(values[each.part]) for each in self._samples
-        )
+        parts = [each.draws / self.draws for each in self._samples]
+        variances = [each.variance(values[each.part]) for each in self._samples]
+        return sum(part**2 * variance for part, variance in zip(parts, variances, strict=True))
 
 
 def ratios_of(odds: Floats, members: npt.NDArray[np.uint32]) -> Floats:

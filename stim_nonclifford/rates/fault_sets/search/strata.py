@@ -191,6 +191,38 @@ class CircuitTotals:
     rest_passing: float
     by_weight: tuple[tuple[int, Stratum, float, Sums], ...]
 
+    @staticmethod
+    def of(
+        strata: Sequence[Stratum],
+        sums: Sequence[Sums],
+        masses: Floats,
+        factors: tuple[float, float],
+        rests: tuple[float, float],
+    ) -> CircuitTotals:
+        """Adds up the weights from 0 on.
+
+        Args:
+            strata: The weights.
+            sums: Their sums.
+            masses: For each weight the sum of the odds of all sets.
+            factors: Probability that no mechanism acts and the removed coins pass, and without the coins.
+            rests: Probability of all larger sets, and an upper bound for those that pass; without the coins.
+        """
+        factor, nothing = factors
+        return CircuitTotals(
+            kept=factor * math.fsum(each.kept for each in sums),
+            wrong=factor * math.fsum(each.wrong for each in sums),
+            exact_wrong=factor * math.fsum(each.listed for each in sums),
+            variance=factor**2 * math.fsum(each.variance for each in sums),
+            largest=factor * math.hypot(*(each.largest for each in sums)),
+            rest=rests[0] * factor / nothing,
+            rest_passing=rests[1] * factor / nothing,
+            by_weight=tuple(
+                (stratum.weight, stratum, nothing * float(masses[stratum.weight]), each.scaled(factor))
+                for stratum, each in zip(strata, sums, strict=True)
+            ),
+        )
+
     @property
     def rate(self) -> float:
         """P(wrong | kept)."""

@@ -183,6 +183,7 @@ def test_more_finds_leave_no_more_missed() -> None:
     """A drawn set may be wrong for certain, where a half that joins missed would add less."""
     known = explored(3, Limits(), 4)
     stratum = known.sample_of(4)
+    stratum.composed = None
     known.join(stratum, 40_000)
     (joined,) = known.outlooks(stratum)
     for draws in (1, 100, 10_000):

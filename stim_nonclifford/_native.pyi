@@ -244,7 +244,9 @@ class FaultSetStudy:
         ratios: npt.NDArray[np.float64],
         num_circuits: int,
         kept_only: bool,
-        closed_cell: int = ...,
+    ) -> dict[str, Any]: ...
+    def compose(
+        self, left: int, right: int, draws: float, seed: int, round: int, max_keys: int, kept_only: bool
     ) -> dict[str, Any]: ...
     def number_keys(
         self, members: npt.NDArray[np.uint32], weight: int, kept_only: bool = False

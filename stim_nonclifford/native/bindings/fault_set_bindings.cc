@@ -34,6 +34,8 @@ using snc::require;
 constexpr uint64_t end_of_rounds = uint64_t{1} << 24;
 // Room for factors in limits.
 constexpr uint64_t most_draws = uint64_t{1} << 48;
+// Combinations of keys, each with as many unions.
+constexpr double most_compositions = 0x1p31;
 
 // Whether rows of key words have signature bits and outputs of the plan only.
 bool are_keys(const std::vector<uint64_t>& keys, const snc::RowLayout& layout) {
@@ -132,9 +134,8 @@ nb::dict draw(FaultSetStudy& study, uint32_t weight, double spacing, uint64_t se
 }
 
 nb::dict join(FaultSetStudy& study, uint32_t left, uint32_t right, uint32_t draws, uint64_t seed, uint64_t round,
-              uint64_t max_sets, const Input<double>& ratios, size_t num_circuits, bool kept_only, uint32_t closed_cell) {
+              uint64_t max_sets, const Input<double>& ratios, size_t num_circuits, bool kept_only) {
     const std::vector<double> of_mechanisms = to_vector(ratios);
-    require(closed_cell == 0 || std::max(left, right) <= 3, "With closed_cell, left and right must be at most 3.");
     for (const uint32_t weight : {left, right}) {
         check_weight(study, weight, 1);
         require(study.sampler().total(weight) > 0, "There is no set of ", weight, " mechanisms to draw.");
@@ -143,11 +144,25 @@ nb::dict join(FaultSetStudy& study, uint32_t left, uint32_t right, uint32_t draw
     require(round < end_of_rounds, "round must be below 2^24.");
     check_circuits(study, of_mechanisms, num_circuits, "ratios");
     auto found = without_gil([&] {
-        return study.join(left, right, draws, seed, round, max_sets, of_mechanisms, num_circuits, storage_of(kept_only), closed_cell);
+        return study.join(left, right, draws, seed, round, max_sets, of_mechanisms, num_circuits, storage_of(kept_only));
     });
     return dict_of("is_complete", found.is_complete, "sets", found.sets, "candidates", found.candidates, "most_of_draw",
                    found.most_of_draw, "members", std::move(found.members), "left", std::move(found.left), "right",
                    std::move(found.right), "keys", std::move(found.keys), "left_out", std::move(found.left_out));
+}
+
+nb::dict compose(FaultSetStudy& study, uint32_t left, uint32_t right, double draws, uint64_t seed, uint64_t round, uint64_t max_keys,
+                 bool kept_only) {
+    for (const uint32_t weight : {left, right}) require(weight >= 1 && weight <= 3, "left and right must be from 1 to 3, but one is ", weight, ".");
+    check_weight(study, left + right, 1);
+    require(study.table().first_check(study.table().target()) == snc::FaultSetTable::none, "Sets that pass must flip no check.");
+    require(draws >= 1 && draws <= most_compositions, "draws must be from 1 to 2^31.");
+    require(round < end_of_rounds, "round must be below 2^24.");
+    auto found = without_gil([&] { return study.compose(left, right, draws, seed, round, max_keys, storage_of(kept_only)); });
+    return dict_of("is_complete", found.is_complete, "spacing", found.spacing, "combinations", found.combinations, "candidates",
+                   found.candidates, "num_keys", found.num_keys, "members", std::move(found.members), "keys", std::move(found.keys),
+                   "counts", std::move(found.counts), "of_combination", std::move(found.of_combination), "unions",
+                   std::move(found.unions));
 }
 
 nb::object number_keys(FaultSetStudy& study, const Input<uint32_t>& members, uint32_t weight, bool kept_only) {
@@ -254,7 +269,9 @@ void bind_fault_sets(nb::module_& m) {
              "A Poisson process of draws from all sets of a weight.")
         .def("join", &join, nb::arg("left"), nb::arg("right"), nb::arg("draws"), nb::arg("seed"),
              nb::arg("round"), nb::arg("max_sets"), nb::arg("ratios"), nb::arg("num_circuits"), nb::arg("kept_only"),
-             nb::arg("closed_cell") = 0, "Sets of left + right mechanisms, out of as many draws of each part.")
+             "Sets of left + right mechanisms, out of as many draws of each part.")
+        .def("compose", &compose, nb::arg("left"), nb::arg("right"), nb::arg("draws"), nb::arg("seed"), nb::arg("round"),
+             nb::arg("max_keys"), nb::arg("kept_only"), "Sets that are unions of two smaller ones that pass.")
         .def("number_keys", &number_keys, nb::arg("members"), nb::arg("weight"), nb::arg("kept_only") = false,
              "The numbers of the keys of sets, 2^32 - 1 for those that are not stored.")
         .def("evaluate", &evaluate_study, "The laws of the keys that are new since the last call.")

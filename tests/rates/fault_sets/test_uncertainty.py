@@ -5,12 +5,14 @@ from __future__ import annotations
 import dataclasses
 import math
 
+import numpy as np
 import pytest
+from scipy.special import gammainc, gammaincinv
 
 import stim_nonclifford as snc
 from stim_nonclifford.generators.cultivation import cultivation_circuit
 from stim_nonclifford.rates.fault_sets import LogicalErrorRate
-from stim_nonclifford.rates.fault_sets.interval import interval_of_weighted_sum
+from stim_nonclifford.rates.fault_sets.interval import gamma_quantile, interval_of_weighted_sum
 from stim_nonclifford.rates.fault_sets.search.estimator import ENOUGH
 from stim_nonclifford.rates.fault_sets.search.limits import Limits
 from stim_nonclifford.rates.fault_sets.search.strata import MISSED_COUNTS
@@ -120,3 +122,17 @@ def test_a_search_that_is_done_leaves_a_narrow_interval(variance: float, exact: 
     error = math.hypot(math.sqrt(variance) * allowed, largest)
     assert error <= allowed
     assert uncertainty_of(1.0, error, (exact + low, exact + high)) < allowed
+
+
+def test_gamma_quantiles() -> None:
+    """SciPy's, and beyond the shapes for which its tails are right, its distribution function."""
+    probabilities = (1e-3, 0.025, 0.158655, 0.5, 0.841345, 0.975, 0.99)
+    for shape in (*np.geomspace(1e-2, 1e4, 120), 99.999999, 100.0):
+        for probability in probabilities:
+            found = gamma_quantile(float(shape), probability)
+            assert found == pytest.approx(gammaincinv(shape, probability), rel=1e-12), (shape, probability)
+    for shape in (1e5, 1e8, 1e12):
+        for probability in probabilities:
+            found = gamma_quantile(shape, probability)
+            assert gammainc(shape, found) == pytest.approx(probability, rel=1e-4), (shape, probability)
+            assert abs(found / shape - 1) < 4 / math.sqrt(shape)

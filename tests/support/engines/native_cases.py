@@ -178,6 +178,16 @@ CASES: dict[str, Case] = {
         study,
         instead={"closed": without_length(floats(1.0, 0.0))},
     ),
+    "FaultSetStudy.compose": Case(
+        {"left": 2, "right": 2, "draws": 10.0, "seed": 1, "round": 1, "max_keys": 10, "kept_only": False},
+        {
+            "left": [*WRONG_WEIGHTS, 0, 4],
+            "right": [*WRONG_WEIGHTS, 0, 4],
+            "draws": [0.0, np.nan, np.inf, 2.0**31 + 1],
+            "round": [2**24],
+        },
+        study,
+    ),
     "FaultSetStudy.draw": Case(
         {
             "weight": 3,
@@ -223,7 +233,6 @@ CASES: dict[str, Case] = {
             "ratios": np.ones(SIZE),
             "num_circuits": 1,
             "kept_only": False,
-            "closed_cell": 0,
         },
         {
             "left": [*WRONG_WEIGHTS, 0],

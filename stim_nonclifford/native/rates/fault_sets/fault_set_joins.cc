@@ -8,8 +8,6 @@
 #include <functional>
 #include <iterator>
 #include <span>
-#include <stdexcept>
-#include <string>
 #include <utility>
 
 #include "rates/fault_sets/fault_set_study.h"
@@ -33,9 +31,6 @@ constexpr size_t parts_at_a_time = 64;
 
 // Sets that are found for each that may be stored.
 constexpr uint64_t found_for_stored = 100;
-
-// Takes the place of the hash of halves that all flip no check: only those of a cell are joined.
-uint64_t hash_of_cell(uint64_t cell) { return cell * 0x9E3779B97F4A7C15; }
 
 struct Half {
     uint64_t hash;
@@ -102,7 +97,7 @@ struct PartOfJoin {
 }  // namespace
 
 FaultSetStudy::Join FaultSetStudy::join(uint32_t left, uint32_t right, uint32_t draws, uint64_t seed, uint64_t round, uint64_t max_sets,
-                                         const Weights& ratios, size_t num_circuits, Storage storage, uint32_t closed_cell) {
+                                         const Weights& ratios, size_t num_circuits, Storage storage) {
     const Turns::Turn turn = this->turn();
     const uint32_t weight = left + right, words = table_.check_words();
     const size_t size = table_.num_mechanisms();
@@ -115,11 +110,7 @@ FaultSetStudy::Join FaultSetStudy::join(uint32_t left, uint32_t right, uint32_t 
     Side sides[2] = {{left, Stream::left_parts, 0, {}, {}, {}}, {right, Stream::right_parts, table_.target_hash(), {}, {}, {}}};
     for (Side& side : sides) {
         side.members.resize(size_t{draws} * side.weight);
-        const ClosedSets* const closed = closed_cell == 0 ? nullptr : &closed_sets(side.weight);
-        if (closed != nullptr && closed->total() == 0)
-            throw std::invalid_argument("No set of " + std::to_string(side.weight) + " mechanisms flips no check.");
         const auto hash_of = [&](uint32_t number) {
-            if (closed_cell != 0) return hash_of_cell(number / closed_cell);
             uint64_t hash = side.target;
             for (uint32_t m : side.members_of(number)) hash ^= table_.hash(m);
             return hash;
@@ -144,11 +135,7 @@ FaultSetStudy::Join FaultSetStudy::join(uint32_t left, uint32_t right, uint32_t 
                     },
                     [&](uint32_t k) {
                         uint32_t* const members = &side.members[size_t{k} * side.weight];
-                        if (closed != nullptr) {
-                            std::copy_n(closed->draw(numbers()), side.weight, members);
-                        } else {
-                            sampler_.draw(side.weight, std::ref(numbers), members);
-                        }
+                        sampler_.draw(side.weight, std::ref(numbers), members);
                         ++places[block][part_of(hash_of(k))];
                     });
             };

@@ -32,6 +32,26 @@ struct ClosedSets {
     }
 };
 
+// The sets of a weight that flip no check, by their keys: the heaviest key first.
+struct ClosedKeys {
+    uint32_t weight = 0;
+    std::vector<uint64_t> keys;      // [keys][key_words], without the key of the empty set
+    std::vector<uint64_t> images;    // [keys][image_words]
+    std::vector<double> masses;      // [keys]: of their sets
+    std::vector<double> sums;        // [keys + 1]: of the masses before each
+    std::vector<size_t> starts;      // [keys + 1]: of their sets
+    std::vector<uint32_t> members;   // [sets][weight]
+    std::vector<double> set_sums;    // [sets]: of the weights of the sets of the same key up to and with each
+
+    size_t size() const { return masses.size(); }
+    std::span<const uint32_t> draw(size_t key, double number) const {
+        const auto begin = set_sums.begin() + static_cast<ptrdiff_t>(starts[key]);
+        const auto end = set_sums.begin() + static_cast<ptrdiff_t>(starts[key + 1]);
+        const auto found = std::upper_bound(begin, end - 1, number * *(end - 1));
+        return std::span(members).subspan(static_cast<size_t>(found - set_sums.begin()) * weight, weight);
+    }
+};
+
 // The sets that the groups of a search have found, in order. Frees each group as soon as it is copied.
 inline std::vector<uint32_t> joined(std::vector<std::vector<uint32_t>> groups) {
     size_t size = 0;

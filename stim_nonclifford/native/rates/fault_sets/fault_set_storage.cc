@@ -53,11 +53,7 @@ void FaultSetStudy::number_joined(Join& join, uint32_t weight, const Weights& ra
     for (size_t k = begin; k < begin + numbers.size(); ++k) {
         const uint32_t* const members = &join.members[k * weight];
         if (numbers[k - begin] == NumberedRows::none) {
-            for (size_t c = 0; c < join.left_out.size(); ++c) {
-                double ratio = 1;
-                for (uint32_t m = 0; m < weight; ++m) ratio *= ratios[c * size + members[m]];
-                join.left_out[c] += ratio;
-            }
+            for (size_t c = 0; c < join.left_out.size(); ++c) join.left_out[c] += product_of(&ratios[c * size], {members, weight});
             continue;
         }
         const size_t to = join.keys.size();

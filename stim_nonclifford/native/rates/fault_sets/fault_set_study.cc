@@ -9,12 +9,6 @@ namespace snc {
 
 namespace {
 
-double product_of(const double* weights, const uint32_t* members, uint32_t count) {
-    double product = 1;
-    for (uint32_t k = 0; k < count; ++k) product *= weights[members[k]];
-    return product;
-}
-
 // The number of examples after which limits are looked at, whatever the number of threads.
 constexpr size_t examples_at_a_time = 32;
 
@@ -99,6 +93,7 @@ void FaultSetStudy::release() {
     table_.forget_pairs();
     keyed_.reset();
     closed_ = {};
+    closed_keys_ = {};
     never_kept_ = NumberedRows(table_.key_words());
 }
 
@@ -119,7 +114,7 @@ FaultSetStudy::Enumeration FaultSetStudy::enumerate(uint32_t weight, const Weigh
         return [&, &group = groups[number], may_be_kept = KeptTest(*this, storage),
                 key = std::vector<uint64_t>(table_.key_words())](const uint32_t* members, double) mutable {
             ++group.sets;
-            const auto mass = [&](size_t c) { return product_of(&circuits[c * size], members, weight); };
+            const auto mass = [&](size_t c) { return product_of(&circuits[c * size], {members, weight}); };
             if (!may_be_kept({members, weight})) {
                 for (size_t c = 0; c < num_circuits; ++c) group.left_out[c] += mass(c);
                 return;
@@ -189,7 +184,7 @@ std::vector<double> FaultSetStudy::member_sums(uint32_t weight, const Weights& o
             if (stored >= values.size() / columns) return;
             const double* const of_key = values.data() + stored * columns;
             if (std::all_of(of_key, of_key + columns, [](double value) { return value == 0; })) return;
-            const double product = product_of(odds.data(), members, weight);
+            const double product = product_of(odds.data(), {members, weight});
             for (uint32_t k = 0; k < weight; ++k)
                 for (uint32_t c = 0; c < columns; ++c) sums[size_t{members[k]} * columns + c] += product * of_key[c];
         };

@@ -108,11 +108,26 @@ class FaultSetStudy {
     };
     // Draws parts of `left` mechanisms and parts of `right` mechanisms, and joins pairs of parts to sets. The ratio of a set is the
     // product of `ratios`, [circuits][mechanisms].
-    //
-    // With closed_cell > 0, both parts are drawn among the sets that flip no check, so that all pairs flip none. Then so many left
-    // parts are joined with as many right parts, the next ones with the next, and so on.
     Join join(uint32_t left, uint32_t right, uint32_t draws, uint64_t seed, uint64_t round, uint64_t max_sets, const Weights& ratios,
-              size_t num_circuits, Storage storage, uint32_t closed_cell = 0);
+              size_t num_circuits, Storage storage);
+
+    struct Composed {
+        bool is_complete = false;              // false: there would be more than max_keys keys
+        double spacing = 0;                    // the largest count
+        uint64_t combinations = 0, candidates = 0;
+        uint64_t num_keys = 0;                 // distinct keys of the candidates, stored or not
+        std::vector<uint32_t> members;         // [finds][weight]
+        std::vector<uint32_t> keys;            // [finds]
+        std::vector<double> counts;            // [finds]: what a find counts; with all finds of a set, its weight on average
+        std::vector<uint32_t> of_combination;  // [finds]: the combination of keys in which it was found
+        std::vector<uint32_t> unions;          // [combinations]: the draws among its unions, some of which are no sets; 1: it was drawn itself
+    };
+    // Finds sets that are unions of a left and a right set, where each flips no check. The plan must ask for no flipped check, and left
+    // and right be at most 3.
+    //
+    // Combinations of the keys of both are looked at: all whose weight is at least that of all over `draws`, and others at random,
+    // as a Poisson process.
+    Composed compose(uint32_t left, uint32_t right, double draws, uint64_t seed, uint64_t round, uint64_t max_keys, Storage storage);
 
     // The number of the key of each set, [sets][weight]; NumberedRows::none if it is not stored.
     std::vector<uint32_t> number_keys(const std::vector<uint32_t>& members, uint32_t weight, Storage storage);
@@ -212,6 +227,9 @@ class FaultSetStudy {
     }
 
     const ClosedSets& closed_sets(uint32_t weight);
+    const ClosedKeys& closed_keys(uint32_t weight);
+    // How many halves of a set, each given by the places of its members, flip no check.
+    uint32_t splits_into(const std::vector<std::vector<uint32_t>>& halves, std::span<const uint32_t> members) const;
 
     mutable Turns turns_{"study"};
     const Plan plan_;
@@ -228,6 +246,7 @@ class FaultSetStudy {
     Evaluated all_evaluated_;
     KeptBranches new_laws_{{0}, {}, {}};  // of the last keys that are evaluated
     std::array<ClosedSets, 4> closed_;
+    std::array<ClosedKeys, 4> closed_keys_;
     std::optional<FaultSetTable> keyed_;  // the mechanisms, with all bits of their keys as further checks
 };
 

@@ -26,6 +26,13 @@ struct FaultSetMechanisms {
     size_t size() const { return weights.size(); }
 };
 
+// The product of numbers of the mechanisms of a set.
+inline double product_of(const double* of_mechanisms, std::span<const uint32_t> members) {
+    double product = 1;
+    for (const uint32_t m : members) product *= of_mechanisms[m];
+    return product;
+}
+
 // The mechanisms, ordered for the search of sets that flip given checks.
 class FaultSetTable {
    public:

@@ -11,7 +11,9 @@ namespace snc {
 
 class Uniform {
    public:
-    Uniform(uint64_t seed, Stream stream, uint64_t index) : seed_(seed), stream_(stream), index_(index) {}
+    // From word 4 * quad of a stream on.
+    Uniform(uint64_t seed, Stream stream, uint64_t index, uint64_t quad = 0)
+        : seed_(seed), stream_(stream), index_(index), used_(words_per_draw * quad) {}
     double operator()() {
         if (used_ % words_per_draw == 0) words_ = random_words(seed_, stream_, index_, used_ / words_per_draw);
         return uniform(words_[used_++ % words_per_draw]);
@@ -20,7 +22,7 @@ class Uniform {
    private:
     uint64_t seed_;
     Stream stream_;
-    uint64_t index_, used_ = 0;
+    uint64_t index_, used_;
     DrawnWords words_{};
 };
 

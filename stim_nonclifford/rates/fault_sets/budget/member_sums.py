@@ -114,12 +114,9 @@ def member_sums(known: Exploration | TwoSearches, circuit: int) -> MemberSums:
             found = known.study.member_sums(stratum.weight, odds, values.ravel(), 2)
             sums += factor * found.reshape(sums.shape)
         elif isinstance(stratum, SampledWeight):
-            listed, sampled = (
-                _sets_of(stratum, circuit, factor, values, chosen)
-                for chosen in (~stratum.is_sampled, stratum.is_sampled)
-            )
-            samples.append(sampled)
-            for each in (listed, sampled):
+            listed, *sampled = _sets_of(stratum, circuit, factor, values)
+            samples += sampled
+            for each in (listed, *sampled):
                 sums += each.incidence(len(odds)).T @ each.probabilities
     known.study.release()
     nothing = known.strata[0].sums(circuit, known.values, 0.0)
@@ -139,14 +136,19 @@ def _of_two(kept: MemberSums, wrong: MemberSums) -> MemberSums:
     return MemberSums(by_weight, (kept.without_faults[KEPT], wrong.without_faults[WRONG]), tuple(samples))
 
 
-def _sets_of(
-    stratum: SampledWeight, circuit: int, factor: float, values: Floats, chosen: npt.NDArray[np.bool_]
-) -> SampledSets:
-    of_sets = values[stratum.keys]
-    chosen = chosen & (of_sets[:, KEPT] > 0)
-    return SampledSets(
-        weight=stratum.weight,
-        members=stratum.members[chosen],
-        probabilities=factor * stratum.set_weights(circuit)[chosen, None] * of_sets[chosen],
-        sides=tuple(side[chosen] for side in stratum.sides),
-    )
+def _sets_of(stratum: SampledWeight, circuit: int, factor: float, values: Floats) -> list[SampledSets]:
+    """The sets that are listed, and those that were found by chance; last the composed ones, if any.
+
+    The errors of these are those of as many independent draws: more than they have where all combinations of
+    two keys were looked at.
+    """
+    probabilities = factor * stratum.set_weights(circuit)[:, None] * values[stratum.keys]
+    found = []
+    for chosen in (~stratum.is_sampled, stratum.is_sampled):
+        kept = chosen & (probabilities[:, KEPT] > 0)
+        sides = tuple(side[kept] for side in stratum.sides)
+        found.append(SampledSets(stratum.weight, stratum.members[kept], probabilities[kept], sides))
+    if (composed := stratum.composed) is not None:
+        probabilities = factor * composed.set_weights(circuit)[:, None] * values[composed.keys]
+        found.append(SampledSets(stratum.weight, composed.members, probabilities, ()))
+    return found

@@ -31,9 +31,8 @@ _DRAW_STEP = 1.5e-8
 _DRAW = 1e-6
 _HALF = 2.5e-7
 _FOUND = 1e-7
-_COMPOSED = 2e-7
-_LAW_OF_COMPOSED = 2e-6
-"""A composed set that may be kept; many of them have the same signatures."""
+_COMBINATION = 2e-7
+_LAW_OF_COMPOSED = 5e-6
 _LIST_STEP = 1.3e-8
 _PAIR = 8e-8
 _DRAWS_THAT_TELL = 10.0
@@ -71,9 +70,9 @@ def of_join(halves: float, sets: float, candidates: float) -> float:
     return _HALF * halves + _FOUND * sets + _LAW * candidates
 
 
-def of_composed(halves: float, sets: float, candidates: float) -> float:
-    """The cost of composed sets, from the number of halves of each kind and of the sets that they make."""
-    return _HALF * halves + _COMPOSED * sets + _LAW_OF_COMPOSED * candidates
+def of_composed(combinations: float, laws: float) -> float:
+    """The cost of composed sets, from the number of combinations of keys and of laws that were evaluated."""
+    return _COMBINATION * combinations + _LAW_OF_COMPOSED * laws
 
 
 def of_list(steps: float) -> float:

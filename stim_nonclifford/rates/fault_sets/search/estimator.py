@@ -32,8 +32,8 @@ _FIRST_SETS = 2e4
 """About how many sets the first sample of a weight should find."""
 
 _FIRST_HALVES = 200_000
-_FIRST_COMPOSED = 1 << 15
-"""Halves of each kind for the first composed sets: they cost little."""
+_FIRST_COMPOSED = 1 << 16
+"""Draws for the first composed sets: they cost little."""
 _FEWEST_HALVES = 1000
 
 _FIRST_DRAW_COST = 0.2
@@ -50,6 +50,9 @@ not show that yet, so that what a weight will cost in all is not judged by it.""
 _LARGE_GROWTHS = (*_GROWTHS, 81.0, 243.0)
 _SMALL_PART = 0.2
 """A sample is enough if it leaves this part of the square of the error that was asked for."""
+
+_PART_OF_REST = 0.8
+"""Where there is hardly another error, it may leave this part of what the others leave to it."""
 
 _PART_OF_LIMIT = 0.2, 0.25
 """The part of the time left, and of the work limit, that the enumeration of a weight may cost where samples
@@ -196,7 +199,7 @@ class Estimator:
                 most = min(_FIRST_HALVES, known.limits.join_draws)
                 halves = int(min(math.sqrt(_FIRST_SETS * stratum.scale / passing), most))
                 known.join(stratum, max(_FEWEST_HALVES, halves))
-            if stratum.composition is not None:
+            if stratum.composed is not None:
                 known.compose(stratum, _FIRST_COMPOSED)
             known.strata.append(stratum)
             self._foresee_passing()
@@ -306,26 +309,50 @@ class Estimator:
 
     def _is_sample_enough(self, stratum: SampledWeight, cost: float, units: list[float]) -> bool:
         """Whether some sample that costs less leaves little of the error of a weight."""
-        return self._cost_of_enough(stratum, units, 0.0)[0] < cost
+        parts = (
+            max(_SMALL_PART, _PART_OF_REST * (ENOUGH - unit * self._error_of_others(stratum, c)))
+            for c, unit in enumerate(units)
+        )
+        scaled = [unit * _SMALL_PART / part for unit, part in zip(units, parts, strict=True)]
+        return self._cost_of_enough(stratum, scaled, 0.0)[0] < cost
+
+    def _error_of_others(self, stratum: SampledWeight, circuit: int) -> float:
+        """The sum of the squares of the errors of all other weights."""
+        others = (each for each in self._known.strata if isinstance(each, SampledWeight) and each != stratum)
+        return math.fsum(self._known.outlooks(each)[circuit].error for each in others)
 
     def _cost_of_enough(
         self, stratum: SampledWeight, units: list[float], listed: float
     ) -> tuple[float, _Error | None]:
         """What a sample costs that leaves little of the error, if a share of the variance is listed."""
         outlooks = [each.anew(listed) if listed else each for each in self._known.outlooks(stratum)]
+        of_composed, outlooks = self._enough_composed(stratum, units, outlooks)
         found = (
-            (cost, error)
+            (of_composed + cost, error)
             for cost, error, _ in self._samplings(stratum, _LARGE_GROWTHS)
             if all(unit * error(one) <= _SMALL_PART for unit, one in zip(units, outlooks, strict=True))
         )
         return min(found, key=lambda each: each[0], default=(math.inf, None))
+
+    def _enough_composed(
+        self, stratum: SampledWeight, units: list[float], outlooks: list[Outlook]
+    ) -> tuple[float, list[Outlook]]:
+        """What enough composed sets cost, and what they leave: half of the little that a sample may leave."""
+        if stratum.composed is None:
+            return 0.0, outlooks
+        for growth in (0.0, *_LARGE_GROWTHS):
+            grown = [each.more_composed(growth) for each in outlooks]
+            errors = (unit * one.error_of_composed for unit, one in zip(units, grown, strict=True))
+            if max(errors) <= _SMALL_PART / 2:
+                return growth * stratum.composed.draws * stratum.composed.cost_of_draw, grown
+        return math.inf, outlooks
 
     def _cheaper_with_list(self, stratum: SampledWeight, units: list[float]) -> _ListPlan | None:
         """How to list the sets of some keys, if a sample of the others is enough far sooner."""
         known = self._known
         if not known.may_list or stratum.has_list or stratum.cost < _COST_OF_PILOT:
             return None
-        if stratum.composition is not None:
+        if stratum.composed is not None:
             return None  # what makes most of the variance is composed
         best: _ListPlan | None = None
         most = _WORTH_A_LIST * self._cost_of_enough(stratum, units, 0.0)[0]
@@ -376,12 +403,12 @@ class Estimator:
 
     def _compositions(self, stratum: SampledWeight) -> Iterator[tuple[float, _Error, Callable[[], object]]]:
         """The same of composed sets."""
-        if stratum.composition is None:
+        if stratum.composed is None:
             return
         for growth in _GROWTHS:
-            draws = int(growth * stratum.composed_draws)
-            if draws <= self._known.limits.join_draws:
-                cost = stratum.cost_of_composed * draws
+            draws = int(growth * stratum.composed.draws)
+            if draws <= self._known.limits.composed_draws and stratum.finds <= self._known.limits.stored_sets:
+                cost = stratum.composed.cost_of_draw * draws
                 error = methodcaller("with_composed", growth)
                 yield cost, error, partial(self._known.compose, stratum, draws)
 

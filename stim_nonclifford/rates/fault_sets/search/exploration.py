@@ -17,7 +17,7 @@ from ....simulation.plan import SamplingPlan
 from ..interval import interval_of_weighted_sum
 from ..wrong_tool import refuse
 from . import costs
-from .halves import CELL, Composition, halves_of
+from .halves import Composition, halves_of
 from .laws import Floats, KeyValues
 from .limits import Limits
 from .mechanisms import MAX_WEIGHT, Mechanisms, study_of
@@ -115,6 +115,7 @@ class Exploration:
         self._round = 0
         self._listed: dict[int, float] = {}
         self._known_sums: dict[tuple[int, int, float], tuple[int, Sums]] = {}
+        self._known_totals: dict[int, tuple[list[int], CircuitTotals]] = {}
 
     @property
     def seconds(self) -> float:
@@ -208,6 +209,7 @@ class Exploration:
 
     def _tighten_bounds(self) -> None:
         """Bounds anew, as those of larger sets follow from what is known of smaller ones."""
+        self._known_totals.clear()
         self.__dict__.pop("bounds", None)
         for stratum in self.strata:
             if isinstance(stratum, SampledWeight):
@@ -286,11 +288,20 @@ class Exploration:
         return SampledWeight(self.odds, most, sizes, half_masses, partners, expected, composition)
 
     def compose(self, stratum: SampledWeight, draws: int) -> None:
-        """Adds a sample of composed sets, of so many halves of each kind."""
-        self._report(f"weight {stratum.weight}: {draws:.3g} x {CELL} unions of sets that pass")
-        while not (found := self._joined(stratum, draws, CELL))["is_complete"]:
-            draws = max(CELL, draws // 8)
-        cost = costs.of_composed(draws, found["sets"], found["candidates"])
+        """Adds a sample of composed sets, from as many combinations as would be so many of the same mass."""
+        max_keys, cost = int(self.limits.exact_keys), 0.0
+        while True:
+            self._report(f"weight {stratum.weight}: {draws:.3g} unions of sets that pass")
+            evaluated = self.study.evaluated[0]
+            self._round += 1
+            found = self.study.compose(
+                *halves_of(stratum.weight), draws, self.seed, self._round, max_keys, self.limits.kept_only
+            )
+            laws = self.study.evaluated[0] - evaluated
+            cost += costs.of_composed(found["combinations"] if found["is_complete"] else draws, laws)
+            if found["is_complete"]:
+                break
+            draws = max(1, draws // 8)
         self._spend(stratum, cost)
         self._evaluate()
         stratum.add_composed(draws, found, self.values.kept, cost)
@@ -318,7 +329,7 @@ class Exploration:
         self._evaluate()
         stratum.add_join(halves, found, self.values.kept)
 
-    def _joined(self, stratum: SampledWeight, halves: int, closed_cell: int = 0) -> dict[str, Any]:
+    def _joined(self, stratum: SampledWeight, halves: int) -> dict[str, Any]:
         ratios = self.odds / self.odds[0]
         self._round += 1
         return self.study.join(
@@ -330,7 +341,6 @@ class Exploration:
             ratios.ravel(),
             len(ratios),
             self.limits.kept_only,
-            closed_cell,
         )
 
     def list_keys(self, stratum: SampledWeight, number: int) -> None:
@@ -394,25 +404,19 @@ class Exploration:
 
     def totals(self, circuit: int = 0) -> CircuitTotals:
         """What is known of a circuit so far."""
-        factor = float(self._factors[circuit])
-        rate = self._rate_that_matters(circuit)
-        sums = [self._sums(stratum, circuit, rate) for stratum in self.strata]
-        kept = math.fsum(each.kept for each in sums)
-        wrong = math.fsum(each.wrong for each in sums)
-        masses = [float(self.masses[circuit, stratum.weight]) for stratum in self.strata]
-        nothing = float(self._nothing[circuit])
-        return CircuitTotals(
-            kept=factor * kept,
-            wrong=factor * wrong,
-            exact_wrong=factor * math.fsum(each.listed for each in sums),
-            variance=factor**2 * math.fsum(each.variance for each in sums),
-            largest=factor * math.hypot(*(each.largest for each in sums)),
-            rest=self.rest(circuit, len(self.strata)) * factor / nothing,
-            rest_passing=self.rest_passing(circuit, len(self.strata)) * factor / nothing,
-            by_weight=tuple(
-                (stratum.weight, stratum, nothing * mass, each.scaled(factor))
-                for stratum, mass, each in zip(self.strata, masses, sums, strict=True)
-            ),
+        state = [stratum.rounds for stratum in self.strata]
+        if self._known_totals.get(circuit, (None, None))[0] != state:
+            self._known_totals[circuit] = state, self._totals_of(circuit)
+        return self._known_totals[circuit][1]
+
+    def _totals_of(self, circuit: int) -> CircuitTotals:
+        rate, first = self._rate_that_matters(circuit), len(self.strata)
+        return CircuitTotals.of(
+            self.strata,
+            [self._sums(stratum, circuit, rate) for stratum in self.strata],
+            self.masses[circuit],
+            (self.factor(circuit), self.probability_of_nothing(circuit)),
+            (self.rest(circuit, first), self.rest_passing(circuit, first)),
         )
 
     def interval_of_wrong(

@@ -7,9 +7,17 @@ import numpy.typing as npt
 
 from ...._native import FaultSetStudy
 
-__all__ = ["KeyValues"]
+__all__ = ["FEW", "KeyValues", "sum_of_products"]
 
 Floats = npt.NDArray[np.float64]
+
+FEW = 10.0
+"""Fewer effective hits, (sum of sizes)^2 / (sum of squares), say nothing of the sizes that hits may have."""
+
+
+def sum_of_products(a: Floats, b: Floats) -> float:
+    """A sum of products. Those of BLAS depend, in the last digit, on the number of its threads."""
+    return float((a * b).sum())
 
 
 class KeyValues:

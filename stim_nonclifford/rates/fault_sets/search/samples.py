@@ -16,18 +16,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .halves import CELL, Composition, Halves
-from .laws import Floats, KeyValues
-from .strata import Keys, Outlook, Sums, sum_of_products
+from .halves import ComposedSets, Composition, Halves, ratios_of
+from .laws import FEW, Floats, KeyValues, sum_of_products
+from .strata import Keys, Outlook, Sums
 
-__all__ = ["FEW", "SampledWeight"]
-
-FEW = 10.0
-"""Fewer effective hits, (sum of sizes)^2 / (sum of squares), say nothing of the sizes that hits may have."""
+__all__ = ["SampledWeight"]
 
 _NOT_STORED = 2**32 - 1
 """The number of a key with which no shot is kept, where only the others are stored."""
@@ -110,11 +108,10 @@ class SampledWeight:
         self._ratios = np.zeros((0, len(odds)))
         self._largest_ratio = np.ones(len(odds))
         self._rounds: list[_Round] = []
-        self.composition = composition
-        self._composed: list[_Round] = []
-        self._cost_of_composed = 0.0
+        self.composed = ComposedSets(composition, odds) if composition is not None else None
         self.rounds = 0
         self._outlooks: dict[tuple[int, float], Outlook] = {}
+        self._passing: dict[int, float] = {}
         self._heavy: tuple[npt.NDArray[np.uint32], Floats] | None = None
         self.cost = 0.0
         self._listed_keys: Keys = np.zeros(0, dtype=np.uint32)
@@ -128,17 +125,18 @@ class SampledWeight:
     def _begin_round(self) -> None:
         self.rounds += 1
         self._outlooks.clear()
+        self._passing.clear()
         self._heavy = None
 
     def begin_anew(self, members: npt.NDArray[np.uint32], keys: Keys) -> None:
-        """Drops what was found by chance, and takes all sets of further keys. Others are not composed apart.
+        """Drops what was found by chance, and takes all sets of further keys.
 
         Args:
             members: uint32, shape (sets, weight).
             keys: Their keys, shape (sets,).
         """
         self._begin_round()
-        self._rounds, self._composed, self.composition = [], [], None
+        self._rounds, self.composed = [], None
         self.cost = 0.0
         self.sets = self.candidates = 0
         listed = ~self.is_sampled
@@ -225,27 +223,12 @@ class SampledWeight:
             )
         )
 
-    def add_composed(
-        self, draws: int, found: dict[str, npt.NDArray[np.uint32]], kept: Floats, cost: float
-    ) -> None:
-        """Adds what ``FaultSetStudy.join`` found among so many halves of each kind that pass, at a cost."""
-        assert self.composition is not None
+    def add_composed(self, draws: int, found: dict[str, Any], kept: Floats, cost: float) -> None:
+        """Adds what ``FaultSetStudy.compose`` found with so many draws, at a cost; ``kept`` as above."""
+        assert self.composed is not None
         self._begin_round()
-        keys, members = found["keys"], found["members"].reshape(-1, self.weight)
-        stored = kept[keys] > 0
-        part = slice(len(self.keys), len(self.keys) + int(np.count_nonzero(stored)))
-        ratios = _ratios(self._odds, members[stored]) / self.composition.splits(members[stored])[:, None]
-        self._store(members[stored], keys[stored], ratios)
-        self.draws += 2 * draws
-        self._cost_of_composed += cost
-        sides = tuple(np.unique(found[side][stored], return_inverse=True)[1] for side in ("left", "right"))
-        density = self.composition.density(draws)
-        self._composed.append(_Round(density, draws, CELL, part, sides, np.zeros(len(self._odds)), 0.0))
-
-    def _store(self, members: npt.NDArray[np.uint32], keys: Keys, ratios: Floats) -> None:
-        self._ratios = np.concatenate([self._ratios, ratios])
-        self.keys = np.concatenate([self.keys, keys])
-        self.members = np.concatenate([self.members, members])
+        self.composed.add(draws, found, kept, cost)
+        self.draws += draws
 
     def _add(
         self, members: npt.NDArray[np.uint32], keys: Keys, kept: Floats
@@ -257,16 +240,18 @@ class SampledWeight:
         """
         stored = (keys != _NOT_STORED) & ~np.isin(keys, self._listed_keys)
         stored[stored] = kept[keys[stored]] > 0
-        if self.composition is not None:
-            stored[stored] = self.composition.splits(members[stored]) == 0
-        ratios, passing = [np.zeros((0, len(self._odds)))], np.zeros(len(self._odds))
+        if self.composed is not None:
+            stored[stored] = ~self.composed.composition.is_composed(members[stored])
+        ratios, passing = [], np.zeros(len(self._odds))
         for begin in range(0, len(keys), _CHUNK):
             part = slice(begin, begin + _CHUNK)
-            chunk = _ratios(self._odds, members[part])
+            chunk = ratios_of(self._odds, members[part])
             passing += chunk.sum(axis=0)
             self._largest_ratio = np.maximum(self._largest_ratio, chunk.max(axis=0))
             ratios.append(chunk[stored[part]])
-        self._store(members[stored], keys[stored], np.concatenate(ratios))
+        self._ratios = np.concatenate([self._ratios, *ratios])
+        self.keys = np.concatenate([self.keys, keys[stored]])
+        self.members = np.concatenate([self.members, members[stored]])
         self.sets += len(keys)
         return stored, passing
 
@@ -292,35 +277,35 @@ class SampledWeight:
         return max((each.halves for each in self._rounds), default=0)
 
     @property
-    def composed_draws(self) -> int:
-        """Halves of each kind of which sets were composed."""
-        return sum(each.halves for each in self._composed)
-
-    @property
-    def cost_of_composed(self) -> float:
-        """For each half of each kind."""
-        return self._cost_of_composed / self.composed_draws
-
-    @property
     def density(self) -> float:
         """Mean number of finds per unit of odds, each with what it counts."""
         return sum(each.count * each.density for each in self._rounds)
 
+    @property
+    def finds(self) -> int:
+        """Stored finds of sets that can be kept."""
+        return len(self.keys) + (len(self.composed.keys) if self.composed is not None else 0)
+
+    @property
+    def _all_keys(self) -> Keys:
+        return self.keys if self.composed is None else np.concatenate([self.keys, self.composed.keys])
+
     def signatures(self, values: KeyValues) -> int:
         """See ``Stratum``; only these are stored."""
         del values
-        return len(np.unique(self.keys))
+        return len(np.unique(self._all_keys))
 
     def malignant(self, values: KeyValues) -> int:
         """See ``Stratum``."""
-        return len(np.unique(self.keys[values.wrong[self.keys] > 0]))
+        keys = self._all_keys
+        return len(np.unique(keys[values.wrong[keys] > 0]))
 
     @property
     def sides(self) -> tuple[Indices, Indices]:
         """The number of the left and of the right half that each set has, or of its clump and its own."""
         left, right = np.arange(len(self.keys)), np.arange(len(self.keys))
         # What a set of a join shares is named by the first set that has it.
-        for each in (*self._rounds, *self._composed):
+        for each in self._rounds:
             for numbers, side in zip((left, right), each.sides, strict=False):
                 _, first = np.unique(side, return_index=True)
                 numbers[each.part] = each.part.start + first[side]
@@ -328,18 +313,21 @@ class SampledWeight:
 
     def passing(self, circuit: int) -> float:
         """The sum of the odds of all sets that pass the checks."""
-        found = sum(each.count * float(each.passing[circuit]) for each in self._rounds)
-        return found / self.density
+        if circuit not in self._passing:
+            found = sum(each.count * float(each.passing[circuit]) for each in self._rounds)
+            self._passing[circuit] = found / self.density
+        return self._passing[circuit]
 
     def sums(self, circuit: int, values: KeyValues, rate: float) -> Sums:
         """See ``Stratum``."""
         weights = self.set_weights(circuit)
         outlook = self.outlook(circuit, values, rate)
         listed = slice(len(self._listed_odds))
+        of_keys = self.coefficients(circuit, len(values.kept))
         return Sums(
             passing=self.passing(circuit),
-            kept=sum_of_products(weights, values.kept[self.keys]),
-            wrong=sum_of_products(weights, values.wrong[self.keys]),
+            kept=sum_of_products(of_keys, values.kept),
+            wrong=sum_of_products(of_keys, values.wrong),
             listed=sum_of_products(weights[listed], values.wrong[self.keys[listed]]),
             variance=outlook.variance / outlook.density**2 + outlook.composed[0],
             largest=math.hypot(outlook.missed, outlook.composed[1]),
@@ -354,7 +342,7 @@ class SampledWeight:
     def _outlook(self, circuit: int, values: KeyValues, rate: float) -> Outlook:
         ratios = self._ratios[:, circuit]
         kept, wrong = ratios * values.kept[self.keys], ratios * values.wrong[self.keys]
-        residuals = wrong - rate * kept
+        residuals, most = wrong - rate * kept, float(self._most[circuit])
         joins = [each for each in self._rounds if each.halves]
         squares = [sum_of_products(residuals[each.part], residuals[each.part]) for each in self._rounds]
         shared = [self._shared(each, residuals) for each in self._rounds]
@@ -388,26 +376,9 @@ class SampledWeight:
             joined_event=max(events, default=0.0),
             told_density=told_density,
             told_event=2 * self._largest_of_find(circuit, 0),
-            most=float(self._most[circuit]),
-            composed=self._of_composed(circuit, residuals, (wrong, kept)),
+            most=most,
+            composed=self.composed.error(circuit, values, rate, most) if self.composed else (0.0, 0.0),
         )
-
-    def _of_composed(self, circuit: int, residuals: Floats, hits: tuple[Floats, ...]) -> tuple[float, float]:
-        """The variance of the part of composed sets, and what a half that was missed may have added."""
-        rounds = self._composed
-        if not rounds:
-            return 0.0, float(self._most[circuit]) if self.composition else 0.0
-        density = sum(each.density for each in rounds)
-        variance = sum(
-            sum_of_products(residuals[each.part], residuals[each.part]) + self._shared(each, residuals)
-            for each in rounds
-        )
-        enough = next((each for each in hits if self._are_enough(each, rounds)), None)
-        if enough is None:
-            event = CELL * float((self._odds[circuit] / self._odds[0]).max()) ** self.weight
-        else:
-            event = max(_largest(side, enough[each.part]) for each in rounds for side in each.sides)
-        return variance / density**2, min(event / density, float(self._most[circuit]))
 
     def _shared(self, found: _Round, values: Floats) -> float:
         """The sum of the products of the values of different sets of a round that have a half in common."""
@@ -443,15 +414,17 @@ class SampledWeight:
 
     def coefficients(self, circuit: int, num_keys: int) -> Floats:
         """See ``Stratum``."""
-        return np.bincount(self.keys, self.set_weights(circuit), minlength=num_keys).astype(np.float64)
+        sums = np.bincount(self.keys, self.set_weights(circuit), minlength=num_keys).astype(np.float64)
+        if self.composed is not None:
+            sums += np.bincount(self.composed.keys, self.composed.set_weights(circuit), minlength=num_keys)
+        return sums
 
     def set_weights(self, circuit: int) -> Floats:
         """What each found set that can be kept counts: float64, shape (len(keys),)."""
         weights = self._ratios[:, circuit].copy()
-        for rounds in (self._rounds, self._composed):
-            density = sum(each.count * each.density for each in rounds)
-            for each in rounds:
-                weights[each.part] *= each.count / density
+        density = self.density
+        for each in self._rounds:
+            weights[each.part] *= each.count / density
         weights[: len(self._listed_odds)] = self._listed_odds[:, circuit]
         return weights
 
@@ -470,12 +443,3 @@ def _of_pairs(side: Indices, values: Floats) -> float:
 def _largest(side: Indices, values: Floats) -> float:
     """The largest sum of the values of the sets that have a half in common."""
     return float(np.bincount(side, values).max()) if len(side) else 0.0
-
-
-def _ratios(odds: Floats, members: npt.NDArray[np.uint32]) -> Floats:
-    """Odds of sets in each circuit over those in the first one; shape (sets, circuits)."""
-    relative = odds / odds[0]
-    ratios = np.ones((len(members), len(odds)))
-    for circuit in range(1, len(odds)):
-        ratios[:, circuit] = np.prod(relative[circuit][members], axis=1)
-    return ratios

@@ -14,8 +14,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ..interval import interval_of_weighted_sum
-from .laws import Floats, KeyValues
+from ..interval import upper_limit_of_weighted_sum
+from .laws import Floats, KeyValues, sum_of_products
 
 __all__ = [
     "MISSED_COUNTS",
@@ -25,7 +25,6 @@ __all__ = [
     "Stratum",
     "Sums",
     "next_passing",
-    "sum_of_products",
 ]
 
 MISSED_COUNTS = 1.5
@@ -192,6 +191,38 @@ class CircuitTotals:
     rest_passing: float
     by_weight: tuple[tuple[int, Stratum, float, Sums], ...]
 
+    @staticmethod
+    def of(
+        strata: Sequence[Stratum],
+        sums: Sequence[Sums],
+        masses: Floats,
+        factors: tuple[float, float],
+        rests: tuple[float, float],
+    ) -> CircuitTotals:
+        """Adds up the weights from 0 on.
+
+        Args:
+            strata: The weights.
+            sums: Their sums.
+            masses: For each weight the sum of the odds of all sets.
+            factors: Probability that no mechanism acts and the removed coins pass, and without the coins.
+            rests: Probability of all larger sets, and an upper bound for those that pass; without the coins.
+        """
+        factor, nothing = factors
+        return CircuitTotals(
+            kept=factor * math.fsum(each.kept for each in sums),
+            wrong=factor * math.fsum(each.wrong for each in sums),
+            exact_wrong=factor * math.fsum(each.listed for each in sums),
+            variance=factor**2 * math.fsum(each.variance for each in sums),
+            largest=factor * math.hypot(*(each.largest for each in sums)),
+            rest=rests[0] * factor / nothing,
+            rest_passing=rests[1] * factor / nothing,
+            by_weight=tuple(
+                (stratum.weight, stratum, nothing * float(masses[stratum.weight]), each.scaled(factor))
+                for stratum, each in zip(strata, sums, strict=True)
+            ),
+        )
+
     @property
     def rate(self) -> float:
         """P(wrong | kept)."""
@@ -214,7 +245,7 @@ class CircuitTotals:
         probability of one standard deviation knows of it.
         """
         sampled = self.wrong - self.exact_wrong
-        _, high = interval_of_weighted_sum(sampled, self.variance, self.largest, _ONE_SIGMA)
+        high = upper_limit_of_weighted_sum(sampled, self.variance, self.largest, _ONE_SIGMA)
         return max(math.sqrt(self.variance + missed * self.largest**2), high - sampled)
 
 
@@ -262,7 +293,7 @@ class Outlook:
     @property
     def error(self) -> float:
         """The square of the standard error, in which what was missed counts more."""
-        return self.variance / self.density**2 + MISSED_COUNTS * self.missed**2 + self._of_composed(1.0)
+        return self.variance / self.density**2 + MISSED_COUNTS * self.missed**2 + self.error_of_composed
 
     def with_draws(self, density: float) -> float:
         """The same with draws of so much more density."""
@@ -270,7 +301,7 @@ class Outlook:
         total = self.density + density
         missed = self._missed(total, self.drawn_density + density)
         own = (self.variance + self.own * density) / total**2
-        return own + MISSED_COUNTS * missed**2 + self._of_composed(1.0)
+        return own + MISSED_COUNTS * missed**2 + self.error_of_composed
 
     def with_joins(self, halves: int, times: int) -> float:
         """The same with so many more joins of so many halves."""
@@ -279,15 +310,22 @@ class Outlook:
         total = self.density + times * count * density
         missed = self._missed(total, self.drawn_density)
         own = (self.variance + more) / total**2
-        return own + MISSED_COUNTS * missed**2 + self._of_composed(1.0)
+        return own + MISSED_COUNTS * missed**2 + self.error_of_composed
 
     def with_composed(self, growth: float) -> float:
-        """The same with so many times as many further composed sets as there are."""
-        return self.error - self._of_composed(1.0) + self._of_composed(1 + growth)
+        """The same with so many times as many further draws of composed sets as there are."""
+        return self.more_composed(growth).error
 
-    def _of_composed(self, growth: float) -> float:
+    def more_composed(self, growth: float) -> Outlook:
+        """What is known then."""
         variance, missed = self.composed
-        return variance / growth + MISSED_COUNTS * (missed / growth) ** 2
+        return replace(self, composed=(variance / (1 + growth), missed / (1 + growth)))
+
+    @property
+    def error_of_composed(self) -> float:
+        """The part of the square of the error that composed sets have."""
+        variance, missed = self.composed
+        return variance + MISSED_COUNTS * missed**2
 
     def anew(self, share: float) -> Outlook:
         """Of the sets that are left when those with a share of the variance are listed: none is drawn yet."""
@@ -308,11 +346,6 @@ class Outlook:
         by_joins = joined / (density - drawn_density) if joined and density > drawn_density else math.inf
         together = max(self.drawn_event if drawn_density else 0.0, joined) / density
         return min(together, by_draws, by_joins, self.most)
-
-
-def sum_of_products(a: Floats, b: Floats) -> float:
-    """A sum of products. Those of BLAS depend, in the last digit, on the number of its threads."""
-    return float((a * b).sum())
 
 
 def next_passing(strata: Sequence[Stratum], masses: Floats) -> float:

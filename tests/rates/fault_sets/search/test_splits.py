@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from stim_nonclifford.rates.fault_sets.search.halves import CELL, Composition, Halves
+from stim_nonclifford.rates.fault_sets.search.halves import Composition, Halves
 
 
 def elementary(odds: np.ndarray, size: int) -> float:
@@ -71,9 +71,8 @@ def test_splits_of_composed_sets() -> None:
     checks = np.array([[check in own for check in range(5)] for own in flips])
     composition = Composition.of(5, [1.0, 0.0, 0.25, 0.125], checks)
     assert composition is not None
-    assert composition.masses == (0.25, 0.125)
-    assert composition.density(1000) == 1000 * CELL / (0.25 * 0.125)
+    assert composition.sizes == (2, 3)
     sets = [[0, 1, 4, 5, 6], [9, 7, 2, 8, 0], [0, 1, 2, 3, 10], [0, 7, 11, 6, 5]]
-    assert composition.splits(np.array(sets, dtype=np.uint32)).tolist() == [1, 1, 2, 0]
-    for weight, passing in ((4, [1.0, 0.0, 0.25, 0.125]), (5, [1.0, 0.0, 0.25]), (6, [1.0, 0.0, 0.25, 0.0])):
+    assert composition.is_composed(np.array(sets, dtype=np.uint32)).tolist() == [True, True, True, False]
+    for weight, passing in ((7, [1.0, 0.0, 0.25, 0.125]), (5, [1.0, 0.0, 0.25]), (6, [1.0, 0.0, 0.25, 0.0])):
         assert Composition.of(weight, passing, checks) is None

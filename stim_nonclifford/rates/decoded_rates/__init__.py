@@ -14,6 +14,6 @@
 """
 
 from .failing.failures import DecodedFailure
-from .results import DecodedErrorRate, DecodedGapPoint, DecodedLevel, DecodedStratum
+from .results import DecodedErrorRate, DecodedGapPoint, DecodedLevel, DecodedSize, DecodedStratum
 
-__all__ = ["DecodedErrorRate", "DecodedFailure", "DecodedGapPoint", "DecodedLevel", "DecodedStratum"]
+__all__ = ["DecodedErrorRate", "DecodedFailure", "DecodedGapPoint", "DecodedLevel", "DecodedSize", "DecodedStratum"]

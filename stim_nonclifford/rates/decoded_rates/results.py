@@ -12,7 +12,15 @@ from ..fault_sets.budget.table import ErrorBudget, Grouping
 from .failing.failures import DecodedFailure
 from .failing.study import FailureStudy
 
-__all__ = ["COVERAGE", "DecodedErrorRate", "DecodedGapPoint", "DecodedLevel", "DecodedStratum", "interval_of"]
+__all__ = [
+    "COVERAGE",
+    "DecodedErrorRate",
+    "DecodedGapPoint",
+    "DecodedLevel",
+    "DecodedSize",
+    "DecodedStratum",
+    "interval_of",
+]
 
 COVERAGE = 0.95
 """The probability with which an interval contains the true rate."""
@@ -82,6 +90,25 @@ class DecodedStratum:
     sweeps: int
     least_gaps: tuple[int, ...]
     shares: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class DecodedSize:
+    """Shots in which a given number of mechanisms act.
+
+    Attributes:
+        least: The number, or the least one.
+        most: The largest one; None: any number.
+        probability: P(so many act).
+        rate: P(so many act, and the decoder fails).
+        standard_error: Of ``rate``.
+    """
+
+    least: int
+    most: int | None
+    probability: float
+    rate: float
+    standard_error: float
 
 
 @dataclass(frozen=True)
@@ -172,6 +199,7 @@ class DecodedErrorRate:
         error_factor: By how much the standard error was enlarged because of these comparisons.
         asked_relative_error: The ``relative_error`` at which it was to stop.
         strata: The kinds of kept shots that were looked at, if it was a sum over these; otherwise empty.
+        sizes: The numbers of faults that were looked at, if it was a sum over these; otherwise empty.
     """
 
     decoder: str
@@ -196,6 +224,7 @@ class DecodedErrorRate:
     error_factor: float
     asked_relative_error: float
     strata: tuple[DecodedStratum, ...] = ()
+    sizes: tuple[DecodedSize, ...] = ()
     # The failing fault sets; None in a copy that was pickled.
     _study: FailureStudy | None = field(default=None, compare=False, repr=False)
 
@@ -412,7 +441,7 @@ class DecodedErrorRate:
             lines.append("")
             for row in (header, *rows):
                 lines.append("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)))
-        lines += self._strata_lines()
+        lines += self._strata_lines() + self._size_lines()
         if self.gap_curve:
             lines += ["", f"{'gap':>5}  {'attempts per kept shot':>22}  logical error rate per kept shot"]
             for point in self.gap_curve:
@@ -429,6 +458,17 @@ class DecodedErrorRate:
             shares = f"{each.shares[0]:9.1%} {each.shares[1]:9.1%}"
             counts = f"{each.probability:9.3g} {each.shots:10,} {each.wrong:8,} {each.sweeps:6,}"
             lines.append(f"{counts} {shares}  {each.name}")
+        return lines
+
+    def _size_lines(self) -> list[str]:
+        if not self.sizes:
+            return []
+        lines = ["", f"{'faults':>7}  {'probability':>11}  {'of them fail':>12}  share of the rate"]
+        for each in self.sizes:
+            faults = f"{each.least}{'' if each.most else ' or more'}"
+            share, error = (value / self.logical_error_rate for value in (each.rate, each.standard_error))
+            fails = each.rate / each.probability
+            lines.append(f"{faults:>7}  {each.probability:11.3g}  {fails:12.3g}  {share:.1%} ± {error:.1%}")
         return lines
 
     @property

@@ -47,6 +47,9 @@ _REPEATED, _FEWEST_REPEATED = 1024, 64
 _LEAST_GROWTH, _MOST_GROWTH = 0.05, 0.2
 """Limits of the part by which sweeps or plain shots grow before it is seen whether they suffice."""
 
+_FEWEST_MECHANISMS = 128
+"""With fewer, members are not taken out: a failing set might have no failing one with a member more."""
+
 _FEWEST_FAILURES = 100
 _FEWEST_SWEEPS = 32
 """Before so many, the columns have not been looked at."""
@@ -242,8 +245,14 @@ class _Family:
     @property
     def _is_one_of_faults(self) -> bool:
         """Whether this is one circuit of which all shots are kept, and outputs follow from faults alone."""
-        conditions = self._gaps or self._model.postselects or self._model.outcomes is not None
-        return len(self._circuits) == 1 and not conditions and bool((self._model.log_odds < 0).all())
+        if (
+            len(self._circuits) > 1
+            or self._gaps
+            or self._model.postselects
+            or self._model.outcomes is not None
+        ):
+            return False
+        return self._model.num_mechanisms >= _FEWEST_MECHANISMS and bool((self._model.log_odds < 0).all())
 
     def _piloted(self, stop: Stop, least: float) -> PlainLevel:
         """A level with as many shots as tell whether its rate is at least so large."""

@@ -14,19 +14,12 @@ from .anchoring.plain_counts import PlainLevel
 from .answers.decoding import FailureTest
 from .chains.descent import Stop
 from .chains.ladder import Ladder
-from .failing.one_circuit import SumOverSizes
+from .failing.one_circuit import DecodedSize, SumOverSizes
 from .failing.sets import FailingSets, failing_sets
 from .failing.study import FailureStudy
 from .faults.mechanisms import FaultModel, Floats
 from .questions import DecodedCircuit, Goal
-from .results import (
-    COVERAGE,
-    DecodedErrorRate,
-    DecodedGapPoint,
-    DecodedLevel,
-    DecodedSize,
-    interval_of,
-)
+from .results import COVERAGE, DecodedErrorRate, DecodedGapPoint, DecodedLevel, interval_of
 
 __all__ = ["Findings"]
 
@@ -92,15 +85,6 @@ class Findings:
     def _of_sizes(self, found: SumOverSizes) -> DecodedErrorRate:
         """The result of a sum over the numbers of members of failing sets."""
         rate, error = found.rate, math.sqrt(found.variance)
-        removals, larger = found.removals, found.larger
-        probabilities = [*found.sized.law[: removals.start + 1].tolist(), larger.probability]
-        sizes = tuple(
-            DecodedSize(k, k if k <= removals.start else None, probability, part, part_error)
-            for k, (probability, (part, part_error)) in enumerate(
-                zip(probabilities, found.of_sizes(), strict=True)
-            )
-            if part
-        )
         level = DecodedLevel(
             strength=1.0,
             faults=found.sized.mean,
@@ -113,7 +97,7 @@ class Findings:
             exchanged=None,
             is_given=True,
         )
-        return self._result(0, rate, error, (level,), 1.0, found.failing_sets(), sizes)
+        return self._result(0, rate, error, (level,), 1.0, found.failing_sets(), found.sizes())
 
     def without_noise(self, circuit: int) -> DecodedErrorRate:
         """The result of a circuit without errors, where only outcomes are random."""

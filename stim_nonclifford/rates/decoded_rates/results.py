@@ -10,17 +10,10 @@ from ...base.arguments import integer
 from ...base.notebook import html_table
 from ..fault_sets.budget.table import ErrorBudget, Grouping
 from .failing.failures import DecodedFailure
+from .failing.one_circuit import DecodedSize, table_of_sizes
 from .failing.study import FailureStudy
 
-__all__ = [
-    "COVERAGE",
-    "DecodedErrorRate",
-    "DecodedGapPoint",
-    "DecodedLevel",
-    "DecodedSize",
-    "DecodedStratum",
-    "interval_of",
-]
+__all__ = ["COVERAGE", "DecodedErrorRate", "DecodedGapPoint", "DecodedLevel", "DecodedStratum", "interval_of"]
 
 COVERAGE = 0.95
 """The probability with which an interval contains the true rate."""
@@ -90,25 +83,6 @@ class DecodedStratum:
     sweeps: int
     least_gaps: tuple[int, ...]
     shares: tuple[float, float]
-
-
-@dataclass(frozen=True)
-class DecodedSize:
-    """Shots in which a given number of mechanisms act.
-
-    Attributes:
-        least: The number, or the least one.
-        most: The largest one; None: any number.
-        probability: P(so many act).
-        rate: P(so many act, and the decoder fails).
-        standard_error: Of ``rate``.
-    """
-
-    least: int
-    most: int | None
-    probability: float
-    rate: float
-    standard_error: float
 
 
 @dataclass(frozen=True)
@@ -425,6 +399,11 @@ class DecodedErrorRate:
             )
         return header, rows
 
+    def _tables(self) -> list[tuple[tuple[str, ...], list[tuple[str, ...]]]]:
+        """The tables that have rows: of levels, and of the numbers of faults."""
+        sizes = table_of_sizes(self.sizes, self.logical_error_rate)
+        return [table for table in (self._table(), sizes) if table[1]]
+
     def __str__(self) -> str:
         low, high = self.interval
         lines = [
@@ -435,13 +414,12 @@ class DecodedErrorRate:
             *self._observable_lines(),
             *self._remarks(),
         ]
-        header, rows = self._table()
-        if rows:
+        for header, rows in self._tables():
             widths = [max(len(row[k]) for row in (header, *rows)) for k in range(len(header))]
             lines.append("")
             for row in (header, *rows):
                 lines.append("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)))
-        lines += self._strata_lines() + self._size_lines()
+        lines += self._strata_lines()
         if self.gap_curve:
             lines += ["", f"{'gap':>5}  {'attempts per kept shot':>22}  logical error rate per kept shot"]
             for point in self.gap_curve:
@@ -458,17 +436,6 @@ class DecodedErrorRate:
             shares = f"{each.shares[0]:9.1%} {each.shares[1]:9.1%}"
             counts = f"{each.probability:9.3g} {each.shots:10,} {each.wrong:8,} {each.sweeps:6,}"
             lines.append(f"{counts} {shares}  {each.name}")
-        return lines
-
-    def _size_lines(self) -> list[str]:
-        if not self.sizes:
-            return []
-        lines = ["", f"{'faults':>7}  {'probability':>11}  {'of them fail':>12}  share of the rate"]
-        for each in self.sizes:
-            faults = f"{each.least}{'' if each.most else ' or more'}"
-            share, error = (value / self.logical_error_rate for value in (each.rate, each.standard_error))
-            fails = each.rate / each.probability
-            lines.append(f"{faults:>7}  {each.probability:11.3g}  {fails:12.3g}  {share:.1%} ± {error:.1%}")
         return lines
 
     @property
@@ -491,6 +458,5 @@ class DecodedErrorRate:
             ("decodes", f"{self.decodes:,}"),
             *(("note", line) for line in self._remarks()),
         ]
-        return html_table([name for name, _ in headline], [[value for _, value in headline]]) + html_table(
-            *self._table()
-        )
+        tables = [([name for name, _ in headline], [[value for _, value in headline]]), *self._tables()]
+        return "".join(html_table(*table) for table in tables)

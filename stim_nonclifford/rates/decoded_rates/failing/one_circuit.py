@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from .removals import Removals, WeightedSets, resampled_places
 from .sets import FailingSets
 from .sized_sets import SizedSets
 
-__all__ = ["SumOverSizes", "failing_size"]
+__all__ = ["DecodedSize", "SumOverSizes", "failing_size", "table_of_sizes"]
 
 _RATE_AT_START = 0.005
 """Members are taken out of sets of the smallest size, about, of which so many fail."""
@@ -32,6 +33,46 @@ _NEGLIGIBLE = 1e-3
 _LISTED_SETS = 1 << 12
 _COLUMNS = 64
 _MOST_PIECE = 1 << 12
+
+
+@dataclass(frozen=True)
+class DecodedSize:
+    """Shots in which a given number of mechanisms act.
+
+    Attributes:
+        least: The number, or the least one.
+        most: The largest one; None: any number.
+        probability: P(so many act).
+        rate: P(so many act, and the decoder fails).
+        standard_error: Of ``rate``.
+    """
+
+    least: int
+    most: int | None
+    probability: float
+    rate: float
+    standard_error: float
+
+
+def table_of_sizes(
+    sizes: Sequence[DecodedSize], rate: float
+) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """The header and the rows of a table.
+
+    Args:
+        sizes: What its rows show.
+        rate: The rate of all of them.
+    """
+    header = ("faults", "probability", "of them fail", "share of the rate")
+    return header, [
+        (
+            f"{each.least}{'' if each.most else ' or more'}",
+            f"{each.probability:.3g}",
+            f"{each.rate / each.probability:.3g}",
+            f"{each.rate / rate:.1%} ± {each.standard_error / rate:.1%}",
+        )
+        for each in sizes
+    ]
 
 
 def failing_size(
@@ -77,17 +118,20 @@ class _LargerSets:
 
     def take(self, shots: int, rng: np.random.Generator, check: Callable[[], None]) -> None:
         law = self._sized.law[self._start + 1 :]
-        sizes = self._start + 1 + rng.choice(len(law), size=shots, p=law / law.sum())
-        for size, count in zip(*np.unique(sizes, return_counts=True), strict=True):
-            for begin in range(0, int(count), _MOST_PIECE):
+        for begin in range(0, shots, _MOST_PIECE):
+            piece = min(_MOST_PIECE, shots - begin)
+            sizes = self._start + 1 + rng.choice(len(law), size=piece, p=law / law.sum())
+            groups = []
+            for size, count in zip(*np.unique(sizes, return_counts=True), strict=True):
                 check()
-                piece = min(_MOST_PIECE, int(count) - begin)
-                sets = self._sized.drawn(int(size), piece, rng)
-                failing = np.flatnonzero(self._test.without_memory(self._sized.rows(sets))[0])
-                self.found.add(sets[failing], np.ones(len(failing)), self.shots + failing, rng)
-                self.shots += piece
+                sets = self._sized.drawn(int(size), int(count), rng)
+                groups.append(sets[self._test.without_memory(self._sized.rows(sets))[0]])
+            for failing in groups:
+                owners = self.failures + np.arange(len(failing))
+                self.found.add(failing, np.ones(len(failing)), owners, rng)
                 self.failures += len(failing)
-                self.costs += piece * (1 + int(size))
+            self.shots += piece
+            self.costs += int((1 + sizes).sum())
 
 
 class SumOverSizes:
@@ -163,13 +207,19 @@ class SumOverSizes:
             more = part.variance / rest - 1 if rest > 0 else math.inf
             part.take(math.ceil(part.shots * min(max(more, _LEAST_GROWTH), _MOST_GROWTH)), rng, check)
 
-    def of_sizes(self) -> list[tuple[float, float]]:
-        """For each size up to that of the start, and for the larger ones: the part of the rate, and its error."""
-        shots = self.removals.shots
+    def sizes(self) -> tuple[DecodedSize, ...]:
+        """What each number of members up to that of the start adds to the rate, and all larger ones."""
+        shots, larger, law = self.removals.shots, self.larger, self.sized.law
         means = self.removals.sums / shots
         errors = np.sqrt(np.maximum(self.removals.squares / shots - means**2, 0) / shots)
-        found = list(zip(means.tolist(), errors.tolist(), strict=True))
-        return [*found, (self.larger.rate, math.sqrt(self.larger.variance))]
+        found = [
+            DecodedSize(size, size, float(law[size]), float(means[size]), float(errors[size]))
+            for size in np.flatnonzero(means).tolist()
+        ]
+        if larger.rate:
+            more = self.removals.start + 1, None, larger.probability
+            found.append(DecodedSize(*more, larger.rate, math.sqrt(larger.variance)))
+        return tuple(found)
 
     def failing_sets(self) -> FailingSets:
         """Failing sets, each as likely to be among them as in a shot that fails."""

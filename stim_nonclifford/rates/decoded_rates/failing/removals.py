@@ -112,7 +112,7 @@ class Removals:
     @property
     def rate(self) -> float:
         """P(at most ``start`` mechanisms act, and the decoder fails)."""
-        return float(self.sums.sum()) / self.shots
+        return float(self.sums.sum()) / self.shots if self.shots else 0.0
 
     @property
     def variance(self) -> float:
@@ -125,25 +125,31 @@ class Removals:
         return float(self.sums.sum()) ** 2 / self.sum_of_squares if self.sum_of_squares else 0.0
 
     def take(self, shots: int, rng: np.random.Generator, check: Callable[[], None]) -> None:
-        """Draws so many more sets."""
+        """Draws so many more sets, and takes members out of those that fail.
+
+        Args:
+            shots: How many.
+            rng: What they are drawn with.
+            check: Is called now and then; may raise to end the work. None of these sets counts then.
+        """
+        parts = []
         most = max(256, _BATCH_MEMBERS // max(self.start, 1))
-        while shots > 0:
+        for begin in range(0, shots, most):
             check()
-            batch = min(shots, most)
-            shots -= batch
-            sets = self._sized.drawn(self.start, batch, rng)
+            sets = self._sized.drawn(self.start, min(most, shots - begin), rng)
             rows = self._sized.rows(sets)
             failing = np.flatnonzero(self._test.without_memory(rows)[0])
-            self.costs += batch * (1 + self.start)
-            weights = np.full(len(failing), self._sized.law[self.start])
-            self._descend(_Descending(sets[failing], rows[failing], weights, failing), batch, rng, check)
-            self.shots += batch
-            self.failures += len(failing)
+            parts.append((sets[failing], rows[failing], begin + failing))
+        check()
+        sets, rows, owners = (np.concatenate(each) for each in zip(*parts, strict=True))
+        weights = np.full(len(owners), self._sized.law[self.start])
+        self._descend(_Descending(sets, rows, weights, owners), shots, rng)
+        self.shots += shots
+        self.failures += len(owners)
+        self.costs += shots * (1 + self.start)
 
-    def _descend(
-        self, at: _Descending, batch: int, rng: np.random.Generator, check: Callable[[], None]
-    ) -> None:
-        of_owners = np.zeros(batch)
+    def _descend(self, at: _Descending, shots: int, rng: np.random.Generator) -> None:
+        of_owners = np.zeros(shots)
         while len(at.owners):
             size = at.sets.shape[1]
             self.sums[size] += at.weights.sum()
@@ -152,7 +158,6 @@ class Removals:
             self.found.add(at.sets, at.weights, self.shots + at.owners, rng)
             if not size:
                 break
-            check()
             at = self._without_one(at, rng)
             at.weights *= self._draws_until_failing(at, rng)
         self.sum_of_squares += float((of_owners**2).sum())

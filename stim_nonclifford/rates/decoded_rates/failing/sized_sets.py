@@ -69,7 +69,9 @@ class SizedSets:
         self._sums = np.cumsum(self.odds)
         probabilities = 1 / (1 + np.exp(-log_odds))
         self.mean = float(probabilities.sum())
-        self.law = law_of_sizes(probabilities, math.ceil(self.mean + _DEVIATIONS * math.sqrt(self.mean)) + _MORE)
+        self.law = law_of_sizes(
+            probabilities, math.ceil(self.mean + _DEVIATIONS * math.sqrt(self.mean)) + _MORE
+        )
 
     @property
     def all_odds(self) -> float:

@@ -458,5 +458,5 @@ class DecodedErrorRate:
             ("decodes", f"{self.decodes:,}"),
             *(("note", line) for line in self._remarks()),
         ]
-        tables = [([name for name, _ in headline], [[value for _, value in headline]]), *self._tables()]
-        return "".join(html_table(*table) for table in tables)
+        shown = html_table([name for name, _ in headline], [[value for _, value in headline]])
+        return shown + "".join(html_table(*table) for table in self._tables())

@@ -248,7 +248,7 @@ def test_a_model_that_cannot_be_decomposed() -> None:
         (SLOW, 0.2, "while plain shots were being counted"),
         (SLOW, 0.8, "while levels of weaker noise were being set up"),
         (SLOW, 1.38, r"after \d+ of at least 32 sweeps through \d levels of noise"),
-        (SLOW, 2.6, r"after \d\d+ sweeps, when most chains of a level still had a common ancestor"),
+        (SLOW, 1.6, r"after \d\d+ sweeps, when most chains of a level still had a common ancestor"),
         (surface_code(1e-4), 0.045, r"when [\d,]+ sets of 2 faults had failed, which do not suffice"),
     ],
 )

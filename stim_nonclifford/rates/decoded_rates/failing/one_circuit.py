@@ -199,7 +199,7 @@ class SumOverSizes:
             if error <= relative_error and removals.effective_failures >= _FEWEST_EFFECTIVE:
                 return
             wanted = (relative_error * self.rate) ** 2
-            parts = (removals, larger)
+            parts: tuple[Removals | _LargerSets, ...] = removals, larger
             part = max(parts, key=lambda each: each.variance / each.costs if each.costs else 0.0)
             if removals.effective_failures < _FEWEST_EFFECTIVE:
                 part = removals

@@ -400,9 +400,10 @@ class DecodedErrorRate:
         return header, rows
 
     def _tables(self) -> list[tuple[tuple[str, ...], list[tuple[str, ...]]]]:
-        """The tables that have rows: of levels, and of the numbers of faults."""
-        sizes = table_of_sizes(self.sizes, self.logical_error_rate)
-        return [table for table in (self._table(), sizes) if table[1]]
+        """The table of the numbers of faults, or that of levels if it has rows."""
+        if self.sizes:
+            return [table_of_sizes(self.sizes, self.logical_error_rate)]
+        return [table for table in [self._table()] if table[1]]
 
     def __str__(self) -> str:
         low, high = self.interval

@@ -2,7 +2,8 @@
 
 * ``questions`` is what is asked. ``faults`` has the errors of a circuit, each symptom once, and what quantum
   outcomes flip beside them. ``answers`` compiles decoders and asks them, for equal detection events once.
-* ``failing`` takes plain shots, and has what failing sets say beyond the rate.
+* ``failing`` takes plain shots, finds the rate of one circuit from sets of which members are taken out, and
+  has what failing sets say beyond the rate.
 * ``chains`` has the moves of chains over fault sets on which the decoder fails, jumps between kinds of
   failures, and the ladder: how its levels of noise are set up, how they exchange their sets, and what chains
   with a common ancestor do to the errors.
@@ -14,6 +15,14 @@
 """
 
 from .failing.failures import DecodedFailure
+from .failing.one_circuit import DecodedSize
 from .results import DecodedErrorRate, DecodedGapPoint, DecodedLevel, DecodedStratum
 
-__all__ = ["DecodedErrorRate", "DecodedFailure", "DecodedGapPoint", "DecodedLevel", "DecodedStratum"]
+__all__ = [
+    "DecodedErrorRate",
+    "DecodedFailure",
+    "DecodedGapPoint",
+    "DecodedLevel",
+    "DecodedSize",
+    "DecodedStratum",
+]

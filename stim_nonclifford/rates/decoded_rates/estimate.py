@@ -19,6 +19,8 @@ from .chains.descent import DECODERS_DIFFER, Stop, ladder_down_from
 from .chains.ladder import Ladder
 from .deadline import Deadline, TimeIsOver
 from .failing.lightest import largest_enumerable, log_probability_of_lightest
+from .failing.one_circuit import SumOverSizes, failing_size
+from .failing.sized_sets import SizedSets
 from .faults.mechanisms import FaultModel, families_of, fault_model
 from .findings import Findings
 from .questions import DecodedCircuit, Goal
@@ -44,6 +46,9 @@ _REPEATED, _FEWEST_REPEATED = 1024, 64
 
 _LEAST_GROWTH, _MOST_GROWTH = 0.05, 0.2
 """Limits of the part by which sweeps or plain shots grow before it is seen whether they suffice."""
+
+_FEWEST_MECHANISMS = 128
+"""With fewer, members are not taken out: a failing set might have no failing one with a member more."""
 
 _FEWEST_FAILURES = 100
 _FEWEST_SWEEPS = 32
@@ -137,6 +142,7 @@ class _Family:
         self._base_is_known = False
         self._stop_of: dict[int, int] = {}  # stops of the ladder by the places of circuits
         self._kept: dict[int, KeptShots] = {}  # by circuits
+        self._sum: SumOverSizes | None = None
 
     def rates(self) -> list[DecodedErrorRate]:
         """The results, in the order of the circuits."""
@@ -145,16 +151,20 @@ class _Family:
             return [findings.without_noise(k) for k in range(len(self._circuits))]
         try:
             self._pilot()
-            self._count_above()
-            if self._needs_ladder:
-                self._climb_down()
-            self._count_kept()
+            if self._sum is not None:
+                self._sum.run(self._goal.relative_error, self._rng, self._deadline.check, self._report)
+            else:
+                self._count_above()
+                if self._needs_ladder:
+                    self._climb_down()
+                self._count_kept()
         except TimeIsOver:
             if self._ladder is not None and self._ladder.sweeps >= _FEWEST_SWEEPS:
                 self._profile = self._profiled(self._ladder, self._looked_at(self._ladder))
             is_counted = self._base_is_known and all(level.shots for level in self._counted)
             is_known = self._profile is not None and bool(np.isfinite(self._profile.variances).all())
-            if not is_counted or (self._needs_ladder and not is_known):
+            is_enough = is_counted and (is_known or not self._needs_ladder)
+            if not (is_enough if self._sum is None else self._sum.is_known):
                 raise ResourceLimitError(
                     f"max_seconds={self._goal.max_seconds:g} ended the search {self._reached(is_counted)}."
                     " Allow several times as much, or count errors: sinter collect, or SoftDecodingSampler."
@@ -164,6 +174,9 @@ class _Family:
 
     def _reached(self, is_counted: bool) -> str:
         """How far a search came that ended before rates were known."""
+        if self._sum is not None:
+            found = self._sum.removals
+            return f"when {found.failures:,} sets of {found.start} faults had failed, which do not suffice"
         if not is_counted:
             return "while plain shots were being counted"
         if self._ladder is None:
@@ -190,6 +203,14 @@ class _Family:
     def _pilot(self) -> None:
         """Finds the level at which plain shots anchor the ladder."""
         first = self._piloted(self._stop(0), _RATE_OF_ANCHOR)
+        if first.rate < _RATE_OF_ANCHOR and self._is_one_of_faults:
+            odds = self._model.log_odds[0]
+            sized = SizedSets(self._model, odds)
+            size = failing_size(sized, self._tests[0], self._rng, self._deadline.check)
+            if size is not None:
+                self._plain = [first]
+                self._sum = SumOverSizes(self._model, sized, self._tests[0], size)
+                return
         above: list[PlainLevel] = []
         while (above[0] if above else first).rate < _RATE_OF_ANCHOR:
             weaker = (above[0] if above else first).stop
@@ -220,6 +241,18 @@ class _Family:
                 )
             anchor.take(max(_PILOT_SHOTS, anchor.shots // 2), self._rng, self._deadline.check)
         self._base_is_known = True
+
+    @property
+    def _is_one_of_faults(self) -> bool:
+        """Whether this is one circuit of which all shots are kept, and outputs follow from faults alone."""
+        if (
+            len(self._circuits) > 1
+            or self._gaps
+            or self._model.postselects
+            or self._model.outcomes is not None
+        ):
+            return False
+        return self._model.num_mechanisms >= _FEWEST_MECHANISMS and bool((self._model.log_odds < 0).all())
 
     def _piloted(self, stop: Stop, least: float) -> PlainLevel:
         """A level with as many shots as tell whether its rate is at least so large."""
@@ -383,6 +416,7 @@ class _Family:
             stop_of=self._stop_of,
             plain_of={} if self._ladder is None else self._plain_of_levels(self._ladder),
             kept=self._kept,
+            sum_over_sizes=self._sum,
             seconds=self._deadline.seconds,
         )
 

@@ -10,6 +10,7 @@ from ...base.arguments import integer
 from ...base.notebook import html_table
 from ..fault_sets.budget.table import ErrorBudget, Grouping
 from .failing.failures import DecodedFailure
+from .failing.one_circuit import DecodedSize, table_of_sizes
 from .failing.study import FailureStudy
 
 __all__ = ["COVERAGE", "DecodedErrorRate", "DecodedGapPoint", "DecodedLevel", "DecodedStratum", "interval_of"]
@@ -172,6 +173,7 @@ class DecodedErrorRate:
         error_factor: By how much the standard error was enlarged because of these comparisons.
         asked_relative_error: The ``relative_error`` at which it was to stop.
         strata: The kinds of kept shots that were looked at, if it was a sum over these; otherwise empty.
+        sizes: The numbers of faults that were looked at, if it was a sum over these; otherwise empty.
     """
 
     decoder: str
@@ -196,6 +198,7 @@ class DecodedErrorRate:
     error_factor: float
     asked_relative_error: float
     strata: tuple[DecodedStratum, ...] = ()
+    sizes: tuple[DecodedSize, ...] = ()
     # The failing fault sets; None in a copy that was pickled.
     _study: FailureStudy | None = field(default=None, compare=False, repr=False)
 
@@ -396,6 +399,12 @@ class DecodedErrorRate:
             )
         return header, rows
 
+    def _tables(self) -> list[tuple[tuple[str, ...], list[tuple[str, ...]]]]:
+        """The table of the numbers of faults, or that of levels if it has rows."""
+        if self.sizes:
+            return [table_of_sizes(self.sizes, self.logical_error_rate)]
+        return [table for table in [self._table()] if table[1]]
+
     def __str__(self) -> str:
         low, high = self.interval
         lines = [
@@ -406,8 +415,7 @@ class DecodedErrorRate:
             *self._observable_lines(),
             *self._remarks(),
         ]
-        header, rows = self._table()
-        if rows:
+        for header, rows in self._tables():
             widths = [max(len(row[k]) for row in (header, *rows)) for k in range(len(header))]
             lines.append("")
             for row in (header, *rows):
@@ -451,6 +459,5 @@ class DecodedErrorRate:
             ("decodes", f"{self.decodes:,}"),
             *(("note", line) for line in self._remarks()),
         ]
-        return html_table([name for name, _ in headline], [[value for _, value in headline]]) + html_table(
-            *self._table()
-        )
+        shown = html_table([name for name, _ in headline], [[value for _, value in headline]])
+        return shown + "".join(html_table(*table) for table in self._tables())

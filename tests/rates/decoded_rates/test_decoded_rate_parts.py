@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from scipy.stats import chi2
 import stim_nonclifford as snc
 from stim_nonclifford.rates.decoded_rates import estimate
 from stim_nonclifford.rates.decoded_rates.anchoring import anchors
-from stim_nonclifford.rates.decoded_rates.anchoring.anchors import burn_ins, chains_of, profile_of
+from stim_nonclifford.rates.decoded_rates.anchoring.anchors import LowAnchor, burn_ins, chains_of, profile_of
 from stim_nonclifford.rates.decoded_rates.anchoring.plain_counts import PlainLevel
 from stim_nonclifford.rates.decoded_rates.anchoring.ratios import bennett_ratio
 from stim_nonclifford.rates.decoded_rates.chains import jumps
@@ -24,6 +25,8 @@ from stim_nonclifford.rates.decoded_rates.failing.lightest import (
     largest_enumerable,
     log_probability_of_lightest,
 )
+from stim_nonclifford.rates.decoded_rates.failing.removals import Removals, WeightedSets
+from stim_nonclifford.rates.decoded_rates.failing.sized_sets import SizedSets
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import families_of, fault_model, symptoms_of
 from tests.support.rates.decoded_rate_cases import (
     failure_test,
@@ -108,6 +111,7 @@ def assert_law(found: np.ndarray, weights: np.ndarray) -> None:
     rare = expected < 10
     counts = np.append(counts[~rare], counts[rare].sum())
     expected = np.append(expected[~rare], expected[rare].sum())
+    counts, expected = counts[expected > 0], expected[expected > 0]
     chi_squared = float(((counts - expected) ** 2 / expected).sum())
     assert len(counts) > 5
     assert chi2.sf(chi_squared, len(counts) - 1) > IMPROBABLE, chi_squared
@@ -295,6 +299,13 @@ def test_chains_with_common_ancestors_have_larger_errors(monkeypatch: pytest.Mon
     means = chains.influences.mean(axis=0)[:, 1:]
     late = chains.of_families[1:] / (means**2).sum(axis=0) * 64**2
     assert (late < 0.1 * early).all()
+    # Where an exact sum says all, it does not matter what nobody knows of families.
+    last = len(ladder.levels) - 1
+    everything = LowAnchor(last, model.num_mechanisms, float(profile.log_rates[-1]), 0.0)
+    unknown = replace(chains, of_families=np.array([0] + [math.inf] * last))
+    found = profile_of(ladder, unknown, [(0, plain)], everything).variances
+    assert found[-1] == 0
+    assert not np.isnan(found).any()
 
 
 def test_copies_follow_weights() -> None:
@@ -348,3 +359,64 @@ def test_lightest_sets_of_all_sizes_are_all() -> None:
         model, failure_test(circuit, model), model.log_odds[0], model.num_mechanisms, nothing
     )
     assert math.exp(found) == pytest.approx(float(probabilities[fails].sum()), rel=1e-9)
+
+
+def sizes_of_all_sets(mechanisms: int) -> np.ndarray:
+    return (np.arange(1 << mechanisms)[:, np.newaxis] >> np.arange(mechanisms) & 1).sum(axis=1)
+
+
+def test_sets_without_members_stand_for_failing_sets_of_each_size() -> None:
+    """Exactly known are P(so many faults, and PyMatching fails), and the law of failing sets of one size."""
+    circuit = repetition_code(NOISE)
+    probabilities, fails = probabilities_of_sets(circuit)
+    model = model_of(circuit)
+    sizes = sizes_of_all_sets(model.num_mechanisms)
+    sized = SizedSets(model, model.log_odds[0])
+    law = np.bincount(sizes, probabilities)
+    assert sized.law[: len(law)] == pytest.approx(law, rel=1e-9)
+    assert not sized.law[len(law) :].any()
+    rng = np.random.default_rng(21)
+    drawn = (1 << sized.drawn(3, 20_000, rng)).sum(axis=1)
+    assert_law(drawn, probabilities * (sizes == 3))
+    start = 6
+    removals = Removals(model, sized, failure_test(circuit, model), start)
+    removals.take(12_000, rng, nothing)
+    exact = np.bincount(sizes, probabilities * fails)[: start + 1]
+    means = removals.sums / removals.shots
+    errors = np.sqrt((removals.squares / removals.shots - means**2) / removals.shots)
+    assert ((means > 0) == (exact > 0)).all()
+    seen = exact > 0
+    assert (np.abs(means - exact)[seen] < 5.5 * errors[seen]).all()
+    assert (errors[seen] < 0.1 * exact[seen]).all()
+    assert abs(removals.rate - exact.sum()) < 5.5 * math.sqrt(removals.variance)
+    # Sets that come from the same one are not independent.
+    assert removals.variance > 1.2 * (errors**2).sum()
+    assert 0 < removals.effective_failures < removals.failures
+    # Weighted sets have the law of failing sets.
+    found = removals.found
+    numbers = np.where(found.members >= 0, 1 << found.members, 0).sum(axis=1)
+    for mechanism in range(model.num_mechanisms):
+        holds = numbers >> mechanism & 1
+        of_mechanism = np.arange(len(sizes)) >> mechanism & 1
+        small = fails & (sizes <= start)
+        expected = float((probabilities * small * of_mechanism).sum() / exact.sum())
+        share = float((found.weights * holds).sum() / found.weights.sum())
+        # The error is at most that of so many independent sets.
+        assert abs(share - expected) < 5.5 / math.sqrt(removals.effective_failures)
+
+
+def test_few_of_many_weighted_sets() -> None:
+    """The sum of the weights stays as it is; so does, within 5.5 standard deviations, the part with a member 0."""
+    rng = np.random.default_rng(4)
+    kept = WeightedSets(2)
+    members, weights = rng.integers(2, size=(40_000, 1)), rng.random(40_000)
+    for part in range(0, 40_000, 10_000):
+        where = slice(part, part + 10_000)
+        kept.add(members[where], weights[where], np.arange(40_000)[where], rng)
+    assert len(kept.weights) < 20_000
+    assert kept.weights.sum() == pytest.approx(weights.sum(), rel=1e-9)
+    assert (kept.members[:, 1] == -1).all()
+    assert (members[kept.owners, 0] == kept.members[:, 0]).all()
+    share = float(kept.weights[kept.members[:, 0] == 0].sum() / weights.sum())
+    expected = float(weights[members[:, 0] == 0].sum() / weights.sum())
+    assert abs(share - expected) < 5.5 / math.sqrt(8192)

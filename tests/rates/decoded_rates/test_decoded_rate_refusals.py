@@ -15,9 +15,12 @@ import sinter
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.rates.decoded_rates import DecodedErrorRate, deadline
+from stim_nonclifford.rates.decoded_rates import DecodedErrorRate, deadline, estimate
 from stim_nonclifford.rates.decoded_rates.answers.decoding import RepeatedRows
+from stim_nonclifford.rates.decoded_rates.chains import renewal
 from tests.support.rates.decoded_rate_cases import exact_rate, repetition_code, surface_code
+
+SLOW = repetition_code(1e-3, rounds=3)
 
 
 class Answering(sinter.CompiledDecoder):  # type: ignore[misc]
@@ -85,8 +88,12 @@ def test_a_decoder_that_is_random() -> None:
 
 
 @pytest.mark.parametrize("is_plain", [True, False])
-def test_a_decoder_that_is_random_in_one_of_fifty_answers(is_plain: bool) -> None:
+def test_a_decoder_that_is_random_in_one_of_fifty_answers(
+    is_plain: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # With 500 answers that are asked for again, none differs with a chance of 0.98^500 < 1e-4: the seed is fixed.
+    if not is_plain:
+        monkeypatch.setattr(estimate, "_FEWEST_MECHANISMS", 10_000)
     rng = np.random.default_rng(2)
     matching: list[pymatching.Matching] = []
 
@@ -236,32 +243,38 @@ def test_a_model_that_cannot_be_decomposed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("max_seconds", "reached"),
+    ("circuit", "max_seconds", "reached"),
     [
-        (0.2, "while plain shots were being counted"),
-        (0.8, "while levels of weaker noise were being set up"),
-        (1.38, r"after \d+ of at least 32 sweeps through \d levels of noise"),
+        (SLOW, 0.2, "while plain shots were being counted"),
+        (SLOW, 0.8, "while levels of weaker noise were being set up"),
+        (SLOW, 1.38, r"after \d+ of at least 32 sweeps through \d levels of noise"),
+        (SLOW, 1.6, r"after \d\d+ sweeps, when most chains of a level still had a common ancestor"),
+        (surface_code(1e-4), 0.045, r"when [\d,]+ sets of 2 faults had failed, which do not suffice"),
     ],
 )
-def test_too_little_time(max_seconds: float, reached: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By a clock that moves on each time somebody looks at it."""
+def test_too_little_time(
+    circuit: snc.Circuit, max_seconds: float, reached: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a clock that moves on each time somebody looks at it; one chain in a family is most of them."""
+    monkeypatch.setattr(renewal, "_LARGEST", -1)
     looks = itertools.count()
     monkeypatch.setattr(deadline, "time", SimpleNamespace(monotonic=lambda: 0.005 * next(looks)))
     expected = (
         f"max_seconds={max_seconds:g} ended the search {reached}. Allow several times as much, or count"
     )
     with pytest.raises(snc.ResourceLimitError, match=expected):
-        repetition_code(1e-3, rounds=3).logical_error_rate(
-            decoder="pymatching", max_seconds=max_seconds, seed=1
-        )
+        circuit.logical_error_rate(decoder="pymatching", max_seconds=max_seconds, seed=1)
 
 
-def test_time_ends_the_search_with_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("circuit", "max_seconds"), [(SLOW, 1.6), (surface_code(1e-3), 0.08)])
+def test_time_ends_the_search_with_what_is_known(
+    circuit: snc.Circuit, max_seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """By a clock that moves on each time somebody looks at it."""
     looks = itertools.count()
     monkeypatch.setattr(deadline, "time", SimpleNamespace(monotonic=lambda: 0.005 * next(looks)))
-    rate = repetition_code(1e-3, rounds=3).logical_error_rate(
-        decoder="pymatching", relative_error=1e-5, max_seconds=1.6, seed=1
+    rate = circuit.logical_error_rate(
+        decoder="pymatching", relative_error=1e-5, max_seconds=max_seconds, seed=1
     )
     assert 0 < rate.relative_error < 0.5
     assert "time ended the search" in str(rate)

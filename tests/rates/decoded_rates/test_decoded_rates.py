@@ -55,6 +55,32 @@ def test_a_single_circuit_finds_its_own_levels() -> None:
     assert [level.is_given for level in rate.levels] == [False] * (len(rate.levels) - 1) + [True]
 
 
+@pytest.mark.parametrize(("p", "exact"), [(1e-4, 7.8912e-6), (1e-3, 7.686e-4)])
+def test_a_single_circuit_is_a_sum_over_numbers_of_faults(p: float, exact: float) -> None:
+    """The rates are those of the sum over all failing sets of up to three faults, and of 5e7 plain shots (0.5%)."""
+    circuit = surface_code(p)
+    rate = circuit.logical_error_rate(decoder="pymatching", relative_error=0.03, seed=5)
+    assert rate.relative_error <= 0.03
+    assert_agrees(rate, exact)
+    assert (rate.columns, rate.column_chi_squared, [level.strength for level in rate.levels]) == (
+        0,
+        None,
+        [1],
+    )
+    assert sum(each.rate for each in rate.sizes) == pytest.approx(rate.logical_error_rate)
+    assert rate.sizes[0].least == rate.sizes[0].most == 2  # two faults make distance 3 fail
+    assert rate.sizes[-1].most is None
+    assert "3 or more" in str(rate)
+    assert "of them fail" in rate._repr_html_()
+    assert circuit.logical_error_rate(decoder="pymatching", relative_error=0.03, seed=5) == rate
+    assert pickle.loads(pickle.dumps(rate)) == rate
+    # Sensitivities are the numbers of additional faults: those of failing shots, less the mean number.
+    faults = sum(each.rate * min(each.least, 3) for each in rate.sizes) / rate.logical_error_rate
+    slope = sum(group.sensitivity for group in rate.error_budget("noise").groups)
+    assert slope == pytest.approx(faults - rate.levels[0].faults, rel=0.03)
+    assert rate.failures(1)[0].share > 0.005
+
+
 def test_order_of_circuits_is_kept() -> None:
     rates = snc.logical_error_rates(
         [repetition_code(p) for p in (0.012, 0.12, 0.04)], decoder="pymatching", relative_error=0.2, seed=1

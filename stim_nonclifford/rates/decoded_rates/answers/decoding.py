@@ -308,7 +308,7 @@ def not_deterministic(name: str, seen: str) -> ValueError:
         seen: What was seen.
     """
     return ValueError(
-        f"The decoder {name} is not deterministic: {seen}. Chains of failing fault sets have no meaning then."
+        f"The decoder {name} is not deterministic: {seen}. Which fault sets fail has no meaning then."
         " Let equal detection events have equal answers: a seed that follows from the events, and not one"
         " stream for all. Or count errors, which may be random: sinter collect, or SoftDecodingSampler."
     )

@@ -73,6 +73,7 @@ class DecodedStratum:
         sweeps: Number of sweeps of chains.
         least_gaps: The least gaps of the levels of the chains.
         shares: Their parts of the wrong shots: of all, and of those with the largest gap of the curve.
+        path_shots: Number of shots with errors on a path between the boundaries of the decoder's graph.
     """
 
     name: str
@@ -82,6 +83,7 @@ class DecodedStratum:
     sweeps: int
     least_gaps: tuple[int, ...]
     shares: tuple[float, float]
+    path_shots: int = 0
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,141 @@
+"""Shots of a stratum in which errors lie on a path between the boundaries: they are wrong more often."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ...decoding.desaturation.logical_graphs import LogicalGraph
+from ..failing.plain_shots import Indices
+from ..faults.mechanisms import FaultModel, Floats, Words
+from .logical_paths import LogicalPaths, OnEdges, PathKind
+
+__all__ = ["PathShots", "paths_of"]
+
+Bools = npt.NDArray[np.bool_]
+
+_KINDS = (PathKind(power=0.5, acting=0.7, slack=20.7), PathKind(power=0.6, acting=0.9, slack=13.8))
+"""The slacks are 90 and 60 decibels."""
+
+_MOST_MIDDLES = 32
+
+
+@dataclass(frozen=True)
+class _Middles:
+    """For each kept set, what stands for it in the middle of paths.
+
+    Attributes:
+        before: intp, shape (kept sets, middles): paths lead from the first node to these.
+        after: And from these to the last node.
+        exists: bool, of the same shape.
+    """
+
+    before: Indices
+    after: Indices
+    exists: Bools
+
+
+def paths_of(model: FaultModel, graphs: Sequence[LogicalGraph]) -> list[LogicalPaths]:
+    """All kinds of paths in the graphs of a decoder."""
+    odds = np.exp(model.log_odds[0])
+    return [LogicalPaths(graph, model.symptoms, odds, kind) for graph in graphs for kind in _KINDS]
+
+
+class PathShots:
+    """Draws shots with paths, and says how much likelier they are than among plain ones.
+
+    What a kept set flips may itself be a part of a logical error. So the middle of a path is left out: it
+    leads to a detector that the kept set flips, and goes on at another one, or begins or ends there.
+
+    Args:
+        model: The mechanisms.
+        paths: The paths of the decoder.
+        choices: bool, shape (kept sets, outputs): what each kept set flips.
+    """
+
+    def __init__(
+        self, model: FaultModel, paths: Sequence[LogicalPaths], choices: npt.NDArray[np.bool_]
+    ) -> None:
+        self._model = model
+        self._paths = paths
+        self._middles = [_middles(each, choices) for each in paths]
+
+    def add_paths(
+        self, rows: Words, keys: Indices, choices: Indices, rng: np.random.Generator
+    ) -> tuple[Words, Indices]:
+        """Makes plain shots ones with paths.
+
+        Args:
+            rows: uint64, shape (shots, words).
+            keys: intp, ascending: shot * mechanisms + mechanism, of those that act.
+            choices: intp, shape (shots,): their kept sets.
+            rng: What paths are drawn with.
+
+        Returns:
+            The same of the new shots.
+        """
+        size = self._model.num_mechanisms
+        kinds = rng.integers(len(self._paths), size=len(rows))
+        changed = []
+        for k, (paths, middles) in enumerate(zip(self._paths, self._middles, strict=True)):
+            shots = np.flatnonzero(kinds == k)
+            if not len(shots):
+                continue
+            counts = middles.exists[choices[shots]].sum(axis=1)
+            # The existing ones come first.
+            place = (rng.random(len(shots)) * counts).astype(np.intp)
+            before, after = (each[choices[shots], place] for each in (middles.before, middles.after))
+            mechanisms = paths.drawn(before, after, rng)
+            on_path = shots[:, np.newaxis] * size + mechanisms
+            acts = rng.random(mechanisms.shape) < paths.acting
+            changed.append(on_path[(mechanisms >= 0) & (np.isin(on_path, keys) != acts)])
+        flipped = np.sort(np.concatenate(changed))
+        rows = rows.copy()
+        some, starts = np.unique(flipped // size, return_index=True)
+        if len(some):
+            rows[some] ^= np.bitwise_xor.reduceat(self._model.flips[flipped % size], starts, axis=0)
+        return rows, np.setxor1d(keys, flipped, assume_unique=True)
+
+    def ratios(self, keys: Indices, choices: Indices) -> Floats:
+        """By what factor shots are likelier here than among plain ones: float64, shape (shots,).
+
+        Args:
+            keys: As of ``add_paths``.
+            choices: The same.
+        """
+        shots, mechanisms = np.divmod(keys, self._model.num_mechanisms)
+        found = np.zeros(len(choices))
+        for paths, middles in zip(self._paths, self._middles, strict=True):
+            edges = paths.edge_of[mechanisms]
+            is_on = edges >= 0
+            on = OnEdges.of(shots[is_on], edges[is_on], len(choices))
+            before, after, exists = (
+                each[choices] for each in (middles.before, middles.after, middles.exists)
+            )
+            ratios = np.where(exists, paths.ratios(on, before, after), 0.0)
+            found += ratios.sum(axis=1) / exists.sum(axis=1)
+        return found / len(self._paths)
+
+
+def _middles(paths: LogicalPaths, choices: npt.NDArray[np.bool_]) -> _Middles:
+    """The middles of paths with kept sets; the first one of each is that of paths without one."""
+    last = paths.last
+    flipped = np.flatnonzero(choices.any(axis=0))
+    nodes = {int(k): paths.nodes[k] for k in flipped.tolist() if k in paths.nodes}
+    found = []
+    for row in choices:
+        mine = sorted(nodes[k] for k in np.flatnonzero(row).tolist() if k in nodes)
+        pairs = [(0, 0), *itertools.combinations(mine, 2)]
+        pairs += [(0, node) for node in mine] + [(node, last) for node in mine]
+        found.append([pair for pair in pairs if paths.can_pass(*pair)][:_MOST_MIDDLES])
+    room = max(len(each) for each in found)
+    places = np.zeros((2, len(found), room), dtype=np.intp)
+    exists = np.zeros((len(found), room), dtype=np.bool_)
+    for k, pairs in enumerate(found):
+        places[:, k, : len(pairs)] = np.array(pairs).T
+        exists[k, : len(pairs)] = True
+    return _Middles(*places, exists)

@@ -25,10 +25,14 @@ from ..faults.mechanisms import Floats, Symptom
 
 __all__ = ["LogicalPaths", "OnEdges", "PathKind"]
 
+Bools = npt.NDArray[np.bool_]
 Indices = npt.NDArray[np.intp]
 
 _MOST_NODES = 1500
 """Paths are shorter if there would be more nodes: two matrices of their squared number are kept."""
+
+_MOST_FLIPPED = 4
+"""Of what a kept set flips, so many detectors are looked at."""
 
 _NONE = -1
 _SHORTEST, _BEYOND = 1e-6, 1e9
@@ -83,8 +87,7 @@ class LogicalPaths:
 
     Attributes:
         edge_of: intp, shape (mechanisms,): the edge of each; -1: it is on no path.
-        nodes: For each detector on paths, its node. Nodes are ordered along paths, from 0.
-        last: The last node.
+        last: The last node. Nodes are ordered along paths, from 0.
     """
 
     def __init__(
@@ -107,9 +110,9 @@ class LogicalPaths:
         number = np.full(graph.num_nodes, _NONE, dtype=np.intp)
         number[order] = np.arange(len(order))
         self.last = len(order) - 1
-        self.nodes = {
-            detector: int(number[k]) for k, detector in enumerate(graph.detectors) if number[k] >= 0
-        }
+        nodes = number[: len(graph.detectors)]
+        by_node = np.argsort(nodes, kind="stable")[np.count_nonzero(nodes < 0) :]
+        self._detectors, self._nodes = np.array(graph.detectors, dtype=np.intp)[by_node], nodes[by_node]
         mechanisms = _mechanisms_of(graph, symptoms)
         start, end, share, mechanism = [], [], [], []
         for edge in np.flatnonzero(usable).tolist():
@@ -152,9 +155,31 @@ class LogicalPaths:
         rest = self._all[0]
         return _Walk(self._to, self._from, self._share * rest[self._from], self._mechanism, 0)
 
-    def can_pass(self, before: int, after: int) -> bool:
-        """Whether there are paths from the first node to the one, and from the other one to the last."""
-        return bool(self._all[0, before] > 0 and self._all[after, self.last] > 0)
+    def middles(self, flipped: Bools) -> tuple[Indices, Indices, Bools]:
+        """What kept sets may stand for in the middle of paths, which lead to a node and go on at another one.
+
+        The first middle is that of paths without one. The others lead from one detector that the kept set
+        flips to another, or from the first node to one of them, or from one to the last node.
+
+        Args:
+            flipped: bool, shape (shots, outputs): what the kept sets flip.
+
+        Returns:
+            Where paths lead to, and where they go on: intp, shape (shots, middles); and which of them exist.
+        """
+        shots, columns = np.nonzero(flipped[:, self._detectors])
+        counts = np.bincount(shots, minlength=len(flipped))
+        place = np.arange(len(shots)) - np.repeat(np.cumsum(counts) - counts, counts)
+        some = place < _MOST_FLIPPED
+        nodes = np.full((len(flipped), _MOST_FLIPPED), _NONE, dtype=np.intp)
+        nodes[shots[some], place[some]] = self._nodes[columns[some]]
+        first = np.zeros((len(flipped), 1), dtype=np.intp)
+        one, other = np.triu_indices(_MOST_FLIPPED, 1)
+        before = np.hstack([first, nodes[:, one], np.broadcast_to(first, nodes.shape), nodes])
+        after = np.hstack([first, nodes[:, other], nodes, np.full_like(nodes, self.last)])
+        exists = (before >= 0) & (after >= 0)
+        exists &= (self._all[0, before] > 0) & (self._all[after, self.last] > 0)
+        return before, after, exists
 
     def drawn(self, before: Indices, after: Indices, rng: np.random.Generator) -> Indices:
         """The mechanisms on random paths, whose middle is given.

@@ -186,7 +186,8 @@ def _strata(
     found = []
     for kind in np.unique(kinds):
         which = kinds == kind
-        choices = KeptChoices(sets.rows[which], sets.masses[which])
+        rows = sets.rows[which]
+        choices = KeptChoices(rows, sets.masses[which])
         least = int(kind - 2) * _STEP
         names = {0: "nothing flipped", 1: "right by itself"}
         name = names.get(int(kind), f"wrong by itself, gap {least} to {least + _STEP - 1}")
@@ -199,7 +200,7 @@ def _strata(
                 error,
                 model.with_other_outcomes(choices if kind else None),
                 asked.predict,
-                PathShots(model, paths, sets.rows[which]) if paths else None,
+                PathShots(model, paths, rows) if paths else None,
             )
         )
     return found

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -20,23 +18,6 @@ Bools = npt.NDArray[np.bool_]
 
 _KINDS = (PathKind(power=0.5, acting=0.7, slack=20.7), PathKind(power=0.6, acting=0.9, slack=13.8))
 """The slacks are 90 and 60 decibels."""
-
-_MOST_MIDDLES = 32
-
-
-@dataclass(frozen=True)
-class _Middles:
-    """For each kept set, what stands for it in the middle of paths.
-
-    Attributes:
-        before: intp, shape (kept sets, middles): paths lead from the first node to these.
-        after: And from these to the last node.
-        exists: bool, of the same shape.
-    """
-
-    before: Indices
-    after: Indices
-    exists: Bools
 
 
 def paths_of(model: FaultModel, graphs: Sequence[LogicalGraph]) -> list[LogicalPaths]:
@@ -61,8 +42,7 @@ class PathShots:
         self, model: FaultModel, paths: Sequence[LogicalPaths], choices: npt.NDArray[np.bool_]
     ) -> None:
         self._model = model
-        self._paths = paths
-        self._middles = [_middles(each, choices) for each in paths]
+        self._paths, self._choices = paths, choices
 
     def add_paths(
         self, rows: Words, keys: Indices, choices: Indices, rng: np.random.Generator
@@ -81,14 +61,16 @@ class PathShots:
         size = self._model.num_mechanisms
         kinds = rng.integers(len(self._paths), size=len(rows))
         changed = []
-        for k, (paths, middles) in enumerate(zip(self._paths, self._middles, strict=True)):
+        for k, paths in enumerate(self._paths):
             shots = np.flatnonzero(kinds == k)
             if not len(shots):
                 continue
-            counts = middles.exists[choices[shots]].sum(axis=1)
-            # The existing ones come first.
-            place = (rng.random(len(shots)) * counts).astype(np.intp)
-            before, after = (each[choices[shots], place] for each in (middles.before, middles.after))
+            before, after, exists = paths.middles(self._choices[choices[shots]])
+            # One of those that exist, each as likely as the others.
+            number = (rng.random(len(shots)) * exists.sum(axis=1)).astype(np.intp)
+            place = (exists.cumsum(axis=1) > number[:, np.newaxis]).argmax(axis=1)
+            each = np.arange(len(shots))
+            before, after = before[each, place], after[each, place]
             mechanisms = paths.drawn(before, after, rng)
             on_path = shots[:, np.newaxis] * size + mechanisms
             acts = rng.random(mechanisms.shape) < paths.acting
@@ -109,33 +91,11 @@ class PathShots:
         """
         shots, mechanisms = np.divmod(keys, self._model.num_mechanisms)
         found = np.zeros(len(choices))
-        for paths, middles in zip(self._paths, self._middles, strict=True):
+        for paths in self._paths:
             edges = paths.edge_of[mechanisms]
             is_on = edges >= 0
             on = OnEdges.of(shots[is_on], edges[is_on], len(choices))
-            before, after, exists = (
-                each[choices] for each in (middles.before, middles.after, middles.exists)
-            )
+            before, after, exists = paths.middles(self._choices[choices])
             ratios = np.where(exists, paths.ratios(on, before, after), 0.0)
             found += ratios.sum(axis=1) / exists.sum(axis=1)
         return found / len(self._paths)
-
-
-def _middles(paths: LogicalPaths, choices: npt.NDArray[np.bool_]) -> _Middles:
-    """The middles of paths with kept sets; the first one of each is that of paths without one."""
-    last = paths.last
-    flipped = np.flatnonzero(choices.any(axis=0))
-    nodes = {int(k): paths.nodes[k] for k in flipped.tolist() if k in paths.nodes}
-    found = []
-    for row in choices:
-        mine = sorted(nodes[k] for k in np.flatnonzero(row).tolist() if k in nodes)
-        pairs = [(0, 0), *itertools.combinations(mine, 2)]
-        pairs += [(0, node) for node in mine] + [(node, last) for node in mine]
-        found.append([pair for pair in pairs if paths.can_pass(*pair)][:_MOST_MIDDLES])
-    room = max(len(each) for each in found)
-    places = np.zeros((2, len(found), room), dtype=np.intp)
-    exists = np.zeros((len(found), room), dtype=np.bool_)
-    for k, pairs in enumerate(found):
-        places[:, k, : len(pairs)] = np.array(pairs).T
-        exists[k, : len(pairs)] = True
-    return _Middles(*places, exists)

@@ -224,9 +224,7 @@ class _Estimate:
         by_climbing = stratum.cost_of_climbing(too_large), False
         if not stratum.climb_cost:
             return min(by_shots, by_climbing)
-        seen = max(seen, 0.5)
-        of_climbing = max(float(share**2 / variance) - seen, 0.0)
-        tells_more = seen / stratum.shot_cost >= of_climbing / stratum.climb_cost
+        tells_more = stratum.plain_shots_tell_more(sums.gaps[gap], float(share**2 / variance))
         return by_shots if tells_more else by_climbing
 
     def _made(self, sums: _Sums) -> DecodedErrorRate:

@@ -16,7 +16,7 @@ from ..faults.mechanisms import FaultModel, Floats, Words
 from .kept_choices import KeptChoices
 from .levels import ladder_of_gaps
 from .path_shots import PathShots
-from .survival import Counts, Curve, WrongShots, curve_of, difference_of, weighted_curve
+from .survival import Counts, Curve, WrongShots, curve_of, difference_of, gains, weighted_curve
 
 __all__ = ["COLUMNS", "MOST_GAP", "Stratum"]
 
@@ -109,6 +109,19 @@ class Stratum:
             self._sweep(max(_FIRST_SWEEPS, int(_GROWTH * self.sweeps)), rng, check)
             moves = self.sweeps * len(self.least_gaps()) * COLUMNS
             self.climb_cost += self.test.decoded - decoded + _COST_OF_KNOWN * moves
+
+    def plain_shots_tell_more(self, gap: int, share: float) -> bool:
+        """Whether the error at a gap gets smaller by plain shots sooner than by climbing, which has begun.
+
+        Args:
+            gap: The gap.
+            share: The inverse of the squared relative error at this gap.
+        """
+        if self._paths is None:
+            seen = max(float(self._signed[:, MOST_GAP + gap :].sum()), 0.5)
+            return seen / self.shot_cost >= max(share - seen, 0.0) / self.climb_cost
+        by_plain, by_paths = gains(self._wrong, gap, self.shots, self.path_shots)
+        return by_plain * self.shots / self.shot_cost > by_paths * self.path_shots / self.climb_cost
 
     def cost_of_climbing(self, factor: float) -> float:
         """About what it costs to make the error of what climbing sees smaller by a factor."""

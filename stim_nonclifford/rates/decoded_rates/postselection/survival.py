@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from ..faults.mechanisms import Floats
 
-__all__ = ["Counts", "Curve", "WrongShots", "curve_of", "difference_of", "weighted_curve"]
+__all__ = ["Counts", "Curve", "WrongShots", "curve_of", "difference_of", "gains", "weighted_curve"]
 
 _DEPENDENT = 10
 """So many records of chains, one after the other, count as one of what has not been seen."""
@@ -110,6 +110,26 @@ def weighted_curve(counts: Counts, wrong: Sequence[WrongShots], path_shots: int)
     last = int(np.flatnonzero(largest)[-1]) if largest.any() else 0
     largest[largest == 0] = largest[last] if largest.any() else 1 / plain
     return Curve(found.kept, found.kept_variance, tails.sum(axis=0), variance + largest**2)
+
+
+def gains(wrong: Sequence[WrongShots], gap: int, shots: int, path_shots: int) -> tuple[float, float]:
+    """By how much one more plain shot, or one more with a path, makes the variance at a gap smaller.
+
+    The variance is the sum of the squared weights w of wrong shots. One with ratio r is seen 1 / w times on
+    average, and w = 1 / (shots + r * path_shots): the derivatives are sums of w^3 and of r * w^3.
+
+    Examples:
+        >>> some = WrongShots(np.array([0.0, 1.0]), np.array([9, 3]), np.zeros(2, dtype=np.intp))
+        >>> gains([some], 5, 2, 2), gains([some], 0, 2, 2)
+        ((0.125, 0.0), (0.140625, 0.015625))
+    """
+    by_plain = by_paths = 0.0
+    for some in wrong:
+        ratios = some.ratios[some.gaps >= gap]
+        weights = 1 / (shots + ratios * path_shots)
+        by_plain += float((weights**3).sum())
+        by_paths += float((ratios * weights**3).sum())
+    return by_plain, by_paths
 
 
 def curve_of(counts: Counts) -> Curve:

@@ -34,6 +34,7 @@ _MOST_NODES = 1500
 _MOST_FLIPPED = 4
 """Of what a kept set flips, so many detectors are looked at."""
 
+_PARTS = 8
 _NONE = -1
 _SHORTEST, _BEYOND = 1e-6, 1e9
 
@@ -113,7 +114,7 @@ class LogicalPaths:
         nodes = number[: len(graph.detectors)]
         by_node = np.argsort(nodes, kind="stable")[np.count_nonzero(nodes < 0) :]
         self._detectors, self._nodes = np.array(graph.detectors, dtype=np.intp)[by_node], nodes[by_node]
-        mechanisms = _mechanisms_of(graph, symptoms)
+        mechanisms = _mechanisms_of(graph, symptoms, height)
         start, end, share, mechanism = [], [], [], []
         for edge in np.flatnonzero(usable).tolist():
             mine = mechanisms.get(edge, [])
@@ -179,7 +180,8 @@ class LogicalPaths:
         after = np.hstack([first, nodes[:, other], nodes, np.full_like(nodes, self.last)])
         exists = (before >= 0) & (after >= 0)
         exists &= (self._all[0, before] > 0) & (self._all[after, self.last] > 0)
-        return before, after, exists
+        used = exists.any(axis=0)
+        return before[:, used], after[:, used], exists[:, used]
 
     def drawn(self, before: Indices, after: Indices, rng: np.random.Generator) -> Indices:
         """The mechanisms on random paths, whose middle is given.
@@ -205,7 +207,15 @@ class LogicalPaths:
         Returns:
             float64, shape (shots, middles).
         """
-        edges = on.edges
+        counts = (on.edges >= 0).sum(axis=1)
+        found = np.empty(before.shape)
+        # Those with few edges first, as each pair of edges is looked at.
+        for some in np.array_split(np.argsort(counts, kind="stable"), _PARTS):
+            room = int(counts[some].max(initial=0))
+            found[some] = self._ratios(on.edges[some, :room], before[some], after[some])
+        return found
+
+    def _ratios(self, edges: Indices, before: Indices, after: Indices) -> Floats:
         is_on = edges >= 0
         start, end, more = self._from[edges], self._to[edges], np.where(is_on, self._more[edges], 0.0)
         room = edges.shape[1]
@@ -277,13 +287,19 @@ def _heights(graph: LogicalGraph, source: int, target: int) -> tuple[Floats, Cal
     return height, lambda ends: np.asarray(from_source[ends[:, 0]] + to_target[ends[:, 1]])
 
 
-def _mechanisms_of(graph: LogicalGraph, symptoms: Sequence[Symptom]) -> dict[int, list[int]]:
-    """The mechanisms of each edge: those of which the basis sees no more than it."""
+def _mechanisms_of(graph: LogicalGraph, symptoms: Sequence[Symptom], height: Floats) -> dict[int, list[int]]:
+    """The mechanisms of each edge.
+
+    Of one that flips more than two detectors of the basis, the two that are farthest from each other count.
+    """
     node = {detector: k for k, detector in enumerate(graph.detectors)}
     found: dict[int, list[int]] = {}
     for k, (detectors, *_) in enumerate(symptoms):
-        seen = tuple(sorted(node[detector] for detector in detectors if detector in node))
-        edge = graph.known.get(seen)
+        seen = sorted(node[detector] for detector in detectors if detector in node)
+        if len(seen) > 2:
+            by_height = sorted(seen, key=lambda each: height[each])
+            seen = sorted((by_height[0], by_height[-1]))
+        edge = graph.known.get(tuple(seen))
         if edge is not None:
             found.setdefault(edge, []).append(k)
     return found

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...decoding.desaturation.logical_graphs import LogicalGraph
+from ...decoding.gap_decoder import DECIBEL
 from ..failing.plain_shots import Indices
 from ..faults.mechanisms import FaultModel, Floats, Words
 from .logical_paths import LogicalPaths, OnEdges, PathKind
@@ -16,8 +17,11 @@ __all__ = ["PathShots", "paths_of"]
 
 Bools = npt.NDArray[np.bool_]
 
-_KINDS = (PathKind(power=0.5, acting=0.7, slack=20.7), PathKind(power=0.6, acting=0.9, slack=13.8))
-"""The slacks are 90 and 60 decibels."""
+_KINDS = tuple(
+    PathKind(power, acting, decibels / DECIBEL)
+    for power, acting, decibels in ((0.6, 0.9, 60), (0.5, 0.7, 90), (0.5, 0.6, 140))
+)
+"""From short paths, on which nearly all errors happen, to long ones, on which little more than half do."""
 
 
 def paths_of(model: FaultModel, graphs: Sequence[LogicalGraph]) -> list[LogicalPaths]:

@@ -23,7 +23,7 @@ __all__ = ["COLUMNS", "MOST_GAP", "Stratum"]
 COLUMNS = 64
 MOST_GAP = 512
 _COST_OF_KNOWN = 1 / 16
-_COST_OF_PATHS = 1.0
+_COST_OF_PATHS = 4.0
 _FIRST_SWEEPS, _FIRST_PATHS, _GROWTH = 192, 1 << 12, 0.4
 _COST_OF_CHAINS = 300_000
 """The number of decodes that it takes to set up chains."""

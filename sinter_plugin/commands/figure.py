@@ -20,6 +20,7 @@ import numpy as np
 import sinter
 
 from stim_nonclifford.base.arguments import integer, positive_or_none
+from stim_nonclifford.base.errors import ResourceLimitError
 from stim_nonclifford.generators.cultivation import (
     ESCAPE_CHOICES,
     VARIANT_CHOICES,
@@ -27,6 +28,7 @@ from stim_nonclifford.generators.cultivation import (
     VariantChoice,
 )
 from stim_nonclifford.generators.cultivation.builder import GATE_CHOICES, GateChoice
+from stim_nonclifford.generators.cultivation.protocol import UnavailableError
 
 from ..runs.collection import collect
 from ..samplers.soft_decoding import SoftDecodingSampler
@@ -190,15 +192,19 @@ def _computed(circuits: Sequence[CheckedCircuit], args: argparse.Namespace) -> l
         return []
     found = []
     for checked in circuits:
-        rate = checked.circuit.logical_error_rate(
-            decoder=args.decoder,
-            confidence=True,
-            state_check=checked.check,
-            relative_error=_RELATIVE_ERROR,
-            max_seconds=seconds,
-            seed=args.seed,
-        )
         name = _name(checked.metadata)
+        try:
+            rate = checked.circuit.logical_error_rate(
+                decoder=args.decoder,
+                confidence=True,
+                state_check=checked.check,
+                relative_error=_RELATIVE_ERROR,
+                max_seconds=seconds,
+                seed=args.seed,
+            )
+        except ResourceLimitError as error:
+            print(f"Not computed: {name}. {error}", file=sys.stderr)
+            continue
         print(f"{name}, computed:\n{rate}")
         found.append(
             GapCurve(
@@ -224,11 +230,11 @@ def _circuits(args: argparse.Namespace) -> Iterator[CheckedCircuit]:
     kinds = list(
         dict.fromkeys(itertools.product(args.d, args.variant, args.escape, args.p))  # each of them once
     )
-    refused: list[ValueError] = []
+    refused: list[UnavailableError] = []
     for d, variant, escape, p in kinds:
         try:
             yield from [_generated(args, d, p, gate, variant, escape) for gate in gates]
-        except ValueError as error:
+        except UnavailableError as error:
             refused.append(error)
             if len(refused) == len(kinds):
                 raise

@@ -22,6 +22,7 @@ from ..logical_states import LogicalState, LogicalStateCheck, state_check_of
 
 if TYPE_CHECKING:
     from ...rates.decoding.desaturation.desaturated_gap import DesaturatedGapDecoder
+    from ...rates.decoding.desaturation.logical_graphs import LogicalGraph
 
 __all__ = ["KeptCircuit", "decodes_kept_shots", "kept_question"]
 
@@ -105,13 +106,21 @@ def kept_question(
     predict = compiled_decoder(model, whole, confidence=True)
     if observable is not None:
         predict = _of_observable(predict, observable)
-    return KeptQuestion(symptoms, predict, name, postselected, weight, confidence)
+    return KeptQuestion(symptoms, predict, name, postselected, weight, confidence, _graphs(model, whole))
 
 
 def _decoder(decoder: Any) -> DesaturatedGapDecoder:
     from ...rates.decoding.decoders import gap_decoder_named  # Sinter takes as long to import as this package
 
     return gap_decoder_named(decoder) if isinstance(decoder, str) else decoder
+
+
+def _graphs(model: stim.DetectorErrorModel, decoder: Any) -> tuple[LogicalGraph, ...]:
+    """Graphs in which the logical errors of a decoder are paths, as far as they are known."""
+    from ...rates.decoding.desaturation.desaturated_gap import DesaturatedGapDecoder
+    from ...rates.decoding.desaturation.logical_graphs import logical_graphs
+
+    return logical_graphs(model) if isinstance(decoder, DesaturatedGapDecoder) else ()
 
 
 def _model_of(circuit: KeptCircuit, *, has_state_check: bool) -> stim.DetectorErrorModel:

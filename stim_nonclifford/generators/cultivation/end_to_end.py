@@ -14,7 +14,13 @@ from .matchable.escape import append_matchable_escape
 from .matchable.grafted_code import CULTIVATED_DISTANCE, GraftedCode
 from .matchable.readout import append_surface_readout
 from .noise import NoiseChoice, add_noise, noise_model
-from .protocol import append_inject_and_cultivate, chosen_trees, cultivated_codes, extra_sites
+from .protocol import (
+    UnavailableError,
+    append_inject_and_cultivate,
+    chosen_trees,
+    cultivated_codes,
+    extra_sites,
+)
 from .stages.cat_trees import VariantChoice
 from .stages.escape import append_escape
 from .stages.final_check import append_decoded_check, append_logical_readout
@@ -158,7 +164,7 @@ def build_noiseless_end_to_end(
     trees = chosen_trees(codes, variant)
     escape_distance = integer(escape_distance, "escape_distance", 5, _LARGEST)
     if escape_distance <= distance or escape_distance % 2 == 0:
-        raise ValueError(
+        raise UnavailableError(
             f"escape_distance must be odd and larger than distance={distance}, but is {escape_distance}"
         )
     rounds = integer(rounds, "rounds", 0, _MOST_ROUNDS)
@@ -207,7 +213,7 @@ def default_postselected_rounds(distance: int, escape: EscapeChoice) -> int:
 
 def _check_graft(distance: int) -> None:
     if distance != CULTIVATED_DISTANCE:
-        raise ValueError(
+        raise UnavailableError(
             f"The matchable escape starts from distance {CULTIVATED_DISTANCE}, but distance is {distance}."
             f" Choose distance={CULTIVATED_DISTANCE} or escape='color'."
         )

@@ -22,6 +22,10 @@ AVAILABLE_DISTANCES: tuple[int, ...] = tuple(CAT_TREES)
 INJECTION_CHOICES: tuple[InjectionChoice, ...] = tuple(INJECTIONS)
 
 
+class UnavailableError(ValueError):
+    """Arguments that are allowed each by itself, but of which there is no circuit together."""
+
+
 def cultivation_circuit(
     distance: int = 3,
     p: float = 1e-3,
@@ -123,7 +127,8 @@ def chosen_trees(codes: Sequence[ColorCode], variant: VariantChoice) -> list[Cat
         variant: See `cultivation_circuit`.
 
     Raises:
-        ValueError: There is no such variant, or not for this distance.
+        ValueError: There is no such variant.
+        UnavailableError: There is none for this distance.
     """
     variant = choice(variant, "variant", VARIANT_CHOICES)
     trees = [CAT_TREES[code.distance] for code in codes]
@@ -131,7 +136,7 @@ def chosen_trees(codes: Sequence[ColorCode], variant: VariantChoice) -> list[Cat
         distance = codes[-1].distance
         if distance not in FLAGGED_CAT_TREES:
             available = ", ".join(str(d) for d in FLAGGED_CAT_TREES)
-            raise ValueError(
+            raise UnavailableError(
                 f"variant 'flagged' is not available at distance {distance}; distances available: {available}"
             )
         trees[-1] = FLAGGED_CAT_TREES[distance]

@@ -74,6 +74,7 @@ class DecodedStratum:
         sweeps: Number of sweeps of chains.
         least_gaps: The least gaps of the levels of the chains.
         shares: Their parts of the wrong shots: of all, and of those with the largest gap of the curve.
+        path_shots: Number of shots with errors on a path between the boundaries of the decoder's graph.
     """
 
     name: str
@@ -83,6 +84,7 @@ class DecodedStratum:
     sweeps: int
     least_gaps: tuple[int, ...]
     shares: tuple[float, float]
+    path_shots: int = 0
 
 
 @dataclass(frozen=True)
@@ -432,11 +434,12 @@ class DecodedErrorRate:
         if not self.strata:
             return []
         largest = f"gap >= {self.gap_curve[-1].gap}" if self.gap_curve else "all"
-        lines = ["", f"{'P(kept)':>9} {'shots':>10} {'wrong':>8} {'sweeps':>6} {'of errors':>9} {largest:>9}"]
+        counted = f"{'shots':>10} {'wrong':>8} {'on paths':>10} {'sweeps':>6}"
+        lines = ["", f"{'P(kept)':>9} {counted} {'of errors':>9} {largest:>9}"]
         for each in self.strata:
             shares = f"{each.shares[0]:9.1%} {each.shares[1]:9.1%}"
-            counts = f"{each.probability:9.3g} {each.shots:10,} {each.wrong:8,} {each.sweeps:6,}"
-            lines.append(f"{counts} {shares}  {each.name}")
+            counts = f"{each.shots:10,} {each.wrong:8,} {each.path_shots:10,} {each.sweeps:6,}"
+            lines.append(f"{each.probability:9.3g} {counts} {shares}  {each.name}")
         return lines
 
     @property

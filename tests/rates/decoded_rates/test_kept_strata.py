@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 import warnings
@@ -13,14 +14,18 @@ import sinter
 import stim
 
 import stim_nonclifford as snc
-from sinter_plugin import SoftDecodingSampler, task
+from sinter_plugin import DesaturatedGapDecoder, SoftDecodingSampler, task
 from stim_nonclifford.circuit.logical_states import LogicalStateCheck
 from stim_nonclifford.circuit.methods.decoded_circuits import exact_symptoms
 from stim_nonclifford.generators.cultivation import end_to_end_circuit
+from stim_nonclifford.rates.decoded_rates.answers.decoding import FailureTest
+from stim_nonclifford.rates.decoded_rates.failing.plain_shots import PlainShots
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import fault_model
 from stim_nonclifford.rates.decoded_rates.postselection import listed_sets
 from stim_nonclifford.rates.decoded_rates.postselection.kept_sets import KeptSetSearch
 from stim_nonclifford.rates.decoded_rates.postselection.listed_sets import SilentSets
+from stim_nonclifford.rates.decoded_rates.postselection.path_shots import PathShots, paths_of
+from stim_nonclifford.rates.decoding.desaturation.logical_graphs import logical_graphs
 from stim_nonclifford.rates.decoding.matching_graph import model_errors
 
 from ...support.rates.decoded_rate_cases import repetition_code
@@ -71,7 +76,7 @@ class _LikelierClass(sinter.CompiledDecoder):  # type: ignore[misc]  # Sinter ha
 
 
 def exact_curve(
-    circuit: snc.Circuit, postselected: tuple[int, ...]
+    circuit: snc.Circuit, postselected: tuple[int, ...], whole: Any
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Of all fault sets with all outcomes that are kept: probabilities, gaps, and whether they are wrong."""
     model = fault_model([exact_symptoms(circuit)], postselected)
@@ -88,7 +93,7 @@ def exact_curve(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", snc.InexactErrorModelWarning)
         dem = circuit.detector_error_model(approximate_disjoint_errors=True)
-    decoder = LikelierClass(*postselected).compile_decoder_for_dem(dem=dem)
+    decoder = whole.compile_decoder_for_dem(dem=dem)
     predictions, gaps = decoder.decode_shots_bit_packed_with_confidence(
         bit_packed_detection_event_data=model.detectors(rows)
     )
@@ -96,21 +101,48 @@ def exact_curve(
     return probabilities, np.rint(gaps), wrong
 
 
+_CHAIN = """
+    E(0.02) X0 X1 X2
+    E(0.02) X0 X1 X4
+    E(0.01) X2 X6
+    E(0.01) X2 X3
+    E(0.005) X3 X4
+    E(0.02) X3 X4 X7
+    E(0.01) X4 X5
+    E(0.003) X2 X4
+    E(0.01) X5
+    E(0.01) X7
+"""
+GRAFTED = snc.Circuit(
+    f"R 0 1 2 3 4 5 6 7\n{_CHAIN}M 0 1 2 3 4 5 7 6\n"
+    + "".join(
+        f"DETECTOR({k}, 0, 0, {color}, {color}) rec[{k - 8}]\n"
+        for k, color in enumerate((0, 1, 2, 2, 2, 2, 5))
+    )
+    + "OBSERVABLE_INCLUDE(0) rec[-1]"
+)
+"""A chain of blue detectors between two boundaries. The first two errors leave the red one silent together."""
+
+
 @pytest.mark.parametrize(
-    ("circuit", "postselected"),
+    ("circuit", "postselected", "decoder"),
     [
-        pytest.param(repetition_code(0.04, distance=3, rounds=2), (0, 1), marks=pytest.mark.slow),
-        (encoded_t_state(0.02), (1,)),
-        (encoded_t_state(0.02), (0, 2)),
+        pytest.param(
+            repetition_code(0.04, distance=3, rounds=2), (0, 1), LikelierClass(0, 1), marks=pytest.mark.slow
+        ),
+        (encoded_t_state(0.02), (1,), LikelierClass(1)),
+        (encoded_t_state(0.02), (0, 2), LikelierClass(0, 2)),
+        (GRAFTED, (0,), DesaturatedGapDecoder()),
     ],
 )
-def test_curves_are_those_of_all_fault_sets(circuit: snc.Circuit, postselected: tuple[int, ...]) -> None:
-    rate = circuit.logical_error_rate(
-        decoder=LikelierClass(*postselected), confidence=True, relative_error=0.15, seed=7
-    )
-    probabilities, gaps, wrong = exact_curve(circuit, postselected)
+def test_curves_are_those_of_all_fault_sets(
+    circuit: snc.Circuit, postselected: tuple[int, ...], decoder: sinter.Decoder
+) -> None:
+    rate = circuit.logical_error_rate(decoder=decoder, confidence=True, relative_error=0.15, seed=7)
+    probabilities, gaps, wrong = exact_curve(circuit, postselected, decoder)
     assert rate.kept < 1
     assert len(rate.gap_curve) > 2
+    assert any(stratum.path_shots for stratum in rate.strata) == (circuit is GRAFTED)
     for point in rate.gap_curve:
         is_sure = gaps >= point.gap
         kept, both = float(probabilities[is_sure].sum()), float(probabilities[is_sure & wrong].sum())
@@ -121,11 +153,51 @@ def test_curves_are_those_of_all_fault_sets(circuit: snc.Circuit, postselected: 
     assert "of errors" in str(rate)
 
 
+def test_shots_with_paths_are_as_likely_as_they_say() -> None:
+    """The factors of all fault sets have mean 1, and sets are drawn as often: chi-squared, seed 11."""
+    others = {
+        name: q for name, q in exact_symptoms(GRAFTED).probabilities.items() if not {0, 1} & set(name[0])
+    }
+    model = fault_model([dataclasses.replace(exact_symptoms(GRAFTED), probabilities=others)])
+    size = model.num_mechanisms
+    choices = np.zeros((2, 8), dtype=np.bool_)
+    choices[1, [2, 4]] = True
+    shots = PathShots(model, paths_of(model, logical_graphs(GRAFTED.detector_error_model())), choices)
+    members = (np.arange(1 << size)[:, np.newaxis] >> np.arange(size)) & 1
+    odds = np.exp(model.log_odds[0])
+    probabilities = (np.where(members, odds, 1.0) / (1 + odds)).prod(axis=1)
+    sets, mechanisms = np.nonzero(members)
+    rng, drawn = np.random.default_rng(11), 1 << 15
+    plain = PlainShots(model, model.log_odds[0], FailureTest(model, no_prediction))
+    for choice in (0, 1):
+        ratios = shots.ratios(sets * size + mechanisms, np.full(1 << size, choice))
+        assert (probabilities * ratios).sum() == pytest.approx(1)
+        rows, events, numbers, _ = plain.drawn(rng, drawn)
+        owners = np.repeat(np.arange(drawn), numbers) * size
+        keys, counts = np.unique(owners + events, return_counts=True)
+        rows, keys = shots.add_paths(rows, keys[counts % 2 == 1], np.full(drawn, choice), rng)
+        found = np.bincount(keys // size, 1 << (keys % size), drawn).astype(np.int64)
+        flips = np.bitwise_xor.reduce(np.where(members[found, :, None] == 1, model.flips, 0), axis=1)
+        assert (rows == model.base ^ flips).all()
+        expected = drawn * probabilities * ratios
+        often = expected > 10
+        assert often.sum() > 20
+        seen = np.bincount(found, minlength=1 << size)
+        chi_squared = ((seen - expected) ** 2 / np.maximum(expected, 1e-9))[often].sum()
+        assert chi_squared < often.sum() + 7 * math.sqrt(2 * often.sum())
+        assert expected[~often].sum() < 0.2 * drawn
+
+
+def no_prediction(dets: np.ndarray, /) -> tuple[np.ndarray, np.ndarray]:
+    return np.zeros((len(dets), 1), dtype=np.uint8), np.zeros(len(dets), dtype=np.int64)
+
+
 def test_drawn_sets_are_the_listed_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sums over sets of three to six mechanisms: draws of a fixed seed within 5 standard errors."""
     rng = np.random.default_rng(3)
     monkeypatch.setattr(listed_sets, "_MOST_LISTED", 0)
     monkeypatch.setattr(listed_sets, "_DRAWS", 1 << 13)
+    monkeypatch.setattr(listed_sets, "_DRAWS_OF_THREE", 1 << 13)
     for size, number in ((3, 18), (4, 16), (5, 13), (6, 12)):
         flips = rng.integers(0, 2, size=(number, 4)).astype(np.bool_)
         odds = rng.uniform(0.01, 0.2, size=number)
@@ -136,6 +208,13 @@ def test_drawn_sets_are_the_listed_ones(monkeypatch: pytest.MonkeyPatch) -> None
                 if ((flips[list(members)].sum(axis=0) % 2) == target).all():
                     sums.append((odds[list(members)].prod(), values[list(members)].sum() == 2))
             sets = SilentSets(flips, target, odds, rng, lambda: None)
+            if size <= 4:
+                with monkeypatch.context() as listing:
+                    listing.setattr(listed_sets, "_MOST_LISTED", 1 << 20)
+                    (whole,) = sets.of_size(size)
+                assert not whole.is_drawn
+                assert len(np.unique(np.sort(whole.members), axis=0)) == len(whole.members) == len(sums)
+                assert whole.weights.sum() == pytest.approx(sum(weight for weight, _ in sums))
             (part,) = sets.of_size(size)
             assert part.is_drawn
             assert (flips[part.members].sum(axis=1) % 2 == target).all()

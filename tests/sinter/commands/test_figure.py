@@ -107,6 +107,21 @@ def test_wrong_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "--max_seconds must be" in capsys.readouterr().err
     assert main(["figure", "end_to_end", *out, "--d", "3", "--d2", "3"]) == 2
     assert "escape_distance must be" in capsys.readouterr().err
+    # Of several combinations, only those that do not exist are left out.
+    assert main(["figure", "end_to_end", *out, "--d", "3", "--p", "0.001", "2"]) == 2
+    printed = capsys.readouterr().err
+    assert "Left out" not in printed
+    assert "p must be a probability" in printed
+
+
+def test_a_curve_that_cannot_be_computed_is_left_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--gate", "T", "--max_shots", "1024", "--compute_seconds", "1e-6", "--out", str(tmp_path)]
+    assert main([*COMMAND, *options]) == 0
+    printed = capsys.readouterr()
+    assert "Not computed: d=3 to 5, p=0.002, T gates. max_seconds=1e-06 ended the search" in printed.err
+    assert "T gates: 1024 attempts" in printed.out
 
 
 def test_the_check_is_that_of_logical_y() -> None:

@@ -27,9 +27,6 @@ _STEP = 5
 """The step from one gap of the curve to the next, in decibels."""
 
 _GROWTH = 0.4
-_FIRST_SWEEPS = 192
-_COST_OF_CHAINS = 300_000
-"""The number of decodes that it takes to set up chains."""
 
 _FEWEST_WRONG = 30
 _MOST_SHOTS = 1 << 26
@@ -208,7 +205,7 @@ class _Estimate:
                 self._deadline.check,
             )
         else:
-            stratum.climb(max(_FIRST_SWEEPS, int(stratum.sweeps * _GROWTH)), self._rng, self._deadline.check)
+            stratum.climb(self._rng, self._deadline.check)
         self._report(
             f"{sum(each.test.decoded for each in self._strata):,} decodes,"
             f" {self._deadline.seconds:.0f} s: relative error {sums.relative[0]:.2g} for all kept"
@@ -224,12 +221,11 @@ class _Estimate:
         by_shots = stratum.shot_cost * (too_large if seen < 1 else too_large**2), True
         if not stratum.can_climb:
             return by_shots
-        if not stratum.sweeps:
-            return min(by_shots, (_COST_OF_CHAINS, False))
-        seen = max(seen, 0.5)
-        of_chains = max(float(share**2 / variance) - seen, 0.0)
-        tells_more = seen / stratum.shot_cost >= of_chains / stratum.chain_cost
-        return by_shots if tells_more else (stratum.chain_cost * too_large**2, False)
+        by_climbing = stratum.cost_of_climbing(too_large), False
+        if not stratum.climb_cost:
+            return min(by_shots, by_climbing)
+        tells_more = stratum.plain_shots_tell_more(sums.gaps[gap], float(share**2 / variance))
+        return by_shots if tells_more else by_climbing
 
     def _made(self, sums: _Sums) -> DecodedErrorRate:
         kept_errors = np.sqrt(sums.kept_variance)
@@ -277,6 +273,7 @@ class _Estimate:
                 shots=stratum.shots,
                 wrong=stratum.wrong,
                 sweeps=stratum.sweeps,
+                path_shots=stratum.path_shots,
                 least_gaps=tuple(stratum.least_gaps()),
                 shares=(
                     float(sums.shares[k, 0] / sums.wrong[0]) if sums.wrong[0] else 0.0,

@@ -39,8 +39,12 @@ class KeptChoices:
 
     def flips(self, signatures: Words, numbers: Words) -> Words:
         """What the chosen rows flip: uint64, shape (numbers, words)."""
-        chosen = np.searchsorted(self._ends, numbers * 2.0**-64, side="right")
-        return self._rows[np.minimum(chosen, len(self._rows) - 1)]
+        return self._rows[self.chosen(numbers)]
+
+    def chosen(self, numbers: Words) -> npt.NDArray[np.intp]:
+        """The chosen rows, by their places: intp, shape (numbers,)."""
+        found = np.searchsorted(self._ends, numbers * 2.0**-64, side="right")
+        return np.minimum(found, len(self._rows) - 1)
 
     def law(self, signature: Words) -> tuple[Floats, npt.NDArray[np.bool_]]:
         """The probabilities of all rows, and the rows."""

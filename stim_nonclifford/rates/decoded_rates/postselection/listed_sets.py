@@ -37,6 +37,9 @@ _MOST_LISTED = 1 << 20
 """If there are more sets of one size, they are drawn, not listed."""
 
 _DRAWS = 1 << 15
+_DRAWS_OF_THREE = 1 << 18
+"""More, as sets of three are the likeliest that are drawn."""
+
 _MOST_LOOKED_UP = 1 << 20
 _NONE = -1
 
@@ -129,12 +132,25 @@ class SilentSets:
             yield Part(members, self._odds[members].prod(axis=1), False)
             return
         shares = self._odds * self._pairs.sums(low, high)
-        first = _chosen(shares, _DRAWS, self._rng)
+        first = _chosen(shares, _DRAWS_OF_THREE, self._rng)
         pairs = self._pairs.drawn(low[first], high[first], self._rng)
-        yield self._drawn(np.hstack([first[:, np.newaxis], pairs]), float(shares.sum()) / (3 * _DRAWS))
+        yield self._drawn(
+            np.hstack([first[:, np.newaxis], pairs]), float(shares.sum()) / (3 * _DRAWS_OF_THREE)
+        )
 
     def _fours(self) -> Iterator[Part]:
         pairs = self._pairs
+        low, high = pairs.places(pairs.keys ^ self._target_key)
+        numbers = np.maximum(high - np.maximum(low, np.arange(1, len(low) + 1)), 0)
+        if numbers.sum() <= 3 * _MOST_LISTED:
+            first = np.flatnonzero(numbers)
+            one = pairs.members(np.repeat(first, numbers[first]))
+            other = pairs.members(_ranges((high - numbers)[first], high[first]))
+            # Of the three ways to divide a set, the one in which a pair has both of the smallest members.
+            is_chosen = (one[:, 1] < other[:, 0]) | (other[:, 1] < one[:, 0])
+            members = np.sort(np.hstack([one, other])[is_chosen], axis=1)
+            yield Part(members, self._odds[members].prod(axis=1), False)
+            return
         keys, starts = np.unique(pairs.keys, return_index=True)
         ends = np.append(starts[1:], len(pairs.keys))
         low, high = pairs.places(keys ^ self._target_key)

@@ -14,6 +14,7 @@ from ..faults.mechanisms import Floats, Symptoms, fault_model, log_probability_o
 from .kept_choices import KeptChoices
 from .kept_sets import KeptSets, KeptSetSearch, distinct_rows
 from .listed_sets import MOST_MEMBERS
+from .path_shots import PathShots, paths_of
 from .questions import KeptQuestion
 from .strata import Stratum
 
@@ -181,17 +182,26 @@ def _strata(
     kinds = np.where(is_silent, 0, np.where(decoded.wrong, 2 + np.maximum(decoded.gaps, 0) // _STEP, 1))
     choices = KeptChoices(sets.rows, sets.masses)
     model = fault_model([replace(rest, outcomes=choices)])
+    paths = paths_of(model, asked.graphs)
     found = []
     for kind in np.unique(kinds):
         which = kinds == kind
-        choices = KeptChoices(sets.rows[which], sets.masses[which])
+        rows = sets.rows[which]
+        choices = KeptChoices(rows, sets.masses[which])
         least = int(kind - 2) * _STEP
         names = {0: "nothing flipped", 1: "right by itself"}
         name = names.get(int(kind), f"wrong by itself, gap {least} to {least + _STEP - 1}")
         mass = none * float(sets.masses[which].sum())
         error = none * float(np.sqrt(sets.variances[which].sum()))
         found.append(
-            Stratum(name, mass, error, model.with_other_outcomes(choices if kind else None), asked.predict)
+            Stratum(
+                name,
+                mass,
+                error,
+                model.with_other_outcomes(choices if kind else None),
+                asked.predict,
+                PathShots(model, paths, rows) if paths else None,
+            )
         )
     return found
 

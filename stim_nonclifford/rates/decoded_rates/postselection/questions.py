@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ...decoding.desaturation.logical_graphs import LogicalGraph
 from ..answers.decoding import Predict
 from ..faults.mechanisms import Symptoms
 
@@ -25,6 +26,7 @@ class KeptQuestion:
         weight: If the only observable is a logical Pauli of a state, the number by which its expectation
             value is multiplied, so that it is 1 without errors; None: observables are as they are.
         confidence: Whether a curve over the gap is asked for.
+        graphs: Graphs in which logical errors of the decoder are paths; empty: none are known.
     """
 
     symptoms: Symptoms
@@ -33,3 +35,4 @@ class KeptQuestion:
     postselected: npt.NDArray[np.bool_]
     weight: float | None
     confidence: bool
+    graphs: tuple[LogicalGraph, ...] = ()

@@ -13,14 +13,21 @@ from ..chains.chains import ChainStates, signed_gaps
 from ..chains.ladder import Ladder
 from ..failing.plain_shots import Indices, PlainShots, members_of_events
 from ..faults.mechanisms import FaultModel, Floats, Words
+from .kept_choices import KeptChoices
 from .levels import ladder_of_gaps
-from .survival import Counts, Curve, curve_of, difference_of
+from .path_shots import PathShots
+from .survival import Counts, Curve, WrongShots, curve_of, difference_of, gains, weighted_curve
 
 __all__ = ["COLUMNS", "MOST_GAP", "Stratum"]
 
 COLUMNS = 64
 MOST_GAP = 512
 _COST_OF_KNOWN = 1 / 16
+_COST_OF_PATHS = 4.0
+_FIRST_SWEEPS, _FIRST_PATHS, _GROWTH = 192, 1 << 12, 0.4
+_COST_OF_CHAINS = 300_000
+"""The number of decodes that it takes to set up chains."""
+
 _BURN_IN = 2
 """The part of the sweeps that is left out: one of so many."""
 
@@ -34,13 +41,20 @@ class Stratum:
         name: For messages.
         shots: Plain shots taken.
         wrong: How many of them were wrong.
-        can_climb: Whether there can be levels for chains, as far as is known.
-        chain_cost: What chains have cost so far: rows that were decoded, and a part of those that were known.
+        path_shots: Shots with paths taken.
+        can_climb: Whether there can be shots with paths, or levels for chains, as far as is known.
+        climb_cost: What they have cost so far: rows that were decoded, and a part of those that were known.
         shot_cost: The same of plain shots.
     """
 
     def __init__(
-        self, name: str, mass: float, mass_error: float, model: FaultModel, predict: Predict
+        self,
+        name: str,
+        mass: float,
+        mass_error: float,
+        model: FaultModel,
+        predict: Predict,
+        paths: PathShots | None = None,
     ) -> None:
         self.name, self.mass, self.mass_error = name, mass, mass_error
         self._model = model
@@ -53,13 +67,16 @@ class Stratum:
         self._numbers: list[Words] = []
         self.ladder: Ladder | None = None
         self._gaps: list[npt.NDArray[np.int16]] = []
-        self.shots = self.wrong = 0
+        self._paths = paths
+        self._wrong: list[WrongShots] = []
+        self.shots = self.wrong = self.path_shots = 0
         self.can_climb = True
-        self.shot_cost = self.chain_cost = 0.0
+        self.shot_cost = self.climb_cost = 0.0
 
     def take(self, shots: int, rng: np.random.Generator, check: Callable[[], None]) -> None:
         """Takes plain shots, whose number is rounded up."""
-        decoded, taken = self.test.decoded, self.shots
+        decoded = self.test.decoded
+        self.shot_cost += _COST_OF_KNOWN * shots
         batch = max(COLUMNS, self._plain.batch // 4 // COLUMNS * COLUMNS)
         while shots > 0:
             check()
@@ -70,17 +87,88 @@ class Stratum:
             np.add.at(self._all, (column, np.clip(gaps, 0, MOST_GAP - 1)), 1)
             np.add.at(self._signed, (column, _places(signed_gaps(wrong, gaps))), 1)
             ends = np.cumsum(numbers)
-            for k in range(min(some, COLUMNS - len(self._sets))):
-                self._sets.append(members_of_events(events[ends[k] - numbers[k] : ends[k]]))
-                self._numbers.append(outcomes[k])
+            if self._paths is None:
+                for k in range(min(some, COLUMNS - len(self._sets))):
+                    self._sets.append(members_of_events(events[ends[k] - numbers[k] : ends[k]]))
+                    self._numbers.append(outcomes[k])
+            else:
+                self._note_wrong(wrong, gaps, self._keys(events, numbers), outcomes)
             self.shots += some
             self.wrong += int(wrong.any(axis=1).sum())
             shots -= some
-        self.shot_cost += self.test.decoded - decoded + _COST_OF_KNOWN * (self.shots - taken)
+        self.shot_cost += self.test.decoded - decoded
 
-    def climb(self, sweeps: int, rng: np.random.Generator, check: Callable[[], None]) -> None:
-        """Runs chains for some sweeps, if there can be levels for them."""
+    def climb(self, rng: np.random.Generator, check: Callable[[], None]) -> None:
+        """Takes more of what sees rare shots: shots with paths, or sweeps of chains if levels can be had."""
         decoded = self.test.decoded
+        if self._paths is not None:
+            shots = max(_FIRST_PATHS, int(_GROWTH * self.path_shots))
+            self._take_with_paths(self._paths, shots, rng, check)
+            self.climb_cost += self.test.decoded - decoded + _COST_OF_PATHS * shots
+        else:
+            self._sweep(max(_FIRST_SWEEPS, int(_GROWTH * self.sweeps)), rng, check)
+            moves = self.sweeps * len(self.least_gaps()) * COLUMNS
+            self.climb_cost += self.test.decoded - decoded + _COST_OF_KNOWN * moves
+
+    def plain_shots_tell_more(self, gap: int, share: float) -> bool:
+        """Whether the error at a gap gets smaller by plain shots sooner than by climbing, which has begun.
+
+        Args:
+            gap: The gap.
+            share: The inverse of the squared relative error at this gap.
+        """
+        if self._paths is None:
+            seen = max(float(self._signed[:, MOST_GAP + gap :].sum()), 0.5)
+            return seen / self.shot_cost >= max(share - seen, 0.0) / self.climb_cost
+        by_plain, by_paths = gains(self._wrong, gap, self.shots, self.path_shots)
+        return by_plain * self.shots / self.shot_cost > by_paths * self.path_shots / self.climb_cost
+
+    def cost_of_climbing(self, factor: float) -> float:
+        """About what it costs to make the error of what climbing sees smaller by a factor."""
+        if self._paths is None and not self.sweeps:
+            return _COST_OF_CHAINS
+        return self.climb_cost * factor**2 if self.climb_cost else 2.0 * _FIRST_PATHS
+
+    def _keys(self, events: Indices, numbers: npt.NDArray[np.int64]) -> Indices:
+        """Shot * mechanisms + mechanism, ascending, of the mechanisms that act an odd number of times."""
+        owners = np.repeat(np.arange(len(numbers)), numbers)
+        return members_of_events(owners * self._model.num_mechanisms + events)
+
+    def _kept_sets(self, outcomes: Words) -> Indices:
+        """The kept set of each shot."""
+        choices = self._model.outcomes
+        if isinstance(choices, KeptChoices):
+            return choices.chosen(outcomes)
+        return np.zeros(len(outcomes), dtype=np.intp)
+
+    def _note_wrong(self, wrong: Words, gaps: Gaps, keys: Indices, outcomes: Words) -> None:
+        """Notes how likely wrong shots are with paths."""
+        assert self._paths is not None
+        chosen = np.flatnonzero(wrong.any(axis=1))
+        if not len(chosen):
+            return
+        size = self._model.num_mechanisms
+        place = np.full(len(wrong), -1, dtype=np.intp)
+        place[chosen] = np.arange(len(chosen))
+        shots = place[keys // size]
+        mine = (shots * size + keys % size)[shots >= 0]
+        ratios = self._paths.ratios(mine, self._kept_sets(outcomes[chosen]))
+        self._wrong.append(WrongShots(ratios, np.minimum(gaps[chosen], MOST_GAP - 1), chosen % COLUMNS))
+
+    def _take_with_paths(
+        self, paths: PathShots, shots: int, rng: np.random.Generator, check: Callable[[], None]
+    ) -> None:
+        batch = max(COLUMNS, self._plain.batch // 4 // COLUMNS * COLUMNS)
+        while shots > 0:
+            check()
+            some = min(batch, -(-shots // COLUMNS) * COLUMNS)
+            rows, events, numbers, outcomes = self._plain.drawn(rng, some)
+            rows, keys = paths.add_paths(rows, self._keys(events, numbers), self._kept_sets(outcomes), rng)
+            self._note_wrong(*self.test.answers(rows), keys, outcomes)
+            self.path_shots += some
+            shots -= some
+
+    def _sweep(self, sweeps: int, rng: np.random.Generator, check: Callable[[], None]) -> None:
         if self.ladder is None:
             starts = ChainStates.of(self._model, self._sets, np.array(self._numbers))
             self.ladder = ladder_of_gaps(self._model, self.test, starts, self._log_odds, rng, check)
@@ -90,8 +178,6 @@ class Stratum:
         for _ in range(sweeps):
             self.ladder.run(1, rng, check)
             self._gaps.append(_places(self.ladder.signed_gaps()).astype(np.int16))
-        moves = sweeps * len(self.ladder.levels) * COLUMNS
-        self.chain_cost += self.test.decoded - decoded + _COST_OF_KNOWN * moves
 
     @property
     def sweeps(self) -> int:
@@ -105,6 +191,8 @@ class Stratum:
 
     def curve(self) -> Curve:
         """What follows from all that was counted."""
+        if self._paths is not None:
+            return weighted_curve(self._counts(0, 0), self._wrong, self.path_shots)
         return curve_of(self._counts(*self._settled))
 
     def comparisons(self) -> list[tuple[Floats, Floats]]:

@@ -10,6 +10,7 @@ gives the standard error of whatever follows from their counts.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy.typing as npt
 
 from ..faults.mechanisms import Floats
 
-__all__ = ["Counts", "Curve", "curve_of", "difference_of"]
+__all__ = ["Counts", "Curve", "WrongShots", "curve_of", "difference_of", "gains", "weighted_curve"]
 
 _DEPENDENT = 10
 """So many records of chains, one after the other, count as one of what has not been seen."""
@@ -58,6 +59,77 @@ class Curve:
     kept_variance: Floats
     wrong: Floats
     wrong_variance: Floats
+
+
+@dataclass(frozen=True)
+class WrongShots:
+    """Wrong shots, plain ones and ones with paths.
+
+    Attributes:
+        ratios: float64, shape (shots,): by what factor each is likelier with paths (``path_shots``).
+        gaps: int64, shape (shots,).
+        columns: intp, shape (shots,).
+    """
+
+    ratios: Floats
+    gaps: npt.NDArray[np.int64]
+    columns: npt.NDArray[np.intp]
+
+
+def weighted_curve(counts: Counts, wrong: Sequence[WrongShots], path_shots: int) -> Curve:
+    """The curves of plain shots and of shots with paths.
+
+    A wrong shot that is r times as likely with paths stands for 1 / (plain shots + r * shots with paths),
+    whichever it is itself: the balance heuristic (Veach and Guibas, SIGGRAPH 1995).
+
+    Args:
+        counts: What is known of plain shots.
+        wrong: The wrong ones among them, and with paths.
+        path_shots: Number of shots with paths.
+
+    Examples:
+        Of 4 plain shots, one is wrong, with a gap of 1; of 4 with paths, two are, which are 3 times as likely
+        there: each of the three stands for 1 / (4 + 3 * 4).
+
+        >>> counts = Counts(np.array([2.0, 2]), np.ones((2, 2)), *np.zeros((3, 2, 4)))
+        >>> three = WrongShots(np.array([3.0, 3, 3]), np.array([1, 1, 0]), np.array([0, 1, 0]))
+        >>> weighted_curve(counts, [three], 4).wrong.tolist()
+        [0.1875, 0.125]
+    """
+    found = curve_of(counts)
+    plain, (columns, gaps) = counts.shots.sum(), counts.kept.shape
+    sums, largest = np.zeros((columns, gaps)), np.zeros(gaps)
+    for some in wrong:
+        weights = 1 / (plain + some.ratios * path_shots)
+        np.add.at(sums, (some.columns, some.gaps), weights)
+        np.maximum.at(largest, some.gaps, weights)
+    tails = sums[:, ::-1].cumsum(axis=1)[:, ::-1]
+    variance = _variance((tails.sum(axis=0) - tails) * columns / (columns - 1))
+    # There might have been one more, as heavy as any with such a gap; beyond the last gap, as there.
+    largest = np.maximum.accumulate(largest[::-1])[::-1]
+    last = int(np.flatnonzero(largest)[-1]) if largest.any() else 0
+    largest[largest == 0] = largest[last] if largest.any() else 1 / plain
+    return Curve(found.kept, found.kept_variance, tails.sum(axis=0), variance + largest**2)
+
+
+def gains(wrong: Sequence[WrongShots], gap: int, shots: int, path_shots: int) -> tuple[float, float]:
+    """By how much one more plain shot, or one more with a path, makes the variance at a gap smaller.
+
+    The variance is the sum of the squared weights w of wrong shots. One with ratio r is seen 1 / w times on
+    average, and w = 1 / (shots + r * path_shots): the derivatives are sums of w^3 and of r * w^3.
+
+    Examples:
+        >>> some = WrongShots(np.array([0.0, 1.0]), np.array([9, 3]), np.zeros(2, dtype=np.intp))
+        >>> gains([some], 5, 2, 2), gains([some], 0, 2, 2)
+        ((0.125, 0.0), (0.140625, 0.015625))
+    """
+    by_plain = by_paths = 0.0
+    for some in wrong:
+        ratios = some.ratios[some.gaps >= gap]
+        weights = 1 / (shots + ratios * path_shots)
+        by_plain += float((weights**3).sum())
+        by_paths += float((ratios * weights**3).sum())
+    return by_plain, by_paths
 
 
 def curve_of(counts: Counts) -> Curve:

@@ -12,7 +12,6 @@ _Rows = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]
 ROTATE: int
 ACTIVATE: int
 MEASURE: int
-WEAK_MEASURE: int
 EXPECT: int
 BLOCK_SHOTS: int
 MAX_EFFECT_WORK: int

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from stim_nonclifford.simulation.plan import MEASURE, WEAK_MEASURE, SamplingPlan
+from stim_nonclifford.simulation.plan import MEASURE, SamplingPlan
 
 __all__ = ["ClosedLaw", "ones", "packed", "xor_at"]
 
@@ -78,7 +78,7 @@ class ClosedLaw:
                 continue
             for term in plan.rotation_terms[operation["first_term"] : operation["end_term"]]:
                 is_eighth = math.isclose(abs(term["sine"]), math.sin(math.pi / 8), rel_tol=1e-9)
-                if operation["kind"] == WEAK_MEASURE or x or not is_eighth:
+                if x or not is_eighth:
                     raise ValueError("The closed form has T gates about diagonal Paulis only.")
                 if term["sign"] >= 0:
                     inserted[int(term["sign"])] = z

@@ -49,19 +49,12 @@ __all__ = [
     "OPERATION_DTYPE",
     "ROTATE",
     "ROTATION_TERM_DTYPE",
-    "WEAK_MEASURE",
     "SamplingPlan",
     "SparseRows",
     "plain_attributes",
 ]
 
-ROTATE, ACTIVATE, MEASURE, WEAK_MEASURE, EXPECT = (
-    _native.ROTATE,
-    _native.ACTIVATE,
-    _native.MEASURE,
-    _native.WEAK_MEASURE,
-    _native.EXPECT,
-)
+ROTATE, ACTIVATE, MEASURE, EXPECT = (_native.ROTATE, _native.ACTIVATE, _native.MEASURE, _native.EXPECT)
 """Kinds of operation; ``compiler.sweeps.operations.OperationKind`` says what each does."""
 
 LEAKAGE_CHANGE, LEAKAGE_FLIP, LEAKAGE_MIX, LEAKAGE_END, LEAKAGE_SPREAD, LEAKAGE_MOVE = (
@@ -99,7 +92,7 @@ OPERATION_DTYPE = np.dtype(
     [
         ("x", np.uint64),  # bits of the coefficient index that the Pauli flips
         ("z", np.uint64),  # bits of the coefficient index whose parity is the sign in the Pauli
-        ("kind", np.int32),  # ROTATE, ACTIVATE, MEASURE or WEAK_MEASURE; EXPECT in no plan
+        ("kind", np.int32),  # ROTATE, ACTIVATE or MEASURE; EXPECT in no plan
         ("width", np.int32),  # active coordinates before the operation
         ("i_power", np.int32),  # the Pauli is i^i_power (-1)^|index & z| |index ^ x><index|
         ("pivot", np.int32),  # the index bit that ACTIVATE adds or a measurement removes; 0 for ROTATE
@@ -226,7 +219,8 @@ class SamplingPlan:
         outcome_effects: For each outcome, the bits of the branch row that it flips.
         outcome_check_deadlines: int32, shape (num_outcome_checks,): the number of the outcome after which the
             check is final.
-        peak_width: Largest number of active coordinates.
+        peak_width: Largest number of active coordinates. One that is activated and measured at once does not
+            count (``compiler.sweeps.operations.measure_weakly``).
         leakage_items: The scripts of leakage one after the other, of dtype ``LEAKAGE_ITEM_DTYPE``.
         leakage_rows: The rows that they flip.
         leakage_final_checks: int32, shape (len(leakage_rows),): for a row of a LEAKAGE_MIX a check that is in
@@ -359,7 +353,7 @@ class SamplingPlan:
         return np.diff(sums) % 2 == 1
 
     def __str__(self) -> str:
-        activations = int(np.isin(self.operations["kind"], (ACTIVATE, WEAK_MEASURE)).sum())
+        activations = int((self.operations["kind"] == ACTIVATE).sum())
         counts = (
             f"{len(self.rotation_terms) - activations} rotations, {activations} activations,"
             f" {self.num_outcomes} measurements"

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ...dialect import bare_name
 from ...simulation.compiler.algebra.paulis import Factors
 from ...simulation.compiler.program.program import Program
 from ...simulation.compiler.program.steps import Measure, Reset, Rotate, Step
-from ...simulation.plan import ACTIVATE, MEASURE, ROTATE, WEAK_MEASURE, SamplingPlan
+from ...simulation.plan import ACTIVATE, MEASURE, ROTATE, SamplingPlan
 
 __all__ = ["PlannedOperation", "planned_operations"]
 
@@ -76,9 +77,12 @@ def planned_operations(plan: SamplingPlan, program: Program) -> tuple[PlannedOpe
 
 def _operations(plan: SamplingPlan, program: Program) -> Iterator[PlannedOperation]:
     names: dict[int, str] = {}
-    for operation, measured_in in zip(plan.operations, plan.operation_steps.tolist(), strict=True):
-        kind, is_weak = int(operation["kind"]), bool(operation["kind"] == WEAK_MEASURE)
-        width = int(operation["width"]) + (kind == ACTIVATE)
+    weak = _in_weak_measurements(plan.operations).tolist()
+    for operation, is_weak, measured_in in zip(
+        plan.operations, weak, plan.operation_steps.tolist(), strict=True
+    ):
+        kind = int(operation["kind"])
+        width = int(operation["width"]) + (kind == ACTIVATE) - is_weak
         first, end = int(operation["first_term"]), int(operation["end_term"])
         is_diagonal = kind == ROTATE and not operation["x"]
         for k in range(first, end):
@@ -88,14 +92,14 @@ def _operations(plan: SamplingPlan, program: Program) -> Iterator[PlannedOperati
                 width=width,
                 coefficients=0 if k > first or is_diagonal else 1 << width,
                 joined=k > first,
-                diagonal=not activates and _is_diagonal(operation),
+                diagonal=not activates and not operation["x"],
                 half_turns=program.rotation_at(int(plan.rotation_term_steps[k])).half_turns,
                 sign_controlled=int(plan.rotation_terms[k]["sign"]) >= 0,
                 outcome=None,
                 weak=is_weak,
                 **_place(program, int(plan.rotation_term_steps[k]), names),
             )
-        if kind in (MEASURE, WEAK_MEASURE):
+        if kind == MEASURE:
             yield PlannedOperation(
                 kind="measurement",
                 width=width,
@@ -110,9 +114,15 @@ def _operations(plan: SamplingPlan, program: Program) -> Iterator[PlannedOperati
             )
 
 
-def _is_diagonal(operation: np.void) -> bool:
-    """Whether the rotations of an operation only change the phases of coefficients."""
-    return operation["kind"] == WEAK_MEASURE or not operation["x"]
+def _in_weak_measurements(operations: npt.NDArray[np.void]) -> npt.NDArray[np.bool_]:
+    """The operations that activate a coordinate about Z, and those that measure an X on it at once."""
+    first, then = operations[:-1], operations[1:]
+    activates = (first["kind"] == ACTIVATE) & (first["x"] == 0)
+    measures = (then["kind"] == MEASURE) & (then["x"] != 0) & (then["pivot"] == first["pivot"])
+    found = np.zeros(len(operations), dtype=np.bool_)
+    found[:-1] = activates & measures
+    found[1:] |= activates & measures
+    return found
 
 
 def _place(program: Program, step: int, names: dict[int, str]) -> dict[str, Any]:

@@ -11,7 +11,6 @@ void bind_constants(nanobind::module_& m) {
     m.attr("ROTATE") = static_cast<int32_t>(snc::Kind::rotate);
     m.attr("ACTIVATE") = static_cast<int32_t>(snc::Kind::activate);
     m.attr("MEASURE") = static_cast<int32_t>(snc::Kind::measure);
-    m.attr("WEAK_MEASURE") = static_cast<int32_t>(snc::Kind::weak_measure);
     m.attr("EXPECT") = static_cast<int32_t>(snc::Kind::expect);
     m.attr("MAX_EFFECT_WORK") = snc::EffectSweep::max_work;
     m.attr("BLOCK_SHOTS") = snc::block_shots;

@@ -30,13 +30,6 @@ constexpr StepRules device_step_rules{
 // squared norm.
 constexpr size_t max_unit_rotations = 512;
 
-// What a measurement flips in the vector, and the signs there, without the coordinate that a weak one activates.
-uint32_t measured_x(const Operation& measurement) { return static_cast<uint32_t>(flips_of(measurement)); }
-uint32_t measured_z(const Operation& measurement) {
-    const uint64_t activated = measurement.kind == Kind::weak_measure ? uint64_t{1} << measurement.pivot : 0;
-    return static_cast<uint32_t>(measurement.z & ~activated);
-}
-
 // The generators of the masks that a pass flips, in the order of their highest bits, and their sums: bit j of a sum's number is
 // whether it has generator j.
 class PassMasks {
@@ -86,16 +79,14 @@ class Translation {
             case rotate:
             case rotate_group:
             case apply_phases:
-                add_pass(step, next != nullptr && next->is_summed ? &plan_.operations[next->operation] : nullptr);
+                add_pass(step, next != nullptr && next->is_summed ? next : nullptr);
                 return;
             case activate:
                 add_activation(step);
                 return;
             case weakly_measure:
-                add_measurement(StepKind::weak_measure, step);
-                return;
             case measure:
-                add_measurement(StepKind::measure, step);
+                add_measurement(step);
                 return;
             case measure_through:
                 throw std::logic_error("The rules allow no such step.");
@@ -103,7 +94,7 @@ class Translation {
     }
 
     // `measurement`: the one whose weights the pass sums, or null.
-    void add_pass(const SimulationStep& step, const Operation* measurement) {
+    void add_pass(const SimulationStep& step, const SimulationStep* measurement) {
         const PassMasks masks(step.masks);
         Step pass = started(StepKind::rotate, step);
         pass.grown = static_cast<uint32_t>(step.width_after - step.width_before);
@@ -116,8 +107,9 @@ class Translation {
         }
         if (measurement != nullptr) {
             pass.sums = 1;
-            pass.summed_flips = masks.combination(measured_x(*measurement));
-            pass.summed_odd = masks.odd_with(measured_z(*measurement));
+            const Step summed = measured(*measurement);
+            pass.summed_flips = masks.combination(summed.x);
+            pass.summed_odd = masks.odd_with(summed.z);
         }
         const auto turn = [&](Rotation& rotation, uint64_t x, uint64_t z) {
             rotation.z = static_cast<uint32_t>(z);
@@ -140,18 +132,25 @@ class Translation {
         finish(activation);
     }
 
-    void add_measurement(StepKind kind, const SimulationStep& simulated) {
+    // The measurement of the stored vector, without the coordinate that a weak one activates.
+    Step measured(const SimulationStep& simulated) const {
         const Operation& measurement = plan_.operations[simulated.operation];
-        Step step = started(kind, simulated);
-        step.x = measured_x(measurement);
-        step.z = measured_z(measurement);
+        const bool is_weak = simulated.kind == SimulationStep::Kind::weakly_measure;
+        Step step = started(is_weak ? StepKind::weak_measure : StepKind::measure, simulated);
+        step.x = static_cast<uint32_t>(flips_of(simulated, measurement));
+        step.z = static_cast<uint32_t>(measurement.z & ~(uint64_t{is_weak} << measurement.pivot));
         // The activated coordinate is 1 at the partner.
         step.i_power = measurement.i_power ^ (step.z == measurement.z ? 0 : 2);
         step.pivot = measurement.pivot;
         step.outcome = measurement.outcome;
         step.is_summed = simulated.is_summed;
         step.has_checks = plan_.final_checks.has_ones(static_cast<size_t>(measurement.outcome));
-        if (kind == StepKind::weak_measure) add_rotation(0, {simulated.operation});
+        return step;
+    }
+
+    void add_measurement(const SimulationStep& simulated) {
+        Step step = measured(simulated);
+        if (step.kind == StepKind::weak_measure) add_rotation(0, {simulated.operation - 1});
         finish(step);
         finish_segment();
     }

@@ -72,7 +72,7 @@ bool BatchSimulation::suits(const Plan& plan) {
 void BatchSimulation::run(std::span<Shot> shots) {
     start(shots);
     for (int32_t outcome = advance(*this, progress_); outcome >= 0; outcome = advance(*this, progress_))
-        take(*this, rows_, progress_, outcome, decide(outcome, shots));
+        take(*this, step(progress_.step), rows_, progress_, decide(outcome, shots));
     collect_outputs();
 }
 
@@ -101,57 +101,53 @@ void BatchSimulation::absorb(const SimulationStep& step) {
     }
 }
 
-int32_t BatchSimulation::make(uint32_t number) {
-    using enum SimulationStep::Kind;
+void BatchSimulation::begin(const SimulationStep& step) {
     constexpr uint32_t steps_per_poll = 256;
-    if (number % steps_per_poll == 0) interrupted_();
-    const SimulationStep& step = plan_.steps.steps[number];
+    if (progress_.step % steps_per_poll == 0) interrupted_();
     work_.steps += num_shots_;
     absorb(step);
-    double* const vector = vector_.data();
-    const Operation& operation = plan_.operations[step.operation];
-    const uint64_t size = uint64_t{1} << step.width_before, size_after = uint64_t{1} << step.width_after;
-    const uint64_t size_left = size_after / 2;  // after a measurement
-    const auto note = [&](uint64_t written, uint64_t flops) {
-        work_.coefficients_read += num_shots_ * size;
-        work_.coefficients_written += num_shots_ * written;
-        work_.flops += num_shots_ * flops;
-    };
-    switch (step.kind) {
-        case rotate_group:
-        case weakly_measure:
-            return -1;  // cannot occur in plans that suit batches
-        case rotate:
-            note(size, 8 * size);
-            sum_angles(operation);
-            kernels_.rotate(vector, operation, sum_.data());
-            return -1;
-        case activate:
-            note(size_after, (pauli_of_rotation(operation).x == 0 ? 12 : 4) * size);
-            sum_angles(operation);
-            kernels_.activate(vector, pauli_of_rotation(operation), sum_.data());
-            return -1;
-        case apply_phases:
-            note(size_after, flops_of(step.product) + 6 * size_after);
-            kernels_.phases(table_.data(), step.width_after, step.product, angles_.data(), false);
-            kernels_.apply_phases(vector, table_.data(), step.width_before, step.width_after);
-            return -1;
-        case measure:
-            note(size_left, (operation.x == 0 ? 10 : 16) * size_left);
-            kernels_.measure(vector, after_activation(operation), branches_.data(), weights_.data());
-            break;
-        case measure_through:
-            note(size_left, flops_of(step.product) + 22 * size_left);
-            kernels_.phases(table_.data(), step.width_after, step.product, angles_.data(), true);
-            kernels_.measure_through(vector, table_.data(), step.width_before, step.width_after, operation,
-                                     branches_.data(), weights_.data());
-            break;
-    }
-    return operation.outcome;
 }
 
-void BatchSimulation::project(uint32_t number, uint64_t ones) {
-    const SimulationStep& step = plan_.steps.steps[number];
+void BatchSimulation::note_pass(const SimulationStep& step, uint64_t written, uint64_t flops) {
+    work_.coefficients_read += num_shots_ << step.width_before;
+    work_.coefficients_written += num_shots_ * written;
+    work_.flops += num_shots_ * flops;
+}
+
+void BatchSimulation::apply(const SimulationStep& step) {
+    const Operation& operation = plan_.operations[step.operation];
+    const uint64_t size = uint64_t{1} << step.width_before, size_after = uint64_t{1} << step.width_after;
+    if (step.kind == SimulationStep::Kind::apply_phases) {
+        note_pass(step, size_after, flops_of(step.product) + 6 * size_after);
+        kernels_.phases(table_.data(), step.width_after, step.product, angles_.data(), false);
+        kernels_.apply_phases(vector_.data(), table_.data(), step.width_before, step.width_after);
+        return;
+    }
+    sum_angles(operation);
+    if (step.kind == SimulationStep::Kind::rotate) {
+        note_pass(step, size, 8 * size);
+        kernels_.rotate(vector_.data(), operation, sum_.data());
+    } else {
+        note_pass(step, size_after, (operation.x == 0 ? 12 : 4) * size);
+        kernels_.activate(vector_.data(), pauli_of_rotation(operation), sum_.data());
+    }
+}
+
+void BatchSimulation::weigh(const SimulationStep& step) {
+    const Operation& measurement = plan_.operations[step.operation];
+    const uint64_t size_left = (uint64_t{1} << step.width_after) / 2;
+    if (step.kind == SimulationStep::Kind::measure) {
+        note_pass(step, size_left, (measurement.x == 0 ? 10 : 16) * size_left);
+        kernels_.measure(vector_.data(), measurement, branches_.data(), weights_.data());
+    } else {
+        note_pass(step, size_left, flops_of(step.product) + 22 * size_left);
+        kernels_.phases(table_.data(), step.width_after, step.product, angles_.data(), true);
+        kernels_.measure_through(vector_.data(), table_.data(), step.width_before, step.width_after, measurement, branches_.data(),
+                                 weights_.data());
+    }
+}
+
+void BatchSimulation::project(const SimulationStep& step, uint64_t ones) {
     kernels_.take(vector_.data(), branches_.data(), (uint64_t{1} << step.width_after) / 2, ones, weights_.data());
     for (const auto& [into, from] : step.merged)
         kernels_.add_angle(&angles_[block_size * into], &angles_[block_size * from], false, false);

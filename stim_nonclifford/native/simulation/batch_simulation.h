@@ -45,8 +45,11 @@ class BatchSimulation {
 
     // As driver.h calls them.
     size_t num_steps() const { return plan_.steps.steps.size(); }
-    int32_t make(uint32_t step);
-    void project(uint32_t step, uint64_t ones);
+    const SimulationStep& step(size_t number) const { return plan_.steps.steps[number]; }
+    void begin(const SimulationStep& step);
+    void apply(const SimulationStep& step);
+    void weigh(const SimulationStep& step);
+    void project(const SimulationStep& step, uint64_t ones);
 
     const SimulationWork& work() const { return work_; }
 
@@ -60,10 +63,10 @@ class BatchSimulation {
 
         void flip_image(uint32_t bit, uint64_t shots) { flip(images_[bit], shots); }
         void flip_effect(uint32_t outcome, uint64_t shots) { flip(effects_[outcome], shots); }
-        uint64_t checks_set(uint32_t outcome) const {
+        uint64_t passing(uint32_t outcome) const {
             uint64_t shots = 0;
             for (const uint32_t bit : final_checks_[outcome]) shots |= set_[bit];
-            return shots;
+            return ~shots;
         }
 
        private:
@@ -80,6 +83,8 @@ class BatchSimulation {
     void start(std::span<const Shot> shots);
     void sum_angles(const Operation& operation);
     void absorb(const SimulationStep& step);
+    // Counts a pass over the vectors as work.
+    void note_pass(const SimulationStep& step, uint64_t written, uint64_t flops);
     // The shots in which the outcome of a measurement is 1.
     uint64_t decide(int32_t outcome, std::span<Shot> shots);
     void collect_outputs();

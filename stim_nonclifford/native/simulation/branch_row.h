@@ -24,12 +24,10 @@ class BranchRow {
         for (size_t w = 0; w < words_.size(); ++w) words_[w] ^= other.words_[w];
     }
     void add_signature(const uint64_t* signature) { snc::add_signature(*this, signature, plan_->layout.signature_words, true); }
-    // Returns whether the shot is discarded.
-    bool take(uint32_t outcome, bool is_one) { return take_outcome(*this, outcome, is_one); }
 
     void flip_image(uint32_t bit, bool) { plan_->signature_images.flip_exactly(bit, words_.data()); }
     void flip_effect(uint32_t outcome, bool) { plan_->outcome_effects.flip_exactly(outcome, words_.data()); }
-    bool checks_set(uint32_t outcome) const { return plan_->final_checks.meets(outcome, words_.data()); }
+    bool passing(uint32_t outcome) const { return !plan_->final_checks.meets(outcome, words_.data()); }
 
    private:
     const Plan* plan_;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
 #include <utility>
 
 #include "base/not_a_number.h"
@@ -38,19 +37,15 @@ PathSimulation::PathSimulation(const Plan& plan, const Kernels& kernels, std::fu
       state_{.row = BranchRow(plan)},
       shared_(std::make_shared<Shared>()),
       difference_(plan, true) {
-    auto& [operations_up_to, outcomes_before, checking, first_with, prefix] = *shared_;
+    auto& [operations_up_to, checking, first_with, prefix] = *shared_;
     operations_up_to.resize(plan.num_outcomes);
     first_with.assign(size_t{64} * plan.sign_words, static_cast<uint32_t>(plan.operations.size()));
     for (size_t k = plan.operations.size(); k-- > 0;)
         for_each_sign(plan.operations[k], [&](size_t sign) { first_with[sign] = static_cast<uint32_t>(k); });
     for (uint32_t outcome = 0; outcome < plan.num_outcomes; ++outcome)
         if (plan.final_checks.has_ones(outcome)) checking.push_back(outcome);
-    for (size_t k = 0; k < plan.steps.steps.size(); ++k) {
-        outcomes_before.push_back(k == 0 ? 0 : outcomes_before.back() + measures(plan.steps.steps[k - 1]));
-        if (measures(plan.steps.steps[k]))
-            operations_up_to[outcome_of(plan.steps.steps[k])] = begin_of_step(k + 1);
-    }
-    outcomes_before.push_back(static_cast<int32_t>(plan.num_outcomes));
+    for (size_t k = 0; k < num_steps(); ++k)
+        if (step(k).measures()) operations_up_to[static_cast<size_t>(step(k).outcome)] = begin_of_step(k + 1);
     save_prefix();
 }
 
@@ -110,8 +105,8 @@ bool PathSimulation::resume(const Checkpoint& zero_checkpoint) {
     state_.row.add(difference_);
     state_.progress.left = true;
     for (const uint32_t outcome : shared_->checking) {
-        if (static_cast<int32_t>(outcome) >= shared_->outcomes_before[state_.progress.step]) break;
-        if (state_.row.checks_set(outcome)) return false;
+        if (operations_up_to(static_cast<int32_t>(outcome)) > operations_made()) break;
+        if (!state_.row.passing(outcome)) return false;
     }
     lies_in_ = zero_checkpoint.vector.data();
     return true;
@@ -185,14 +180,18 @@ void PathSimulation::save_prefix() {
         State before = state_;
         const bool is_added = may_differ[step] && ++left_out % stride == 0;
         if (is_added) shared_->prefix.push_back(here());
-        if (make(step) < 0) {
+        begin(next_step());
+        if (!next_step().measures()) {
+            apply(next_step());
             ++step;
-        } else if (is_certain()) {
-            take(likely_outcome());
-        } else {
+            continue;
+        }
+        weigh(next_step());
+        if (!is_certain()) {
             if (!is_added) shared_->prefix.push_back({std::move(before), here().vector});
             break;
         }
+        take(likely_outcome());
     }
 }
 
@@ -285,62 +284,62 @@ void PathSimulation::normalize(int32_t width) {
     for (double& part : std::span(own_vector(), vector_size(width))) part *= scale;
 }
 
-int32_t PathSimulation::make(uint32_t number) {
-    const SimulationStep& step = plan_.steps.steps[number];
+void PathSimulation::begin(const SimulationStep& step) {
     if (work_.coefficients_read + work_.steps >= next_poll_) {
         next_poll_ = work_.coefficients_read + work_.steps + coefficients_per_poll;
         interrupted_();
     }
     absorb(step);
+    ++work_.steps;
+}
+
+void PathSimulation::apply(const SimulationStep& step) {
     const Operation& operation = plan_.operations[step.operation];
     const uint64_t size = uint64_t{1} << step.width_before, size_after = uint64_t{1} << step.width_after;
-    const uint64_t num_groups = step.product.groups.size();
-    ++work_.steps;
     switch (step.kind) {
         case SimulationStep::Kind::rotate:
             note_pass(size, size, 4);
             kernels_.coefficients.rotate(own_vector(), scaled_rotation_of(operation));
-            return -1;
+            return;
         case SimulationStep::Kind::rotate_group:
-            rotate_group(step);
-            return -1;
+            return rotate_group(step);
         case SimulationStep::Kind::activate:
             note_pass(size, size_after, 8);
             kernels_.coefficients.activate(own_vector(), rotation_of(operation));
-            return -1;
+            return;
         case SimulationStep::Kind::apply_phases:
-            note_pass(size, size_after, 6 * num_groups * (size_after / size));
+            note_pass(size, size_after, 6 * step.product.groups.size() * (size_after / size));
             kernels_.coefficients.apply_phases(own_vector(), phases_of(step, false));
             state_.norm = std::ldexp(state_.norm, step.width_after - step.width_before);
-            return -1;
-        case SimulationStep::Kind::weakly_measure:
-            throw std::logic_error("The rules of the CPU allow no such step.");
-        case SimulationStep::Kind::measure:
-            note_pass(size, 0, 6);
-            state_.weights = kernels_.coefficients.outcome_weights(lies_in_, after_activation(operation));
-            break;
-        case SimulationStep::Kind::measure_through:
-            if (known_ != nullptr && operation.outcome == known_->outcome) {
-                phases_of(step, true);
-                state_.probability_of_one = known_->probability_of_one;
-                return operation.outcome;
-            }
-            note_pass(size, 0, (6 * num_groups + 4) * (size_after / size) / 2 + 3);
-            state_.weights = kernels_.coefficients.weights_through(lies_in_, phases_of(step, true), operation);
-            break;
+            return;
+        default:  // an EXPECT
+            weigh(step);
+            state_.values.push_back(expectation(state_.probability_of_one));
     }
-    const auto [zero, one] = state_.weights;
-    state_.probability_of_one = one / (zero + one);
-    check_probability(state_.probability_of_one, step.operation);
-    if (operation.kind != Kind::expect) return operation.outcome;
-    state_.values.push_back(expectation(state_.probability_of_one));
-    return -1;
 }
 
-void PathSimulation::take(bool outcome) { snc::take(*this, state_.row, state_.progress, next_operation().outcome, outcome); }
+void PathSimulation::weigh(const SimulationStep& step) {
+    const Operation& measurement = plan_.operations[step.operation];
+    const uint64_t size = uint64_t{1} << step.width_before, size_after = uint64_t{1} << step.width_after;
+    if (step.kind == SimulationStep::Kind::measure) {
+        note_pass(size, 0, 6);
+        state_.weights = kernels_.coefficients.outcome_weights(lies_in_, measurement);
+    } else {
+        const Phases& phases = phases_of(step, true);
+        if (known_ != nullptr && step.outcome == known_->outcome) {
+            state_.probability_of_one = known_->probability_of_one;
+            return;
+        }
+        note_pass(size, 0, (6 * step.product.groups.size() + 4) * (size_after / size) / 2 + 3);
+        state_.weights = kernels_.coefficients.weights_through(lies_in_, phases, measurement);
+    }
+    state_.probability_of_one = state_.weights.one / (state_.weights.zero + state_.weights.one);
+    check_probability(state_.probability_of_one, step.operation);
+}
 
-void PathSimulation::project(uint32_t number, bool outcome) {
-    const SimulationStep& step = plan_.steps.steps[number];
+void PathSimulation::take(bool outcome) { snc::take(*this, next_step(), state_.row, state_.progress, outcome); }
+
+void PathSimulation::project(const SimulationStep& step, bool outcome) {
     const Operation& measurement = plan_.operations[step.operation];
     const double weight = outcome ? state_.weights.one : state_.weights.zero;
     const double* const from = std::exchange(lies_in_, vector_.data());
@@ -357,7 +356,7 @@ void PathSimulation::project(uint32_t number, bool outcome) {
         state_.norm = old_norm * std::ldexp(probability, 1 + step.width_after - step.width_before);
         if (state_.norm > max_norm || state_.norm < 1 / max_norm) normalize(step.width_after - 1);
     } else {
-        kernels_.coefficients.project(from, to, after_activation(measurement), outcome, weight);
+        kernels_.coefficients.project(from, to, measurement, outcome, weight);
     }
     for (const auto& [into, from] : step.merged) state_.angles[into] = state_.angles[into] + state_.angles[from];
 }

@@ -17,12 +17,6 @@
 
 namespace snc {
 
-// The measurement of a vector in which the coordinate of a weak measurement is active.
-inline Operation after_activation(Operation measurement) {
-    measurement.width += measurement.kind == Kind::weak_measure;
-    return measurement;
-}
-
 // The work of simulations.
 struct SimulationWork {
     uint64_t steps = 0;
@@ -81,7 +75,7 @@ class PathSimulation {
     // Whether an outcome check would fire with this outcome of the MEASURE at which `advance` stopped.
     bool would_discard(bool outcome) const {
         BranchRow row = state_.row;
-        return take_outcome(row, outcome_of(next_step()), outcome);
+        return !take_outcome(row, static_cast<uint32_t>(next_step().outcome), outcome);
     }
     // The number of operations that were applied, or whose angles were absorbed, before the next step.
     size_t operations_made() const { return begin_of_step(state_.progress.step); }
@@ -110,14 +104,16 @@ class PathSimulation {
 
     // As driver.h calls them.
     size_t num_steps() const { return plan_.steps.steps.size(); }
-    int32_t make(uint32_t step);
-    void project(uint32_t step, bool outcome);
+    const SimulationStep& step(size_t number) const { return plan_.steps.steps[number]; }
+    void begin(const SimulationStep& step);
+    void apply(const SimulationStep& step);
+    void weigh(const SimulationStep& step);
+    void project(const SimulationStep& step, bool outcome);
 
    private:
-    const SimulationStep& next_step() const { return plan_.steps.steps[state_.progress.step]; }
+    const SimulationStep& next_step() const { return step(state_.progress.step); }
     bool is_certain() const { return state_.probability_of_one < certain || state_.probability_of_one > 1 - certain; }
     bool likely_outcome() const { return state_.probability_of_one > 0.5; }
-    const Operation& next_operation() const { return plan_.operations[next_step().operation]; }
     // The rotation of an operation, by the sum of its angles with their current signs.
     VectorRotation rotation_of(const Operation& operation) const;
     // The same up to the norm of the vector: a cosine of 1 saves a multiplication.
@@ -130,13 +126,6 @@ class PathSimulation {
     void normalize(int32_t width);
     // Counts a pass over this many coefficients as work.
     void note_pass(uint64_t read, uint64_t written, uint64_t flops_per_read);
-    uint32_t outcome_of(const SimulationStep& measurement) const {
-        return static_cast<uint32_t>(plan_.operations[measurement.operation].outcome);
-    }
-    // Whether a step has an outcome. A weak measurement has two steps, of which the first one activates.
-    bool measures(const SimulationStep& step) const {
-        return !step.is_pass() && step.kind != SimulationStep::Kind::activate && plan_.operations[step.operation].measures();
-    }
     // The number of operations that were applied or absorbed before a step.
     size_t begin_of_step(size_t step) const;
     // The bytes of a checkpoint with a vector of this many numbers.
@@ -166,9 +155,6 @@ class PathSimulation {
     // What all simulations of the plan share.
     struct Shared {
         std::vector<size_t> operations_up_to;  // for each outcome, the number of operations up to its MEASURE
-        // For each step, and for the end, the number of outcomes before it. An earlier step than the one with the outcome may
-        // absorb the angle of a weak measurement's rotation.
-        std::vector<int32_t> outcomes_before;
         std::vector<uint32_t> checking;    // the outcomes with which an outcome check is final
         std::vector<uint32_t> first_with;  // for each bit of the branch row the first operation with that sign
         // Checkpoints on the path of signature 0 up to its first uncertain MEASURE, from which simulations start.

@@ -12,19 +12,18 @@ The passes, in their order, each a module with one entry point:
 5.  ``needed_operations``: drops the last operations if they influence no requested output;
 6.  ``width_reordering``: puts independent groups of coordinates one after the other;
 7.  ``rotation_merging``: joins rotations about the same Pauli into one operation;
-8.  ``weak_measurements``: joins a measurement with the activation of its coordinate;
-9.  ``row_layout``: reduces the bits of a shot to noise-only checks, signature and outputs;
-10. ``sampling_tables``: tables that turn random words into events;
-11. ``plan_construction``: writes the plan as plain arrays.
+8.  ``row_layout``: reduces the bits of a shot to noise-only checks, signature and outputs;
+9.  ``sampling_tables``: tables that turn random words into events;
+10. ``plan_construction``: writes the plan as plain arrays.
 
 The rooms, each of which imports from those before it: ``algebra`` (GF(2), Paulis, Clifford gates),
-``program`` (pass 1), ``sweeps`` (passes 2 and 3), ``plans`` (passes 5 to 11; ``scheduling`` runs 6 to 8, and
+``program`` (pass 1), ``sweeps`` (passes 2 and 3), ``plans`` (passes 5 to 10; ``scheduling`` runs 6 and 7, and
 ``requested_outputs`` is the question that a plan answers) and ``error_models`` (what decoders get).
 
 ``compile_circuit`` runs the first two passes, which do not depend on the question. ``CompiledCircuit`` runs
 the others when it constructs the plan for a question. ``expectations`` has the plans that report expectation
 values, too. Native code follows the program in both sweeps (``native/compiler/sweeps/forward_sweep.h`` and
-``effect_sweep.h``), and does the algebra of passes 9 and 10 (``native/algebra/sparse_rows.h``).
+``effect_sweep.h``), and does the algebra of passes 8 and 9 (``native/algebra/sparse_rows.h``).
 """
 
 from .compiled_circuit import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, compile_circuit

@@ -334,7 +334,7 @@ class CompiledCircuit:
     def _check_width(self, needed: list[Operation], outputs: Outputs, max_active_coordinates: int) -> None:
         limit = min(max_active_coordinates, MAX_INDEX_BITS)
         # The width in the order of the forward sweep is an upper bound.
-        if peak_width(needed) <= limit:
+        if max((operation.largest_width for operation in needed), default=0) <= limit:
             return
         check_width(peak_width(self._schedule(needed, self.effects(outputs))), max_active_coordinates)
 

@@ -36,7 +36,7 @@ from .program.flattening import program_of
 from .sweeps.backward_sweep import backward_sweep
 from .sweeps.effects import EffectTable, NoiseEffects, Outputs
 from .sweeps.forward_sweep import ExpectedPauli, forward_sweep
-from .sweeps.operations import Operation, OperationKind, peak_width
+from .sweeps.operations import Operation, OperationKind
 
 __all__ = ["ExpectationCircuit", "ExpectationPlan"]
 
@@ -147,7 +147,7 @@ class ExpectationCircuit:
 
     def _check_width(self, max_active_coordinates: int) -> None:
         check_width(
-            peak_width(self._quantum.operations),
+            max((operation.largest_width for operation in self._quantum.operations), default=0),
             max_active_coordinates,
             what="The circuit with its expectation values",
             narrower="Or ask for fewer expectation values.",

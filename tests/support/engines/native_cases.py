@@ -301,7 +301,7 @@ CASES: dict[str, Case] = {
         {"steps": STEPS, "num_bits": 0},
         {
             "steps": [
-                *(changed_steps("kind", kind) for kind in (-1, _native.WEAK_MEASURE, 5)),
+                *(changed_steps("kind", kind) for kind in (-1, _native.EXPECT + 1)),
                 *(changed_steps("width", width) for width in (1, -1)),
                 changed_steps("x", 2**63),
                 changed_steps("z", 0),

@@ -14,7 +14,7 @@ from decimal import Decimal, localcontext
 import numpy as np
 import numpy.typing as npt
 
-from stim_nonclifford.simulation.plan import ACTIVATE, MEASURE, ROTATE, WEAK_MEASURE, SamplingPlan
+from stim_nonclifford.simulation.plan import ACTIVATE, MEASURE, ROTATE, SamplingPlan
 
 from .exact import Distribution, bools, mask_of
 
@@ -122,10 +122,9 @@ def ring_law(plan: SamplingPlan, signature: int) -> tuple[Distribution, float]:
             x, z, i_power, pivot = (int(operation[name]) for name in ("x", "z", "i_power", "pivot"))
             if operation["kind"] == ROTATE:
                 vector = vector.rotated(x, z, i_power, _turns_of(plan, operation, row))
-            elif operation["kind"] in (ACTIVATE, WEAK_MEASURE):
-                about_x = bool(operation["kind"] == ACTIVATE and x)
-                vector = vector.activated(about_x, _turns_of(plan, operation, row))
-            if operation["kind"] not in (MEASURE, WEAK_MEASURE):
+            elif operation["kind"] == ACTIVATE:
+                vector = vector.activated(x != 0, _turns_of(plan, operation, row))
+            if operation["kind"] != MEASURE:
                 continue
             parts = [vector.projected(x, z, i_power, pivot, outcome) for outcome in (0, 1)]
             for outcome, part, other in ((0, *parts), (1, *parts[::-1])):

@@ -49,6 +49,8 @@ struct Step {
     int32_t i_power, pivot, outcome;
     uint32_t is_summed;              // measurements: whether the pass before sums the weights
     uint32_t has_checks;             // measurements: whether an outcome check is final after it
+
+    SNC_HOST_DEVICE bool measures() const { return kind >= StepKind::measure; }
 };
 
 // A table of rows in the form that the plan chooses for it. Arrays are given by their offsets in bytes.

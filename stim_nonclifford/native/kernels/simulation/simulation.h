@@ -76,33 +76,30 @@ class Simulation {
 
     // As driver.h calls them.
     SNC_HOST_DEVICE uint32_t num_steps() const { return plan_.num_steps; }
-    SNC_HOST_DEVICE int32_t make(uint32_t number) {
-        const Step* steps = plan_.array<Step>(plan_.steps);
-        const Step& step = steps[number];
+    SNC_HOST_DEVICE const Step& step(uint32_t number) const { return plan_.array<Step>(plan_.steps)[number]; }
+    SNC_HOST_DEVICE void begin(const Step& step) {
         move_vector(step);
-        if (projection_is_pending_ && step.projects == 0) weak_project(team_, vector_, steps[number - 1], *projection_);
-        if (step.kind == StepKind::rotate || step.kind == StepKind::activate) {
-            know_angles(step);
-            const Angle* angles = angles_of(step);
-            if (step.kind == StepKind::activate)
-                activate(team_, vector_, step, angles[0]);
-            else
-                rotate(team_, vector_, step, rotations_ + step.first_rotation, angles,
-                       {steps[number - step.projects], *projection_, steps[number + step.sums], norm_, overlap_});
-            projection_is_pending_ = false;
-            return -1;
-        }
+        if (projection_is_pending_ && step.projects == 0) weak_project(team_, vector_, *(&step - 1), *projection_);
         projection_is_pending_ = false;
+    }
+    SNC_HOST_DEVICE void apply(const Step& step) {
+        know_angles(step);
+        const Angle* angles = angles_of(step);
+        if (step.kind == StepKind::activate)
+            activate(team_, vector_, step, angles[0]);
+        else
+            rotate(team_, vector_, step, rotations_ + step.first_rotation, angles,
+                   {*(&step - step.projects), *projection_, *(&step + step.sums), norm_, overlap_});
+    }
+    SNC_HOST_DEVICE void weigh(const Step& step) {
         if (step.is_summed == 0) sum_weights(team_, vector_, step, norm_, overlap_);
         if (step.kind == StepKind::weak_measure) know_angles(step);
         weights_ = weights_of(step, factor(step), norm_, overlap_);
         probability_of_one_ = weights_.one / (weights_.zero + weights_.one);
         const double uncertainty = probability_of_one_ < 0.5 ? probability_of_one_ : 1 - probability_of_one_;
         close_ += uncertainty > 0.1 * certain && uncertainty < 10 * certain;
-        return step.outcome;
     }
-    SNC_HOST_DEVICE void project(uint32_t number, bool outcome) {
-        const Step& step = plan_.array<Step>(plan_.steps)[number];
+    SNC_HOST_DEVICE void project(const Step& step, bool outcome) {
         const double weight = outcome ? weights_.one : weights_.zero;
         if (step.kind == StepKind::weak_measure)
             project_weakly_later(step, outcome, weight);
@@ -118,8 +115,8 @@ class Simulation {
 
     // Applies an outcome of the MEASURE at which `advance` stopped.
     SNC_HOST_DEVICE void take(bool outcome) {
-        const Step& step = plan_.array<Step>(plan_.steps)[progress_.step];
-        snc::take(*this, *this, progress_, step.outcome, outcome, step.has_checks != 0);
+        const Step& measured = step(progress_.step);
+        snc::take(*this, measured, *this, progress_, outcome, measured.has_checks != 0);
     }
 
     // The outputs that the outcomes flip.
@@ -130,8 +127,8 @@ class Simulation {
     // As driver.h calls it.
     SNC_HOST_DEVICE void flip_image(uint32_t bit, bool) { flip(plan_.signature_images, bit); }
     SNC_HOST_DEVICE void flip_effect(uint32_t outcome, bool) { flip(plan_.outcome_effects, outcome); }
-    // Whether a check that is final after an outcome is set.
-    SNC_HOST_DEVICE bool checks_set(uint64_t outcome) const {
+    // Whether no check is set that is final after an outcome.
+    SNC_HOST_DEVICE bool passing(uint64_t outcome) const {
         const TableImage& table = plan_.final_checks;
         uint64_t set = 0;
         if (table.are_lists != 0) {
@@ -142,7 +139,7 @@ class Simulation {
             const uint64_t* checks = plan_.array<uint64_t>(table.words) + outcome * plan_.sign_words;
             for (uint32_t w = 0; w < plan_.sign_words; ++w) set |= row_[w] & checks[w];
         }
-        return set != 0;
+        return set == 0;
     }
 
    private:

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace snc {
 
@@ -12,7 +13,7 @@ constexpr int index_lane_bits = 3;
 // The number of doubles of a vector of this width.
 inline size_t vector_size(int32_t width) { return size_t{2} << (width > index_lane_bits ? width : index_lane_bits); }
 
-enum class Kind : int32_t { rotate = 0, activate = 1, measure = 2, weak_measure = 3, expect = 4 };
+enum class Kind : int32_t { rotate = 0, activate = 1, measure = 2, expect = 3 };
 
 // One record of OPERATION_DTYPE.
 struct Operation {
@@ -26,9 +27,17 @@ struct Operation {
     int32_t segment;  // number of measurements before the operation
     int32_t first_term, end_term;  // the rotation is by the sum of the angles of these terms
 
-    bool measures() const { return kind == Kind::measure || kind == Kind::weak_measure; }
+    bool measures() const { return kind == Kind::measure; }
 };
 static_assert(sizeof(Operation) == 48, "must match OPERATION_DTYPE in plan.py");
+
+// Whether an operation activates a coordinate by a rotation about Z, and the next one measures a Pauli with an X on it, so that it
+// leaves. Together they measure the rest of the Pauli weakly, for which the vector need not grow.
+inline bool measure_weakly(const std::vector<Operation>& operations, size_t number) {
+    if (number + 1 >= operations.size()) return false;
+    const Operation &activation = operations[number], &next = operations[number + 1];
+    return activation.kind == Kind::activate && activation.x == 0 && next.measures() && next.x != 0 && next.pivot == activation.pivot;
+}
 
 // A mask of bits of the coefficient index, after a bit has left the index: those above it move down.
 inline uint64_t without_bit(uint64_t mask, int32_t bit) {
@@ -43,10 +52,8 @@ struct VectorRotation {
     int32_t width, i_power;
 };
 
-// The Pauli of an operation's rotation, without its angle. A weak measurement activates a coordinate by a rotation about its
-// Z.
+// The Pauli of an operation's rotation, without its angle.
 inline VectorRotation pauli_of_rotation(const Operation& operation) {
-    if (operation.kind == Kind::weak_measure) return {0, uint64_t{1} << operation.pivot, 1, 0, operation.width, 0};
     return {operation.x, operation.z, 1, 0, operation.width, operation.i_power};
 }
 

@@ -21,30 +21,28 @@ void require_of_operation(bool is_right, size_t number, const char* reason) {
 }
 
 // Follows the width of the vector.
-void check_on_vector(const Operation& operation, size_t number, OperationCounts& counts) {
+void check_on_vector(const std::vector<Operation>& operations, size_t number, OperationCounts& counts) {
+    const Operation& operation = operations[number];
     const auto refuse_unless = [&](bool is_right, const char* reason) { require_of_operation(is_right, number, reason); };
     const auto kind = static_cast<int32_t>(operation.kind);
     refuse_unless(kind >= 0 && kind <= static_cast<int32_t>(Kind::expect), "there is no such kind.");
     refuse_unless(operation.width == counts.width, "its width is not what the operations before it leave.");
-    const bool adds = operation.kind == Kind::activate || operation.kind == Kind::weak_measure;
-    const bool measures = operation.measures(), expects = operation.kind == Kind::expect;
+    const bool adds = operation.kind == Kind::activate, measures = operation.measures(), expects = operation.kind == Kind::expect;
     const int32_t largest = counts.width + adds;
     if (largest > max_width) throw std::bad_alloc();
     refuse_unless(is_pauli(operation.x, operation.z, operation.i_power, largest), "it has no Hermitian Pauli on the vector.");
     const uint64_t support = operation.x != 0 ? operation.x : operation.z;
     if (adds) refuse_unless(operation.pivot == counts.width, "its pivot is not the new bit.");
     if (operation.kind == Kind::rotate) refuse_unless(operation.pivot == 0, "a ROTATE has no pivot.");
-    if (operation.kind == Kind::activate)
+    if (adds)
         refuse_unless((operation.x | operation.z) == uint64_t{1} << counts.width && (operation.x == 0 || operation.z == 0),
                       "it must activate by an X or a Z on the new bit.");
-    if (operation.kind == Kind::weak_measure)
-        refuse_unless((operation.x >> counts.width & 1) != 0, "its Pauli has no X on the new bit.");
     if (measures || expects)
         refuse_unless(support != 0 && operation.pivot == 63 - std::countl_zero(support),
                       "its pivot is not the highest bit on which the Pauli acts.");
     refuse_unless(operation.outcome == (measures ? counts.num_outcomes : expects ? counts.num_expectations : -1), "its outcome has a wrong number.");
     refuse_unless(operation.segment == counts.num_outcomes, "its segment is not the number of measurements before it.");
-    counts.peak_width = std::max(counts.peak_width, operation.kind == Kind::weak_measure ? counts.width : largest);
+    if (adds && !measure_weakly(operations, number)) counts.peak_width = std::max(counts.peak_width, largest);
     counts.width += adds - measures;
     counts.num_outcomes += measures;
     counts.num_expectations += expects;
@@ -70,7 +68,7 @@ OperationCounts check_operations(const std::vector<Operation>& operations, const
     size_t next_term = 0;
     for (size_t k = 0; k < operations.size(); ++k) {
         const Operation& operation = operations[k];
-        check_on_vector(operation, k, counts);
+        check_on_vector(operations, k, counts);
         const auto first = static_cast<size_t>(operation.first_term), end = static_cast<size_t>(operation.end_term);
         require_of_operation(operation.first_term >= 0 && first == next_term && end >= first && end <= terms.size(), k,
                       "its terms do not follow those of the operations before it.");

@@ -47,19 +47,14 @@ class StepFinder {
         switch (operation.kind) {
             case Kind::measure:
             case Kind::expect:
-                measure(k);
-                return;
-            case Kind::weak_measure:
-                if (!rules_.measures_through) {
-                    make_phases(width_);
-                    add_step(SimulationStep::Kind::weakly_measure, k, k + 1);
-                    return;
-                }
-                ++width_;
-                stays_narrow ? activate(k) : absorb(k);
-                measure(k);
+                if (k == 0 || !are_joined(k - 1)) measure(k);
                 return;
             case Kind::activate:
+                if (are_joined(k)) {
+                    make_phases(width_);
+                    add_step(SimulationStep::Kind::weakly_measure, k + 1, k + 2).outcome = operations_[k + 1].outcome;
+                    return;
+                }
                 ++width_;
                 if (operation.x == 0 && !stays_narrow && is_deferred(k)) return absorb(k);
                 make_phases(width_ - 1);
@@ -78,6 +73,9 @@ class StepFinder {
                 return;
         }
     }
+
+    // Whether this operation and the next one are one step.
+    bool are_joined(uint32_t k) const { return rules_.passes_measure && measure_weakly(operations_, k); }
 
     void activate(uint32_t k) {
         add_step(SimulationStep::Kind::activate, k, k + 1).width_after = width_;
@@ -115,6 +113,7 @@ class StepFinder {
         step.width_after = width_;
         if (through) step.product = *std::move(product);
         if (!measurement.measures()) return;
+        step.outcome = measurement.outcome;
         stored_ = --width_;
         list_.widest = std::max(list_.widest, stored_);
         drop_bit(measurement.pivot, step);
@@ -198,7 +197,7 @@ class StepFinder {
     uint64_t projected_mask() const {
         if (!rules_.passes_measure || list_.steps.empty()) return 0;
         const SimulationStep& last = list_.steps.back();
-        return last.kind == SimulationStep::Kind::weakly_measure ? flips_of(operations_[last.operation]) : 0;
+        return last.kind == SimulationStep::Kind::weakly_measure ? flips_of(last, operations_[last.operation]) : 0;
     }
 
     // Lets a new pass, the last step, make the projection of the weak measurement before it, if there is room.
@@ -211,7 +210,7 @@ class StepFinder {
     }
     // Whether a pass has room for a measurement; adds what it flips.
     bool joins(const SimulationStep& measurement, SimulationStep& pass) {
-        const uint64_t flips = flips_of(operations_[measurement.operation]);
+        const uint64_t flips = flips_of(measurement, operations_[measurement.operation]);
         if (!pass.masks.has_room_for(flips, rules_.groups.max_masks)) return false;
         pass.masks.add(flips);
         return true;
@@ -224,6 +223,7 @@ class StepFinder {
         step.kind = kind;
         step.begin = done_;
         step.operation = operation;
+        step.outcome = -1;
         done_ = std::max({done_, end, absorbed_});
         step.width_before = step.width_after = stored_;
         step.absorptions = std::exchange(absorptions_, {});
@@ -248,8 +248,8 @@ class StepFinder {
 
 }  // namespace
 
-uint64_t flips_of(const Operation& measurement) {
-    return measurement.kind == Kind::weak_measure ? measurement.x ^ uint64_t{1} << measurement.pivot : measurement.x;
+uint64_t flips_of(const SimulationStep& step, const Operation& measurement) {
+    return measurement.x ^ uint64_t{step.kind == SimulationStep::Kind::weakly_measure} << measurement.pivot;
 }
 
 StepList find_steps(const std::vector<Operation>& operations, const StepRules& rules) {

@@ -34,8 +34,8 @@ struct StepRules {
     int32_t min_width_for_groups;   // narrower vectors take less time than the setup of a group of rotations
     int32_t max_growth;             // coordinates that are added at a time: most phases are applied while the vector is small
     GroupRules groups;
-    // Whether a pass, besides its rotations, projects on the outcome of the weak measurement before it, and sums the weights
-    // of the measurement after it. All that it flips, new coordinates included, are then sums of groups.max_masks masks.
+    // Whether weak measurements are one step, and a pass, besides its rotations, projects on the outcome of the weak measurement
+    // before it, and sums the weights of the measurement after it. All that it flips, new coordinates included, are then sums of groups.max_masks masks.
     bool passes_measure;
 };
 constexpr StepRules cpu_step_rules{
@@ -58,8 +58,8 @@ struct SimulationStep {
     enum class Kind : uint8_t {
         rotate,           // of the stored vector
         rotate_group,     // several rotations of the stored vector, if it is long
-        activate,         // doubles the stored vector; of a weak measurement, `measure` is the next step
-        weakly_measure,   // of the stored vector, which keeps its size, unless engines measure through phases
+        activate,         // doubles the stored vector
+        weakly_measure,   // of the stored vector, which keeps its size; the activation is the operation before `operation`
         apply_phases,     // applies `phases`, and adds coordinates
         measure,          // of the stored vector
         measure_through,  // of the stored vector with the phases of `product`
@@ -67,6 +67,7 @@ struct SimulationStep {
     Kind kind;
     uint32_t begin;                     // number of operations that earlier steps apply or absorb
     uint32_t operation;                 // the one that the step applies, unless it is rotate_group or apply_phases
+    int32_t outcome;                    // of a measurement; else -1
     int32_t width_before, width_after;  // of the stored vector; before the projection, if it is measured
     std::vector<Absorption> absorptions;                // executed first
     std::vector<Phase> phases;                          // those that apply_phases applies
@@ -79,12 +80,13 @@ struct SimulationStep {
     bool projects = false;  // the same: on the outcome of the previous step
     bool is_summed = false; // measurements: their weights are summed by the previous step
 
+    bool measures() const { return outcome >= 0; }
     // Whether the step rotates the vector in one pass.
     bool is_pass() const { return kind == Kind::rotate || kind == Kind::rotate_group || kind == Kind::apply_phases; }
 };
 
-// What a measurement of the vector flips in it; not the coordinate that a weak measurement activates.
-uint64_t flips_of(const Operation& measurement);
+// What a step that measures flips in the stored vector: not the coordinate that a weak measurement activates.
+uint64_t flips_of(const SimulationStep& step, const Operation& measurement);
 
 struct StepList {
     std::vector<SimulationStep> steps;

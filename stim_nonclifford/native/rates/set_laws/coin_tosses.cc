@@ -87,7 +87,7 @@ CoinTosses::CoinTosses(const Plan& plan, std::vector<uint64_t> coins)
     const auto num_coins = static_cast<uint32_t>(coins_.size() / key_words_);
     Causes causes{std::vector<Flips>(64 * size_t{plan.branch_words}), std::vector<Flips>(plan.terms.size())};
     for (size_t k = 0; k < plan.operations.size() && num_mirrors_ + num_coins < max_flips; ++k)
-        if (plan.operations[k].kind == Kind::activate || plan.operations[k].kind == Kind::weak_measure) add_mirror(k, causes);
+        if (plan.operations[k].kind == Kind::activate) add_mirror(k, causes);
     for (uint32_t c = 0; c < num_coins; ++c) {
         const std::span<const uint64_t> flipped = coin(c);
         const Flips flip = Flips{1} << (num_mirrors_ + c);
@@ -103,8 +103,7 @@ CoinTosses::CoinTosses(const Plan& plan, std::vector<uint64_t> coins)
 void CoinTosses::add_mirror(size_t activation, Causes& causes) {
     const Operation& first = plan_.operations[activation];
     const uint64_t pivot = uint64_t{1} << first.pivot;
-    const bool is_about_x = first.kind == Kind::activate && first.x != 0;
-    Mirror mirror = is_about_x ? Mirror{0, pivot} : Mirror{pivot, 0};
+    Mirror mirror = first.x != 0 ? Mirror{0, pivot} : Mirror{pivot, 0};
     std::vector<uint64_t> outcomes(plan_.branch_words);  // what the flipped outcomes flip
     std::vector<int8_t> is_reversed(causes.bits.size(), -1);
     std::vector<uint32_t> constants;

@@ -71,7 +71,7 @@ bool InsertionLaws::find_insertions(std::vector<uint32_t>& of_operations) {
     std::vector<Live> live;
     for (size_t k = 0; k < plan_.operations.size(); ++k) {
         const Operation& operation = plan_.operations[k];
-        if (operation.kind == Kind::weak_measure || (operation.x == 0) == operation.measures()) return false;
+        if ((operation.x == 0) == operation.measures()) return false;
         if (!operation.measures()) {
             live.push_back({k, operation.kind == Kind::activate ? uint64_t{1} << operation.pivot : operation.z, {0, 0}});
             continue;

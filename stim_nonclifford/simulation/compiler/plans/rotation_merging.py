@@ -35,7 +35,7 @@ def merge_rotations(operations: Sequence[Operation]) -> list[Operation]:
         >>> import stim_nonclifford as snc
         >>> plan = snc.Circuit("R_X(0.1) 0 1\nR_X(0.2) 0\nMZZ 0 1").compile().record_plan()
         >>> plan.operations[["kind", "z", "width", "first_term", "end_term"]].tolist()
-        [(1, 1, 0, 0, 2), (3, 0, 1, 2, 3)]
+        [(1, 1, 0, 0, 2), (1, 2, 1, 2, 3), (2, 0, 2, 3, 3)]
     """
     merged: list[_Run] = []
     for operation in _postpone_diagonal_rotations(operations):

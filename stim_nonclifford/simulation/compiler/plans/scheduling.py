@@ -1,4 +1,4 @@
-"""Scheduling: runs the passes that reorder, merge and join operations."""
+"""Scheduling: runs the passes that reorder and merge operations."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from ..sweeps.effects import EffectTable
 from ..sweeps.operations import Operation
 from .rotation_merging import merge_rotations
-from .weak_measurements import join_weak_measurements
 from .width_reordering import reorder_for_width
 
 __all__ = ["schedule"]
@@ -24,5 +23,4 @@ def schedule(operations: Sequence[Operation], table: EffectTable) -> list[Operat
         An equivalent list.
     """
     reordered = reorder_for_width(operations, table.outcomes, table.num_outputs)
-    merged = merge_rotations(reordered)
-    return join_weak_measurements(merged)
+    return merge_rotations(reordered)

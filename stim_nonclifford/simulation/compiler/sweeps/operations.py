@@ -1,18 +1,19 @@
 """Operations on the coefficient vector: the type on which all passes of the compiler work.
 
 The forward sweep returns one operation for each rotation and each measurement that acts on the vector. Later
-passes drop, reorder, merge and join operations. The last pass writes them to the arrays of a plan.
+passes drop, reorder and merge operations. The last pass writes them to the arrays of a plan.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from itertools import pairwise
 
-from ...plan import ACTIVATE, EXPECT, MEASURE, ROTATE, WEAK_MEASURE
+from ...plan import ACTIVATE, EXPECT, MEASURE, ROTATE
 
-__all__ = ["Operation", "OperationKind", "RotationTerm", "peak_width"]
+__all__ = ["Operation", "OperationKind", "RotationTerm", "measure_weakly", "peak_width"]
 
 
 class OperationKind(IntEnum):
@@ -26,9 +27,6 @@ class OperationKind(IntEnum):
     v <- [cos φ v, -i sin φ v]."""
     MEASURE = MEASURE
     """Samples the eigenvalue (-1)^outcome of P, projects, and removes coordinate ``pivot`` from the index."""
-    WEAK_MEASURE = WEAK_MEASURE
-    """An ACTIVATE about Z, followed by a MEASURE of a P with an X on the new coordinate, which it removes.
-    Together they are a weak measurement of P on the other coordinates, so the vector need not grow."""
     EXPECT = EXPECT
     """Asks for the expectation value of P: a MEASURE that is not carried out. Only in the operations of
     paths (``compiler.expectations``)."""
@@ -63,11 +61,10 @@ class Operation:
         x: The bits of the index that P flips.
         z: The bits of the index whose parity is the sign in P.
         i_power: The power of i in the prefactor, 0 to 3; it includes the sign of P on the base path.
-        pivot: The bit of the index that ACTIVATE adds, or that MEASURE and WEAK_MEASURE remove (a bit of
-            ``x`` if that is not 0, otherwise of ``z``); 0 for ROTATE. EXPECT has that of a MEASURE of P.
-        terms: The rotations of ROTATE, ACTIVATE and WEAK_MEASURE.
-        outcome: The number of the outcome of MEASURE and WEAK_MEASURE, in the order of the forward sweep; -1
-            for other kinds.
+        pivot: The bit of the index that ACTIVATE adds, or that MEASURE removes (a bit of ``x`` if that
+            is not 0, otherwise of ``z``); 0 for ROTATE. EXPECT has that of a MEASURE of P.
+        terms: The rotations of ROTATE and ACTIVATE.
+        outcome: The number of the outcome of MEASURE, in the order of the forward sweep; -1 for other kinds.
         step: The index of the step of the program that has the measurement; -1 for rotations, where each term
             has its own step.
     """
@@ -98,11 +95,26 @@ class Operation:
         return self.width + (self.kind == OperationKind.ACTIVATE)
 
 
-def peak_width(operations: Iterable[Operation]) -> int:
-    """The largest width that any of the operations needs.
+def measure_weakly(activation: Operation, then: Operation) -> bool:
+    """Whether an ACTIVATE about Z comes before a MEASURE of a P with an X on its coordinate, which leaves.
+
+    Together they are a weak measurement of P on the other coordinates: if the angle is small, the outcome has
+    little information about it. Syndrome measurements of coherent noise are of this kind. The vector need not
+    grow.
+    """
+    is_diagonal = activation.kind == OperationKind.ACTIVATE and not activation.x
+    return is_diagonal and then.measures and bool(then.x) and then.pivot == activation.pivot
+
+
+def peak_width(operations: Sequence[Operation]) -> int:
+    """The largest width that any of the operations needs, in the order in which an engine applies them.
 
     Examples:
-        >>> peak_width([Operation(OperationKind.ACTIVATE, 2, 0, 4, 0, 2)])
-        3
+        >>> activate = Operation(OperationKind.ACTIVATE, 2, 0, 4, 0, 2)
+        >>> measure = Operation(OperationKind.MEASURE, 3, 0b101, 0, 0, 2, outcome=0)
+        >>> peak_width([activate]), peak_width([activate, measure])
+        (3, 2)
     """
-    return max((operation.largest_width for operation in operations), default=0)
+    left_out = {k for k, pair in enumerate(pairwise(operations)) if measure_weakly(*pair)}
+    activations = (k for k, operation in enumerate(operations) if operation.kind == OperationKind.ACTIVATE)
+    return max((operations[k].largest_width for k in activations if k not in left_out), default=0)

@@ -20,8 +20,6 @@ from ...plan import (
     BLOCK_SHOTS,
     CERTAIN,
     MEASURE,
-    ROTATE,
-    WEAK_MEASURE,
     SamplingPlan,
     plain_attributes,
 )
@@ -349,16 +347,9 @@ def _branch_row(plan: SamplingPlan, signature: Bits) -> Bits:
 def _run_to_measurement(
     plan: SamplingPlan, k: int, vector: coefficients.Vector, row: Bits
 ) -> tuple[int, coefficients.Vector]:
-    """Applies the operations from number k on, up to the next measurement.
-
-    If that is a weak measurement, its activation is applied as well.
-    """
-    while k < len(plan.operations):
-        operation = plan.operations[k]
-        if operation["kind"] != MEASURE:
-            vector = _rotate(plan, operation, vector, row)
-        if operation["kind"] in (MEASURE, WEAK_MEASURE):
-            break
+    """Applies the operations from number k on, up to the next measurement."""
+    while k < len(plan.operations) and plan.operations[k]["kind"] != MEASURE:
+        vector = _rotate(plan, plan.operations[k], vector, row)
         k += 1
     return k, vector
 
@@ -370,11 +361,8 @@ def _rotate(
     terms = plan.rotation_terms[operation["first_term"] : operation["end_term"]]
     angles = [(float(term["cosine"]), _sine(term, row)) for term in terms]
     pauli = _pauli_of(operation)
-    if operation["kind"] != ROTATE:
-        about_x = operation["kind"] == ACTIVATE and pauli.x != 0
-        vector = coefficients.activate(vector, about_x, *angles.pop(0))
-        activated = 1 << int(operation["pivot"])
-        pauli = IndexPauli(activated, 0, 0) if about_x else IndexPauli(0, activated, 0)
+    if operation["kind"] == ACTIVATE:
+        vector = coefficients.activate(vector, pauli.x != 0, *angles.pop(0))
     for cosine, sine in angles:
         vector = coefficients.rotate(vector, pauli, cosine, sine)
     return vector

@@ -1,12 +1,11 @@
-"""Weak measurements: coordinates that are activated and measured at once are joined."""
+"""Weak measurements: coordinates that are activated and measured at once need no larger vector."""
 
 from __future__ import annotations
 
 import pytest
 
 from stim_nonclifford.simulation.compiler.plans.rotation_merging import merge_rotations
-from stim_nonclifford.simulation.compiler.plans.weak_measurements import join_weak_measurements
-from stim_nonclifford.simulation.compiler.sweeps.operations import Operation, OperationKind, peak_width
+from stim_nonclifford.simulation.compiler.sweeps.operations import Operation, peak_width
 
 from ....support.laws.random_operations import activate, measure, rotate
 
@@ -27,14 +26,5 @@ from ....support.laws.random_operations import activate, measure, rotate
         ([activate(0), activate(1), activate(2), measure(3, 4, 3)], 2),
     ],
 )
-def test_peak_width_without_weak_measurements(operations: list[Operation], peak: int) -> None:
-    assert peak_width(join_weak_measurements(merge_rotations(operations))) == peak
-
-
-def test_a_joined_pair() -> None:
-    activation, result = activate(1, number=3), measure(2, 3, 2, number=4, outcome=5)
-    [_, joined] = join_weak_measurements([activate(0), activation, result])
-    expected = Operation(
-        OperationKind.WEAK_MEASURE, 1, 3, 2, result.i_power, 1, activation.terms, outcome=5, step=4
-    )
-    assert joined == expected
+def test_peak_width(operations: list[Operation], peak: int) -> None:
+    assert peak_width(merge_rotations(operations)) == peak

@@ -14,8 +14,8 @@
 #include <string>
 #include <utility>
 
+#include "base/random_points.h"
 #include "rates/fault_sets/fault_set_study.h"
-#include "rates/fault_sets/poisson_points.h"
 
 namespace snc {
 

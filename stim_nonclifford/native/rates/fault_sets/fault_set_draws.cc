@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
+#include "base/random_points.h"
 #include "base/resource_limit.h"
 #include "rates/fault_sets/fault_set_study.h"
-#include "rates/fault_sets/poisson_points.h"
 
 namespace snc {
 

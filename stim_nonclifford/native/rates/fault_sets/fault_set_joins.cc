@@ -10,8 +10,8 @@
 #include <span>
 #include <utility>
 
+#include "base/random_points.h"
 #include "rates/fault_sets/fault_set_study.h"
-#include "rates/fault_sets/poisson_points.h"
 
 namespace snc {
 

@@ -188,9 +188,8 @@ class Exploration:
             max(_LEAST_SECONDS, seconds),
             int(max_laws),
         )
-        self.spent += costs.of_enumeration(
-            found["steps"], found["sets"], found["candidates"], found["num_keys"]
-        )
+        counted = (found[name] for name in ("steps", "sets", "candidates", "num_keys"))
+        self.spent += costs.of_enumeration(*counted)
         if not found["is_complete"]:
             return False
         # What was sampled of this weight is not needed any more.
@@ -261,9 +260,7 @@ class Exploration:
 
     def passing_odds(self, stratum: SampledWeight) -> float:
         """The odds of all sets of a weight that pass the checks, about."""
-        if stratum.sets:
-            return stratum.passing(0)
-        return self.next_passing_odds(stratum.weight)
+        return stratum.passing(0) if stratum.sets else self.next_passing_odds(stratum.weight)
 
     def may_join(self, stratum: SampledWeight) -> bool:
         """Whether few enough combinations of halves pass the checks for joins."""
@@ -297,8 +294,8 @@ class Exploration:
             found = self.study.compose(
                 *halves_of(stratum.weight), draws, self.seed, self._round, max_keys, self.limits.kept_only
             )
-            laws = self.study.evaluated[0] - evaluated
-            cost += costs.of_composed(found["combinations"] if found["is_complete"] else draws, laws)
+            combinations = found["combinations"] if found["is_complete"] else draws
+            cost += costs.of_composed(combinations, self.study.evaluated[0] - evaluated)
             if found["is_complete"]:
                 break
             draws = max(1, draws // 8)

@@ -25,8 +25,13 @@ _FEWEST_DIFFERENT = 0.5
 """Mechanisms that are drawn one by one are to be different so often, at the size of the start."""
 
 _FIRST_SHOTS = 1 << 13
-_LEAST_GROWTH, _MOST_GROWTH = 0.05, 0.5
 _FEWEST_EFFECTIVE = 64
+"""Failing sets of equal weights, as it were, before their variance is believed."""
+
+_PART_OF_LARGER = 1 / 3
+_MARGIN = 1.1
+_PIECES = 16
+_GROWTH_AT_END = 0.1
 _NEGLIGIBLE = 1e-3
 """What is less than this part of the error that is asked for is left out."""
 
@@ -186,26 +191,34 @@ class SumOverSizes:
             check: Is called now and then; may raise to end the work.
             report: Is told how far it is.
         """
-        removals, larger = self.removals, self.larger
-        removals.take(_FIRST_SHOTS, rng, check)
-        if larger.probability > _NEGLIGIBLE * relative_error * removals.rate:
+        pilot, larger = self.removals, self.larger
+        pilot.take(_FIRST_SHOTS, rng, check)
+        while pilot.effective_failures < _FEWEST_EFFECTIVE:
+            self._report(report)
+            pilot.take(pilot.shots // 2, rng, check)
+        if larger.probability > _NEGLIGIBLE * relative_error * pilot.rate:
             larger.take(_FIRST_SHOTS // 4, rng, check)
-        while True:
-            error = math.sqrt(self.variance) / self.rate if self.rate else math.inf
-            report(
-                f"{removals.failures:,} of {removals.shots:,} sets of {removals.start} faults failed:"
-                f" {self.rate:.3g} ± {error:.1%}"
-            )
-            if error <= relative_error and removals.effective_failures >= _FEWEST_EFFECTIVE:
-                return
-            wanted = (relative_error * self.rate) ** 2
-            parts: tuple[Removals | _LargerSets, ...] = removals, larger
-            part = max(parts, key=lambda each: each.variance / each.costs if each.costs else 0.0)
-            if removals.effective_failures < _FEWEST_EFFECTIVE:
-                part = removals
-            rest = wanted - (self.variance - part.variance)
-            more = part.variance / rest - 1 if rest > 0 else math.inf
-            part.take(math.ceil(part.shots * min(max(more, _LEAST_GROWTH), _MOST_GROWTH)), rng, check)
+        while larger.variance > _PART_OF_LARGER * (relative_error * self.rate) ** 2:
+            larger.take(larger.shots // 2, rng, check)
+        # Sets that choose their own number say too little: a search ends early if few of them were heavy.
+        rest = (relative_error * self.rate) ** 2 - larger.variance
+        shots = math.ceil(max(1.0, _MARGIN * pilot.variance / rest) * pilot.shots)
+        self.removals = Removals(self._model, self.sized, self._test, pilot.start)
+        piece = max(_FIRST_SHOTS, shots // _PIECES)
+        for begin in range(0, shots, piece):
+            self.removals.take(min(piece, shots - begin), rng, check)
+            self._report(report)
+        while not self.rate or self.variance > (relative_error * self.rate) ** 2:
+            self.removals.take(math.ceil(self.removals.shots * _GROWTH_AT_END), rng, check)
+            self._report(report)
+
+    def _report(self, report: Callable[[str], None]) -> None:
+        removals = self.removals
+        error = math.sqrt(self.variance) / self.rate if self.rate else math.inf
+        report(
+            f"{removals.failures:,} of {removals.shots:,} sets of {removals.start} faults failed:"
+            f" {self.rate:.3g} ± {error:.1%}"
+        )
 
     def sizes(self) -> tuple[DecodedSize, ...]:
         """What each number of members up to that of the start adds to the rate, and all larger ones."""

@@ -16,9 +16,6 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import solve_triangular
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import dijkstra
 
 from ...decoding.desaturation.logical_graphs import LogicalGraph
 from ..faults.mechanisms import Floats, Symptom
@@ -141,6 +138,8 @@ class LogicalPaths:
 
     def _sums(self, shares: Floats) -> Floats:
         """For each pair of nodes, the sum over the paths between them of products of shares."""
+        from scipy.linalg import solve_triangular  # takes as long to import as this package
+
         size = self.last + 1
         steps = np.zeros((size, size))
         np.add.at(steps, (self._from, self._to), shares)
@@ -274,6 +273,9 @@ class _Walk:
 
 def _heights(graph: LogicalGraph, source: int, target: int) -> tuple[Floats, Callable[[Indices], Floats]]:
     """How far each node is along paths; and the least weight of paths to and from pairs of nodes."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import dijkstra
+
     # An explicit 0 would be no edge.
     first, second = graph.ends.T
     order = np.lexsort((graph.weights, second, first))

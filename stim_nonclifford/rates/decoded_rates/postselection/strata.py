@@ -24,7 +24,7 @@ COLUMNS = 64
 MOST_GAP = 512
 _COST_OF_KNOWN = 1 / 16
 _COST_OF_PATHS = 4.0
-_FIRST_SWEEPS, _FIRST_PATHS, _GROWTH = 192, 1 << 12, 0.4
+_FIRST_SWEEPS, _FIRST_PATHS, _GROWTH = 192, 1 << 14, 0.4
 _COST_OF_CHAINS = 300_000
 """The number of decodes that it takes to set up chains."""
 

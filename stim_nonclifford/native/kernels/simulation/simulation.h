@@ -116,6 +116,7 @@ class Simulation {
     // Applies an outcome of the MEASURE at which `advance` stopped.
     SNC_HOST_DEVICE void take(bool outcome) {
         const Step& measured = step(progress_.step);
+        progress_.left = true;  // or else nothing would be measured; known to the compiler, this saves an instruction
         snc::take(*this, measured, *this, progress_, outcome, measured.has_checks != 0);
     }
 

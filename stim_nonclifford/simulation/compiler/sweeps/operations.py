@@ -107,7 +107,7 @@ def measure_weakly(activation: Operation, then: Operation) -> bool:
 
 
 def peak_width(operations: Sequence[Operation]) -> int:
-    """The largest width that operations need, from the first one on, in the order in which engines apply them.
+    """The largest width of a list of operations, in the order in which engines apply them.
 
     Examples:
         >>> activate = Operation(OperationKind.ACTIVATE, 0, 0, 1, 0, 0)

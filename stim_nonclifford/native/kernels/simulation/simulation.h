@@ -33,6 +33,7 @@ class Simulation {
         : team_(team),
           plan_(*job.plan),
           job_(job),
+          steps_(plan_.array<Step>(plan_.steps)),
           rotations_(plan_.array<Rotation>(plan_.rotations)) {
         uint8_t* shared = team.shared() + team.index_in_block() * simulation_bytes(plan_, job.shared_width);
         angles_ = reinterpret_cast<Angle*>(shared);
@@ -76,7 +77,7 @@ class Simulation {
 
     // As driver.h calls them.
     SNC_HOST_DEVICE uint32_t num_steps() const { return plan_.num_steps; }
-    SNC_HOST_DEVICE const Step& step(uint32_t number) const { return plan_.array<Step>(plan_.steps)[number]; }
+    SNC_HOST_DEVICE const Step& step(uint32_t number) const { return steps_[number]; }
     SNC_HOST_DEVICE void begin(const Step& step) {
         move_vector(step);
         if (projection_is_pending_ && step.projects == 0) weak_project(team_, vector_, *(&step - 1), *projection_);
@@ -116,6 +117,7 @@ class Simulation {
     // Applies an outcome of the MEASURE at which `advance` stopped.
     SNC_HOST_DEVICE void take(bool outcome) {
         const Step& measured = step(progress_.step);
+        progress_.left = true;  // or else nothing would be measured; known to the compiler, this saves an instruction
         snc::take(*this, measured, *this, progress_, outcome, measured.has_checks != 0);
     }
 
@@ -209,6 +211,7 @@ class Simulation {
     Team& team_;
     const PlanImage& plan_;
     const Job& job_;
+    const Step* steps_;
     const Rotation* rotations_;
     Angle* angles_;
     Coefficient* vector_;

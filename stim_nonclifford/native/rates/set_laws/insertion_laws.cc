@@ -52,8 +52,7 @@ std::optional<InsertionLaws> InsertionLaws::of(const Plan& plan, const Kernels& 
     // Sets with different masks at the end must lead to orthogonal vectors.
     const SimulationStep& last = plan.steps.steps.back();
     const int32_t end_width = last.width_after - 1;
-    const bool is_measured = last.kind == SimulationStep::Kind::measure || last.kind == SimulationStep::Kind::measure_through;
-    if (!is_measured || end_width > max_end_width) return std::nullopt;
+    if (!last.measures() || end_width > max_end_width) return std::nullopt;
     uint64_t masks = 0;
     for (const Insertion& insertion : laws.insertions_) masks |= insertion.mask;
     for (uint64_t mask = masks; mask != 0; mask = (mask - 1) & masks)

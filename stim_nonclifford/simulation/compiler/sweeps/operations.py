@@ -107,13 +107,13 @@ def measure_weakly(activation: Operation, then: Operation) -> bool:
 
 
 def peak_width(operations: Sequence[Operation]) -> int:
-    """The largest width that any of the operations needs, in the order in which an engine applies them.
+    """The largest width of a list of operations, in the order in which engines apply them.
 
     Examples:
-        >>> activate = Operation(OperationKind.ACTIVATE, 2, 0, 4, 0, 2)
-        >>> measure = Operation(OperationKind.MEASURE, 3, 0b101, 0, 0, 2, outcome=0)
+        >>> activate = Operation(OperationKind.ACTIVATE, 0, 0, 1, 0, 0)
+        >>> measure = Operation(OperationKind.MEASURE, 1, 1, 0, 0, 0, outcome=0)
         >>> peak_width([activate]), peak_width([activate, measure])
-        (3, 2)
+        (1, 0)
     """
     left_out = {k for k, pair in enumerate(pairwise(operations)) if measure_weakly(*pair)}
     activations = (k for k, operation in enumerate(operations) if operation.kind == OperationKind.ACTIVATE)

@@ -17,6 +17,7 @@ from stim_nonclifford.simulation.plan import (
     OPERATION_DTYPE,
     ROTATION_TERM_DTYPE,
     SamplingPlan,
+    SparseRows,
     plain_attributes,
 )
 
@@ -169,36 +170,69 @@ def arrays(right: np.ndarray) -> list[Any]:
     return wrong
 
 
-H = [([(0, 2)], False), ([(0, 1)], False)]
-
-
-CX = [([(0, 1), (1, 1)], False), ([(0, 2)], False), ([(1, 1)], False), ([(0, 2), (1, 2)], False)]
-
-
-WRONG_FACTORS = [[(9, 1)], [(0, 0)], [(0, 4)], [(-1, 1)], [(0,)]]
+WRONG_FACTORS = [[(9, 1)], [(0, 0)], [(0, 4)], [(-1, 1)]]
 
 
 WRONG_NUMBERS = [-1, 2**64, 1.5, None]
 
 
+def step(
+    kind: Kind,
+    number: int = -1,
+    record: int = -1,
+    groups: Sequence[Sequence[int]] = (),
+    factors: Sequence[tuple[int, int]] = (),
+    records: Sequence[int] = (),
+    probability: float = 0.0,
+    flags: tuple[int, int] = (0, 0),
+    group_size: int = 1,
+) -> dict[str, Any]:
+    """What a step adds to the arrays of a program. The flags are whether it is inverted and whether it resets."""
+    size = len(groups[0]) if groups else group_size
+    counts = (size * len(groups), size, len(factors), len(records))
+    return {
+        "steps": long(kind.value, number, record, *counts, *flags),
+        "probabilities": floats(probability),
+        "targets": ints(*(target for group in groups for target in group)),
+        "factors": ints(*(number for factor in factors for number in factor)),
+        "records": long(*records),
+    }
+
+
+def program_arguments(*more: dict[str, Any]) -> dict[str, Any]:
+    """The arrays of a program with a gate of each kind, channels, and a step of most kinds; and with more steps."""
+    steps = [
+        step(Kind.CLIFFORD, number=0, groups=[[0], [1]]),
+        step(Kind.ROTATE, factors=[(0, 1), (1, 2)]),
+        step(Kind.MEASURE, number=1, record=0, factors=[(0, 1)], flags=(0, 1)),
+        step(Kind.DETECTOR, number=0, records=[0]),
+        *more,
+    ]
+    h, cx = [[1], [0]], [[0, 2], [1], [2], [1, 3]]
+    images = SparseRows.of([*h, *cx])
+    return {
+        "num_qubits": 3,
+        "num_records": 8,
+        "num_detectors": 4,
+        "num_observables": 2,
+        **{name: np.concatenate([each[name] for each in steps]) for name in steps[0]},
+        "nothing": floats(0.9),
+        "gate_sizes": long(1, 2),
+        "image_starts": images.starts,
+        "image_bits": images.bits,
+        "channels": long(0, 2, 0, 0, 1, 0),
+        "patterns": long(1, 2, 1),
+        "amounts": floats(0.1, 0.1, 0.1),
+        "loops": long(3, 4, 2, 0, 1),
+    }
+
+
 def program() -> _native.Program:
-    """A program with a gate, a channel, and a step of most kinds."""
-    found = _native.Program(3, 8, 4, 2)
-    found.add_gate(1, [[1], [0]], H)
-    found.add_gate(2, [[0, 2], [1], [2], [1, 3]], CX)
-    found.add_channel(0, [(1, 0.1), (2, 0.1)], [])
-    found.add_channel(0, [(1, 0.1)], [])
-    found.add_step(Kind.CLIFFORD, number=0, groups=[[0], [1]])
-    found.add_step(Kind.ROTATE, factors=[(0, 1), (1, 2)])
-    found.add_step(Kind.MEASURE, number=1, record=0, factors=[(0, 1)], resets=True)
-    found.add_step(Kind.DETECTOR, number=0, records=[0])
-    return found
+    return _native.Program(**program_arguments())
 
 
-def sweep() -> _native.EffectSweep:
-    made = program()
-    insertions = [(2, [(0, 1)], [5], [0])]
-    return _native.EffectSweep(made, False, True, True, [(2, 7)], insertions, 1 << 20, lambda step: None)
+def quantum() -> _native.QuantumProgram:
+    return _native.forward_sweep(program(), False, lambda step: None)
 
 
 def engine() -> _native.Engine:

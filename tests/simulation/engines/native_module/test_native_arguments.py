@@ -26,8 +26,10 @@ from ....support.engines.native_instances import (
     paths,
     plan_of_all_kinds,
     program,
+    program_arguments,
+    quantum,
+    step,
     study,
-    sweep,
 )
 from ....support.engines.wrong_plans import wrong_plans
 
@@ -111,11 +113,12 @@ def test_wrong_arguments(name: str, argument: str, k: int) -> None:
 @pytest.mark.parametrize("kind", STEP_CASES)
 def test_steps_of_a_program(kind: _native.CircuitStepKind) -> None:
     case = STEP_CASES[kind]
-    program().add_step(kind, **case.right)
-    for argument, values in case.wrong.items():
+    _native.Program(**program_arguments(step(kind, **case.right)))
+    for argument, values in case.more.items():
         for value in values:
+            arguments = program_arguments(step(kind, **{**case.right, argument: value}))
             with pytest.raises(REFUSALS):
-                program().add_step(kind, **{**case.right, argument: value})
+                _native.Program(**arguments)
 
 
 @pytest.mark.parametrize(
@@ -254,7 +257,7 @@ def test_pickled_plan_of_another_version() -> None:
         )
 
 
-@pytest.mark.parametrize("make", [engine, study, program, sweep, paths, _native.RowSums])
+@pytest.mark.parametrize("make", [engine, study, program, quantum, paths])
 def test_native_objects_are_not_copied(make: Any) -> None:
     for copied in (pickle.dumps, copy.copy, copy.deepcopy):
         with pytest.raises(TypeError):

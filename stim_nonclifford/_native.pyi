@@ -275,26 +275,7 @@ class CircuitStepKind(Enum):
     EXPECTATION = 9
 
 class Program:
-    def __init__(
-        self,
-        num_qubits: int,
-        num_records: int,
-        num_detectors: int,
-        num_observables: int,
-        steps: npt.NDArray[np.int64],
-        probabilities: npt.NDArray[np.float64],
-        targets: npt.NDArray[np.int32],
-        factors: npt.NDArray[np.int32],
-        records: npt.NDArray[np.int64],
-        nothing: npt.NDArray[np.float64],
-        gate_sizes: npt.NDArray[np.int64],
-        image_starts: npt.NDArray[np.int64],
-        image_bits: npt.NDArray[np.int32],
-        channels: npt.NDArray[np.int64],
-        patterns: npt.NDArray[np.int64],
-        amounts: npt.NDArray[np.float64],
-        loops: npt.NDArray[np.int64],
-    ) -> None: ...
+    def __init__(self, arrays: Any) -> None: ...
     def patch_sizes(self) -> npt.NDArray[np.int64]: ...
     def odd_outputs(self, records: npt.NDArray[np.uint8]) -> npt.NDArray[np.int32]: ...
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <climits>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <span>
 #include <utility>
@@ -49,26 +50,13 @@ nb::tuple from_rows(snc::SparseRows rows) {
     return nb::make_tuple(snc::to_array(std::move(rows.starts)), snc::to_array(std::move(rows.bits)));
 }
 
-// The rows of a table of so many columns.
-template <size_t columns>
-std::vector<std::array<int64_t, columns>> to_table(const Integers& array, const char* name) {
-    require(array.shape(0) % columns == 0, name, " must be a table of ", columns, " columns.");
-    std::vector<std::array<int64_t, columns>> rows(array.shape(0) / columns);
-    for (size_t k = 0; k < array.shape(0); ++k) rows[k / columns][k % columns] = array.data()[k];
-    return rows;
-}
-
-// A table with a row of numbers for each item.
-template <typename Items, typename Numbers>
-nb::object to_table_array(const Items& items, Numbers numbers_of) {
-    std::vector<int64_t> found;
-    size_t columns = 1;
-    for (const auto& item : items) {
-        const auto numbers = numbers_of(item);
-        columns = numbers.size();
-        found.insert(found.end(), numbers.begin(), numbers.end());
-    }
-    return snc::to_array(std::move(found), {items.size(), columns});
+// A table whose rows are structs of integers.
+template <typename Row>
+nb::object from_table(const std::vector<Row>& rows) {
+    constexpr size_t columns = sizeof(Row) / sizeof(int64_t);
+    std::vector<int64_t> numbers(columns * rows.size());
+    if (!rows.empty()) std::memcpy(numbers.data(), rows.data(), sizeof(Row) * rows.size());
+    return snc::to_array(std::move(numbers), {rows.size(), columns});
 }
 
 // The same function, called in Python's main thread only, and from where Python's lock is released. The function must outlive it.
@@ -80,122 +68,24 @@ std::function<void(int64_t)> in_main_thread(const nb::callable& function) {
     };
 }
 
-// Steps are a table; their targets, factors and records follow one another in the other arrays.
-void take_steps(snc::ProgramParts& parts, const Integers& steps, const Doubles& probabilities, const Bits& targets, const Bits& factors,
-                const Integers& records) {
-    constexpr int64_t most = INT32_MAX;
-    const auto rows = to_table<9>(steps, "steps");
-    require(probabilities.shape(0) == rows.size(), "There must be a probability for each step.");
-    require(factors.shape(0) % 2 == 0, "factors must be pairs of a qubit and a code.");
-    snc::require_range(std::span(targets.data(), targets.shape(0)), 0, most, "Targets");
-    snc::require_range(std::span(factors.data(), factors.shape(0)), 0, most, "Qubits and codes");
-    parts.targets.assign(targets.data(), targets.data() + targets.shape(0));
-    for (size_t k = 0; k < factors.shape(0); k += 2)
-        parts.factors.push_back({static_cast<uint32_t>(factors.data()[k]), static_cast<uint32_t>(factors.data()[k + 1])});
-    parts.records = snc::to_vector(records);
-    snc::CircuitStep step{};
-    for (size_t k = 0; k < rows.size(); ++k) {
-        const auto& [kind, number, record, num_targets, group_size, num_factors, num_records, is_inverted, resets] = rows[k];
-        snc::require_range(std::array{kind}, 0, int64_t{static_cast<uint8_t>(CircuitStepKind::expectation)} + 1, "Kinds of steps");
-        snc::require_range(std::array{number}, -1, most, "Numbers in steps");
-        snc::require_range(std::array{num_targets, num_factors, num_records, is_inverted, resets}, 0, most, "Counts and flags of steps");
-        snc::require_range(std::array{group_size}, 1, most, "Sizes of groups");
-        const auto count = [](uint32_t& first, uint32_t& end, int64_t more, size_t size) {
-            first = end;
-            require(static_cast<size_t>(more) <= size - first, "Steps have more targets, factors or records than there are.");
-            end = first + static_cast<uint32_t>(more);
-        };
-        count(step.first, step.end, num_targets, parts.targets.size());
-        count(step.first_factor, step.end_factor, num_factors, parts.factors.size());
-        count(step.first_record, step.end_record, num_records, parts.records.size());
-        step.kind = static_cast<CircuitStepKind>(kind);
-        step.number = static_cast<int32_t>(number);
-        step.record = record;
-        step.group_size = static_cast<uint32_t>(group_size);
-        step.is_inverted = is_inverted != 0;
-        step.resets = resets != 0;
-        step.probability = probabilities.data()[k];
-        parts.steps.push_back(step);
-    }
-    require(step.end == parts.targets.size() && step.end_factor == parts.factors.size() && step.end_record == parts.records.size(),
-            "All targets, factors and records must be those of steps.");
-}
-
-void take_gates(snc::ProgramParts& parts, const Integers& sizes, const Integers& starts, const Bits& bits) {
-    constexpr int64_t max_targets = 64;
-    snc::require_range(std::span(sizes.data(), sizes.shape(0)), 1, max_targets + 1, "Numbers of targets of gates");
-    const snc::SparseRows rows = to_ascending_rows(starts, bits);
-    size_t row = 0;
-    for (size_t k = 0; k < sizes.shape(0); ++k) {
-        const auto size = static_cast<size_t>(sizes.data()[k]);
-        std::vector<snc::RowView> images;
-        for (; images.size() < 2 * size; ++row) {
-            require(row < rows.size(), "There must be an image of each generator of each gate.");
-            snc::require_range(rows[row], 0, 2 * sizes.data()[k] + 1, "Generators in images");
-            images.push_back(rows[row]);
-        }
-        parts.gates.push_back(snc::GateTables::of(size, images));
-    }
-    require(row == rows.size(), "All images must be those of gates.");
-}
-
-void take_channels(snc::ProgramParts& parts, const Integers& channels, const Integers& patterns, const Doubles& amounts) {
-    require(patterns.shape(0) == amounts.shape(0), "There must be a rate or probability for each pattern.");
-    snc::require_range(std::span(patterns.data(), patterns.shape(0)), 0, INT64_MAX, "Patterns");
-    size_t next = 0;
-    for (const auto& [constant, num_rates, num_choices] : to_table<3>(channels, "channels")) {
-        snc::require_range(std::array{constant, num_rates, num_choices}, 0, INT64_MAX, "The numbers of a channel");
-        snc::ChannelTables& channel = parts.channels.emplace_back();
-        channel.constant = static_cast<uint64_t>(constant);
-        for (const auto& [choices, count] : {std::pair{&channel.rates, num_rates}, std::pair{&channel.site, num_choices}}) {
-            require(static_cast<size_t>(count) <= patterns.shape(0) - next, "Channels have more patterns than there are.");
-            for (const size_t end = next + static_cast<size_t>(count); next < end; ++next)
-                choices->emplace_back(static_cast<uint64_t>(patterns.data()[next]), amounts.data()[next]);
-        }
-    }
-    require(next == patterns.shape(0), "All patterns must be those of channels.");
-}
-
-void make_program(Program* self, size_t num_qubits, size_t num_records, size_t num_detectors, size_t num_observables,
-                  const Integers& steps, const Doubles& probabilities, const Bits& targets, const Bits& factors, const Integers& records,
-                  const Doubles& nothing, const Integers& gate_sizes, const Integers& image_starts, const Bits& image_bits,
-                  const Integers& channels, const Integers& patterns, const Doubles& amounts, const Integers& loops) {
-    snc::ProgramParts parts{num_qubits, num_records, num_detectors, num_observables, {}, {}, {}, {}, {}, {}, {}, {}};
-    take_steps(parts, steps, probabilities, targets, factors, records);
-    take_gates(parts, gate_sizes, image_starts, image_bits);
-    take_channels(parts, channels, patterns, amounts);
-    parts.nothing = snc::to_vector(nothing);
-    for (const auto& [first, end, repetitions, records_of_loop, detectors_of_loop] : to_table<5>(loops, "loops")) {
-        snc::require_range(std::array{first, end, repetitions}, 0, INT64_MAX, "The numbers of a loop");
-        parts.loops.push_back({static_cast<size_t>(first), static_cast<size_t>(end), static_cast<uint64_t>(repetitions),
-                               {records_of_loop, detectors_of_loop}});
-    }
-    new (self) Program(std::move(parts));
-}
-
 nb::dict arrays_of(const QuantumProgram& found) {
-    return snc::dict_of(
-        "operations", to_table_array(found.operations, [](const snc::SweptOperation& operation) {
-            return std::array{int64_t{operation.kind}, static_cast<int64_t>(operation.width), int64_t{operation.i_power},
-                              static_cast<int64_t>(operation.pivot), operation.outcome, operation.step, int64_t{operation.is_negative_angle}};
-        }),
-        "x", from_rows(found.x), "z", from_rows(found.z),
-        "coins", to_table_array(found.coins, [](const snc::Coin& coin) {
-            return std::array{static_cast<int64_t>(coin.num_operations), coin.record};
-        }),
-        "base_records", std::vector(found.base_records), "peak_width", found.peak_width, "reordered", found.is_reordered,
-        "expectations", to_table_array(found.expectations, [](const snc::SweptExpectation& value) {
-            return std::array{static_cast<int64_t>(value.num_operations), int64_t{value.is_zero}, int64_t{value.i_power}};
-        }),
-        "expected_x", from_rows(found.expected_x), "expected_z", from_rows(found.expected_z));
+    return snc::dict_of("operations", from_table(found.operations), "x", from_rows(found.x), "z", from_rows(found.z), "coins",
+                        from_table(found.coins), "base_records", std::vector(found.base_records), "peak_width", found.peak_width,
+                        "reordered", found.is_reordered, "expectations", from_table(found.expectations), "expected_x",
+                        from_rows(found.expected_x), "expected_z", from_rows(found.expected_z));
 }
 
 nb::dict backward_sweep(const Program& program, const QuantumProgram& quantum, bool by_records, bool with_noise, bool with_faults,
                         const Integers& leakage, uint64_t max_bytes, const nb::callable& progress) {
     snc::EffectQuestion question{by_records, with_noise, with_faults, {}, max_bytes};
-    for (const auto& [step, qubit, number] : to_table<3>(leakage, "leakage")) {
-        snc::require_range(std::array{qubit, number}, -1, INT32_MAX, "Inserted bits");
-        question.leakage.push_back({step, qubit, number});
+    require(leakage.shape(0) % 3 == 0, "leakage must have the step, the qubit and the number of each bit.");
+    for (const int64_t* bit = leakage.data(); bit != leakage.data() + leakage.shape(0); bit += 3) {
+        snc::require_range(std::array{bit[1], bit[2]}, -1, INT32_MAX, "Inserted bits");
+        snc::Insertion& inserted = question.leakage.emplace_back(snc::Insertion{bit[0], {}, {}, {}});
+        if (bit[1] < 0)
+            inserted.reordered.push_back(bit[2]);
+        else
+            inserted.factors.push_back({static_cast<uint32_t>(bit[1]), static_cast<uint32_t>(bit[2])});
     }
     snc::EffectTable found = without_gil([&] {
         snc::Interruption interruption(WithoutGil::check_signals);
@@ -222,11 +112,9 @@ void bind_program(nb::module_& m) {
         .value("DETECTOR", CircuitStepKind::detector)
         .value("OBSERVABLE", CircuitStepKind::observable)
         .value("EXPECTATION", CircuitStepKind::expectation);
-    nb::class_<Program>(m, "Program", "A circuit as steps; compiler/program/native_program.py says what the arrays are.")
-        .def("__init__", &make_program, nb::arg("num_qubits"), nb::arg("num_records"), nb::arg("num_detectors"),
-             nb::arg("num_observables"), nb::arg("steps"), nb::arg("probabilities"), nb::arg("targets"), nb::arg("factors"),
-             nb::arg("records"), nb::arg("nothing"), nb::arg("gate_sizes"), nb::arg("image_starts"), nb::arg("image_bits"),
-             nb::arg("channels"), nb::arg("patterns"), nb::arg("amounts"), nb::arg("loops"))
+    nb::class_<Program>(m, "Program", "A circuit as steps; see compiler/program/program_arrays.py.")
+        .def(
+            "__init__", [](Program* self, nb::handle arrays) { new (self) Program(to_program(arrays)); }, nb::arg("arrays"))
         .def(
             "patch_sizes",
             [](const Program& program) {

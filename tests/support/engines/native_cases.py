@@ -7,7 +7,6 @@ from types import SimpleNamespace
 import numpy as np
 
 from stim_nonclifford import _native
-from stim_nonclifford._native import CircuitStepKind as Kind
 
 from .native_chain_cases import CHAIN_CASES
 from .native_instances import (
@@ -24,7 +23,6 @@ from .native_instances import (
     SIGNATURE_WORDS,
     SIZE,
     STEPS,
-    WRONG_FACTORS,
     WRONG_WEIGHTS,
     Case,
     changed_steps,
@@ -35,7 +33,7 @@ from .native_instances import (
     matchings,
     paths,
     program,
-    program_arguments,
+    program_of_all_kinds,
     quantum,
     study,
     study_arguments,
@@ -43,7 +41,7 @@ from .native_instances import (
     words,
 )
 
-__all__ = ["CASES", "STEP_CASES", "Case"]
+__all__ = ["CASES", "Case"]
 
 _ROWS = {"starts": ROWS[0], "bits": ROWS[1]}
 _WRONG_STARTS = [long(0, 9, 3), long(-1, 2, 3), long(0, 2, 99), long()]
@@ -52,29 +50,6 @@ _WRONG_IMAGES = [NO_IMAGE, None, 0]
 _SIGNATURE = words(*[0] * SIGNATURE_WORDS)
 _WRONG_SIGNATURE = [words(*[MAX] * SIGNATURE_WORDS), [0] * SIGNATURE_WORDS]
 _MORE_SHOTS = {"first_shot": [2**63], "shots": [MAX]}
-_SIZES = ("num_qubits", "num_records", "num_detectors", "num_observables")
-_ONE_QUBIT = {"factors": [*WRONG_FACTORS, [], [(0, 1), (1, 1)]]}
-
-_PROGRAM = program_arguments()
-# By the place in the table of steps: kind, number, record, counts, size of groups, flags.
-_WRONG_IN_STEPS = {
-    0: [-1, 10],
-    1: [-2, 2, 2**31],
-    3: [1, 3, -1],
-    4: [0, 3, 2**31],
-    5: [1],
-    6: [1],
-    7: [-1],
-    20: [8],
-}
-
-
-def _changed(name: str, place: int, value: int) -> np.ndarray:
-    """An array of the program, with one number changed."""
-    array = _PROGRAM[name].copy()
-    array[place] = value
-    return array
-
 
 CASES: dict[str, Case] = {
     "alias_table": Case({"scaled": floats(1.0, 1.0)}, instead={"scaled": without_length(floats(1.0, 1.0))}),
@@ -326,46 +301,7 @@ CASES: dict[str, Case] = {
     ),
     "PathExpectations.evaluate": Case({"paths": np.array([0, 1], np.uint8)}, instance=paths),
     "Program.__init__": Case(
-        _PROGRAM,
-        {
-            **{name: [2**31, MAX] for name in _SIZES},
-            "steps": [
-                _changed("steps", k, value) for k, values in _WRONG_IN_STEPS.items() for value in values
-            ],
-            "targets": [ints(0, 3), ints(0, -1)],
-            "factors": [ints(9, 1, 1, 2, 0, 1), ints(0, 0, 1, 2, 0, 1), ints(-1, 1, 1, 2, 0, 1)],
-            "records": [long(-1), long(8)],
-            "gate_sizes": [long(*sizes) for sizes in ((0, 2), (2, 1), (1, 65), (1, 3))],
-            "image_starts": [_changed("image_starts", 1, 0)],
-            "image_bits": [
-                _changed("image_bits", 0, 3),
-                _changed("image_bits", 3, 0),
-                _changed("image_bits", 3, -1),
-            ],
-            "channels": [
-                long(0, 2, 0, 0, 1, 1),
-                long(0, 1, 0, 0, 1, 0),
-                long(4, 2, 0, 4, 1, 0),
-                long(0, -1, 0, 0, 1, 0),
-            ],
-            "patterns": [long(1, 2, -1), long(4, 2, 2)],
-            "loops": [
-                long(*loop)
-                for loop in (
-                    (5, 5, 2, 0, 0),
-                    (4, 3, 2, 0, 0),
-                    (0, 5, 2, 0, 0),
-                    (3, 4, 0, 0, 0),
-                    (3, 4, MAX // 2, 0, 0),
-                    (3, 4, 5, 0, 1),
-                    (0, 4, 2, 8, 0),
-                    (3, 4, 2, 2**62, 0),
-                    (3, 4, 2, 0, -1),
-                    (3, 4, 2, 0, 0, 2, 4, 2, 0, 0, 3, 4, 2, 0, 0),
-                )
-            ],
-        },
-        instead={"nothing": [*without_length(floats(0.9)), floats(1.1)]},
+        {"arrays": program_of_all_kinds()}, instead={"arrays": [None, SimpleNamespace(), ATTRIBUTES]}
     ),
     "Program.odd_outputs": Case({"records": np.zeros(8, np.uint8)}, instance=program),
     "QuantumProgram.__init__": Case(
@@ -377,32 +313,3 @@ CASES: dict[str, Case] = {
         {"starts": _WRONG_STARTS, "bits": [*_WRONG_BITS, ints(4, 0, 1)]},
     ),
 } | CHAIN_CASES
-
-STEP_CASES: dict[Kind, Case] = {
-    Kind.CLIFFORD: Case(
-        {"number": 1, "groups": [[0, 1]]},
-        {"number": [2, 0], "groups": [[[0]], [[0, 3]], [[-1, 0]]]},
-    ),
-    Kind.ROTATE: Case({"factors": [(0, 1)]}, {"factors": WRONG_FACTORS}),
-    Kind.MEASURE: Case(
-        {"number": -1, "record": 0, "factors": [(0, 1)], "flags": (0, 1)},
-        {"number": [-2, 2, 0, 2**31], "record": [8, -1], **_ONE_QUBIT},
-    ),
-    Kind.RESET: Case({"factors": [(0, 1)]}, _ONE_QUBIT),
-    Kind.FEEDBACK: Case({"record": 0, "factors": [(0, 1)]}, {"record": [8], **_ONE_QUBIT}),
-    Kind.NOISE: Case(
-        {"number": 0, "groups": [[0], [1]], "record": -1},
-        {"number": [2], "groups": [[[3]], [[-1]]], "record": [-2, 7, 2**62]},
-    ),
-    Kind.CORRELATED_ERROR: Case(
-        {"number": 0, "probability": 0.1, "factors": [(0, 1)]},
-        {"number": [1], "probability": [np.nan, -0.1, 1.1], "factors": WRONG_FACTORS},
-    ),
-    Kind.DETECTOR: Case({"number": 1, "records": [0]}, {"number": [4], "records": [[-1], [8]]}),
-    Kind.OBSERVABLE: Case(
-        {"number": 0, "records": [0], "factors": [(0, 1)]},
-        {"number": [2], "records": [[-1], [8]], "factors": WRONG_FACTORS},
-    ),
-    Kind.EXPECTATION: Case({"factors": [(0, 1)], "flags": (1, 0)}, {"factors": WRONG_FACTORS}),
-}
-"""Arguments of ``step`` for each kind of step, and values of them that programs must refuse."""

@@ -10,14 +10,29 @@ from typing import Any
 import numpy as np
 
 from stim_nonclifford import Circuit, _native
-from stim_nonclifford._native import CircuitStepKind as Kind
 from stim_nonclifford.rates.fault_sets.search.mechanisms import mechanisms_of, packed_words
 from stim_nonclifford.simulation.compiler import RequestedOutputs
+from stim_nonclifford.simulation.compiler.algebra.clifford_gates import named_gate
+from stim_nonclifford.simulation.compiler.program.channels import channel_of_patterns
+from stim_nonclifford.simulation.compiler.program.loops import Loop, Shift
+from stim_nonclifford.simulation.compiler.program.program_arrays import ProgramArrays, program_arrays
+from stim_nonclifford.simulation.compiler.program.steps import (
+    Clifford,
+    CorrelatedError,
+    DetectorStep,
+    ExpectationStep,
+    Feedback,
+    Measure,
+    Noise,
+    ObservableStep,
+    Reset,
+    Rotate,
+    Step,
+)
 from stim_nonclifford.simulation.plan import (
     OPERATION_DTYPE,
     ROTATION_TERM_DTYPE,
     SamplingPlan,
-    SparseRows,
     plain_attributes,
 )
 
@@ -88,7 +103,7 @@ def wrong_like(right: Any) -> list[Any]:
         return arrays(right)
     if right is ATTRIBUTES:
         return [None, SimpleNamespace(), BROKEN_PLAN]
-    if isinstance(right, int) and not isinstance(right, bool | Kind):
+    if isinstance(right, int) and not isinstance(right, bool):
         return WRONG_NUMBERS[right < 0 :]
     return [None, "0"] if isinstance(right, float) else [None]
 
@@ -170,65 +185,38 @@ def arrays(right: np.ndarray) -> list[Any]:
     return wrong
 
 
-WRONG_FACTORS = [[(9, 1)], [(0, 0)], [(0, 4)], [(-1, 1)]]
-
-
 WRONG_NUMBERS = [-1, 2**64, 1.5, None]
 
 
-def step(
-    kind: Kind,
-    number: int = -1,
-    record: int = -1,
-    groups: Sequence[Sequence[int]] = (),
-    factors: Sequence[tuple[int, int]] = (),
-    records: Sequence[int] = (),
-    probability: float = 0.0,
-    flags: tuple[int, int] = (0, 0),
-    group_size: int = 1,
-) -> dict[str, Any]:
-    """What a step adds to the arrays of a program. The flags are whether it is inverted and whether it resets."""
-    size = len(groups[0]) if groups else group_size
-    counts = (size * len(groups), size, len(factors), len(records))
-    return {
-        "steps": long(kind.value, number, record, *counts, *flags),
-        "probabilities": floats(probability),
-        "targets": ints(*(target for group in groups for target in group)),
-        "factors": ints(*(number for factor in factors for number in factor)),
-        "records": long(*records),
-    }
+STEPS_OF_PROGRAM: list[Step] = [
+    Clifford(named_gate("H"), ((0,), (1,))),
+    Clifford(named_gate("CX"), ((0, 2),)),
+    Rotate(((0, 1), (1, 2)), 0.25),
+    Measure(((0, 1),), 0, False, 0.1, True),
+    DetectorStep(0, (0,)),
+    Noise(channel_of_patterns(((1, 0.1), (2, 0.1), (3, 0.1))), ((0,), (1,)), None),
+    Noise(channel_of_patterns(((4, 0.1), (5, 0.2))), ((0,),), 1),
+    Reset(2, 2),
+    Feedback(0, 2, 1),
+    CorrelatedError(0, 0.1, ((0, 1),)),
+    ObservableStep(1, (2,), ((0, 1),)),
+    ExpectationStep(((0, 1),), True),
+    DetectorStep(1, (3, 4)),
+]
+"""A step of each kind; the last one is repeated."""
 
 
-def program_arguments(*more: dict[str, Any]) -> dict[str, Any]:
-    """The arrays of a program with a gate of each kind, channels, and a step of most kinds; and with more steps."""
-    steps = [
-        step(Kind.CLIFFORD, number=0, groups=[[0], [1]]),
-        step(Kind.ROTATE, factors=[(0, 1), (1, 2)]),
-        step(Kind.MEASURE, number=1, record=0, factors=[(0, 1)], flags=(0, 1)),
-        step(Kind.DETECTOR, number=0, records=[0]),
-        *more,
-    ]
-    h, cx = [[1], [0]], [[0, 2], [1], [2], [1, 3]]
-    images = SparseRows.of([*h, *cx])
-    return {
-        "num_qubits": 3,
-        "num_records": 8,
-        "num_detectors": 4,
-        "num_observables": 2,
-        **{name: np.concatenate([each[name] for each in steps]) for name in steps[0]},
-        "nothing": floats(0.9),
-        "gate_sizes": long(1, 2),
-        "image_starts": images.starts,
-        "image_bits": images.bits,
-        "channels": long(0, 2, 0, 0, 1, 0),
-        "patterns": long(1, 2, 1),
-        "amounts": floats(0.1, 0.1, 0.1),
-        "loops": long(3, 4, 2, 0, 1),
-    }
+def program_of_all_kinds() -> ProgramArrays:
+    """A program with a step of each kind, and a loop."""
+    last = len(STEPS_OF_PROGRAM)
+    loops = [Loop(last - 1, last, 2, Shift(1, 1))]
+    return program_arrays(
+        STEPS_OF_PROGRAM, loops, num_qubits=3, num_records=8, num_detectors=4, num_observables=2
+    )
 
 
 def program() -> _native.Program:
-    return _native.Program(**program_arguments())
+    return _native.Program(program_of_all_kinds())
 
 
 def quantum() -> _native.QuantumProgram:

@@ -57,19 +57,20 @@ Program::Program(ProgramParts parts)
       num_detectors(parts.num_detectors),
       num_observables(parts.num_observables),
       parts_(std::move(parts)) {
-    check_sizes();
+    check_parts();
+    add_gates();
     for (const CircuitStep& step : parts_.steps) check(step);
     std::vector<Shift> reach(parts_.steps.size());
     for (size_t k = 0; k < parts_.loops.size(); ++k) {
         check_loop(k, reach);
-        parts_.loops[k].size = size_of(parts_.loops[k].first, parts_.loops[k].end, k);
+        loop_sizes_.push_back(size_of(parts_.loops[k].first, parts_.loops[k].end, k));
     }
 }
 
 size_t Program::size_of(size_t first, size_t end, size_t num_loops) const {
     size_t total = end - first;
     for (const size_t k : outermost(first, end, num_loops))
-        total += parts_.loops[k].repetitions * parts_.loops[k].size - (parts_.loops[k].end - parts_.loops[k].first);
+        total += parts_.loops[k].repetitions * loop_sizes_[k] - (parts_.loops[k].end - parts_.loops[k].first);
     return total;
 }
 
@@ -92,7 +93,7 @@ std::vector<Program::OuterLoop> Program::outer_loops() const {
     for (const size_t k : outer) {
         const CircuitLoop& loop = parts_.loops[k];
         const int64_t first = number + static_cast<int64_t>(loop.first - place);
-        number = first + static_cast<int64_t>(loop.repetitions * loop.size);
+        number = first + static_cast<int64_t>(loop.repetitions * loop_sizes_[k]);
         found.push_back({first, number, loop.repetitions});
         place = loop.end;
     }

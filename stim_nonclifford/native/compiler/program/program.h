@@ -46,13 +46,23 @@ struct GateTables {
     std::vector<std::vector<uint32_t>> pullback;  // the generators in their images under the gate; empty for Pauli gates
 };
 
-struct ChannelTables {
-    using Choices = std::vector<std::pair<uint64_t, double>>;  // pattern and rate or probability
-    uint64_t constant;
-    Choices rates, site;
+// A pattern, with its rate if it is independent of others, or its probability if it excludes others.
+struct ChannelChoice {
+    uint64_t pattern;
+    double amount;
 };
 
-enum class CircuitStepKind : uint8_t {
+// Its rates, and the choices at its site: [first_rate, first_choice) and [first_choice, end) of all choices.
+struct Channel {
+    uint64_t constant, first_rate, first_choice, end;
+};
+
+struct ChannelTables {
+    uint64_t constant;
+    std::span<const ChannelChoice> rates, site;
+};
+
+enum class CircuitStepKind : int32_t {
     clifford,
     rotate,
     measure,
@@ -66,15 +76,16 @@ enum class CircuitStepKind : uint8_t {
 };
 
 struct CircuitStep {
+    double probability;                   // of a correlated error
+    double nothing;                       // and that none of its chain happens
+    int64_t record;                       // of a measurement or feedback; the first herald of noise, or -1
     CircuitStepKind kind;
-    bool is_inverted = false, resets = false;  // of measurements; the Pauli of an expectation value has a minus sign
-    int32_t number = -1;     // of the gate or of the channel (of readout noise; -1 for none); of a chain, detector or observable
-    uint32_t first = 0, end = 0;                // of targets (gates and noise)
-    uint32_t first_factor = 0, end_factor = 0;
-    uint32_t group_size = 1;
-    uint32_t first_record = 0, end_record = 0;  // of the records that a detector or observable sums
-    int64_t record = -1;                        // of a measurement or feedback; the first herald of noise, or -1
-    double probability = 0;                     // of a correlated error
+    int32_t number;                       // of the gate or channel (of readout noise; -1 for none); of a chain, detector or observable
+    uint32_t group_size;
+    uint32_t first, end;                  // of targets (gates and noise)
+    uint32_t first_factor, end_factor;
+    uint32_t first_record, end_record;    // of the records that a detector or observable sums
+    uint8_t is_inverted, resets;          // of measurements; the Pauli of an expectation value has a minus sign
 };
 
 // What the numbers in a step are in a later iteration.
@@ -84,23 +95,22 @@ struct Shift {
 
 // The stored steps from `first` to `end` are one iteration.
 struct CircuitLoop {
-    size_t first, end;
-    uint64_t repetitions;
+    uint64_t first, end, repetitions;
     Shift shift;
-    size_t size = 0;  // steps of one iteration, with inner loops unrolled
 };
 
-// What a program is made of. Steps refer to parts of the other lists.
+// What a program is made of, as compiler/program/program_arrays.py writes it.
 struct ProgramParts {
-    size_t num_qubits, num_records, num_detectors, num_observables;
+    uint32_t num_qubits, num_records, num_detectors, num_observables;
     std::vector<CircuitStep> steps;
     std::vector<uint32_t> targets;
     std::vector<QubitPauli> factors;
     std::vector<int64_t> records;
-    std::vector<GateTables> gates;
-    std::vector<ChannelTables> channels;
-    std::vector<double> nothing;     // for each chain of correlated errors, the probability that none of them happens
-    std::vector<CircuitLoop> loops;  // in the order of their ends, inner ones first
+    std::vector<uint32_t> gate_sizes;  // numbers of targets
+    SparseRows images;                 // of the generators of each gate
+    std::vector<Channel> channels;
+    std::vector<ChannelChoice> choices;
+    std::vector<CircuitLoop> loops;    // in the order of their ends, inner ones first
 };
 
 class Program {
@@ -110,9 +120,11 @@ class Program {
 
     const size_t num_qubits, num_records, num_detectors, num_observables;
 
-    const GateTables& gate(const CircuitStep& step) const { return parts_.gates[static_cast<size_t>(step.number)]; }
-    const ChannelTables& channel(const CircuitStep& step) const { return parts_.channels[static_cast<size_t>(step.number)]; }
-    double nothing_of_chain(int32_t chain) const { return parts_.nothing[static_cast<size_t>(chain)]; }
+    const GateTables& gate(const CircuitStep& step) const { return gates_[static_cast<size_t>(step.number)]; }
+    ChannelTables channel(const CircuitStep& step) const {
+        const Channel& found = parts_.channels[static_cast<size_t>(step.number)];
+        return {found.constant, part(parts_.choices, found.first_rate, found.first_choice), part(parts_.choices, found.first_choice, found.end)};
+    }
     std::span<const uint32_t> targets(const CircuitStep& step) const { return part(parts_.targets, step.first, step.end); }
     Factors factors(const CircuitStep& step) const { return part(parts_.factors, step.first_factor, step.end_factor); }
     std::span<const int64_t> records(const CircuitStep& step) const { return part(parts_.records, step.first_record, step.end_record); }
@@ -148,7 +160,8 @@ class Program {
     std::vector<std::vector<uint32_t>> connected_qubits() const;
 
    private:
-    void check_sizes() const;
+    void check_parts() const;
+    void add_gates();
     void check(const CircuitStep& step) const;
     void check_targets(const CircuitStep& step, size_t group_size) const;
     // Checks loop k, and extends the reach of its steps: what is added to their numbers in the last iteration of their loops.
@@ -157,7 +170,7 @@ class Program {
     int64_t last_record(const CircuitStep& step) const;
 
     template <typename T>
-    static std::span<const T> part(const std::vector<T>& all, uint32_t first, uint32_t end) {
+    static std::span<const T> part(const std::vector<T>& all, uint64_t first, uint64_t end) {
         return {all.data() + first, static_cast<size_t>(end - first)};
     }
     size_t size_of(size_t first, size_t end, size_t num_loops) const;
@@ -167,6 +180,8 @@ class Program {
     void follow(size_t first, size_t end, size_t num_loops, Shift shift, int64_t& number, Use& use) const;
 
     ProgramParts parts_;
+    std::vector<GateTables> gates_;
+    std::vector<size_t> loop_sizes_;  // steps of one iteration, with inner loops unrolled
 };
 
 template <bool is_forward, typename Use>

@@ -1,7 +1,9 @@
 // Checks of the parts of a program.
 #include <algorithm>
 #include <array>
-#include <string>
+#include <functional>
+#include <span>
+#include <stdexcept>
 
 #include "base/argument_checks.h"
 #include "compiler/program/program.h"
@@ -19,17 +21,36 @@ uint64_t product(uint64_t a, uint64_t b) { return b != 0 && a > max_size / b ? m
 
 }  // namespace
 
-void Program::check_sizes() const {
+void Program::check_parts() const {
     // The bits of effects are numbered by int32.
     constexpr size_t end = size_t{1} << 30;
     for (const size_t number : {num_qubits, num_records, num_detectors, num_observables})
         require(number < end, "The numbers of qubits, records, detectors and observables must be below 2^30.");
-    for (const ChannelTables& channel : parts_.channels) {
-        for (const auto& [pattern, rate] : channel.rates) require_not_negative(std::array{rate}, "The rates of a channel");
-        for (const auto& [pattern, probability] : channel.site)
+    for (const Channel& channel : parts_.channels) {
+        require(channel.first_rate <= channel.first_choice && channel.first_choice <= channel.end && channel.end <= parts_.choices.size(),
+                "The choices of a channel must be some of all choices.");
+        for (const auto& [pattern, rate] : part(parts_.choices, channel.first_rate, channel.first_choice))
+            require_not_negative(std::array{rate}, "The rates of a channel");
+        for (const auto& [pattern, probability] : part(parts_.choices, channel.first_choice, channel.end))
             require(is_probability(probability), "The probabilities of a channel must be from 0 to 1.");
     }
-    for (const double probability : parts_.nothing) require(is_probability(probability), "The probabilities of chains must be from 0 to 1.");
+    require_rows(parts_.images.starts, parts_.images.bits, INT32_MAX, "images");
+}
+
+void Program::add_gates() {
+    constexpr uint32_t max_targets = 64;
+    size_t row = 0;
+    for (const uint32_t size : parts_.gate_sizes) {
+        require(size >= 1 && size <= max_targets, "A gate must have from 1 to 64 targets.");
+        std::vector<RowView> images;
+        for (; images.size() < 2 * size; ++row) {
+            require(row < parts_.images.size(), "There must be an image of each generator of each gate.");
+            images.push_back(parts_.images[row]);
+            require_range(images.back(), 0, 2 * int64_t{size} + 1, "Generators in images");
+            require(std::ranges::adjacent_find(images.back(), std::ranges::greater_equal{}) == images.back().end(), "Images must ascend.");
+        }
+        gates_.push_back(GateTables::of(size, images));
+    }
 }
 
 void Program::check_factors(Factors factors) const {
@@ -49,10 +70,15 @@ void Program::check_targets(const CircuitStep& step, size_t group_size) const {
 }
 
 void Program::check(const CircuitStep& step) const {
+    const auto is_part = [](uint32_t first, uint32_t end, size_t size) { return first <= end && end <= size; };
+    require(is_part(step.first, step.end, parts_.targets.size()) && is_part(step.first_factor, step.end_factor, parts_.factors.size()) &&
+                is_part(step.first_record, step.end_record, parts_.records.size()),
+            "The targets, factors and records of a step must be some of those of the program.");
     const Factors on = factors(step);
     check_factors(on);
     check_records(records(step));
-    require(is_probability(step.probability), "The probability of a correlated error must be from 0 to 1.");
+    require(is_probability(step.probability) && is_probability(step.nothing), "The probabilities of correlated errors must be from 0 to 1.");
+    require(step.is_inverted <= 1 && step.resets <= 1, "The flags of steps must be 0 or 1.");
     const auto require_one = [&] { require(on.size() == 1, "The step must be on one qubit."); };
     const auto is_channel = [&](uint64_t num_bits) {
         if (step.number < 0 || static_cast<size_t>(step.number) >= parts_.channels.size()) return false;
@@ -64,10 +90,11 @@ void Program::check(const CircuitStep& step) const {
     };
     switch (step.kind) {
         case CircuitStepKind::clifford:
-            require(step.number >= 0 && static_cast<size_t>(step.number) < parts_.gates.size(), "There is no such gate.");
+            require(step.number >= 0 && static_cast<size_t>(step.number) < gates_.size(), "There is no such gate.");
             check_targets(step, gate(step).num_targets);
             break;
         case CircuitStepKind::rotate:
+        case CircuitStepKind::correlated_error:
         case CircuitStepKind::expectation:
             break;
         case CircuitStepKind::measure:
@@ -88,15 +115,14 @@ void Program::check(const CircuitStep& step) const {
             require(step.record >= -1 && last_record(step) < static_cast<int64_t>(num_records), "The heralds must be records of the program.");
             require(is_channel(targets(step).empty() ? 64 : 2 * uint64_t{step.group_size} + (step.record >= 0)), "There is no such channel for so many targets.");
             break;
-        case CircuitStepKind::correlated_error:
-            require(step.number >= 0 && static_cast<size_t>(step.number) < parts_.nothing.size(), "There is no such chain of correlated errors.");
-            break;
         case CircuitStepKind::detector:
             require(step.number >= 0 && static_cast<size_t>(step.number) < num_detectors, "There is no such detector.");
             break;
         case CircuitStepKind::observable:
             require(step.number >= 0 && static_cast<size_t>(step.number) < num_observables, "There is no such observable.");
             break;
+        default:
+            throw std::invalid_argument("There is no such kind of step.");
     }
 }
 
@@ -110,7 +136,7 @@ int64_t Program::last_record(const CircuitStep& step) const {
 }
 
 void Program::check_loop(size_t k, std::vector<Shift>& reach) const {
-    const auto& [first, end, repetitions, shift, size] = parts_.loops[k];
+    const auto& [first, end, repetitions, shift] = parts_.loops[k];
     require(first <= end && end <= parts_.steps.size(), "A loop must be of stored steps.");
     require(repetitions >= 1, "A loop must have repetitions.");
     require(shift.records >= 0 && shift.detectors >= 0, "A loop must not go back to earlier records or detectors.");

@@ -24,6 +24,13 @@ namespace {
 // A merge looks at bits one by one, and a processor cannot predict which row has the next one.
 constexpr uint64_t merge_work = 8;
 
+// Appends rows, with their bits in ascending order.
+template <typename Rows>
+SparseRows ascending(const Rows& rows, SparseRows after = {}) {
+    for (size_t k = 0; k < rows.size(); ++k) after.append(SparseRow(rows[k].rbegin(), rows[k].rend()));
+    return after;
+}
+
 // The state of the sweep: the effects of X and Z on each qubit and of each record at the current place of the circuit, and the
 // effects of noise that were found so far.
 //
@@ -42,27 +49,55 @@ class EffectSweep {
     void add_faults(const ChannelTables& channel, std::span<const uint32_t> targets, size_t group_size, int64_t first_herald,
                     int64_t step);
     void measure(Factors factors, size_t record, bool resets);
-    void flip_by_records(std::span<const int64_t> records, const Shift& shift, size_t output);
-    void flip_by_anticommuting(Factors factors, int32_t bit);
-    // Notes what is inserted just before a step. Its effect becomes the next one of `kept_`.
-    void insert(int64_t step, Factors factors, std::span<const int64_t> deferred = {}, std::span<const int64_t> records = {});
-    void insert(const Insertion& insertion) { insert(insertion.step, insertion.factors, insertion.deferred, insertion.reordered); }
-    size_t keep(SparseRow effect);
-    SparseRow effect_of(Factors factors, std::span<const int64_t> deferred, std::span<const int64_t> records);
+    void flip_by_records(std::span<const int64_t> records, const Shift& shift, size_t output) {
+        const auto bit = static_cast<int32_t>(output);
+        for (const int64_t source : records) flip(record_effects_[static_cast<size_t>(source + shift.records)], {&bit, 1});
+        check_bytes(records.size() * sizeof bit);
+    }
+    void flip_by_anticommuting(Factors factors, int32_t bit) {
+        for (const auto& [qubit, code] : factors) {
+            if ((code & z_part) != 0) flip(x_effects_[qubit], {&bit, 1});
+            if ((code & x_part) != 0) flip(z_effects_[qubit], {&bit, 1});
+        }
+        check_bytes(factors.size() * sizeof bit);
+    }
+    // Notes what is inserted. The effects become the next ones of `kept_`.
+    void insert(const std::vector<Insertion>& insertions) {
+        for (const Insertion& insertion : insertions) {
+            program_.check_factors(insertion.factors);
+            program_.check_records(insertion.reordered);
+            inserted_.emplace_back(&insertion, inserted_.size());
+        }
+    }
+    size_t keep(SparseRow effect) {
+        check_bytes(effect.size() * sizeof(int32_t));
+        kept_.push_back(std::move(effect));
+        return kept_.size() - 1;
+    }
+    SparseRow effect_of(const Insertion& insertion);
     void add_correlated_errors();
     void fix_signs();
     void add_fault(int64_t step, size_t group, uint64_t pattern, Factors factors, int64_t record);
 
-    // Appends rows with their bits in ascending order.
-    template <typename Rows>
-    static SparseRows ascending(const Rows& rows, SparseRows after = {});
     void flip(SparseRow& row, RowView by);
     SparseRow effect_of(Factors factors);
-    void note_stabilizer(SparseRow effect);
+    void note_stabilizer(SparseRow effect) {
+        if (!question_.with_noise || effect.empty()) return;
+        const auto [place, is_new] = stabilizers_.insert(std::move(effect));
+        if (is_new) check_bytes(place->size() * sizeof(int32_t));
+    }
     void add_patterns(const ChannelTables& channel);
     // The effect of a pattern of `generators_`.
-    const SparseRow& effect_of_pattern(uint64_t pattern);
-    void check_bytes(uint64_t more);
+    const SparseRow& effect_of_pattern(uint64_t pattern) {
+        pattern_sum_.clear();
+        for (size_t k = 0; k < generators_.size(); ++k)
+            if ((pattern >> k & 1) != 0) flip(pattern_sum_, *generators_[k]);
+        return pattern_sum_;
+    }
+    void check_bytes(uint64_t more) {
+        record_bytes_ += more;
+        if (record_bytes_ + noise_.bytes() > question_.max_bytes) throw std::bad_alloc();
+    }
 
     const Program& program_;
     const QuantumProgram& quantum_;
@@ -75,20 +110,13 @@ class EffectSweep {
     uint64_t record_bytes_ = 0;
     uint64_t work_ = 0;
 
-    struct Inserted {
-        int64_t step;
-        Factors factors;
-        std::span<const int64_t> deferred, records;
-        size_t kept;
-    };
-    std::vector<QubitPauli> leaked_;  // the factors of the inserted bits of leakage
-    std::vector<Inserted> inserted_;  // the last steps come first
+    std::vector<std::pair<const Insertion*, size_t>> inserted_;  // with their places in `kept_`; the last steps come first
     EffectTable faults_{};            // which has nothing but the faults
     // One error of a chain of mutually exclusive ones.
     struct Link {
         int32_t chain;
         size_t kept;
-        double probability;
+        double probability, nothing;
     };
     std::vector<Link> links_;
 
@@ -127,29 +155,12 @@ EffectSweep::EffectSweep(const Program& program, const QuantumProgram& quantum, 
     auto sign = static_cast<int32_t>(num_outputs_);
     for (const SweptOperation& operation : quantum.operations) {
         if (operation.outcome >= 0) continue;
-        if (operation.kind == static_cast<int32_t>(Kind::activate)) free_signs_.push_back(sign);
+        if (operation.kind == static_cast<int64_t>(Kind::activate)) free_signs_.push_back(sign);
         sign_of_step_[operation.step] = sign++;
     }
-    for (const Insertion& activation : quantum.activations) insert(activation);
-    for (const Insertion& outcome : quantum.outcomes) insert(outcome);
-    for (const Coin& coin : quantum.coins) insert(coin.insertion);
-    leaked_.reserve(question_.leakage.size());
-    for (const InsertedBit& bit : question_.leakage) {
-        if (bit.qubit < 0) {
-            insert(bit.step, {}, {}, {&bit.number, 1});
-        } else {
-            leaked_.push_back({static_cast<uint32_t>(bit.qubit), static_cast<uint32_t>(bit.number)});
-            insert(bit.step, {&leaked_.back(), 1});
-        }
-    }
-    std::ranges::stable_sort(inserted_, std::ranges::greater{}, &Inserted::step);
+    for (const auto* insertions : {&quantum.activations, &quantum.outcomes, &quantum.tosses, &question_.leakage}) insert(*insertions);
+    std::ranges::stable_sort(inserted_, std::ranges::greater{}, [](const auto& inserted) { return inserted.first->step; });
     kept_.resize(inserted_.size());
-}
-
-void EffectSweep::insert(int64_t step, Factors factors, std::span<const int64_t> deferred, std::span<const int64_t> records) {
-    program_.check_factors(factors);
-    program_.check_records(records);
-    inserted_.push_back({step, factors, deferred, records, inserted_.size()});
 }
 
 void EffectSweep::run(const Progress& progress) {
@@ -161,8 +172,7 @@ void EffectSweep::run(const Progress& progress) {
             if (forecast.exceeds(number, work_)) throw std::overflow_error("the effects are too long");
         }
         pull_back_through(step, number, shift);
-        for (; next != inserted_.end() && next->step == number; ++next)
-            kept_[next->kept] = effect_of(next->factors, next->deferred, next->records);
+        for (; next != inserted_.end() && next->first->step == number; ++next) kept_[next->second] = effect_of(*next->first);
     });
     require(next == inserted_.end(), "What is inserted must be before steps of the program.");
     for (const SparseRow& effect : z_effects_) note_stabilizer(effect);
@@ -189,7 +199,7 @@ void EffectSweep::pull_back_through(const CircuitStep& step, int64_t number, con
         }
         case CircuitStepKind::correlated_error: {
             if (!question_.with_noise) break;
-            links_.push_back({step.number, keep(effect_of(factors)), step.probability});
+            links_.push_back({step.number, keep(effect_of(factors)), step.probability, step.nothing});
             if (question_.with_faults && step.probability > 0) add_fault(number, 0, 0, factors, -1);
             break;
         }
@@ -254,17 +264,6 @@ SparseRow EffectSweep::effect_of(Factors factors) {
     return effect;
 }
 
-void EffectSweep::note_stabilizer(SparseRow effect) {
-    if (!question_.with_noise || effect.empty()) return;
-    const auto [place, is_new] = stabilizers_.insert(std::move(effect));
-    if (is_new) check_bytes(place->size() * sizeof(int32_t));
-}
-
-void EffectSweep::check_bytes(uint64_t more) {
-    record_bytes_ += more;
-    if (record_bytes_ + noise_.bytes() > question_.max_bytes) throw std::bad_alloc();
-}
-
 void EffectSweep::pull_back_through_gate(const GateTables& gate, std::span<const uint32_t> targets) {
     const auto& pullback = gate.pullback;
     if (pullback.empty()) return;
@@ -320,19 +319,13 @@ void EffectSweep::add_faults(const ChannelTables& channel, std::span<const uint3
 }
 
 void EffectSweep::add_fault(int64_t step, size_t group, uint64_t pattern, Factors factors, int64_t record) {
-    const std::span<const int64_t> records{&record, record < 0 ? size_t{0} : size_t{1}};
-    kept_faults_.push_back(keep(effect_of(factors, {}, records)));
+    SparseRow effect = effect_of(factors);
+    if (record >= 0) flip(effect, record_effects_[static_cast<size_t>(record)]);
+    kept_faults_.push_back(keep(std::move(effect)));
     faults_.fault_steps.push_back(step);
     faults_.fault_groups.push_back(static_cast<int64_t>(group));
     faults_.fault_patterns.push_back(static_cast<int64_t>(pattern));
     faults_.fault_records.push_back(record);
-}
-
-const SparseRow& EffectSweep::effect_of_pattern(uint64_t pattern) {
-    pattern_sum_.clear();
-    for (size_t k = 0; k < generators_.size(); ++k)
-        if ((pattern >> k & 1) != 0) flip(pattern_sum_, *generators_[k]);
-    return pattern_sum_;
 }
 
 void EffectSweep::add_patterns(const ChannelTables& channel) {
@@ -358,35 +351,16 @@ void EffectSweep::measure(Factors factors, size_t record, bool resets) {
     }
 }
 
-void EffectSweep::flip_by_records(std::span<const int64_t> records, const Shift& shift, size_t output) {
-    const auto bit = static_cast<int32_t>(output);
-    for (const int64_t source : records) flip(record_effects_[static_cast<size_t>(source + shift.records)], {&bit, 1});
-    check_bytes(records.size() * sizeof bit);
-}
-
-void EffectSweep::flip_by_anticommuting(Factors factors, int32_t bit) {
-    for (const auto& [qubit, code] : factors) {
-        if ((code & z_part) != 0) flip(x_effects_[qubit], {&bit, 1});
-        if ((code & x_part) != 0) flip(z_effects_[qubit], {&bit, 1});
-    }
-    check_bytes(factors.size() * sizeof bit);
-}
-
-SparseRow EffectSweep::effect_of(Factors factors, std::span<const int64_t> deferred, std::span<const int64_t> records) {
-    SparseRow effect = effect_of(factors);
+SparseRow EffectSweep::effect_of(const Insertion& insertion) {
+    SparseRow effect = effect_of(insertion.factors);
     SparseRow signs;
-    for (const int64_t step : deferred)
+    for (const int64_t step : insertion.deferred)
         if (const auto sign = sign_of_step_.find(step); sign != sign_of_step_.end()) signs.push_back(sign->second);
     std::ranges::sort(signs, std::ranges::greater{});
     flip(effect, signs);
-    for (const int64_t record : records) flip(effect, record_effects_[static_cast<size_t>(record)]);
+    for (const int64_t record : insertion.reordered) flip(effect, record_effects_[static_cast<size_t>(record)]);
     check_bytes(effect.size() * sizeof(int32_t));
     return effect;
-}
-
-size_t EffectSweep::keep(SparseRow effect) {
-    kept_.push_back(std::move(effect));
-    return kept_.size() - 1;
 }
 
 // Chains of mutually exclusive errors, of which the most likely choice becomes a constant. The last links come first.
@@ -394,7 +368,7 @@ void EffectSweep::add_correlated_errors() {
     const SparseRow nothing;
     for (auto first = links_.begin(), end = first; first != links_.end(); first = end) {
         end = std::find_if(first, links_.end(), [&](const Link& link) { return link.chain != first->chain; });
-        std::vector<std::pair<const SparseRow*, double>> choices{{&nothing, program_.nothing_of_chain(first->chain)}};
+        std::vector<std::pair<const SparseRow*, double>> choices{{&nothing, first->nothing}};
         for (auto link = first; link != end; ++link) choices.emplace_back(&kept_[link->kept], link->probability);
         const SparseRow& always = *std::ranges::max_element(choices, {}, &std::pair<const SparseRow*, double>::second)->first;
         flip(constant_, always);
@@ -440,12 +414,12 @@ EffectTable EffectSweep::table(Interruption& interruption) {
     table.sites.insert(table.sites.end(), noise_.sites().numbers.begin(), noise_.sites().numbers.end());
     const SparseRows stabilizers = ascending(stabilizer_rows_);
     for (const int64_t number : independent_rows(stabilizers, interruption)) table.coins.append(stabilizers[static_cast<size_t>(number)]);
-    const size_t first_outcome = quantum_.activations.size(), first_coin = first_outcome + quantum_.outcomes.size();
-    const size_t first_leakage = first_coin + quantum_.coins.size();
-    const std::span<const SparseRow> kept = kept_;
-    table.outcomes = ascending(kept.subspan(first_outcome, quantum_.outcomes.size()));
-    table.tosses = ascending(kept.subspan(first_coin, quantum_.coins.size()));
-    table.leakage = ascending(kept.subspan(first_leakage, question_.leakage.size()));
+    std::span<const SparseRow> kept = kept_;
+    const auto next = [&](size_t count) { return std::exchange(kept, kept.subspan(count)).first(count); };
+    next(quantum_.activations.size());
+    table.outcomes = ascending(next(quantum_.outcomes.size()));
+    table.tosses = ascending(next(quantum_.tosses.size()));
+    table.leakage = ascending(next(question_.leakage.size()));
     std::vector<SparseRow> of_faults;
     for (const size_t number : kept_faults_) of_faults.push_back(std::move(kept_[number]));
     table.faults = ascending(of_faults);
@@ -456,12 +430,6 @@ EffectTable EffectSweep::table(Interruption& interruption) {
     for (size_t record = 0; record < quantum_.base_records.size(); ++record)
         if (quantum_.base_records[record] != 0) table.base_outputs.push_back(static_cast<int32_t>(record));
     return table;
-}
-
-template <typename Rows>
-SparseRows EffectSweep::ascending(const Rows& rows, SparseRows after) {
-    for (size_t k = 0; k < rows.size(); ++k) after.append(SparseRow(rows[k].rbegin(), rows[k].rend()));
-    return after;
 }
 
 }  // namespace

@@ -15,18 +15,11 @@ namespace snc {
 // a second. It grows quadratically where an error flips all later records.
 constexpr uint64_t max_effect_work = uint64_t{1} << 32;
 
-// What a script of leakage flips just before a step: the X or Z (a code) of a qubit, or a record.
-struct InsertedBit {
-    int64_t step;
-    int64_t qubit;   // -1 for a record
-    int64_t number;  // the code, or the record
-};
-
 struct EffectQuestion {
     bool by_records;   // whether the outputs are the records, or else detectors and observables
     bool with_noise;   // and with stabilizers
     bool with_faults;  // keeps the effect of every single fault
-    std::vector<InsertedBit> leakage;
+    std::vector<Insertion> leakage;  // what its scripts flip: an X or a Z of a qubit, or a record
     uint64_t max_bytes;
 };
 

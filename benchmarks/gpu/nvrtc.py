@@ -36,7 +36,7 @@ KERNELS = {
     **{
         f"noise {layout} {in_shared}{', leakage' * leaks}": KernelLaunch(
             "noise",
-            noise_threads(sum(layout or ()), in_shared, leaks),
+            noise_threads(sum(layout or ()), leaks),
             1,
             team_size=NOISE_TEAM,
             layout=layout,

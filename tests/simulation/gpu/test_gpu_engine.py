@@ -131,7 +131,7 @@ def test_backends_are_what_they_should_be() -> None:
     )
     assert plain[0].simulate is not None
     assert small[0].simulate is not None
-    assert (plain[0].simulate.in_shared, plain[0].simulate.team_size) == (True, 256)
+    assert (plain[0].simulate.in_shared, plain[0].simulate.team_size) == (True, 128)
     assert (small[0].simulate.in_shared, small[0].simulate.team_size) == (False, 512)
     assert (plain[0].shared_width, small[0].shared_width) == (10, 9)
     assert plain[1].event_capacity > 5000 > 2000 > small[1].event_capacity

@@ -12,6 +12,8 @@ from stim_nonclifford.simulation.engines import CpuEngine, GpuEngine
 from stim_nonclifford.simulation.engines.gpu import CupyBackend
 
 from ...support.engines.engine_cases import DEEP, FIXED, SEED, plans_of
+from .ptx.cases import CASES
+from .ptx.comparison import same_shots
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +46,15 @@ def test_counts_of_cultivation(backend: CupyBackend, distance: int) -> None:
     gpu = GpuEngine(plan, backend)
     assert gpu.count(SEED, 5, 10**7) == CpuEngine(plan).count(SEED, 5, 10**7)
     assert gpu.statistics()["close_decisions"] == 0
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_cases_of_the_emulated_kernels(backend: CupyBackend, name: str) -> None:
+    case = CASES[name]
+    plan = case.plan()
+    gpu = GpuEngine(plan, backend, cache_bytes=case.cache_bytes)
+    for _ in range(case.times):  # with empty trees of outcomes, and with grown ones
+        assert all(same_shots(plan, gpu, SEED, case.first, 10 * case.shots).values())
 
 
 def test_wide_vectors(backend: CupyBackend) -> None:

@@ -37,20 +37,17 @@ SIMULATION_TEAMS = (32, 128, 256, 512)
 """Possible numbers of threads in a team that simulates one shot."""
 
 
-def noise_threads(row_words: int, in_shared: bool, leaks: bool = False) -> int:
+def noise_threads(row_words: int, leaks: bool = False) -> int:
     """Number of threads per thread block of the noise kernel, as limited by the number of registers.
 
     Args:
         row_words: Number of words in a row; 0 for the kernel that does not keep rows in registers.
-        in_shared: Whether the tables are in shared memory.
         leaks: Whether qubits leak.
 
     Returns:
         The number of threads.
     """
-    if leaks or not 0 < row_words <= 4:
-        return 4 * NOISE_TEAM
-    return (6 if in_shared else 5) * NOISE_TEAM
+    return (4 if leaks or not 0 < row_words <= 4 else 8) * NOISE_TEAM
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,9 @@
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from enum import Enum
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
-
-_Factors = Sequence[tuple[int, int]]
-_Insertion = tuple[int, list[tuple[int, int]], list[int], list[int]]
-_Rows = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]
 
 ROTATE: int
 ACTIVATE: int
@@ -53,11 +49,13 @@ class Engine:
     def sample_kept(
         self, seed: int, first_shot: int, shots: int
     ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]: ...
-    def outcome_law(self, signature: list[int]) -> list[tuple[float, bool, list[int]]]: ...
+    def outcome_law(self, signature: npt.NDArray[np.uint64]) -> list[tuple[float, bool, list[int]]]: ...
     def outcomes(
         self, signatures: npt.NDArray[np.uint64], numbers: npt.NDArray[np.uint64], seed: int
     ) -> npt.NDArray[np.uint64]: ...
-    def possible_path(self, signature: list[int], seed: int, number: int) -> tuple[bool, list[int]]: ...
+    def possible_path(
+        self, signature: npt.NDArray[np.uint64], seed: int, number: int
+    ) -> tuple[bool, list[int]]: ...
     def likely_outputs(self) -> list[int]: ...
     def statistics(self) -> dict[str, int]: ...
     @property
@@ -278,52 +276,25 @@ class CircuitStepKind(Enum):
     EXPECTATION = 9
 
 class Program:
-    def __init__(
-        self, num_qubits: int, num_records: int, num_detectors: int, num_observables: int
-    ) -> None: ...
-    def add_gate(
-        self,
-        num_targets: int,
-        pullback: Sequence[Sequence[int]],
-        inverse: Sequence[tuple[_Factors, bool]],
-    ) -> int: ...
-    def add_channel(
-        self, constant: int, rates: Sequence[tuple[int, float]], site: Sequence[tuple[int, float]]
-    ) -> int: ...
-    def add_step(
-        self,
-        kind: CircuitStepKind,
-        number: int = -1,
-        record: int = -1,
-        groups: Sequence[Sequence[int]] = (),
-        factors: _Factors = (),
-        records: Sequence[int] = (),
-        probability: float = 0.0,
-        is_inverted: bool = False,
-        resets: bool = False,
-    ) -> None: ...
-    @property
-    def num_expectations(self) -> int: ...
-    def add_loop(self, first: int, end: int, repetitions: int, records: int, detectors: int) -> None: ...
-    def connected_qubits(self) -> list[list[int]]: ...
+    def __init__(self, arrays: Any) -> None: ...
+    def patch_sizes(self) -> npt.NDArray[np.int64]: ...
     def odd_outputs(self, records: npt.NDArray[np.uint8]) -> npt.NDArray[np.int32]: ...
 
-def forward_sweep(
-    program: Program, keep_order: bool, progress: Callable[[int], None]
-) -> tuple[
-    list[tuple[int, int, int, int, int, int, bool]],
-    _Rows,
-    _Rows,
-    list[_Insertion],
-    list[_Insertion],
-    list[tuple[int, int, _Insertion]],
-    npt.NDArray[np.uint8],
-    int,
-    bool,
-    list[tuple[int, bool, int]],
-    _Rows,
-    _Rows,
-]: ...
+class QuantumProgram:
+    def __init__(self, base_records: npt.NDArray[np.uint8]) -> None: ...
+    def arrays(self) -> dict[str, Any]: ...
+
+def forward_sweep(program: Program, keep_order: bool, progress: Callable[[int], None]) -> QuantumProgram: ...
+def backward_sweep(
+    program: Program,
+    quantum: QuantumProgram,
+    by_records: bool,
+    with_noise: bool,
+    with_faults: bool,
+    leakage: npt.NDArray[np.int64],
+    max_bytes: int,
+    progress: Callable[[int], None],
+) -> dict[str, Any]: ...
 
 class _PathSteps(Protocol):
     @property
@@ -339,32 +310,6 @@ class PathExpectations:
     ) -> None: ...
     def evaluate(self, paths: npt.NDArray[np.uint8]) -> npt.NDArray[np.float64]: ...
 
-class EffectSweep:
-    def __init__(
-        self,
-        program: Program,
-        by_records: bool,
-        with_noise: bool,
-        with_faults: bool,
-        signs: Sequence[tuple[int, int]],
-        insertions: Sequence[tuple[int, _Factors, Sequence[int], Sequence[int]]],
-        max_bytes: int,
-        progress: Callable[[int], None],
-    ) -> None: ...
-    def kept_insertions(self) -> list[int]: ...
-    def faults(self) -> tuple[list[int], list[int], list[int], list[int], list[int]]: ...
-    def links(self) -> tuple[list[int], list[int], list[float]]: ...
-    def add_choices(self, constant: int, choices: Sequence[tuple[int, float]]) -> None: ...
-    def fix_signs(self, free_signs: Sequence[tuple[int, int]]) -> int: ...
-    def constant(self) -> npt.NDArray[np.int32]: ...
-    def noise(
-        self,
-    ) -> tuple[
-        npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float64], npt.NDArray[np.int32]
-    ]: ...
-    def kept(self) -> _Rows: ...
-    def stabilizers(self) -> _Rows: ...
-
 def image_of_rows(
     starts: npt.NDArray[np.int64],
     bits: npt.NDArray[np.int32],
@@ -372,18 +317,11 @@ def image_of_rows(
     image_bits: npt.NDArray[np.int32],
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]: ...
 def independent_rows(starts: npt.NDArray[np.int64], bits: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]: ...
-
-class RowSums:
-    def __init__(self) -> None: ...
-    def add(
-        self,
-        starts: npt.NDArray[np.int64],
-        bits: npt.NDArray[np.int32],
-        amounts: npt.NDArray[np.float64],
-    ) -> None: ...
-    def rows(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]: ...
-    def sums(self) -> npt.NDArray[np.float64]: ...
-
+def sums_by_row(
+    starts: npt.NDArray[np.int64],
+    bits: npt.NDArray[np.int32],
+    amounts: npt.NDArray[np.float64],
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float64]]: ...
 def alias_table(
     scaled: npt.NDArray[np.float64],
 ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int32]]: ...

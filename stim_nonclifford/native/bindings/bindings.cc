@@ -1,6 +1,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cstring>
@@ -17,7 +18,6 @@
 #include "bindings/bindings.h"
 #include "bindings/python/arrays.h"
 #include "bindings/python/gil.h"
-#include "bindings/python/list_caster.h"
 #include "bindings/python/tuple_caster.h"
 #include "device/device_plan.h"
 #include "engine/engine.h"
@@ -79,14 +79,16 @@ nb::tuple sample_kept(snc::Engine& engine, uint64_t seed, uint64_t first_shot, u
     return nb::make_tuple(snc::to_array(std::move(kept.rows), {size, engine.row_bytes()}), snc::to_array(std::move(kept.shots)));
 }
 
-std::vector<snc::OutcomeLaws::Branch> outcome_law(snc::Engine& engine, const std::vector<uint64_t>& signature) {
-    check_signatures(signature, 1, engine.plan().layout);
-    return without_gil([&] { return engine.outcome_law(signature, WithoutGil::check_signals); });
+std::vector<snc::OutcomeLaws::Branch> outcome_law(snc::Engine& engine, const snc::InputArray<uint64_t>& signature) {
+    const std::vector<uint64_t> words = snc::to_vector(signature);
+    check_signatures(words, 1, engine.plan().layout);
+    return without_gil([&] { return engine.outcome_law(words, WithoutGil::check_signals); });
 }
 
-snc::OutcomeLaws::PossiblePath possible_path(snc::Engine& engine, const std::vector<uint64_t>& signature, uint64_t seed, uint64_t number) {
-    check_signatures(signature, 1, engine.plan().layout);
-    return without_gil([&] { return engine.possible_path(signature, seed, number, WithoutGil::check_signals); });
+snc::OutcomeLaws::PossiblePath possible_path(snc::Engine& engine, const snc::InputArray<uint64_t>& signature, uint64_t seed, uint64_t number) {
+    const std::vector<uint64_t> words = snc::to_vector(signature);
+    check_signatures(words, 1, engine.plan().layout);
+    return without_gil([&] { return engine.possible_path(words, seed, number, WithoutGil::check_signals); });
 }
 
 nb::object outcomes(snc::Engine& engine, const snc::InputArray<uint64_t>& signatures, const snc::InputArray<uint64_t>& numbers,

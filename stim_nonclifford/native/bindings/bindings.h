@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "compiler/program/program.h"
 #include "plan/plan.h"
 
 // Throws unless there are the words of so many signatures of a plan.
@@ -14,6 +15,9 @@ void check_signatures(const std::vector<uint64_t>& words, size_t count, const sn
 snc::Plan to_plan(nanobind::handle plan);
 std::vector<snc::Operation> to_operations(nanobind::handle plan);
 std::vector<snc::RotationTerm> to_rotation_terms(nanobind::handle plan);
+
+// The program of compiler/program/program_arrays.py, which is checked.
+snc::Program to_program(nanobind::handle program);
 
 // What the GPU engine needs: plans as the device reads them, and its kernels on the host.
 void bind_device(nanobind::module_& m);

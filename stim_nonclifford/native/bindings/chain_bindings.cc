@@ -11,7 +11,6 @@
 #include "bindings/bindings.h"
 #include "bindings/python/arrays.h"
 #include "bindings/python/gil.h"
-#include "bindings/python/list_caster.h"
 #include "rates/chains/chain_moves.h"
 #include "rates/chains/chain_walk.h"
 #include "rates/matching/answer_table.h"

@@ -1,7 +1,7 @@
 #include <nanobind/nanobind.h>
 
 #include "bindings/bindings.h"
-#include "compiler/sweeps/effect_sweep.h"
+#include "compiler/sweeps/backward_sweep.h"
 #include "kernels/shared/noise_draws.h"
 #include "kernels/shared/philox.h"
 #include "plan/plan.h"
@@ -12,7 +12,7 @@ void bind_constants(nanobind::module_& m) {
     m.attr("ACTIVATE") = static_cast<int32_t>(snc::Kind::activate);
     m.attr("MEASURE") = static_cast<int32_t>(snc::Kind::measure);
     m.attr("EXPECT") = static_cast<int32_t>(snc::Kind::expect);
-    m.attr("MAX_EFFECT_WORK") = snc::EffectSweep::max_work;
+    m.attr("MAX_EFFECT_WORK") = snc::max_effect_work;
     m.attr("BLOCK_SHOTS") = snc::block_shots;
     m.attr("CERTAIN") = snc::certain;
     m.attr("TIE") = snc::tie;

@@ -2,6 +2,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include <cstring>
 #include <string>
@@ -12,7 +13,6 @@
 #include "bindings/bindings.h"
 #include "bindings/python/arrays.h"
 #include "bindings/python/gil.h"
-#include "bindings/python/list_caster.h"
 #include "device/device_plan.h"
 #include "kernels/launch/plan_image.h"
 

@@ -1,4 +1,5 @@
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <bit>
@@ -11,7 +12,6 @@
 #include "base/argument_checks.h"
 #include "bindings/bindings.h"
 #include "bindings/python/arrays.h"
-#include "bindings/python/list_caster.h"
 #include "rates/matching/answer_table.h"
 #include "rates/matching/distances.h"
 #include "rates/matching/least_matching.h"

@@ -23,7 +23,7 @@ The rooms, each of which imports from those before it: ``algebra`` (GF(2), Pauli
 ``compile_circuit`` runs the first two passes, which do not depend on the question. ``CompiledCircuit`` runs
 the others when it constructs the plan for a question. ``expectations`` has the plans that report expectation
 values, too. Native code follows the program in both sweeps (``native/compiler/sweeps/forward_sweep.h`` and
-``effect_sweep.h``), and does the algebra of passes 8 and 9 (``native/algebra/sparse_rows.h``).
+``backward_sweep.h``), and does the algebra of passes 8 and 9 (``native/algebra/sparse_rows.h``).
 """
 
 from .compiled_circuit import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, compile_circuit

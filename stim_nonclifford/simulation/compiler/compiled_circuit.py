@@ -60,7 +60,7 @@ def compile_circuit(circuit: stim.Circuit, likely_outputs: LikelyOutputs) -> Com
             quantum = forward_sweep(program)
         else:
             # A Clifford circuit has no operations, and Stim knows its noiseless sample.
-            quantum = QuantumProgram(base_records=clifford_records(circuit, program))
+            quantum = QuantumProgram.without_operations(clifford_records(circuit, program))
     return CompiledCircuit(circuit, program, quantum, likely_outputs)
 
 
@@ -368,7 +368,7 @@ class CompiledCircuit:
     def _likely_records(self, quantum: QuantumProgram, num_operations: int) -> int:
         """The records if the outcomes of the first ``num_operations`` operations have their likely values."""
         if not quantum.operations:
-            return mask_of([record for record, bit in enumerate(quantum.base_records) if bit])
+            return mask_of(np.flatnonzero(quantum.base_records))
         table = outcome_effects(self.program, quantum)
         return reference_records(quantum, table, self._likely_outputs, num_operations)
 

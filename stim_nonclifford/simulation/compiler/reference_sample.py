@@ -56,7 +56,7 @@ def reference_records(
         >>> reference_records(compiled.quantum, table, likely_outputs)  # 1 with probability 0.85
         1
     """
-    base = mask_of([record for record, bit in enumerate(quantum.base_records) if bit])
+    base = mask_of(np.flatnonzero(quantum.base_records))
     followed = quantum.operations[:num_operations]
     outcomes = _outcomes_with_coins(quantum, followed, table)
     alone = EffectTable(table.num_outputs, table.num_signs, outcomes=outcomes)
@@ -76,7 +76,7 @@ def _outcomes_with_coins(
     """
     places = [k for k, operation in enumerate(operations) if operation.measures]
     coins_from = [bisect_right(quantum.coins, k, key=lambda coin: coin[0]) for k in places]
-    coin_of = {record: coin for coin, (_, record, _) in enumerate(quantum.coins)}
+    coin_of = {record: coin for coin, (_, record) in enumerate(quantum.coins)}
     coin_records = mask_of(coin_of)
     effects = []
     for effect, first in zip(table.outcomes, coins_from, strict=False):
@@ -89,7 +89,7 @@ def _outcomes_with_coins(
         bits = set(ones(effect))
         while flipped:
             coin = heappop(flipped)
-            _, record, _ = quantum.coins[coin]
+            _, record = quantum.coins[coin]
             if record in bits:
                 toss = table.tosses.row(coin).tolist()
                 bits.symmetric_difference_update(toss)

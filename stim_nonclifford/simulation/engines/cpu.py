@@ -195,9 +195,8 @@ class CpuEngine:
         return self._engine.instruction_set
 
 
-def _words_of(signature: npt.NDArray[np.bool_]) -> list[int]:
+def _words_of(signature: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint64]:
     packed = np.packbits(signature, bitorder="little")
     words = np.zeros(-(-len(signature) // 64) * 8, dtype=np.uint8)
     words[: len(packed)] = packed
-    found: list[int] = words.view("<u8").tolist()
-    return found
+    return words.view(np.uint64)

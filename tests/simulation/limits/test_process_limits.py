@@ -101,36 +101,6 @@ assert len(engine.sample(1, 0, 5)) == 5
 
 
 @linux
-def test_lists_for_which_there_is_no_memory() -> None:
-    """Also inside pairs and tuples: nanobind's own caster ends the process."""
-    output = finished_program(
-        f"""{LIMITED}
-long = [0] * (1 << 23)
-factors = [(0, 1)] * (1 << 20)
-program = snc._native.Program(1, 1, 0, 1)
-limit_memory(4 * MIB)
-kind = snc._native.CircuitStepKind.OBSERVABLE
-for records, factors_ in ((long, []), ([], factors), ([], [])):
-    try:
-        program.add_step(kind, 0, records=records, factors=factors_)
-    except MemoryError:
-        print("too long")
-limit_memory(None)
-program.add_step(kind, 0, records=long, factors=factors)
-try:
-    program.add_step(kind, 0, records=[0, "1"])
-except TypeError as error:
-    print(str(error).splitlines()[0])
-"""
-    )
-    assert output.splitlines() == [
-        "too long",
-        "too long",
-        "add_step(): incompatible function arguments. The following argument types are supported:",
-    ]
-
-
-@linux
 def test_too_little_memory_for_vectors() -> None:
     output = finished_program(
         f"""{LIMITED}

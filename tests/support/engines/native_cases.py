@@ -7,7 +7,6 @@ from types import SimpleNamespace
 import numpy as np
 
 from stim_nonclifford import _native
-from stim_nonclifford._native import CircuitStepKind as Kind
 
 from .native_chain_cases import CHAIN_CASES
 from .native_instances import (
@@ -24,10 +23,8 @@ from .native_instances import (
     SIGNATURE_WORDS,
     SIZE,
     STEPS,
-    WRONG_FACTORS,
     WRONG_WEIGHTS,
     Case,
-    H,
     changed_steps,
     engine,
     floats,
@@ -36,27 +33,48 @@ from .native_instances import (
     matchings,
     paths,
     program,
+    program_of_all_kinds,
+    quantum,
     study,
     study_arguments,
-    sweep,
     without_length,
     words,
 )
 
-__all__ = ["CASES", "STEP_CASES", "Case"]
+__all__ = ["CASES", "Case"]
 
 _ROWS = {"starts": ROWS[0], "bits": ROWS[1]}
 _WRONG_STARTS = [long(0, 9, 3), long(-1, 2, 3), long(0, 2, 99), long()]
 _WRONG_BITS = [ints(0, -4, 1)]
 _WRONG_IMAGES = [NO_IMAGE, None, 0]
 _SIGNATURE = words(*[0] * SIGNATURE_WORDS)
-_WRONG_SIGNATURE = [[0] * (SIGNATURE_WORDS + 1), [], [MAX] * SIGNATURE_WORDS, [-1] * SIGNATURE_WORDS]
+_WRONG_SIGNATURE = [words(*[MAX] * SIGNATURE_WORDS), [0] * SIGNATURE_WORDS]
 _MORE_SHOTS = {"first_shot": [2**63], "shots": [MAX]}
-_SIZES = ("num_qubits", "num_records", "num_detectors", "num_observables")
-_ONE_QUBIT = {"factors": [*WRONG_FACTORS, [], [(0, 1), (1, 1)]]}
 
 CASES: dict[str, Case] = {
     "alias_table": Case({"scaled": floats(1.0, 1.0)}, instead={"scaled": without_length(floats(1.0, 1.0))}),
+    "backward_sweep": Case(
+        {
+            "program": program(),
+            "quantum": quantum(),
+            "by_records": False,
+            "with_noise": True,
+            "with_faults": False,
+            "leakage": long(2, 0, 1, 3, -1, 0),
+            "max_bytes": 1 << 20,
+            "progress": lambda step: None,
+        },
+        {
+            "quantum": [_native.QuantumProgram(np.zeros(7, np.uint8))],
+            "leakage": [
+                *(long(2, qubit, 1) for qubit in (9, -2, 2**32)),
+                *(long(2, 0, code) for code in (0, 4, 2**32 + 1)),
+                *(long(2, -1, record) for record in (-1, 8)),
+                *(long(place, 0, 1) for place in (-1, 99)),
+            ],
+            "max_bytes": [0],
+        },
+    ),
     "check_plan": Case({"plan": ATTRIBUTES}),
     "forward_sweep": Case(
         {"program": program(), "keep_order": False, "progress": print},
@@ -102,41 +120,6 @@ CASES: dict[str, Case] = {
         },
         runs=False,
     ),
-    "EffectSweep.__init__": Case(
-        {
-            "program": program(),
-            "by_records": False,
-            "with_noise": True,
-            "with_faults": False,
-            "signs": [(2, 7)],
-            "insertions": [(3, [], [], [0]), (2, [(0, 1)], [5], [0])],
-            "max_bytes": 1 << 20,
-            "progress": lambda step: None,
-        },
-        {
-            "signs": [[(2, -1)], [(2, 2**31)], [(2,)]],
-            "insertions": [
-                [(2, [], [], []), (3, [], [], [])],
-                [(2, [(9, 1)], [], [])],
-                [(2, [(0, 0)], [], [])],
-                [(2, [], [-5], [])],
-                [(2, [], [], [8])],
-                [(2, [], [], [-1])],
-            ],
-            "max_bytes": [0],
-        },
-    ),
-    "EffectSweep.add_choices": Case(
-        {"constant": -1, "choices": [(0, 0.5), (-1, 0.5)]},
-        {
-            "constant": [-2, 10**6],
-            "choices": [[(10**6, 0.5)], [(-2, 0.5)], [(0, np.nan)], [(0, -0.1)], [(0, 1.5)]],
-        },
-        sweep,
-    ),
-    "EffectSweep.fix_signs": Case(
-        {"free_signs": []}, {"free_signs": [[(7, 10**6)], [(-1, 0)], [(2**31, 0)], [(7,)]]}, sweep
-    ),
     "Engine.__init__": Case(
         {"plan": ATTRIBUTES, "num_threads": 1, "cache_bytes": 0, "instruction_set": "generic"},
         {"num_threads": [0, 1025], "instruction_set": ["abacus"]},
@@ -146,14 +129,14 @@ CASES: dict[str, Case] = {
         {**SHOTS, "num_outputs": 1}, {**_MORE_SHOTS, "num_outputs": [PLAN.num_outputs + 1]}, engine
     ),
     "Engine.sample_kept": Case(dict(SHOTS), _MORE_SHOTS, engine),
-    "Engine.outcome_law": Case({"signature": [0] * SIGNATURE_WORDS}, {"signature": _WRONG_SIGNATURE}, engine),
+    "Engine.outcome_law": Case({"signature": _SIGNATURE}, {"signature": _WRONG_SIGNATURE}, engine),
     "Engine.outcomes": Case(
         {"signatures": _SIGNATURE, "numbers": words(0), "seed": 1},
         {"signatures": [words(*[MAX] * SIGNATURE_WORDS)]},
         engine,
     ),
     "Engine.possible_path": Case(
-        {"signature": [0] * SIGNATURE_WORDS, "seed": 1, "number": 0}, {"signature": _WRONG_SIGNATURE}, engine
+        {"signature": _SIGNATURE, "seed": 1, "number": 0}, {"signature": _WRONG_SIGNATURE}, engine
     ),
     "FaultSetStudy.__init__": Case(
         study_arguments(),
@@ -326,87 +309,16 @@ CASES: dict[str, Case] = {
         },
     ),
     "PathExpectations.evaluate": Case({"paths": np.array([0, 1], np.uint8)}, instance=paths),
-    "Program.__init__": Case(dict.fromkeys(_SIZES, 1), {name: [2**31, MAX] for name in _SIZES}),
-    "Program.add_channel": Case(
-        {"constant": 0, "rates": [(1, 0.1)], "site": [(1, 0.1)]},
-        {
-            "rates": [[(1, np.nan)], [(1, -0.1)], [(1, np.inf)], [(-1, 0.1)], [(1,)]],
-            "site": [[(1, np.nan)], [(1, -0.1)], [(1, 1.1)], [(-1, 0.1)], [(1,)]],
-        },
-        program,
-    ),
-    "Program.add_gate": Case(
-        {"num_targets": 1, "pullback": [[1], [0]], "inverse": H},
-        {
-            "num_targets": [0, 2, 65],
-            "pullback": [[[1]], [[1], [2]], [[1], [-1]]],
-            "inverse": [H[:1], [([(1, 1)], False), H[1]], [([(0, 0)], False), H[1]]],
-        },
-        program,
-    ),
-    "Program.add_loop": Case(
-        {"first": 0, "end": 4, "repetitions": 4, "records": 1, "detectors": 1},
-        {
-            "first": [5],
-            "end": [5],
-            "repetitions": [0, 5, MAX],
-            "records": [8, 2**62],
-            "detectors": [2, 2**62],
-        },
-        program,
-    ),
-    "Program.add_step": Case(
-        {
-            "kind": Kind.MEASURE,
-            "number": -1,
-            "record": 0,
-            "groups": [],
-            "factors": [(0, 1)],
-            "records": [],
-            "probability": 0.0,
-            "is_inverted": False,
-            "resets": True,
-        },
-        {
-            "kind": [10, "MEASURE"],
-            "number": [-2, 2, 0, 2**31],
-            "record": [8],
-            "groups": [[[0], [0, 1]], [[-1]], [[]]],
-            **_ONE_QUBIT,
-            "records": [[-1], [8]],
-        },
-        program,
+    "Program.__init__": Case(
+        {"arrays": program_of_all_kinds()}, instead={"arrays": [None, SimpleNamespace(), ATTRIBUTES]}
     ),
     "Program.odd_outputs": Case({"records": np.zeros(8, np.uint8)}, instance=program),
-    "RowSums.add": Case(
+    "QuantumProgram.__init__": Case(
+        {"base_records": np.zeros(8, np.uint8)},
+        instead={"base_records": without_length(np.zeros(8, np.uint8))},
+    ),
+    "sums_by_row": Case(
         {**_ROWS, "amounts": floats(1.0, 1.0)},
         {"starts": _WRONG_STARTS, "bits": [*_WRONG_BITS, ints(4, 0, 1)]},
-        _native.RowSums,
     ),
 } | CHAIN_CASES
-
-STEP_CASES: dict[Kind, Case] = {
-    Kind.CLIFFORD: Case(
-        {"number": 1, "groups": [[0, 1]]},
-        {"number": [2, 0], "groups": [[[0]], [[0, 1], [0]], [[0, 3]], [[-1, 0]], [[]]]},
-    ),
-    Kind.ROTATE: Case({"factors": [(0, 1)]}, {"factors": WRONG_FACTORS}),
-    Kind.RESET: Case({"factors": [(0, 1)]}, _ONE_QUBIT),
-    Kind.FEEDBACK: Case({"record": 0, "factors": [(0, 1)]}, {"record": [8], **_ONE_QUBIT}),
-    Kind.NOISE: Case(
-        {"number": 0, "groups": [[0], [1]], "record": -1},
-        {"number": [2], "groups": [[[0], [0, 1]], [[3]], [[-1]], [[]]], "record": [-2, 7, 2**62]},
-    ),
-    Kind.CORRELATED_ERROR: Case(
-        {"number": 0, "probability": 0.1, "factors": [(0, 1)]},
-        {"probability": [np.nan, -0.1, 1.1], "factors": WRONG_FACTORS},
-        instead={"number": [1.5, None]},
-    ),
-    Kind.DETECTOR: Case({"number": 1, "records": [0]}, {"number": [4], "records": [[-1], [8]]}),
-    Kind.OBSERVABLE: Case(
-        {"number": 0, "records": [0], "factors": [(0, 1)]},
-        {"number": [2], "records": [[-1], [8]], "factors": WRONG_FACTORS},
-    ),
-    Kind.EXPECTATION: Case({"factors": [(0, 1)], "is_inverted": True}, {"factors": WRONG_FACTORS}),
-}
-"""Arguments of ``Program.add_step`` for the other kinds of steps."""

@@ -10,9 +10,25 @@ from typing import Any
 import numpy as np
 
 from stim_nonclifford import Circuit, _native
-from stim_nonclifford._native import CircuitStepKind as Kind
 from stim_nonclifford.rates.fault_sets.search.mechanisms import mechanisms_of, packed_words
 from stim_nonclifford.simulation.compiler import RequestedOutputs
+from stim_nonclifford.simulation.compiler.algebra.clifford_gates import named_gate
+from stim_nonclifford.simulation.compiler.program.channels import channel_of_patterns
+from stim_nonclifford.simulation.compiler.program.loops import Loop, Shift
+from stim_nonclifford.simulation.compiler.program.program_arrays import ProgramArrays, program_arrays
+from stim_nonclifford.simulation.compiler.program.steps import (
+    Clifford,
+    CorrelatedError,
+    DetectorStep,
+    ExpectationStep,
+    Feedback,
+    Measure,
+    Noise,
+    ObservableStep,
+    Reset,
+    Rotate,
+    Step,
+)
 from stim_nonclifford.simulation.plan import (
     OPERATION_DTYPE,
     ROTATION_TERM_DTYPE,
@@ -87,7 +103,7 @@ def wrong_like(right: Any) -> list[Any]:
         return arrays(right)
     if right is ATTRIBUTES:
         return [None, SimpleNamespace(), BROKEN_PLAN]
-    if isinstance(right, int) and not isinstance(right, bool | Kind):
+    if isinstance(right, int) and not isinstance(right, bool):
         return WRONG_NUMBERS[right < 0 :]
     return [None, "0"] if isinstance(right, float) else [None]
 
@@ -169,36 +185,42 @@ def arrays(right: np.ndarray) -> list[Any]:
     return wrong
 
 
-H = [([(0, 2)], False), ([(0, 1)], False)]
-
-
-CX = [([(0, 1), (1, 1)], False), ([(0, 2)], False), ([(1, 1)], False), ([(0, 2), (1, 2)], False)]
-
-
-WRONG_FACTORS = [[(9, 1)], [(0, 0)], [(0, 4)], [(-1, 1)], [(0,)]]
-
-
 WRONG_NUMBERS = [-1, 2**64, 1.5, None]
 
 
+STEPS_OF_PROGRAM: list[Step] = [
+    Clifford(named_gate("H"), ((0,), (1,))),
+    Clifford(named_gate("CX"), ((0, 2),)),
+    Rotate(((0, 1), (1, 2)), 0.25),
+    Measure(((0, 1),), 0, False, 0.1, True),
+    DetectorStep(0, (0,)),
+    Noise(channel_of_patterns(((1, 0.1), (2, 0.1), (3, 0.1))), ((0,), (1,)), None),
+    Noise(channel_of_patterns(((4, 0.1), (5, 0.2))), ((0,),), 1),
+    Reset(2, 2),
+    Feedback(0, 2, 1),
+    CorrelatedError(0, 0.1, ((0, 1),)),
+    ObservableStep(1, (2,), ((0, 1),)),
+    ExpectationStep(((0, 1),), True),
+    DetectorStep(1, (3, 4)),
+]
+"""A step of each kind; the last one is repeated."""
+
+
+def program_of_all_kinds() -> ProgramArrays:
+    """A program with a step of each kind, and a loop."""
+    last = len(STEPS_OF_PROGRAM)
+    loops = [Loop(last - 1, last, 2, Shift(1, 1))]
+    return program_arrays(
+        STEPS_OF_PROGRAM, loops, num_qubits=3, num_records=8, num_detectors=4, num_observables=2
+    )
+
+
 def program() -> _native.Program:
-    """A program with a gate, a channel, and a step of most kinds."""
-    found = _native.Program(3, 8, 4, 2)
-    found.add_gate(1, [[1], [0]], H)
-    found.add_gate(2, [[0, 2], [1], [2], [1, 3]], CX)
-    found.add_channel(0, [(1, 0.1), (2, 0.1)], [])
-    found.add_channel(0, [(1, 0.1)], [])
-    found.add_step(Kind.CLIFFORD, number=0, groups=[[0], [1]])
-    found.add_step(Kind.ROTATE, factors=[(0, 1), (1, 2)])
-    found.add_step(Kind.MEASURE, number=1, record=0, factors=[(0, 1)], resets=True)
-    found.add_step(Kind.DETECTOR, number=0, records=[0])
-    return found
+    return _native.Program(program_of_all_kinds())
 
 
-def sweep() -> _native.EffectSweep:
-    made = program()
-    insertions = [(2, [(0, 1)], [5], [0])]
-    return _native.EffectSweep(made, False, True, True, [(2, 7)], insertions, 1 << 20, lambda step: None)
+def quantum() -> _native.QuantumProgram:
+    return _native.forward_sweep(program(), False, lambda step: None)
 
 
 def engine() -> _native.Engine:

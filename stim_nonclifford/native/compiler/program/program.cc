@@ -25,78 +25,87 @@ bool anticommute(Factors a, Factors b) {
     return differences % 2 != 0;
 }
 
-size_t Program::add_gate(GateTables gate) {
-    check_gate(gate);
-    gates_.push_back(std::move(gate));
-    return gates_.size() - 1;
+GateTables GateTables::of(size_t num_targets, std::span<const RowView> images) {
+    GateTables gate{num_targets, {}, std::vector<std::vector<uint32_t>>(2 * num_targets)};
+    const auto sign = static_cast<int32_t>(2 * num_targets);
+    for (uint32_t generator = 0; generator < images.size(); ++generator) {
+        GeneratorImage& image = gate.inverse.emplace_back();
+        for (const int32_t factor : images[generator]) {
+            const auto number = static_cast<uint32_t>(factor);
+            if (factor == sign) {
+                image.is_negative = true;
+                continue;
+            }
+            if (image.factors.empty() || image.factors.back().qubit != number / 2) image.factors.push_back({number / 2, 0});
+            image.factors.back().code |= 1U << number % 2;
+            // Generators 2k and 2k+1 anticommute. So this one's partner is in the image of the factor's partner under the gate.
+            gate.pullback[number ^ 1].push_back(generator ^ 1);
+        }
+    }
+    bool changes = false;
+    for (uint32_t generator = 0; generator < gate.pullback.size(); ++generator) {
+        std::ranges::sort(gate.pullback[generator]);
+        changes |= gate.pullback[generator] != std::vector{generator};
+    }
+    if (!changes) gate.pullback.clear();
+    return gate;
 }
 
-size_t Program::add_channel(ChannelTables channel) {
-    check(channel);
-    channels_.push_back(std::move(channel));
-    return channels_.size() - 1;
-}
-
-void Program::add_step(CircuitStep step, std::span<const uint32_t> targets, Factors factors, std::span<const int64_t> records) {
-    const auto append = [](auto& all, const auto& added, uint32_t& first, uint32_t& end) {
-        if (all.size() + added.size() > UINT32_MAX) throw std::length_error("the circuit has too many targets");
-        first = static_cast<uint32_t>(all.size());
-        all.insert(all.end(), added.begin(), added.end());
-        end = static_cast<uint32_t>(all.size());
-    };
-    append(targets_, targets, step.first, step.end);
-    append(factors_, factors, step.first_factor, step.end_factor);
-    append(records_, records, step.first_record, step.end_record);
-    check(step);
-    steps_.push_back(step);
-    reach_.emplace_back();
-}
-
-void Program::add_loop(size_t first, size_t end, uint64_t repetitions, Shift shift) {
-    check_loop(first, end, repetitions, shift);
-    loops_.push_back({first, end, repetitions, shift});
-    loops_.back().size = size_of(first, end, loops_.size() - 1);
+Program::Program(ProgramParts parts)
+    : num_qubits(parts.num_qubits),
+      num_records(parts.num_records),
+      num_detectors(parts.num_detectors),
+      num_observables(parts.num_observables),
+      parts_(std::move(parts)) {
+    check_parts();
+    add_gates();
+    for (const CircuitStep& step : parts_.steps) check(step);
+    std::vector<Shift> reach(parts_.steps.size());
+    for (size_t k = 0; k < parts_.loops.size(); ++k) {
+        check_loop(k, reach);
+        loop_sizes_.push_back(size_of(parts_.loops[k].first, parts_.loops[k].end, k));
+    }
 }
 
 size_t Program::size_of(size_t first, size_t end, size_t num_loops) const {
     size_t total = end - first;
     for (const size_t k : outermost(first, end, num_loops))
-        total += loops_[k].repetitions * loops_[k].size - (loops_[k].end - loops_[k].first);
+        total += parts_.loops[k].repetitions * loop_sizes_[k] - (parts_.loops[k].end - parts_.loops[k].first);
     return total;
 }
 
 std::vector<size_t> Program::outermost(size_t first, size_t end, size_t num_loops) const {
     std::vector<size_t> found;
-    for (size_t k = num_loops, before = end; k-- > 0 && loops_[k].end > first;) {
-        if (loops_[k].end > before || loops_[k].first < first) continue;
+    for (size_t k = num_loops, before = end; k-- > 0 && parts_.loops[k].end > first;) {
+        if (parts_.loops[k].end > before || parts_.loops[k].first < first) continue;
         found.push_back(k);
-        before = loops_[k].first;
+        before = parts_.loops[k].first;
     }
     return found;
 }
 
 std::vector<Program::OuterLoop> Program::outer_loops() const {
     std::vector<OuterLoop> found;
-    std::vector<size_t> outer = outermost(0, steps_.size(), loops_.size());
+    std::vector<size_t> outer = outermost(0, parts_.steps.size(), parts_.loops.size());
     std::ranges::reverse(outer);
     size_t place = 0;
     int64_t number = 0;
     for (const size_t k : outer) {
-        const Loop& loop = loops_[k];
+        const CircuitLoop& loop = parts_.loops[k];
         const int64_t first = number + static_cast<int64_t>(loop.first - place);
-        number = first + static_cast<int64_t>(loop.repetitions * loop.size);
+        number = first + static_cast<int64_t>(loop.repetitions * loop_sizes_[k]);
         found.push_back({first, number, loop.repetitions});
         place = loop.end;
     }
     return found;
 }
 
-size_t Program::size() const { return size_of(0, steps_.size(), loops_.size()); }
+size_t Program::size() const { return size_of(0, parts_.steps.size(), parts_.loops.size()); }
 
 size_t Program::num_expectations() const {
     const auto is_expectation = [](const CircuitStep& step) { return step.kind == CircuitStepKind::expectation; };
     size_t count = 0;
-    if (std::ranges::any_of(steps_, is_expectation))
+    if (std::ranges::any_of(parts_.steps, is_expectation))
         forward([&](const CircuitStep& step, int64_t, const Shift&) { count += is_expectation(step) ? 1 : 0; });
     return count;
 }
@@ -128,7 +137,7 @@ std::vector<std::vector<uint32_t>> Program::connected_qubits() const {
         const uint32_t first = root(a), second = root(b);
         parents[std::max(first, second)] = std::min(first, second);
     };
-    for (const CircuitStep& step : steps_) {
+    for (const CircuitStep& step : parts_.steps) {
         if (step.kind == CircuitStepKind::clifford) {
             const size_t size = gate(step).num_targets;
             const auto qubits = targets(step);

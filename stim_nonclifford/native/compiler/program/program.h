@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "algebra/sparse_rows.h"
+
 namespace snc {
 
 // A Pauli on one qubit: bit 0 of the code is its X part, bit 1 its Z part.
@@ -35,21 +37,32 @@ struct GeneratorImage {
 
 // Generator 2k is X on target k, generator 2k+1 is Z on it.
 struct GateTables {
+    // `images`: for each generator the generators whose product is its image under the inverse gate, and 2 num_targets if that
+    // has a minus sign; ascending (CliffordGate.inverse_images). Throws std::invalid_argument unless they are.
+    static GateTables of(size_t num_targets, std::span<const RowView> images);
+
     size_t num_targets;
-    std::vector<std::vector<uint32_t>> pullback;  // CliffordGate.pullback; empty for Pauli gates
     std::vector<GeneratorImage> inverse;          // images of the generators under the inverse gate
+    std::vector<std::vector<uint32_t>> pullback;  // the generators in their images under the gate; empty for Pauli gates
 };
 
-// Throws std::invalid_argument unless all numbers are in range.
-void check_gate(const GateTables& gate);
+// A pattern, with its rate if it is independent of others, or its probability if it excludes others.
+struct ChannelChoice {
+    uint64_t pattern;
+    double amount;
+};
+
+// Its rates, and the choices at its site: [first_rate, first_choice) and [first_choice, end) of all choices.
+struct Channel {
+    uint64_t constant, first_rate, first_choice, end;
+};
 
 struct ChannelTables {
-    using Choices = std::vector<std::pair<uint64_t, double>>;  // pattern and rate or probability
     uint64_t constant;
-    Choices rates, site;
+    std::span<const ChannelChoice> rates, site;
 };
 
-enum class CircuitStepKind : uint8_t {
+enum class CircuitStepKind : int32_t {
     clifford,
     rotate,
     measure,
@@ -63,15 +76,16 @@ enum class CircuitStepKind : uint8_t {
 };
 
 struct CircuitStep {
+    double probability;                   // of a correlated error
+    double nothing;                       // and that none of its chain happens
+    int64_t record;                       // of a measurement or feedback; the first herald of noise, or -1
     CircuitStepKind kind;
-    bool is_inverted = false, resets = false;  // of measurements; the Pauli of an expectation value has a minus sign
-    int32_t number = -1;     // of the gate or of the channel (of readout noise; -1 for none); of a chain, detector or observable
-    uint32_t first = 0, end = 0;                // of targets (gates and noise)
-    uint32_t first_factor = 0, end_factor = 0;
-    uint32_t group_size = 1;
-    uint32_t first_record = 0, end_record = 0;  // of the records that a detector or observable sums
-    int64_t record = -1;                        // of a measurement or feedback; the first herald of noise, or -1
-    double probability = 0;                     // of a correlated error
+    int32_t number;                       // of the gate or channel (of readout noise; -1 for none); of a chain, detector or observable
+    uint32_t group_size;
+    uint32_t first, end;                  // of targets (gates and noise)
+    uint32_t first_factor, end_factor;
+    uint32_t first_record, end_record;    // of the records that a detector or observable sums
+    uint8_t is_inverted, resets;          // of measurements; the Pauli of an expectation value has a minus sign
 };
 
 // What the numbers in a step are in a later iteration.
@@ -79,26 +93,41 @@ struct Shift {
     int64_t records = 0, detectors = 0;
 };
 
-// What is added is checked (program_checks.cc): std::invalid_argument says what is wrong.
+// The stored steps from `first` to `end` are one iteration.
+struct CircuitLoop {
+    uint64_t first, end, repetitions;
+    Shift shift;
+};
+
+// What a program is made of, as compiler/program/program_arrays.py writes it.
+struct ProgramParts {
+    uint32_t num_qubits, num_records, num_detectors, num_observables;
+    std::vector<CircuitStep> steps;
+    std::vector<uint32_t> targets;
+    std::vector<QubitPauli> factors;
+    std::vector<int64_t> records;
+    std::vector<uint32_t> gate_sizes;  // numbers of targets
+    SparseRows images;                 // of the generators of each gate
+    std::vector<Channel> channels;
+    std::vector<ChannelChoice> choices;
+    std::vector<CircuitLoop> loops;    // in the order of their ends, inner ones first
+};
+
 class Program {
    public:
-    Program(size_t num_qubits, size_t num_records, size_t num_detectors, size_t num_observables);
+    // Checks the parts (program_checks.cc): std::invalid_argument says what is wrong.
+    explicit Program(ProgramParts parts);
 
     const size_t num_qubits, num_records, num_detectors, num_observables;
 
-    size_t add_gate(GateTables gate);
-    size_t add_channel(ChannelTables channel);
-    // After the gate or channel it refers to; its targets, factors and records are stored behind those of the other steps.
-    void add_step(CircuitStep step, std::span<const uint32_t> targets, Factors factors, std::span<const int64_t> records);
-    // The stored steps from `first` to `end` are one iteration of a loop. Inner loops are added before outer ones.
-    void add_loop(size_t first, size_t end, uint64_t repetitions, Shift shift);
-
     const GateTables& gate(const CircuitStep& step) const { return gates_[static_cast<size_t>(step.number)]; }
-    const ChannelTables& channel(const CircuitStep& step) const { return channels_[static_cast<size_t>(step.number)]; }
-    std::span<const uint32_t> targets(const CircuitStep& step) const { return part(targets_, step.first, step.end); }
-    Factors factors(const CircuitStep& step) const { return part(factors_, step.first_factor, step.end_factor); }
-    std::span<const int64_t> records(const CircuitStep& step) const { return part(records_, step.first_record, step.end_record); }
-    std::span<const CircuitStep> stored_steps() const { return steps_; }
+    ChannelTables channel(const CircuitStep& step) const {
+        const Channel& found = parts_.channels[static_cast<size_t>(step.number)];
+        return {found.constant, part(parts_.choices, found.first_rate, found.first_choice), part(parts_.choices, found.first_choice, found.end)};
+    }
+    std::span<const uint32_t> targets(const CircuitStep& step) const { return part(parts_.targets, step.first, step.end); }
+    Factors factors(const CircuitStep& step) const { return part(parts_.factors, step.first_factor, step.end_factor); }
+    std::span<const int64_t> records(const CircuitStep& step) const { return part(parts_.records, step.first_record, step.end_record); }
 
     size_t size() const;  // number of steps, with loops unrolled
     size_t num_expectations() const;  // expectation values, with loops unrolled
@@ -106,12 +135,12 @@ class Program {
     template <typename Use>
     void forward(Use&& use) const {
         int64_t number = 0;
-        follow<true>(0, steps_.size(), loops_.size(), {}, number, use);
+        follow<true>(0, parts_.steps.size(), parts_.loops.size(), {}, number, use);
     }
     template <typename Use>
     void backward(Use&& use) const {
         int64_t number = static_cast<int64_t>(size()) - 1;
-        follow<false>(0, steps_.size(), loops_.size(), {}, number, use);
+        follow<false>(0, parts_.steps.size(), parts_.loops.size(), {}, number, use);
     }
 
     // The steps of the outermost loops, numbered with loops unrolled, in order.
@@ -131,23 +160,17 @@ class Program {
     std::vector<std::vector<uint32_t>> connected_qubits() const;
 
    private:
-    void check(const ChannelTables& channel) const;
+    void check_parts() const;
+    void add_gates();
     void check(const CircuitStep& step) const;
     void check_targets(const CircuitStep& step, size_t group_size) const;
-    // Checks a loop, and extends the reach of its steps.
-    void check_loop(size_t first, size_t end, uint64_t repetitions, Shift shift);
+    // Checks loop k, and extends the reach of its steps: what is added to their numbers in the last iteration of their loops.
+    void check_loop(size_t k, std::vector<Shift>& reach) const;
     // The last record of a step in the first iteration of its loops, or -1.
     int64_t last_record(const CircuitStep& step) const;
 
-    struct Loop {
-        size_t first, end;
-        uint64_t repetitions;
-        Shift shift;
-        size_t size = 0;  // steps of one iteration, with inner loops unrolled
-    };
-
     template <typename T>
-    static std::span<const T> part(const std::vector<T>& all, uint32_t first, uint32_t end) {
+    static std::span<const T> part(const std::vector<T>& all, uint64_t first, uint64_t end) {
         return {all.data() + first, static_cast<size_t>(end - first)};
     }
     size_t size_of(size_t first, size_t end, size_t num_loops) const;
@@ -156,14 +179,9 @@ class Program {
     template <bool is_forward, typename Use>
     void follow(size_t first, size_t end, size_t num_loops, Shift shift, int64_t& number, Use& use) const;
 
-    std::vector<CircuitStep> steps_;
-    std::vector<uint32_t> targets_;
-    std::vector<QubitPauli> factors_;
-    std::vector<int64_t> records_;
+    ProgramParts parts_;
     std::vector<GateTables> gates_;
-    std::vector<ChannelTables> channels_;
-    std::vector<Shift> reach_;  // for each step, what is added to its numbers in the last iteration of its loops
-    std::vector<Loop> loops_;  // in the order of their ends, inner ones first
+    std::vector<size_t> loop_sizes_;  // steps of one iteration, with inner loops unrolled
 };
 
 template <bool is_forward, typename Use>
@@ -172,13 +190,13 @@ void Program::follow(size_t first, size_t end, size_t num_loops, Shift shift, in
     if (is_forward) std::ranges::reverse(outer);
     const auto plain = [&](size_t from, size_t to) {
         for (size_t k = 0; k < to - from; ++k) {
-            use(steps_[is_forward ? from + k : to - 1 - k], number, shift);
+            use(parts_.steps[is_forward ? from + k : to - 1 - k], number, shift);
             number += is_forward ? 1 : -1;
         }
     };
     size_t place = is_forward ? first : end;
     for (const size_t k : outer) {
-        const Loop& loop = loops_[k];
+        const CircuitLoop& loop = parts_.loops[k];
         if (is_forward)
             plain(place, loop.first);
         else

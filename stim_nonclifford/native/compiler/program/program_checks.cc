@@ -1,7 +1,9 @@
 // Checks of the parts of a program.
 #include <algorithm>
 #include <array>
-#include <string>
+#include <functional>
+#include <span>
+#include <stdexcept>
 
 #include "base/argument_checks.h"
 #include "compiler/program/program.h"
@@ -10,7 +12,6 @@ namespace snc {
 
 namespace {
 
-constexpr size_t max_gate_targets = 64;
 // A pattern has two bits for each target of a channel, and one for a herald.
 constexpr size_t max_channel_targets = 31;
 constexpr uint64_t max_size = uint64_t{1} << 48;
@@ -20,12 +21,36 @@ uint64_t product(uint64_t a, uint64_t b) { return b != 0 && a > max_size / b ? m
 
 }  // namespace
 
-Program::Program(size_t num_qubits, size_t num_records, size_t num_detectors, size_t num_observables)
-    : num_qubits(num_qubits), num_records(num_records), num_detectors(num_detectors), num_observables(num_observables) {
+void Program::check_parts() const {
     // The bits of effects are numbered by int32.
     constexpr size_t end = size_t{1} << 30;
     for (const size_t number : {num_qubits, num_records, num_detectors, num_observables})
         require(number < end, "The numbers of qubits, records, detectors and observables must be below 2^30.");
+    for (const Channel& channel : parts_.channels) {
+        require(channel.first_rate <= channel.first_choice && channel.first_choice <= channel.end && channel.end <= parts_.choices.size(),
+                "The choices of a channel must be some of all choices.");
+        for (const auto& [pattern, rate] : part(parts_.choices, channel.first_rate, channel.first_choice))
+            require_not_negative(std::array{rate}, "The rates of a channel");
+        for (const auto& [pattern, probability] : part(parts_.choices, channel.first_choice, channel.end))
+            require(is_probability(probability), "The probabilities of a channel must be from 0 to 1.");
+    }
+    require_rows(parts_.images.starts, parts_.images.bits, INT32_MAX, "images");
+}
+
+void Program::add_gates() {
+    constexpr uint32_t max_targets = 64;
+    size_t row = 0;
+    for (const uint32_t size : parts_.gate_sizes) {
+        require(size >= 1 && size <= max_targets, "A gate must have from 1 to 64 targets.");
+        std::vector<RowView> images;
+        for (; images.size() < 2 * size; ++row) {
+            require(row < parts_.images.size(), "There must be an image of each generator of each gate.");
+            images.push_back(parts_.images[row]);
+            require_range(images.back(), 0, 2 * int64_t{size} + 1, "Generators in images");
+            require(std::ranges::adjacent_find(images.back(), std::ranges::greater_equal{}) == images.back().end(), "Images must ascend.");
+        }
+        gates_.push_back(GateTables::of(size, images));
+    }
 }
 
 void Program::check_factors(Factors factors) const {
@@ -37,24 +62,6 @@ void Program::check_records(std::span<const int64_t> records) const {
     require_range(records, 0, static_cast<int64_t>(num_records), "Records");
 }
 
-void check_gate(const GateTables& gate) {
-    const size_t size = gate.num_targets;
-    require(size >= 1 && size <= max_gate_targets, "A gate must have from 1 to 64 targets.");
-    require(gate.pullback.empty() || gate.pullback.size() == 2 * size, "pullback must be empty, or have a list for each generator.");
-    for (const auto& generators : gate.pullback)
-        for (const uint32_t generator : generators) require(generator < 2 * size, "pullback must have numbers of generators.");
-    require(gate.inverse.size() == 2 * size, "inverse must have an image of each generator.");
-    for (const GeneratorImage& image : gate.inverse)
-        for (const auto& [place, code] : image.factors)
-            require(place < size && code >= 1 && code <= 3, "inverse must have Paulis X, Z or Y (1, 2, 3) on targets.");
-}
-
-void Program::check(const ChannelTables& channel) const {
-    for (const auto& [pattern, rate] : channel.rates) require_not_negative(std::array{rate}, "The rates of a channel");
-    for (const auto& [pattern, probability] : channel.site)
-        require(is_probability(probability), "The probabilities of a channel must be from 0 to 1.");
-}
-
 void Program::check_targets(const CircuitStep& step, size_t group_size) const {
     const auto qubits = targets(step);
     if (qubits.empty()) return;
@@ -63,12 +70,18 @@ void Program::check_targets(const CircuitStep& step, size_t group_size) const {
 }
 
 void Program::check(const CircuitStep& step) const {
+    const auto is_part = [](uint32_t first, uint32_t end, size_t size) { return first <= end && end <= size; };
+    require(is_part(step.first, step.end, parts_.targets.size()) && is_part(step.first_factor, step.end_factor, parts_.factors.size()) &&
+                is_part(step.first_record, step.end_record, parts_.records.size()),
+            "The targets, factors and records of a step must be some of those of the program.");
     const Factors on = factors(step);
     check_factors(on);
     check_records(records(step));
+    require(is_probability(step.probability) && is_probability(step.nothing), "The probabilities of correlated errors must be from 0 to 1.");
+    require(step.is_inverted <= 1 && step.resets <= 1, "The flags of steps must be 0 or 1.");
     const auto require_one = [&] { require(on.size() == 1, "The step must be on one qubit."); };
     const auto is_channel = [&](uint64_t num_bits) {
-        if (step.number < 0 || static_cast<size_t>(step.number) >= channels_.size()) return false;
+        if (step.number < 0 || static_cast<size_t>(step.number) >= parts_.channels.size()) return false;
         const ChannelTables& of_step = channel(step);
         uint64_t all = of_step.constant;
         for (const auto* choices : {&of_step.rates, &of_step.site})
@@ -81,6 +94,7 @@ void Program::check(const CircuitStep& step) const {
             check_targets(step, gate(step).num_targets);
             break;
         case CircuitStepKind::rotate:
+        case CircuitStepKind::correlated_error:
         case CircuitStepKind::expectation:
             break;
         case CircuitStepKind::measure:
@@ -101,15 +115,14 @@ void Program::check(const CircuitStep& step) const {
             require(step.record >= -1 && last_record(step) < static_cast<int64_t>(num_records), "The heralds must be records of the program.");
             require(is_channel(targets(step).empty() ? 64 : 2 * uint64_t{step.group_size} + (step.record >= 0)), "There is no such channel for so many targets.");
             break;
-        case CircuitStepKind::correlated_error:
-            require(is_probability(step.probability), "The probability of a correlated error must be from 0 to 1.");
-            break;
         case CircuitStepKind::detector:
             require(step.number >= 0 && static_cast<size_t>(step.number) < num_detectors, "There is no such detector.");
             break;
         case CircuitStepKind::observable:
             require(step.number >= 0 && static_cast<size_t>(step.number) < num_observables, "There is no such observable.");
             break;
+        default:
+            throw std::invalid_argument("There is no such kind of step.");
     }
 }
 
@@ -122,22 +135,24 @@ int64_t Program::last_record(const CircuitStep& step) const {
     return std::max(last, step.record + static_cast<int64_t>(heralds) - 1);
 }
 
-void Program::check_loop(size_t first, size_t end, uint64_t repetitions, Shift shift) {
-    require(first <= end && end <= steps_.size(), "A loop must be of stored steps.");
+void Program::check_loop(size_t k, std::vector<Shift>& reach) const {
+    const auto& [first, end, repetitions, shift] = parts_.loops[k];
+    require(first <= end && end <= parts_.steps.size(), "A loop must be of stored steps.");
     require(repetitions >= 1, "A loop must have repetitions.");
     require(shift.records >= 0 && shift.detectors >= 0, "A loop must not go back to earlier records or detectors.");
-    for (size_t k = loops_.size(); k-- > 0 && loops_[k].end > first;)
-        require(loops_[k].end <= end && loops_[k].first >= first, "Loops must be nested, and inner loops come first.");
-    require(product(size_of(first, end, loops_.size()), repetitions) < max_size, "The program has too many steps.");
-    const uint64_t records = product(static_cast<uint64_t>(shift.records), repetitions - 1);
-    const uint64_t detectors = product(static_cast<uint64_t>(shift.detectors), repetitions - 1);
-    require(records <= num_records && detectors <= num_detectors, "The loop has more records or detectors than the program.");
-    for (size_t k = first; k < end; ++k) {
-        reach_[k].records += static_cast<int64_t>(records);
-        reach_[k].detectors += static_cast<int64_t>(detectors);
-        const int64_t last = last_record(steps_[k]);
-        require(last < 0 || last + reach_[k].records < static_cast<int64_t>(num_records), "The last iterations of a loop have records beyond those of the program.");
-        require(steps_[k].kind != CircuitStepKind::detector || steps_[k].number + reach_[k].detectors < static_cast<int64_t>(num_detectors),
+    for (size_t inner = k; inner-- > 0 && parts_.loops[inner].end > first;)
+        require(parts_.loops[inner].end <= end && parts_.loops[inner].first >= first, "Loops must be nested, and inner loops come first.");
+    require(product(size_of(first, end, k), repetitions) < max_size, "The program has too many steps.");
+    const uint64_t more_records = product(static_cast<uint64_t>(shift.records), repetitions - 1);
+    const uint64_t more_detectors = product(static_cast<uint64_t>(shift.detectors), repetitions - 1);
+    require(more_records <= num_records && more_detectors <= num_detectors, "The loop has more records or detectors than the program.");
+    for (size_t place = first; place < end; ++place) {
+        const CircuitStep& step = parts_.steps[place];
+        reach[place].records += static_cast<int64_t>(more_records);
+        reach[place].detectors += static_cast<int64_t>(more_detectors);
+        const int64_t last = last_record(step);
+        require(last < 0 || last + reach[place].records < static_cast<int64_t>(num_records), "The last iterations of a loop have records beyond those of the program.");
+        require(step.kind != CircuitStepKind::detector || step.number + reach[place].detectors < static_cast<int64_t>(num_detectors),
                 "The last iterations of a loop have detectors beyond those of the program.");
     }
 }

@@ -277,7 +277,7 @@ void Sweep::expect(int64_t step, Factors factors, bool is_negative) {
     Pauli pauli = apply_needed(step, patch, factors);
     pauli.is_negative ^= is_negative;
     const uint32_t i_power = append_index_pauli(patch, pauli, result_.expected_x, result_.expected_z);
-    result_.expectations.push_back({result_.operations.size(), patch.acts_on_dormant(pauli), i_power});
+    result_.expectations.push_back({static_cast<int64_t>(result_.operations.size()), patch.acts_on_dormant(pauli), i_power});
 }
 
 bool Sweep::measure(int64_t step, Factors factors, int64_t record) {
@@ -286,9 +286,10 @@ bool Sweep::measure(int64_t step, Factors factors, int64_t record) {
     const Bits dormant_x = common_bits(pauli.x, patch.dormant);
     if (!is_empty(dormant_x)) {
         const size_t tossed = lowest_bit(dormant_x);
-        if (record >= 0 && !result_.operations.empty())
-            result_.coins.push_back(
-                {result_.operations.size(), record, insertion(step, patch, tossed, patch.deferred.with_x(tossed))});
+        if (record >= 0 && !result_.operations.empty()) {
+            result_.coins.push_back({static_cast<int64_t>(result_.operations.size()), record});
+            result_.tosses.push_back(insertion(step, patch, tossed, patch.deferred.with_x(tossed)));
+        }
         patch.change(to_plus_z(pauli, tossed));
         ++num_changes_;
         return false;
@@ -363,7 +364,8 @@ void Sweep::append(Kind kind, const Patch& patch, const Pauli& pauli, size_t piv
                    bool is_negative_angle) {
     const uint32_t i_power = append_index_pauli(patch, pauli, result_.x, result_.z);
     const size_t width = active_.size() - (kind == Kind::activate ? 1 : 0);
-    result_.operations.push_back({static_cast<int32_t>(kind), width, i_power, pivot, outcome, step, is_negative_angle});
+    result_.operations.push_back({static_cast<int64_t>(kind), static_cast<int64_t>(width), i_power, static_cast<int64_t>(pivot), outcome,
+                                  step, is_negative_angle});
 }
 
 uint32_t Sweep::append_index_pauli(const Patch& patch, const Pauli& pauli, SparseRows& x_rows, SparseRows& z_rows) const {

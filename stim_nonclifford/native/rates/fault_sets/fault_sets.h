@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "algebra/alias_table.h"
 #include "base/interruption.h"
 #include "base/memory.h"
-#include "compiler/sweeps/sampling_tables.h"
 
 namespace snc {
 

@@ -1,4 +1,4 @@
-"""Clifford gates in the forms that the two sweeps use, computed from Stim's tableaus."""
+"""Clifford gates in the form that the two sweeps use, computed from Stim's tableaus."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 import stim
-
-from .paulis import Factors, from_pauli_string
 
 __all__ = ["CliffordGate", "named_gate", "pauli_product_gate", "tableau_gate"]
 
@@ -19,23 +17,14 @@ class CliffordGate:
     Attributes:
         name: The name in Stim, for messages.
         num_qubits: Number of qubits in one target group.
-        inverse: The tableau of the inverse gate.
-        pullback: ``pullback[2*k]`` (``[2*k+1]``) lists the generators whose product is the image of X
-            (Z) on target k, up to sign. Generator ``2*j`` is X on target j, and ``2*j+1`` is Z on target j.
-            None for Pauli gates, which only change signs.
+        inverse_images: ``inverse_images[2*k]`` (``[2*k+1]``) lists the generators whose product is the image
+            of X (Z) on target k under the inverse gate, ascending. Generator ``2*j`` is X on target j, and
+            ``2*j+1`` is Z on it (both are Y). ``2*num_qubits`` is a minus sign.
     """
 
     name: str
     num_qubits: int
-    inverse: stim.Tableau
-    pullback: tuple[tuple[int, ...], ...] | None
-
-    @property
-    def inverse_images(self) -> list[tuple[Factors, bool]]:
-        """For each generator, its image under the inverse gate: factors on targets, and if it is negative."""
-        tableau = self.inverse
-        images = [output(k) for k in range(len(tableau)) for output in (tableau.x_output, tableau.z_output)]
-        return [(from_pauli_string(image), image.sign.real < 0) for image in images]
+    inverse_images: tuple[tuple[int, ...], ...]
 
 
 @cache
@@ -43,7 +32,7 @@ def named_gate(name: str) -> CliffordGate:
     """The unitary Clifford gate with this name in Stim.
 
     Examples:
-        >>> named_gate("CX").pullback
+        >>> named_gate("CX").inverse_images
         ((0, 2), (1,), (2,), (1, 3))
     """
     return tableau_gate(name, stim.Tableau.from_named_gate(name))
@@ -54,8 +43,8 @@ def pauli_product_gate(paulis: tuple[int, ...], quarter_turns: int) -> CliffordG
     """The gate exp(-i π/4 P)^quarter_turns of a Pauli product P, with one code (see ``paulis``) per target.
 
     Examples:
-        >>> pauli_product_gate((2,), 1).inverse == stim.Tableau.from_named_gate("S_DAG")
-        True
+        >>> pauli_product_gate((2,), 1).inverse_images  # those of S_DAG: X becomes -Y
+        ((0, 1, 2), (1,))
     """
     product = "*".join(f"{'_XZY'[code]}{k}" for k, code in enumerate(paulis))
     circuit = stim.Circuit(f"SPP {product}\n" * (quarter_turns % 4) + f"I {len(paulis) - 1}")
@@ -66,13 +55,12 @@ def tableau_gate(name: str, tableau: stim.Tableau) -> CliffordGate:
     """The gate with a tableau.
 
     Examples:
-        >>> tableau_gate("a gate", stim.Tableau.from_named_gate("CX")).pullback
-        ((0, 2), (1,), (2,), (1, 3))
+        >>> tableau_gate("a gate", stim.Tableau.from_named_gate("X")).inverse_images
+        ((0,), (1, 2))
     """
-    images = [output(k) for k in range(len(tableau)) for output in (tableau.x_output, tableau.z_output)]
-    pullback = tuple(_generators(image) for image in images)
-    changes = any(generators != (k,) for k, generators in enumerate(pullback))
-    return CliffordGate(name, len(tableau), tableau.inverse(), pullback if changes else None)
+    inverse = tableau.inverse()
+    images = (output(k) for k in range(len(inverse)) for output in (inverse.x_output, inverse.z_output))
+    return CliffordGate(name, len(inverse), tuple(map(_generators, images)))
 
 
 def _generators(image: stim.PauliString) -> tuple[int, ...]:
@@ -82,4 +70,6 @@ def _generators(image: stim.PauliString) -> tuple[int, ...]:
             found.append(2 * k)
         if image[k] in (2, 3):
             found.append(2 * k + 1)
+    if image.sign.real < 0:
+        found.append(2 * len(image))
     return tuple(found)

@@ -100,11 +100,6 @@ def to_pauli_string(factors: Factors, num_qubits: int) -> stim.PauliString:
     return result
 
 
-def from_pauli_string(string: stim.PauliString) -> Factors:
-    """The factors of a ``stim.PauliString``, without its sign."""
-    return tuple((q, _CODE_OF_STIM[string[q]]) for q in string.pauli_indices())
-
-
 def bits_of(pauli: stim.PauliString) -> tuple[int, int]:
     """Masks of the qubits on which a Pauli has an X part, and of those on which it has a Z part.
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ...._native import RowSums
+from ...._native import sums_by_row
 from ...plan import SparseRows
 from ..algebra.gf2 import mask_of, ones, relations
 from ..algebra.sparse_rows import independent_rows, joined, odd_sums, single_bits, transposed
@@ -139,8 +139,6 @@ class RowLayout:
         """
         rows, noise = self.rows, self.noise
         count = int(np.count_nonzero(noise.sites < 0))  # of independent causes
-        sums = RowSums()
-        sums.add(rows.starts[: count + 1], rows.bits[: rows.starts[count]], noise.rates[:count])
         choices: dict[int, dict[tuple[int, ...], float]] = {}  # by site
         for k in range(count, len(noise.rates)):
             row = tuple(rows.row(k).tolist())
@@ -148,13 +146,21 @@ class RowLayout:
                 at_site = choices.setdefault(int(noise.sites[k]), {})
                 at_site[row] = at_site.get(row, 0.0) + float(noise.rates[k])
         exclusive = []
+        alone_rows: list[tuple[int, ...]] = []
+        alone_rates: list[float] = []
         for at_site in choices.values():
             if len(at_site) == 1 and next(iter(at_site.values())) < 0.5:
                 ((row, probability),) = at_site.items()
-                alone = SparseRows.of([row])
-                sums.add(alone.starts, alone.bits, np.array([-0.5 * math.log1p(-2 * probability)]))
+                alone_rows.append(row)
+                alone_rates.append(-0.5 * math.log1p(-2 * probability))
             else:
                 exclusive.append(at_site)
+        independent = joined(
+            SparseRows(rows.starts[: count + 1], rows.bits[: rows.starts[count]]), SparseRows.of(alone_rows)
+        )
+        starts, bits, sums = sums_by_row(
+            independent.starts, independent.bits, np.concatenate([noise.rates[:count], alone_rates])
+        )
         site_rows, rates, sites = [], [], []
         for number, at_site in enumerate(exclusive):
             total = math.fsum(at_site.values())
@@ -162,11 +168,10 @@ class RowLayout:
                 site_rows.append(row)
                 rates.append(-math.log1p(-total) * probability / total)
                 sites.append(number)
-        independent_rows = SparseRows(*sums.rows())
         return (
-            joined(independent_rows, SparseRows.of(site_rows)),
-            np.concatenate([sums.sums(), np.array(rates, dtype=np.float64)]),
-            np.array([-1] * len(independent_rows) + sites, dtype=np.int32),
+            joined(SparseRows(starts, bits), SparseRows.of(site_rows)),
+            np.concatenate([sums, np.array(rates, dtype=np.float64)]),
+            np.array([-1] * len(sums) + sites, dtype=np.int32),
         )
 
     def coins(self) -> SparseRows:

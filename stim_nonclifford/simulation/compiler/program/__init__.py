@@ -1,7 +1,7 @@
 """A circuit as a program of simple steps, before anything is known of its state.
 
 ``flattening`` makes the program. ``steps`` has the kinds of steps, ``program`` the list of them, and
-``native_program`` writes it for native code. ``channels`` turns probabilities of errors into independent
+``program_arrays`` writes it for native code. ``channels`` turns probabilities of errors into independent
 mechanisms, and ``expansion`` says what gates that records control and other channels become. ``loops`` and
 ``iterations`` are about steps that are repeated. ``extent``, ``extent_limits`` and ``relabelling`` are about
 the circuit before: how many of what it has, which sizes are refused, and which qubits occur in it.

@@ -14,7 +14,7 @@ from .expansion.leakage_steps import LeakageModels
 from .extent import Extent
 from .iterations import shifted
 from .loops import Loop, Shift, Unrolled, Unrolling
-from .native_program import native_program
+from .program_arrays import program_arrays
 from .steps import Rotate, Step
 
 __all__ = ["Place", "Program"]
@@ -101,7 +101,7 @@ class Program:
     @cached_property
     def native(self) -> NativeProgram:
         """The steps in the form in which native code follows them."""
-        return native_program(
+        arrays = program_arrays(
             self.stored_steps,
             self.loops,
             num_qubits=self.num_qubits,
@@ -109,6 +109,7 @@ class Program:
             num_detectors=self.num_detectors,
             num_observables=self.num_observables,
         )
+        return NativeProgram(arrays)
 
     def labelled(self, factors: Factors) -> Factors:
         """A Pauli with the labels of its qubits in place of their numbers."""

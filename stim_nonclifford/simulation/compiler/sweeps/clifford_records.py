@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 import stim
 
 from ..program.extent import Extent, extent_of
@@ -10,7 +11,7 @@ from ..program.extent_limits import check_extent
 from ..program.program import Program
 from ..program.relabelling import relabelled
 from .forward_sweep import forward_sweep
-from .patches import check_tableau_bytes, connected_qubits
+from .patches import check_tableau_bytes, patch_sizes
 
 __all__ = ["clifford_records", "without_gaps"]
 
@@ -20,7 +21,7 @@ _MAX_GAPS = 1.2
 """With up to this many numbers per qubit, numbering them anew costs more time than it saves."""
 
 
-def clifford_records(circuit: stim.Circuit, program: Program) -> list[int]:
+def clifford_records(circuit: stim.Circuit, program: Program) -> npt.NDArray[np.uint8]:
     r"""The measurement records without noise, with 0 for every fair coin.
 
     Args:
@@ -34,15 +35,14 @@ def clifford_records(circuit: stim.Circuit, program: Program) -> list[int]:
         >>> from ..program.flattening import program_of
         >>> circuit = stim.Circuit("H 1000000\nX 7\nM 1000000 7")
         >>> clifford_records(circuit, program_of(circuit))
-        [0, 1]
+        array([0, 1], dtype=uint8)
     """
     if not program.num_records:
-        return []
+        return np.zeros(0, dtype=np.uint8)
     num_qubits = program.num_qubits
-    if num_qubits > _MANY_QUBITS and max(map(len, connected_qubits(program))) < num_qubits // 4:
+    if num_qubits > _MANY_QUBITS and max(patch_sizes(program)) < num_qubits // 4:
         return forward_sweep(program).base_records
-    records: list[int] = without_gaps(circuit, program.extent).reference_sample().astype(np.uint8).tolist()
-    return records
+    return without_gaps(circuit, program.extent).reference_sample().astype(np.uint8)
 
 
 def without_gaps(circuit: stim.Circuit, extent: Extent | None = None) -> stim.Circuit:

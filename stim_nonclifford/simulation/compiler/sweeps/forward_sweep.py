@@ -26,41 +26,24 @@ Native code follows the circuit (``forward_sweep.h``, ``coordinates.h`` and ``me
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ...._native import QuantumProgram as NativeQuantumProgram
 from ...._native import forward_sweep as native_forward_sweep
 from ...plan import SparseRows
 from ..algebra.gf2 import masks_of
-from ..algebra.paulis import Factors
 from ..program.program import Program
 from ..program.steps import Rotate
 from .operations import Operation, OperationKind, RotationTerm
-from .patches import check_tableau_bytes, connected_qubits
+from .patches import check_tableau_bytes, patch_sizes
 from .progress import progress_of
 
-__all__ = ["ExpectedPauli", "Insertion", "QuantumProgram", "forward_sweep"]
-
-
-@dataclass(frozen=True)
-class Insertion:
-    """A Pauli inserted just before a step of the program, whose effect the backward sweep finds.
-
-    Attributes:
-        step: The step.
-        factors: The Pauli on the qubits of the circuit.
-        deferred: Steps of the rotations that come earlier in the circuit but are applied after the
-            insertion, and anticommute with it.
-        reordered: Records whose measurements anticommute with the insertion, and stand on one side of it
-            in the circuit but are done on the other side.
-    """
-
-    step: int
-    factors: Factors
-    deferred: frozenset[int]
-    reordered: frozenset[int]
+__all__ = ["ExpectedPauli", "QuantumProgram", "forward_sweep"]
 
 
 @dataclass(frozen=True)
@@ -87,28 +70,32 @@ class QuantumProgram:
     """What the forward sweep finds.
 
     Attributes:
+        native: The same in native code, with the Paulis whose effects the backward sweep finds: those by
+            which the paths of outcomes differ, and the stabilizers that make signs of ACTIVATE free choices.
+        base_records: The measurement record of the base path.
         operations: The operations on the coefficient vector, in order: ROTATE and ACTIVATE with one term
             each, and MEASURE.
         num_signs: Number of rotations among them, each of which has a sign.
-        activations: For each ACTIVATE, the stabilizer that makes the sign of its rotation a free choice.
-        outcomes: For each MEASURE, the Pauli by which the paths of outcome 1 and 0 differ.
-        coins: For each recorded fair coin (number of operations before it, record, the stabilizer by which
-            the paths of its two outcomes differ).
-        base_records: The measurement record of the base path.
+        coins: For each recorded fair coin, the number of operations before it, and its record.
         peak_width: Largest number of active coordinates.
         reordered: Whether commuting measurements are done in another order than the circuit's.
         expectations: The Paulis of the expectation values, in the order of the circuit.
     """
 
+    native: NativeQuantumProgram
+    base_records: npt.NDArray[np.uint8]
     operations: list[Operation] = field(default_factory=list)
     num_signs: int = 0
-    activations: list[Insertion] = field(default_factory=list)
-    outcomes: list[Insertion] = field(default_factory=list)
-    coins: list[tuple[int, int, Insertion]] = field(default_factory=list)
-    base_records: list[int] = field(default_factory=list)
+    coins: list[tuple[int, int]] = field(default_factory=list)
     peak_width: int = 0
     reordered: bool = False
     expectations: list[ExpectedPauli] = field(default_factory=list)
+
+    @staticmethod
+    def without_operations(base_records: npt.ArrayLike) -> QuantumProgram:
+        """That of a Clifford circuit with these records."""
+        records = np.array(base_records, dtype=np.uint8)
+        return QuantumProgram(NativeQuantumProgram(records), records)
 
 
 def forward_sweep(program: Program, *, keep_order: bool = False) -> QuantumProgram:
@@ -120,7 +107,7 @@ def forward_sweep(program: Program, *, keep_order: bool = False) -> QuantumProgr
             activates the fewest coordinates at a time.
 
     Returns:
-        The operations, the base path's record, and the insertions for the backward sweep.
+        The operations, and the base path's record.
 
     Examples:
         >>> import stim
@@ -130,53 +117,43 @@ def forward_sweep(program: Program, *, keep_order: bool = False) -> QuantumProgr
         ([('ACTIVATE', 0), ('MEASURE', 1)], 1)
     """
     tables = 3 if any(isinstance(step, Rotate) for step in program.stored_steps) else 1
-    check_tableau_bytes((len(qubits) for qubits in connected_qubits(program)), tables)
+    check_tableau_bytes(patch_sizes(program), tables)
     with progress_of("forward sweep", len(program.steps)) as progress:
-        swept = native_forward_sweep(program.native, keep_order, progress)
-    operations, x, z, activations, outcomes, coins, records, width, reordered = swept[:9]
-    found = QuantumProgram(
-        activations=[_insertion(*activation) for activation in activations],
-        outcomes=[_insertion(*outcome) for outcome in outcomes],
-        coins=[(place, record, _insertion(*coin)) for place, record, coin in coins],
-        base_records=records.tolist(),
-        peak_width=width,
-        reordered=reordered,
-        expectations=_expected(*swept[9:]),
+        native = native_forward_sweep(program.native, keep_order, progress)
+    found = native.arrays()
+    quantum = QuantumProgram(
+        native,
+        found["base_records"],
+        coins=[(place, record) for place, record in found["coins"].tolist()],
+        peak_width=found["peak_width"],
+        reordered=found["reordered"],
+        expectations=[
+            ExpectedPauli(place, x, z, i_power, bool(is_zero))
+            for (place, is_zero, i_power), x, z in _with_paulis(
+                found, "expectations", "expected_x", "expected_z"
+            )
+        ],
     )
-    for (kind, before, i_power, pivot, outcome, step, is_negative), flipped, read in zip(
-        operations, masks_of(SparseRows(*x)), masks_of(SparseRows(*z)), strict=True
-    ):
+    for row, x, z in _with_paulis(found, "operations", "x", "z"):
+        kind, width, i_power, pivot, outcome, step, is_negative = row
         terms: tuple[RotationTerm, ...] = ()
         if outcome < 0:
             rotation = program.rotation_at(step)
             angle = -rotation.half_turns if is_negative else rotation.half_turns
-            terms = (RotationTerm(angle, found.num_signs, step),)
-            found.num_signs += 1
-        found.operations.append(
-            Operation(
-                _KINDS[kind], before, flipped, read, i_power, pivot, terms, outcome, -1 if terms else step
-            )
+            terms = (RotationTerm(angle, quantum.num_signs, step),)
+            quantum.num_signs += 1
+        of_step = -1 if terms else step
+        quantum.operations.append(
+            Operation(_KINDS[kind], width, x, z, i_power, pivot, terms, outcome, of_step)
         )
-    return found
+    return quantum
 
 
 _KINDS = tuple(OperationKind)
 
 
-def _expected(
-    values: list[tuple[int, bool, int]],
-    x: tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]],
-    z: tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]],
-) -> list[ExpectedPauli]:
-    return [
-        ExpectedPauli(place, flipped, read, i_power, is_zero)
-        for (place, is_zero, i_power), flipped, read in zip(
-            values, masks_of(SparseRows(*x)), masks_of(SparseRows(*z)), strict=True
-        )
-    ]
-
-
-def _insertion(
-    step: int, factors: list[tuple[int, int]], deferred: list[int], reordered: list[int]
-) -> Insertion:
-    return Insertion(step, tuple(factors), frozenset(deferred), frozenset(reordered))
+def _with_paulis(found: dict[str, Any], table: str, x: str, z: str) -> Iterator[tuple[list[int], int, int]]:
+    """The rows of a table, with the masks of their Paulis."""
+    return zip(
+        found[table].tolist(), masks_of(SparseRows(*found[x])), masks_of(SparseRows(*found[z])), strict=True
+    )

@@ -12,27 +12,24 @@ from ....base.errors import ResourceLimitError
 from ....base.memory import can_be_allocated
 from ..program.program import Program
 
-__all__ = ["check_tableau_bytes", "connected_qubits"]
+__all__ = ["check_tableau_bytes", "patch_sizes"]
 
 MAX_TABLEAU_BYTES = 1 << 30
 
 
-def connected_qubits(program: Program) -> list[list[int]]:
-    r"""The qubits of each patch.
+def patch_sizes(program: Program) -> list[int]:
+    r"""The number of qubits of each patch, in the order of their first qubits.
 
     Args:
         program: The circuit's steps.
 
-    Returns:
-        Ascending lists of qubits, one for each patch, in the order of their first qubits.
-
     Examples:
         >>> import stim
         >>> from ..program.flattening import program_of
-        >>> connected_qubits(program_of(stim.Circuit("CX 0 3\nM 1 2\nMXX 3 2")))
-        [[0, 2, 3], [1]]
+        >>> patch_sizes(program_of(stim.Circuit("CX 0 3\nM 1 2\nMXX 3 2")))
+        [3, 1]
     """
-    return program.native.connected_qubits()
+    return program.native.patch_sizes().tolist()
 
 
 def check_tableau_bytes(sizes: Iterable[int], tables: int) -> None:

@@ -7,6 +7,7 @@ import re
 import signal
 import sys
 
+import numpy as np
 import pytest
 import stim
 
@@ -63,6 +64,7 @@ def test_sweeps_stop_at_an_exception() -> None:
     """As Ctrl-C raises it from the function that a sweep calls all the time."""
     program = program_of(stim.Circuit(MANY_ROUNDS.replace("T 1", "S[T] 1")))
     num_steps = len(program.steps)
+    quantum = _native.forward_sweep(program.native, False, lambda step: None)
     seen: list[int] = []
 
     def stop_after_ten(step: int) -> None:
@@ -76,7 +78,9 @@ def test_sweeps_stop_at_an_exception() -> None:
     assert max(seen) < 5000 < num_steps
     seen.clear()
     with pytest.raises(KeyboardInterrupt):
-        _native.EffectSweep(program.native, False, True, False, [], [], 1 << 30, stop_after_ten)
+        _native.backward_sweep(
+            program.native, quantum, False, True, False, np.zeros(0, np.int64), 1 << 30, stop_after_ten
+        )
     assert len(seen) == 10
     assert min(seen) > num_steps - 5000
 

@@ -192,7 +192,7 @@ def test_patches_give_stims_reference_sample() -> None:
             )
         )
         expected = circuit.reference_sample().astype(int).tolist()
-        assert forward_sweep(program_of(circuit)).base_records == expected, circuit
+        assert forward_sweep(program_of(circuit)).base_records.tolist() == expected, circuit
 
 
 def test_without_gaps_is_the_same_circuit() -> None:

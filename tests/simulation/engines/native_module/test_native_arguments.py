@@ -16,7 +16,7 @@ from stim_nonclifford.base.errors import ResourceLimitError
 from stim_nonclifford.simulation.engines import CpuEngine, ReferenceEngine
 from stim_nonclifford.simulation.plan import SamplingPlan, plain_attributes
 
-from ....support.engines.native_cases import CASES, STEP_CASES
+from ....support.engines.native_cases import CASES
 from ....support.engines.native_instances import (
     ATTRIBUTES,
     IMAGE,
@@ -26,10 +26,11 @@ from ....support.engines.native_instances import (
     paths,
     plan_of_all_kinds,
     program,
+    quantum,
     study,
-    sweep,
 )
 from ....support.engines.wrong_plans import wrong_plans
+from ....support.engines.wrong_programs import wrong_programs
 
 REFUSALS = (ValueError, TypeError, MemoryError, OverflowError, ResourceLimitError)
 
@@ -108,14 +109,14 @@ def test_wrong_arguments(name: str, argument: str, k: int) -> None:
     assert str(refusal.value)
 
 
-@pytest.mark.parametrize("kind", STEP_CASES)
-def test_steps_of_a_program(kind: _native.CircuitStepKind) -> None:
-    case = STEP_CASES[kind]
-    program().add_step(kind, **case.right)
-    for argument, values in case.wrong.items():
-        for value in values:
-            with pytest.raises(REFUSALS):
-                program().add_step(kind, **{**case.right, argument: value})
+WRONG_PROGRAMS = dict(wrong_programs())
+
+
+@pytest.mark.parametrize("what", WRONG_PROGRAMS)
+def test_wrong_programs(what: str) -> None:
+    with pytest.raises(REFUSALS) as refusal:
+        _native.Program(WRONG_PROGRAMS[what])
+    assert str(refusal.value)
 
 
 @pytest.mark.parametrize(
@@ -254,7 +255,7 @@ def test_pickled_plan_of_another_version() -> None:
         )
 
 
-@pytest.mark.parametrize("make", [engine, study, program, sweep, paths, _native.RowSums])
+@pytest.mark.parametrize("make", [engine, study, program, quantum, paths])
 def test_native_objects_are_not_copied(make: Any) -> None:
     for copied in (pickle.dumps, copy.copy, copy.deepcopy):
         with pytest.raises(TypeError):

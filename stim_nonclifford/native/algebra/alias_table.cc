@@ -1,4 +1,4 @@
-#include "compiler/sweeps/sampling_tables.h"
+#include "algebra/alias_table.h"
 
 #include <cstddef>
 #include <numeric>

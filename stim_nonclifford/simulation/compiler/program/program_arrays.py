@@ -1,0 +1,252 @@
+"""The circuit's steps as native code follows them (``native/compiler/program/program.h``)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ...._native import CircuitStepKind as Kind
+from ....base.errors import assert_never
+from ...plan import SparseRows
+from ..algebra.clifford_gates import CliffordGate
+from ..algebra.paulis import Factors
+from .channels import Channel, channel_of_patterns
+from .loops import Loop
+from .steps import (
+    Clifford,
+    CorrelatedError,
+    DetectorStep,
+    ExpectationStep,
+    Feedback,
+    LeakageHerald,
+    LeakageReturn,
+    LeakageSpread,
+    LeakedFlip,
+    Leaking,
+    Measure,
+    Meeting,
+    Noise,
+    ObservableStep,
+    Reset,
+    Rotate,
+    Step,
+)
+
+__all__ = ["ProgramArrays", "program_arrays"]
+
+_STEP_DTYPE = np.dtype(
+    [
+        ("probability", np.float64),  # of a correlated error
+        ("nothing", np.float64),  # and that no error of its chain happens
+        ("record", np.int64),  # of a measurement or feedback; the first herald of noise; or -1
+        ("kind", np.int32),
+        ("number", np.int32),  # of a gate, channel, chain, detector or observable; or -1
+        ("group_size", np.uint32),
+        ("first", np.uint32),  # its targets: targets[first:end]
+        ("end", np.uint32),
+        ("first_factor", np.uint32),
+        ("end_factor", np.uint32),
+        ("first_record", np.uint32),  # the records that a detector or an observable sums
+        ("end_record", np.uint32),
+        ("is_inverted", np.uint8),
+        ("resets", np.uint8),
+    ],
+    align=True,
+)
+_FACTOR_DTYPE = np.dtype([("qubit", np.uint32), ("code", np.uint32)])
+_CHANNEL_DTYPE = np.dtype([(name, np.uint64) for name in ("constant", "first_rate", "first_choice", "end")])
+_CHOICE_DTYPE = np.dtype([("pattern", np.uint64), ("amount", np.float64)])
+_LOOP_DTYPE = np.dtype(
+    [(name, np.uint64) for name in ("first", "end", "repetitions")]
+    + [(name, np.int64) for name in ("records", "detectors")]
+)
+
+
+class ProgramArrays(NamedTuple):
+    """A program as arrays. The dtypes are those of the structs in ``native/compiler/program/program.h``.
+
+    Attributes:
+        num_qubits: Number of qubits.
+        num_records: Length of the measurement record.
+        num_detectors: Number of detectors.
+        num_observables: Number of observables.
+        steps: The steps, with one iteration of each loop.
+        targets: uint32: the targets of gates and noise.
+        factors: The factors of Paulis.
+        records: int64: the records of detectors and observables.
+        gate_sizes: uint32: for each gate its number of targets.
+        images: ``CliffordGate.inverse_images`` of all gates.
+        channels: The channels: ``choices[first_rate:first_choice]`` are independent,
+            ``choices[first_choice:end]`` exclude each other.
+        choices: Patterns with rates or probabilities.
+        loops: The loops, inner ones first, with the records and detectors in an iteration.
+    """
+
+    num_qubits: int
+    num_records: int
+    num_detectors: int
+    num_observables: int
+    steps: npt.NDArray[np.void]
+    targets: npt.NDArray[np.uint32]
+    factors: npt.NDArray[np.void]
+    records: npt.NDArray[np.int64]
+    gate_sizes: npt.NDArray[np.uint32]
+    images: SparseRows
+    channels: npt.NDArray[np.void]
+    choices: npt.NDArray[np.void]
+    loops: npt.NDArray[np.void]
+
+
+def program_arrays(
+    steps: Sequence[Step],
+    loops: Sequence[Loop],
+    *,
+    num_qubits: int,
+    num_records: int,
+    num_detectors: int,
+    num_observables: int,
+) -> ProgramArrays:
+    """Writes steps to arrays.
+
+    Args:
+        steps: The steps, with one iteration of each loop.
+        loops: The loops, inner ones first.
+        num_qubits: Number of qubits.
+        num_records: Length of the measurement record.
+        num_detectors: Number of detectors.
+        num_observables: Number of observables.
+
+    Examples:
+        >>> steps = [Reset(0, 2), Rotate(((0, 1),), 0.25)]
+        >>> sizes = {"num_qubits": 1, "num_records": 0, "num_detectors": 0, "num_observables": 0}
+        >>> program_arrays(steps, [], **sizes).factors.tolist()
+        [(0, 2), (0, 1)]
+    """
+    chains: dict[int, list[float]] = {}
+    for step in steps:
+        if isinstance(step, CorrelatedError):
+            chains.setdefault(step.chain, []).append(step.probability)
+    writer = _Writer({chain: max(0.0, 1 - math.fsum(links)) for chain, links in chains.items()})
+    for step in steps:
+        writer.add(step)
+    gates = [gate for _, gate in writer.gates.values()]
+    return ProgramArrays(
+        num_qubits,
+        num_records,
+        num_detectors,
+        num_observables,
+        steps=np.array(writer.steps, dtype=_STEP_DTYPE),
+        targets=np.array(writer.targets, dtype=np.uint32),
+        factors=np.array(writer.factors, dtype=_FACTOR_DTYPE),
+        records=np.array(writer.records, dtype=np.int64),
+        gate_sizes=np.array([gate.num_qubits for gate in gates], dtype=np.uint32),
+        images=SparseRows.of(image for gate in gates for image in gate.inverse_images),
+        channels=np.array(writer.channels, dtype=_CHANNEL_DTYPE),
+        choices=np.array(writer.choices, dtype=_CHOICE_DTYPE),
+        loops=np.array(
+            [(loop.first, loop.end, loop.repetitions, *loop.shift[:2]) for loop in loops], dtype=_LOOP_DTYPE
+        ),
+    )
+
+
+class _Writer:
+    """Writes steps. ``nothing``: for each chain of errors, the probability that none of them happens."""
+
+    def __init__(self, nothing: Mapping[int, float]) -> None:
+        self.nothing = nothing
+        self.steps: list[tuple[float | int, ...]] = []
+        self.targets: list[int] = []
+        self.factors: list[tuple[int, int]] = []
+        self.records: list[int] = []
+        self.gates: dict[int, tuple[int, CliffordGate]] = {}  # by the identity of a gate, its number
+        self.channels: list[tuple[int, int, int, int]] = []
+        self.choices: list[tuple[int, float]] = []
+        self.numbers_of_channels: dict[Channel, int] = {}
+
+    def add(self, step: Step) -> None:
+        match step:
+            case Clifford(gate, groups):
+                self.add_step(Kind.CLIFFORD, self.number_of_gate(gate), groups=groups)
+            case Noise(channel, groups, herald):
+                number = self.number_of_channel(channel)
+                self.add_step(Kind.NOISE, number, -1 if herald is None else herald, groups=groups)
+            case Measure(factors, record, inverted, flip_probability, resets):
+                number = -1
+                if flip_probability > 0:
+                    number = self.number_of_channel(channel_of_patterns(((1, flip_probability),)))
+                self.add_step(
+                    Kind.MEASURE, number, record, factors=factors, is_inverted=inverted, resets=resets
+                )
+            case DetectorStep(index, records):
+                self.add_step(Kind.DETECTOR, index, records=records)
+            case Reset(qubit, pauli):
+                self.add_step(Kind.RESET, factors=((qubit, pauli),))
+            case Rotate(factors):
+                self.add_step(Kind.ROTATE, factors=factors)
+            case Feedback(record, qubit, pauli):
+                self.add_step(Kind.FEEDBACK, record=record, factors=((qubit, pauli),))
+            case CorrelatedError(chain, probability, factors):
+                chances = probability, self.nothing[chain]
+                self.add_step(Kind.CORRELATED_ERROR, chain, factors=factors, chances=chances)
+            case ObservableStep(index, records, factors):
+                self.add_step(Kind.OBSERVABLE, index, factors=factors, records=records)
+            case ExpectationStep(factors, is_negative):
+                self.add_step(Kind.EXPECTATION, factors=factors, is_inverted=is_negative)
+            case Leaking() | LeakageReturn() | LeakageSpread() | LeakageHerald() | LeakedFlip() | Meeting():
+                # Which qubits are leaked depends on no quantum state: for the sweeps, nothing happens here.
+                self.add_step(Kind.NOISE, self.number_of_channel(channel_of_patterns(())))
+            case _:
+                assert_never(step)
+
+    def add_step(
+        self,
+        kind: Kind,
+        number: int = -1,
+        record: int = -1,
+        *,
+        groups: tuple[tuple[int, ...], ...] = (),
+        factors: Factors = (),
+        records: tuple[int, ...] = (),
+        chances: tuple[float, float] = (0.0, 0.0),
+        is_inverted: bool = False,
+        resets: bool = False,
+    ) -> None:
+        places = len(self.targets), len(self.factors), len(self.records)
+        for group in groups:
+            self.targets += group
+        self.factors += factors
+        self.records += records
+        self.steps.append(
+            (
+                *chances,
+                record,
+                kind.value,
+                number,
+                len(groups[0]) if groups else 1,
+                places[0],
+                len(self.targets),
+                places[1],
+                len(self.factors),
+                places[2],
+                len(self.records),
+                is_inverted,
+                resets,
+            )
+        )
+
+    def number_of_gate(self, gate: CliffordGate) -> int:
+        # Gates outlive the writer, as the steps have them.
+        number, _ = self.gates.setdefault(id(gate), (len(self.gates), gate))
+        return number
+
+    def number_of_channel(self, channel: Channel) -> int:
+        number = self.numbers_of_channels.setdefault(channel, len(self.channels))
+        if number == len(self.channels):
+            first = len(self.choices)
+            self.choices += (*channel.rates, *channel.site)
+            self.channels.append((channel.constant, first, first + len(channel.rates), len(self.choices)))
+        return number

@@ -92,7 +92,7 @@ class Stratum:
                     self._sets.append(members_of_events(events[ends[k] - numbers[k] : ends[k]]))
                     self._numbers.append(outcomes[k])
             else:
-                self._note_wrong(wrong, gaps, self._keys(events, numbers), outcomes)
+                self._note_wrong(wrong, gaps, self._keys(events, numbers), outcomes, are_plain=True)
             self.shots += some
             self.wrong += int(wrong.any(axis=1).sum())
             shots -= some
@@ -141,7 +141,9 @@ class Stratum:
             return choices.chosen(outcomes)
         return np.zeros(len(outcomes), dtype=np.intp)
 
-    def _note_wrong(self, wrong: Words, gaps: Gaps, keys: Indices, outcomes: Words) -> None:
+    def _note_wrong(
+        self, wrong: Words, gaps: Gaps, keys: Indices, outcomes: Words, *, are_plain: bool
+    ) -> None:
         """Notes how likely wrong shots are with paths."""
         assert self._paths is not None
         chosen = np.flatnonzero(wrong.any(axis=1))
@@ -153,7 +155,8 @@ class Stratum:
         shots = place[keys // size]
         mine = (shots * size + keys % size)[shots >= 0]
         ratios = self._paths.ratios(mine, self._kept_sets(outcomes[chosen]))
-        self._wrong.append(WrongShots(ratios, np.minimum(gaps[chosen], MOST_GAP - 1), chosen % COLUMNS))
+        gaps = np.minimum(gaps[chosen], MOST_GAP - 1)
+        self._wrong.append(WrongShots(ratios, gaps, chosen % COLUMNS, are_plain))
 
     def _take_with_paths(
         self, paths: PathShots, shots: int, rng: np.random.Generator, check: Callable[[], None]
@@ -164,7 +167,7 @@ class Stratum:
             some = min(batch, -(-shots // COLUMNS) * COLUMNS)
             rows, events, numbers, outcomes = self._plain.drawn(rng, some)
             rows, keys = paths.add_paths(rows, self._keys(events, numbers), self._kept_sets(outcomes), rng)
-            self._note_wrong(*self.test.answers(rows), keys, outcomes)
+            self._note_wrong(*self.test.answers(rows), keys, outcomes, are_plain=False)
             self.path_shots += some
             shots -= some
 

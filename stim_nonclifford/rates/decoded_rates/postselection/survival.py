@@ -18,10 +18,13 @@ import numpy.typing as npt
 
 from ..faults.mechanisms import Floats
 
-__all__ = ["Counts", "Curve", "WrongShots", "curve_of", "difference_of", "gains", "weighted_curve"]
+__all__ = ["Counts", "Curve", "WrongShots", "curve_of", "difference_of", "gains", "part_without_paths", "weighted_curve"]
 
 _DEPENDENT = 10
 """So many records of chains, one after the other, count as one of what has not been seen."""
+
+_ENOUGH = 100
+"""So many wrong plain shots tell which part of them paths do not cover."""
 
 
 @dataclass
@@ -69,11 +72,13 @@ class WrongShots:
         ratios: float64, shape (shots,): by what factor each is likelier with paths (``path_shots``).
         gaps: int64, shape (shots,).
         columns: intp, shape (shots,).
+        are_plain: Whether these are plain shots.
     """
 
     ratios: Floats
     gaps: npt.NDArray[np.int64]
     columns: npt.NDArray[np.intp]
+    are_plain: bool
 
 
 def weighted_curve(counts: Counts, wrong: Sequence[WrongShots], path_shots: int) -> Curve:
@@ -92,7 +97,7 @@ def weighted_curve(counts: Counts, wrong: Sequence[WrongShots], path_shots: int)
         there: each of the three stands for 1 / (4 + 3 * 4).
 
         >>> counts = Counts(np.array([2.0, 2]), np.ones((2, 2)), *np.zeros((3, 2, 4)))
-        >>> three = WrongShots(np.array([3.0, 3, 3]), np.array([1, 1, 0]), np.array([0, 1, 0]))
+        >>> three = WrongShots(np.array([3.0, 3, 3]), np.array([1, 1, 0]), np.array([0, 1, 0]), False)
         >>> weighted_curve(counts, [three], 4).wrong.tolist()
         [0.1875, 0.125]
     """
@@ -109,27 +114,56 @@ def weighted_curve(counts: Counts, wrong: Sequence[WrongShots], path_shots: int)
     largest = np.maximum.accumulate(largest[::-1])[::-1]
     last = int(np.flatnonzero(largest)[-1]) if largest.any() else 0
     largest[largest == 0] = largest[last] if largest.any() else 1 / plain
-    return Curve(found.kept, found.kept_variance, tails.sum(axis=0), variance + largest**2)
+    totals = tails.sum(axis=0)
+    unseen = np.maximum(largest, np.minimum(1 / plain, part_without_paths(wrong, gaps) * totals))
+    return Curve(found.kept, found.kept_variance, totals, variance + unseen**2)
+
+
+def part_without_paths(wrong: Sequence[WrongShots], num_gaps: int = 1 << 16) -> float:
+    """What part of the wrong shots may be ones that no path covers: they are no likelier with paths.
+
+    Only plain shots see these, and at large gaps they may see none. So the part is that at the largest gap
+    with a hundred wrong plain shots, as if there had been one more.
+
+    Examples:
+        >>> hundred = WrongShots(np.full(100, 50.0), np.full(100, 7), np.zeros(100, dtype=np.intp), True)
+        >>> one = WrongShots(np.array([0.2]), np.array([3]), np.zeros(1, dtype=np.intp), True)
+        >>> part_without_paths([hundred, one]), part_without_paths([one])
+        (0.01, 2.0)
+    """
+    seen, without = np.zeros((2, num_gaps))
+    for some in wrong:
+        if some.are_plain:
+            np.add.at(seen, some.gaps, 1)
+            np.add.at(without, some.gaps[some.ratios < 1], 1)
+    seen, without = (values[::-1].cumsum()[::-1] for values in (seen, without))
+    gap = int(np.flatnonzero(seen >= _ENOUGH)[-1]) if seen[0] >= _ENOUGH else 0
+    return float((without[gap] + 1) / max(seen[gap], 1.0))
 
 
 def gains(wrong: Sequence[WrongShots], gap: int, shots: int, path_shots: int) -> tuple[float, float]:
     """By how much one more plain shot, or one more with a path, makes the variance at a gap smaller.
 
     The variance is the sum of the squared weights w of wrong shots. One with ratio r is seen 1 / w times on
-    average, and w = 1 / (shots + r * path_shots): the derivatives are sums of w^3 and of r * w^3.
+    average, and w = 1 / (shots + r * path_shots): the derivatives are sums of w^3 and of r * w^3. What paths
+    may not cover adds the square of something that falls as the number of plain shots.
 
     Examples:
-        >>> some = WrongShots(np.array([0.0, 1.0]), np.array([9, 3]), np.zeros(2, dtype=np.intp))
+        Nearly all of what is here is what paths may not cover: half of the rate, or one plain shot.
+
+        >>> some = WrongShots(np.array([0.0, 1.0]), np.array([9, 3]), np.zeros(2, dtype=np.intp), False)
         >>> gains([some], 5, 2, 2), gains([some], 0, 2, 2)
-        ((0.125, 0.0), (0.140625, 0.015625))
+        ((0.375, 0.0), (0.390625, 0.015625))
     """
-    by_plain = by_paths = 0.0
+    by_plain = by_paths = total = 0.0
     for some in wrong:
         ratios = some.ratios[some.gaps >= gap]
         weights = 1 / (shots + ratios * path_shots)
+        total += float(weights.sum())
         by_plain += float((weights**3).sum())
         by_paths += float((ratios * weights**3).sum())
-    return by_plain, by_paths
+    unseen = min(1 / shots, part_without_paths(wrong) * total)
+    return by_plain + 2 * unseen**2 / shots, by_paths
 
 
 def curve_of(counts: Counts) -> Curve:

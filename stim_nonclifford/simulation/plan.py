@@ -287,10 +287,24 @@ class SamplingPlan:
 
         Diagonal rotations need no pass through the vector of their own, and do not count.
         """
-        kinds = self.operations["kind"]
-        passes = (kinds != ROTATE) | (self.operations["x"] != 0)
-        widths = (self.operations["width"] + (kinds == ACTIVATE))[passes]
+        kinds, weak = self.operations["kind"], self.in_weak_measurements
+        passes = np.where(weak, kinds == ACTIVATE, (kinds != ROTATE) | (self.operations["x"] != 0))
+        widths = (self.operations["width"] + np.where(weak, 0, kinds == ACTIVATE))[passes]
         return sum(count << width for width, count in enumerate(np.bincount(widths).tolist()))
+
+    @property
+    def in_weak_measurements(self) -> npt.NDArray[np.bool_]:
+        """The operations that activate a coordinate about Z, and those that measure an X on it at once.
+
+        Both together count as one pass, through the vector as it is before and after them.
+        """
+        first, then = self.operations[:-1], self.operations[1:]
+        activates = (first["kind"] == ACTIVATE) & (first["x"] == 0)
+        measures = (then["kind"] == MEASURE) & (then["x"] != 0) & (then["pivot"] == first["pivot"])
+        found = np.zeros(len(self.operations), dtype=np.bool_)
+        found[:-1] = activates & measures
+        found[1:] |= activates & measures
+        return found
 
     @property
     def num_row_bits(self) -> int:

@@ -6,9 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from ...dialect import bare_name
 from ...simulation.compiler.algebra.paulis import Factors
 from ...simulation.compiler.program.program import Program
@@ -77,7 +74,7 @@ def planned_operations(plan: SamplingPlan, program: Program) -> tuple[PlannedOpe
 
 def _operations(plan: SamplingPlan, program: Program) -> Iterator[PlannedOperation]:
     names: dict[int, str] = {}
-    weak = _in_weak_measurements(plan.operations).tolist()
+    weak = plan.in_weak_measurements.tolist()
     for operation, is_weak, measured_in in zip(
         plan.operations, weak, plan.operation_steps.tolist(), strict=True
     ):
@@ -112,17 +109,6 @@ def _operations(plan: SamplingPlan, program: Program) -> Iterator[PlannedOperati
                 weak=is_weak,
                 **_place(program, measured_in, names),
             )
-
-
-def _in_weak_measurements(operations: npt.NDArray[np.void]) -> npt.NDArray[np.bool_]:
-    """The operations that activate a coordinate about Z, and those that measure an X on it at once."""
-    first, then = operations[:-1], operations[1:]
-    activates = (first["kind"] == ACTIVATE) & (first["x"] == 0)
-    measures = (then["kind"] == MEASURE) & (then["x"] != 0) & (then["pivot"] == first["pivot"])
-    found = np.zeros(len(operations), dtype=np.bool_)
-    found[:-1] = activates & measures
-    found[1:] |= activates & measures
-    return found
 
 
 def _place(program: Program, step: int, names: dict[int, str]) -> dict[str, Any]:

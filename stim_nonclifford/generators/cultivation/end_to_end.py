@@ -108,10 +108,10 @@ def end_to_end_circuit(
         >>> circuit = end_to_end_circuit(3, 15, escape="matchable", readout="expectation_values")
         >>> circuit.num_qubits, circuit.num_ticks
         (449, 111)
-        >>> end_to_end_circuit(5, 5)
+        >>> end_to_end_circuit(5, 5)  # doctest: +IGNORE_EXCEPTION_DETAIL
         Traceback (most recent call last):
             ...
-        ValueError: escape_distance must be odd and larger than distance=5, but is 5
+        UnavailableError: escape_distance must be odd and larger than distance=5, but is 5
     """
     model = noise_model(noise, p)
     builder = build_noiseless_end_to_end(

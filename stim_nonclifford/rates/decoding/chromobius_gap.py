@@ -16,8 +16,8 @@ from ...base.arguments import check_types, integer
 from ...base.parity import exactly_one
 from .boundary_tile import NUM_COLORS, BoundaryTile, ColoredError, possible_tiles
 from .distinct_rows import DistinctRows
-from .gap_decoder import DECIBEL, CompiledGapDecoder
-from .matching_graph import model_errors
+from .gap_decoder import CompiledGapDecoder
+from .matching_graph import DECIBEL, model_errors
 
 __all__ = ["ChromobiusGapDecoder", "CompiledChromobiusGap"]
 

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import abc
-import math
 
 import numpy as np
 import sinter
 from numpy.typing import NDArray
 
-__all__ = ["DECIBEL", "CompiledGapDecoder"]
-
-DECIBEL = 10 / math.log(10)
-"""Decibels of a weight, which is a natural logarithm of a ratio of probabilities."""
+__all__ = ["CompiledGapDecoder"]
 
 
 class CompiledGapDecoder(sinter.CompiledDecoder, abc.ABC):  # type: ignore[misc]  # Sinter has no type marker.

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from ..._native import MatchingWeights
 from ...base.arguments import check_types
 from ...base.parity import exactly_one
-from .gap_decoder import DECIBEL, CompiledGapDecoder
-from .matching_graph import Edge, EdgeProbabilities, edge_probabilities, split_graph
+from .gap_decoder import CompiledGapDecoder
+from .matching_graph import DECIBEL, Edge, EdgeProbabilities, edge_probabilities, split_graph
 
 __all__ = [
     "DISTANCE_BYTES",

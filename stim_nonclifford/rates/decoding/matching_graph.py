@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import collections
 import functools
+import math
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ from numpy.typing import NDArray
 from ...base.parity import exactly_one
 
 __all__ = [
+    "DECIBEL",
     "Edge",
     "EdgeProbabilities",
     "ModelError",
@@ -37,6 +39,9 @@ __all__ = [
     "model_errors",
     "split_graph",
 ]
+
+DECIBEL = 10 / math.log(10)
+"""Decibels of a weight, which is a natural logarithm of a ratio of probabilities."""
 
 _ERROR = re.compile(r"error(?:\[.*\])?\(([^()]+)\)(.*)")
 

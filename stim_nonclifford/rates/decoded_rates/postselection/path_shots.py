@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...decoding.desaturation.logical_graphs import LogicalGraph
-from ...decoding.gap_decoder import DECIBEL
+from ...decoding.matching_graph import DECIBEL
 from ..failing.plain_shots import Indices
 from ..faults.mechanisms import FaultModel, Floats, Words
 from .logical_paths import LogicalPaths, OnEdges, PathKind

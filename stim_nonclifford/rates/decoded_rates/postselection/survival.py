@@ -18,7 +18,16 @@ import numpy.typing as npt
 
 from ..faults.mechanisms import Floats
 
-__all__ = ["Counts", "Curve", "WrongShots", "curve_of", "difference_of", "gains", "part_without_paths", "weighted_curve"]
+__all__ = [
+    "Counts",
+    "Curve",
+    "WrongShots",
+    "curve_of",
+    "difference_of",
+    "gains",
+    "part_without_paths",
+    "weighted_curve",
+]
 
 _DEPENDENT = 10
 """So many records of chains, one after the other, count as one of what has not been seen."""

@@ -217,7 +217,7 @@ CASES = {
         Case(
             name="d=3, 1 MB", plan=lambda: counting(cultivation(3, 5e-3)), shots=60_000, options=LITTLE_MEMORY
         ),
-        Case(name="d=3, two streams", plan=lambda: all_bits(cultivation(3)), shots=3500, options=TWO_STREAMS),
+        Case(name="d=3, two streams", plan=lambda: all_bits(cultivation(3)), shots=2000, options=TWO_STREAMS),
         Case(name="leakage, d=3", plan=lambda: counting(leaking_cultivation(3)), shots=30_000),
         Case(
             name="leakage, d=3, small shared memory",

@@ -61,6 +61,7 @@ class Stratum:
         self._log_odds = model.log_odds[0]
         self.test = FailureTest(model, predict)
         self._plain = PlainShots(model, self._log_odds, self.test)
+        self._batch = max(COLUMNS, self._plain.batch // 4 // COLUMNS * COLUMNS)
         self._all = np.zeros((COLUMNS, MOST_GAP))
         self._signed = np.zeros((COLUMNS, 2 * MOST_GAP))
         self._sets: list[Indices] = []
@@ -77,10 +78,9 @@ class Stratum:
         """Takes plain shots, whose number is rounded up."""
         decoded = self.test.decoded
         self.shot_cost += _COST_OF_KNOWN * shots
-        batch = max(COLUMNS, self._plain.batch // 4 // COLUMNS * COLUMNS)
         while shots > 0:
             check()
-            some = min(batch, -(-shots // COLUMNS) * COLUMNS)
+            some = min(self._batch, -(-shots // COLUMNS) * COLUMNS)
             rows, events, numbers, outcomes = self._plain.drawn(rng, some)
             wrong, gaps = self.test.answers(rows)
             column = np.arange(some) % COLUMNS
@@ -106,8 +106,10 @@ class Stratum:
             self._take_with_paths(self._paths, shots, rng, check)
             self.climb_cost += self.test.decoded - decoded + _COST_OF_PATHS * shots
         else:
-            self._sweep(max(_FIRST_SWEEPS, int(_GROWTH * self.sweeps)), rng, check)
-            moves = self.sweeps * len(self.least_gaps()) * COLUMNS
+            swept = self.sweeps
+            self._sweep(max(_FIRST_SWEEPS, int(_GROWTH * swept)), rng, check)
+            levels = 0 if self.ladder is None else len(self.ladder.levels)
+            moves = (self.sweeps - swept) * levels * COLUMNS
             self.climb_cost += self.test.decoded - decoded + _COST_OF_KNOWN * moves
 
     def plain_shots_tell_more(self, gap: int, share: float) -> bool:
@@ -161,10 +163,9 @@ class Stratum:
     def _take_with_paths(
         self, paths: PathShots, shots: int, rng: np.random.Generator, check: Callable[[], None]
     ) -> None:
-        batch = max(COLUMNS, self._plain.batch // 4 // COLUMNS * COLUMNS)
         while shots > 0:
             check()
-            some = min(batch, -(-shots // COLUMNS) * COLUMNS)
+            some = min(self._batch, -(-shots // COLUMNS) * COLUMNS)
             rows, events, numbers, outcomes = self._plain.drawn(rng, some)
             rows, keys = paths.add_paths(rows, self._keys(events, numbers), self._kept_sets(outcomes), rng)
             self._note_wrong(*self.test.answers(rows), keys, outcomes, are_plain=False)

@@ -124,11 +124,11 @@ def weighted_curve(counts: Counts, wrong: Sequence[WrongShots], path_shots: int)
     last = int(np.flatnonzero(largest)[-1]) if largest.any() else 0
     largest[largest == 0] = largest[last] if largest.any() else 1 / plain
     totals = tails.sum(axis=0)
-    unseen = np.maximum(largest, np.minimum(1 / plain, part_without_paths(wrong, gaps) * totals))
+    unseen = np.maximum(largest, np.minimum(1 / plain, part_without_paths(wrong) * totals))
     return Curve(found.kept, found.kept_variance, totals, variance + unseen**2)
 
 
-def part_without_paths(wrong: Sequence[WrongShots], num_gaps: int = 1 << 16) -> float:
+def part_without_paths(wrong: Sequence[WrongShots]) -> float:
     """What part of the wrong shots may be ones that no path covers: they are no likelier with paths.
 
     Only plain shots see these, and at large gaps they may see none. So the part is that at the largest gap
@@ -140,22 +140,21 @@ def part_without_paths(wrong: Sequence[WrongShots], num_gaps: int = 1 << 16) -> 
         >>> part_without_paths([hundred, one]), part_without_paths([one])
         (0.01, 2.0)
     """
-    seen, without = np.zeros((2, num_gaps))
-    for some in wrong:
-        if some.are_plain:
-            np.add.at(seen, some.gaps, 1)
-            np.add.at(without, some.gaps[some.ratios < 1], 1)
-    seen, without = (values[::-1].cumsum()[::-1] for values in (seen, without))
-    gap = int(np.flatnonzero(seen >= _ENOUGH)[-1]) if seen[0] >= _ENOUGH else 0
-    return float((without[gap] + 1) / max(seen[gap], 1.0))
+    plain = [some for some in wrong if some.are_plain]
+    if not plain:
+        return 1.0
+    gaps = np.concatenate([some.gaps for some in plain])
+    least = np.sort(gaps)[-_ENOUGH] if len(gaps) >= _ENOUGH else 0
+    ratios = np.concatenate([some.ratios for some in plain])[gaps >= least]
+    return (int((ratios < 1).sum()) + 1) / len(ratios)
 
 
 def gains(wrong: Sequence[WrongShots], gap: int, shots: int, path_shots: int) -> tuple[float, float]:
     """By how much one more plain shot, or one more with a path, makes the variance at a gap smaller.
 
     The variance is the sum of the squared weights w of wrong shots. One with ratio r is seen 1 / w times on
-    average, and w = 1 / (shots + r * path_shots): the derivatives are sums of w^3 and of r * w^3. What paths
-    may not cover adds the square of something that falls as the number of plain shots.
+    average, and w = 1 / (shots + r * path_shots): the derivatives are sums of w^3 and of r * w^3. To the
+    variance, the square of what paths may not cover is added. That is in inverse proportion to plain shots.
 
     Examples:
         Nearly all of what is here is what paths may not cover: half of the rate, or one plain shot.

@@ -64,9 +64,7 @@ BatchSimulation::Rows::Rows(const Plan& plan)
 }
 
 bool BatchSimulation::suits(const Plan& plan) {
-    return std::ranges::all_of(plan.steps.steps, [](const SimulationStep& step) {
-        return step.kind != SimulationStep::Kind::rotate_group && step.width_after <= max_width;
-    });
+    return std::ranges::all_of(plan.steps.steps, [](const SimulationStep& step) { return step.width_after <= max_width; });
 }
 
 void BatchSimulation::run(std::span<Shot> shots) {

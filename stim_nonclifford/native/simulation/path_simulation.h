@@ -71,6 +71,12 @@ class PathSimulation {
     Stop advance(const Stop* known = nullptr);
     // Applies an outcome of the MEASURE at which `advance` stopped.
     void take(bool outcome);
+    // Goes from a stop to the end, where decide(stop) chooses the outcomes.
+    template <typename Decide>
+    Stop finish(Stop stop, Decide decide) {
+        for (; stop.outcome >= 0; stop = advance()) take(decide(stop));
+        return stop;
+    }
 
     // Whether an outcome check would fire with this outcome of the MEASURE at which `advance` stopped.
     bool would_discard(bool outcome) const {

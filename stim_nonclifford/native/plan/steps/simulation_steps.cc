@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <map>
 #include <optional>
 #include <utility>
 
@@ -130,16 +129,15 @@ class StepFinder {
 
     // An index without the pivot's bit stands for the entry whose pivot bit is 0.
     void drop_bit(int32_t pivot, SimulationStep& step) {
-        std::map<uint64_t, uint32_t> slots;
         std::vector<Phase> left;
         for (const Phase& phase : phases_) {
             const uint64_t z = without_bit(phase.z, pivot);
             if (z == 0) continue;
-            const auto [equal, is_first] = slots.emplace(z, phase.slot);
-            if (is_first)
+            const auto equal = std::ranges::find(left, z, &Phase::z);
+            if (equal == left.end())
                 left.push_back({phase.slot, z});
             else
-                step.merged.emplace_back(equal->second, phase.slot);
+                step.merged.emplace_back(equal->slot, phase.slot);
         }
         phases_ = std::move(left);
     }

@@ -135,12 +135,13 @@ inline void mark_failing(const Plan& plan, uint64_t seed, uint64_t block, uint32
 inline uint32_t separate(uint32_t begin, uint32_t end, bool all, NoiseBlock& out, uint16_t* busy) {
     uint32_t num_busy = 0;
     out.num_event_free = 0;
+    // Without a branch that depends on a shot: it would be unpredictable.
+    const uint32_t least = all ? 0 : 1;
     for (uint32_t k = begin; k < end; ++k) {
-        const bool is_free = !all && out.counts[k] == 0;
         busy[num_busy] = static_cast<uint16_t>(k);
         out.event_free[out.num_event_free] = static_cast<uint16_t>(k);
-        num_busy += !is_free && out.counts[k] != failing;
-        out.num_event_free += is_free;
+        num_busy += out.counts[k] - least < failing - least;
+        out.num_event_free += out.counts[k] < least;
     }
     return num_busy;
 }

@@ -139,6 +139,17 @@ def test_hooks_run_what_make_check_runs() -> None:
     assert hooks[3] == ".venv/bin/python docs/site/make_instructions.py"
 
 
+def test_tests_of_sanitizers_exist() -> None:
+    script = (ROOT / ".ci/sanitize").read_text()
+    limits = re.search("^limits=(.*)$", script, re.MULTILINE)
+    listed = re.search(r"^tests=\((.*?)\)$", script, re.MULTILINE | re.DOTALL)
+    assert limits
+    assert listed
+    for test in listed[1].replace("$limits", limits[1]).split():
+        path, _, name = test.partition("::")
+        assert f"def {name}(" in (ROOT / path).read_text() if name else (ROOT / path).is_file(), test
+
+
 @pytest.mark.parametrize("code", [0, 3])
 def test_builds_show_how_far_they_are_and_why_they_fail(code: int) -> None:
     build = (

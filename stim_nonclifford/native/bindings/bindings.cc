@@ -22,11 +22,10 @@
 #include "device/device_plan.h"
 #include "engine/engine.h"
 #include "kernels/shared/philox.h"
+#include "rates/set_laws/fault_set_laws.h"
 
 namespace nb = nanobind;
 
-SNC_TUPLE_OF(snc::OutcomeLaws::Branch, &snc::OutcomeLaws::Branch::probability, &snc::OutcomeLaws::Branch::discarded,
-             &snc::OutcomeLaws::Branch::outputs);
 SNC_TUPLE_OF(snc::OutcomeLaws::PossiblePath, &snc::OutcomeLaws::PossiblePath::kept, &snc::OutcomeLaws::PossiblePath::outputs);
 
 namespace {
@@ -79,16 +78,24 @@ nb::tuple sample_kept(snc::Engine& engine, uint64_t seed, uint64_t first_shot, u
     return nb::make_tuple(snc::to_array(std::move(kept.rows), {size, engine.row_bytes()}), snc::to_array(std::move(kept.shots)));
 }
 
-std::vector<snc::OutcomeLaws::Branch> outcome_law(snc::Engine& engine, const snc::InputArray<uint64_t>& signature) {
+nb::tuple kept_law(const snc::Engine& engine, const snc::InputArray<uint64_t>& signature) {
     const std::vector<uint64_t> words = snc::to_vector(signature);
     check_signatures(words, 1, engine.plan().layout);
-    return without_gil([&] { return engine.outcome_law(words, WithoutGil::check_signals); });
+    constexpr uint32_t without_sums = UINT32_MAX;
+    snc::KeptBranches kept = without_gil([&] {
+        return snc::kept_branches(engine.plan(), engine.kernels(), words, 1, 1, WithoutGil::check_signals, without_sums);
+    });
+    const size_t size = kept.probabilities.size();
+    return nb::make_tuple(snc::to_array(std::move(kept.probabilities)),
+                          snc::to_array(std::move(kept.outputs), {size, engine.plan().layout.output_words}));
 }
 
 snc::OutcomeLaws::PossiblePath possible_path(snc::Engine& engine, const snc::InputArray<uint64_t>& signature, uint64_t seed, uint64_t number) {
     const std::vector<uint64_t> words = snc::to_vector(signature);
     check_signatures(words, 1, engine.plan().layout);
-    return without_gil([&] { return engine.possible_path(words, seed, number, WithoutGil::check_signals); });
+    return without_gil([&] {
+        return engine.with_laws(WithoutGil::check_signals, [&](snc::OutcomeLaws& laws) { return laws.possible_path(words, seed, number); });
+    });
 }
 
 nb::object outcomes(snc::Engine& engine, const snc::InputArray<uint64_t>& signatures, const snc::InputArray<uint64_t>& numbers,
@@ -100,7 +107,7 @@ nb::object outcomes(snc::Engine& engine, const snc::InputArray<uint64_t>& signat
 
 std::vector<uint64_t> likely_outputs(snc::Engine& engine) {
     const WithoutGil released;
-    return engine.likely_outputs(WithoutGil::check_signals);
+    return engine.with_laws(WithoutGil::check_signals, [](snc::OutcomeLaws& laws) { return laws.likely_outputs(); });
 }
 
 nb::object plan_image(nb::handle plan) {
@@ -178,8 +185,8 @@ NB_MODULE(_native, m) {
              "The first outputs of all shots, bit-packed: uint8, shape (shots, ceil(num_outputs / 8)).")
         .def("sample_kept", &sample_kept, nb::arg("seed"), nb::arg("first_shot"), nb::arg("shots"),
              "Outputs of the kept shots, bit-packed: uint8, shape (kept, ceil(num_outputs / 8)); and their numbers.")
-        .def("outcome_law", &outcome_law, nb::arg("signature"),
-             "(probability, discarded, flipped outputs as words) of each branch of a signature (as words).")
+        .def("kept_law", &kept_law, nb::arg("signature"),
+             "Probabilities, and flipped outputs as words, of the branches of a signature (as words) that are kept.")
         .def("outcomes", &outcomes, nb::arg("signatures"), nb::arg("numbers"), nb::arg("seed"),
              "The outputs that drawn outcomes of signatures flip: words, [numbers][words of the outputs]. The seed and a number"
              " give the outcomes of a signature ([numbers][words of a signature]).")
@@ -189,5 +196,5 @@ NB_MODULE(_native, m) {
         .def("likely_outputs", &likely_outputs,
              "The outputs (as words) that the outcomes of signature 0 flip if they are the likely ones.")
         .def("statistics", &statistics, "Sizes of the store of outcome laws, and the work done.")
-        .def_prop_ro("instruction_set", &snc::Engine::instruction_set, "The instruction set in use.");
+        .def_prop_ro("instruction_set", [](const snc::Engine& engine) { return engine.kernels().name; }, "The instruction set in use.");
 }

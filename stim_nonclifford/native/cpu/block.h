@@ -231,12 +231,11 @@ inline uint64_t insert_zero(uint64_t r, int bit) {
 // From r to r + 1, the trailing ones of r and the 0 before them change.
 class BlockWalk {
    public:
-    // column(bit) is called for each bit of the number that is not left out.
-    template <typename Column>
-    [[gnu::always_inline]] BlockWalk(int bits, uint64_t left_out, Column column) {
+    // Bits `left_out` of the numbers stay 0.
+    [[gnu::always_inline]] BlockWalk(const uint64_t* columns, int bits, uint64_t left_out) {
         uint64_t sum = 0, *change = changes_;
         for (int bit = 0; bit < bits; ++bit)
-            if ((left_out >> bit & 1) == 0) *change++ = sum ^= column(bit);
+            if ((left_out >> bit & 1) == 0) *change++ = sum ^= columns[bit];
         *change = 0;
     }
     uint64_t now() const { return now_; }
@@ -268,6 +267,15 @@ inline void with_flag(bool flag, Use use) {
         use(std::true_type{});
     else
         use(std::false_type{});
+}
+
+// Calls use(number) with the number, which is smaller than `end`, as a constant.
+template <uint32_t end, uint32_t first = 0, typename Use>
+[[gnu::always_inline]] inline void with_number(uint32_t number, Use use) {
+    if constexpr (first < end) {
+        if (number == first) return use(std::integral_constant<uint32_t, first>{});
+        with_number<end, first + 1>(number, use);
+    }
 }
 
 }  // namespace snc::SNC_ISA

@@ -92,46 +92,29 @@ inline void for_each_projected(const double* vector, const Operation& operation,
     for (uint64_t r = 0; r < uint64_t{1} << (operation.width - 1); ++r) use(r, projected<double>(vector, operation, r));
 }
 
-// The squared norms of projections.
-class WeightSums {
-   public:
-    void operator()(uint64_t, const Branches<Block>& branches) {
-        zero_ += square(branches.zero);
-        one_ += square(branches.one);
-    }
-    void operator()(uint64_t r, const Branches<double>& branches) {
-        zeros_[r % lanes] += square(branches.zero);
-        ones_[r % lanes] += square(branches.one);
-    }
-    OutcomeWeights scaled(double scale) const { return {scale * total(zero_ + load(zeros_)), scale * total(one_ + load(ones_))}; }
-
-   private:
-    Block zero_{}, one_{};
-    double zeros_[lanes] = {}, ones_[lanes] = {};
-};
-
-// Stores one of the projections.
-struct Projection {
-    double* to;
-    double scale;
-    bool outcome;
-
-    template <typename Real>
-    void operator()(uint64_t r, const Branches<Real>& branches) const {
-        put_complex(to, r, spread<Real>(scale) * (outcome ? branches.one : branches.zero));
-    }
-};
-
 inline OutcomeWeights outcome_weights(const double* vector, const Operation& operation) {
-    WeightSums sums;
-    for_each_projected(vector, operation, [&](uint64_t r, const auto& branches) { sums(r, branches); });
-    return sums.scaled(operation.x != 0 ? 0.5 : 1.0);
+    Block zero{}, one{};
+    double lane_zero[lanes] = {}, lane_one[lanes] = {};
+    for_each_projected(vector, operation, [&]<typename Real>(uint64_t r, const Branches<Real>& branches) {
+        if constexpr (std::is_same_v<Real, double>) {
+            lane_zero[r % lanes] += square(branches.zero);
+            lane_one[r % lanes] += square(branches.one);
+        } else {
+            zero += square(branches.zero);
+            one += square(branches.one);
+        }
+    });
+    const double scale = operation.x != 0 ? 0.5 : 1.0;
+    return {scale * total(zero + load(lane_zero)), scale * total(one + load(lane_one))};
 }
 
 // Entry r is read before it is written: r <= insert_zero(r, pivot), and its partner b comes from an index >= r too, because the
 // pivot is the highest bit of x (or of z).
 inline void project(const double* from, double* to, const Operation& operation, bool outcome, double weight) {
-    for_each_projected(from, operation, Projection{to, std::sqrt((operation.x != 0 ? 0.5 : 1.0) / weight), outcome});
+    const double scale = std::sqrt((operation.x != 0 ? 0.5 : 1.0) / weight);
+    for_each_projected(from, operation, [=]<typename Real>(uint64_t r, const Branches<Real>& branches) {
+        put_complex(to, r, spread<Real>(scale) * (outcome ? branches.one : branches.zero));
+    });
 }
 
 }  // namespace snc::SNC_ISA

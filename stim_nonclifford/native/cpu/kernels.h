@@ -62,10 +62,8 @@ struct Phases {
 // Functions on a coefficient vector. The vector consists of blocks of 2^index_lane_bits coefficients (a narrower one is part
 // of a block): the real parts of a block, then its imaginary parts.
 struct CoefficientKernels {
-    // v <- cos v - i sin P v.
-    void (*rotate)(double* vector, const VectorRotation& rotation);
-    // Applies the rotations of a group (rotation_groups.h) one after the other, in one pass.
-    void (*rotate_group)(double* vector, std::span<const VectorRotation> rotations);
+    // v <- cos v - i sin P v, for a rotation, or for those of a group (rotation_groups.h) one after the other.
+    void (*rotate)(double* vector, std::span<const VectorRotation> rotations);
 
     // v <- [(cos - i sin) v, (cos + i sin) v] / sqrt(2), or, about X, [cos v, -i sin v].
     void (*activate)(double* vector, const VectorRotation& rotation);

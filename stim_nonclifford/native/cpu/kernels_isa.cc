@@ -15,7 +15,6 @@ namespace {
 
 constexpr CoefficientKernels coefficient_kernels = {
     .rotate = rotate,
-    .rotate_group = rotate_group,
     .activate = activate,
     .outcome_weights = outcome_weights,
     .project = project,

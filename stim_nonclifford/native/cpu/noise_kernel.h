@@ -135,12 +135,13 @@ inline void mark_failing(const Plan& plan, uint64_t seed, uint64_t block, uint32
 inline uint32_t separate(uint32_t begin, uint32_t end, bool all, NoiseBlock& out, uint16_t* busy) {
     uint32_t num_busy = 0;
     out.num_event_free = 0;
+    // Without a branch that depends on a shot: it would be unpredictable.
+    const uint32_t least = all ? 0 : 1;
     for (uint32_t k = begin; k < end; ++k) {
-        const bool is_free = !all && out.counts[k] == 0;
         busy[num_busy] = static_cast<uint16_t>(k);
         out.event_free[out.num_event_free] = static_cast<uint16_t>(k);
-        num_busy += !is_free && out.counts[k] != failing;
-        out.num_event_free += is_free;
+        num_busy += out.counts[k] - least < failing - least;
+        out.num_event_free += out.counts[k] < least;
     }
     return num_busy;
 }
@@ -204,6 +205,7 @@ void narrow_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_t num_s
     out.script_states.resize(leakage.num_script_qubits);
     const ScriptStates states{out.script_states.data(), 1};
     const bool always_leaks = leakage.num_always != 0;
+    const int32_t first_leakage = leakage.first_mechanism;  // in a register: the address of the tables is taken
     // Rows that fail are written and then overwritten: there is room for one more than can pass.
     out.rows.resize(size_t{block_shots + 1} * W);
     UsedSites used(plan, out.last_shots_at_sites);
@@ -218,7 +220,7 @@ void narrow_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_t num_s
         for (uint32_t e = 0; e < count; ++e) {
             has_sites |= mine[e] >= first_site;
             // Effects of leakage are all empty: one of them stays in the nearest cache.
-            const uint64_t* effect = effects + size_t(std::min(mine[e], leakage.first_mechanism)) * W;
+            const uint64_t* effect = effects + size_t(std::min(mine[e], first_leakage)) * W;
             for (uint32_t w = 0; w < W; ++w) row[w] ^= effect[w];
         }
         if (plan.num_coins != 0)

@@ -10,11 +10,6 @@ namespace snc::SNC_ISA {
 
 static_assert(index_lane_bits == lane_bits);
 
-// The parities of the blocks whose numbers have 0 at the bits `left_out`.
-inline BlockWalk parities_along(const Phases& phases, int bits, uint64_t left_out) {
-    return BlockWalk(bits, left_out, [&](int bit) { return phases.columns[bit]; });
-}
-
 inline uint64_t parities_of(const Phases& phases, uint64_t block) {
     uint64_t sum = 0;
     for (; block != 0; block &= block - 1) sum ^= phases.columns[std::countr_zero(block)];
@@ -61,7 +56,7 @@ inline void apply_phases(double* vector, const Phases& phases) {
     uint64_t of_copy[64];
     for (uint64_t c = 0; c < copies; ++c) of_copy[c] = parities_of(phases, c << old_bits);
     with_groups(phases.num_groups, [&](auto groups) {
-        BlockWalk parities = parities_along(phases, old_bits, 0);
+        BlockWalk parities(phases.columns, old_bits, 0);
         for (uint64_t a = 0; a < old_blocks; ++a) {
             const ComplexBlock old = complex_at(vector, a);
             for (uint64_t c = 0; c < copies; ++c)
@@ -90,7 +85,7 @@ template <int groups, bool simple, typename Use>
     const auto in_order = [&](const ComplexBlock& v) { return simple ? v : exchanged(v, lane_partner); };
     const auto factor = [&](uint64_t partner) { return simple ? signs : signs * sign_of(partner & z); };
     if (phases.width_before == phases.width_after) {
-        BlockWalk parities = parities_along(phases, old_bits, uint64_t{1} << pivot);
+        BlockWalk parities(phases.columns, old_bits, uint64_t{1} << pivot);
         for (uint64_t r = 0; r < old_blocks / 2; ++r) {
             const uint64_t a = insert_zero(r, pivot), b = a ^ x;
             use(r, phase_at<groups>(phases, parities.now()), at(a), in_order(at(b)), factor(b));
@@ -109,7 +104,7 @@ template <int groups, bool simple, typename Use>
         return (insert_zero(c, copy_pivot) ^ copy_x) << old_bits | (block ^ old_x);
     };
     if (old_x == 0) {
-        BlockWalk parities = parities_along(phases, old_bits, 0);
+        BlockWalk parities(phases.columns, old_bits, 0);
         for (uint64_t a = 0; a < old_blocks; ++a) {
             const ComplexBlock v = at(a), v_exchanged = in_order(v);
             for (uint64_t c = 0; c < copies; ++c)
@@ -121,7 +116,7 @@ template <int groups, bool simple, typename Use>
     }
     const int top = highest_bit(old_x);
     const uint64_t parities_of_x = parities_of(phases, old_x);
-    BlockWalk parities = parities_along(phases, old_bits, uint64_t{1} << top);
+    BlockWalk parities(phases.columns, old_bits, uint64_t{1} << top);
     for (uint64_t r = 0; r < old_blocks / 2; ++r) {
         const uint64_t a = insert_zero(r, top), b = a ^ old_x;
         const ComplexBlock v_a = at(a), v_b = at(b), a_exchanged = in_order(v_a), b_exchanged = in_order(v_b);
@@ -193,7 +188,7 @@ inline Overlap overlap_of_partners(const double* vector, const Phases& phases, c
     Block norm{}, sum{};
     for (uint64_t c = 0; c < copies; ++c) {
         const uint64_t of_copy = parities_of(phases, insert_zero(c, copy_pivot) << old_bits);
-        BlockWalk parities = parities_along(phases, old_bits, uint64_t{1} << top);
+        BlockWalk parities(phases.columns, old_bits, uint64_t{1} << top);
         for (uint64_t r = 0; r < uint64_t{1} << (old_bits - 1); ++r) {
             const uint64_t a = insert_zero(r, top), b = a ^ old_x, row = (parities.now() ^ of_copy) & 0xFF;
             const ComplexBlock v_a = complex_at(vector, a), v_b = complex_at(vector, b), factor = complex_at(sums, row);

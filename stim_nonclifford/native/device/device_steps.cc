@@ -12,8 +12,6 @@ namespace {
 
 // A thread holds the coefficients that the rotations of a pass mix in its registers: there is nothing to set up.
 constexpr StepRules device_step_rules{
-    // A phase costs two multiply-adds for each coefficient, a look-up in a table costs more instructions.
-    .measures_through = false,
     .min_width_with_phases = 0,
     .min_width_for_groups = 0,
     // One generator is left for the measurement after the pass.
@@ -23,6 +21,7 @@ constexpr StepRules device_step_rules{
         .max_rotations = max_pass_rotations,
         .max_masks = max_span,
     },
+    // A phase costs two multiply-adds for each coefficient, a look-up in a table costs more instructions.
     .passes_measure = true,
 };
 
@@ -77,7 +76,6 @@ class Translation {
         using enum SimulationStep::Kind;
         switch (step.kind) {
             case rotate:
-            case rotate_group:
             case apply_phases:
                 add_pass(step, next != nullptr && next->is_summed ? next : nullptr);
                 return;

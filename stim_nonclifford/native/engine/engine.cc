@@ -318,17 +318,6 @@ KeptRows Engine::sample_kept(uint64_t seed, uint64_t first_shot, uint64_t shots,
     return result;
 }
 
-std::vector<uint64_t> Engine::likely_outputs(const std::function<void()>& poll) {
-    const Call call(*this, poll);
-    return workers_[0].laws->likely_outputs();
-}
-
-OutcomeLaws::PossiblePath Engine::possible_path(const std::vector<uint64_t>& signature, uint64_t seed, uint64_t number,
-                                                const std::function<void()>& poll) {
-    const Call call(*this, poll);
-    return workers_[0].laws->possible_path(signature, seed, number);
-}
-
 std::vector<uint64_t> Engine::outcomes(const std::vector<uint64_t>& signatures, const std::vector<uint64_t>& numbers, uint64_t seed,
                                        const std::function<void()>& poll) {
     constexpr size_t shots_between_looks = 4096;
@@ -347,12 +336,6 @@ std::vector<uint64_t> Engine::outcomes(const std::vector<uint64_t>& signatures, 
         });
     }
     return found;
-}
-
-std::vector<OutcomeLaws::Branch> Engine::outcome_law(const std::vector<uint64_t>& signature,
-                                                     const std::function<void()>& poll) {
-    const Call call(*this, poll);
-    return workers_[0].laws->branches(signature);
 }
 
 LawStatistics Engine::statistics(const std::function<void()>& poll) const {

@@ -68,20 +68,18 @@ class Engine {
     // The outputs of the kept shots, in order.
     KeptRows sample_kept(uint64_t seed, uint64_t first_shot, uint64_t shots, const std::function<void()>& poll);
 
-    // What the outcomes of signature 0 flip, bit-packed, if they are the likely ones.
-    std::vector<uint64_t> likely_outputs(const std::function<void()>& poll);
-
-    OutcomeLaws::PossiblePath possible_path(const std::vector<uint64_t>& signature, uint64_t seed, uint64_t number,
-                                            const std::function<void()>& poll);
+    // Calls use(outcome laws), as a call of its own.
+    template <typename Use>
+    auto with_laws(const std::function<void()>& poll, Use use) {
+        const Call call(*this, poll);
+        return use(*workers_[0].laws);
+    }
 
     // Draws outcomes for given signatures, [numbers.size()][words of a signature]: a number, with the seed, gives those of its
     // signature, as that of a shot does. Returns the outputs that they flip, [numbers.size()][words of the outputs]. They have no
     // meaning where the plan discards the shot.
     std::vector<uint64_t> outcomes(const std::vector<uint64_t>& signatures, const std::vector<uint64_t>& numbers, uint64_t seed,
                                    const std::function<void()>& poll);
-
-    std::vector<OutcomeLaws::Branch> outcome_law(const std::vector<uint64_t>& signature,
-                                                 const std::function<void()>& poll);
 
     LawStatistics statistics(const std::function<void()>& poll) const;
     static size_t row_bytes(uint32_t num_outputs) { return (size_t{num_outputs} + 7) / 8; }
@@ -91,7 +89,7 @@ class Engine {
     }
     size_t row_bytes() const { return row_bytes(plan_.layout.num_outputs); }
     const Plan& plan() const { return plan_; }
-    const char* instruction_set() const { return kernels_.name; }
+    const Kernels& kernels() const { return kernels_; }
 
    private:
     struct Worker {

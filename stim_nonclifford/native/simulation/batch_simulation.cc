@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <utility>
 
 #include "base/not_a_number.h"
@@ -17,29 +16,12 @@ constexpr int32_t max_width = 8;
 
 constexpr size_t block_size = 2 * batch_shots;  // real and imaginary parts
 
-std::vector<std::vector<uint32_t>> ones_of_rows(const RowTable& table, size_t num_rows) {
-    std::vector<std::vector<uint32_t>> found(num_rows);
-    for (size_t r = 0; r < num_rows; ++r) table.for_each_one(r, [&](uint32_t bit) { found[r].push_back(bit); });
-    return found;
-}
-
 // Multiplications and additions for a table of phases.
 uint64_t flops_of(const PhaseProduct& product) {
     uint64_t sum = 0;
     for (const auto& group : product.groups)
         for (const PhaseProduct::Factor& factor : group) sum += uint64_t{6} << std::bit_width(factor.z);
     return sum;
-}
-
-// Transposes: byte k of the result has bit k of all bytes.
-uint64_t transposed(uint64_t bytes) {
-    constexpr auto exchange = [](uint64_t x, uint64_t mask, int shift) {
-        const uint64_t t = (x ^ x >> shift) & mask;
-        return x ^ t ^ t << shift;
-    };
-    bytes = exchange(bytes, 0x00AA00AA00AA00AA, 7);
-    bytes = exchange(bytes, 0x0000CCCC0000CCCC, 14);
-    return exchange(bytes, 0x00000000F0F0F0F0, 28);
 }
 
 }  // namespace
@@ -55,18 +37,12 @@ BatchSimulation::BatchSimulation(const Plan& plan, const Kernels& kernels, std::
       angles_(block_size * plan.steps.num_slots),
       outputs_(size_t{batch_shots} * plan.layout.output_words) {}
 
-BatchSimulation::Rows::Rows(const Plan& plan)
-    : images_(ones_of_rows(plan.signature_images, plan.layout.num_signature_bits)),
-      effects_(ones_of_rows(plan.outcome_effects, plan.num_outcomes)),
-      final_checks_(ones_of_rows(plan.final_checks, plan.num_outcomes)),
-      constant_(size_t{64} * plan.branch_words) {
+BatchSimulation::Rows::Rows(const Plan& plan) : plan_(plan), constant_(size_t{64} * plan.branch_words) {
     for_each_one(plan.branch_constant.data(), plan.branch_words, [&](uint32_t bit) { constant_[bit] = 0xFF; });
 }
 
 bool BatchSimulation::suits(const Plan& plan) {
-    return std::ranges::all_of(plan.steps.steps, [](const SimulationStep& step) {
-        return step.kind != SimulationStep::Kind::rotate_group && step.width_after <= max_width;
-    });
+    return std::ranges::all_of(plan.steps.steps, [](const SimulationStep& step) { return step.width_after <= max_width; });
 }
 
 void BatchSimulation::run(std::span<Shot> shots) {
@@ -169,16 +145,11 @@ uint64_t BatchSimulation::decide(int32_t outcome, std::span<Shot> shots) {
 }
 
 void BatchSimulation::collect_outputs() {
-    const uint32_t words = plan_.layout.output_words;
+    const uint8_t* const set = rows_.set() + size_t{64} * plan_.sign_words;
     std::ranges::fill(outputs_, 0);
-    for (uint32_t byte = 0; byte < sizeof(uint64_t) * words; ++byte) {
-        uint64_t of_bits = 0;
-        std::memcpy(&of_bits, rows_.set() + size_t{64} * plan_.sign_words + 8 * byte, sizeof of_bits);
-        if (of_bits == 0) continue;
-        of_bits = transposed(of_bits);
-        for (uint32_t k = 0; k < batch_shots; ++k)
-            outputs_[size_t{k} * words + byte / 8] |= (of_bits >> (8 * k) & 0xFF) << (8 * (byte % 8));
-    }
+    for (uint32_t output = 0; output < plan_.layout.num_outputs; ++output)
+        for (uint32_t shots = set[output]; shots != 0; shots &= shots - 1)
+            outputs_[static_cast<size_t>(std::countr_zero(shots)) * plan_.layout.output_words + output / 64] |= uint64_t{1} << (output % 64);
 }
 
 }  // namespace snc

@@ -61,23 +61,20 @@ class BatchSimulation {
         void start() { set_ = constant_; }
         const uint8_t* set() const { return set_.data(); }
 
-        void flip_image(uint32_t bit, uint64_t shots) { flip(images_[bit], shots); }
-        void flip_effect(uint32_t outcome, uint64_t shots) { flip(effects_[outcome], shots); }
+        void flip_image(uint32_t bit, uint64_t shots) { flip(plan_.signature_images, bit, shots); }
+        void flip_effect(uint32_t outcome, uint64_t shots) { flip(plan_.outcome_effects, outcome, shots); }
         uint64_t passing(uint32_t outcome) const {
             uint64_t shots = 0;
-            for (const uint32_t bit : final_checks_[outcome]) shots |= set_[bit];
+            plan_.final_checks.for_each_one(outcome, [&](uint32_t bit) { shots |= set_[bit]; });
             return ~shots;
         }
 
        private:
-        using Bits = std::vector<uint32_t>;
-        void flip(const Bits& bits, uint64_t shots) {
-            for (const uint32_t bit : bits) set_[bit] ^= static_cast<uint8_t>(shots);
+        void flip(const RowTable& table, uint32_t row, uint64_t shots) {
+            table.for_each_one(row, [&](uint32_t bit) { set_[bit] ^= static_cast<uint8_t>(shots); });
         }
 
-        // Bits of the branch row: those that a signature bit flips, those that an outcome flips, and the checks that become final
-        // with it.
-        std::vector<Bits> images_, effects_, final_checks_;
+        const Plan& plan_;
         std::vector<uint8_t> constant_, set_;
     };
     void start(std::span<const Shot> shots);

@@ -227,13 +227,13 @@ VectorRotation PathSimulation::scaled_rotation_of(const Operation& operation) {
     return rotation;
 }
 
-void PathSimulation::rotate_group(const SimulationStep& step) {
+void PathSimulation::rotate(const SimulationStep& step) {
     rotations_.clear();
     for (const uint32_t k : step.rotations) rotations_.push_back(scaled_rotation_of(plan_.operations[k]));
     const uint64_t size = uint64_t{1} << step.width_before;
     note_pass(size, size, 4 * rotations_.size());
     work_.steps += rotations_.size() - 1;
-    kernels_.coefficients.rotate_group(own_vector(), rotations_);
+    kernels_.coefficients.rotate(own_vector(), rotations_);
 }
 
 void PathSimulation::absorb(const SimulationStep& step) {
@@ -298,11 +298,7 @@ void PathSimulation::apply(const SimulationStep& step) {
     const uint64_t size = uint64_t{1} << step.width_before, size_after = uint64_t{1} << step.width_after;
     switch (step.kind) {
         case SimulationStep::Kind::rotate:
-            note_pass(size, size, 4);
-            kernels_.coefficients.rotate(own_vector(), scaled_rotation_of(operation));
-            return;
-        case SimulationStep::Kind::rotate_group:
-            return rotate_group(step);
+            return rotate(step);
         case SimulationStep::Kind::activate:
             note_pass(size, size_after, 8);
             kernels_.coefficients.activate(own_vector(), rotation_of(operation));

@@ -71,6 +71,12 @@ class PathSimulation {
     Stop advance(const Stop* known = nullptr);
     // Applies an outcome of the MEASURE at which `advance` stopped.
     void take(bool outcome);
+    // Goes from a stop to the end, where decide(stop) chooses the outcomes.
+    template <typename Decide>
+    Stop finish(Stop stop, Decide decide) {
+        for (; stop.outcome >= 0; stop = advance()) take(decide(stop));
+        return stop;
+    }
 
     // Whether an outcome check would fire with this outcome of the MEASURE at which `advance` stopped.
     bool would_discard(bool outcome) const {
@@ -118,7 +124,7 @@ class PathSimulation {
     VectorRotation rotation_of(const Operation& operation) const;
     // The same up to the norm of the vector: a cosine of 1 saves a multiplication.
     VectorRotation scaled_rotation_of(const Operation& operation);
-    void rotate_group(const SimulationStep& step);
+    void rotate(const SimulationStep& step);
     void absorb(const SimulationStep& step);
     // The tables of phases of a step, or of the squares of their inverses; valid until the next call.
     const Phases& phases_of(const SimulationStep& step, bool inverse_squares);
@@ -163,7 +169,7 @@ class PathSimulation {
     std::shared_ptr<Shared> shared_;            // changes in the first constructor only
     BranchRow difference_;                      // between the branch rows of the chosen signature and of signature 0
     size_t agreeing_ = 0;                       // the number of first operations with equal signs in both
-    std::vector<VectorRotation> rotations_;     // scratch of rotate_group
+    std::vector<VectorRotation> rotations_;     // scratch of rotate
     std::vector<double, Aligned<double>> rows_;  // scratch of phases_of
     Phases phases_{};
     const Stop* known_ = nullptr;  // of `advance`

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 
@@ -18,6 +20,7 @@ MAX_THREADS = 1024
 """More than the threads of any machine, and few enough to be started."""
 
 _COEFFICIENT_BYTES = 16
+_NEGLIGIBLE = 1e-12
 
 
 class CpuEngine:
@@ -100,12 +103,18 @@ class CpuEngine:
 
         Returns:
             For every branch: its probability, whether the shot is discarded, and the outputs that the
-            outcomes flip (bool, shape (num_outputs,)).
+            outcomes flip (bool, shape (num_outputs,)). All discarded ones are one branch, without flips;
+            it is left out if its probability is at most 1e-12.
         """
-        return [
-            (probability, discarded, self._bits_of(outputs))
-            for probability, discarded, outputs in self._engine.outcome_law(_words_of(signature))
+        probabilities, outputs = self._engine.kept_law(_words_of(signature))
+        law = [
+            (float(probability), False, self._bits_of(flipped))
+            for probability, flipped in zip(probabilities, outputs, strict=True)
         ]
+        discards = 1.0 - math.fsum(probabilities) if self.plan.num_outcome_checks else 0.0
+        if discards > _NEGLIGIBLE:
+            law.append((discards, True, np.zeros(self.plan.num_outputs, dtype=np.bool_)))
+        return law
 
     def outcomes(
         self,
@@ -185,7 +194,7 @@ class CpuEngine:
             " memory for shots."
         )
 
-    def _bits_of(self, outputs: list[int]) -> npt.NDArray[np.bool_]:
+    def _bits_of(self, outputs: npt.ArrayLike) -> npt.NDArray[np.bool_]:
         bytes_of_words = np.array(outputs, dtype="<u8").view(np.uint8)
         return np.unpackbits(bytes_of_words, count=self.plan.num_outputs, bitorder="little").astype(np.bool_)
 

@@ -129,7 +129,7 @@ CASES: dict[str, Case] = {
         {**SHOTS, "num_outputs": 1}, {**_MORE_SHOTS, "num_outputs": [PLAN.num_outputs + 1]}, engine
     ),
     "Engine.sample_kept": Case(dict(SHOTS), _MORE_SHOTS, engine),
-    "Engine.outcome_law": Case({"signature": _SIGNATURE}, {"signature": _WRONG_SIGNATURE}, engine),
+    "Engine.kept_law": Case({"signature": _SIGNATURE}, {"signature": _WRONG_SIGNATURE}, engine),
     "Engine.outcomes": Case(
         {"signatures": _SIGNATURE, "numbers": words(0), "seed": 1},
         {"signatures": [words(*[MAX] * SIGNATURE_WORDS)]},

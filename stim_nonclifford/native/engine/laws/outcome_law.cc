@@ -1,7 +1,6 @@
 #include "engine/laws/outcome_law.h"
 
 #include <algorithm>
-#include <stdexcept>
 #include <utility>
 
 namespace snc {
@@ -131,9 +130,9 @@ OutcomeLaws::Result OutcomeLaws::simulate(const Shot& shot, uint64_t seed) {
 OutcomeLaws::Result OutcomeLaws::simulate_alone(const Shot& shot, uint64_t seed) {
     OutcomeDecisions decisions(seed, shot.number);
     simulation_.start();
-    PathSimulation::Stop stop = simulation_.advance();
-    for (; stop.outcome >= 0; stop = simulation_.advance()) simulation_.take(decisions.decide(stop.probability_of_one));
-    return {stop.outcome == PathSimulation::kept, simulation_.outputs()};
+    const auto decide = [&](const PathSimulation::Stop& stop) { return decisions.decide(stop.probability_of_one); };
+    const bool kept = simulation_.finish(simulation_.advance(), decide).outcome == PathSimulation::kept;
+    return {kept, simulation_.outputs()};
 }
 
 void OutcomeLaws::find_shared(OutcomeDecisions decisions) {
@@ -165,8 +164,8 @@ size_t OutcomeLaws::go_to_last_checkpoint() {
 }
 
 std::vector<uint64_t> OutcomeLaws::likely_outputs() {
-    for (PathSimulation::Stop stop = simulation_.start_at_zero_signature(); stop.outcome >= 0; stop = simulation_.advance())
-        simulation_.take(stop.probability_of_one > 0.5 * (1 + tie));
+    simulation_.finish(simulation_.start_at_zero_signature(),
+                       [](const PathSimulation::Stop& stop) { return stop.probability_of_one > 0.5 * (1 + tie); });
     return {simulation_.outputs(), simulation_.outputs() + plan_.layout.output_words};
 }
 
@@ -175,44 +174,12 @@ OutcomeLaws::PossiblePath OutcomeLaws::possible_path(std::span<const uint64_t> s
     simulation_.ask_for_interruption();
     simulation_.choose(signature);
     simulation_.start();
-    PathSimulation::Stop stop = simulation_.advance();
-    for (; stop.outcome >= 0; stop = simulation_.advance()) {
+    const auto decide = [&](const PathSimulation::Stop&) {
         const bool outcome = decisions.decide(0.5);
-        simulation_.take(simulation_.would_discard(outcome) ? !outcome : outcome);
-    }
-    const uint64_t* outputs = simulation_.outputs();
-    return {stop.outcome == PathSimulation::kept, {outputs, outputs + plan_.layout.output_words}};
-}
-
-std::vector<OutcomeLaws::Branch> OutcomeLaws::branches(std::span<const uint64_t> signature) {
-    std::vector<Branch> found;
-    using Path = std::vector<std::pair<int32_t, bool>>;  // numbers of outcomes, and their values
-    std::vector<Path> paths = {{}};
-    simulation_.choose(signature);
-    while (!paths.empty()) {
-        simulation_.ask_for_interruption();
-        const Path path = std::move(paths.back());
-        paths.pop_back();
-        double probability = 1;
-        simulation_.start();
-        for (const auto& [number, outcome] : path) {
-            const PathSimulation::Stop stop = simulation_.advance();
-            if (stop.outcome != number) throw std::logic_error("A repeated simulation took another path.");
-            probability *= outcome ? stop.probability_of_one : 1 - stop.probability_of_one;
-            simulation_.take(outcome);
-        }
-        const PathSimulation::Stop stop = simulation_.advance();
-        if (stop.outcome < 0) {
-            const uint64_t* outputs = simulation_.outputs();
-            found.push_back({probability, stop.outcome == PathSimulation::discarded, {outputs, outputs + plan_.layout.output_words}});
-            continue;
-        }
-        for (bool outcome : {true, false}) {
-            paths.push_back(path);
-            paths.back().emplace_back(stop.outcome, outcome);
-        }
-    }
-    return found;
+        return simulation_.would_discard(outcome) != outcome;
+    };
+    const bool kept = simulation_.finish(simulation_.advance(), decide).outcome == PathSimulation::kept;
+    return {kept, {simulation_.outputs(), simulation_.outputs() + plan_.layout.output_words}};
 }
 
 LawStatistics OutcomeLaws::statistics() const {

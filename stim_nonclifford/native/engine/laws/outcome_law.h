@@ -76,14 +76,6 @@ class OutcomeLaws {
     };
     PossiblePath possible_path(std::span<const uint64_t> signature, uint64_t seed, uint64_t number);
 
-    // All branches of a signature: probability, whether discarded, and flipped outputs.
-    struct Branch {
-        double probability;
-        bool discarded;
-        std::vector<uint64_t> outputs;
-    };
-    std::vector<Branch> branches(std::span<const uint64_t> signature);
-
     // The work of this thread, without the sizes of the store.
     LawStatistics statistics() const;
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <map>
 #include <optional>
 #include <utility>
 
@@ -86,7 +85,7 @@ class StepFinder {
     // Whether a diagonal operation becomes a phase.
     bool is_deferred(uint32_t k) const {
         const bool before_rotation = next_change_[k] < operations_.size() && !reads(operations_[next_change_[k]]);
-        if (rules_.measures_through) return !before_rotation;
+        if (!rules_.passes_measure) return !before_rotation;
         // A phase takes as long as a rotation. It is for the pass that activates a coordinate, or that comes before a
         // measurement.
         if (operations_[k].kind == Kind::activate || stored_ < width_) return true;
@@ -97,7 +96,7 @@ class StepFinder {
         const Operation& measurement = operations_[k];
         const bool activates_pivot = measurement.pivot >= stored_;
         if (measurement.x == 0 || (stored_ < width_ && !activates_pivot) || width_ <= min_measured_width ||
-            !rules_.measures_through)
+            rules_.passes_measure)
             make_phases(width_);
         while (width_ - stored_ > rules_.max_growth) make_phases(next_width_before(width_));
         if (stored_ < width_ && measurement.pivot < stored_) make_phases(width_);
@@ -130,16 +129,15 @@ class StepFinder {
 
     // An index without the pivot's bit stands for the entry whose pivot bit is 0.
     void drop_bit(int32_t pivot, SimulationStep& step) {
-        std::map<uint64_t, uint32_t> slots;
         std::vector<Phase> left;
         for (const Phase& phase : phases_) {
             const uint64_t z = without_bit(phase.z, pivot);
             if (z == 0) continue;
-            const auto [equal, is_first] = slots.emplace(z, phase.slot);
-            if (is_first)
+            const auto equal = std::ranges::find(left, z, &Phase::z);
+            if (equal == left.end())
                 left.push_back({phase.slot, z});
             else
-                step.merged.emplace_back(equal->second, phase.slot);
+                step.merged.emplace_back(equal->slot, phase.slot);
         }
         phases_ = std::move(left);
     }
@@ -167,14 +165,16 @@ class StepFinder {
             PhaseProductBuilder builder(to);
             std::vector<Phase> made, left;
             const auto has_room_for = [&](const Phase& phase) {
-                return rules_.measures_through ? builder.add(phase) : made.size() < rules_.groups.max_rotations;
+                return rules_.passes_measure ? made.size() < rules_.groups.max_rotations : builder.add(phase);
             };
             for (const Phase& phase : phases_) (phase.z >> to == 0 && has_room_for(phase) ? made : left).push_back(phase);
             SimulationStep& step = add_step(SimulationStep::Kind::apply_phases, 0, 0);
             step.width_after = to;
             step.phases = std::move(made);
-            if (rules_.measures_through) step.product = builder.product();
-            if (rules_.passes_measure) join_pass(step);
+            if (rules_.passes_measure)
+                join_pass(step);
+            else
+                step.product = builder.product();
             phases_ = std::move(left);
             stored_ = to;
             list_.widest = std::max(list_.widest, stored_);
@@ -186,8 +186,7 @@ class StepFinder {
         const std::vector<uint32_t> run = std::exchange(run_, {});
         const uint64_t first_mask = run.empty() ? 0 : projected_mask();
         for (std::vector<uint32_t>& group : group_rotations(operations_, run, rules_.groups, first_mask)) {
-            SimulationStep& step =
-                add_step(group.size() == 1 ? SimulationStep::Kind::rotate : SimulationStep::Kind::rotate_group, group.front(), run_end_);
+            SimulationStep& step = add_step(SimulationStep::Kind::rotate, group.front(), run_end_);
             step.rotations = std::move(group);
             if (rules_.passes_measure) join_pass(step);
         }

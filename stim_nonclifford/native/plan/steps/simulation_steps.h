@@ -27,19 +27,17 @@ namespace snc {
 
 // What an engine's kernels can do.
 struct StepRules {
-    // Whether a measurement leaves the phases that it needs where they are: kernels have tables for their products. Otherwise
-    // they are applied before it, and phases are only used to activate several coordinates at once.
-    bool measures_through;
     int32_t min_width_with_phases;  // narrower vectors take less time than the bookkeeping of phases
     int32_t min_width_for_groups;   // narrower vectors take less time than the setup of a group of rotations
     int32_t max_growth;             // coordinates that are added at a time: most phases are applied while the vector is small
     GroupRules groups;
     // Whether weak measurements are one step, and a pass, besides its rotations, projects on the outcome of the weak measurement
-    // before it, and sums the weights of the measurement after it. All that it flips, new coordinates included, are then sums of groups.max_masks masks.
+    // before it, and sums the weights of the measurement after it. All that it flips, new coordinates included, are then sums of
+    // groups.max_masks masks. Phases are only used to activate several coordinates at once. Otherwise a measurement leaves the phases
+    // that it needs where they are: kernels have tables for their products.
     bool passes_measure;
 };
 constexpr StepRules cpu_step_rules{
-    .measures_through = true,
     .min_width_with_phases = 6,
     .min_width_for_groups = 9,
     .max_growth = 3,
@@ -56,8 +54,7 @@ struct Absorption {
 
 struct SimulationStep {
     enum class Kind : uint8_t {
-        rotate,           // of the stored vector
-        rotate_group,     // several rotations of the stored vector, if it is long
+        rotate,           // of the stored vector; if it is long, a group of rotations
         activate,         // doubles the stored vector
         weakly_measure,   // of the stored vector, which keeps its size; the activation is the operation before `operation`
         apply_phases,     // applies `phases`, and adds coordinates
@@ -66,23 +63,23 @@ struct SimulationStep {
     };  // An expectation value is a measurement whose outcome is not taken.
     Kind kind;
     uint32_t begin;                     // number of operations that earlier steps apply or absorb
-    uint32_t operation;                 // the one that the step applies, unless it is rotate_group or apply_phases
+    uint32_t operation;                 // the one that the step applies, or rotates by first, unless it is apply_phases
     int32_t outcome;                    // of a measurement; else -1
     int32_t width_before, width_after;  // of the stored vector; before the projection, if it is measured
     std::vector<Absorption> absorptions;                // executed first
     std::vector<Phase> phases;                          // those that apply_phases applies
     PhaseProduct product;                               // the same, or those that measure_through needs, as tables
-    std::vector<uint32_t> rotations;                    // operations that rotate or rotate_group applies
+    std::vector<uint32_t> rotations;                    // operations that rotate applies
     std::vector<std::pair<uint32_t, uint32_t>> merged;  // executed last: phase `second` becomes part of phase `first`
 
     // With passes that measure:
-    MaskSpan masks;         // rotate, rotate_group, apply_phases: what the pass flips
+    MaskSpan masks;         // rotate, apply_phases: what the pass flips
     bool projects = false;  // the same: on the outcome of the previous step
     bool is_summed = false; // measurements: their weights are summed by the previous step
 
     bool measures() const { return outcome >= 0; }
     // Whether the step rotates the vector in one pass.
-    bool is_pass() const { return kind == Kind::rotate || kind == Kind::rotate_group || kind == Kind::apply_phases; }
+    bool is_pass() const { return kind == Kind::rotate || kind == Kind::apply_phases; }
 };
 
 // What a step that measures flips in the stored vector: not the coordinate that a weak measurement activates.

@@ -41,7 +41,7 @@ class Questions {
             });
         for (size_t bit : order) {
             if (positions[bit] > num_operations) break;
-            const std::span<const uint64_t> parity(&parities[bit * words_], words_);
+            const std::span<const uint64_t> parity(parities.data() + bit * words_, words_);
             if (known.add({parity.begin(), parity.end()})) {  // the answer does not follow from earlier answers
                 parities_.insert(parities_.end(), parity.begin(), parity.end());
                 positions_.push_back(positions[bit]);

@@ -22,8 +22,6 @@ constexpr int32_t max_end_width = index_lane_bits;
 
 constexpr double tolerance = 1e-9;
 
-bool odd(uint64_t bits) { return (std::popcount(bits) & 1) != 0; }
-
 // The expectation value of (-1)^|index & mask| in a vector of this width; coordinates that are not stored are in |+>.
 double expectation(const double* vector, int32_t width, uint64_t mask) {
     if (mask >> width != 0) return 0;
@@ -31,7 +29,7 @@ double expectation(const double* vector, int32_t width, uint64_t mask) {
     for (uint64_t a = 0; a < uint64_t{1} << width; ++a) {
         const double re = vector[a], im = vector[a + (size_t{1} << index_lane_bits)], square = re * re + im * im;
         norm += square;
-        sum += odd(a & mask) ? -square : square;
+        sum += is_odd(a & mask) ? -square : square;
     }
     return sum / norm;
 }
@@ -77,7 +75,7 @@ bool InsertionLaws::find_insertions(std::vector<uint32_t>& of_operations) {
         }
         // The coordinate of the pivot leaves: the coefficients with pivot bit 0 stay.
         for (Live& each : live) {
-            if (odd(each.z & operation.x)) each.insertion.outcomes |= uint64_t{1} << operation.outcome;
+            if (is_odd(each.z & operation.x)) each.insertion.outcomes |= uint64_t{1} << operation.outcome;
             each.z = without_bit(each.z, operation.pivot);
         }
     }

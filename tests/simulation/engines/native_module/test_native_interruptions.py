@@ -44,7 +44,7 @@ CALLS: dict[str, Callable[[], Any]] = {
     "Engine of two threads": lambda: _native.Engine(long_vector(), 2, 0),
     "plan_image": lambda: _native.plan_image(long_vector()),
     "kept_branches": lambda: _native.kept_branches(many_branches(), np.zeros(0, np.uint64), 1, 99),
-    "outcome_law": lambda: _native.Engine(many_branches(), 1, 0).outcome_law(np.zeros(0, np.uint64)),
+    "kept_law": lambda: _native.Engine(many_branches(), 1, 0).kept_law(np.zeros(0, np.uint64)),
 }
 
 
@@ -63,7 +63,7 @@ def test_outcome_laws_after_an_interruption() -> None:
     engine = _native.Engine(many_branches(), 1, 1 << 20)
     alone = _native.Engine(many_branches(), 1, 1 << 20)
     with heard_soon():
-        engine.outcome_law(np.zeros(0, np.uint64))
+        engine.kept_law(np.zeros(0, np.uint64))
     np.testing.assert_array_equal(engine.sample(5, 0, 100, 30), alone.sample(5, 0, 100, 30))
 
 

@@ -234,9 +234,9 @@ class FaultSetStudy:
     ) -> dict[str, Any]: ...
     def join(
         self,
-        left: int,
-        right: int,
-        draws: int,
+        left: npt.NDArray[np.uint32],
+        right: npt.NDArray[np.uint32],
+        counts: npt.NDArray[np.float64],
         seed: int,
         round: int,
         max_sets: int,

@@ -24,7 +24,7 @@ from __future__ import annotations
 import argparse
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -246,17 +246,54 @@ class ImportanceSampler:
             self.proposals = [*self.natural, Proposal(self.noise, aim, gamma=0.5)]
         self.estimates = {weight: Estimate() for weight in self.weights}
 
-    def run(self, seconds: float) -> None:
-        """Draws sets of all weights for so much processor time; the first third learns where to aim."""
+    def run(self, seconds: float, report: Callable[[float], None]) -> None:
+        """Draws sets of all weights for so much processor time; the first third learns where to aim.
+
+        ``report`` is called after each round of those that count, with the processor time so far.
+        """
         begin = time.process_time()
         while True:
             for weight in self.weights:
                 self.sample(weight)
             used = time.process_time() - begin
+            if used < seconds / 3 or (used < seconds and self.proposals is self.natural):
+                self.aim()
+                continue
+            report(used)
             if used > seconds:
                 return
-            if used < seconds / 3 or self.proposals is self.natural:
-                self.aim()
+
+    def table(self) -> str:
+        """The estimates of all weights, and their sum."""
+        lines = [
+            f"weight {weight}: {found.value:.4g} ± {math.sqrt(found.variance):.1g}"
+            f" ({found.draws} draws, {found.hits:.1f} effective hits"
+            f"{', too few for the error to be right' if weight > 2 and found.hits < ENOUGH else ''})"
+            for weight, found in self.estimates.items()
+        ]
+        total = sum(found.value for found in self.estimates.values())
+        error = math.sqrt(sum(found.variance for found in self.estimates.values()))
+        return "\n".join([*lines, f"P(kept and wrong) = {total:.5g} ± {error:.1g} of these weights"])
+
+
+class Report:
+    """Prints the estimates of a sampler now and then, so that a run that is interrupted leaves figures.
+
+    Args:
+        sampler: The sampler.
+        seconds: Processor time between two tables.
+        last: Processor time after which a table is the last one.
+    """
+
+    def __init__(self, sampler: ImportanceSampler, seconds: float, last: float) -> None:
+        self.sampler, self.seconds, self.last = sampler, seconds, last
+        self._next = 0.0
+
+    def __call__(self, used: float) -> None:
+        """Prints a table if it is time for one."""
+        if used >= self._next or used > self.last:
+            self._next = used + self.seconds
+            print(f"after {used:.0f} s of processor time:\n{self.sampler.table()}", flush=True)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -272,16 +309,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     arguments = parser.parse_args(argv)
     circuit = snc.Circuit(cultivation_circuit(distance=arguments.distance, p=arguments.p))
     sampler = ImportanceSampler(circuit, arguments.weights, arguments.seed)
-    sampler.run(arguments.seconds)
-    for weight, found in sampler.estimates.items():
-        print(
-            f"weight {weight}: {found.value:.4g} ± {math.sqrt(found.variance):.1g}"
-            f" ({found.draws} draws, {found.hits:.1f} effective hits"
-            f"{', too few for the error to be right' if weight > 2 and found.hits < ENOUGH else ''})"
-        )
-    total = sum(found.value for found in sampler.estimates.values())
-    error = math.sqrt(sum(found.variance for found in sampler.estimates.values()))
-    print(f"P(kept and wrong) = {total:.5g} ± {error:.1g} of these weights")
+    sampler.run(arguments.seconds, Report(sampler, max(60.0, arguments.seconds / 10), arguments.seconds))
 
 
 if __name__ == "__main__":

@@ -133,18 +133,31 @@ nb::dict draw(FaultSetStudy& study, uint32_t weight, double spacing, uint64_t se
                    std::move(found.clumps));
 }
 
-nb::dict join(FaultSetStudy& study, uint32_t left, uint32_t right, uint32_t draws, uint64_t seed, uint64_t round,
-              uint64_t max_sets, const Input<double>& ratios, size_t num_circuits, bool kept_only) {
-    const std::vector<double> of_mechanisms = to_vector(ratios);
-    for (const uint32_t weight : {left, right}) {
-        check_weight(study, weight, 1);
-        require(study.sampler().total(weight) > 0, "There is no set of ", weight, " mechanisms to draw.");
+// How many halves of each size are drawn.
+void check_halves(const FaultSetStudy& study, const std::vector<uint32_t>& draws, const char* name) {
+    uint64_t total = 0;
+    for (uint32_t size = 0; size < draws.size(); ++size) {
+        if (draws[size] == 0) continue;
+        check_weight(study, size, 1);
+        require(study.sampler().total(size) > 0, "There is no set of ", size, " mechanisms to draw.");
+        total += draws[size];
     }
-    require(left + right <= snc::max_fault_set_weight, "left and right must be at most ", snc::max_fault_set_weight, " together.");
+    require(total >= 1 && total <= UINT32_MAX, name, " must be 1 to 2^32 - 1 draws together.");
+}
+
+nb::dict join(FaultSetStudy& study, const Input<uint32_t>& left, const Input<uint32_t>& right, const Input<double>& counts, uint64_t seed,
+              uint64_t round, uint64_t max_sets, const Input<double>& ratios, size_t num_circuits, bool kept_only) {
+    const std::vector<uint32_t> of_left = to_vector(left), of_right = to_vector(right);
+    const std::vector<double> of_weights = to_vector(counts), of_mechanisms = to_vector(ratios);
+    check_halves(study, of_left, "left");
+    check_halves(study, of_right, "right");
+    require(of_weights.size() >= 1 && of_weights.size() <= snc::max_fault_set_weight + 1, "counts must be one to ",
+            snc::max_fault_set_weight + 1, " numbers.");
+    snc::require_not_negative(of_weights, "counts");
     require(round < end_of_rounds, "round must be below 2^24.");
     check_circuits(study, of_mechanisms, num_circuits, "ratios");
     auto found = without_gil([&] {
-        return study.join(left, right, draws, seed, round, max_sets, of_mechanisms, num_circuits, storage_of(kept_only));
+        return study.join(of_left, of_right, of_weights, seed, round, max_sets, of_mechanisms, num_circuits, storage_of(kept_only));
     });
     return dict_of("is_complete", found.is_complete, "sets", found.sets, "candidates", found.candidates, "most_of_draw",
                    found.most_of_draw, "members", std::move(found.members), "left", std::move(found.left), "right",
@@ -267,9 +280,9 @@ void bind_fault_sets(nb::module_& m) {
         .def("draw", &draw, nb::arg("weight"), nb::arg("spacing"), nb::arg("seed"), nb::arg("max_draws"),
              nb::arg("per_clump") = 0.0, nb::arg("passing") = 0.0, nb::arg("max_seconds") = 1e9,
              "A Poisson process of draws from all sets of a weight.")
-        .def("join", &join, nb::arg("left"), nb::arg("right"), nb::arg("draws"), nb::arg("seed"),
+        .def("join", &join, nb::arg("left"), nb::arg("right"), nb::arg("counts"), nb::arg("seed"),
              nb::arg("round"), nb::arg("max_sets"), nb::arg("ratios"), nb::arg("num_circuits"), nb::arg("kept_only"),
-             "Sets of left + right mechanisms, out of as many draws of each part.")
+             "Sets out of left and right halves, of which so many of each size are drawn.")
         .def("compose", &compose, nb::arg("left"), nb::arg("right"), nb::arg("draws"), nb::arg("seed"), nb::arg("round"),
              nb::arg("max_keys"), nb::arg("kept_only"), "Sets that are unions of two smaller ones that pass.")
         .def("number_keys", &number_keys, nb::arg("members"), nb::arg("weight"), nb::arg("kept_only") = false,

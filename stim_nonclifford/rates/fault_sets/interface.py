@@ -211,6 +211,7 @@ def rate_of(known: Exploration | TwoSearches, circuit: int, num_observables: int
     weights = tuple(
         WeightShare(
             weight=weight,
+            last_weight=stratum.weights[-1],
             method=stratum.method,
             mass=mass,
             draws=stratum.draws,

@@ -4,6 +4,13 @@ M. P. Fay, E. J. Feuer, Statistics in Medicine 16, 791 (1997): the sum T of weig
 the distribution of a scaled gamma variable with its mean and variance. For one weight the interval is the
 exact one of Garwood (1936); where nothing was counted it ends at the largest weight times
 ln(2 / (1 - coverage)).
+
+Of counts from several samples, too, the one more event is the largest of any sample, and not one of each.
+Where nothing was counted, this is proven: let the samples have events of weights w_i <= W and means m_i. If
+the sum of all w_i m_i is above W ln(2 / (1 - coverage)), the sum of all m_i is above ln(2 / (1 - coverage)).
+So nothing is counted with a probability below (1 - coverage) / 2, however many samples there are. Where
+something was counted, it is Fay and Feuer's formula, whose largest weight is that of all cells of a table.
+That this covers is not proven. It did in their simulations, and it does in those of the tests.
 """
 
 from __future__ import annotations

@@ -17,13 +17,14 @@ __all__ = ["LogicalErrorRate", "WeightShare"]
 
 @dataclass(frozen=True)
 class WeightShare:
-    """The fault sets of one weight.
+    """The fault sets of one weight, or of several that matter little.
 
     Of circuits without quantum outcomes and with one observable, wrong sets are searched for on their own.
     Then ``method``, ``draws``, ``sets``, ``signatures`` and ``malignant`` are those of this search.
 
     Attributes:
-        weight: Number of mechanisms that act.
+        weight: Number of mechanisms that act; of several weights the smallest.
+        last_weight: The largest of them.
         method: ``"exact"`` (all sets), ``"drawn"`` (a random sample of the sets that pass the noise-only
             checks), ``"joined"`` (sets out of random halves) or ``"both"`` (drawn and joined).
         mass: Probability that so many mechanisms act.
@@ -39,6 +40,7 @@ class WeightShare:
     """
 
     weight: int
+    last_weight: int
     method: str
     mass: float
     draws: int
@@ -49,6 +51,12 @@ class WeightShare:
     kept: float
     kept_and_wrong: float
     standard_error: float
+
+    @property
+    def weights_text(self) -> str:
+        """The weight, or the first and the last one."""
+        is_one = self.weight == self.last_weight
+        return f"{self.weight}" if is_one else f"{self.weight}-{self.last_weight}"
 
 
 @dataclass(frozen=True)
@@ -185,7 +193,7 @@ class LogicalErrorRate:
         ]
         rows = [
             (
-                f"{share.weight}",
+                share.weights_text,
                 share.method,
                 f"{share.mass:.3g}",
                 f"{share.sets:,}",
@@ -219,9 +227,9 @@ class LogicalErrorRate:
             if share.method != "exact":
                 wrong += f" ± {share.standard_error:.2g}"
             lines.append(
-                f"{share.weight:6}  {share.method:9} {share.mass:9.3g} {share.draws or '':>9} {share.sets:10}"
-                f" {share.signatures:10} {share.malignant:9} {share.passing:9.3g} {share.kept:9.3g}"
-                f" {wrong:>22}"
+                f"{share.weights_text:>6}  {share.method:9} {share.mass:9.3g} {share.draws or '':>9}"
+                f" {share.sets:10} {share.signatures:10} {share.malignant:9} {share.passing:9.3g}"
+                f" {share.kept:9.3g} {wrong:>22}"
             )
         if self.unexplored:
             lines.append(

@@ -49,6 +49,9 @@ _WRONG_BITS = [ints(0, -4, 1)]
 _WRONG_IMAGES = [NO_IMAGE, None, 0]
 _SIGNATURE = words(*[0] * SIGNATURE_WORDS)
 _WRONG_SIGNATURE = [words(*[MAX] * SIGNATURE_WORDS), [0] * SIGNATURE_WORDS]
+_WRONG_HALVES = [
+    np.array(draws, np.uint32) for draws in ([], [0, 0], [1, 1], [0, 2**31, 2**31], [0] * 65 + [1])
+]
 _MORE_SHOTS = {"first_shot": [2**63], "shots": [MAX]}
 
 CASES: dict[str, Case] = {
@@ -207,9 +210,9 @@ CASES: dict[str, Case] = {
     ),
     "FaultSetStudy.join": Case(
         {
-            "left": 1,
-            "right": 2,
-            "draws": 10,
+            "left": np.array([0, 10], np.uint32),
+            "right": np.array([0, 5, 5], np.uint32),
+            "counts": floats(0.0, 0.0, 0.5, 1.0),
             "seed": 1,
             "round": 1,
             "max_sets": 10,
@@ -218,12 +221,17 @@ CASES: dict[str, Case] = {
             "kept_only": False,
         },
         {
-            "left": [*WRONG_WEIGHTS, 0],
-            "right": [*WRONG_WEIGHTS, 0],
+            **dict.fromkeys(("left", "right"), _WRONG_HALVES),
+            "counts": [floats(*[1.0] * 66)],
             "round": [2**24],
             "num_circuits": [0, 2],
         },
         study,
+        instead={
+            "left": without_length(np.array([0, 10], np.uint32)),
+            "right": without_length(np.array([0, 5, 5], np.uint32)),
+            "counts": without_length(floats(0.0, 0.0, 0.5, 1.0)),
+        },
     ),
     "FaultSetStudy.member_sums": Case(
         {"weight": 1, "odds": MECHANISMS.odds, "values": floats(1.0, 0.0), "columns": 2},

@@ -1,4 +1,4 @@
-// Joins: random halves of fault sets of a weight, combined where they flip the same checks.
+// Joins: random halves of fault sets of a weight, or of several, combined where they flip the same checks.
 //
 // Halves are divided into parts by their hashes, and the parts are joined independently of each other. Most halves have no
 // counterpart. They are sorted out before the others are looked at.
@@ -39,18 +39,49 @@ struct Half {
     auto operator<=>(const Half&) const = default;
 };
 
+// Halves of one size: their numbers are consecutive, and so are their members.
+struct HalvesOfSize {
+    uint32_t first, size;
+    size_t begin;
+};
+
 struct Side {
-    uint32_t weight;
     Stream stream;
-    uint64_t target;                 // a hash that is added to that of each half
-    std::vector<uint32_t> members;   // [draws][weight]
-    std::vector<Half> halves;        // part after part
+    uint64_t target;                  // a hash that is added to that of each half
+    std::vector<HalvesOfSize> sizes;  // ascending
+    uint32_t draws = 0;
+    std::vector<uint32_t> members;    // half after half
+    std::vector<Half> halves;         // part after part
     std::vector<size_t> part_starts;
+
+    Side(Stream of_draws, uint64_t target_hash, std::span<const uint32_t> draws_of_size) : stream(of_draws), target(target_hash) {
+        size_t place = 0;
+        for (uint32_t size = 0; size < draws_of_size.size(); ++size) {
+            if (draws_of_size[size] == 0) continue;
+            sizes.push_back({draws, size, place});
+            draws += draws_of_size[size];
+            place += size_t{draws_of_size[size]} * size;
+        }
+        members.resize(place);
+    }
 
     std::span<const Half> part(size_t number) const {
         return std::span(halves).subspan(part_starts[number], part_starts[number + 1] - part_starts[number]);
     }
-    std::span<const uint32_t> members_of(uint32_t number) const { return std::span(members).subspan(size_t{number} * weight, weight); }
+    std::span<const uint32_t> members_of(uint32_t number) const { return std::span(members).subspan(place_of(number), size_of(number)); }
+    uint32_t* draw_to(uint32_t number) { return members.data() + place_of(number); }
+    uint32_t size_of(uint32_t number) const { return of_number(number).size; }
+
+   private:
+    const HalvesOfSize& of_number(uint32_t number) const {
+        size_t k = sizes.size() - 1;
+        while (number < sizes[k].first) --k;
+        return sizes[k];
+    }
+    size_t place_of(uint32_t number) const {
+        const HalvesOfSize& of = of_number(number);
+        return of.begin + size_t{number - of.first} * of.size;
+    }
 };
 
 // Which hashes may be among those of some halves.
@@ -72,12 +103,14 @@ class HashFilter {
 // Halves that may be in a set, spread out.
 struct SpreadHalves {
     std::vector<Half> halves;        // in the order of their hashes
-    std::vector<uint32_t> members;   // [halves][weight]
+    std::vector<uint32_t> members;   // half after half
+    std::vector<size_t> starts;      // [halves + 1]: among the members
     std::vector<uint64_t> checks;    // [halves][check_words]
     std::vector<uint64_t> images;    // [halves][image_words]
     std::vector<double> ratios;      // [halves][circuits]
     std::vector<uint32_t> counts;    // [halves]: sets that it is in
 
+    std::span<const uint32_t> members_of(size_t k) const { return std::span(members).subspan(starts[k], starts[k + 1] - starts[k]); }
     // The end of the halves with the same hash.
     size_t end_of(size_t begin) const {
         size_t end = begin;
@@ -96,20 +129,19 @@ struct PartOfJoin {
 
 }  // namespace
 
-FaultSetStudy::Join FaultSetStudy::join(uint32_t left, uint32_t right, uint32_t draws, uint64_t seed, uint64_t round, uint64_t max_sets,
-                                         const Weights& ratios, size_t num_circuits, Storage storage) {
+FaultSetStudy::Join FaultSetStudy::join(const std::vector<uint32_t>& left, const std::vector<uint32_t>& right, const Weights& counts,
+                                         uint64_t seed, uint64_t round, uint64_t max_sets, const Weights& ratios, size_t num_circuits,
+                                         Storage storage) {
     const Turns::Turn turn = this->turn();
-    const uint32_t weight = left + right, words = table_.check_words();
-    const size_t size = table_.num_mechanisms();
+    const auto weight = static_cast<uint32_t>(counts.size() - 1);
+    const uint32_t words = table_.check_words(), size = table_.num_mechanisms();
     const uint64_t index = uint64_t{weight} << 56 | round << 32;
-    const size_t num_parts = std::min(max_parts, std::bit_ceil(draws / halves_of_part + 1));
-    const size_t num_chunks = (size_t{draws} + draw_chunk - 1) / draw_chunk, num_blocks = std::min(max_blocks, num_chunks);
+    Side sides[2] = {{Stream::left_parts, 0, left}, {Stream::right_parts, table_.target_hash(), right}};
+    const size_t num_parts = std::min(max_parts, std::bit_ceil(std::max(sides[0].draws, sides[1].draws) / halves_of_part + 1));
     // The first bits of a hash say the part.
     const auto part_of = [&](uint64_t hash) { return num_parts == 1 ? 0 : hash >> (64 - std::countr_zero(num_parts)); };
-
-    Side sides[2] = {{left, Stream::left_parts, 0, {}, {}, {}}, {right, Stream::right_parts, table_.target_hash(), {}, {}, {}}};
     for (Side& side : sides) {
-        side.members.resize(size_t{draws} * side.weight);
+        const size_t num_chunks = (size_t{side.draws} + draw_chunk - 1) / draw_chunk, num_blocks = std::min(max_blocks, num_chunks);
         const auto hash_of = [&](uint32_t number) {
             uint64_t hash = side.target;
             for (uint32_t m : side.members_of(number)) hash ^= table_.hash(m);
@@ -120,7 +152,7 @@ FaultSetStudy::Join FaultSetStudy::join(uint32_t left, uint32_t right, uint32_t 
         const auto for_each_half = [&](size_t block, auto of_chunk, auto use) {
             for (size_t chunk = block * num_chunks / num_blocks; chunk < (block + 1) * num_chunks / num_blocks; ++chunk) {
                 of_chunk(chunk);
-                const auto end = static_cast<uint32_t>(std::min<size_t>((chunk + 1) * draw_chunk, draws));
+                const auto end = static_cast<uint32_t>(std::min<size_t>((chunk + 1) * draw_chunk, side.draws));
                 for (auto k = static_cast<uint32_t>(chunk * draw_chunk); k < end; ++k) use(k);
             }
         };
@@ -134,8 +166,7 @@ FaultSetStudy::Join FaultSetStudy::join(uint32_t left, uint32_t right, uint32_t 
                         numbers = Uniform(seed, side.stream, index | chunk);
                     },
                     [&](uint32_t k) {
-                        uint32_t* const members = &side.members[size_t{k} * side.weight];
-                        sampler_.draw(side.weight, std::ref(numbers), members);
+                        sampler_.draw(side.size_of(k), std::ref(numbers), side.draw_to(k));
                         ++places[block][part_of(hash_of(k))];
                     });
             };
@@ -146,7 +177,7 @@ FaultSetStudy::Join FaultSetStudy::join(uint32_t left, uint32_t right, uint32_t 
             for (auto& of_block : places) place += std::exchange(of_block[part], place);
         }
         side.part_starts.push_back(place);
-        side.halves.resize(draws);
+        side.halves.resize(side.draws);
         run_parts(num_blocks, options_.num_threads, interrupted_, [&](Interruption& interruption) {
             return [&](size_t block) {
                 for_each_half(
@@ -164,7 +195,7 @@ FaultSetStudy::Join FaultSetStudy::join(uint32_t left, uint32_t right, uint32_t 
     const auto spread = [&](SpreadHalves& part, const Side& side) {
         constexpr size_t ahead = 16;
         const size_t count = part.halves.size();
-        part.members.reserve(count * side.weight);
+        part.starts.assign(1, 0);
         part.checks.resize(count * words);
         part.images.resize(count * of_image);
         part.ratios.assign(count * num_circuits, 1);
@@ -180,14 +211,15 @@ FaultSetStudy::Join FaultSetStudy::join(uint32_t left, uint32_t right, uint32_t 
                 part.members.push_back(m);
                 for (uint32_t w = 0; w < words; ++w) checks[w] ^= table_.checks(m)[w];
                 if (of_image != 0) add_image(m, image);
-                for (size_t c = 0; c < num_circuits; ++c) part.ratios[k * num_circuits + c] *= ratios[c * size + m];
+                for (size_t c = 0; c < num_circuits; ++c) part.ratios[k * num_circuits + c] *= ratios[c * size_t{size} + m];
             }
+            part.starts.push_back(part.members.size());
         }
     };
-    const auto is_set = [&](const uint32_t* a, const uint32_t* b) {
-        for (uint32_t k = 0; k < left; ++k)
-            for (uint32_t m = 0; m < right; ++m)
-                if (a[k] == b[m] || (has_sites && table_.exclude_each_other(a[k], b[m]))) return false;
+    const auto is_set = [&](std::span<const uint32_t> a, std::span<const uint32_t> b) {
+        for (uint32_t k : a)
+            for (uint32_t m : b)
+                if (k == m || (has_sites && table_.exclude_each_other(k, m))) return false;
         return true;
     };
 
@@ -203,17 +235,19 @@ FaultSetStudy::Join FaultSetStudy::join(uint32_t left, uint32_t right, uint32_t 
             const uint64_t sets = found.sets, stored = found.left.size();
             for (size_t r = first_r; r < end_r; ++r) {
                 look();
-                const uint32_t *const x = &a.members[l * left], *const y = &b.members[r * right];
-                if (!is_set(x, y) || !std::equal(&a.checks[l * words], &a.checks[l * words] + words, &b.checks[r * words])) continue;
+                const std::span<const uint32_t> x = a.members_of(l), y = b.members_of(r);
+                const double of_find = x.size() + y.size() <= weight ? counts[x.size() + y.size()] : 0;
+                if (of_find == 0 || !is_set(x, y) || !std::equal(&a.checks[l * words], &a.checks[l * words] + words, &b.checks[r * words])) continue;
                 ++found.sets;
                 found.most_of_draw = std::max({found.most_of_draw, ++a.counts[l], ++b.counts[r]});
                 if (!may_be_kept.of_halves(a.images.data() + l * of_image, b.images.data() + r * of_image)) {
                     for (size_t c = 0; c < num_circuits; ++c)
-                        found.left_out[c] += a.ratios[l * num_circuits + c] * b.ratios[r * num_circuits + c];
+                        found.left_out[c] += of_find * a.ratios[l * num_circuits + c] * b.ratios[r * num_circuits + c];
                     continue;
                 }
-                found.members.insert(found.members.end(), x, x + left);
-                found.members.insert(found.members.end(), y, y + right);
+                found.members.insert(found.members.end(), x.begin(), x.end());
+                found.members.insert(found.members.end(), y.begin(), y.end());
+                found.members.insert(found.members.end(), weight - x.size() - y.size(), size);
                 found.left.push_back(a.halves[l].number);
                 found.right.push_back(b.halves[r].number);
             }
@@ -266,7 +300,7 @@ FaultSetStudy::Join FaultSetStudy::join(uint32_t left, uint32_t right, uint32_t 
             found.right.insert(found.right.end(), part.right.begin(), part.right.end());
             part = {};
         }
-        number_joined(found, weight, ratios, storage);
+        number_joined(found, counts, ratios, storage);
     }
     return found;
 }

@@ -20,24 +20,24 @@ constexpr size_t max_never_kept = size_t{1} << 20;
 
 std::vector<uint32_t> FaultSetStudy::number_keys(const std::vector<uint32_t>& members, uint32_t weight, Storage storage) {
     const Turns::Turn turn = this->turn();
-    return number(members, weight, storage);
+    return number(members, weight, storage, KeptTest(*this, storage));
 }
 
-std::vector<uint32_t> FaultSetStudy::number(std::span<const uint32_t> members, uint32_t weight, Storage storage) {
+std::vector<uint32_t> FaultSetStudy::number(std::span<const uint32_t> members, uint32_t weight, Storage storage, KeptTest may_be_kept) {
     Interruption interruption(interrupted_);
     Looks look(interruption);
     std::vector<uint32_t> numbers;
     NumberedRows candidates(table_.key_words());
     NumberedRows& keys = storage == Storage::all ? keys_ : candidates;
     std::vector<uint64_t> key(table_.key_words());
-    KeptTest may_be_kept(*this, storage);
     for (size_t begin = 0; begin < members.size(); begin += weight) {
         look();
-        if (!may_be_kept(members.subspan(begin, weight))) {
+        const std::span<const uint32_t> set = without_padding(members.subspan(begin, weight));
+        if (!may_be_kept(set)) {
             numbers.push_back(NumberedRows::none);
             continue;
         }
-        table_.key_of(members.subspan(begin, weight), key.data());
+        table_.key_of(set, key.data());
         numbers.push_back(keys.number_of(key.data()));
     }
     if (storage == Storage::all) return numbers;
@@ -47,13 +47,22 @@ std::vector<uint32_t> FaultSetStudy::number(std::span<const uint32_t> members, u
     return numbers;
 }
 
-void FaultSetStudy::number_joined(Join& join, uint32_t weight, const Weights& ratios, Storage storage) {
+std::span<const uint32_t> FaultSetStudy::without_padding(std::span<const uint32_t> members) const {
+    while (!members.empty() && members.back() == table_.num_mechanisms()) members = members.first(members.size() - 1);
+    return members;
+}
+
+void FaultSetStudy::number_joined(Join& join, const Weights& counts, const Weights& ratios, Storage storage) {
     const size_t begin = join.keys.size(), size = table_.num_mechanisms();
-    const std::vector<uint32_t> numbers = number(std::span(join.members).subspan(begin * weight), weight, storage);
+    const auto weight = static_cast<uint32_t>(counts.size() - 1);
+    // Halves were tested together.
+    const KeptTest all_pass(*this, Storage::all);
+    const std::vector<uint32_t> numbers = number(std::span(join.members).subspan(begin * weight), weight, storage, all_pass);
     for (size_t k = begin; k < begin + numbers.size(); ++k) {
         const uint32_t* const members = &join.members[k * weight];
         if (numbers[k - begin] == NumberedRows::none) {
-            for (size_t c = 0; c < join.left_out.size(); ++c) join.left_out[c] += product_of(&ratios[c * size], {members, weight});
+            const std::span<const uint32_t> set = without_padding({members, weight});
+            for (size_t c = 0; c < join.left_out.size(); ++c) join.left_out[c] += counts[set.size()] * product_of(&ratios[c * size], set);
             continue;
         }
         const size_t to = join.keys.size();

@@ -101,15 +101,16 @@ class FaultSetStudy {
         bool is_complete = true;         // false: there would have been more than max_sets to store, or far more in all
         uint32_t most_of_draw = 0;       // the largest number of sets that a draw is part of, stored or not
         uint64_t sets = 0, candidates = 0;
-        std::vector<uint32_t> members;   // [stored][weight], those of the left draw first
+        std::vector<uint32_t> members;   // [stored][largest weight], those of the left draw first; then the number of mechanisms
         std::vector<uint32_t> left, right;
         std::vector<uint32_t> keys;
         std::vector<double> left_out;    // [circuits]: sum of the ratios of the sets that are not stored
     };
-    // Draws parts of `left` mechanisms and parts of `right` mechanisms, and joins pairs of parts to sets. The ratio of a set is the
-    // product of `ratios`, [circuits][mechanisms].
-    Join join(uint32_t left, uint32_t right, uint32_t draws, uint64_t seed, uint64_t round, uint64_t max_sets, const Weights& ratios,
-              size_t num_circuits, Storage storage);
+    // Draws left[k] parts of k mechanisms and as many others as `right` says, and joins left and right parts to sets. `counts` says for
+    // each weight what a set that is left out counts; where it is 0, sets are not looked for. The ratio of a set is the product of
+    // `ratios`, [circuits][mechanisms].
+    Join join(const std::vector<uint32_t>& left, const std::vector<uint32_t>& right, const Weights& counts, uint64_t seed, uint64_t round,
+              uint64_t max_sets, const Weights& ratios, size_t num_circuits, Storage storage);
 
     struct Composed {
         bool is_complete = false;              // false: there would be more than max_keys keys
@@ -200,7 +201,7 @@ class FaultSetStudy {
 
     Turns::Turn turn() const { return Turns::Turn(turns_, interrupted_); }
     void list_pairs(Interruption& interruption);
-    std::vector<uint32_t> number(std::span<const uint32_t> members, uint32_t weight, Storage storage);
+    std::vector<uint32_t> number(std::span<const uint32_t> members, uint32_t weight, Storage storage, KeptTest may_be_kept);
     // Appends the laws of the keys from `begin` on, so many signatures at a time. Throws SearchSteps::Ended after the time of
     // a search.
     void append_laws(const NumberedRows& keys, uint64_t begin, size_t max_expanded, KeptBranches& laws, SearchSteps* steps = nullptr);
@@ -212,7 +213,9 @@ class FaultSetStudy {
     // a search ends, and throws SearchSteps::Ended.
     std::vector<uint32_t> store(const NumberedRows& keys, Storage storage, SearchSteps* steps = nullptr);
     // Numbers the keys of the sets of a join that have no number yet, and leaves out sets that are not stored.
-    void number_joined(Join& join, uint32_t weight, const Weights& ratios, Storage storage);
+    void number_joined(Join& join, const Weights& counts, const Weights& ratios, Storage storage);
+    // Without what fills up the members of sets that are smaller than others.
+    std::span<const uint32_t> without_padding(std::span<const uint32_t> members) const;
 
     // Searches on all threads. make_visitor(group, interruption) returns the visitor for the sets of a group; start(part) tells
     // the visitor that a part begins. Calls finish(group, interruption) after all sets of a group were visited.

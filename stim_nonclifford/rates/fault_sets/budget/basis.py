@@ -224,7 +224,7 @@ class BudgetBasis:
             members = sample.incidence(self.plan.num_mechanisms)
             parts = sample.probabilities / [totals.kept, totals.wrong]
             of_wrong, of_kept = parts[:, WRONG], parts[:, KEPT]
-            divided = sparse.diags_array(of_wrong / sample.weight) @ (members @ fractions)
+            divided = sparse.diags_array(of_wrong / sample.sizes) @ (members @ fractions)
             of_shares += sample.variance(sparse.csr_array(divided), of_wrong[:, None], -shares[None, :])
             scored = sparse.diags_array(of_wrong - of_kept) @ (members @ scores)
             factors = np.stack([of_wrong - of_kept, of_wrong, of_kept], axis=1)

@@ -8,6 +8,7 @@ that have a member; for sampled ones, from the sets that were drawn, which also 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
@@ -29,23 +30,29 @@ class SampledSets:
     """Sets that were drawn or joined and can be kept; shapes are those of ``count`` sets.
 
     Attributes:
-        weight: Number of members.
-        members: uint32, shape (count, weight).
+        members: uint32, shape (count, largest size); mechanisms first.
+        sizes: How many mechanisms each set has, int64, shape (count,).
         probabilities: float64, shape (count, 2): what each set adds to P(kept), and to P(kept and wrong).
         sides: Draws that sets have in common, int64, shape (count,) each; none if all are independent.
     """
 
-    weight: int
     members: npt.NDArray[np.uint32]
+    sizes: npt.NDArray[np.int64]
     probabilities: Floats
     sides: tuple[npt.NDArray[np.int64], ...]
 
     def incidence(self, num_mechanisms: int) -> sparse.csr_array:
         """1 where a set has a mechanism; shape (count, num_mechanisms)."""
-        count, weight = self.members.shape
-        starts = np.arange(0, count * weight + 1, max(weight, 1)) if weight else np.zeros(count + 1, np.int64)
-        ones = np.ones(count * weight)
-        return sparse.csr_array((ones, self.members.ravel(), starts), shape=(count, num_mechanisms))
+        count, most = self.members.shape
+        starts = np.concatenate([[0], np.cumsum(self.sizes)])
+        members = self.members[np.arange(most) < self.sizes[:, None]]
+        return sparse.csr_array((np.ones(len(members)), members, starts), shape=(count, num_mechanisms))
+
+    def of_size(self, size: int) -> SampledSets:
+        """Those with so many members."""
+        chosen = self.sizes == size
+        sides = tuple(side[chosen] for side in self.sides)
+        return SampledSets(self.members[chosen], self.sizes[chosen], self.probabilities[chosen], sides)
 
     def variance(self, spread: sparse.csr_array, factors: Floats, constants: Floats) -> Floats:
         """The estimated variance of sums over the sets.
@@ -107,17 +114,18 @@ def member_sums(known: Exploration | TwoSearches, circuit: int) -> MemberSums:
         return _of_two(member_sums(known.kept, circuit), member_sums(known.wrong, circuit))
     factor, odds = known.factor(circuit), np.ascontiguousarray(known.odds[circuit])
     values = np.stack([known.values.kept, known.values.wrong], axis=1)
-    by_weight = np.zeros((len(known.strata), len(odds), 2))
+    by_weight = np.zeros((known.next_weight, len(odds), 2))
     samples = []
-    for sums, stratum in zip(by_weight, known.strata, strict=True):
+    for stratum in known.strata:
         if isinstance(stratum, ExactWeight):
             found = known.study.member_sums(stratum.weight, odds, values.ravel(), 2)
-            sums += factor * found.reshape(sums.shape)
+            by_weight[stratum.weight] += factor * found.reshape(-1, 2)
         elif isinstance(stratum, SampledWeight):
             listed, *sampled = _sets_of(stratum, circuit, factor, values)
             samples += sampled
-            for each in (listed, *sampled):
-                sums += each.incidence(len(odds)).T @ each.probabilities
+            for weight, sets in product(stratum.weights, (listed, *sampled)):
+                each = sets.of_size(weight)
+                by_weight[weight] += each.incidence(len(odds)).T @ each.probabilities
     known.study.release()
     nothing = known.strata[0].sums(circuit, known.values, 0.0)
     return MemberSums(by_weight, (factor * nothing.kept, factor * nothing.wrong), tuple(samples))
@@ -147,8 +155,9 @@ def _sets_of(stratum: SampledWeight, circuit: int, factor: float, values: Floats
     for chosen in (~stratum.is_sampled, stratum.is_sampled):
         kept = chosen & (probabilities[:, KEPT] > 0)
         sides = tuple(side[kept] for side in stratum.sides)
-        found.append(SampledSets(stratum.weight, stratum.members[kept], probabilities[kept], sides))
+        found.append(SampledSets(stratum.members[kept], stratum.sizes[kept], probabilities[kept], sides))
     if (composed := stratum.composed) is not None:
         probabilities = factor * composed.set_weights(circuit)[:, None] * values[composed.keys]
-        found.append(SampledSets(stratum.weight, composed.members, probabilities, ()))
+        sizes = np.full(len(composed.members), stratum.weight)
+        found.append(SampledSets(composed.members, sizes, probabilities, ()))
     return found

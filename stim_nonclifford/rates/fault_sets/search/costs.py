@@ -7,8 +7,14 @@ the sets that may be kept, as far as that is known without their laws.
 
 from __future__ import annotations
 
+import math
+import time
+
+from .limits import Limits
+
 __all__ = [
     "DrawSteps",
+    "Spending",
     "laws_for",
     "of_composed",
     "of_draws",
@@ -29,15 +35,17 @@ _KEYS_IN_CACHE = 1e6
 _KEY = 1.5e-6
 _DRAW_STEP = 1.5e-8
 _DRAW = 1e-6
-_HALF = 2.5e-7
-_FOUND = 1e-7
-_COMBINATION = 2e-7
-_LAW_OF_COMPOSED = 5e-6
+_HALF = 2e-7
+_FOUND = 8e-8
+_COMBINATION = 1.5e-7
+_LAW_OF_COMPOSED = 4e-6
 _LIST_STEP = 1.3e-8
 _PAIR = 8e-8
 _DRAWS_THAT_TELL = 10.0
-_LAW = 3e-6
-"""A set of a join that may be kept; most of them have signatures of their own."""
+_COST_THAT_TELLS = 0.1
+"""Seconds of work after which its pace is known."""
+_CANDIDATE_OF_JOIN = 3e-7
+"""A set of a join that may be kept; few of them have a signature that is new."""
 
 
 def of_enumeration(steps: float, sets: float, candidates: float, keys: float) -> float:
@@ -67,7 +75,7 @@ def of_join(halves: float, sets: float, candidates: float) -> float:
     Pairs of halves that flip the same checks but overlap are not counted. They matter only in circuits with a
     handful of noise places, whose sets are enumerated.
     """
-    return _HALF * halves + _FOUND * sets + _LAW * candidates
+    return _HALF * halves + _FOUND * sets + _CANDIDATE_OF_JOIN * candidates
 
 
 def of_composed(combinations: float, laws: float) -> float:
@@ -83,6 +91,49 @@ def of_list(steps: float) -> float:
 def of_pairs(mechanisms: float) -> float:
     """The cost of tables of all pairs of so many mechanisms."""
     return _PAIR * mechanisms**2 / 2
+
+
+class Spending:
+    """What a search has cost, and the time that it has.
+
+    Args:
+        limits: What it may cost.
+        elapsed: Seconds that are over before it begins.
+
+    Attributes:
+        limits: See above.
+        spent: The cost of all that was done, in seconds of one core.
+    """
+
+    def __init__(self, limits: Limits, elapsed: float) -> None:
+        self.limits = limits
+        self.spent = 0.0
+        self._begin = time.perf_counter() - elapsed
+        self._prepared = self.seconds
+
+    def begin_to_spend(self) -> None:
+        """Takes note that all is prepared: what was done until now has no cost."""
+        self._prepared = self.seconds
+
+    @property
+    def seconds(self) -> float:
+        """Since the beginning."""
+        return time.perf_counter() - self._begin
+
+    @property
+    def is_out_of_time(self) -> bool:
+        """Whether no new round may begin."""
+        return self.limits.max_seconds is not None and self.seconds > self.limits.max_seconds
+
+    @property
+    def seconds_left(self) -> float:
+        """Until then a new round may begin, and should have ended."""
+        return math.inf if self.limits.max_seconds is None else self.limits.max_seconds - self.seconds
+
+    @property
+    def seconds_per_cost(self) -> float:
+        """How long what costs a second took here, so far."""
+        return (self.seconds - self._prepared) / self.spent if self.spent > _COST_THAT_TELLS else 1.0
 
 
 class DrawSteps:

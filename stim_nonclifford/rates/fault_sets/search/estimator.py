@@ -18,15 +18,17 @@ from itertools import chain
 from operator import methodcaller
 from typing import NoReturn
 
+from ..interval import COVERAGE
+from ..uncertainty import uncertainty_of
 from ..wrong_tool import refuse
 from .costs import of_draws, of_enumeration, of_join
 from .enumeration import enumerate_cheap, expected_enumeration
 from .exploration import Exploration
 from .mechanisms import MAX_WEIGHT
 from .samples import SampledWeight
-from .strata import MISSED_COUNTS, Outlook
+from .strata import ErrorParts, Outlook
 
-__all__ = ["ENOUGH", "Estimator"]
+__all__ = ["Estimator"]
 
 _FIRST_SETS = 2e4
 """About how many sets the first sample of a weight should find."""
@@ -34,6 +36,9 @@ _FIRST_SETS = 2e4
 _FIRST_HALVES = 200_000
 _FIRST_COMPOSED = 1 << 16
 """Draws for the first composed sets: they cost little."""
+_FIRST_HALVES_OF_MANY = 400_000
+"""For the first sample of several weights."""
+
 _FEWEST_HALVES = 1000
 
 _FIRST_DRAW_COST = 0.2
@@ -58,6 +63,16 @@ _PART_OF_LIMIT = 0.2, 0.25
 """The part of the time left, and of the work limit, that the enumeration of a weight may cost where samples
 that cost as much would not be enough."""
 
+_LITTLE = 3.0, 0.1
+"""Weights that probably have so many times the error asked for, and this part of P(kept and wrong), or less,
+may have one sample together."""
+
+_FEWEST_ALONE = 3
+"""Weights that have samples of their own: they tell how much larger sets matter."""
+
+_PART_BEYOND = 0.3
+"""The part of what may be left out that is left out beyond such a sample: to include it costs hardly more."""
+
 _LARGEST_WEAK, _WEAK_PASSING = 12, 1e-3
 """Sets of more mechanisms than this are not sampled if a larger part of them passes the checks."""
 
@@ -76,10 +91,13 @@ _COST_OF_PILOT = 0.2
 _WORTH_A_LIST = 0.85
 """A list is made if, with it, this part of the cost is enough."""
 
-_Error = Callable[[Outlook], float]
+_Error = Callable[[Outlook], ErrorParts]
 
-ENOUGH = 0.8
-"""The search ends when the square of the error is this part of the square that was asked for."""
+_ENOUGH = 0.98
+"""The search ends when the uncertainty is this part of the one that was asked for."""
+
+_MOST_OF_REST = 0.1
+"""The part of it that weights that were not looked at may have, if there is time to look at others."""
 
 _FIRST_COST = 0.5
 """Seconds that a single action may cost even if less was spent on all before it."""
@@ -123,7 +141,7 @@ class _ListPlan:
     number: int
 
 
-def _error_anew(share: float, error: _Error, outlook: Outlook) -> float:
+def _error_anew(share: float, error: _Error, outlook: Outlook) -> ErrorParts:
     return error(outlook.anew(share))
 
 
@@ -181,12 +199,17 @@ class Estimator:
     def _sample_first(self) -> None:
         """A first sample of every weight that may matter."""
         known = self._known
-        while (weight := len(known.strata)) <= known.max_weight and any(
+        while (weight := known.next_weight) <= known.max_weight and any(
             known.rest_passing(c, weight) * known.coin_factor(c) > self._negligible(c)
             for c in range(len(known.odds))
         ):
             if known.is_out_of_time:
                 return
+            if (weights := self._weights_together(weight)) is not None:
+                stratum = known.sample_of_all(weights)
+                known.join(stratum, self._first_halves(stratum, _FIRST_HALVES_OF_MANY))
+                known.strata.append(stratum)
+                continue
             stratum = known.sample_of(weight)
             self._check_passing(stratum)
             steps = known.steps_of_draws(weight, _FIRST_SETS, known.next_passing_odds(weight))
@@ -195,14 +218,39 @@ class Estimator:
             if (is_cheap or not known.may_join(stratum)) and steps <= known.limits.draw_steps:
                 known.draw(stratum, _FIRST_SETS / known.next_passing_odds(weight))
             if not stratum.rounds or known.may_join(stratum):
-                passing = known.passing_odds(stratum)
-                most = min(_FIRST_HALVES, known.limits.join_draws)
-                halves = int(min(math.sqrt(_FIRST_SETS * stratum.scale / passing), most))
-                known.join(stratum, max(_FEWEST_HALVES, halves))
+                known.join(stratum, self._first_halves(stratum, _FIRST_HALVES))
             if stratum.composed is not None:
                 known.compose(stratum, _FIRST_COMPOSED)
             known.strata.append(stratum)
             self._foresee_passing()
+
+    def _first_halves(self, stratum: SampledWeight, most: float) -> int:
+        """As many as find the first sets."""
+        halves = math.sqrt(_FIRST_SETS * stratum.scale / self._known.passing_odds(stratum))
+        return int(max(_FEWEST_HALVES, min(halves, most, self._known.limits.join_draws)))
+
+    def _weights_together(self, first: int) -> range | None:
+        """The weights from one on of which one sample is enough: they matter little, but cannot be left out.
+
+        How much they matter is foreseen as if a wrong set were as frequent among those that pass as at any
+        smaller weight.
+        """
+        known = self._known
+        if known.passing_only or first < known.num_exact + _FEWEST_ALONE:
+            return None
+        last, little = first, min(_LITTLE[0] * known.limits.relative_error, _LITTLE[1])
+        for c in range(len(known.odds)):
+            totals = known.totals(c)
+            wrong = max(each.wrong / (each.passing or 1.0) for *_, each in totals.by_weight[1:])
+            larger = range(first, known.max_weight + 1)
+            passing = math.fsum(known.next_passing_odds(weight, c) for weight in larger)
+            if not totals.wrong or known.factor(c) * passing * wrong > little * totals.wrong:
+                return None
+            enough = _PART_BEYOND * self._negligible(c) / known.coin_factor(c)
+            while last < known.max_weight and known.rest_passing(c, last + 1) > enough:
+                last += 1
+        weights = range(first, last + 1)
+        return weights if len(weights) > 1 and known.may_join(known.sample_of_all(weights)) else None
 
     def _check_passing(self, stratum: SampledWeight) -> None:
         """Refuses where many large sets pass the checks: each has too many halves to be found by."""
@@ -238,7 +286,7 @@ class Estimator:
 
     def _negligible(self, circuit: int) -> float:
         """Probability of unexplored weights that does no harm to the interval."""
-        return 0.1 * math.sqrt(self._allowed(circuit))
+        return _MOST_OF_REST * math.sqrt(self._allowed(circuit))
 
     def _allowed(self, circuit: int) -> float:
         """The square of the error that was asked for."""
@@ -247,9 +295,14 @@ class Estimator:
         return (allowed or _NOTHING * self._known.factor(circuit)) ** 2
 
     def _excess(self, circuit: int) -> float:
-        """How far the square of the error is above what is aimed at, in units of what was asked for."""
-        error = self._known.totals(circuit).error_with(MISSED_COUNTS)
-        return error**2 / self._allowed(circuit) - ENOUGH
+        """How far the square of the uncertainty is above what is aimed at, in units of what was asked for."""
+        known, asked = self._known, math.sqrt(self._allowed(circuit))
+        totals = known.totals(circuit)
+        low, high = known.interval_of_wrong(circuit, COVERAGE)
+        high -= totals.rest_passing
+        uncertainty = uncertainty_of(totals.wrong, totals.error_of_sampled, (low, high))
+        aim = _ENOUGH - min(_MOST_OF_REST, totals.rest_passing / asked)
+        return (uncertainty / asked) ** 2 - aim**2
 
     def _is_done(self) -> bool:
         return self._known.is_out_of_time or all(self._excess(c) <= 0 for c in range(len(self._known.odds)))
@@ -278,6 +331,7 @@ class Estimator:
         known = self._known
         excess = [max(0.0, self._excess(c)) for c in range(len(known.odds))]
         units = [known.factor(c) ** 2 / self._allowed(c) for c in range(len(known.odds))]
+        wholes = [self._whole(c) for c in range(len(known.odds))]
         for weight in range(known.num_exact, len(known.strata)):
             stratum = known.strata[weight]
             assert isinstance(stratum, SampledWeight)
@@ -285,17 +339,17 @@ class Estimator:
 
             def gain(error: _Error, outlooks: list[Outlook] = outlooks) -> float:
                 return sum(
-                    min(most, unit * (outlook.error - error(outlook)))
-                    for most, unit, outlook in zip(excess, units, outlooks, strict=True)
+                    min(most, unit * (all_.together - all_.changed(outlook.now, error(outlook)).together))
+                    for most, unit, all_, outlook in zip(excess, units, wholes, outlooks, strict=True)
                 )
 
-            if weight == known.num_exact and self._can_enumerate:
+            if weight == known.num_exact and self._can_enumerate and not stratum.has_several_weights:
                 steps, sets, candidates, keys = expected_enumeration(known, weight)
                 if known.limits.may_enumerate(weight, steps, keys):
                     cost = of_enumeration(steps, sets, candidates, keys) + known.cost_of_tosses(keys)
                     enumerate_all = partial(self._enumerate, weight, 3 * steps)
                     is_needed = not self._is_sample_enough(stratum, cost, units)
-                    yield _Action(cost, gain(lambda _: 0.0), enumerate_all, is_needed)
+                    yield _Action(cost, gain(lambda _: ErrorParts.of(0.0)), enumerate_all, is_needed)
                     if is_needed and self._has_time(cost, is_needed):
                         continue  # what was sampled before would be in vain
             plan = self._cheaper_with_list(stratum, units)
@@ -307,10 +361,18 @@ class Estimator:
             for each, error, run in samplings:
                 yield _Action(each, gain(error), run)
 
+    def _whole(self, circuit: int) -> ErrorParts:
+        """What the error of all weights is made of."""
+        each = [self._known.outlooks(one)[circuit].now for one in self._sampled()]
+        return ErrorParts(math.fsum(one.variance for one in each), math.fsum(one.events for one in each))
+
+    def _sampled(self) -> Iterator[SampledWeight]:
+        return (each for each in self._known.strata if isinstance(each, SampledWeight))
+
     def _is_sample_enough(self, stratum: SampledWeight, cost: float, units: list[float]) -> bool:
         """Whether some sample that costs less leaves little of the error of a weight."""
         parts = (
-            max(_SMALL_PART, _PART_OF_REST * (ENOUGH - unit * self._error_of_others(stratum, c)))
+            max(_SMALL_PART, _PART_OF_REST * (_ENOUGH - unit * self._error_of_others(stratum, c)))
             for c, unit in enumerate(units)
         )
         scaled = [unit * _SMALL_PART / part for unit, part in zip(units, parts, strict=True)]
@@ -318,8 +380,8 @@ class Estimator:
 
     def _error_of_others(self, stratum: SampledWeight, circuit: int) -> float:
         """The sum of the squares of the errors of all other weights."""
-        others = (each for each in self._known.strata if isinstance(each, SampledWeight) and each != stratum)
-        return math.fsum(self._known.outlooks(each)[circuit].error for each in others)
+        others = (each for each in self._sampled() if each != stratum)
+        return math.fsum(self._known.outlooks(each)[circuit].now.alone for each in others)
 
     def _cost_of_enough(
         self, stratum: SampledWeight, units: list[float], listed: float
@@ -330,7 +392,7 @@ class Estimator:
         found = (
             (of_composed + cost, error)
             for cost, error, _ in self._samplings(stratum, _LARGE_GROWTHS)
-            if all(unit * error(one) <= _SMALL_PART for unit, one in zip(units, outlooks, strict=True))
+            if all(unit * error(one).alone <= _SMALL_PART for unit, one in zip(units, outlooks, strict=True))
         )
         return min(found, key=lambda each: each[0], default=(math.inf, None))
 
@@ -352,8 +414,8 @@ class Estimator:
         known = self._known
         if not known.may_list or stratum.has_list or stratum.cost < _COST_OF_PILOT:
             return None
-        if stratum.composed is not None:
-            return None  # what makes most of the variance is composed
+        if stratum.composed is not None or stratum.has_several_weights:
+            return None  # what makes most of the variance is composed, or they matter little
         best: _ListPlan | None = None
         most = _WORTH_A_LIST * self._cost_of_enough(stratum, units, 0.0)[0]
         shares = stratum.heavy_sets(known.values)[1]
@@ -389,7 +451,8 @@ class Estimator:
             density = growth * stratum.density
             draws = density * stratum.passing(0)
             steps = known.steps_of_draws(stratum.weight, draws, stratum.passing(0))
-            if stratum.sets and steps <= limits.draw_steps and draws <= limits.draws:
+            may_draw = stratum.sets and not stratum.has_several_weights
+            if may_draw and steps <= limits.draw_steps and draws <= limits.draws:
                 error = methodcaller("with_draws", density)
                 cost = of_draws(steps, draws) + known.cost_of_tosses(draws)
                 yield cost, error, partial(known.draw, stratum, density)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -17,7 +16,7 @@ from ....simulation.plan import SamplingPlan
 from ..interval import interval_of_weighted_sum
 from ..wrong_tool import refuse
 from . import costs
-from .halves import Composition, halves_of
+from .halves import Composition, Halves, MixedHalves, halves_of
 from .laws import Floats, KeyValues
 from .limits import Limits
 from .mechanisms import MAX_WEIGHT, Mechanisms, study_of
@@ -38,9 +37,6 @@ _NEGLIGIBLE = 1e-40
 _LEAST_SECONDS, _LEAST_SECONDS_OF_LAWS = 1.0, 0.1
 """An enumeration, and the laws that it needs, may take as long, whatever time is left."""
 
-_COST_THAT_TELLS = 0.1
-"""Seconds of work after which its pace is known."""
-
 _DRAWS_OF_CLUMP = 16.0
 """Sets that are drawn together, about, where a search for one takes long."""
 
@@ -59,7 +55,7 @@ _RATE_THAT_MATTERS = 1e-3
 """Below, the error of P(kept) adds nothing to that of P(wrong | kept)."""
 
 
-class Exploration:
+class Exploration(costs.Spending):
     """The fault sets of circuits that differ in the odds of their mechanisms, weight by weight.
 
     Args:
@@ -69,14 +65,15 @@ class Exploration:
         seed: 0 <= seed < 2^64.
         threads: Number of threads.
         report: Called with a line about what is under way.
-        passing_only: Whether P(kept) alone is asked for. It takes the place of P(kept and wrong), too.
+        passing_only: Whether P(kept) alone is asked for. It takes the place of P(kept and wrong), too; also
+            an attribute.
         elapsed: Seconds of ``max_seconds`` that are over.
 
     Attributes:
         mechanisms: Those of the first circuit.
         odds: float64, shape (num_circuits, num_mechanisms).
         masses: float64, shape (num_circuits, max_weight + 1): the sum of the odds of all sets of a weight.
-        strata: What is known of the weights from 0 on.
+        strata: What is known of the weights from 0 on. Only the last ones may be of several weights.
         study: The native search.
         values: What the outcome laws say of the keys of all sets found.
         max_weight: Larger sets are not looked at.
@@ -93,10 +90,10 @@ class Exploration:
         passing_only: bool = False,
         elapsed: float = 0.0,
     ) -> None:
-        self._passing_only = passing_only
+        super().__init__(limits, elapsed)
+        self.passing_only = passing_only
         self.seed = seed
         self._report = report
-        self._begin = time.perf_counter() - elapsed
         self.mechanisms = first = mechanisms[0]
         self.odds = np.array([each.odds for each in mechanisms])
         self._factors = np.array([each.nothing * each.coin_factor for each in mechanisms])
@@ -108,19 +105,13 @@ class Exploration:
         self.max_weight = min(MAX_WEIGHT, first.most_members)
         self.masses = np.array([each.masses(self.max_weight) for each in mechanisms])
         self.strata: list[Stratum] = []
-        self.spent = 0.0
         self._tosses = 0
         self._draw_steps = costs.DrawSteps(max(2.0, self.study.branching))
-        self._prepared = self.seconds
+        self.begin_to_spend()
         self._round = 0
         self._listed: dict[int, float] = {}
         self._known_sums: dict[tuple[int, int, float], tuple[int, Sums]] = {}
         self._known_totals: dict[int, tuple[list[int], CircuitTotals]] = {}
-
-    @property
-    def seconds(self) -> float:
-        """Since the beginning."""
-        return time.perf_counter() - self._begin
 
     def factor(self, circuit: int) -> float:
         """Probability that no mechanism acts and the removed coins pass."""
@@ -134,25 +125,15 @@ class Exploration:
         """Probability that the removed coins pass."""
         return float(self._factors[circuit] / self._nothing[circuit])
 
-    @property
-    def is_out_of_time(self) -> bool:
-        """Whether no new round may begin."""
-        return self.limits.max_seconds is not None and self.seconds > self.limits.max_seconds
-
-    @property
-    def seconds_left(self) -> float:
-        """Until then a new round may begin, and should have ended."""
-        return math.inf if self.limits.max_seconds is None else self.limits.max_seconds - self.seconds
-
-    @property
-    def seconds_per_cost(self) -> float:
-        """How long what costs a second took here, so far."""
-        return (self.seconds - self._prepared) / self.spent if self.spent > _COST_THAT_TELLS else 1.0
-
     def cost_of_tosses(self, keys: float) -> float:
         """What coins add to the cost of so many signatures, as far as those evaluated so far tell."""
         evaluated, laws = self.study.evaluated
         return costs.of_laws(keys * (laws / evaluated - 1)) if evaluated else 0.0
+
+    @property
+    def next_weight(self) -> int:
+        """The first one that was not looked at."""
+        return self.strata[-1].weights.stop if self.strata else 0
 
     @property
     def num_exact(self) -> int:
@@ -212,7 +193,7 @@ class Exploration:
         self.__dict__.pop("bounds", None)
         for stratum in self.strata:
             if isinstance(stratum, SampledWeight):
-                stratum.limit(*self._most_of(stratum.weight))
+                stratum.limit(*self._most_of(stratum.halves_of_joins))
 
     def draw(self, stratum: SampledWeight, density: float) -> None:
         """Adds draws, on average so many for each unit of odds."""
@@ -260,21 +241,22 @@ class Exploration:
 
     def passing_odds(self, stratum: SampledWeight) -> float:
         """The odds of all sets of a weight that pass the checks, about."""
-        return stratum.passing(0) if stratum.sets else self.next_passing_odds(stratum.weight)
+        return stratum.passing(0) if stratum.sets else sum(map(self.next_passing_odds, stratum.weights))
 
     def may_join(self, stratum: SampledWeight) -> bool:
         """Whether few enough combinations of halves pass the checks for joins."""
-        return self.passing_odds(stratum) <= MAX_PASSING * float(self.masses[0, stratum.weight])
+        return self.passing_odds(stratum) <= MAX_PASSING * float(self.masses[0, stratum.weights].sum())
 
-    def next_passing_odds(self, weight: int) -> float:
+    def next_passing_odds(self, weight: int, circuit: int = 0) -> float:
         """The odds of all sets of a weight that pass the checks, extrapolated from the weights before."""
-        return next_passing(self.strata[:weight], self.masses[0])
+        before = [stratum for stratum in self.strata if stratum.weights[-1] < weight]
+        return next_passing(before, self.masses[circuit], weight, circuit)
 
     def sample_of(self, weight: int) -> SampledWeight:
         """A weight of which nothing was sampled yet."""
-        sizes = halves_of(weight)
-        most, partners = self._most_of(weight)
-        half_masses = float(self.masses[0, sizes[0]]), float(self.masses[0, sizes[1]])
+        left, right = sizes = halves_of(weight)
+        halves = Halves(self.odds[0], sizes, (float(self.masses[0, left]), float(self.masses[0, right])))
+        most, partners = self._most_of(halves)
         expected = self.next_passing_odds(weight)
         exact = [self.exact(k) for k in range(min(4, self.num_exact))]
         composition = None
@@ -282,7 +264,14 @@ class Exploration:
         if is_small and self.may_list and not self.mechanisms.target.any():
             passing = [each.passing(0) for each in exact]
             composition = Composition.of(weight, passing, self.mechanisms.checks)
-        return SampledWeight(self.odds, most, sizes, half_masses, partners, expected, composition)
+        return SampledWeight(self.odds, most, halves, partners, expected, composition)
+
+    def sample_of_all(self, weights: range) -> SampledWeight:
+        """Of all sets of several weights, of which nothing was sampled yet."""
+        halves = MixedHalves(weights, self.masses[0], self.odds.shape[1])
+        expected = math.fsum(map(self.next_passing_odds, weights))
+        most, partners = self._most_of(halves)
+        return SampledWeight(self.odds, most, halves, partners, expected)
 
     def compose(self, stratum: SampledWeight, draws: int) -> None:
         """Adds a sample of composed sets, from as many combinations as would be so many of the same mass."""
@@ -303,13 +292,14 @@ class Exploration:
         self._evaluate()
         stratum.add_composed(draws, found, self.values.kept, cost)
 
-    def _most_of(self, weight: int) -> tuple[Floats, float]:
-        """Bounds on all sets of a weight that pass, and on the part of all halves that complete a half."""
+    def _most_of(self, halves: Halves | MixedHalves) -> tuple[Floats, float]:
+        """Bounds on all sets that pass, and on the part of all halves that complete a half."""
         bounds, masses = self.bounds, self.masses[0]
-        ratios = (self.odds / self.odds[0]).max(axis=1) ** weight
-        most = np.minimum(self.masses[:, weight], bounds["passing"][weight] * ratios)
-        partners = max(min(1.0, float(bounds["most"][half] / masses[half])) for half in halves_of(weight))
-        return most, partners
+        ratios = (self.odds / self.odds[0]).max(axis=1, keepdims=True) ** np.array(halves.weights)
+        passing = bounds["passing"][halves.weights] * ratios
+        most = np.minimum(self.masses[:, halves.weights], passing).sum(axis=1)
+        parts = np.divide(bounds["most"], masses, where=masses > 0, out=np.ones_like(masses))
+        return most, halves.partners(np.minimum(1.0, parts))
 
     def join(self, stratum: SampledWeight, halves: int) -> None:
         """Adds a join of so many halves of each kind."""
@@ -330,8 +320,8 @@ class Exploration:
         ratios = self.odds / self.odds[0]
         self._round += 1
         return self.study.join(
-            *halves_of(stratum.weight),
-            halves,
+            *stratum.halves_of_joins.draws_of_sizes(halves),
+            stratum.halves_of_joins.counts_of_weights(halves),
             self.seed,
             self._round,
             int(self.limits.most_sets_of_join),
@@ -364,13 +354,13 @@ class Exploration:
     @property
     def draws_of_clump(self) -> float:
         """Sets that are drawn together; 0: each alone."""
-        pays = not self._passing_only and self.odds.shape[1] <= _MOST_MECHANISMS
+        pays = not self.passing_only and self.odds.shape[1] <= _MOST_MECHANISMS
         return _DRAWS_OF_CLUMP if pays else 0.0
 
     @property
     def may_list(self) -> bool:
         """Whether sets differ in keys."""
-        return not self._passing_only and self.mechanisms.keys.shape[1] > 0
+        return not self.passing_only and self.mechanisms.keys.shape[1] > 0
 
     @property
     def _cost_of_keyed_pairs(self) -> float:
@@ -407,7 +397,7 @@ class Exploration:
         return self._known_totals[circuit][1]
 
     def _totals_of(self, circuit: int) -> CircuitTotals:
-        rate, first = self._rate_that_matters(circuit), len(self.strata)
+        rate, first = self._rate_that_matters(circuit), self.next_weight
         return CircuitTotals.of(
             self.strata,
             [self._sums(stratum, circuit, rate) for stratum in self.strata],
@@ -455,7 +445,7 @@ class Exploration:
 
     def _rate_that_matters(self, circuit: int) -> float:
         """About the logical error rate; 0 where the error of P(kept) adds nothing to its own."""
-        if self._passing_only:
+        if self.passing_only:
             return 0.0
         sums = [self._sums(stratum, circuit, 0.0) for stratum in self.strata]
         kept, wrong = math.fsum(each.kept for each in sums), math.fsum(each.wrong for each in sums)

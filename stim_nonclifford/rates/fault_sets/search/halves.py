@@ -21,6 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -30,7 +31,7 @@ import numpy.typing as npt
 from .laws import FEW, Floats, KeyValues
 from .mechanisms import Words, packed_words
 
-__all__ = ["ComposedSets", "Composition", "Halves", "halves_of", "ratios_of"]
+__all__ = ["ComposedSets", "Composition", "Halves", "MixedHalves", "halves_of", "ratios_of", "sizes_of"]
 
 _COMPOSED = 4, 5, 6
 """The weights whose sets may be composed: of halves of two and of three mechanisms."""
@@ -38,7 +39,15 @@ _COMPOSED = 4, 5, 6
 _STEADY = 1.01
 """Where no split of a set would count more than this, all count 1: large sets have very many splits."""
 
+_LEAST_OF_SIZE = 0.003
+"""The part of its draws that each size of a half has at least."""
+
+_MANY_DRAWS = 10**6
+"""So many that rounding to whole draws does not matter."""
+
 _CHUNK = 1 << 16
+
+Draws = npt.NDArray[np.uint32]
 
 
 def halves_of(weight: int) -> tuple[int, int]:
@@ -61,9 +70,38 @@ class Halves:
     masses: tuple[float, float]
 
     @property
+    def weights(self) -> range:
+        """The weights of the sets that are found."""
+        return range(sum(self.sizes), sum(self.sizes) + 1)
+
+    @property
     def scale(self) -> float:
-        """e_a e_b / C(a + b, a)."""
+        """e_a e_b / C(a + b, a): the density is the square of the number of draws over this."""
         return self.masses[0] * self.masses[1] / math.comb(sum(self.sizes), self.sizes[0])
+
+    def density(self, draws: int) -> float:
+        """Mean number of finds per unit of odds, for so many halves of each kind."""
+        return draws**2 / self.scale
+
+    def draws_of_sizes(self, draws: int) -> tuple[Draws, Draws]:
+        """How many left halves, and right halves, of each size from 0 on are drawn."""
+        left, right = (np.zeros(size + 1, dtype=np.uint32) for size in self.sizes)
+        left[-1] = right[-1] = draws
+        return left, right
+
+    def counts_of_weights(self, draws: int) -> Floats:
+        """What a find of a set counts by its weight, from 0 on; 0: it is not looked for."""
+        del draws
+        return np.append(np.zeros(sum(self.sizes)), 1.0)
+
+    def counts_by_weight(self, members: npt.NDArray[np.uint32], draws: int) -> Floats:
+        """The same for some sets; shape (sets,)."""
+        del draws
+        return np.ones(len(members))
+
+    def partners(self, parts: Floats) -> float:
+        """The part of all halves that complete a half, if it is at most so much of those of each size."""
+        return max(float(parts[size]) for size in self.sizes)
 
     def counts(self, members: npt.NDArray[np.uint32], draws: int) -> Floats:
         """What finds of sets count by the halves in which they were found; of all splits, 1 on average.
@@ -104,6 +142,90 @@ class Halves:
             float(np.prod(likely[:size])) / mass for size, mass in zip(self.sizes, self.masses, strict=True)
         )
         return min(1 + draws * expected, math.comb(sum(self.sizes), self.sizes[0]))
+
+
+@dataclass(frozen=True)
+class MixedHalves:
+    """Halves of several sizes. A join of them finds sets of many weights at once.
+
+    If a half has k mechanisms with a probability in proportion to e_k / 2^k, with e_k the sum of the odds of
+    all sets of k, then all sets are found equally densely: as if each of their mechanisms went left or right
+    by the toss of a coin. Halves that are not too small are enough: as many as find most sets of the smallest
+    weight. At least a few of each size are drawn. So sets of some weights are found more densely, and count
+    the less.
+
+    Attributes:
+        weights: Those of the sets that are found.
+        masses: e_0, e_1, ...
+        num_mechanisms: What fills up the members of sets that are smaller than the largest ones.
+    """
+
+    weights: range
+    masses: Floats
+    num_mechanisms: int
+
+    @cached_property
+    def _parts(self) -> Floats:
+        """The part of all halves that have each size, from 0 on."""
+        first = self.weights[0]
+        likely = self.masses * 0.5 ** np.arange(len(self.masses))
+
+        def found(smallest: int) -> float:
+            splits = sum(math.comb(first, size) for size in range(smallest, first - smallest + 1))
+            return splits / float(likely[smallest:].sum()) ** 2
+
+        smallest = max(range(1, first // 2 + 1), key=found)
+        parts = likely[: self.weights[-1] - smallest + 1] / likely[smallest:].sum()
+        parts = np.maximum(parts, _LEAST_OF_SIZE) * (parts > 0)
+        parts[:smallest] = 0.0
+        return parts / parts.sum()
+
+    def draws_of_sizes(self, draws: int) -> tuple[Draws, Draws]:
+        """See ``Halves``."""
+        of_sizes = np.ceil(draws * self._parts).astype(np.uint32)
+        return of_sizes, of_sizes
+
+    def _densities(self, draws: int) -> Floats:
+        """For each weight from 0 on the mean number of finds per unit of odds."""
+        of_sizes = self.draws_of_sizes(draws)[0].astype(np.float64)
+        per_mass = np.divide(of_sizes, self.masses[: len(of_sizes)], where=of_sizes > 0, out=of_sizes)
+        densities = np.zeros(self.weights.stop)
+        for weight in self.weights:
+            for left in range(max(0, weight - len(per_mass) + 1), min(weight + 1, len(per_mass))):
+                densities[weight] += math.comb(weight, left) * per_mass[left] * per_mass[weight - left]
+        return densities
+
+    @cached_property
+    def scale(self) -> float:
+        """See ``Halves``; of sets of the smallest weight."""
+        return _MANY_DRAWS**2 / self.density(_MANY_DRAWS)
+
+    def density(self, draws: int) -> float:
+        """See ``Halves``; of sets of the smallest weight, whose finds count 1."""
+        return float(self._densities(draws)[self.weights[0]])
+
+    def counts_of_weights(self, draws: int) -> Floats:
+        """See ``Halves``."""
+        densities = self._densities(draws)
+        found = densities > 0
+        return np.divide(densities[self.weights[0]], densities, where=found, out=np.zeros(len(densities)))
+
+    def counts_by_weight(self, members: npt.NDArray[np.uint32], draws: int) -> Floats:
+        """See ``Halves``."""
+        return self.counts_of_weights(draws)[sizes_of(members, self.num_mechanisms)]
+
+    def partners(self, parts: Floats) -> float:
+        """See ``Halves``."""
+        return float((self._parts * parts[: len(self._parts)]).sum())
+
+    def counts(self, members: npt.NDArray[np.uint32], draws: int) -> Floats:
+        """See ``Halves``: large sets have very many splits."""
+        del draws
+        return np.ones(len(members))
+
+    def most(self, draws: int) -> float:
+        """See ``Halves``."""
+        return float(self.counts_of_weights(draws).max())
 
 
 @dataclass(frozen=True)
@@ -270,6 +392,11 @@ class ComposedSets:
         parts = [each.draws / self.draws for each in self._samples]
         variances = [each.variance(values[each.part]) for each in self._samples]
         return sum(part**2 * variance for part, variance in zip(parts, variances, strict=True))
+
+
+def sizes_of(members: npt.NDArray[np.uint32], num_mechanisms: int) -> npt.NDArray[np.int64]:
+    """The numbers of members of sets, without those that fill them up; shape (sets,)."""
+    return np.count_nonzero(members < num_mechanisms, axis=1)
 
 
 def ratios_of(odds: Floats, members: npt.NDArray[np.uint32]) -> Floats:

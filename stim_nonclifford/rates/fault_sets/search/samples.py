@@ -1,4 +1,4 @@
-"""Samples of the fault sets of one weight, and what more of them would bring.
+"""Samples of the fault sets of a weight, and what more of them would bring.
 
 Sets are found in two ways: as a Poisson process of whole sets (*drawn*), or by joining random halves of sets
 (*joined*). Both find each set a number of times that is on average proportional to its odds: the *density* is
@@ -10,6 +10,9 @@ ones that pass are sampled apart, as a third way that finds these alone; ``halve
 
 Where few keys make most of the variance, all their sets are *listed*. The sets that were found before chose
 these keys: without them, too few of the others would be left. So the sample begins anew.
+
+Weights that matter little, but that are too many to be left out, are one sample: only joins of halves of
+several sizes find its sets, and a find counts by the weight of its set, too.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .halves import ComposedSets, Composition, Halves, ratios_of
+from .halves import ComposedSets, Composition, Halves, MixedHalves, ratios_of, sizes_of
 from .laws import FEW, Floats, KeyValues, sum_of_products
 from .strata import Keys, Outlook, Sums
 
@@ -71,16 +74,17 @@ class SampledWeight:
         odds: Odds of the mechanisms in each circuit, float64, shape (num_circuits, num_mechanisms); draws
             are those of the first one.
         most: For each circuit an upper bound on the sum of the odds of all sets that pass.
-        halves: a and b, the numbers of mechanisms of left and right halves.
-        half_masses: e_a and e_b, with e_k the sum of the odds of all sets of k mechanisms.
+        halves: The halves of joins. They may find sets of several weights, of which this is then a sample.
         partners: An upper bound on the part of all halves with which a half makes a set that passes.
         expected: About the sum of the odds of all sets that pass, as far as smaller weights tell.
         composition: How composed sets are sampled, apart from the others; None: they are not.
 
     Attributes:
+        weights: Those of its sets.
+        weight: The smallest of them.
         keys: The keys of the sets that can be kept.
-        members: Their members, shape (len(keys), weight).
-        scale: e_a e_b / C(a + b, a).
+        members: Their members, shape (len(keys), largest weight), filled up with the number of mechanisms.
+        scale: The density of a join is the square of the number of halves over this.
         sets: Sets found that pass the checks, each as often as it was found.
         candidates: Those of them that could be kept, as far as that was known without their laws.
         draws: Sets drawn, and halves of sets.
@@ -92,18 +96,20 @@ class SampledWeight:
         self,
         odds: Floats,
         most: Floats,
-        halves: tuple[int, int],
-        half_masses: tuple[float, float],
+        halves: Halves | MixedHalves,
         partners: float = 1.0,
         expected: float = 0.0,
         composition: Composition | None = None,
     ) -> None:
-        self.weight = sum(halves)
-        self._halves = Halves(odds[0], halves, half_masses)
-        self.scale = self._halves.scale
+        self.weights = halves.weights
+        self.weight = self.weights[0]
+        self.halves_of_joins = halves
+        self.scale = halves.scale
         self.keys: Keys = np.zeros(0, dtype=np.uint32)
-        self.members = np.zeros((0, self.weight), dtype=np.uint32)
+        self.members = np.zeros((0, self.weights[-1]), dtype=np.uint32)
         self.sets = self.candidates = self.draws = 0
+        if self.has_several_weights:
+            odds = np.hstack([odds, np.ones((len(odds), 1))])  # of what fills up members
         self._odds, self._most, self._partners, self._expected = odds, most, partners, expected
         self._ratios = np.zeros((0, len(odds)))
         self._largest_ratio = np.ones(len(odds))
@@ -121,6 +127,16 @@ class SampledWeight:
         """Takes bounds that became known since; arguments as above."""
         self._most, self._partners = most, partners
         self._outlooks.clear()
+
+    @property
+    def has_several_weights(self) -> bool:
+        """Whether it is a sample of the sets of several weights. Then only joins find them."""
+        return len(self.weights) > 1
+
+    @property
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """The number of members of each stored set."""
+        return sizes_of(self.members, self._odds.shape[1] - self.has_several_weights)
 
     def _begin_round(self) -> None:
         self.rounds += 1
@@ -189,7 +205,7 @@ class SampledWeight:
         """
         self._begin_round()
         begin = len(self.keys)
-        stored, passing = self._add(members.reshape(-1, self.weight), keys, kept)
+        stored, passing = self._add(members.reshape(-1, self.weight), keys, kept, 0)
         self.draws += len(keys)
         self.candidates += int(np.count_nonzero(stored))
         part = slice(begin, len(self.keys))
@@ -201,19 +217,20 @@ class SampledWeight:
         """Adds what ``FaultSetStudy.join`` found with so many halves of each kind; ``kept`` as above."""
         self._begin_round()
         begin = len(self.keys)
-        stored, passing = self._add(found["members"].reshape(-1, self.weight), found["keys"], kept)
+        members = found["members"].reshape(-1, self.weights[-1])
+        stored, passing = self._add(members, found["keys"], kept, halves)
         self.sets += int(found["sets"]) - len(found["keys"])
         self.candidates += int(found["candidates"])
         self.draws += 2 * halves
         sides = tuple(np.unique(found[side][stored], return_inverse=True)[1] for side in ("left", "right"))
         part = slice(begin, len(self.keys))
-        self._ratios[part] *= self._halves.counts(self.members[part], halves)[:, None]
+        self._ratios[part] *= self.halves_of_joins.counts(self.members[part], halves)[:, None]
         hits = self._ratios[part, 0] * kept[self.keys[part]]
         own, shared = sum_of_products(hits, hits), sum(_of_pairs(side, hits) for side in sides)
         clumping = shared / own if len(hits) >= FEW else 0.0
         self._rounds.append(
             _Round(
-                halves**2 / self.scale,
+                self.halves_of_joins.density(halves),
                 halves,
                 int(found["most_of_draw"]),
                 part,
@@ -231,9 +248,9 @@ class SampledWeight:
         self.draws += draws
 
     def _add(
-        self, members: npt.NDArray[np.uint32], keys: Keys, kept: Floats
+        self, members: npt.NDArray[np.uint32], keys: Keys, kept: Floats, halves: int
     ) -> tuple[npt.NDArray[np.bool_], Floats]:
-        """Stores the sets that can be kept and are not listed, and says which.
+        """Stores the sets that can be kept and are not listed, and says which; 0 halves: they were drawn.
 
         Returns:
             bool, shape (sets,), and the sum of the ratios of all sets.
@@ -245,7 +262,8 @@ class SampledWeight:
         ratios, passing = [], np.zeros(len(self._odds))
         for begin in range(0, len(keys), _CHUNK):
             part = slice(begin, begin + _CHUNK)
-            chunk = ratios_of(self._odds, members[part])
+            counts = self.halves_of_joins.counts_by_weight(members[part], halves)
+            chunk = ratios_of(self._odds, members[part]) * counts[:, None]
             passing += chunk.sum(axis=0)
             self._largest_ratio = np.maximum(self._largest_ratio, chunk.max(axis=0))
             ratios.append(chunk[stored[part]])
@@ -330,7 +348,7 @@ class SampledWeight:
             wrong=sum_of_products(of_keys, values.wrong),
             listed=sum_of_products(weights[listed], values.wrong[self.keys[listed]]),
             variance=outlook.variance / outlook.density**2 + outlook.composed[0],
-            largest=math.hypot(outlook.missed, outlook.composed[1]),
+            largest=max(outlook.missed, outlook.composed[1]),
         )
 
     def outlook(self, circuit: int, values: KeyValues, rate: float) -> Outlook:
@@ -409,8 +427,8 @@ class SampledWeight:
 
     def _largest_of_find(self, circuit: int, halves: int) -> float:
         """An upper bound on what a find of a join of so many halves may count."""
-        largest = float((self._odds[circuit] / self._odds[0]).max()) ** self.weight
-        return largest * self._halves.most(halves)
+        largest = float((self._odds[circuit] / self._odds[0]).max()) ** self.weights[-1]
+        return largest * self.halves_of_joins.most(halves)
 
     def coefficients(self, circuit: int, num_keys: int) -> Floats:
         """See ``Stratum``."""

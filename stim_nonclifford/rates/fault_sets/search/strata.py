@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -18,8 +18,8 @@ from ..interval import upper_limit_of_weighted_sum
 from .laws import Floats, KeyValues, sum_of_products
 
 __all__ = [
-    "MISSED_COUNTS",
     "CircuitTotals",
+    "ErrorParts",
     "ExactWeight",
     "Outlook",
     "Stratum",
@@ -27,9 +27,13 @@ __all__ = [
     "next_passing",
 ]
 
-MISSED_COUNTS = 1.5
-"""What the square of a missed event counts in the error that a search makes small: intervals reach farther
-for it than for as large a standard error."""
+_MISSED_COUNTS = 1.5
+"""What the square of a missed event counts in the error of a weight alone: intervals reach farther for it
+than for as large a standard error."""
+
+_POWER = 6
+"""Events of several weights count together like the largest of them. For decisions it is this norm of all of
+them: where two are equally large, to make one of them smaller is the first half of what helps."""
 
 _ONE_SIGMA = math.erf(math.sqrt(0.5))
 """The probability of at most one standard deviation."""
@@ -75,9 +79,10 @@ class Sums:
 
 
 class Stratum(Protocol):
-    """The fault sets of one weight."""
+    """The fault sets of one weight, or of several."""
 
     weight: int
+    weights: range
 
     @property
     def method(self) -> str:
@@ -126,6 +131,7 @@ class ExactWeight:
 
     def __init__(self, weight: int, found: dict[str, object], num_circuits: int) -> None:
         self.weight = weight
+        self.weights = range(weight, weight + 1)
         self.sets = int(found["sets"])  # type: ignore[call-overload]
         self.steps = int(found["steps"])  # type: ignore[call-overload]
         self.candidates = int(found["candidates"])  # type: ignore[call-overload]
@@ -176,7 +182,8 @@ class CircuitTotals:
         wrong: P(kept and wrong).
         exact_wrong: The part of it that is not sampled.
         variance: Of ``wrong - rate * kept``, estimated from what was found.
-        largest: By how much the largest events that may have been missed would have changed ``wrong``.
+        largest: By how much the largest event that may have been missed would have changed ``wrong``, of all
+            weights. It is one event and not one of each weight: see ``interval_of_weighted_sum``.
         rest: Probability of all sets that were not looked at.
         rest_passing: An upper bound on the probability of those of them that pass the noise-only checks.
         by_weight: (weight, stratum, probability of all sets of the weight, sums as probabilities).
@@ -214,11 +221,11 @@ class CircuitTotals:
             wrong=factor * math.fsum(each.wrong for each in sums),
             exact_wrong=factor * math.fsum(each.listed for each in sums),
             variance=factor**2 * math.fsum(each.variance for each in sums),
-            largest=factor * math.hypot(*(each.largest for each in sums)),
+            largest=factor * max(each.largest for each in sums),
             rest=rests[0] * factor / nothing,
             rest_passing=rests[1] * factor / nothing,
             by_weight=tuple(
-                (stratum.weight, stratum, nothing * float(masses[stratum.weight]), each.scaled(factor))
+                (stratum.weight, stratum, nothing * float(masses[stratum.weights].sum()), each.scaled(factor))
                 for stratum, each in zip(strata, sums, strict=True)
             ),
         )
@@ -230,15 +237,16 @@ class CircuitTotals:
 
     @property
     def standard_error(self) -> float:
-        """Of the rate, with what the largest events that may have been missed would add.
+        """Of the rate, with what the largest event that may have been missed would add.
 
         Sets that were not looked at may all be wrong. That is not a matter of chance: they add to the error,
         not to its square.
         """
-        return (self.error_with(1.0) + self.rest_passing) / self.kept if self.kept else 0.0
+        return (self.error_of_sampled + self.rest_passing) / self.kept if self.kept else 0.0
 
-    def error_with(self, missed: float) -> float:
-        """The standard error of the sampled part of ``wrong``; the square of missed events counts so much.
+    @property
+    def error_of_sampled(self) -> float:
+        """The standard error of the sampled part of ``wrong``.
 
         A sum of few events has a small variance where it is too small itself. In units of that, it would be
         farther from the truth than the normal distribution says. The upper end of an interval with the
@@ -246,7 +254,49 @@ class CircuitTotals:
         """
         sampled = self.wrong - self.exact_wrong
         high = upper_limit_of_weighted_sum(sampled, self.variance, self.largest, _ONE_SIGMA)
-        return max(math.sqrt(self.variance + missed * self.largest**2), high - sampled)
+        return max(math.hypot(math.sqrt(self.variance), self.largest), high - sampled)
+
+
+class ErrorParts(NamedTuple):
+    """What the error of a sampled weight is made of, or that of several.
+
+    Attributes:
+        variance: Of the sum, from what was found.
+        events: The sum of a power of the largest events that may have been missed, one for each sample.
+    """
+
+    variance: float
+    events: float
+
+    @staticmethod
+    def of(variance: float, *missed: float) -> ErrorParts:
+        """With the largest event that each sample may have missed."""
+        return ErrorParts(variance, math.fsum(each**_POWER for each in missed))
+
+    @property
+    def missed(self) -> float:
+        """The largest of the events, about, and not less."""
+        return self.events ** (1 / _POWER)
+
+    @property
+    def alone(self) -> float:
+        """The square of the error of a weight, as if there were no others."""
+        return self.variance + _MISSED_COUNTS * self.missed**2
+
+    @property
+    def together(self) -> float:
+        """About the square of the error that is printed for the sum of several weights.
+
+        The upper end of the interval is that of a sum with one more event.
+        """
+        return (self.missed + math.hypot(math.sqrt(self.variance), self.missed)) ** 2
+
+    def changed(self, before: ErrorParts, after: ErrorParts) -> ErrorParts:
+        """With other parts for one of the weights."""
+        return ErrorParts(
+            max(0.0, self.variance - before.variance + after.variance),
+            max(0.0, self.events - before.events + after.events),
+        )
 
 
 @dataclass(frozen=True)
@@ -291,30 +341,31 @@ class Outlook:
         return self._missed(self.density, self.drawn_density)
 
     @property
-    def error(self) -> float:
-        """The square of the standard error, in which what was missed counts more."""
-        return self.variance / self.density**2 + MISSED_COUNTS * self.missed**2 + self.error_of_composed
+    def now(self) -> ErrorParts:
+        """What the error is made of."""
+        return self._parts(self.variance / self.density**2, self.missed)
 
-    def with_draws(self, density: float) -> float:
+    def with_draws(self, density: float) -> ErrorParts:
         """The same with draws of so much more density."""
         density /= 1 + self.drawn_clumping
         total = self.density + density
         missed = self._missed(total, self.drawn_density + density)
-        own = (self.variance + self.own * density) / total**2
-        return own + MISSED_COUNTS * missed**2 + self.error_of_composed
+        return self._parts((self.variance + self.own * density) / total**2, missed)
 
-    def with_joins(self, halves: int, times: int) -> float:
+    def with_joins(self, halves: int, times: int) -> ErrorParts:
         """The same with so many more joins of so many halves."""
         density, count = halves**2 / self.scale, 1 / (1 + self.clumping * halves)
         more = times * count**2 * (self.own * density + self.shared * float(halves) ** 3)
         total = self.density + times * count * density
         missed = self._missed(total, self.drawn_density)
-        own = (self.variance + more) / total**2
-        return own + MISSED_COUNTS * missed**2 + self.error_of_composed
+        return self._parts((self.variance + more) / total**2, missed)
 
-    def with_composed(self, growth: float) -> float:
+    def with_composed(self, growth: float) -> ErrorParts:
         """The same with so many times as many further draws of composed sets as there are."""
-        return self.more_composed(growth).error
+        return self.more_composed(growth).now
+
+    def _parts(self, variance: float, missed: float) -> ErrorParts:
+        return ErrorParts.of(variance + self.composed[0], missed, self.composed[1])
 
     def more_composed(self, growth: float) -> Outlook:
         """What is known then."""
@@ -325,7 +376,7 @@ class Outlook:
     def error_of_composed(self) -> float:
         """The part of the square of the error that composed sets have."""
         variance, missed = self.composed
-        return variance + MISSED_COUNTS * missed**2
+        return ErrorParts.of(variance, missed).alone
 
     def anew(self, share: float) -> Outlook:
         """Of the sets that are left when those with a share of the variance are listed: none is drawn yet."""
@@ -348,15 +399,16 @@ class Outlook:
         return min(together, by_draws, by_joins, self.most)
 
 
-def next_passing(strata: Sequence[Stratum], masses: Floats) -> float:
-    """The odds of all sets of the next weight that pass the checks, extrapolated from the weights before.
+def next_passing(strata: Sequence[Stratum], masses: Floats, weight: int, circuit: int) -> float:
+    """The odds of all sets of a weight that pass the checks, extrapolated from smaller weights.
 
     Args:
-        strata: These weights, from 0 on.
-        masses: For each weight the odds of all sets.
+        strata: Those, from 0 on.
+        masses: For each weight the odds of all sets, in the circuit.
+        weight: The weight.
+        circuit: The number of the circuit.
     """
-    weight = len(strata)
-    known = [(k, stratum.passing(0)) for k, stratum in enumerate(strata)]
+    known = [(stratum.weight, stratum.passing(circuit)) for stratum in strata]
     # Where none were found, there may still be some.
     found = [(k, passing) for k, passing in known if passing] or [(0, 0.0)]
     (j, a), (k, b) = found[-2:] if len(found) > 1 else (found[-1], found[-1])

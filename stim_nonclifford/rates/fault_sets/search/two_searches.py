@@ -185,7 +185,7 @@ class TwoSearches:
         """Limits for the logical error rate."""
         unknown = self._most_of_unknown(circuit)
         by_weight = self.wrong.totals(circuit).by_weight
-        largest = math.hypot(*(unknown.get(weight, sums.largest) for weight, _, _, sums in by_weight))
+        largest = max(unknown.get(weight, sums.largest) for weight, _, _, sums in by_weight)
         fewest, most = self.kept.interval_of_wrong(circuit, coverage)
         low, high = self.wrong.interval_of_wrong(circuit, coverage, largest)
         return low / most if most else 0.0, high / fewest if fewest else 1.0

@@ -16,8 +16,9 @@ from stim_nonclifford.base.errors import ResourceLimitError
 from stim_nonclifford.circuit.methods.fault_set_methods import planned
 from stim_nonclifford.generators.cultivation import cultivation_circuit
 from stim_nonclifford.rates.fault_sets.interface import estimate_rates, exploration_of
-from stim_nonclifford.rates.fault_sets.search import exploration
+from stim_nonclifford.rates.fault_sets.search import costs, exploration
 from stim_nonclifford.rates.fault_sets.search.estimator import Estimator
+from stim_nonclifford.rates.fault_sets.search.halves import Halves
 from stim_nonclifford.rates.fault_sets.search.limits import Limits
 from stim_nonclifford.rates.fault_sets.search.mechanisms import Mechanisms, mechanisms_of, study_of
 from stim_nonclifford.simulation.plan import SamplingPlan, plain_attributes
@@ -174,9 +175,9 @@ def test_several_joins_cost_less_where_finds_depend_on_each_other() -> None:
         samplings(stratum, (3.0,), times) for times in ((1,), (9,))
     )
     assert cost < 0.2 * cost_of_one
-    assert of_one(now) < error(now) < 1.1 * of_one(now) < 0.4 * now.error
+    assert of_one(now).alone < error(now).alone < 1.1 * of_one(now).alone < 0.4 * now.now.alone
     join()
-    assert known.outlooks(stratum)[0].error < 1.5 * error(now)
+    assert known.outlooks(stratum)[0].now.alone < 1.5 * error(now).alone
 
 
 def test_more_finds_leave_no_more_missed() -> None:
@@ -220,7 +221,7 @@ def test_an_enumeration_that_takes_too_long_leaves_time_for_samples(monkeypatch:
     """Seed 1; the exact value is that of arXiv 2609.18922."""
     study = SlowStudy(study_for(3))
     monkeypatch.setattr(exploration, "study_of", lambda *_: study)
-    monkeypatch.setattr(exploration, "time", study)
+    monkeypatch.setattr(costs, "time", study)
     circuit = Circuit(cultivation_circuit(distance=3, p=1e-3))
     found = estimate(circuit, Limits(max_seconds=10.0), 1)
     assert [share.method == "exact" for share in found.weights[:4]] == [True, True, True, False]
@@ -270,7 +271,16 @@ def test_logical_error_rate_says_what_is_too_little() -> None:
 CALLS: dict[str, Callable[[_native.FaultSetStudy, Mechanisms], Any]] = {
     "enumerate": lambda study, found: study.enumerate(6, found.odds, 1, MANY, MANY, False),
     "draw": lambda study, found: study.draw(6, study.total(6) * 1e-12, 1, 10**9),
-    "join": lambda study, found: study.join(4, 4, 5 * 10**6, 1, 1, MANY, np.ones_like(found.odds), 1, False),
+    "join": lambda study, found: study.join(
+        *Halves(found.odds, (4, 4), (1.0, 1.0)).draws_of_sizes(5 * 10**6),
+        np.append(np.zeros(8), 1.0),
+        1,
+        1,
+        MANY,
+        np.ones_like(found.odds),
+        1,
+        False,
+    ),
     "member_sums": lambda study, found: study.member_sums(6, found.odds, np.ones(1), 1),
     "sets_like": lambda study, found: study.sets_like(np.arange(7, dtype=np.uint32), 7, MANY, MANY, MANY),
     "sets_with": lambda study, found: study.sets_with(6, np.ones(1)),

@@ -230,12 +230,21 @@ def exact_masses(known: Exploration, weight: int, keys: np.ndarray) -> float:
 
 def joined(known: Exploration, weight: int, passing: float, seed: int) -> SampledWeight:
     """As many halves as find about as many sets as are drawn."""
-    left = weight // 2
     stratum = composed(known, weight)
     count = 1 + int(math.sqrt(2 * DRAWS * stratum.scale / passing))
     ones = np.ones(known.odds.shape[1])
     kept_only = known.limits.kept_only
-    found = known.study.join(left, weight - left, count, seed, weight, 10**8, ones, 1, kept_only)
+    halves = stratum.halves_of_joins
+    found = known.study.join(
+        *halves.draws_of_sizes(count),
+        halves.counts_of_weights(count),
+        seed,
+        weight,
+        10**8,
+        ones,
+        1,
+        kept_only,
+    )
     known.values.evaluate()
     stratum.add_join(count, found, known.values.kept)
     return stratum

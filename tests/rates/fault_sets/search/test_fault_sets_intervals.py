@@ -27,13 +27,18 @@ def coverage(masses: np.ndarray, values: np.ndarray, relative_error: float, seed
     """How often the interval of a drawn weight holds the sum of masses times values, all at most 1."""
     truth = float(masses @ values)
     spacing = float((relative_error * truth) ** 2 / (masses @ values**2))
-    counts = np.random.default_rng([seed, int(1 / relative_error)]).poisson(
-        masses / spacing, (REPETITIONS, len(masses))
-    )
-    sums, variances = spacing * counts @ values, spacing**2 * counts @ values**2
-    covered = 0
-    for total, variance in zip(sums.tolist(), variances.tolist(), strict=True):
-        low, high = interval_of_weighted_sum(total, variance, spacing, COVERAGE)
+    random = np.random.default_rng([seed, int(1 / relative_error)])
+    return coverage_of_counts(masses / spacing, spacing * values, spacing, random)
+
+
+def coverage_of_counts(
+    means: np.ndarray, sizes: np.ndarray, largest: float, random: np.random.Generator
+) -> float:
+    """How often the interval holds the mean of a sum of events: Poisson numbers of each size."""
+    counts = random.poisson(means, (REPETITIONS, len(means)))
+    truth, covered = float(means @ sizes), 0
+    for total, variance in zip((counts @ sizes).tolist(), (counts @ sizes**2).tolist(), strict=True):
+        low, high = interval_of_weighted_sum(total, variance, largest, COVERAGE)
         covered += low <= truth <= high
     return covered / REPETITIONS
 
@@ -59,3 +64,16 @@ def test_rare_heavy_sets(rarity: float, relative_error: float) -> None:
     heavy = np.array([0.5 * 1000 * rarity]), np.array([1.0])
     masses, values = (np.concatenate(pair) for pair in zip(light, heavy, strict=True))
     assert coverage(masses, values, relative_error, 7) >= LEAST
+
+
+@pytest.mark.parametrize("mean", [0.3, 1.0, 3.0, 10.0])
+@pytest.mark.parametrize("others", [0, 2, 10])
+@pytest.mark.parametrize("smaller", [1.0, 0.3])
+def test_one_missed_event_is_enough_for_many_samples(mean: float, others: int, smaller: float) -> None:
+    """Of samples with events of other sizes, the largest alone counts as missed: seed 5.
+
+    The first sample is well known. Of the others, all together have so many events on average.
+    """
+    sizes = np.append(0.01, smaller ** np.arange(others + 1))
+    means = np.append(300.0, np.full(others + 1, mean / (others + 1)))
+    assert coverage_of_counts(means, sizes, float(sizes.max()), np.random.default_rng(5)) >= LEAST

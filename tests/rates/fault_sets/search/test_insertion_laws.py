@@ -34,12 +34,21 @@ def laws(plan: SamplingPlan, signatures: Words, width_of_sums: int) -> list[Law]
     return [dict(entries[a:b]) for a, b in itertools.pairwise(starts)]
 
 
+def pairs(draws: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float64]]:
+    """Halves of two mechanisms each, and that sets of four are looked for."""
+    return (
+        np.array([0, 0, draws], dtype=np.uint32),
+        np.array([0, 0, draws], dtype=np.uint32),
+        np.array([0.0, 0.0, 0.0, 0.0, 1.0]),
+    )
+
+
 def signatures_of_sets(plan: SamplingPlan, draws: int) -> Words:
     """The signatures of the sets of four mechanisms that so many random pairs and as many others make."""
     mechanisms = mechanisms_of(plan)
     study = study_of(plan, mechanisms, 1, 1 << 28)
     ones = np.ones(len(mechanisms.odds))
-    found = study.join(2, 2, draws, 3, 1, 10**7, ones, 1, False)
+    found = study.join(*pairs(draws), 3, 1, 10**7, ones, 1, False)
     members = found["members"].reshape(-1, 4)
     keys = np.bitwise_xor.reduce(mechanisms.keys[members], axis=1) ^ mechanisms.base
     return np.unique(keys[:, : -(-plan.num_signature_bits // 64)], axis=0)
@@ -90,7 +99,7 @@ def test_spans_leave_all_sets_that_can_be_kept(distance: int, injection: str, dr
     def found(kept_only: bool) -> dict[str, npt.NDArray[np.uint32]]:
         study = study_of(plan, mechanisms, 1, 1 << 28)
         assert study.tells_kept
-        return study.join(2, 2, draws, 3, 1, 10**7, ones, 1, kept_only)
+        return study.join(*pairs(draws), 3, 1, 10**7, ones, 1, kept_only)
 
     everything, stored = found(False), found(True)
     members = everything["members"].reshape(-1, 4)

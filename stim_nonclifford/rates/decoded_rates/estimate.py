@@ -47,7 +47,7 @@ _REPEATED, _FEWEST_REPEATED = 1024, 64
 _LEAST_GROWTH, _MOST_GROWTH = 0.05, 0.2
 """Limits of the part by which sweeps or plain shots grow before it is seen whether they suffice."""
 
-_FEWEST_MECHANISMS = 128
+_FEWEST_MECHANISMS = 48
 """With fewer, members are not taken out: a failing set might have no failing one with a member more."""
 
 _FEWEST_FAILURES = 100

@@ -2,6 +2,7 @@
 
     python -m benchmarks.rates.decoded
     python -m benchmarks.rates.decoded --distance 5 --p 1e-3 --seconds 60 --repeats 4
+    python -m benchmarks.rates.decoded --distance 9 --p 1e-4 --seconds 5 --repeats 1 --ways "subset sampling"
 
 * *Removals*: ``Circuit.logical_error_rate(decoder="pymatching")``, which says its own error: members are
   taken out of failing fault sets.
@@ -13,9 +14,10 @@
 * *Subset sampling*: P = sum over w of P(w mechanisms act) f(w). The part f(w) of failing sets is counted,
   with more shots where they lower the variance of the sum most.
 
-All have the same error model and PyMatching in batches. Processor time is that of everything for the first
-two. The last two get as much as is asked for, and the error model and the compilation of PyMatching do not
-count. What subset sampling would take if it knew the best number of shots for each w is printed, too.
+All have the same error model and PyMatching in batches. Detectors that do not matter to PyMatching are left
+out, unless ``--whole`` gives them to subset sampling and splitting. Processor time is that of everything for
+the first two. The last two get as much as is asked for, and the error model and the compilation of PyMatching
+do not count. What subset sampling would take if it knew the best number of shots for each w is printed, too.
 Repetitions share nothing; the error of one is its root mean square distance from the rate that is known
 (``--known``; otherwise what the chains say), since chains that begin too far from equilibrium have a bias
 that their spread does not show.
@@ -32,11 +34,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pymatching
+import sinter
+import stim
 
 import stim_nonclifford as snc
 from benchmarks.rates.decoded_codes import generated_memory
 from stim_nonclifford.rates.decoded_rates import DecodedErrorRate, DecodedSize
-from stim_nonclifford.rates.decoded_rates.faults.mechanisms import FaultModel, fault_model, symptoms_of
+from stim_nonclifford.rates.decoded_rates.answers.predicting_matching import detectors_that_matter
+from stim_nonclifford.rates.decoded_rates.faults.mechanisms import (
+    FaultModel,
+    Symptoms,
+    fault_model,
+    symptoms_of,
+)
 
 __all__ = ["Problem", "main", "splitting", "subset_sampling"]
 
@@ -48,23 +58,33 @@ _CHAINS = 64
 class Problem:
     """Surface codes of one distance, with the decoder of one strength of noise.
 
-    Attributes:
+    Args:
         distance: The distance.
+        p: The strength.
+        whole: Whether there are also the detectors that do not matter to the decoder.
+
+    Attributes:
+        distance: The same.
         decoded: How many fault sets were decoded.
     """
 
-    def __init__(self, distance: int, p: float) -> None:
+    def __init__(self, distance: int, p: float, whole: bool = False) -> None:
         self.distance, self.p = distance, p
         self.circuit = surface_code(distance, p)
-        self.model: FaultModel = fault_model([symptoms_of(self.circuit.detector_error_model())])
-        self._matching = pymatching.Matching.from_detector_error_model(
-            self.circuit.detector_error_model(decompose_errors=True)
-        )
+        errors = self.circuit.detector_error_model(decompose_errors=True)
+        self._ignored: list[int] = []
+        if not whole:
+            self._ignored = np.flatnonzero(~detectors_that_matter(errors, "pymatching")).tolist()
+        self.model: FaultModel = fault_model([self._symptoms(self.circuit)])
+        self._matching = pymatching.Matching.from_detector_error_model(errors)
         self.decoded = 0
+
+    def _symptoms(self, circuit: snc.Circuit) -> Symptoms:
+        return symptoms_of(circuit.detector_error_model()).without(self._ignored)
 
     def probabilities(self, p: float) -> Floats:
         """The probability of each mechanism at another strength of the noise."""
-        model = symptoms_of(surface_code(self.distance, p).detector_error_model()).probabilities
+        model = self._symptoms(surface_code(self.distance, p)).probabilities
         return np.array([model[symptom] for symptom in self.model.symptoms])
 
     def fails(self, acts: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
@@ -81,6 +101,14 @@ class Problem:
             self.model.detectors(rows), bit_packed_shots=True, bit_packed_predictions=True
         )
         return np.asarray((found[:, 0] & 1) != self.model.observables(rows)[:, 0])
+
+
+class WholePyMatching(sinter.Decoder):  # type: ignore[misc]
+    """PyMatching, of which nothing is known: all detectors may matter."""
+
+    def compile_decoder_for_dem(self, *, dem: stim.DetectorErrorModel) -> sinter.CompiledDecoder:
+        """The decoder of an error model."""
+        return sinter.BUILT_IN_DECODERS["pymatching"].compile_decoder_for_dem(dem=dem)
 
 
 def surface_code(distance: int, p: float) -> snc.Circuit:
@@ -211,32 +239,24 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--repeats", type=int, default=4)
     parser.add_argument("--relative_error", type=float, default=0.05, help="what the chains are to reach")
     parser.add_argument("--known", type=float, help="the rate, from elsewhere")
+    parser.add_argument("--ways", nargs="*", choices=_WAYS, default=list(_WAYS), help="beside removals")
+    parser.add_argument("--whole", action="store_true", help="detectors that do not matter are there, too")
     args = parser.parse_args(arguments)
-    problem = Problem(args.distance, args.p)
+    problem = Problem(args.distance, args.p, args.whole)
     print(f"d={args.distance}, p={args.p:g}: {problem.model.num_mechanisms} mechanisms")
-    ways: list[tuple[str, Callable[[Problem, float, np.random.Generator], float]]] = [
-        ("splitting", splitting),
-        ("subset sampling", subset_sampling),
-    ]
     surface_code(3, _STRONGEST).logical_error_rate(
         decoder="pymatching", relative_error=0.3
     )  # for its imports
     options: dict[str, Any] = {"decoder": "pymatching", "relative_error": args.relative_error, "seed": 1}
-    strong = surface_code(args.distance, _STRONGEST)
-    found: list[tuple[DecodedErrorRate, float]] = []
-    computed: list[tuple[str, Callable[[], DecodedErrorRate]]] = [
-        ("removals", lambda: problem.circuit.logical_error_rate(**options)),
-        ("chains", lambda: snc.logical_error_rates([strong, problem.circuit], **options)[-1]),
-    ]
-    for name, compute in computed:
-        began = time.process_time()
-        rate = compute()
-        found.append((rate, time.process_time() - began))
-        reached = f"{rate.logical_error_rate:.4g} ± {rate.relative_error:.1%}"
-        print(f"{name:15}  {reached}; {found[-1][1]:.2f} s, {rate.decodes:,} decodes", flush=True)
-    rate, seconds = found[0]
+    rate, seconds = _timed("removals", lambda: problem.circuit.logical_error_rate(**options))
     seconds *= (rate.relative_error / 0.05) ** 2
-    for name, way in ways:
+    if "chains" in args.ways:
+        both = [surface_code(args.distance, _STRONGEST), problem.circuit]
+        _timed("chains", lambda: snc.logical_error_rates(both, **options)[-1])
+    time_of_decode = math.nan
+    for name, way in _WAYS.items():
+        if way is None or name not in args.ways:
+            continue
         problem.decoded = 0
         began = time.process_time()
         rates = [way(problem, args.seconds, np.random.default_rng(seed)) for seed in range(args.repeats)]
@@ -245,17 +265,38 @@ def main(arguments: list[str] | None = None) -> None:
         spread = float(np.sqrt(np.mean((np.array(rates) / known - 1) ** 2)))
         to_five = each * (spread / 0.05) ** 2
         decodes = problem.decoded // args.repeats
+        time_of_decode = each / decodes
         print(
             f"{name:15}  {np.mean(rates):.4g}; one repetition is off by {spread:.1%}; {each:.1f} s,", end=" "
         )
         print(f"{decodes:,} decodes; {to_five:.3g} s to 5%, {to_five / seconds:.3g} times those of removals")
-    if rate.sizes:
+    if "subset sampling" in args.ways:
+        if args.whole:
+            options["decoder"] = WholePyMatching()
+            rate = problem.circuit.logical_error_rate(**options)
         best = _best_shots(rate.sizes, rate.logical_error_rate)
-        to_five = best * each / decodes
+        to_five = best * time_of_decode
         print(
             f"{'  at best':15}  {best:,} decodes, {to_five:.3g} s to 5%, {to_five / seconds:.3g} times",
             flush=True,
         )
+
+
+_WAYS: dict[str, Callable[[Problem, float, np.random.Generator], float] | None] = {
+    "chains": None,
+    "splitting": splitting,
+    "subset sampling": subset_sampling,
+}
+
+
+def _timed(name: str, compute: Callable[[], DecodedErrorRate]) -> tuple[DecodedErrorRate, float]:
+    """A rate, which is printed, and the seconds of processor time that it took."""
+    began = time.process_time()
+    rate = compute()
+    seconds = time.process_time() - began
+    reached = f"{rate.logical_error_rate:.4g} ± {rate.relative_error:.1%}"
+    print(f"{name:15}  {reached}; {seconds:.2f} s, {rate.decodes:,} decodes", flush=True)
+    return rate, seconds
 
 
 def _best_shots(sizes: Sequence[DecodedSize], rate: float) -> int:

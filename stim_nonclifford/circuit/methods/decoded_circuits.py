@@ -14,7 +14,7 @@ from ...base.errors import InexactErrorModelWarning
 from ...base.masks import Mask, checked_mask
 from ...base.stim_refusals import is_of_random_outputs, random_outputs
 from ...rates.decoded_rates.answers.decoders import compiled_decoder, decompositions_for, name_of_decoder
-from ...rates.decoded_rates.answers.predicting_matching import predicting_matching
+from ...rates.decoded_rates.answers.predicting_matching import detectors_that_matter, predicting_matching
 from ...rates.decoded_rates.estimate import decoded_rates
 from ...rates.decoded_rates.faults.mechanisms import Symptoms, symptoms_of
 from ...rates.decoded_rates.faults.outcomes import symptoms_of_plan
@@ -133,6 +133,9 @@ def _decoded_circuit(
     postselected = checked_mask(postselection_mask, circuit.num_detectors, "postselection_mask", "detectors")
     symptoms = exact_symptoms(circuit)
     model = _model_for(circuit, decoder)
+    if symptoms.outcomes is None and not confidence:
+        ignored = np.flatnonzero(~detectors_that_matter(model, decoder))
+        symptoms = symptoms.without(np.setdiff1d(ignored, postselected).tolist())
     recipe = compiled_decoder, (model, decoder, confidence)
     return DecodedCircuit(
         symptoms,

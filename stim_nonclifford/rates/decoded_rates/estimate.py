@@ -15,7 +15,7 @@ from .anchoring.plain_counts import PlainLevel
 from .answers.decoding import FailureTest, check_answers, not_deterministic
 from .answers.decoding_processes import DecodingProcesses
 from .chains.chains import ChainStates
-from .chains.descent import DECODERS_DIFFER, Stop, ladder_down_from
+from .chains.descent import DECODERS_DIFFER, HARDLY_EVER_KEPT, Stop, ladder_down_from
 from .chains.ladder import Ladder
 from .deadline import Deadline, TimeIsOver
 from .failing.lightest import largest_enumerable, log_probability_of_lightest
@@ -47,7 +47,7 @@ _REPEATED, _FEWEST_REPEATED = 1024, 64
 _LEAST_GROWTH, _MOST_GROWTH = 0.05, 0.2
 """Limits of the part by which sweeps or plain shots grow before it is seen whether they suffice."""
 
-_FEWEST_MECHANISMS = 128
+_FEWEST_MECHANISMS = 48
 """With fewer, members are not taken out: a failing set might have no failing one with a member more."""
 
 _FEWEST_FAILURES = 100
@@ -360,7 +360,8 @@ class _Family:
         try:
             return chains_of(ladder, from_first=not (self._gaps or self._model.postselects))
         except ZeroDivisionError:
-            raise ResourceLimitError(DECODERS_DIFFER) from None
+            is_one = len(self._circuits) == 1 and self._model.postselects
+            raise ResourceLimitError(HARDLY_EVER_KEPT if is_one else DECODERS_DIFFER) from None
 
     def _profiled(self, ladder: Ladder, chains: Chains) -> Profile:
         counted = [(0, self._plain[self._base])]

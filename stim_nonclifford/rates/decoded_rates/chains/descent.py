@@ -21,7 +21,15 @@ from ..faults.mechanisms import FaultModel, Floats, Words
 from .chains import ChainStates, Level, Moves
 from .ladder import Ladder
 
-__all__ = ["DECODERS_DIFFER", "Stop", "allowed_in_both", "ladder_down_from", "resampled", "settle"]
+__all__ = [
+    "DECODERS_DIFFER",
+    "HARDLY_EVER_KEPT",
+    "Stop",
+    "allowed_in_both",
+    "ladder_down_from",
+    "resampled",
+    "settle",
+]
 
 _STEPS_PER_LEVEL = 36
 _SPACING = 1.1
@@ -36,6 +44,10 @@ _PATIENCE = 40
 _STEPS_BEFORE_COPIES = 144
 _LEAST_ALLOWED = 0.5
 """The next level begins with copies of the sets that it allows, if they are at least this part of all."""
+
+_STEPS_UNTIL_KEPT = 144
+_MOST_DESCENTS = 60
+"""Until no postselected detector fires, a chain takes so many steps, and goes down so often, at most."""
 
 _LEAST_SURVIVING = 0.35
 _LEAST_SPREAD = 0.5
@@ -52,6 +64,13 @@ DECODERS_DIFFER = (
     " cannot be compared. Ask for the rate of each circuit by itself (Circuit.logical_error_rate), give"
     " circuits whose noise differs less, or a sinter.Decoder that has the same priors for all of them: one"
     " that compiles the decoder of one error model, whatever model it is given."
+)
+
+HARDLY_EVER_KEPT = (
+    "Chains do not get to fault sets on which the decoder fails while no postselected detector fires: such"
+    " sets are too rare here, or too far from each other. If all detectors are postselected, leave out"
+    ' decoder= and give postselection_mask="all". Otherwise postselect fewer of them, or count errors with'
+    " sinter or with SoftDecodingSampler."
 )
 
 
@@ -98,7 +117,8 @@ def ladder_down_from(
         The ladder.
 
     Raises:
-        ResourceLimitError: The decoders of neighbouring levels hardly ever fail on the same fault sets.
+        ResourceLimitError: The decoders of neighbouring levels hardly ever fail on the same fault sets, or on
+            sets that are kept.
     """
     # With these, chains do not wait until they come from the first level, so that columns must share nothing.
     resamples = not (gaps or model.postselects)
@@ -158,8 +178,10 @@ class _Descent:
         """The states with which a level begins."""
         states = self._states
         columns = len(states.sizes)
+        if math.isinf(level.penalty) > math.isinf(before.penalty):
+            return self._kept(level)
         log_weights = states.sums(level.log_odds - before.log_odds)
-        if not level.has_condition_of(before) or math.isinf(level.penalty) > math.isinf(before.penalty):
+        if not level.has_condition_of(before):
             target = Moves(self._model, self._tests, [level])
             is_allowed = target.are_allowed(states.rows, np.zeros(columns, dtype=np.intp))
             if self._resamples and is_allowed.mean() >= _LEAST_ALLOWED:
@@ -174,6 +196,37 @@ class _Descent:
         taken = resampled(log_weights, self._rng)
         self._founders = self._founders[taken]
         return states.taken(taken)
+
+    def _kept(self, level: Level) -> ChainStates:
+        """For each column a fault set with which no postselected detector fires.
+
+        A chain may be caught where one does: of a set with two members, most neighbours with three are not
+        kept either. So those that do not arrive go down through all penalties once more.
+        """
+        found = self._states
+        waiting = np.arange(len(found.sizes))
+        for descents in range(_MOST_DESCENTS):
+            if descents:
+                some = self.found[0].taken(waiting)
+                for above in self.levels:
+                    _walk(
+                        Moves(self._model, self._tests, [above]),
+                        some,
+                        _STEPS_PER_LEVEL,
+                        self._rng,
+                        self._check,
+                    )
+            else:
+                some = found.taken(waiting)
+            levels = self.levels[-1], level
+            arrived, left = _arrivals(
+                self._model, self._tests, *levels, some, self._rng, self._check, _STEPS_UNTIL_KEPT
+            )
+            found.put(waiting, arrived)
+            waiting = waiting[left]
+            if not len(waiting):
+                return found
+        raise ResourceLimitError(HARDLY_EVER_KEPT)
 
     def weaken(self, before: Stop, stop: Stop) -> None:
         """Adds levels down to weaker noise, with odds between those of two stops."""
@@ -289,6 +342,25 @@ def allowed_in_both(
     Raises:
         ResourceLimitError: Some columns do not get there.
     """
+    steps = _PATIENCE * _STEPS_PER_LEVEL
+    result, waiting = _arrivals(model, tests, level, following, states, rng, check, steps, copies)
+    if len(waiting):
+        raise ResourceLimitError(DECODERS_DIFFER)
+    return result
+
+
+def _arrivals(
+    model: FaultModel,
+    tests: Sequence[FailureTest],
+    level: Level,
+    following: Level,
+    states: ChainStates,
+    rng: np.random.Generator,
+    check: Callable[[], None],
+    steps: int,
+    copies: float = 0.0,
+) -> tuple[ChainStates, npt.NDArray[np.intp]]:
+    """As ``allowed_in_both``, with at most so many steps; and the columns that did not get there."""
     moves, target = Moves(model, tests, [level]), Moves(model, tests, [following])
 
     def allowed(rows: Words) -> npt.NDArray[np.bool_]:
@@ -296,13 +368,13 @@ def allowed_in_both(
 
     result = states.taken(np.arange(len(states.sizes)))
     waiting = np.flatnonzero(~allowed(states.rows))
-    for step in range(_PATIENCE * _STEPS_PER_LEVEL):
+    for step in range(steps):
         if not len(waiting):
-            return result
+            break
         if step >= _STEPS_BEFORE_COPIES and len(waiting) <= copies * len(states.sizes):
             there = np.setdiff1d(np.arange(len(states.sizes)), waiting)
             result.put(waiting, result.taken(rng.choice(there, len(waiting))))
-            return result
+            return result, waiting[:0]
         check()
         some = states.taken(waiting)
         moves.move(step, some, np.zeros(len(waiting), dtype=np.intp), rng)
@@ -310,4 +382,13 @@ def allowed_in_both(
         is_found = allowed(some.rows)
         result.put(waiting[is_found], some.taken(np.flatnonzero(is_found)))
         waiting = waiting[~is_found]
-    raise ResourceLimitError(DECODERS_DIFFER)
+    return result, waiting
+
+
+def _walk(
+    moves: Moves, states: ChainStates, steps: int, rng: np.random.Generator, check: Callable[[], None]
+) -> None:
+    """Takes some steps at the only level of the moves."""
+    for step in range(steps):
+        check()
+        moves.move(step, states, np.zeros(len(states.sizes), dtype=np.intp), rng)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ....simulation.faults import CircuitFault
 from ..faults.mechanisms import Words, log_probability_of_none
+from ..faults.outcomes import symptom_of_row
 from .cores import cores_of, rows_of
 from .study import FailureStudy
 
@@ -25,8 +26,9 @@ class DecodedFailure:
     Attributes:
         share: Part of the failing fault sets that were looked at and come down to this one if mechanisms are
             left out one after the other, as long as the decoder fails.
-        probability: That these mechanisms act, and no others, whatever the quantum outcomes are.
-        detectors: The detectors that fire; with T gates, for an example of the quantum outcomes.
+        probability: That these mechanisms act, and no others that matter to the decoder, whatever the quantum
+            outcomes are.
+        detectors: The detectors that fire with ``faults``; with T gates, for an example of the outcomes.
         observables: The observables that are flipped, for the same outcomes.
         predicted: The observables that the decoder says are flipped.
         causes: One entry per mechanism: the faults that have its effect, any one of which may have been the
@@ -85,12 +87,14 @@ def decoded_failures(study: FailureStudy, count: int) -> list[DecodedFailure]:
     for core in ranked:
         which = slice(example[core], example[core] + 1)
         row = rows_of(study.model, members[which], sets.numbers[chosen[which]])
+        seen = _ones(row[0, : study.model.detector_words])
+        causing = plan_mechanism[list(core)].tolist()
         flipped = study.model.observables(row)
         found.append(
             DecodedFailure(
                 share=cores[core] / len(chosen),
                 probability=math.exp(log_probability(core)),
-                detectors=_ones(row[0, : study.model.detector_words]),
+                detectors=tuple(sorted({*seen, *_ignored_that_fire(study, causing)})),
                 observables=_ones(flipped[0]),
                 predicted=_ones(study.test.wrong(row)[0] ^ flipped[0]),
                 causes=tuple(
@@ -101,10 +105,18 @@ def decoded_failures(study: FailureStudy, count: int) -> list[DecodedFailure]:
                     )
                     for k in core
                 ),
-                faults=named.faults([int(plan_mechanism[k]) for k in core]),
+                faults=named.faults(causing),
             )
         )
     return found
+
+
+def _ignored_that_fire(study: FailureStudy, mechanisms: list[int]) -> list[int]:
+    """Of the detectors that the model ignores, those that mechanisms of the plan flip."""
+    plan, count = study.plan, study.model.num_detectors
+    flipped = [plan.constant, *(plan.effects.row(k) for k in mechanisms)]
+    events = Counter(k for bits in flipped for k in symptom_of_row(plan, bits, count)[0])
+    return [k for k in study.model.ignored if events[k] % 2]
 
 
 def _ones(words: Words) -> tuple[int, ...]:

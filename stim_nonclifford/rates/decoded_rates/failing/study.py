@@ -12,7 +12,7 @@ from ....simulation.compiler import CompiledCircuit, RequestedOutputs
 from ....simulation.faults import FaultTable
 from ....simulation.plan import SamplingPlan
 from ..answers.decoding import FailureTest
-from ..faults.mechanisms import FaultModel, Floats
+from ..faults.mechanisms import FaultModel, Floats, symptom_without
 from ..faults.outcomes import symptom_of_row
 from .sets import FailingSets, Indices
 
@@ -63,7 +63,7 @@ class FailureStudy:
 
     @cached_property
     def mechanism_of(self) -> Indices:
-        """For each mechanism of the plan, that of the model: those that differ in what is no output are one.
+        """For each mechanism of the plan, that of the model, or -1: those that look the same are one.
 
         Raises:
             AssertionError: They have not the same probabilities.
@@ -73,7 +73,7 @@ class FailureStudy:
         plan, found = self.plan, np.full(self.plan.num_mechanisms, -1, dtype=np.intp)
         for k in range(plan.num_mechanisms):
             symptom = symptom_of_row(plan, plan.effects.row(k), self.model.num_detectors)
-            found[k] = number.get(symptom[:parts], -1)
+            found[k] = number.get(symptom_without(symptom[:parts], self.model.ignored), -1)
         rates = np.bincount(found[found >= 0], self.plan.rates[found >= 0], minlength=len(number))
         probabilities = -0.5 * np.expm1(-2 * rates)
         expected = 1 / (1 + np.exp(-self.log_odds))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
@@ -22,6 +22,7 @@ __all__ = [
     "families_of",
     "fault_model",
     "log_probability_of_none",
+    "symptom_without",
     "symptoms_of",
 ]
 
@@ -62,6 +63,7 @@ class Symptoms:
         probabilities: The probability of each error, by the detectors and the observables that it flips;
             above 0, at most 1/2.
         outcomes: What quantum outcomes flip; None: outputs follow from the errors alone.
+        ignored: Detectors that are left out: no symptom has them.
     """
 
     num_detectors: int
@@ -69,6 +71,34 @@ class Symptoms:
     expected: Symptom
     probabilities: Mapping[Symptom, float]
     outcomes: Outcomes | None = None
+    ignored: frozenset[int] = frozenset()
+
+    def without(self, detectors: Iterable[int]) -> Symptoms:
+        r"""The errors as they are seen without some detectors: those that differ in these only are one.
+
+        Args:
+            detectors: The detectors.
+
+        Examples:
+            >>> model = stim.DetectorErrorModel("error(0.1) D0 L0\nerror(0.2) D0 D1 L0\nerror(0.1) D1")
+            >>> found = symptoms_of(model).without([1])
+            >>> {symptom: round(p, 6) for symptom, p in found.probabilities.items()}
+            {((0,), (0,)): 0.26}
+        """
+        ignored = self.ignored | frozenset(detectors)
+        probabilities: dict[Symptom, float] = {}
+        for symptom, probability in self.probabilities.items():
+            seen = symptom_without(symptom, ignored)
+            if any(seen):
+                probabilities[seen] = exactly_one(probabilities.get(seen, 0.0), probability)
+        expected = symptom_without(self.expected, ignored)
+        return replace(self, expected=expected, probabilities=probabilities, ignored=ignored)
+
+
+def symptom_without(symptom: Symptom, ignored: Container[int]) -> Symptom:
+    """A symptom without some detectors."""
+    detectors, *others = symptom
+    return (tuple(k for k in detectors if k not in ignored), *others)
 
 
 def symptoms_of(model: stim.DetectorErrorModel) -> Symptoms:
@@ -123,7 +153,14 @@ def families_of(symptoms: Sequence[Symptoms]) -> list[list[int]]:
     families: dict[object, list[int]] = {}
     for k, each in enumerate(symptoms):
         law = None if each.outcomes is None else each.outcomes.key
-        key = each.num_detectors, each.num_observables, each.expected, frozenset(each.probabilities), law
+        key = (
+            each.num_detectors,
+            each.num_observables,
+            each.expected,
+            frozenset(each.probabilities),
+            each.ignored,
+            law,
+        )
         families.setdefault(key, []).append(k)
     return list(families.values())
 
@@ -148,6 +185,7 @@ class FaultModel:
         postselected: uint64, shape (detector_words,): the detectors that discard a shot.
         outcomes: As of ``Symptoms``.
         output_rows: uint64, shape (outputs, words): the row of each detector and each observable.
+        ignored: As of ``Symptoms``.
     """
 
     num_detectors: int
@@ -161,6 +199,7 @@ class FaultModel:
     postselected: Words
     outcomes: Outcomes | None
     output_rows: Words
+    ignored: frozenset[int]
 
     @property
     def num_mechanisms(self) -> int:
@@ -311,6 +350,7 @@ def fault_model(family: Sequence[Symptoms], postselected: Sequence[int] = ()) ->
         postselected=mask,
         outcomes=first.outcomes,
         output_rows=flips[len(symptoms) + 1 :],
+        ignored=first.ignored,
     )
 
 

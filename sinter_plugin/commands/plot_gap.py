@@ -164,7 +164,7 @@ def draw(curves: Sequence[GapCurve], title: str, out: str | None) -> None:
 
     labels = list(dict.fromkeys(curve.label for curve in curves))
     computed = {curve.label for curve in curves if curve.is_computed}
-    is_crowded = len(labels) > _MOST_INSIDE
+    is_crowded = len(curves) > _MOST_INSIDE
     figure, ax = plt.subplots(figsize=(11.0, 6.0) if is_crowded else (7.5, 5.0), layout="constrained")
     for curve in curves:
         k = labels.index(curve.label)

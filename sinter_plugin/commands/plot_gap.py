@@ -176,8 +176,10 @@ def draw(curves: Sequence[GapCurve], title: str, out: str | None) -> None:
             is_beside = curve.label in computed and not curve.is_computed
             style = ":" if is_beside else _LINES[k // 10 % len(_LINES)]
             ax.plot(xs, ys, style, color=colour, label=label, linewidth=1.2)
-            lows, highs = [fit.low for fit in curve.rates], [fit.high for fit in curve.rates]
-            ax.fill_between(curve.attempts, lows, highs, color=colour, alpha=0.2, linewidth=0)
+            # Where no error was counted, the band reaches down to 0, over what is computed.
+            shown = known if is_beside else list(zip(curve.attempts, curve.rates, strict=True))
+            lows, highs = [fit.low for _, fit in shown], [fit.high for _, fit in shown]
+            ax.fill_between([x for x, _ in shown], lows, highs, color=colour, alpha=0.2, linewidth=0)
         elif known:
             errors = [[fit.best - fit.low for _, fit in known], [fit.high - fit.best for _, fit in known]]
             face = "none" if curve.is_computed else colour

@@ -9,6 +9,7 @@ each curve. The logical Y is checked in the decoded frame.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import itertools
 import math
 import pathlib
@@ -33,6 +34,7 @@ from stim_nonclifford.generators.cultivation.protocol import UnavailableError
 from ..runs.collection import collect
 from ..samplers.soft_decoding import SoftDecodingSampler
 from ..samplers.tasks import task
+from ..statistics.computed_curves import ComputedCurves, ComputedPoint, Wish
 from ..statistics.error_rates import error_rate
 from ..statistics.gap_points import GapPoint, gap_points, has_gaps, write_gap_points
 from .end_to_end_circuits import CheckedCircuit, circuit_of_file, generated_circuit, published_points
@@ -43,9 +45,6 @@ __all__ = ["figure"]
 _DECODERS = ("desaturated", "chromobius")
 _STEP = 10
 """Thresholds of the table, in decibels."""
-
-_RELATIVE_ERROR = 0.05
-"""Of computed curves, at each gap."""
 
 
 def figure(arguments: Sequence[str]) -> int:
@@ -77,6 +76,7 @@ def figure(arguments: Sequence[str]) -> int:
         raise ValueError(
             f"--compute_seconds needs --decoder {_DECODERS[0]}, whose kept fault sets can be listed."
         )
+    positive_or_none(args.relative_error, "--relative_error")
     tasks, samplers = [], {}
     for checked in circuits:
         parts = [checked.metadata[key] for key in ("g", "file") if key in checked.metadata]
@@ -105,8 +105,9 @@ def figure(arguments: Sequence[str]) -> int:
             is_interrupted = True
             break
         rows |= {row.strong_id: row for row in found}
-    computed = [] if is_interrupted else _computed(circuits, args)
-    counted = [rows[key] for key in (one.strong_id() for one in tasks) if key in rows and has_gaps(rows[key])]
+    names = [one.strong_id() for one in tasks]
+    computed = [] if is_interrupted else _computed(circuits, names, args, out / "end_to_end_computed.csv")
+    counted = [rows[key] for key in names if key in rows and has_gaps(rows[key])]
     if counted:
         _print_tables(counted)
         write_gap_points(counted, out / "end_to_end_points.csv")
@@ -173,7 +174,11 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
         "--compute_seconds",
         type=float,
         help="compute each curve, too, from sums over kept fault sets (desaturated), for at most so many"
-        " seconds, and draw it with its intervals",
+        " seconds, and draw it with its intervals; curves are kept in end_to_end_computed.csv of the folder,"
+        " and are not computed again",
+    )
+    parser.add_argument(
+        "--relative_error", type=float, default=0.05, help="of computed curves, at each gap (default: 0.05)"
     )
     parser.add_argument(
         "--seed", type=int, help="seed of the shots (default: a fresh one, or that of the file)"
@@ -185,40 +190,49 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def _computed(circuits: Sequence[CheckedCircuit], args: argparse.Namespace) -> list[GapCurve]:
-    """The curves of sums over kept fault sets, if they are asked for; they are printed, too."""
-    seconds = args.compute_seconds
-    if seconds is None:
+def _computed(
+    circuits: Sequence[CheckedCircuit], names: Sequence[str], args: argparse.Namespace, path: pathlib.Path
+) -> list[GapCurve]:
+    """The curves of sums over kept fault sets, if they are asked for; some may be in the file."""
+    if args.compute_seconds is None:
         return []
-    found = []
-    for checked in circuits:
-        name = _name(checked.metadata)
-        try:
-            rate = checked.circuit.logical_error_rate(
-                decoder=args.decoder,
-                confidence=True,
-                state_check=checked.check,
-                relative_error=_RELATIVE_ERROR,
-                max_seconds=seconds,
-                seed=args.seed,
-            )
-        except ResourceLimitError as error:
-            print(f"Not computed: {name}. {error}", file=sys.stderr)
-            continue
-        print(f"{name}, computed:\n{rate}")
-        found.append(
-            GapCurve(
-                name,
-                [point.attempts_per_kept_shot for point in rate.gap_curve],
-                [
-                    sinter.Fit(low=point.interval[0], best=point.logical_error_rate, high=point.interval[1])
-                    for point in rate.gap_curve
-                ],
-                is_curve=True,
-                is_computed=True,
-            )
-        )
+    wish = Wish(args.relative_error, args.compute_seconds, args.seed)
+    known, found = ComputedCurves(path), []
+    for checked, name in zip(circuits, names, strict=True):
+        label = _name(checked.metadata)
+        points = known.known(name, wish)
+        if points is None:
+            try:
+                had, points = _computed_points(checked, label, wish, args.decoder, not args.quiet)
+            except ResourceLimitError as error:
+                print(f"Not computed: {label}. {error}", file=sys.stderr)
+                continue
+            known.add(name, label, had, points)
+        attempts, fits = [point.attempts for point in points], [point.fit for point in points]
+        found.append(GapCurve(label, attempts, fits, is_curve=True, is_computed=True))
     return found
+
+
+def _computed_points(
+    checked: CheckedCircuit, label: str, wish: Wish, decoder: str, is_shown: bool
+) -> tuple[Wish, list[ComputedPoint]]:
+    """The points of a curve, which are printed, too; and how well they are known."""
+    rate = checked.circuit.logical_error_rate(
+        decoder=decoder,
+        confidence=True,
+        state_check=checked.check,
+        relative_error=wish.relative_error,
+        max_seconds=wish.max_seconds,
+        seed=wish.seed,
+        progress=is_shown,
+    )
+    print(f"{label}, computed:\n{rate}", flush=True)
+    points = [
+        ComputedPoint(point.gap, point.attempts_per_kept_shot, point.logical_error_rate, *point.interval)
+        for point in rate.gap_curve
+    ]
+    had = wish if rate.seconds >= wish.max_seconds else dataclasses.replace(wish, max_seconds=math.inf)
+    return had, points
 
 
 def _circuits(args: argparse.Namespace) -> Iterator[CheckedCircuit]:

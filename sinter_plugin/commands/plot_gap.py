@@ -22,6 +22,9 @@ from ..statistics.gap_points import gap_points, has_gaps
 __all__ = ["GapCurve", "curves_of", "draw", "plot_gap"]
 
 _MARKERS = "osD^vP*X"
+_LINES = ("-", "--", "-.")
+_MOST_INSIDE = 6
+"""If there are more curves, the legend is beside the picture, which is larger."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -146,7 +149,7 @@ class _Fields:
 
 
 def draw(curves: Sequence[GapCurve], title: str, out: str | None) -> None:
-    """Draws curves and points.
+    """Draws curves and points. Counted curves are dotted where they are computed, too, in the same colour.
 
     Args:
         curves: What is drawn.
@@ -159,16 +162,24 @@ def draw(curves: Sequence[GapCurve], title: str, out: str | None) -> None:
         mpl.use("agg")
     import matplotlib.pyplot as plt
 
-    figure, ax = plt.subplots(figsize=(7.5, 5.0), layout="constrained")
-    for k, curve in enumerate(curves):
+    labels = list(dict.fromkeys(curve.label for curve in curves))
+    computed = {curve.label for curve in curves if curve.is_computed}
+    is_crowded = len(curves) > _MOST_INSIDE
+    figure, ax = plt.subplots(figsize=(11.0, 6.0) if is_crowded else (7.5, 5.0), layout="constrained")
+    for curve in curves:
+        k = labels.index(curve.label)
         colour, marker = f"C{k % 10}", _MARKERS[k // 10 % len(_MARKERS)]
         known = [(x, fit) for x, fit in zip(curve.attempts, curve.rates, strict=True) if fit.best is not None]
         label = f"{curve.label} (computed)" if curve.is_computed else curve.label
         xs, ys = [x for x, _ in known], [fit.best for _, fit in known]
         if curve.is_curve:
-            ax.plot(xs, ys, "-", color=colour, label=label, linewidth=1.2)
-            lows, highs = [fit.low for fit in curve.rates], [fit.high for fit in curve.rates]
-            ax.fill_between(curve.attempts, lows, highs, color=colour, alpha=0.2, linewidth=0)
+            is_beside = curve.label in computed and not curve.is_computed
+            style = ":" if is_beside else _LINES[k // 10 % len(_LINES)]
+            ax.plot(xs, ys, style, color=colour, label=label, linewidth=1.2)
+            # Where no error was counted, the band reaches down to 0, over what is computed.
+            shown = known if is_beside else list(zip(curve.attempts, curve.rates, strict=True))
+            lows, highs = [fit.low for _, fit in shown], [fit.high for _, fit in shown]
+            ax.fill_between([x for x, _ in shown], lows, highs, color=colour, alpha=0.2, linewidth=0)
         elif known:
             errors = [[fit.best - fit.low for _, fit in known], [fit.high - fit.best for _, fit in known]]
             face = "none" if curve.is_computed else colour
@@ -186,7 +197,10 @@ def draw(curves: Sequence[GapCurve], title: str, out: str | None) -> None:
         title=title or f"bands and bars: {COVERAGE:.0%} intervals",
     )
     ax.grid(alpha=0.3, which="both")
-    ax.legend(fontsize="small")
+    if is_crowded:
+        ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
+    else:
+        ax.legend(fontsize="small")
     if out is None:
         plt.show()
     else:

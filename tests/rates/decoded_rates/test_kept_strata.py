@@ -197,6 +197,7 @@ def test_drawn_sets_are_the_listed_ones(monkeypatch: pytest.MonkeyPatch) -> None
     rng = np.random.default_rng(3)
     monkeypatch.setattr(listed_sets, "_MOST_LISTED", 0)
     monkeypatch.setattr(listed_sets, "_DRAWS", 1 << 13)
+    monkeypatch.setattr(listed_sets, "_DRAWS_OF_FOUR", 1 << 13)
     monkeypatch.setattr(listed_sets, "_DRAWS_OF_THREE", 1 << 13)
     for size, number in ((3, 18), (4, 16), (5, 13), (6, 12)):
         flips = rng.integers(0, 2, size=(number, 4)).astype(np.bool_)
@@ -235,7 +236,7 @@ def test_drawn_kept_sets_are_the_listed_ones(monkeypatch: pytest.MonkeyPatch) ->
     certain = np.arange(model.num_detectors) < 3
 
     def masses() -> dict[bytes, tuple[float, float]]:
-        found = KeptSetSearch(model, certain, None, lambda: None).of_size(3)
+        found = KeptSetSearch(model, certain, None, np.random.default_rng(7), lambda: None).of_size(3)
         values = zip(found.masses.tolist(), found.variances.tolist(), strict=True)
         return dict(zip((row.tobytes() for row in found.rows), values, strict=True))
 

@@ -124,6 +124,32 @@ def test_a_curve_that_cannot_be_computed_is_left_out(
     assert "T gates: 1024 attempts" in printed.out
 
 
+def test_a_computed_curve_is_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A curve of the file is drawn again, and computed again only if less error is asked for, or another seed."""
+    drawn: list[list[GapCurve]] = []
+    monkeypatch.setattr(figure, "draw", lambda curves, *_: drawn.append(curves))
+    options = ["--gate", "T", "--max_shots", "1024", "--compute_seconds", "600", "--out", str(tmp_path)]
+    for error in ("0.5", "0.9"):
+        assert main([*COMMAND, *options, "--relative_error", error]) == 0
+    assert capsys.readouterr().out.count("T gates, computed:") == 1
+    first, second = ([curve for curve in curves if curve.is_computed] for curves in drawn)
+    assert first == second
+    (curve,) = first
+    assert len(curve.rates) == len(curve.attempts) > 5
+    assert all(fit.low < fit.best < fit.high for fit in curve.rates)
+    lines = (tmp_path / "end_to_end_computed.csv").read_text().splitlines()
+    assert len(lines) == 1 + len(curve.rates)
+    for other in (["--relative_error", "0.4"], ["--relative_error", "0.5", "--seed", "4"]):
+        shorter = [*options, *other, "--compute_seconds", "1e-6"]
+        assert main([*COMMAND, *shorter]) == 0
+        assert "Not computed" in capsys.readouterr().err
+    (tmp_path / "end_to_end_computed.csv").write_text("gap\n3\n")
+    assert main([*COMMAND, *options]) == 2
+    assert "other columns than computed curves" in capsys.readouterr().err
+
+
 def test_the_check_is_that_of_logical_y() -> None:
     for gate in ("T", "S"):
         checked = generated_circuit(3, 5, 1e-3, gate, postselected_rounds=1, rounds=1)

@@ -97,7 +97,7 @@ class _Estimate:
     def result(self) -> DecodedErrorRate:
         """Works until the errors are as asked for, or time is over."""
         try:
-            self._partition = partition(self._asked, self._deadline.check)
+            self._partition = partition(self._asked, self._rng, self._deadline.check)
             self._say_strata(self._partition)
             for stratum in self._strata:
                 stratum.take(_FIRST_SHOTS, self._rng, self._deadline.check)

@@ -26,7 +26,6 @@ __all__ = ["KeptSetSearch", "KeptSets", "distinct_rows"]
 Bools = npt.NDArray[np.bool_]
 Indices = npt.NDArray[np.intp]
 
-_SEED = 0x51A7
 _MOST_LAWS = 1 << 17
 _BATCH = 1 << 14
 _TOLERANCE = 1e-6
@@ -56,13 +55,18 @@ class KeptSetSearch:
         certain: bool, shape (num_detectors,): the postselected detectors that no outcome flips.
         weight: If the observable is a logical Pauli of a state, the number by which its expectation value is
             multiplied, so that it is 1 without errors; None: it is an observable as others.
+        rng: What sets are drawn with where they are too many, and hash values.
         check: Is called now and then; may raise to end the work.
     """
 
     def __init__(
-        self, model: FaultModel, certain: Bools, weight: float | None, check: Callable[[], None]
+        self,
+        model: FaultModel,
+        certain: Bools,
+        weight: float | None,
+        rng: np.random.Generator,
+        check: Callable[[], None],
     ) -> None:
-        rng = np.random.default_rng(_SEED)
         self._check = check
         self._num_outputs = model.num_detectors + model.num_observables
         # Linear hash values of all that a mechanism flips.
@@ -109,8 +113,7 @@ class KeptSetSearch:
         for part in self._kept.of_size(size):
             if part.is_drawn:
                 yield from self._unseen.of_size(size)
-                left = self._flips[part.members].sum(axis=1) % 2 != self._without
-                is_seen = left[:, self._steady].any(axis=1)
+                is_seen = ~self._unseen.are_silent(part.members)
                 yield Part(part.members[is_seen], part.weights[is_seen], True)
             else:
                 yield part

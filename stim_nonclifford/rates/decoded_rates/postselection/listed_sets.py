@@ -37,10 +37,13 @@ _MOST_LISTED = 1 << 20
 """If there are more sets of one size, they are drawn, not listed."""
 
 _DRAWS = 1 << 15
-_DRAWS_OF_THREE = 1 << 18
-"""More, as sets of three are the likeliest that are drawn."""
+_DRAWS_OF_FOUR, _DRAWS_OF_THREE = 1 << 18, 1 << 20
+"""More, as small sets are the likeliest that are drawn, and take less time."""
 
 _MOST_LOOKED_UP = 1 << 20
+_FILTER_BITS = 27
+"""Many of the keys that are looked up are those of no pair. So many of their bits tell most of these."""
+
 _NONE = -1
 
 
@@ -119,6 +122,14 @@ class SilentSets:
         else:
             yield from self._larger(size)
 
+    def are_silent(self, members: Indices) -> npt.NDArray[np.bool_]:
+        """Which of some sets leave the detectors silent: bool, shape (sets,).
+
+        Args:
+            members: intp, shape (sets, members).
+        """
+        return np.asarray(np.bitwise_xor.reduce(self._keys[members], axis=1) == self._target_key)
+
     @cached_property
     def _pairs(self) -> _Pairs:
         return _Pairs(self._keys, self._odds)
@@ -140,37 +151,36 @@ class SilentSets:
 
     def _fours(self) -> Iterator[Part]:
         pairs = self._pairs
+        starts, ends = pairs.starts[:-1], pairs.starts[1:]
         low, high = pairs.places(pairs.keys ^ self._target_key)
-        numbers = np.maximum(high - np.maximum(low, np.arange(1, len(low) + 1)), 0)
+        first_of, last_of = (np.repeat(each, ends - starts) for each in (low, high))
+        numbers = np.maximum(last_of - np.maximum(first_of, np.arange(1, len(first_of) + 1)), 0)
         if numbers.sum() <= 3 * _MOST_LISTED:
             first = np.flatnonzero(numbers)
             one = pairs.members(np.repeat(first, numbers[first]))
-            other = pairs.members(_ranges((high - numbers)[first], high[first]))
+            other = pairs.members(_ranges((last_of - numbers)[first], last_of[first]))
             # Of the three ways to divide a set, the one in which a pair has both of the smallest members.
             is_chosen = (one[:, 1] < other[:, 0]) | (other[:, 1] < one[:, 0])
             members = np.sort(np.hstack([one, other])[is_chosen], axis=1)
             yield Part(members, self._odds[members].prod(axis=1), False)
             return
-        keys, starts = np.unique(pairs.keys, return_index=True)
-        ends = np.append(starts[1:], len(pairs.keys))
-        low, high = pairs.places(keys ^ self._target_key)
         shares = pairs.sums(starts, ends) * pairs.sums(low, high)
         if not shares.sum():
             return
         self._check()
-        group = _chosen(shares, _DRAWS, self._rng)
+        group = _chosen(shares, _DRAWS_OF_FOUR, self._rng)
         one = pairs.drawn(starts[group], ends[group], self._rng)
         other = pairs.drawn(low[group], high[group], self._rng)
-        yield self._drawn(np.hstack([one, other]), float(shares.sum()) / (6 * _DRAWS))
+        yield self._drawn(np.hstack([one, other]), float(shares.sum()) / (6 * _DRAWS_OF_FOUR))
 
     def _larger(self, size: int) -> Iterator[Part]:
         pairs, count = self._pairs, _DRAWS
         if not pairs.total:
             return
-        members = pairs.drawn(np.zeros(count, dtype=np.intp), np.full(count, len(pairs.keys)), self._rng)
+        members = pairs.drawn(np.zeros(count, dtype=np.intp), np.full(count, pairs.starts[-1]), self._rng)
         weights = np.full(count, pairs.total / count)
         while True:
-            left = self._flips[members].sum(axis=1) % 2 != self._target  # for the others to do
+            left = np.logical_xor.reduce(self._flips[members], axis=1) ^ self._target  # for the others to do
             first = np.where(left.any(axis=1), left.argmax(axis=1), _NONE)
             draw = self._next if members.shape[1] < size - 3 else self._last_three
             found = []
@@ -227,21 +237,39 @@ class SilentSets:
 
 
 class _Pairs:
-    """All pairs, ordered by their keys."""
+    """All pairs, ordered by their keys.
+
+    Attributes:
+        keys: uint64, shape (keys,): those that some pair has, ascending.
+        starts: intp, shape (keys + 1,): from where to where the pairs with each key stand.
+        weights: float64, shape (pairs,): the product of the odds.
+        total: The sum of all weights.
+    """
 
     def __init__(self, keys: Words, odds: Floats) -> None:
         first, second = (each.astype(np.int32) for each in np.triu_indices(len(keys), 1))
         found = keys[first] ^ keys[second]
         order = np.argsort(found, kind="stable")
-        self.keys = found[order]
+        found = found[order]
         self._first, self._second = first[order], second[order]
+        is_first = np.append(True, found[1:] != found[:-1])[: len(found)]
+        self.keys = found[is_first]
+        self.starts = np.append(np.flatnonzero(is_first), len(found))
+        self._filter = np.zeros(1 << _FILTER_BITS, dtype=np.bool_)
+        self._filter[self.keys >> np.uint64(64 - _FILTER_BITS)] = True
         self.weights = odds[self._first] * odds[self._second]
         self._sums = np.concatenate([[0.0], np.cumsum(self.weights)])
         self.total = float(self._sums[-1])
 
     def places(self, keys: Words) -> tuple[Indices, Indices]:
-        """From where to where the pairs with given keys stand."""
-        return np.searchsorted(self.keys, keys, side="left"), np.searchsorted(self.keys, keys, side="right")
+        """From where to where the pairs with given keys stand; twice 0 if there are none."""
+        low, high = np.zeros((2, *keys.shape), dtype=np.intp)
+        some = np.nonzero(self._filter[keys >> np.uint64(64 - _FILTER_BITS)])
+        at = np.minimum(np.searchsorted(self.keys, keys[some]), len(self.keys) - 1)
+        is_key = self.keys[at] == keys[some]
+        low[some] = np.where(is_key, self.starts[at], 0)
+        high[some] = np.where(is_key, self.starts[at + 1], 0)
+        return low, high
 
     def sums(self, low: Indices, high: Indices) -> Floats:
         """The sums of the weights of ranges."""

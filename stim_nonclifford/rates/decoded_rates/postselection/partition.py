@@ -54,11 +54,12 @@ class Partition:
         return _geometric_rest(self.wrong_sizes[:, min(gap, self.wrong_sizes.shape[1] - 1)])
 
 
-def partition(asked: KeptQuestion, check: Callable[[], None]) -> Partition:
+def partition(asked: KeptQuestion, rng: np.random.Generator, check: Callable[[], None]) -> Partition:
     """Lists the kept sets, and divides them.
 
     Args:
         asked: The circuit.
+        rng: What kept sets are drawn with, where they are too many.
         check: Is called now and then; may raise to end the work.
 
     Raises:
@@ -77,7 +78,7 @@ def partition(asked: KeptQuestion, check: Callable[[], None]) -> Partition:
         certain &= ~symptoms.outcomes.dependent[: symptoms.num_detectors]
     none = float(np.exp(log_probability_of_none(members.log_odds[0])))
     sets, sizes, wrong_sizes = _listed(
-        asked, KeptSetSearch(members, certain, asked.weight, check), none, check
+        asked, KeptSetSearch(members, certain, asked.weight, rng, check), none, check
     )
     unlisted = _geometric_rest(sizes)
     if unlisted > _MOST_UNLISTED * sizes.sum():

@@ -10,6 +10,7 @@ gives the standard error of whatever follows from their counts.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -124,21 +125,26 @@ def weighted_curve(counts: Counts, wrong: Sequence[WrongShots], path_shots: int)
     last = int(np.flatnonzero(largest)[-1]) if largest.any() else 0
     largest[largest == 0] = largest[last] if largest.any() else 1 / plain
     totals = tails.sum(axis=0)
-    unseen = np.maximum(largest, np.minimum(1 / plain, part_without_paths(wrong) * totals))
+    unseen = np.maximum(largest, np.minimum(1 / plain, part_without_paths(wrong, plain, path_shots) * totals))
     return Curve(found.kept, found.kept_variance, totals, variance + unseen**2)
 
 
-def part_without_paths(wrong: Sequence[WrongShots]) -> float:
-    """What part of the wrong shots may be ones that no path covers: they are no likelier with paths.
+def part_without_paths(wrong: Sequence[WrongShots], shots: float, path_shots: float) -> float:
+    """What part of the wrong shots may be ones that paths hardly cover: plain shots see more of them.
 
-    Only plain shots see these, and at large gaps they may see none. So the part is that at the largest gap
-    with a hundred wrong plain shots, as if there had been one more.
+    Shots with paths see few of these, and at large gaps plain shots may see none. So the part is that at the
+    largest gap with a hundred wrong plain shots, as if there had been one more, and a standard error.
+
+    Args:
+        wrong: The wrong shots.
+        shots: Number of plain shots.
+        path_shots: Number of shots with paths.
 
     Examples:
         >>> hundred = WrongShots(np.full(100, 50.0), np.full(100, 7), np.zeros(100, dtype=np.intp), True)
         >>> one = WrongShots(np.array([0.2]), np.array([3]), np.zeros(1, dtype=np.intp), True)
-        >>> part_without_paths([hundred, one]), part_without_paths([one])
-        (0.01, 2.0)
+        >>> part_without_paths([hundred, one], 10, 10), round(part_without_paths([one], 10, 10), 3)
+        (0.02, 3.414)
     """
     plain = [some for some in wrong if some.are_plain]
     if not plain:
@@ -146,7 +152,8 @@ def part_without_paths(wrong: Sequence[WrongShots]) -> float:
     gaps = np.concatenate([some.gaps for some in plain])
     least = np.sort(gaps)[-_ENOUGH] if len(gaps) >= _ENOUGH else 0
     ratios = np.concatenate([some.ratios for some in plain])[gaps >= least]
-    return (int((ratios < 1).sum()) + 1) / len(ratios)
+    few = int((ratios < max(1.0, shots / max(path_shots, 1))).sum()) + 1
+    return (few + math.sqrt(few)) / len(ratios)
 
 
 def gains(wrong: Sequence[WrongShots], gap: int, shots: int, path_shots: int) -> tuple[float, float]:
@@ -170,7 +177,7 @@ def gains(wrong: Sequence[WrongShots], gap: int, shots: int, path_shots: int) ->
         total += float(weights.sum())
         by_plain += float((weights**3).sum())
         by_paths += float((ratios * weights**3).sum())
-    unseen = min(1 / shots, part_without_paths(wrong) * total)
+    unseen = min(1 / shots, part_without_paths(wrong, shots, path_shots) * total)
     return by_plain + 2 * unseen**2 / shots, by_paths
 
 

@@ -62,7 +62,7 @@ void FaultSetStudy::number_joined(Join& join, const Weights& counts, const Weigh
         const uint32_t* const members = &join.members[k * weight];
         if (numbers[k - begin] == NumberedRows::none) {
             const std::span<const uint32_t> set = without_padding({members, weight});
-            for (size_t c = 0; c < join.left_out.size(); ++c) join.left_out[c] += counts[set.size()] * product_of(&ratios[c * size], set);
+            for (size_t c = 0; c < join.left_out.size(); ++c) join.left_out[c] += counts[set.size()] * product_of(ratios.data() + c * size, set);
             continue;
         }
         const size_t to = join.keys.size();

@@ -63,7 +63,7 @@ void FaultSetStudy::find_spans() {
     image_of({}, base_image_.data());
     images_.resize(size_t{table_.num_mechanisms()} * image_words());
     for (uint32_t m = 0; m < table_.num_mechanisms(); ++m) {
-        uint64_t* const image = &images_[size_t{m} * image_words()];
+        uint64_t* const image = images_.data() + size_t{m} * image_words();
         image_of({&m, 1}, image);
         for (uint32_t w = 0; w < image_words(); ++w) image[w] ^= base_image_[w];
     }
@@ -114,7 +114,7 @@ FaultSetStudy::Enumeration FaultSetStudy::enumerate(uint32_t weight, const Weigh
         return [&, &group = groups[number], may_be_kept = KeptTest(*this, storage),
                 key = std::vector<uint64_t>(table_.key_words())](const uint32_t* members, double) mutable {
             ++group.sets;
-            const auto mass = [&](size_t c) { return product_of(&circuits[c * size], {members, weight}); };
+            const auto mass = [&](size_t c) { return product_of(circuits.data() + c * size, {members, weight}); };
             if (!may_be_kept({members, weight})) {
                 for (size_t c = 0; c < num_circuits; ++c) group.left_out[c] += mass(c);
                 return;

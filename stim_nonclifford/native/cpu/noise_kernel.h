@@ -131,17 +131,18 @@ inline void mark_failing(const Plan& plan, uint64_t seed, uint64_t block, uint32
 }
 
 // Separates the shots [begin, end) without events, unless `all` is set, from the others. Returns the number of the others, of which
-// those are left out that fail.
-inline uint32_t separate(uint32_t begin, uint32_t end, bool all, NoiseBlock& out, uint16_t* busy) {
+// those are left out that fail, if any may.
+template <bool may_fail>
+uint32_t separate(uint32_t begin, uint32_t end, bool all, NoiseBlock& out, uint16_t* busy) {
     uint32_t num_busy = 0;
     out.num_event_free = 0;
-    // Without a branch that depends on a shot: it would be unpredictable.
-    const uint32_t least = all ? 0 : 1;
     for (uint32_t k = begin; k < end; ++k) {
+        const bool is_busy = all || out.counts[k] != 0;
         busy[num_busy] = static_cast<uint16_t>(k);
         out.event_free[out.num_event_free] = static_cast<uint16_t>(k);
-        num_busy += out.counts[k] - least < failing - least;
-        out.num_event_free += out.counts[k] < least;
+        // Without a branch that depends on a shot: it would be unpredictable.
+        num_busy += may_fail ? static_cast<uint32_t>(is_busy) & static_cast<uint32_t>(out.counts[k] != failing) : is_busy;
+        out.num_event_free += !is_busy;
     }
     return num_busy;
 }
@@ -322,14 +323,15 @@ inline void sample_noise(const Plan& plan, uint64_t seed, uint64_t block, uint32
     // Without coins, all shots without events have the constant row: the caller counts them.
     const bool all = plan.num_coins != 0 || !plan.leakage_always.empty();
     if (!plan.has_register_rows()) {
-        const uint32_t num_busy = separate(begin, end, all, out, out.order);
+        const uint32_t num_busy = separate<false>(begin, end, all, out, out.order);
         return memory_rows(plan, seed, block, end, num_busy, out);
     }
     const uint32_t first_event = draw_events(plan, seed, block, out.starts[begin], total, out);
-    if (!plan.leakage_entries.empty()) mark_failing(plan, seed, block, begin, end, first_event, out);
+    const bool may_fail = !plan.leakage_entries.empty();
+    if (may_fail) mark_failing(plan, seed, block, begin, end, first_event, out);
     // Its address stays here, so that it may be read and written at the same time as the arrays of `out`.
     uint16_t busy[block_shots + 1];
-    const uint32_t num_busy = separate(begin, end, all, out, busy);
+    const uint32_t num_busy = may_fail ? separate<true>(begin, end, all, out, busy) : separate<false>(begin, end, all, out, busy);
     std::copy_n(busy, num_busy, out.order);
     switch (plan.layout.words()) {
         case 1: return narrow_rows<1>(plan, seed, block, num_busy, first_event, out);

@@ -27,6 +27,10 @@ class Deadline:
         """The time since the estimate began."""
         return time.monotonic() - self._started
 
+    def has_passed(self, part: float) -> bool:
+        """Whether more than a part of the time is over that there is."""
+        return self._max_seconds is not None and self.seconds > part * self._max_seconds
+
     def check(self) -> None:
         """Raises TimeIsOver after the limit."""
         if self._max_seconds is not None and self.seconds > self._max_seconds:

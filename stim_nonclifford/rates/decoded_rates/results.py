@@ -344,6 +344,14 @@ class DecodedErrorRate:
                 f"relative error {self.relative_error:.2g}, not {self.asked_relative_error:g} as asked for:"
                 " time ended the search, or the error was enlarged"
             )
+        short = [point for point in self.gap_curve if point.relative_error > self.asked_relative_error]
+        if short:
+            worst = max(short, key=lambda point: point.relative_error)
+            lines.append(
+                f"at {len(short)} of {len(self.gap_curve)} gaps the relative error is more than"
+                f" {self.asked_relative_error:g} as asked for, {worst.relative_error:.2g} at gap {worst.gap}:"
+                " time ended the search, the error was enlarged, or kept fault sets were drawn"
+            )
         if self.column_chi_squared is not None and self.halves is not None:
             chi_squared, degrees = self.column_chi_squared
             lines.append(

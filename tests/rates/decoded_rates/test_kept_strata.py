@@ -17,13 +17,16 @@ import stim_nonclifford as snc
 from sinter_plugin import DesaturatedGapDecoder, SoftDecodingSampler, task
 from stim_nonclifford.circuit.logical_states import LogicalStateCheck
 from stim_nonclifford.circuit.methods.decoded_circuits import exact_symptoms
+from stim_nonclifford.circuit.methods.kept_circuits import kept_question
 from stim_nonclifford.generators.cultivation import end_to_end_circuit
 from stim_nonclifford.rates.decoded_rates.answers.decoding import FailureTest
+from stim_nonclifford.rates.decoded_rates.deadline import Deadline
 from stim_nonclifford.rates.decoded_rates.failing.plain_shots import PlainShots
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import fault_model
 from stim_nonclifford.rates.decoded_rates.postselection import listed_sets
 from stim_nonclifford.rates.decoded_rates.postselection.kept_sets import KeptSetSearch
 from stim_nonclifford.rates.decoded_rates.postselection.listed_sets import SilentSets
+from stim_nonclifford.rates.decoded_rates.postselection.partition import partition
 from stim_nonclifford.rates.decoded_rates.postselection.path_shots import PathShots, paths_of
 from stim_nonclifford.rates.decoding.desaturation.logical_graphs import logical_graphs
 from stim_nonclifford.rates.decoding.matching_graph import model_errors
@@ -151,6 +154,9 @@ def test_curves_are_those_of_all_fault_sets(
         assert abs(point.kept_and_wrong - both) < SIGNIFICANT * point.kept_and_wrong_error
     assert sum(stratum.probability for stratum in rate.strata) == pytest.approx(rate.kept)
     assert "of errors" in str(rate)
+    assert "gaps the relative error is more than 0.001 as asked for" in str(
+        dataclasses.replace(rate, asked_relative_error=1e-3)
+    )
 
 
 def test_shots_with_paths_are_as_likely_as_they_say() -> None:
@@ -254,6 +260,26 @@ def test_drawn_kept_sets_are_the_listed_ones(monkeypatch: pytest.MonkeyPatch) ->
     total = sum(mass for mass, _ in listed.values())
     error = math.sqrt(sum(variance for _, variance in drawn.values()))
     assert abs(sum(mass for mass, _ in drawn.values()) - total) < 6 * error < 0.1 * total
+
+
+def test_kept_sets_are_drawn_until_they_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The masses of strata: exact ones within 6 standard errors, which become smaller if that is asked for."""
+    circuit = repetition_code(0.04, distance=3, rounds=3)
+    asked = kept_question(circuit, LikelierClass(0, 1, 2), None, None, True)
+
+    def strata(relative_error: float) -> dict[str, tuple[float, float]]:
+        found = partition(asked, relative_error, np.random.default_rng(7), Deadline(None)).strata
+        return {each.name: (each.mass, each.mass_error) for each in found}
+
+    listed = strata(1.0)
+    monkeypatch.setattr(listed_sets, "_MOST_LISTED", 0)
+    for name in ("_DRAWS", "_DRAWS_OF_THREE", "_DRAWS_OF_FOUR"):
+        monkeypatch.setattr(listed_sets, name, 1 << 8)
+    some, more = strata(1.0), strata(1e-3)
+    for name, (mass, error) in listed.items():
+        for drawn in (some, more):
+            assert abs(drawn[name][0] - mass) <= 6 * math.hypot(error, drawn[name][1]) + 1e-9 * mass
+    assert sum(error for _, error in more.values()) < 0.5 * sum(error for _, error in some.values())
 
 
 CULTIVATION = snc.Circuit(

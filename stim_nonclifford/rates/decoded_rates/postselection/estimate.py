@@ -97,7 +97,7 @@ class _Estimate:
     def result(self) -> DecodedErrorRate:
         """Works until the errors are as asked for, or time is over."""
         try:
-            self._partition = partition(self._asked, self._rng, self._deadline.check)
+            self._partition = partition(self._asked, self._goal.relative_error, self._rng, self._deadline)
             self._say_strata(self._partition)
             for stratum in self._strata:
                 stratum.take(_FIRST_SHOTS, self._rng, self._deadline.check)
@@ -146,15 +146,16 @@ class _Estimate:
         kept_all = masses * np.array([curve.kept for curve in curves])
         most = int(np.argmax(masses))
         gaps = self._gaps(curves[most].kept * self._strata[most].shots)
-        kept, kept_variance, wrong, variance = (
+        kept, kept_variance, wrong, variance, unseen = (
             np.array([getattr(curve, name)[gaps] for curve in curves])
-            for name in ("kept", "kept_variance", "wrong", "wrong_variance")
+            for name in ("kept", "kept_variance", "wrong", "wrong_variance", "unseen")
         )
-        unlisted = np.array([self._partition.unlisted_wrong(gap) for gap in gaps])
         shares = masses * wrong
+        unlisted = np.array([self._partition.unlisted_part(gap) for gap in gaps]) * shares.sum(axis=0)
         disagreements = self._disagreements(gaps)
         factors = np.where(disagreements > _AGREEMENT, disagreements / 2, 1.0)
-        parts = masses**2 * variance
+        # What was seen of one stratum tells nothing of another one. What was not seen lacks in all of them.
+        parts = masses**2 * variance + masses * unseen * (masses * unseen).sum(axis=0)
         enlarged = factors**2 * parts
         return _Sums(
             gaps,

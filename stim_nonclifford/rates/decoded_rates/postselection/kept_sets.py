@@ -46,6 +46,10 @@ class KeptSets:
     masses: Floats
     variances: Floats
 
+    def times(self, factor: float) -> KeptSets:
+        """The same sets with masses that are larger by a factor."""
+        return KeptSets(self.rows, factor * self.masses, factor**2 * self.variances)
+
 
 class KeptSetSearch:
     """Lists the kept sets of the mechanisms of a model.

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ....base.errors import ResourceLimitError
 from ..answers.decoding import Gaps
+from ..deadline import Deadline
 from ..faults.mechanisms import Floats, Symptoms, fault_model, log_probability_of_none
 from .kept_choices import KeptChoices
 from .kept_sets import KeptSets, KeptSetSearch, distinct_rows
@@ -27,6 +28,9 @@ _STEP = 10
 _FEWEST_MEMBERS = 4
 _NEGLIGIBLE = 0.01
 """The part of the wrong kept sets, at each gap, that sets with more members than those listed may have."""
+
+_MOST_TIMES, _MOST_TIME = 16, 0.25
+"""Sets are drawn so many times at most, and up to so large a part of the time that there is."""
 
 _MOST_UNLISTED = 0.1
 _BATCH = 1 << 14
@@ -49,21 +53,30 @@ class Partition:
     sizes: Floats
     wrong_sizes: Floats
 
-    def unlisted_wrong(self, gap: int) -> float:
-        """About how often sets with more members are kept and wrong with at least a gap."""
-        return _geometric_rest(self.wrong_sizes[:, min(gap, self.wrong_sizes.shape[1] - 1)])
+    def unlisted_part(self, gap: int) -> float:
+        """About what part sets with more members add to those that are kept and wrong with at least a gap.
+
+        Other noise makes gaps smaller, of these sets as of those that were listed.
+        """
+        sizes = self.wrong_sizes[:, min(gap, self.wrong_sizes.shape[1] - 1)]
+        return _geometric_rest(sizes) / sizes.sum() if sizes.any() else 0.0
 
 
-def partition(asked: KeptQuestion, rng: np.random.Generator, check: Callable[[], None]) -> Partition:
+def partition(
+    asked: KeptQuestion, relative_error: float, rng: np.random.Generator, deadline: Deadline
+) -> Partition:
     """Lists the kept sets, and divides them.
 
     Args:
         asked: The circuit.
+        relative_error: Of the rate, as it was asked for: sets are drawn until theirs is half as large, but
+            not for ever.
         rng: What kept sets are drawn with, where they are too many.
-        check: Is called now and then; may raise to end the work.
+        deadline: The limit on the time.
 
     Raises:
         ResourceLimitError: There are too many sets; or those that were listed are too small a part.
+        TimeIsOver: The limit has been reached.
     """
     symptoms = asked.symptoms
     mask = asked.postselected
@@ -77,9 +90,10 @@ def partition(asked: KeptQuestion, rng: np.random.Generator, check: Callable[[],
     if symptoms.outcomes is not None:
         certain &= ~symptoms.outcomes.dependent[: symptoms.num_detectors]
     none = float(np.exp(log_probability_of_none(members.log_odds[0])))
-    sets, sizes, wrong_sizes = _listed(
-        asked, KeptSetSearch(members, certain, asked.weight, rng, check), none, check
-    )
+    search = KeptSetSearch(members, certain, asked.weight, rng, deadline.check)
+    found = _listed(asked, search, none, deadline.check)
+    _draw_more(found, asked, search, relative_error / 2, deadline)
+    sets, sizes, wrong_sizes = _joined(found), _by_size(found, none), none * _wrong_by_size(found, "masses")
     unlisted = _geometric_rest(sizes)
     if unlisted > _MOST_UNLISTED * sizes.sum():
         raise ResourceLimitError(
@@ -102,34 +116,70 @@ class _Decoded:
 
 def _listed(
     asked: KeptQuestion, search: KeptSetSearch, none: float, check: Callable[[], None]
-) -> tuple[_Decoded, Floats, Floats]:
+) -> list[_Decoded]:
     """Lists kept sets until larger ones do not matter, if that is the case sooner or later.
 
     Returns:
-        All of them; P(kept sets of each size); and of those that are decoded wrongly with at least a gap.
+        Those of each size.
     """
     found: list[_Decoded] = []
-    sizes, wrong_sizes = np.zeros(0), np.zeros((0, 1))
     for size in range(MOST_MEMBERS + 1):
-        sets = search.of_size(size)
-        found.append(_Decoded(sets, *_by_themselves(asked, sets, check)))
-        sizes = none * np.array([each.sets.masses.sum() for each in found])
-        top = max(int(each.gaps.max(initial=0)) for each in found)
-        wrong_sizes = none * np.array(
-            [
-                np.bincount(np.maximum(each.gaps, 0)[each.wrong], each.sets.masses[each.wrong], top + 2)
-                for each in found
-            ]
-        )
-        wrong_sizes = wrong_sizes[:, ::-1].cumsum(axis=1)[:, ::-1]
-        if size >= _FEWEST_MEMBERS and _are_enough(sizes, wrong_sizes):
+        found.append(_of_size(asked, search, size, check))
+        if size >= _FEWEST_MEMBERS and _are_enough(_by_size(found, none), _wrong_by_size(found, "masses")):
             break
-    if not sizes.sum():
+    if not _by_size(found, none).sum():
         raise ResourceLimitError(
             f"No shot is kept in which up to {MOST_MEMBERS} mechanisms flip postselected detectors."
             " Postselect fewer detectors, or count errors with the sampler soft_desaturated_gap."
         )
-    return _joined(found), sizes, wrong_sizes
+    return found
+
+
+def _of_size(asked: KeptQuestion, search: KeptSetSearch, size: int, check: Callable[[], None]) -> _Decoded:
+    sets = search.of_size(size)
+    return _Decoded(sets, *_by_themselves(asked, sets, check))
+
+
+def _draw_more(
+    found: list[_Decoded],
+    asked: KeptQuestion,
+    search: KeptSetSearch,
+    relative_error: float,
+    deadline: Deadline,
+) -> None:
+    """Draws sets of the sizes that matter again, and takes means, until the wrong ones are known.
+
+    That is at each gap up to the one of a shot without errors. A part of the time is left for the rest.
+    """
+    top = int(found[0].gaps.max(initial=0))
+    times = [1] * len(found)
+    while not deadline.has_passed(_MOST_TIME):
+        masses, variances = (_wrong_by_size(found, name)[:, : top + 1] for name in ("masses", "variances"))
+        parts = np.sqrt(variances.sum(axis=0)) / np.maximum(masses.sum(axis=0), 1e-300)
+        size = int(variances[:, parts.argmax()].argmax())
+        if parts.max() <= relative_error or times[size] >= _MOST_TIMES:
+            return
+        old, new = found[size], _of_size(asked, search, size, deadline.check)
+        part = 1 / (times[size] + 1)
+        times[size] += 1
+        found[size] = _joined(
+            [replace(old, sets=old.sets.times(1 - part)), replace(new, sets=new.sets.times(part))]
+        )
+
+
+def _by_size(found: Sequence[_Decoded], none: float) -> Floats:
+    """P(kept sets of each size)."""
+    return none * np.array([each.sets.masses.sum() for each in found])
+
+
+def _wrong_by_size(found: Sequence[_Decoded], name: str) -> Floats:
+    """The masses of sets, or their variances, that are wrong with at least a gap: shape (sizes, gaps)."""
+    top = max(int(each.gaps.max(initial=0)) for each in found)
+    sums = [
+        np.bincount(np.maximum(each.gaps, 0)[each.wrong], getattr(each.sets, name)[each.wrong], top + 2)
+        for each in found
+    ]
+    return np.array(sums)[:, ::-1].cumsum(axis=1)[:, ::-1]
 
 
 def _are_enough(sizes: Floats, wrong_sizes: Floats) -> bool:

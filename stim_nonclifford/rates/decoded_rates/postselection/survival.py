@@ -65,13 +65,15 @@ class Curve:
         kept: float64, shape (gaps,): P(gap >= g).
         kept_variance: Of ``kept``.
         wrong: float64, shape (gaps,): P(gap >= g and wrong).
-        wrong_variance: Of ``wrong``.
+        wrong_variance: Of ``wrong``, from what was seen.
+        unseen: By how much ``wrong`` may be too small because of what was not seen.
     """
 
     kept: Floats
     kept_variance: Floats
     wrong: Floats
     wrong_variance: Floats
+    unseen: Floats
 
 
 @dataclass(frozen=True)
@@ -126,7 +128,7 @@ def weighted_curve(counts: Counts, wrong: Sequence[WrongShots], path_shots: int)
     largest[largest == 0] = largest[last] if largest.any() else 1 / plain
     totals = tails.sum(axis=0)
     unseen = np.maximum(largest, np.minimum(1 / plain, part_without_paths(wrong, plain, path_shots) * totals))
-    return Curve(found.kept, found.kept_variance, totals, variance + unseen**2)
+    return Curve(found.kept, found.kept_variance, totals, variance, unseen)
 
 
 def part_without_paths(wrong: Sequence[WrongShots], shots: float, path_shots: float) -> float:
@@ -208,7 +210,10 @@ def curve_of(counts: Counts) -> Curve:
     shots = counts.shots.sum()
     unseen = np.where(seen[0, last] > 0, wrong[0, last] / np.maximum(seen[0, last], 1), 1 / shots)
     unseen = np.minimum(unseen * np.where(counts.seen.any(), _DEPENDENT, 1), 1.0)
-    return Curve(kept[0], _variance(some_kept), wrong[0], np.maximum(_variance(some_wrong), unseen**2))
+    variance = _variance(some_wrong)
+    return Curve(
+        kept[0], _variance(some_kept), wrong[0], variance, np.sqrt(np.maximum(unseen**2 - variance, 0))
+    )
 
 
 def difference_of(one: Counts, other: Counts) -> tuple[Floats, Floats]:

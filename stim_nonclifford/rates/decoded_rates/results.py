@@ -23,6 +23,9 @@ _QUANTILE = 1.998
 
 _LARGEST_EXPONENT = 700.0
 
+_UNKNOWN = 3
+"""From this relative error on, a rate may as well be 0."""
+
 _ROUNDING = 5e-7
 """Errors below this part of a rate are below the six digits of an exact one: failing sets were summed."""
 
@@ -134,15 +137,14 @@ class DecodedGapPoint:
 
 
 def interval_of(rate: float, relative_error: float) -> tuple[float, float]:
-    """An interval of 95%, on a logarithmic scale.
+    """An interval of 95%, on a logarithmic scale, from 0 on if the error is several times the rate.
 
     Examples:
         >>> interval_of(0.01, 0.0), interval_of(0.01, 1000.0)
         ((0.01, 0.01), (0.0, 1.0))
     """
-    exponent = min(_QUANTILE * relative_error, _LARGEST_EXPONENT)
-    factor = math.exp(exponent) if exponent < _LARGEST_EXPONENT else math.inf
-    return rate / factor, min(1.0, rate * factor) if rate else 0.0
+    factor = math.exp(min(_QUANTILE * relative_error, _LARGEST_EXPONENT))
+    return rate / factor if relative_error < _UNKNOWN else 0.0, min(1.0, rate * factor)
 
 
 @dataclass(frozen=True)

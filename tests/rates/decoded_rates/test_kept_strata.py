@@ -28,6 +28,12 @@ from stim_nonclifford.rates.decoded_rates.postselection.kept_sets import KeptSet
 from stim_nonclifford.rates.decoded_rates.postselection.listed_sets import SilentSets
 from stim_nonclifford.rates.decoded_rates.postselection.partition import partition
 from stim_nonclifford.rates.decoded_rates.postselection.path_shots import PathShots, paths_of
+from stim_nonclifford.rates.decoded_rates.postselection.survival import (
+    Counts,
+    Curve,
+    WrongShots,
+    weighted_curve,
+)
 from stim_nonclifford.rates.decoding.desaturation.logical_graphs import logical_graphs
 from stim_nonclifford.rates.decoding.matching_graph import model_errors
 
@@ -344,3 +350,19 @@ def test_too_little_time() -> None:
     circuit = repetition_code(0.01, distance=3, rounds=3)
     with pytest.raises(snc.ResourceLimitError, match=r"max_seconds=1e-06 .* sets were being listed\. Allow"):
         circuit.logical_error_rate(decoder=LikelierClass(*range(7)), max_seconds=1e-6, seed=1)
+
+
+def test_one_plain_shot_may_be_missed_if_paths_cover_little() -> None:
+    """Whatever is seen at large gaps: there, paths see as little as if nothing were wrong."""
+    counts = Counts(np.full(4, 250.0), np.ones((4, 9)), *np.zeros((3, 4, 18)))
+
+    def curve(covered: int) -> Curve:
+        ratios = np.where(np.arange(200) < covered, 50.0, 0.1)
+        return weighted_curve(counts, [WrongShots(ratios, np.full(200, 3), np.arange(200) % 4, True)], 1000)
+
+    mostly, hardly = curve(150), curve(50)
+    assert np.allclose(hardly.one_more, 1 / 1000)
+    assert not hardly.unseen.any()
+    assert np.allclose(mostly.one_more, 1 / 1100)
+    assert np.allclose(mostly.unseen[:4], 1 / 1000)
+    assert not mostly.unseen[4:].any()

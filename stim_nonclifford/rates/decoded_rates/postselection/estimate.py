@@ -29,7 +29,7 @@ _STEP = 5
 _GROWTH = 0.4
 
 _FEWEST_WRONG = 30
-_MOST_SHOTS = 1 << 26
+_MOST_SHOTS = 1 << 32
 """The largest number of plain shots of a stratum."""
 
 _AGREEMENT = 3
@@ -146,16 +146,19 @@ class _Estimate:
         kept_all = masses * np.array([curve.kept for curve in curves])
         most = int(np.argmax(masses))
         gaps = self._gaps(curves[most].kept * self._strata[most].shots)
-        kept, kept_variance, wrong, variance, unseen = (
+        kept, kept_variance, wrong, variance, unseen, one_more = (
             np.array([getattr(curve, name)[gaps] for curve in curves])
-            for name in ("kept", "kept_variance", "wrong", "wrong_variance", "unseen")
+            for name in ("kept", "kept_variance", "wrong", "wrong_variance", "unseen", "one_more")
         )
         shares = masses * wrong
         unlisted = np.array([self._partition.unlisted_part(gap) for gap in gaps]) * shares.sum(axis=0)
         disagreements = self._disagreements(gaps)
         factors = np.where(disagreements > _AGREEMENT, disagreements / 2, 1.0)
-        # What was seen of one stratum tells nothing of another one. What was not seen lacks in all of them.
+        # What was seen of one stratum tells nothing of another one. What paths do not cover lacks in all
+        # of them. The shot that was missed by chance is the heaviest one of all (``fault_sets/interval.py``).
         parts = masses**2 * variance + masses * unseen * (masses * unseen).sum(axis=0)
+        heaviest = (masses * one_more).argmax(axis=0), np.arange(len(gaps))
+        parts[heaviest] += (masses * one_more)[heaviest] ** 2
         enlarged = factors**2 * parts
         return _Sums(
             gaps,

@@ -36,6 +36,9 @@ _DEPENDENT = 10
 _ENOUGH = 100
 """So many wrong plain shots tell which part of them paths do not cover."""
 
+_MOST_PART = 1 / 2
+"""If paths do not cover a larger part, what they see at large gaps says nothing of the rest."""
+
 
 @dataclass
 class Counts:
@@ -67,6 +70,7 @@ class Curve:
         wrong: float64, shape (gaps,): P(gap >= g and wrong).
         wrong_variance: Of ``wrong``, from what was seen.
         unseen: By how much ``wrong`` may be too small because of what was not seen.
+        one_more: The heaviest shot that may have been missed by chance.
     """
 
     kept: Floats
@@ -74,6 +78,7 @@ class Curve:
     wrong: Floats
     wrong_variance: Floats
     unseen: Floats
+    one_more: Floats
 
 
 @dataclass(frozen=True)
@@ -127,8 +132,11 @@ def weighted_curve(counts: Counts, wrong: Sequence[WrongShots], path_shots: int)
     last = int(np.flatnonzero(largest)[-1]) if largest.any() else 0
     largest[largest == 0] = largest[last] if largest.any() else 1 / plain
     totals = tails.sum(axis=0)
-    unseen = np.maximum(largest, np.minimum(1 / plain, part_without_paths(wrong, plain, path_shots) * totals))
-    return Curve(found.kept, found.kept_variance, totals, variance, unseen)
+    unseen = _not_covered(wrong, plain, path_shots, totals)
+    if part_without_paths(wrong, plain, path_shots) > _MOST_PART:
+        # That is a matter of chance, then.
+        largest, unseen = np.maximum(largest, unseen), np.zeros(gaps)
+    return Curve(found.kept, found.kept_variance, totals, variance, unseen, largest)
 
 
 def part_without_paths(wrong: Sequence[WrongShots], shots: float, path_shots: float) -> float:
@@ -158,6 +166,15 @@ def part_without_paths(wrong: Sequence[WrongShots], shots: float, path_shots: fl
     return (few + math.sqrt(few)) / len(ratios)
 
 
+def _not_covered(wrong: Sequence[WrongShots], shots: float, path_shots: float, totals: Floats) -> Floats:
+    """By how much rates may be too small because paths do not cover all: at most by one plain shot.
+
+    Where they cover most wrong shots, it is less at large gaps: as large a part as plain shots see.
+    """
+    part = part_without_paths(wrong, shots, path_shots)
+    return np.minimum(1 / shots, part * totals if part <= _MOST_PART else np.inf)
+
+
 def gains(wrong: Sequence[WrongShots], gap: int, shots: int, path_shots: int) -> tuple[float, float]:
     """By how much one more plain shot, or one more with a path, makes the variance at a gap smaller.
 
@@ -179,7 +196,7 @@ def gains(wrong: Sequence[WrongShots], gap: int, shots: int, path_shots: int) ->
         total += float(weights.sum())
         by_plain += float((weights**3).sum())
         by_paths += float((ratios * weights**3).sum())
-    unseen = min(1 / shots, part_without_paths(wrong, shots, path_shots) * total)
+    unseen = float(_not_covered(wrong, shots, path_shots, np.array(total)))
     return by_plain + 2 * unseen**2 / shots, by_paths
 
 
@@ -211,9 +228,8 @@ def curve_of(counts: Counts) -> Curve:
     unseen = np.where(seen[0, last] > 0, wrong[0, last] / np.maximum(seen[0, last], 1), 1 / shots)
     unseen = np.minimum(unseen * np.where(counts.seen.any(), _DEPENDENT, 1), 1.0)
     variance = _variance(some_wrong)
-    return Curve(
-        kept[0], _variance(some_kept), wrong[0], variance, np.sqrt(np.maximum(unseen**2 - variance, 0))
-    )
+    more = np.sqrt(np.maximum(unseen**2 - variance, 0))
+    return Curve(kept[0], _variance(some_kept), wrong[0], variance, more, np.zeros_like(more))
 
 
 def difference_of(one: Counts, other: Counts) -> tuple[Floats, Floats]:

@@ -114,12 +114,15 @@ class ComputedCurves:
         """
         self._rows = [row for row in self._rows if row[0] != strong_id]
         self._rows += [(strong_id, label, had, point) for point in points]
-        with open(self._path, "w", newline="", encoding="utf-8") as file:
+        # Under another name first: who interrupts this loses no curve.
+        new = self._path.with_name(self._path.name + ".new")
+        with open(new, "w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
             writer.writerow(_OF_CURVE + _OF_POINT)
             for name, text, wish, point in self._rows:
                 seed = "" if wish.seed is None else wish.seed
                 writer.writerow([name, text, wish.relative_error, wish.max_seconds, seed, *astuple(point)])
+        new.replace(self._path)
 
 
 def _is_met(wish: Wish, had: Wish) -> bool:

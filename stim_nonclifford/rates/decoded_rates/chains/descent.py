@@ -205,23 +205,13 @@ class _Descent:
         """
         found = self._states
         waiting = np.arange(len(found.sizes))
+        moves, target = (Moves(self._model, self._tests, [one]) for one in (self.levels[-1], level))
         for descents in range(_MOST_DESCENTS):
+            some = self.found[0].taken(waiting) if descents else found.taken(waiting)
             if descents:
-                some = self.found[0].taken(waiting)
                 for above in self.levels:
-                    _walk(
-                        Moves(self._model, self._tests, [above]),
-                        some,
-                        _STEPS_PER_LEVEL,
-                        self._rng,
-                        self._check,
-                    )
-            else:
-                some = found.taken(waiting)
-            levels = self.levels[-1], level
-            arrived, left = _arrivals(
-                self._model, self._tests, *levels, some, self._rng, self._check, _STEPS_UNTIL_KEPT
-            )
+                    _walk(Moves(self._model, self._tests, [above]), some, self._rng, self._check)
+            arrived, left = _arrivals(moves, target, some, _STEPS_UNTIL_KEPT, self._rng, self._check)
             found.put(waiting, arrived)
             waiting = waiting[left]
             if not len(waiting):
@@ -342,26 +332,24 @@ def allowed_in_both(
     Raises:
         ResourceLimitError: Some columns do not get there.
     """
+    moves, target = (Moves(model, tests, [one]) for one in (level, following))
     steps = _PATIENCE * _STEPS_PER_LEVEL
-    result, waiting = _arrivals(model, tests, level, following, states, rng, check, steps, copies)
+    result, waiting = _arrivals(moves, target, states, steps, rng, check, copies)
     if len(waiting):
         raise ResourceLimitError(DECODERS_DIFFER)
     return result
 
 
 def _arrivals(
-    model: FaultModel,
-    tests: Sequence[FailureTest],
-    level: Level,
-    following: Level,
+    moves: Moves,
+    target: Moves,
     states: ChainStates,
+    steps: int,
     rng: np.random.Generator,
     check: Callable[[], None],
-    steps: int,
     copies: float = 0.0,
 ) -> tuple[ChainStates, npt.NDArray[np.intp]]:
-    """As ``allowed_in_both``, with at most so many steps; and the columns that did not get there."""
-    moves, target = Moves(model, tests, [level]), Moves(model, tests, [following])
+    """Moves at one level until states are allowed at another one, and the columns that did not get there."""
 
     def allowed(rows: Words) -> npt.NDArray[np.bool_]:
         return target.are_allowed(rows, np.zeros(len(rows), dtype=np.intp))
@@ -385,10 +373,8 @@ def _arrivals(
     return result, waiting
 
 
-def _walk(
-    moves: Moves, states: ChainStates, steps: int, rng: np.random.Generator, check: Callable[[], None]
-) -> None:
-    """Takes some steps at the only level of the moves."""
-    for step in range(steps):
+def _walk(moves: Moves, states: ChainStates, rng: np.random.Generator, check: Callable[[], None]) -> None:
+    """Takes as many steps as a level begins with, at the only level of the moves."""
+    for step in range(_STEPS_PER_LEVEL):
         check()
         moves.move(step, states, np.zeros(len(states.sizes), dtype=np.intp), rng)

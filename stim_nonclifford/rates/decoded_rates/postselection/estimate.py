@@ -201,7 +201,8 @@ class _Estimate:
                 raise ResourceLimitError(
                     f"The decoder {self._asked.decoder} was wrong in {stratum.wrong} of"
                     f" {stratum.shots:,} kept shots ({stratum.name}), and the rate has not the error yet"
-                    " that is asked for. Ask for a larger relative_error."
+                    " that is asked for. Ask for a larger relative_error, or limit max_seconds: then what is"
+                    " known is returned."
                 )
             stratum.take(
                 int(stratum.shots * (2 if stratum.wrong < _FEWEST_WRONG else _GROWTH)),

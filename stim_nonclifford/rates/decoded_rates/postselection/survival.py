@@ -132,8 +132,9 @@ def weighted_curve(counts: Counts, wrong: Sequence[WrongShots], path_shots: int)
     last = int(np.flatnonzero(largest)[-1]) if largest.any() else 0
     largest[largest == 0] = largest[last] if largest.any() else 1 / plain
     totals = tails.sum(axis=0)
-    unseen = _not_covered(wrong, plain, path_shots, totals)
-    if part_without_paths(wrong, plain, path_shots) > _MOST_PART:
+    part = part_without_paths(wrong, plain, path_shots)
+    unseen = _not_covered(part, plain, totals)
+    if part > _MOST_PART:
         # That is a matter of chance, then.
         largest, unseen = np.maximum(largest, unseen), np.zeros(gaps)
     return Curve(found.kept, found.kept_variance, totals, variance, unseen, largest)
@@ -166,12 +167,11 @@ def part_without_paths(wrong: Sequence[WrongShots], shots: float, path_shots: fl
     return (few + math.sqrt(few)) / len(ratios)
 
 
-def _not_covered(wrong: Sequence[WrongShots], shots: float, path_shots: float, totals: Floats) -> Floats:
+def _not_covered(part: float, shots: float, totals: Floats) -> Floats:
     """By how much rates may be too small because paths do not cover all: at most by one plain shot.
 
     Where they cover most wrong shots, it is less at large gaps: as large a part as plain shots see.
     """
-    part = part_without_paths(wrong, shots, path_shots)
     return np.minimum(1 / shots, part * totals if part <= _MOST_PART else np.inf)
 
 
@@ -196,7 +196,7 @@ def gains(wrong: Sequence[WrongShots], gap: int, shots: int, path_shots: int) ->
         total += float(weights.sum())
         by_plain += float((weights**3).sum())
         by_paths += float((ratios * weights**3).sum())
-    unseen = float(_not_covered(wrong, shots, path_shots, np.array(total)))
+    unseen = float(_not_covered(part_without_paths(wrong, shots, path_shots), shots, np.array(total)))
     return by_plain + 2 * unseen**2 / shots, by_paths
 
 

@@ -22,7 +22,7 @@ WIDTH = 21
 def long_vector() -> SimpleNamespace:
     """A vector of 2^21 coefficients, and many rotations that mix all of them."""
     lines = []
-    for layer in range(40):
+    for layer in range(200):
         for q in range(WIDTH):
             other = (q + 1 + layer % (WIDTH - 1)) % WIDTH
             lines.append(f"R_X({0.1 + 0.01 * q}) {q}\nR_ZZ(0.07) {q} {other}")

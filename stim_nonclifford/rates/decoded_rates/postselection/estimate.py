@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -32,6 +33,8 @@ _FEWEST_WRONG = 30
 _MOST_SHOTS = 1 << 32
 """The largest number of plain shots of a stratum."""
 
+_Work = Callable[[np.random.Generator, Callable[[], None]], None]
+
 _AGREEMENT = 3
 """Standard errors by which both halves of the chains, and chains and plain shots, may differ."""
 
@@ -47,6 +50,8 @@ class _Sums:
         wrong: The same, and wrong.
         shares: What strata add to ``wrong``, shape (strata, gaps).
         parts: Variances of what strata add to ``wrong``, shape (strata, gaps).
+        missed: The part of ``parts`` that is due to what may not have been seen.
+        by_chains: The part of ``parts`` that is due to chains beside paths.
         other: Variances of ``wrong`` that no shots or chains reduce.
         factor: By how much errors were enlarged, at most, where chains disagree.
         disagreement: The largest such difference in standard errors; None without chains.
@@ -58,6 +63,8 @@ class _Sums:
     wrong: Floats
     shares: Floats
     parts: Floats
+    missed: Floats
+    by_chains: Floats
     other: Floats
     factor: float
     disagreement: float | None
@@ -146,9 +153,17 @@ class _Estimate:
         kept_all = masses * np.array([curve.kept for curve in curves])
         most = int(np.argmax(masses))
         gaps = self._gaps(curves[most].kept * self._strata[most].shots)
-        kept, kept_variance, wrong, variance, unseen, one_more = (
+        kept, kept_variance, wrong, variance, unseen, one_more, by_chains = (
             np.array([getattr(curve, name)[gaps] for curve in curves])
-            for name in ("kept", "kept_variance", "wrong", "wrong_variance", "unseen", "one_more")
+            for name in (
+                "kept",
+                "kept_variance",
+                "wrong",
+                "wrong_variance",
+                "unseen",
+                "one_more",
+                "by_chains",
+            )
         )
         shares = masses * wrong
         unlisted = np.array([self._partition.unlisted_part(gap) for gap in gaps]) * shares.sum(axis=0)
@@ -156,9 +171,10 @@ class _Estimate:
         factors = np.where(disagreements > _AGREEMENT, disagreements / 2, 1.0)
         # What was seen of one stratum tells nothing of another one. What paths do not cover lacks in all
         # of them. The shot that was missed by chance is the heaviest one of all (``fault_sets/interval.py``).
-        parts = masses**2 * variance + masses * unseen * (masses * unseen).sum(axis=0)
+        missed = masses * unseen * (masses * unseen).sum(axis=0)
         heaviest = (masses * one_more).argmax(axis=0), np.arange(len(gaps))
-        parts[heaviest] += (masses * one_more)[heaviest] ** 2
+        missed[heaviest] += (masses * one_more)[heaviest] ** 2
+        parts = masses**2 * variance + missed
         enlarged = factors**2 * parts
         return _Sums(
             gaps,
@@ -167,6 +183,8 @@ class _Estimate:
             shares.sum(axis=0),
             shares,
             enlarged,
+            factors**2 * missed,
+            masses**2 * by_chains + (factors**2 - 1) * parts,
             (errors**2 * wrong**2).sum(axis=0) + unlisted**2,
             float(np.sqrt(enlarged.sum(axis=0) / np.maximum(parts.sum(axis=0), 1e-300)).max()),
             float(disagreements.max()) if any(each.sweeps for each in self._strata) else None,
@@ -196,41 +214,52 @@ class _Estimate:
         ways = [self._way(sums, *place) for place in zip(numbers.tolist(), gaps.tolist(), strict=True)]
         first = min(range(len(ways)), key=lambda k: ways[k][0])
         gap, stratum = int(gaps[first]), self._strata[numbers[first]]
-        if ways[first][1]:
-            if stratum.shots > _MOST_SHOTS:
-                raise ResourceLimitError(
-                    f"The decoder {self._asked.decoder} was wrong in {stratum.wrong} of"
-                    f" {stratum.shots:,} kept shots ({stratum.name}), and the rate has not the error yet"
-                    " that is asked for. Ask for a larger relative_error, or limit max_seconds: then what is"
-                    " known is returned."
-                )
-            stratum.take(
-                int(stratum.shots * (2 if stratum.wrong < _FEWEST_WRONG else _GROWTH)),
-                self._rng,
-                self._deadline.check,
-            )
-        else:
-            stratum.climb(self._rng, self._deadline.check)
+        ways[first][1](self._rng, self._deadline.check)
         self._report(
             f"{sum(each.test.decoded for each in self._strata):,} decodes,"
             f" {self._deadline.seconds:.0f} s: relative error {sums.relative[0]:.2g} for all kept"
             f" shots, {sums.relative[gap]:.2g} at gap {sums.gaps[gap]} (now: {stratum.name})"
         )
 
-    def _way(self, sums: _Sums, number: int, gap: int) -> tuple[float, bool]:
-        """How what a stratum adds at a gap is soonest known: in about how many decodes, and if by shots."""
-        stratum, share, variance = self._strata[number], sums.shares[number, gap], sums.parts[number, gap]
+    def _way(self, sums: _Sums, number: int, gap: int) -> tuple[float, _Work]:
+        """How what a stratum adds at a gap is soonest known: in about how many decodes, and by what."""
+        stratum, variance = self._strata[number], sums.parts[number, gap]
         too_large = float(np.sqrt(variance)) / (self._goal.relative_error * max(sums.wrong[gap], 1e-300))
+        way = self._way_by_shots(sums, number, gap, too_large)
+        if not stratum.can_explore:
+            return way
+        by_exploring: tuple[float, _Work] = stratum.cost_of_exploring(too_large), stratum.explore
+        if sums.by_chains[number, gap] > variance / 2:
+            return by_exploring
+        # Chains tell what shots may have missed, without waiting for it.
+        if not stratum.sweeps and sums.missed[number, gap] > variance / 2:
+            return min(way, by_exploring, key=lambda each: each[0])
+        return way
+
+    def _way_by_shots(self, sums: _Sums, number: int, gap: int, too_large: float) -> tuple[float, _Work]:
+        """The same by plain shots or by climbing."""
+        stratum, share, variance = self._strata[number], sums.shares[number, gap], sums.parts[number, gap]
         seen = float(stratum.shots * share / stratum.mass)  # how many are wrong: 1 / relative variance
         # The error of what nobody saw falls as the number of shots.
-        by_shots = stratum.shot_cost * (too_large if seen < 1 else too_large**2), True
+        shots = stratum.shot_cost * (too_large if seen < 1 else too_large**2)
+        by_shots: tuple[float, _Work] = shots, partial(self._take, stratum)
         if not stratum.can_climb:
             return by_shots
-        by_climbing = stratum.cost_of_climbing(too_large), False
+        by_climbing: tuple[float, _Work] = stratum.cost_of_climbing(too_large), stratum.climb
         if not stratum.climb_cost:
-            return min(by_shots, by_climbing)
+            return min(by_shots, by_climbing, key=lambda each: each[0])
         tells_more = stratum.plain_shots_tell_more(sums.gaps[gap], float(share**2 / variance))
         return by_shots if tells_more else by_climbing
+
+    def _take(self, stratum: Stratum, rng: np.random.Generator, check: Callable[[], None]) -> None:
+        if stratum.shots > _MOST_SHOTS:
+            raise ResourceLimitError(
+                f"The decoder {self._asked.decoder} was wrong in {stratum.wrong} of"
+                f" {stratum.shots:,} kept shots ({stratum.name}), and the rate has not the error yet"
+                " that is asked for. Ask for a larger relative_error, or limit max_seconds: then what is"
+                " known is returned."
+            )
+        stratum.take(int(stratum.shots * (2 if stratum.wrong < _FEWEST_WRONG else _GROWTH)), rng, check)
 
     def _made(self, sums: _Sums) -> DecodedErrorRate:
         kept_errors = np.sqrt(sums.kept_variance)

@@ -15,7 +15,7 @@ from ..faults.mechanisms import Floats, Symptoms, fault_model, log_probability_o
 from .kept_choices import KeptChoices
 from .kept_sets import KeptSets, KeptSetSearch, distinct_rows
 from .listed_sets import MOST_MEMBERS
-from .path_shots import PathShots, paths_of
+from .paths.path_shots import PathShots, paths_of
 from .questions import KeptQuestion
 from .strata import Stratum
 

@@ -15,8 +15,10 @@ from ..failing.plain_shots import Indices, PlainShots, members_of_events
 from ..faults.mechanisms import FaultModel, Floats, Words
 from .kept_choices import KeptChoices
 from .levels import ladder_of_gaps
-from .path_shots import PathShots
-from .survival import Counts, Curve, WrongShots, curve_of, difference_of, gains, weighted_curve
+from .paths.coverage import ChainRatios, Coverage
+from .paths.path_shots import PathShots
+from .paths.wrong_shots import WrongShots, gains, part_of_plain_shots, weighted_curve
+from .survival import Counts, Curve, curve_of, difference_of
 
 __all__ = ["COLUMNS", "MOST_GAP", "Stratum"]
 
@@ -27,6 +29,9 @@ _COST_OF_PATHS = 4.0
 _FIRST_SWEEPS, _FIRST_PATHS, _GROWTH = 192, 1 << 14, 0.4
 _COST_OF_CHAINS = 300_000
 """The number of decodes that it takes to set up chains."""
+
+_FIRST_EXPLORING, _BETWEEN_RATIOS = 64, 4
+"""The first sweeps of chains beside paths; and from how many sweeps on their ratios are noted again."""
 
 _BURN_IN = 2
 """The part of the sweeps that is left out: one of so many."""
@@ -43,8 +48,10 @@ class Stratum:
         wrong: How many of them were wrong.
         path_shots: Shots with paths taken.
         can_climb: Whether there can be shots with paths, or levels for chains, as far as is known.
+        can_explore: Whether there can be shots with paths, and levels for chains beside them.
         climb_cost: What they have cost so far: rows that were decoded, and a part of those that were known.
         shot_cost: The same of plain shots.
+        explore_cost: The same of chains beside paths.
     """
 
     def __init__(
@@ -70,9 +77,10 @@ class Stratum:
         self._gaps: list[npt.NDArray[np.int16]] = []
         self._paths = paths
         self._wrong: list[WrongShots] = []
+        self._ratios: ChainRatios | None = None
         self.shots = self.wrong = self.path_shots = 0
-        self.can_climb = True
-        self.shot_cost = self.climb_cost = 0.0
+        self.can_climb, self.can_explore = True, paths is not None
+        self.shot_cost = self.climb_cost = self.explore_cost = 0.0
 
     def take(self, shots: int, rng: np.random.Generator, check: Callable[[], None]) -> None:
         """Takes plain shots, whose number is rounded up."""
@@ -87,11 +95,10 @@ class Stratum:
             np.add.at(self._all, (column, np.clip(gaps, 0, MOST_GAP - 1)), 1)
             np.add.at(self._signed, (column, _places(signed_gaps(wrong, gaps))), 1)
             ends = np.cumsum(numbers)
-            if self._paths is None:
-                for k in range(min(some, COLUMNS - len(self._sets))):
-                    self._sets.append(members_of_events(events[ends[k] - numbers[k] : ends[k]]))
-                    self._numbers.append(outcomes[k])
-            else:
+            for k in range(min(some, COLUMNS - len(self._sets))):
+                self._sets.append(members_of_events(events[ends[k] - numbers[k] : ends[k]]))
+                self._numbers.append(outcomes[k])
+            if self._paths is not None:
                 self._note_wrong(wrong, gaps, self._keys(events, numbers), outcomes, are_plain=True)
             self.shots += some
             self.wrong += int(wrong.any(axis=1).sum())
@@ -106,11 +113,16 @@ class Stratum:
             self._take_with_paths(self._paths, shots, rng, check)
             self.climb_cost += self.test.decoded - decoded + _COST_OF_PATHS * shots
         else:
-            swept = self.sweeps
-            self._sweep(max(_FIRST_SWEEPS, int(_GROWTH * swept)), rng, check)
-            levels = 0 if self.ladder is None else len(self.ladder.levels)
-            moves = (self.sweeps - swept) * levels * COLUMNS
+            moves = self._sweep(max(_FIRST_SWEEPS, int(_GROWTH * self.sweeps)), rng, check)
+            self.can_climb = self.ladder is not None
             self.climb_cost += self.test.decoded - decoded + _COST_OF_KNOWN * moves
+
+    def explore(self, rng: np.random.Generator, check: Callable[[], None]) -> None:
+        """Takes sweeps of chains, which see what paths do not cover, if levels can be had."""
+        decoded = self.test.decoded
+        moves = self._sweep(max(_FIRST_EXPLORING, int(_GROWTH * self.sweeps)), rng, check)
+        self.can_explore = self.ladder is not None
+        self.explore_cost += self.test.decoded - decoded + _COST_OF_KNOWN * moves
 
     def plain_shots_tell_more(self, gap: int, share: float) -> bool:
         """Whether the error at a gap gets smaller by plain shots sooner than by climbing, which has begun.
@@ -122,7 +134,7 @@ class Stratum:
         if self._paths is None:
             seen = max(float(self._signed[:, MOST_GAP + gap :].sum()), 0.5)
             return seen / self.shot_cost >= max(share - seen, 0.0) / self.climb_cost
-        by_plain, by_paths = gains(self._wrong, gap, self.shots, self.path_shots)
+        by_plain, by_paths = gains(self._wrong, gap, self.shots, self.path_shots, self._coverage)
         return by_plain * self.shots / self.shot_cost > by_paths * self.path_shots / self.climb_cost
 
     def cost_of_climbing(self, factor: float) -> float:
@@ -130,6 +142,10 @@ class Stratum:
         if self._paths is None and not self.sweeps:
             return _COST_OF_CHAINS
         return self.climb_cost * factor**2 if self.climb_cost else 2.0 * _FIRST_PATHS
+
+    def cost_of_exploring(self, factor: float) -> float:
+        """About what it costs to make the error of what chains see beside paths smaller by a factor."""
+        return self.explore_cost * factor**2 if self.sweeps else 2.0 * _COST_OF_CHAINS
 
     def _keys(self, events: Indices, numbers: npt.NDArray[np.int64]) -> Indices:
         """Shot * mechanisms + mechanism, ascending, of the mechanisms that act an odd number of times."""
@@ -172,16 +188,31 @@ class Stratum:
             self.path_shots += some
             shots -= some
 
-    def _sweep(self, sweeps: int, rng: np.random.Generator, check: Callable[[], None]) -> None:
+    def _sweep(self, sweeps: int, rng: np.random.Generator, check: Callable[[], None]) -> int:
+        """Takes sweeps of the chains; returns the number of their moves."""
         if self.ladder is None:
             starts = ChainStates.of(self._model, self._sets, np.array(self._numbers))
             self.ladder = ladder_of_gaps(self._model, self.test, starts, self._log_odds, rng, check)
             if self.ladder is None:
-                self.can_climb = False
-                return
+                return 0
+            self._ratios = ChainRatios(self.least_gaps(), COLUMNS, MOST_GAP)
         for _ in range(sweeps):
             self.ladder.run(1, rng, check)
-            self._gaps.append(_places(self.ladder.signed_gaps()).astype(np.int16))
+            gaps = self.ladder.signed_gaps()
+            self._gaps.append(_places(gaps).astype(np.int16))
+            if self._paths is not None and self.sweeps % _BETWEEN_RATIOS == 0:
+                self._note_ratios(self._paths, self.ladder, gaps)
+        return sweeps * len(self.ladder.levels) * COLUMNS
+
+    def _note_ratios(self, paths: PathShots, ladder: Ladder, gaps: npt.NDArray[np.int64]) -> None:
+        """Notes how likely the wrong shots of chains are with paths."""
+        assert self._ratios is not None
+        states = ChainStates.joined(ladder.states()).taken(np.flatnonzero(gaps.ravel() >= 0))
+        events = states.members[states.members >= 0]
+        keys = np.sort(self._keys(events, states.sizes))
+        ratios = np.zeros(gaps.shape)
+        ratios[gaps >= 0] = paths.ratios(keys, self._kept_sets(states.numbers))
+        self._ratios.add(gaps, ratios)
 
     @property
     def sweeps(self) -> int:
@@ -196,14 +227,17 @@ class Stratum:
     def curve(self) -> Curve:
         """What follows from all that was counted."""
         if self._paths is not None:
-            return weighted_curve(self._counts(0, 0), self._wrong, self.path_shots)
+            return weighted_curve(self._counts(0, 0), self._wrong, self.path_shots, self._coverage)
         return curve_of(self._counts(*self._settled))
 
     def comparisons(self) -> list[tuple[Floats, Floats]]:
-        """Differences of P(wrong) over the gap that should be 0, with their variances.
+        """Differences over the gap that should be 0, with their variances.
 
-        They are those of both halves of the chains, and of the chains and plain shots.
+        They are those of both halves of the chains, and of the chains and plain shots: of P(wrong), or of the
+        part of the wrong shots that paths hardly cover.
         """
+        if self._paths is not None:
+            return self._comparisons_of_coverage()
         first, last = self._settled
         middle = (first + last) // 2
         if middle == first:
@@ -214,6 +248,33 @@ class Stratum:
         difference, variance = difference_of(plain, by_chains)
         # Plain shots that have seen nothing have an error, too: that of the number to be expected.
         return [halves, (difference, np.maximum(variance, curve_of(chains).wrong / self.shots))]
+
+    @property
+    def _coverage(self) -> Coverage | None:
+        return None if self._ratios is None else self._ratios.coverage(*self._settled_ratios)
+
+    @property
+    def _settled_ratios(self) -> tuple[int, int]:
+        number = 0 if self._ratios is None else len(self._ratios)
+        return number // _BURN_IN, number
+
+    def _comparisons_of_coverage(self) -> list[tuple[Floats, Floats]]:
+        """The part below the median: of both halves, and of chains and plain shots with any gap."""
+        found, (first, last) = self._coverage, self._settled_ratios
+        if found is None or self._ratios is None or last - first < 2:
+            return []
+        middle = (first + last) // 2
+        halves = [self._ratios.coverage(*some) for some in ((first, middle), (middle, last))]
+        place = np.arange(MOST_GAP), (found.below <= 0.5).sum(axis=1) - 1
+        known = np.where(halves[0].is_known & halves[1].is_known, 1.0, 0.0)
+        one, other = (each.below[place] for each in halves)
+        of_halves = known * (one - other), halves[0].variance[place] + halves[1].variance[place]
+        median = int(place[1][0])
+        part, number = part_of_plain_shots(self._wrong, median)
+        expected = float(found.below[0, median])
+        variance = expected * (1 - expected) / max(number, 1) + float(found.variance[0, median])
+        difference = part - expected if number else 0.0
+        return [of_halves, (np.full(MOST_GAP, difference), np.full(MOST_GAP, variance))]
 
     @property
     def _settled(self) -> tuple[int, int]:

@@ -17,8 +17,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from ...decoding.desaturation.logical_graphs import LogicalGraph
-from ..faults.mechanisms import Floats, Symptom
+from ....decoding.desaturation.logical_graphs import LogicalGraph
+from ...faults.mechanisms import Floats, Symptom
 
 __all__ = ["LogicalPaths", "OnEdges", "PathKind"]
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ...decoding.desaturation.logical_graphs import LogicalGraph
-from ...decoding.matching_graph import DECIBEL
-from ..failing.plain_shots import Indices
-from ..faults.mechanisms import FaultModel, Floats, Words
+from ....decoding.desaturation.logical_graphs import LogicalGraph
+from ....decoding.matching_graph import DECIBEL
+from ...failing.plain_shots import Indices
+from ...faults.mechanisms import FaultModel, Floats, Words
 from .logical_paths import LogicalPaths, OnEdges, PathKind
 
 __all__ = ["PathShots", "paths_of"]

@@ -1,0 +1,158 @@
+"""Which part of the wrong shots paths hardly ever show, at each gap: measured by chains.
+
+Chains at levels of the signed gap (``levels``) visit all kinds of wrong shots, but how often such shots are
+follows only from the product of many ratios. Shots with paths tell how often those are that paths cover, but
+may never show the others. Each knows what the other one does not: of the wrong shots of a gap, chains say
+which part has a ratio below some r; shots with paths say how often those with a larger ratio are. This needs
+no plain shot that is wrong with such a gap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ...faults.mechanisms import Floats
+from ..survival import jackknife_variance
+
+__all__ = ["ChainRatios", "Coverage", "least_ratios", "ratio_bins", "tails"]
+
+Bools = npt.NDArray[np.bool_]
+Bins = npt.NDArray[np.intp]
+
+_LEAST_EXPONENT, NUM_BINS = -16, 64
+_LEAST_RATIOS = np.append(0.0, 2.0 ** (_LEAST_EXPONENT + np.arange(1, NUM_BINS)))
+
+_FEWEST_COLUMNS = 0.5
+"""A gap is known if in so large a part of the columns there is a record of it."""
+
+
+def ratio_bins(ratios: Floats) -> Bins:
+    """The bins of ratios: the lowest one begins at 0, the others at powers of 2.
+
+    Examples:
+        >>> ratio_bins(np.array([0.0, 1.0, 1.5, 2.0])).tolist()
+        [0, 16, 16, 17]
+    """
+    with np.errstate(divide="ignore"):
+        exponents = np.floor(np.log2(ratios)) - _LEAST_EXPONENT
+    return np.clip(exponents, 0, NUM_BINS - 1).astype(np.intp)
+
+
+def tails(counts: Floats) -> Floats:
+    """Sums over gaps that are at least g: shape (columns, gaps, bins), as ``counts``."""
+    return np.asarray(counts[:, ::-1].cumsum(axis=1)[:, ::-1])
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """What chains say of the ratios of wrong shots whose gap is at least g.
+
+    Attributes:
+        is_known: bool, shape (gaps,): whether they say anything.
+        below: float64, shape (gaps, bins): the part of the wrong shots whose ratio lies below each bin.
+        variance: Of ``below``.
+    """
+
+    is_known: Bools
+    below: Floats
+    variance: Floats
+
+    def best_bins(self, totals: Floats, plain: float, path_shots: float) -> Bins:
+        """From which bin on shots with paths should be counted, so that the error is small.
+
+        The fewer are left to the chains, the more the heavy shots with small ratios tell by chance. What is
+        to be expected of that is taken from the chains, so that it is not the shots that decide.
+
+        Args:
+            totals: float64, shape (gaps,): about how often shots are wrong.
+            plain: Number of plain shots.
+            path_shots: Number of shots with paths.
+
+        Returns:
+            intp, shape (gaps,).
+        """
+        weights = 1 / (plain + _LEAST_RATIOS * path_shots)
+        shares = np.diff(self.below, axis=1, append=1.0) * weights
+        about = np.maximum(totals, 1e-300)[:, np.newaxis]
+        by_shots = shares[:, ::-1].cumsum(axis=1)[:, ::-1] / about + (weights / about) ** 2
+        rest = np.maximum(1 - self.below, 1e-12)
+        return np.asarray(((by_shots + self.variance) / rest**2).argmin(axis=1))
+
+
+def least_ratios(bins: Bins) -> Floats:
+    """The least ratios of bins."""
+    return _LEAST_RATIOS[bins]
+
+
+class ChainRatios:
+    """The records of chains: by what factor their wrong shots are likelier with paths.
+
+    Args:
+        least_gaps: The least signed gap of each level but the first, which has all shots.
+        columns: The number of columns.
+        gaps: The number of gaps.
+
+    Examples:
+        Two columns with one level more; of five records with a gap of 1, one has a ratio below 2.
+
+        >>> records = ChainRatios([1], 2, 3)
+        >>> records.add(np.array([[-5, 1], [1, 1]]), np.array([[0.0, 2.0], [1.0, 8.0]]))
+        >>> records.add(np.array([[-5, -5], [1, 1]]), np.array([[0.0, 0.0], [4.0, 4.0]]))
+        >>> found = records.coverage(0, 2)
+        >>> found.below[:, ratio_bins(np.array([2.0]))].round(2).tolist(), found.is_known.tolist()
+        ([[0.0], [0.2], [0.0]], [True, True, False])
+    """
+
+    def __init__(self, least_gaps: Sequence[int], columns: int, gaps: int) -> None:
+        self._least = [0, *(max(0, each) for each in least_gaps)]
+        self._columns, self._gaps = columns, gaps
+        self._records: list[tuple[npt.NDArray[np.int16], npt.NDArray[np.int8]]] = []
+        self._known: dict[tuple[int, int], Coverage] = {}
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def add(self, gaps: npt.NDArray[np.int64], ratios: Floats) -> None:
+        """Notes the signed gaps of all chains, and their ratios: shape (levels, columns)."""
+        clipped = np.minimum(gaps, self._gaps - 1)
+        self._records.append((clipped.astype(np.int16), ratio_bins(ratios).astype(np.int8)))
+        self._known.clear()
+
+    def coverage(self, first: int, last: int) -> Coverage:
+        """What some of the records say."""
+        if (first, last) not in self._known:
+            self._known[first, last] = self._coverage(first, last)
+        return self._known[first, last]
+
+    def _coverage(self, first: int, last: int) -> Coverage:
+        counts = self._counts(first, last)
+        columns, known = counts.shape[:2]
+        number = counts.sum(axis=2, keepdims=True)
+        small = counts.cumsum(axis=2) - counts
+        has_some = (number > 0).sum(axis=0)
+        below = small.sum(axis=0) / np.maximum(number.sum(axis=0), 1.0)
+        others = number.sum(axis=0) - number
+        without = np.where(others > 0, (small.sum(axis=0) - small) / np.maximum(others, 1.0), below)
+        # One column might have been otherwise.
+        variance = np.maximum(jackknife_variance(without), 1 / np.maximum(has_some, 1) ** 2)
+        beyond = ((0, self._gaps - known), (0, 0))
+        is_known = (has_some >= _FEWEST_COLUMNS * columns)[:, 0]
+        return Coverage(np.pad(is_known, beyond[0]), np.pad(below, beyond), np.pad(variance, beyond))
+
+    def _counts(self, first: int, last: int) -> Floats:
+        """Records by column, least gap and bin: those of each level that has all shots with such gaps."""
+        gaps, bins = (np.array([each[k] for each in self._records[first:last]]) for k in (0, 1))
+        number = max(1, int(gaps.max(initial=0)) + 1)
+        found = np.zeros((self._columns, number, NUM_BINS))
+        column = np.arange(self._columns)
+        for level, least in enumerate(self._least if len(gaps) else []):
+            place = (column * number + gaps[:, level]) * NUM_BINS + bins[:, level]
+            here = np.bincount(place[gaps[:, level] >= least], minlength=found.size)
+            of_level = tails(here.astype(np.float64).reshape(found.shape))
+            of_level[:, :least] = 0
+            found += of_level
+        return found

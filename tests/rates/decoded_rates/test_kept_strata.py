@@ -23,17 +23,15 @@ from stim_nonclifford.rates.decoded_rates.answers.decoding import FailureTest
 from stim_nonclifford.rates.decoded_rates.deadline import Deadline
 from stim_nonclifford.rates.decoded_rates.failing.plain_shots import PlainShots
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import fault_model
-from stim_nonclifford.rates.decoded_rates.postselection import listed_sets
+from stim_nonclifford.rates.decoded_rates.postselection import listed_sets, strata
 from stim_nonclifford.rates.decoded_rates.postselection.kept_sets import KeptSetSearch
 from stim_nonclifford.rates.decoded_rates.postselection.listed_sets import SilentSets
 from stim_nonclifford.rates.decoded_rates.postselection.partition import partition
-from stim_nonclifford.rates.decoded_rates.postselection.path_shots import PathShots, paths_of
-from stim_nonclifford.rates.decoded_rates.postselection.survival import (
-    Counts,
-    Curve,
-    WrongShots,
-    weighted_curve,
-)
+from stim_nonclifford.rates.decoded_rates.postselection.paths import path_shots, wrong_shots
+from stim_nonclifford.rates.decoded_rates.postselection.paths.logical_paths import PathKind
+from stim_nonclifford.rates.decoded_rates.postselection.paths.path_shots import PathShots, paths_of
+from stim_nonclifford.rates.decoded_rates.postselection.paths.wrong_shots import WrongShots, weighted_curve
+from stim_nonclifford.rates.decoded_rates.postselection.survival import Counts, Curve
 from stim_nonclifford.rates.decoding.desaturation.logical_graphs import logical_graphs
 from stim_nonclifford.rates.decoding.matching_graph import model_errors
 
@@ -165,6 +163,24 @@ def test_curves_are_those_of_all_fault_sets(
     )
 
 
+def test_chains_know_what_paths_hardly_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They take the place of plain shots at all gaps, and the curve is that of all fault sets: seed 0."""
+    monkeypatch.setattr(path_shots, "_KINDS", (PathKind(0.6, 0.9, slack=0.1),))  # the shortest paths only
+    monkeypatch.setattr(wrong_shots, "_ENOUGH", 1 << 40)
+    monkeypatch.setattr(wrong_shots, "_MOST_PART", 0.0)
+    monkeypatch.setattr(strata, "_COST_OF_CHAINS", 0)
+    noisy = snc.Circuit(str(GRAFTED).replace("(0.0", "(0.1"))
+    decoder = DesaturatedGapDecoder()
+    rate = noisy.logical_error_rate(decoder=decoder, confidence=True, relative_error=0.05, seed=0)
+    assert any(stratum.sweeps and stratum.path_shots for stratum in rate.strata)
+    assert rate.halves is not None
+    probabilities, gaps, wrong = exact_curve(noisy, (0,), decoder)
+    for point in rate.gap_curve:
+        both = float(probabilities[(gaps >= point.gap) & wrong].sum())
+        assert 0 < point.kept_and_wrong_error < 0.06 * both
+        assert abs(point.kept_and_wrong - both) < SIGNIFICANT * point.kept_and_wrong_error
+
+
 def test_shots_with_paths_are_as_likely_as_they_say() -> None:
     """The factors of all fault sets have mean 1, and sets are drawn as often: chi-squared, seed 11."""
     others = {
@@ -273,15 +289,15 @@ def test_kept_sets_are_drawn_until_they_are_known(monkeypatch: pytest.MonkeyPatc
     circuit = repetition_code(0.04, distance=3, rounds=3)
     asked = kept_question(circuit, LikelierClass(0, 1, 2), None, None, True)
 
-    def strata(relative_error: float) -> dict[str, tuple[float, float]]:
+    def masses_of_strata(relative_error: float) -> dict[str, tuple[float, float]]:
         found = partition(asked, relative_error, np.random.default_rng(7), Deadline(None)).strata
         return {each.name: (each.mass, each.mass_error) for each in found}
 
-    listed = strata(1.0)
+    listed = masses_of_strata(1.0)
     monkeypatch.setattr(listed_sets, "_MOST_LISTED", 0)
     for name in ("_DRAWS", "_DRAWS_OF_THREE", "_DRAWS_OF_FOUR"):
         monkeypatch.setattr(listed_sets, name, 1 << 8)
-    some, more = strata(1.0), strata(1e-3)
+    some, more = masses_of_strata(1.0), masses_of_strata(1e-3)
     for name, (mass, error) in listed.items():
         for drawn in (some, more):
             assert abs(drawn[name][0] - mass) <= 6 * math.hypot(error, drawn[name][1]) + 1e-9 * mass

@@ -77,7 +77,7 @@ class Coverage:
         """
         weights = 1 / (plain + _LEAST_RATIOS * path_shots)
         shares = np.diff(self.below, axis=1, append=1.0) * weights
-        about = np.maximum(totals, 1e-300)[:, np.newaxis]
+        about = np.maximum(totals, 1e-100)[:, np.newaxis]
         by_shots = shares[:, ::-1].cumsum(axis=1)[:, ::-1] / about + (weights / about) ** 2
         rest = np.maximum(1 - self.below, 1e-12)
         return np.asarray(((by_shots + self.variance) / rest**2).argmin(axis=1))

@@ -134,7 +134,9 @@ class Stratum:
         if self._paths is None:
             seen = max(float(self._signed[:, MOST_GAP + gap :].sum()), 0.5)
             return seen / self.shot_cost >= max(share - seen, 0.0) / self.climb_cost
-        by_plain, by_paths = gains(self._wrong, gap, self.shots, self.path_shots, self._coverage)
+        by_plain, by_paths = gains(
+            self._wrong, gap, self.shots, self.path_shots, self._coverage, self.can_explore
+        )
         return by_plain * self.shots / self.shot_cost > by_paths * self.path_shots / self.climb_cost
 
     def cost_of_climbing(self, factor: float) -> float:
@@ -227,7 +229,8 @@ class Stratum:
     def curve(self) -> Curve:
         """What follows from all that was counted."""
         if self._paths is not None:
-            return weighted_curve(self._counts(0, 0), self._wrong, self.path_shots, self._coverage)
+            counts = self._counts(0, 0)
+            return weighted_curve(counts, self._wrong, self.path_shots, self._coverage, self.can_explore)
         return curve_of(self._counts(*self._settled))
 
     def comparisons(self) -> list[tuple[Floats, Floats]]:

@@ -2,7 +2,8 @@
 
 Up to the gap with a hundred wrong plain shots, plain shots and shots with paths suffice: the former see how
 much the latter do not cover. At larger gaps that is taken from chains, if there are any (``coverage``). If
-not, paths are taken to cover as large a part as at smaller gaps, which is said as an error.
+not, what paths may not cover is an error: half of the rate at least, but not more than one plain shot. And if
+there cannot be any, because nearly all shots have the same gap, as large a part as at smaller gaps.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ _ENOUGH = 100
 """So many wrong plain shots tell which part of them paths do not cover."""
 
 _MOST_PART = 1 / 2
-"""If paths do not cover a larger part, what they see at large gaps says nothing of the rest."""
+"""If paths do not cover a larger part, what they see at large gaps says nothing of the rest.
+
+Where too few plain shots are wrong to tell, they may not cover so much.
+"""
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,11 @@ class WrongShots:
 
 
 def weighted_curve(
-    counts: Counts, wrong: Sequence[WrongShots], path_shots: int, coverage: Coverage | None = None
+    counts: Counts,
+    wrong: Sequence[WrongShots],
+    path_shots: int,
+    coverage: Coverage | None = None,
+    can_explore: bool = False,
 ) -> Curve:
     """The curves of plain shots and of shots with paths.
 
@@ -57,6 +65,7 @@ def weighted_curve(
         wrong: The wrong ones among them, and with paths.
         path_shots: Number of shots with paths.
         coverage: What chains say of the wrong shots, if they do.
+        can_explore: Whether chains could say it.
 
     Examples:
         Of 4 plain shots, one is wrong, with a gap of 1; of 4 with paths, two are, which are 3 times as likely
@@ -89,7 +98,7 @@ def weighted_curve(
     largest[largest == 0] = largest[last] if largest.any() else 1 / plain
     totals = at_least.sum(axis=0)
     part = part_without_paths(wrong, plain, path_shots)
-    unseen = _not_covered(part, plain, totals)
+    unseen = _not_covered(part, plain, totals, can_explore & (np.arange(gaps) > _measured_gap(wrong)))
     if part > _MOST_PART:
         # That is a matter of chance, then.
         largest, unseen = np.maximum(largest, unseen), np.zeros(gaps)
@@ -164,7 +173,12 @@ def part_without_paths(wrong: Sequence[WrongShots], shots: float, path_shots: fl
 
 
 def gains(
-    wrong: Sequence[WrongShots], gap: int, shots: int, path_shots: int, coverage: Coverage | None = None
+    wrong: Sequence[WrongShots],
+    gap: int,
+    shots: int,
+    path_shots: int,
+    coverage: Coverage | None = None,
+    can_explore: bool = False,
 ) -> tuple[float, float]:
     """By how much one more plain shot, or one more with a path, makes the variance at a gap smaller.
 
@@ -178,6 +192,7 @@ def gains(
         shots: Number of plain shots.
         path_shots: Number of shots with paths.
         coverage: What chains say of shots with small ratios, if they do.
+        can_explore: Whether chains could say it.
 
     Examples:
         Nearly all of what is here is what paths may not cover: half of the rate, or one plain shot.
@@ -197,7 +212,8 @@ def gains(
         more = 2 * heaviest**3, 2 * least * heaviest**3
     else:
         part = part_without_paths(wrong, shots, path_shots)
-        more = 2 * float(_not_covered(part, shots, np.array(total))) ** 2 / shots, 0.0
+        is_beyond = np.array(can_explore and gap > _measured_gap(wrong))
+        more = 2 * float(_not_covered(part, shots, np.array(total), is_beyond)) ** 2 / shots, 0.0
     return float((weights**3).sum()) + more[0], float((ratios * weights**3).sum()) + more[1]
 
 
@@ -228,9 +244,12 @@ def _variance_of_sums(sums: Floats) -> Floats:
     return jackknife_variance((sums.sum(axis=0) - sums) * columns / (columns - 1))
 
 
-def _not_covered(part: float, shots: float, totals: Floats) -> Floats:
+def _not_covered(part: float, shots: float, totals: Floats, are_beyond: npt.NDArray[np.bool_]) -> Floats:
     """By how much rates may be too small because paths do not cover all: at most by one plain shot.
 
-    Where they cover most wrong shots, it is less at large gaps: as large a part as plain shots see.
+    Where they cover most wrong shots, it is less: as large a part as plain shots see. Beyond the gap that is
+    measured, that part may be larger.
     """
-    return np.minimum(1 / shots, part * totals if part <= _MOST_PART else np.inf)
+    if part > _MOST_PART:
+        return np.full_like(totals, 1 / shots)
+    return np.minimum(1 / shots, np.where(are_beyond, _MOST_PART, part) * totals)

@@ -26,6 +26,9 @@ Bins = npt.NDArray[np.intp]
 _LEAST_EXPONENT, NUM_BINS = -16, 64
 _LEAST_RATIOS = np.append(0.0, 2.0 ** (_LEAST_EXPONENT + np.arange(1, NUM_BINS)))
 
+_DEPENDENT = 10
+"""So many records of chains count as one."""
+
 _FEWEST_COLUMNS = 0.5
 """A gap is known if in so large a part of the columns there is a record of it."""
 
@@ -137,8 +140,9 @@ class ChainRatios:
         below = small.sum(axis=0) / np.maximum(number.sum(axis=0), 1.0)
         others = number.sum(axis=0) - number
         without = np.where(others > 0, (small.sum(axis=0) - small) / np.maximum(others, 1.0), below)
-        # One column might have been otherwise.
-        variance = np.maximum(jackknife_variance(without), 1 / np.maximum(has_some, 1) ** 2)
+        # Some records that depend on each other might have been otherwise.
+        one_more = _DEPENDENT / np.maximum(number.sum(axis=0), _DEPENDENT)
+        variance = np.maximum(jackknife_variance(without), one_more**2)
         beyond = ((0, self._gaps - known), (0, 0))
         is_known = (has_some >= _FEWEST_COLUMNS * columns)[:, 0]
         return Coverage(np.pad(is_known, beyond[0]), np.pad(below, beyond), np.pad(variance, beyond))

@@ -24,7 +24,7 @@ __all__ = ["COLUMNS", "MOST_GAP", "Stratum"]
 
 COLUMNS = 64
 MOST_GAP = 512
-_COST_OF_KNOWN = 1 / 16
+_COST_OF_KNOWN, _COST_OF_RATIO = 1 / 16, 1 / 2
 _COST_OF_PATHS = 4.0
 _FIRST_SWEEPS, _FIRST_PATHS, _GROWTH = 192, 1 << 14, 0.4
 _COST_OF_CHAINS = 300_000
@@ -100,6 +100,7 @@ class Stratum:
                 self._numbers.append(outcomes[k])
             if self._paths is not None:
                 self._note_wrong(wrong, gaps, self._keys(events, numbers), outcomes, are_plain=True)
+                self.shot_cost += _COST_OF_RATIO * float(wrong.any(axis=1).sum())
             self.shots += some
             self.wrong += int(wrong.any(axis=1).sum())
             shots -= some

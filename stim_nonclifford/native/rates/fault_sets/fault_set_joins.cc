@@ -26,8 +26,8 @@ constexpr size_t max_blocks = 64;
 // About how many halves of a side a part has, and the largest number of parts.
 constexpr uint32_t halves_of_part = 4096, max_parts = 4096;
 
-// The number of parts after which the keys of their sets are numbered.
-constexpr size_t parts_at_a_time = 64;
+// The number of parts that are joined, and of sets that are found, until the keys of these sets are numbered.
+constexpr size_t parts_at_a_time = 64, sets_at_a_time = 1 << 17;
 
 // Sets that are found for each that may be stored.
 constexpr uint64_t found_for_stored = 100;
@@ -300,7 +300,8 @@ FaultSetStudy::Join FaultSetStudy::join(const std::vector<uint32_t>& left, const
             found.right.insert(found.right.end(), part.right.begin(), part.right.end());
             part = {};
         }
-        number_joined(found, counts, ratios, storage);
+        const bool is_last = first + parts_at_a_time >= num_parts;
+        if (is_last || found.left.size() - found.keys.size() >= sets_at_a_time) number_joined(found, counts, ratios, storage);
     }
     return found;
 }

@@ -1,7 +1,6 @@
 #include "rates/set_laws/fault_set_laws.h"
 
 #include <algorithm>
-#include <bit>
 #include <memory>
 #include <numeric>
 #include <stdexcept>
@@ -61,7 +60,7 @@ class Questions {
         for (size_t q = 0; q < size(); ++q) {
             uint64_t sum = 0;
             for (uint32_t w = 0; w < words_; ++w) sum ^= signature[w] & parities_[q * words_ + w];
-            answers[q / 64] |= static_cast<uint64_t>(std::popcount(sum) & 1) << (63 - q % 64);
+            answers[q / 64] |= static_cast<uint64_t>(__builtin_parityll(sum)) << (63 - q % 64);
         }
     }
 

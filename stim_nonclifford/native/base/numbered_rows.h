@@ -39,8 +39,15 @@ class NumberedRows {
             hash ^= hash >> 29;
         }
         size_t slot = hash * 0xBF58476D1CE4E5B9 >> 20 & (slots_.size() - 1);
-        while (slots_[slot] != 0 && !std::equal(row, row + words_, this->row(slots_[slot] - 1))) slot = (slot + 1) & (slots_.size() - 1);
+        while (slots_[slot] != 0 && !is_row(slots_[slot] - 1, row)) slot = (slot + 1) & (slots_.size() - 1);
         return slot;
+    }
+    // Rows have few words: a loop is faster than a call that compares memory.
+    bool is_row(uint32_t number, const uint64_t* row) const {
+        const uint64_t* const other = this->row(number);
+        for (uint32_t w = 0; w < words_; ++w)
+            if (row[w] != other[w]) return false;
+        return true;
     }
     void grow() {
         slots_.assign(2 * slots_.size(), 0);

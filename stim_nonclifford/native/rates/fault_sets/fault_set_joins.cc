@@ -7,9 +7,11 @@
 #include <bit>
 #include <functional>
 #include <iterator>
+#include <numeric>
 #include <span>
 #include <utility>
 
+#include "base/memory.h"
 #include "base/random_points.h"
 #include "rates/fault_sets/fault_set_study.h"
 
@@ -26,8 +28,8 @@ constexpr size_t max_blocks = 64;
 // About how many halves of a side a part has, and the largest number of parts.
 constexpr uint32_t halves_of_part = 4096, max_parts = 4096;
 
-// The number of parts after which the keys of their sets are numbered.
-constexpr size_t parts_at_a_time = 64;
+// The number of parts that are joined, and of sets that are found, until the keys of these sets are numbered.
+constexpr size_t parts_at_a_time = 64, sets_at_a_time = 1 << 17;
 
 // Sets that are found for each that may be stored.
 constexpr uint64_t found_for_stored = 100;
@@ -50,29 +52,36 @@ struct Side {
     uint64_t target;                  // a hash that is added to that of each half
     std::vector<HalvesOfSize> sizes;  // ascending
     uint32_t draws = 0;
-    std::vector<uint32_t> members;    // half after half
-    std::vector<Half> halves;         // part after part
+    AlignedNumbers<uint32_t> members; // half after half
+    AlignedNumbers<Half> halves;      // part after part
     std::vector<size_t> part_starts;
 
-    Side(Stream of_draws, uint64_t target_hash, std::span<const uint32_t> draws_of_size) : stream(of_draws), target(target_hash) {
-        size_t place = 0;
-        for (uint32_t size = 0; size < draws_of_size.size(); ++size) {
-            if (draws_of_size[size] == 0) continue;
-            sizes.push_back({draws, size, place});
-            draws += draws_of_size[size];
-            place += size_t{draws_of_size[size]} * size;
+    Side(Stream of_draws, uint64_t target_hash, std::span<const uint32_t> draws_of_size)
+        : stream(of_draws),
+          target(target_hash),
+          draws(std::accumulate(draws_of_size.begin(), draws_of_size.end(), 0U)),
+          members(members_in_all(draws_of_size)),
+          halves(draws) {
+        HalvesOfSize next{0, 0, 0};
+        for (const uint32_t count : draws_of_size) {
+            if (count != 0) sizes.push_back(next);
+            next = {next.first + count, next.size + 1, next.begin + size_t{count} * next.size};
         }
-        members.resize(place);
     }
 
     std::span<const Half> part(size_t number) const {
-        return std::span(halves).subspan(part_starts[number], part_starts[number + 1] - part_starts[number]);
+        return {halves.data() + part_starts[number], part_starts[number + 1] - part_starts[number]};
     }
-    std::span<const uint32_t> members_of(uint32_t number) const { return std::span(members).subspan(place_of(number), size_of(number)); }
+    std::span<const uint32_t> members_of(uint32_t number) const { return {members.data() + place_of(number), size_of(number)}; }
     uint32_t* draw_to(uint32_t number) { return members.data() + place_of(number); }
     uint32_t size_of(uint32_t number) const { return of_number(number).size; }
 
    private:
+    static size_t members_in_all(std::span<const uint32_t> draws_of_size) {
+        size_t sum = 0;
+        for (size_t size = 0; size < draws_of_size.size(); ++size) sum += size * draws_of_size[size];
+        return sum;
+    }
     const HalvesOfSize& of_number(uint32_t number) const {
         size_t k = sizes.size() - 1;
         while (number < sizes[k].first) --k;
@@ -177,14 +186,13 @@ FaultSetStudy::Join FaultSetStudy::join(const std::vector<uint32_t>& left, const
             for (auto& of_block : places) place += std::exchange(of_block[part], place);
         }
         side.part_starts.push_back(place);
-        side.halves.resize(side.draws);
         run_parts(num_blocks, options_.num_threads, interrupted_, [&](Interruption& interruption) {
             return [&](size_t block) {
                 for_each_half(
                     block, [&](size_t) { interruption.look(); },
                     [&](uint32_t k) {
                         const uint64_t hash = hash_of(k);
-                        side.halves[places[block][part_of(hash)]++] = {hash, k};
+                        side.halves.data()[places[block][part_of(hash)]++] = {hash, k};
                     });
             };
         });
@@ -300,7 +308,8 @@ FaultSetStudy::Join FaultSetStudy::join(const std::vector<uint32_t>& left, const
             found.right.insert(found.right.end(), part.right.begin(), part.right.end());
             part = {};
         }
-        number_joined(found, counts, ratios, storage);
+        const bool is_last = first + parts_at_a_time >= num_parts;
+        if (is_last || found.left.size() - found.keys.size() >= sets_at_a_time) number_joined(found, counts, ratios, storage);
     }
     return found;
 }

@@ -34,8 +34,8 @@ size_t ones_of_sum(const Bits& a, const Bits& b, size_t words) {
 }
 
 // Bits of the filter and cells of the table of weights, at least 16 and 2 for a pair.
-std::pair<uint64_t, uint64_t> sizes_of_pair_tables(uint64_t num_mechanisms) {
-    const uint64_t num_pairs = num_mechanisms * num_mechanisms / 2;
+std::pair<uint64_t, uint64_t> sizes_of_pair_tables(uint64_t num_classes) {
+    const uint64_t num_pairs = num_classes * num_classes / 2;
     return {std::bit_ceil(16 * num_pairs + 64), std::bit_ceil(2 * num_pairs + 2)};
 }
 
@@ -66,14 +66,18 @@ void FaultSetTable::choose_sparse_checks(Looks& look) {
     };
     for (size_t m = 0; m < size; ++m) scatter(checks(static_cast<uint32_t>(m)), m / 64, uint64_t{1} << (m % 64));
     scatter(target(), row_words, 1);
+    std::vector<size_t> ones;
+    for (const Bits& row : rows) ones.push_back(ones_of(row, row_words));
     for (bool changed = true; std::exchange(changed, false);)
         for (size_t a = 0; a < rows.size(); ++a)
             for (size_t b = 0; b < rows.size(); ++b) {
                 look(row_words);
-                if (a != b && ones_of_sum(rows[a], rows[b], row_words) < ones_of(rows[b], row_words)) {
-                    add_bits(rows[b], rows[a]);
-                    changed = true;
-                }
+                if (a == b) continue;
+                const size_t of_sum = ones_of_sum(rows[a], rows[b], row_words);
+                if (of_sum >= ones[b]) continue;
+                add_bits(rows[b], rows[a]);
+                ones[b] = of_sum;
+                changed = true;
             }
     std::erase_if(rows, [&](const Bits& row) { return ones_of(row, row_words + 1) == 0; });
     std::ranges::stable_sort(rows, {}, [&](const Bits& row) { return ones_of(row, row_words); });
@@ -167,50 +171,46 @@ double FaultSetTable::weight_of_twins() const {
     return sum;
 }
 
-uint64_t FaultSetTable::bytes_for_pair_filter() const { return sizes_of_pair_tables(num_mechanisms()).first / 8; }
+uint64_t FaultSetTable::bytes_for_pair_filter() const { return sizes_of_pair_tables(num_classes()).first / 8; }
 
 uint64_t FaultSetTable::bytes_for_pairs() const {
-    const auto [bits, cells] = sizes_of_pair_tables(num_mechanisms());
+    const auto [bits, cells] = sizes_of_pair_tables(num_classes());
     return bits / 8 + cells * sizeof(float);
 }
 
-void FaultSetTable::filter_pairs(Interruption& interruption) {
+template <typename Use>
+void FaultSetTable::for_each_pair_of_classes(Interruption& interruption, Use use) const {
     Looks look(interruption);
-    const uint64_t bits = sizes_of_pair_tables(num_mechanisms()).first;
-    const auto shift = static_cast<uint32_t>(64 - std::countr_zero(bits));
-    decltype(pair_filter_) filter(bits / 64);
-    for (uint32_t a = 0; a < num_mechanisms(); ++a) {
-        look(num_mechanisms() - a);
-        for (uint32_t b = a + 1; b < num_mechanisms(); ++b) {
-            const uint64_t bit = (hashes_[a] ^ hashes_[b]) >> shift;
-            filter[bit / 64] |= uint64_t{1} << (bit % 64);
-        }
+    std::vector<uint64_t> hashes(num_classes());
+    for (size_t c = 0; c < num_classes(); ++c) hashes[c] = hash_of_class(c);
+    for (size_t a = 0; a < num_classes(); ++a) {
+        look(num_classes() - a);
+        for (size_t b = a + 1; b < num_classes(); ++b) use(a, b, hashes[a] ^ hashes[b]);
     }
+}
+
+void FaultSetTable::filter_pairs(Interruption& interruption) {
+    const uint64_t bits = sizes_of_pair_tables(num_classes()).first;
+    pair_filter_shift_ = static_cast<uint32_t>(64 - std::countr_zero(bits));
+    decltype(pair_filter_) filter(bits / 64);
+    filter[0] = 1;  // of two mechanisms of a class
+    for_each_pair_of_classes(interruption, [&](size_t, size_t, uint64_t hash) {
+        const uint64_t bit = hash >> pair_filter_shift_;
+        filter[bit / 64] |= uint64_t{1} << (bit % 64);
+    });
     pair_filter_ = std::move(filter);
-    pair_filter_shift_ = shift;
 }
 
 void FaultSetTable::list_pairs(Interruption& interruption) {
     filter_pairs(interruption);
-    Looks look(interruption);
-    const uint64_t cells = sizes_of_pair_tables(num_mechanisms()).second;
-    const auto weights_shift = static_cast<uint32_t>(64 - std::countr_zero(cells));
-    decltype(pair_weights_) weights(cells), least(cells);
-    // More than what rounding can lose where some hundred floats are added to a cell.
-    constexpr double round_up = 1 + 1e-4;
-    for (uint32_t a = 0; a < num_mechanisms(); ++a) {
-        look(num_mechanisms() - a);
-        for (uint32_t b = a + 1; b < num_mechanisms(); ++b) {
-            const uint64_t hash = hashes_[a] ^ hashes_[b];
-            weights[hash >> weights_shift] += static_cast<float>(round_up * weight(a) * weight(b));
-        }
-    }
-    // More pairs than that have the same hash where classes are large. The pairs from two classes, and those within classes, are
-    // therefore summed up as doubles, whose sums are rounded up in each cell.
-    constexpr double round_up_doubles = 1 + 1e-9;
-    const auto add_to_least = [&](uint64_t hash, double sum) {
-        float& cell = least[hash >> weights_shift];
-        cell = rounded_up(cell + round_up_doubles * sum);
+    const uint64_t cells = sizes_of_pair_tables(num_classes()).second;
+    pair_weights_shift_ = static_cast<uint32_t>(64 - std::countr_zero(cells));
+    decltype(pair_weights_) weights(cells);
+    // The pairs from two classes, and those within classes, are summed up as doubles, whose sums are rounded up in each cell.
+    constexpr double round_up = 1 + 1e-9;
+    const auto add = [&](uint64_t hash, double sum) {
+        float& cell = weights[hash >> pair_weights_shift_];
+        cell = rounded_up(cell + round_up * sum);
     };
     std::vector<double> of_classes(num_classes());
     double of_twins = 0;
@@ -220,14 +220,9 @@ void FaultSetTable::list_pairs(Interruption& interruption) {
             of_twins += of_classes[c] * added;
             of_classes[c] += added;
         }
-    add_to_least(0, of_twins);
-    for (size_t a = 0; a < num_classes(); ++a) {
-        look(num_classes() - a);
-        for (size_t b = a + 1; b < num_classes(); ++b) add_to_least(hash_of_class(a) ^ hash_of_class(b), of_classes[a] * of_classes[b]);
-    }
-    for (size_t k = 0; k < cells; ++k) weights[k] = std::max(weights[k], least[k]);
+    add(0, of_twins);
+    for_each_pair_of_classes(interruption, [&](size_t a, size_t b, uint64_t hash) { add(hash, of_classes[a] * of_classes[b]); });
     pair_weights_ = std::move(weights);
-    pair_weights_shift_ = weights_shift;
 }
 
 uint32_t FaultSetTable::first_check(const uint64_t* row) const {

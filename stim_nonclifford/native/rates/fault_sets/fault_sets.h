@@ -116,6 +116,9 @@ class FaultSetTable {
    private:
     size_t num_classes() const { return class_starts_.size() - 1; }
     uint64_t hash_of_class(size_t number) const { return hashes_[class_members_[class_starts_[number]]]; }
+    // Calls use(a, b, hash) for each pair of classes.
+    template <typename Use>
+    void for_each_pair_of_classes(Interruption& interruption, Use use) const;
     void choose_sparse_checks(Looks& look);
     void list_flipping(Looks& look);
     void list_classes(Looks& look);

@@ -1,7 +1,6 @@
 #include "rates/set_laws/fault_set_laws.h"
 
 #include <algorithm>
-#include <bit>
 #include <memory>
 #include <numeric>
 #include <stdexcept>
@@ -15,8 +14,8 @@ namespace snc {
 
 namespace {
 
-// Signatures that a thread takes at a time.
-constexpr size_t chunk_size = 4096;
+// Signatures that a thread takes at a time: few of few, so that no thread waits long for the others; neighbours share work.
+size_t chunk_size_of(size_t count) { return std::clamp(count / 16, size_t{256}, size_t{4096}); }
 
 // The questions of the simulation about a signature, in its order: parities of bits.
 class Questions {
@@ -61,7 +60,7 @@ class Questions {
         for (size_t q = 0; q < size(); ++q) {
             uint64_t sum = 0;
             for (uint32_t w = 0; w < words_; ++w) sum ^= signature[w] & parities_[q * words_ + w];
-            answers[q / 64] |= static_cast<uint64_t>(std::popcount(sum) & 1) << (63 - q % 64);
+            answers[q / 64] |= static_cast<uint64_t>(__builtin_parityll(sum)) << (63 - q % 64);
         }
     }
 
@@ -222,6 +221,7 @@ class Walk {
 // The same by sums, in the order of the signatures.
 std::vector<Part> sum_all(const InsertionLaws& laws, const Plan& plan, const std::vector<uint64_t>& signatures, size_t count,
                           uint32_t num_threads, const std::function<void()>& interrupted) {
+    const size_t chunk_size = chunk_size_of(count);
     std::vector<Part> parts((count + chunk_size - 1) / chunk_size);
     run_parts(parts.size(), num_threads, interrupted, [&](Interruption& interruption) {
         return [&](size_t part) {
@@ -255,6 +255,7 @@ std::vector<Part> simulate_all(const Plan& plan, const Kernels& kernels, const s
         const auto order = std::lexicographical_compare_three_way(x, x + answer_words, y, y + answer_words);
         return order != 0 ? order < 0 : a < b;
     });
+    const size_t chunk_size = chunk_size_of(count);
     std::vector<Part> parts((count + chunk_size - 1) / chunk_size);
     run_parts(parts.size(), num_threads, interruption, [&] {
         return [&, walk = std::make_unique<Walk>(sorted, simulation, interruption)](size_t part) {

@@ -8,7 +8,7 @@ from ..wrong_tool import refuse
 from .costs import of_enumeration
 from .exploration import Exploration
 
-__all__ = ["enumerate_cheap", "enumerate_to", "expected_enumeration"]
+__all__ = ["check_first", "enumerate_cheap", "enumerate_to", "expected_enumeration"]
 
 _REST_OF_RATE = 1e-3
 """Sets are listed up to the weight beyond which P(kept and wrong) grows by less than this part of it."""
@@ -23,6 +23,9 @@ smaller part passes."""
 _PART_OF_TIME = 0.3
 """The part of the time left that an enumeration may take: if it takes longer than expected, larger sets can
 still be sampled."""
+
+_MANY_TOSSES = 2.0
+"""Laws for each signature that are worth a word where they take too long."""
 
 _TOLERANCE = 3.0
 """How many times as many steps as expected an enumeration may take."""
@@ -57,6 +60,26 @@ def enumerate_cheap(known: Exploration) -> None:
         if weight == 2:
             for c in range(len(known.odds)):
                 _check_pruning(known, c, known.exact(2).passing(c), known.totals(c).wrong)
+
+
+def check_first(known: Exploration) -> None:
+    """Refuses where not even the pairs of mechanisms could be enumerated.
+
+    Raises:
+        ResourceLimitError: It says why.
+    """
+    if len(known.strata) >= min(3, known.max_weight + 1):
+        return
+    keys, laws = known.study.evaluated
+    reason = f"there are too many sets of {len(known.strata)} mechanisms that pass them"
+    if laws > _MANY_TOSSES * keys:
+        reason += (
+            f", each with an outcome law that is an average over about {laws / keys:.0f} tosses of coins"
+            " (random records of measurements)"
+        )
+    if known.limits.max_seconds is not None:
+        reason += f", for max_seconds={known.limits.max_seconds:g}: more time may do"
+    refuse(reason)
 
 
 def expected_enumeration(known: Exploration, weight: int) -> tuple[float, float, float, float]:

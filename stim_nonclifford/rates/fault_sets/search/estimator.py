@@ -16,13 +16,12 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from operator import methodcaller
-from typing import NoReturn
 
 from ..interval import COVERAGE
 from ..uncertainty import uncertainty_of
 from ..wrong_tool import refuse
 from .costs import of_draws, of_enumeration, of_join
-from .enumeration import enumerate_cheap, expected_enumeration
+from .enumeration import check_first, enumerate_cheap, expected_enumeration
 from .exploration import Exploration
 from .mechanisms import MAX_WEIGHT
 from .samples import SampledWeight
@@ -46,6 +45,12 @@ _FIRST_DRAW_COST = 0.2
 
 _GROWTHS = (1.0, 3.0, 9.0, 27.0)
 """The sizes of further samples of a weight, as multiples of the sample that there is."""
+
+_LAST_GROWTHS = (0.05, 0.1, 0.2, 0.4, 0.7)
+"""The same of samples that are enough to end the search: a larger one may cost as much as all before."""
+
+_NEAR_THE_END = 0.4
+"""The square of the error that is too much, in units of what was asked for, where such samples may do."""
 
 _TIMES = 1, 3, 9
 """How many joins may be made in place of one. Where finds with a common half depend on each other, a larger
@@ -108,9 +113,6 @@ _NOTHING = 1e-15
 _WORK_FOR_NOTHING = 0.1
 """If this part of the work limit has found no wrong set, the search ends."""
 
-_MANY_TOSSES = 2.0
-"""Laws for each signature that are worth a word where they take too long."""
-
 _LARGEST_GROWTH = 25.0
 """By how much a join that is to find the first set of a weight has more combinations than the one before."""
 
@@ -159,8 +161,7 @@ class Estimator:
     def run(self) -> None:
         """Looks at all weights, and then again where that helps most."""
         enumerate_cheap(self._known)
-        if len(self._known.strata) < min(3, self._known.max_weight + 1):
-            self._refuse_first()
+        check_first(self._known)
         self._check_events()
         self._sample_first()
         while not self._is_done():
@@ -173,20 +174,6 @@ class Estimator:
                 return
             max(possible, key=lambda action: action.gain / action.cost).run()
             self._sample_first()
-
-    def _refuse_first(self) -> NoReturn:
-        """Says why the first weights could not be enumerated."""
-        known = self._known
-        keys, laws = known.study.evaluated
-        reason = f"there are too many sets of {len(known.strata)} mechanisms that pass them"
-        if laws > _MANY_TOSSES * keys:
-            reason += (
-                f", each with an outcome law that is an average over about {laws / keys:.0f} tosses of coins"
-                " (random records of measurements)"
-            )
-        if known.limits.max_seconds is not None:
-            reason += f", for max_seconds={known.limits.max_seconds:g}: more time may do"
-        refuse(reason)
 
     def look_closer(self, weight: int) -> None:
         """Joins more halves of a weight, if it is a sampled one and the limits allow more."""
@@ -357,9 +344,12 @@ class Estimator:
                 cost, error, number = plan.cost, plan.error, plan.number
                 yield _Action(cost, gain(error), partial(self._list, stratum, number), True)
                 continue  # what is sampled before is dropped
-            samplings = chain(self._samplings(stratum, _GROWTHS, _TIMES), self._compositions(stratum))
-            for each, error, run in samplings:
+            for each, error, run in self._further(stratum, _GROWTHS, _TIMES):
                 yield _Action(each, gain(error), run)
+            last = self._further(stratum, _LAST_GROWTHS, (1,)) if sum(excess) < _NEAR_THE_END else ()
+            for each, error, run in last:
+                if (enough := gain(error)) >= sum(excess):
+                    yield _Action(each, enough, run)
 
     def _whole(self, circuit: int) -> ErrorParts:
         """What the error of all weights is made of."""
@@ -464,16 +454,24 @@ class Estimator:
                 cost = times * self._cost_of_join(stratum, halves)
                 yield cost, error, partial(self._join, stratum, halves, times)
 
-    def _compositions(self, stratum: SampledWeight) -> Iterator[tuple[float, _Error, Callable[[], object]]]:
+    def _compositions(
+        self, stratum: SampledWeight, growths: tuple[float, ...]
+    ) -> Iterator[tuple[float, _Error, Callable[[], object]]]:
         """The same of composed sets."""
         if stratum.composed is None:
             return
-        for growth in _GROWTHS:
+        for growth in growths:
             draws = int(growth * stratum.composed.draws)
             if draws <= self._known.limits.composed_draws and stratum.finds <= self._known.limits.stored_sets:
                 cost = stratum.composed.cost_of_draw * draws
                 error = methodcaller("with_composed", growth)
                 yield cost, error, partial(self._known.compose, stratum, draws)
+
+    def _further(
+        self, stratum: SampledWeight, growths: tuple[float, ...], often: tuple[int, ...]
+    ) -> Iterator[tuple[float, _Error, Callable[[], object]]]:
+        """Both, as above."""
+        return chain(self._samplings(stratum, growths, often), self._compositions(stratum, growths))
 
     def _cost_of_join(self, stratum: SampledWeight, halves: int) -> float:
         sets = halves**2 / stratum.scale * self._known.passing_odds(stratum)

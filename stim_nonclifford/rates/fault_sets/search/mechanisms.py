@@ -28,7 +28,7 @@ __all__ = ["MAX_WEIGHT", "Mechanisms", "mechanisms_of", "study_of"]
 MAX_WEIGHT = 64
 """Sets with more members are not looked at; the native code has the same limit."""
 
-_PART_FOR_PAIRS = 4
+_PART_FOR_PAIRS = 8
 """The part of the memory that the table of pairs may take, as a divisor."""
 
 MAX_COINS = 48
@@ -186,7 +186,7 @@ def study_of(plan: SamplingPlan, mechanisms: Mechanisms, threads: int, max_bytes
         plan: The plan, for the outcome laws.
         mechanisms: Its mechanisms.
         threads: Number of threads.
-        max_bytes: Memory for lists of sets. A quarter of it is for a table of pairs; if that does not
+        max_bytes: Memory for lists of sets. An eighth of it is for a table of pairs; if that does not
             suffice, searches take longer.
 
     Raises:

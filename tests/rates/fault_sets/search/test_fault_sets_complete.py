@@ -194,7 +194,7 @@ def drawn(known: Exploration, weight: int, passing: float, seed: int) -> Sampled
 def composed(known: Exploration, weight: int) -> SampledWeight:
     """A sample with the sets that are unions of smaller ones that pass, where these are sampled apart."""
     stratum = known.sample_of(weight)
-    if stratum.composition is not None:
+    if stratum.composed is not None:
         known.compose(stratum, 2 * DRAWS)
     return stratum
 
@@ -202,7 +202,9 @@ def composed(known: Exploration, weight: int) -> SampledWeight:
 def add_draws(known: Exploration, stratum: SampledWeight, spacing: float, passing: float, seed: int) -> None:
     """Draws in clumps of 16 where that saves steps."""
     weight = stratum.weight
-    while not (found := known.study.draw(weight, spacing, seed, 10 * DRAWS, 16.0, passing))["is_complete"]:
+    while not (found := known.study.draw(weight, spacing, seed, 10 * DRAWS, 16.0, passing, 1e3))[
+        "is_complete"
+    ]:
         spacing *= 4
     keys = known.study.number_keys(found["members"], weight, known.limits.kept_only)
     known.values.evaluate()

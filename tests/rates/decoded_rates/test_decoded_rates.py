@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
+import json
 import math
 import pickle
 
@@ -74,6 +76,7 @@ def test_a_single_circuit_is_a_sum_over_numbers_of_faults(p: float, exact: float
     assert "of them fail" in rate._repr_html_()
     assert circuit.logical_error_rate(decoder="pymatching", relative_error=0.03, seed=5) == rate
     assert pickle.loads(pickle.dumps(rate)) == rate
+    assert json.loads(json.dumps(dataclasses.asdict(rate)))["logical_error_rate"] == rate.logical_error_rate
     # Sensitivities are the numbers of additional faults: those of failing shots, less the mean number.
     faults = sum(each.rate * min(each.least, 3) for each in rate.sizes) / rate.logical_error_rate
     slope = sum(group.sensitivity for group in rate.error_budget("noise").groups)
@@ -245,6 +248,7 @@ def test_what_is_printed_and_drawn() -> None:
     assert axes.get_yscale() == "log"
     matplotlib.pyplot.close(axes.figure)
     assert pickle.loads(pickle.dumps(rate)) == rate
+    assert json.loads(json.dumps(dataclasses.asdict(rate)))["decodes"] == rate.decodes
     assert (rate.kept, rate.kept_and_wrong) == (1.0, rate.logical_error_rate)
 
 

@@ -7,6 +7,7 @@ import itertools
 import json
 import math
 import pickle
+import re
 
 import numpy as np
 import pymatching
@@ -82,6 +83,15 @@ def test_a_single_circuit_is_a_sum_over_numbers_of_faults(p: float, exact: float
     slope = sum(group.sensitivity for group in rate.error_budget("noise").groups)
     assert slope == pytest.approx(faults - rate.levels[0].faults, rel=0.03)
     assert rate.failures(1)[0].share > 0.005
+
+
+def test_progress_shows_no_rate_before_all_sizes_are_in_it(capfd: pytest.CaptureFixture[str]) -> None:
+    circuit = surface_code(2e-3, 5)
+    rate = circuit.logical_error_rate(decoder="pymatching", relative_error=0.1, seed=1, progress=True)
+    shown = re.findall(r"faults failed: (\S+) ± (\S+)%", capfd.readouterr().err)
+    assert shown
+    for each, error in shown:
+        assert abs(math.log(float(each) / rate.logical_error_rate)) < 7 * float(error) / 100
 
 
 def test_order_of_circuits_is_kept() -> None:

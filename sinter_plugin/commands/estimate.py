@@ -17,7 +17,7 @@ import contextlib
 import pathlib
 import secrets
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass, replace
 from typing import Any
@@ -34,7 +34,6 @@ from stim_nonclifford.circuit.methods.kept_circuits import decodes_kept_shots
 from stim_nonclifford.rates.decoded_rates import DecodedErrorRate, DecodedGapPoint
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import Symptoms
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import families_of as decoded_families
-from stim_nonclifford.rates.decoding.decoders import decoder_named, gap_decoder_named
 from stim_nonclifford.rates.fault_sets import LogicalErrorRate
 from stim_nonclifford.rates.fault_sets.interface import PlannedCircuit, estimate_rates, families_of
 from stim_nonclifford.rates.fault_sets.search.limits import Limits
@@ -48,7 +47,7 @@ from ..statistics.row_warnings import counted
 from ..statistics.shot_ranges import seed_of
 from ..statistics.statistics_file import StatisticsFile, StatisticsFileError
 from .circuit_arguments import metadata_of, postselected_detectors, postselected_observables
-from .estimate_arguments import parse_estimate_arguments, sinter_arguments
+from .estimate_arguments import chosen_decoder, parse_estimate_arguments, sinter_arguments
 from .state_check_argument import with_state_check
 
 __all__ = ["estimate"]
@@ -68,7 +67,7 @@ class _Question:
         detectors: bool, shape (num_detectors,): the postselected detectors; None for all, or with a decoder
             for none.
         observables: bool, shape (num_observables,): the postselected observables; None for none.
-        decoder: The name of the decoder that is told all detectors; None: there is none.
+        decoder: The decoder that is told all detectors, or its name; None: there is none.
         confidence: Whether rates are asked for as a curve over the decoder's gap.
         state_check: The state that is checked in the decoded frame; None: observables are.
     """
@@ -76,7 +75,7 @@ class _Question:
     circuit: snc.Circuit
     detectors: NDArray[np.bool_] | None
     observables: NDArray[np.bool_] | None
-    decoder: str | None = None
+    decoder: Any = None
     confidence: bool = False
     state_check: Any = None
 
@@ -123,8 +122,9 @@ def estimate(arguments: Sequence[str]) -> int:
     args = parse_estimate_arguments(arguments)
     if args.decoders == [None] and _has_mask(args):
         args.decoders = [_SOFT_POSTSELECT]
-    _check_decoded_alone(args)
     sinter_args = sinter_arguments(args)
+    sinter_args.custom_decoders = sinter_args.custom_decoders or {}
+    _check_decoded_alone(args, sinter_args.custom_decoders)
     try:
         with interrupted_by_signals():
             sinter_args.state_check, sinter_args.confidence = args.state_check, args.confidence
@@ -316,11 +316,11 @@ def _shown(facts: dict[str, Any]) -> str:
     return text
 
 
-def _job(path: str, decoder: str | None, args: argparse.Namespace) -> _Job:
+def _job(path: str, name: str | None, args: argparse.Namespace) -> _Job:
     try:
         circuit = snc.Circuit.from_file(path)
         check: Any = None if args.state_check is None else parsed_state(args.state_check)
-        if check is not None and not decodes_kept_shots(decoder):
+        if check is not None and not decodes_kept_shots(args.custom_decoders.get(name, name)):
             circuit = circuit.with_logical_readout(check)
         if circuit.num_observables == 0:
             raise ValueError(
@@ -336,10 +336,11 @@ def _job(path: str, decoder: str | None, args: argparse.Namespace) -> _Job:
                 f'--metadata_func must yield a dictionary without the key "{ESTIMATE}", which the estimate is'
                 f" stored under, but it yields {metadata!r}."
             )
-        if decoder not in (None, _SOFT_POSTSELECT):
+        if name not in (None, _SOFT_POSTSELECT):
             detectors = postselected_detectors(stim_circuit, metadata, args, discards_on_all=None)
-            return _decoded_job(path, circuit, decoder, metadata, detectors, args.confidence, check)
-        if decoder is None and circuit.num_detectors:
+            decoder = chosen_decoder(name, args.custom_decoders, confidence=args.confidence)
+            return _decoded_job(path, circuit, (name, decoder), metadata, detectors, args.confidence, check)
+        if name is None and circuit.num_detectors:
             raise ValueError(
                 f"Nothing says what is made of the {counted(circuit.num_detectors, 'detector')}. Pass"
                 f" --decoders {_SOFT_POSTSELECT}, which discards a shot if any of them fires, or a decoder,"
@@ -370,18 +371,18 @@ def _job(path: str, decoder: str | None, args: argparse.Namespace) -> _Job:
 def _decoded_job(
     path: str,
     circuit: snc.Circuit,
-    decoder: str,
+    named_decoder: tuple[str, Any],
     metadata: dict[str, Any],
     detectors: NDArray[np.bool_] | None,
     confidence: bool,
     check: Any,
 ) -> _Job:
     """A circuit that is decoded; its metadata name the decoder and, with ``confidence``, the least gap."""
-    (gap_decoder_named if confidence else decoder_named)(decoder)
+    name, decoder = named_decoder
     for key, argument in (("decoder", "--decoders"), *[(_GAP, "--confidence")] * confidence):
         if key in metadata:
             raise ValueError(f'--metadata_func must not yield the key "{key}", as {argument} does.')
-    metadata = {**metadata, "decoder": decoder}
+    metadata = {**metadata, "decoder": name}
     question = _Question(circuit, detectors, None, decoder, confidence, check)
     symptoms = None if decodes_kept_shots(decoder) else exact_symptoms(circuit)
     job = _Job(path, question, None, symptoms, circuit.num_observables, metadata, "")
@@ -404,11 +405,12 @@ def _identified(job: _Job) -> _Job:
     return replace(job, strong_id=named.strong_id())
 
 
-def _check_decoded_alone(args: argparse.Namespace) -> None:
+def _check_decoded_alone(args: argparse.Namespace, custom: Mapping[str, Any]) -> None:
     """Refuses what is not available together with a decoder."""
     is_postselected = args.postselected_observables_predicate != "False"
     decoders = set(args.decoders) - {None, _SOFT_POSTSELECT}
-    checks_state = args.state_check is not None and not all(map(decodes_kept_shots, decoders))
+    knows_states = all(decodes_kept_shots(custom.get(name, name)) for name in decoders)
+    checks_state = args.state_check is not None and not knows_states
     if decoders and (is_postselected or checks_state):
         raise ValueError(
             f"--decoders {min(decoders)} predicts all observables here. Leave out"
@@ -441,7 +443,7 @@ def _groups_of(jobs: Sequence[_Job]) -> list[list[_Job]]:
             groups.append([job])
         elif job.planned is None:
             mask = job.question.detectors
-            key = job.question.decoder, None if mask is None else mask.tobytes()
+            key = job.metadata["decoder"], None if mask is None else mask.tobytes()
             decoded.setdefault(key, []).append(job)
     for mine in decoded.values():
         symptoms = [job.symptoms for job in mine if job.symptoms is not None]

@@ -5,15 +5,17 @@ from __future__ import annotations
 import argparse
 import math
 import os
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
+from stim_nonclifford.commands.streams import as_flags
+from stim_nonclifford.rates.decoding.decoders import decoder_named, gap_decoder_named
 from stim_nonclifford.rates.fault_sets.search.limits import DEFAULT_MAX_BYTES
 
 from .sinter_internals import parse_collect_arguments
 from .state_check_argument import add_state_check
 
-__all__ = ["parse_estimate_arguments", "sinter_arguments"]
+__all__ = ["chosen_decoder", "parse_estimate_arguments", "sinter_arguments"]
 
 _Number = TypeVar("_Number", int, float)
 
@@ -52,6 +54,13 @@ def parse_estimate_arguments(arguments: Sequence[str]) -> argparse.Namespace:
         help="What is made of detectors. soft_postselect: all are postselected, or those that arguments\n"
         "below choose. A decoder such as pymatching: it is told all of them, and a shot is wrong if a\n"
         "prediction is. Shots in which one of those that arguments below choose fires are discarded.",
+    )
+    add(
+        "--custom_decoders_module_function",
+        nargs="+",
+        default=[],
+        metavar="MODULE:FUNCTION",
+        help="Functions that return a dictionary of decoders of yours by name, as for `sinter collect`.",
     )
     add(
         "--confidence",
@@ -118,10 +127,41 @@ def sinter_arguments(args: argparse.Namespace) -> argparse.Namespace:
     shared = [f"--{name}={getattr(args, name)}" for name in names]
     if args.postselect_detectors_with_non_zero_4th_coord:
         shared.append("--postselect_detectors_with_non_zero_4th_coord")
+    if args.custom_decoders_module_function:
+        shared += ["--custom_decoders_module_function", *args.custom_decoders_module_function]
     # Sinter requires a decoder and a number of processes.
     return parse_collect_arguments(
         [*shared, "--circuits", *args.circuits, "--decoders", "vacuous", "--processes", "1"]
     )
+
+
+def chosen_decoder(name: str, custom: Mapping[str, Any], *, confidence: bool = False) -> Any:
+    """What the name of a decoder stands for.
+
+    Args:
+        name: The name.
+        custom: The user's decoders by name.
+        confidence: Whether it is asked how sure it is.
+
+    Returns:
+        The user's decoder; or the name, if it is one of Sinter or of this package.
+
+    Raises:
+        ValueError: There is no decoder of this name, or it is not installed.
+
+    Examples:
+        >>> chosen_decoder("mine", {})
+        Traceback (most recent call last):
+        ...
+        ValueError: There is no decoder 'mine'. ... --custom_decoders_module_function MODULE:FUNCTION.
+    """
+    if name in custom:
+        return custom[name]
+    try:
+        (gap_decoder_named if confidence else decoder_named)(name)
+    except ValueError as error:
+        raise ValueError(as_flags(str(error))) from None
+    return name
 
 
 def _positive(text: str) -> float:

@@ -86,7 +86,9 @@ def checked_mask(mask: Mask | None, num_bits: int, name: str, what: str) -> list
     if isinstance(mask, (list, tuple)):
         wrong = next((each for each in mask if not isinstance(each, (bool, np.bool_))), None)
         if wrong is not None:
-            raise TypeError(f"{expected}; got a {type(mask).__name__} with {wrong!r} in it.")
+            numbers = f" Of numbers, [k in numbers for k in range({num_bits})] makes a mask."
+            hint = numbers if isinstance(wrong, (int, np.integer)) else ""
+            raise TypeError(f"{expected}; got a {type(mask).__name__} with {wrong!r} in it.{hint}")
         if len(mask) != num_bits:
             raise ValueError(f"{expected}; got a {type(mask).__name__} of {len(mask)} bools.")
         return [k for k, bit in enumerate(mask) if bit]

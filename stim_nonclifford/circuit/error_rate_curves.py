@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, overload
 
-from ..base.arguments import check_types, iterable
+import stim
+
+from ..base.arguments import check_types, iterable, refuse_argument
 from ..base.masks import Mask
 from ..rates.decoded_rates.results import DecodedErrorRate
 from ..rates.fault_sets.results import LogicalErrorRate
@@ -93,9 +95,11 @@ def logical_error_rates(
         ResourceLimitError: There are too many sets for this method; the message says why.
         ValueError: As in ``Circuit.logical_error_rate``.
     """
+    if isinstance(circuits, Circuit | stim.Circuit):
+        refuse_argument("circuits", "a list of circuits, such as [circuit]", circuits)
     given = list(iterable(circuits, "circuits", "an iterable of circuits"))
     for circuit in given:
-        check_types(circuit, "Each of circuits", "a Circuit", Circuit)
+        check_types(circuit, "Each of circuits", "a Circuit, such as stim_nonclifford.Circuit(c)", Circuit)
     return rates_of(
         given,
         decoder,

@@ -1,10 +1,11 @@
-"""Computes the logical error rate of kept shots from fault sets, however small it is.
+"""Computes the logical error rate of kept or decoded shots from fault sets, however small it is.
 
 With --circuits FILE ... in place of --in, it estimates many circuits and writes rows of Sinter's statistics:
 `python -m sinter_plugin estimate --help` lists the arguments for that.
 
   stim-nonclifford estimate --in circuit.stim --postselect all --relative_error 0.05
   stim-nonclifford estimate --in circuit.stim --postselect all --error_budget noise
+  stim-nonclifford estimate --in circuit.stim --decoder pymatching
 """
 
 from __future__ import annotations
@@ -24,6 +25,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_circuit(parser)
     add_output(parser)
     add_fault_sets(parser)
+    parser.add_argument(
+        "--decoder",
+        "--decoders",
+        metavar="NAME",
+        help="is told all detectors; a shot is wrong if a prediction is. Then --postselect may be left out",
+    )
     parser.add_argument(
         "--relative_error",
         type=_positive,
@@ -56,6 +63,7 @@ def run(args: argparse.Namespace) -> None:
     with naming(args.circuit):
         rate = circuit.logical_error_rate(
             **asked,
+            decoder=args.decoder,
             relative_error=args.relative_error,
             max_seconds=args.max_seconds,
             max_bytes=args.max_bytes,

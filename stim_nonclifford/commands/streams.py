@@ -17,7 +17,12 @@ __all__ = ["as_flags", "exit_code", "naming", "output", "read_circuit", "write_t
 
 _FLAGS = {"postselection_mask": "postselect"}
 _METHOD = 'logical_error_rate(decoder="pymatching")'
-_COMMAND = "`stim-nonclifford estimate --circuits FILE --decoders pymatching`"
+_COMMAND = "`stim-nonclifford estimate --in FILE --decoder pymatching`"
+_AS_AN_OBJECT = "Pass a decoder of your own as an object: decoder=MyDecoder()."
+_AS_A_FUNCTION = (
+    "A decoder of your own: estimate --circuits FILE --decoders NAME --custom_decoders_module_function"
+    " MODULE:FUNCTION."
+)
 _KEYWORD = re.compile(r"\b(kind|postselection_mask|state_check)=[\"'](\w+)[\"']")
 
 BROKEN_PIPE = 128 + 13
@@ -82,7 +87,7 @@ def as_flags(message: str) -> str:
         >>> as_flags('Pass postselection_mask="all".')
         'Pass --postselect all.'
     """
-    message = message.replace(_METHOD, _COMMAND)
+    message = message.replace(_METHOD, _COMMAND).replace(_AS_AN_OBJECT, _AS_A_FUNCTION)
     return _KEYWORD.sub(lambda found: f"--{_FLAGS.get(found[1], found[1])} {found[2]}", message)
 
 

@@ -41,7 +41,7 @@ WRONG: list[tuple[Any, type[Exception], str]] = [
     ("none", ValueError, "'none'"),
     ([True], ValueError, "a list of 1 bools"),
     ((True, True, False), ValueError, "a tuple of 3 bools"),
-    ([0, 1], TypeError, "a list with 0 in it"),
+    ([0, 1], TypeError, r"a list with 0 in it\. Of numbers, \[k in numbers"),
     ([True, 1], TypeError, "with 1 in it"),
     (np.array([True]), ValueError, r"shape \(1,\)"),
     (np.array([[True], [False]]), ValueError, r"shape \(2, 1\)"),

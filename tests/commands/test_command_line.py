@@ -310,6 +310,16 @@ def test_many_circuits_are_estimated_by_the_sinter_plugin(
     assert capfd.readouterr().out.count("soft_fault_sets") == 2
 
 
+def test_a_decoded_circuit_is_estimated(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    code = "R 0 1 2\nX_ERROR(0.1) 0 1 2\nM 0 1 2\nDETECTOR rec[-1] rec[-2]\nDETECTOR rec[-2] rec[-3]\n"
+    Path("code.stim").write_text(code + "OBSERVABLE_INCLUDE(0) rec[-1]")
+    run("estimate", "--in", "code.stim", "--decoder", "pymatching", "--relative_error", "0.2", "--seed", "1")
+    low, high = re.findall(r"interval: (\S+) to (\S+)", capfd.readouterr().out)[0]
+    assert float(low) < 0.028 < float(high)  # two or three of three errors
+    assert main(["estimate", "--in", "code.stim", "--decoders", "mine"]) == 2
+    assert "--custom_decoders_module_function MODULE:FUNCTION." in capfd.readouterr().err
+
+
 def test_circuits_are_written_with_all_digits(here: Path) -> None:
     p = 0.0012345678901234
     run("generate", "distillation", "--t_error", p, "--out", "a.stim")
@@ -371,7 +381,7 @@ def test_one_circuit_is_generated_to_standard_output(here: Path, capfd: pytest.C
         ("estimate --in t.stim", "Either pass --postselect all to discard every shot"),
         (
             "estimate --in t.stim",
-            "or decode: `stim-nonclifford estimate --circuits FILE --decoders pymatching`",
+            "or decode: `stim-nonclifford estimate --in FILE --decoder pymatching`",
         ),
         (
             "estimate --circuits t.stim",

@@ -181,10 +181,12 @@ def exact_symptoms(circuit: DecodableCircuit) -> Symptoms:
         return symptoms_of(circuit.detector_error_model(kind="noise_only"))
     except ValueError as error:
         raise ValueError(
-            "Some errors of the circuit exclude each other, as those of HERALDED_ERASE or of E and"
-            " ELSE_CORRELATED_ERROR do, and no independent errors have their distribution, which"
-            " logical_error_rate with a decoder needs. Count errors with the sampler soft_pymatching"
-            f" (docs/guides/decoding.md). ({error})"
+            "Some errors of the circuit exclude each other, as those of HERALDED_ERASE, of E and"
+            " ELSE_CORRELATED_ERROR, or of most PAULI_CHANNEL_2 do, and no independent errors have their"
+            " distribution, which logical_error_rate with a decoder needs. Count errors with the sampler"
+            " soft_pymatching (docs/guides/decoding.md). Or write a channel as independent errors, which"
+            " differ from it by the squares of its probabilities: CORRELATED_ERROR(0.001) X0 Z1, and so for"
+            " each of its Paulis."
         ) from error
 
 

@@ -101,7 +101,7 @@ def kept_question(
     except ValueError as error:
         raise ValueError(
             "Some errors of the circuit exclude each other, and a sum over fault sets needs independent"
-            f" ones. Count errors with the sampler soft_desaturated_gap. ({error})"
+            " ones. Count errors with the sampler soft_desaturated_gap."
         ) from error
     predict = compiled_decoder(model, whole, confidence=True)
     if observable is not None:

@@ -38,8 +38,11 @@ _MOST_PILOT_SHOTS = 1 << 20
 _STRONGER = 0.3
 _LARGEST_LOG_ODDS = math.log(0.5)
 _FIRST_SWEEPS = 144
-_SLOWER = 4
-"""Times as many sweeps before columns are believed, where chains may look at kept or sure shots only."""
+_SLOWER, _SLOWER_WITH_PENALTIES = 4, 12
+"""Times as many sweeps before columns are believed, where chains look at sure shots, and at kept ones.
+
+With penalties, rates after 576 to 1200 sweeps were low by about one standard error.
+"""
 
 _REPEATED, _FEWEST_REPEATED = 1024, 64
 """Detection events that all decoders are asked about once more, and each of them; half as many at least."""
@@ -300,7 +303,8 @@ class _Family:
         self._ladder = ladder
         self._report(f"{len(ladder.levels)} levels of noise")
         costs = {"plain": anchor.shots * (1 + anchor.mean_events), "chains": 0.0}
-        sweeps = _FIRST_SWEEPS * (_SLOWER if self._gaps or self._model.postselects else 1)
+        slower = _SLOWER_WITH_PENALTIES if self._model.postselects else _SLOWER if self._gaps else 1
+        sweeps = _FIRST_SWEEPS * slower
         while True:
             self._run(ladder, sweeps)
             size = largest_enumerable(self._model.num_mechanisms)

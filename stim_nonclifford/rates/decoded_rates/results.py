@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from typing import Any
 
 from ...base.arguments import integer
@@ -203,8 +203,12 @@ class DecodedErrorRate:
     asked_relative_error: float
     strata: tuple[DecodedStratum, ...] = ()
     sizes: tuple[DecodedSize, ...] = ()
-    # The failing fault sets; None in a copy that was pickled.
-    _study: FailureStudy | None = field(default=None, compare=False, repr=False)
+    # The failing fault sets; None in a copy that was pickled. No field, so that all fields are plain numbers,
+    # which dataclasses.asdict and json can write.
+    _study: InitVar[FailureStudy | None] = None
+
+    def __post_init__(self, _study: FailureStudy | None) -> None:
+        object.__setattr__(self, "_study", _study)
 
     @property
     def relative_error(self) -> float:
@@ -285,12 +289,13 @@ class DecodedErrorRate:
         return decoded_failures(self._known_sets(), integer(count, "count", 1))
 
     def _known_sets(self) -> FailureStudy:
-        if self._study is None:
+        study: FailureStudy | None = self.__dict__["_study"]
+        if study is None:
             raise ValueError(
                 "This estimate has no failing fault sets: the rate is 0, or is one of kept shots; or it was"
                 " pickled: estimate it anew then."
             )
-        return self._study
+        return study
 
     def __getstate__(self) -> dict[str, object]:
         # Decoders cannot be pickled.

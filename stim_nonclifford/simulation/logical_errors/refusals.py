@@ -33,6 +33,14 @@ _REMEDIES_OF_OBSERVABLES = (
     " flipped (postselected_observables_mask)."
 )
 _REMEDIES_OF_DETECTORS = "Postselect such a detector (postselection_mask), or leave it out."
+_REMEDIES_WITH_DECODER = (
+    "Measure the logical qubit without noise in a basis in which its state is certain"
+    " (docs/guides/expectation_values.md; end_to_end_circuit has the argument readout), or leave the"
+    " observable out. SoftDecodingSampler(decoder=..., state_check=...) counts how often a decoded state is"
+    " wrong.",
+    "Leave such a detector out of the circuit: decoders need the ones that are certain without noise,"
+    " postselected or not.",
+)
 
 
 def check_logical_errors(
@@ -67,7 +75,7 @@ def check_logical_errors(
     asked = [*decoded, *range(num_detectors, num_detectors + num_observables)]
     found = random_outputs(compiled, asked, postselected)
     if found:
-        raise ValueError(_message(compiled, found, postselected))
+        raise ValueError(_message(compiled, found, postselected, has_decoder=bool(decoded)))
     frames = frames_of_chance(compiled)
     if frames:
         raise ValueError(_message_of_frames(compiled, frames))
@@ -233,11 +241,20 @@ def _message_of_frames(compiled: CompiledCircuit, frames: Sequence[int]) -> str:
     )
 
 
-def _message(compiled: CompiledCircuit, found: Sequence[int], postselected: Collection[int]) -> str:
+def _message(
+    compiled: CompiledCircuit,
+    found: Sequence[int],
+    postselected: Collection[int],
+    *,
+    has_decoder: bool = False,
+) -> str:
     one = len(found) == 1
     num_detectors = compiled.program.num_detectors
-    remedies = [_REMEDIES_OF_OBSERVABLES] * (found[-1] >= num_detectors)
-    remedies += [_REMEDIES_OF_DETECTORS] * (found[0] < num_detectors)
+    of_observables, of_detectors = (
+        _REMEDIES_WITH_DECODER if has_decoder else (_REMEDIES_OF_OBSERVABLES, _REMEDIES_OF_DETECTORS)
+    )
+    remedies = [of_observables] * (found[-1] >= num_detectors)
+    remedies += [of_detectors] * (found[0] < num_detectors)
     return (
         f"{names_of_outputs(compiled, found)} {'is' if one else 'are'} random without noise"
         f"{', even in kept shots' if postselected else ''}, so that {'its' if one else 'their'} flips are no"

@@ -222,10 +222,28 @@ def test_random_outputs() -> None:
         circuit.logical_error_rate(decoder="pymatching")
 
 
+def test_a_random_detector_is_to_be_left_out() -> None:
+    """Postselection would be no remedy: the decoder's error model has no such detector."""
+    circuit = snc.Circuit("RX 0\nR 1\nX_ERROR(0.1) 1\nM 0 1\nDETECTOR rec[-2]\nOBSERVABLE_INCLUDE(0) rec[-1]")
+    for mask in (None, [True]):
+        with pytest.raises(
+            ValueError, match=r"Detector 0 is random without noise.* Leave such a detector out"
+        ):
+            circuit.logical_error_rate(decoder="pymatching", postselection_mask=mask)
+
+
+def test_circuits_that_are_none() -> None:
+    tagged = repetition_code(0.1).to_stim()
+    with pytest.raises(TypeError, match=r"a list of circuits, such as \[circuit\]"):
+        snc.logical_error_rates(repetition_code(0.1), decoder="pymatching")
+    with pytest.raises(TypeError, match=r"such as stim_nonclifford.Circuit\(c\)"):
+        snc.logical_error_rates([tagged], decoder="pymatching")  # type: ignore[list-item]
+
+
 def test_exclusive_errors() -> None:
     body = "R 0 1\n{}\nM 0 1\nDETECTOR rec[-1]\nDETECTOR rec[-2]\nOBSERVABLE_INCLUDE(0) rec[-1]"
     circuit = snc.Circuit(body.format("E(0.1) X0\nELSE_CORRELATED_ERROR(0.3) X1"))
-    with pytest.raises(ValueError, match=r"exclude each other.*soft_pymatching"):
+    with pytest.raises(ValueError, match=r"exclude each other.*soft_pymatching.*Paulis\.$"):
         circuit.logical_error_rate(decoder="pymatching")
     # Exclusive errors that are as likely as independent ones are none of these.
     channel = snc.Circuit(body.format("PAULI_CHANNEL_1(0.04, 0.04, 0.04) 0 1"))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
+import json
 import math
 import pickle
+import re
 
 import numpy as np
 import pymatching
@@ -74,11 +77,21 @@ def test_a_single_circuit_is_a_sum_over_numbers_of_faults(p: float, exact: float
     assert "of them fail" in rate._repr_html_()
     assert circuit.logical_error_rate(decoder="pymatching", relative_error=0.03, seed=5) == rate
     assert pickle.loads(pickle.dumps(rate)) == rate
+    assert json.loads(json.dumps(dataclasses.asdict(rate)))["logical_error_rate"] == rate.logical_error_rate
     # Sensitivities are the numbers of additional faults: those of failing shots, less the mean number.
     faults = sum(each.rate * min(each.least, 3) for each in rate.sizes) / rate.logical_error_rate
     slope = sum(group.sensitivity for group in rate.error_budget("noise").groups)
     assert slope == pytest.approx(faults - rate.levels[0].faults, rel=0.03)
     assert rate.failures(1)[0].share > 0.005
+
+
+def test_progress_shows_no_rate_before_all_sizes_are_in_it(capfd: pytest.CaptureFixture[str]) -> None:
+    circuit = surface_code(2e-3, 5)
+    rate = circuit.logical_error_rate(decoder="pymatching", relative_error=0.1, seed=1, progress=True)
+    shown = re.findall(r"faults failed: (\S+) ± (\S+)%", capfd.readouterr().err)
+    assert shown
+    for each, error in shown:
+        assert abs(math.log(float(each) / rate.logical_error_rate)) < 7 * float(error) / 100
 
 
 def test_order_of_circuits_is_kept() -> None:
@@ -245,6 +258,7 @@ def test_what_is_printed_and_drawn() -> None:
     assert axes.get_yscale() == "log"
     matplotlib.pyplot.close(axes.figure)
     assert pickle.loads(pickle.dumps(rate)) == rate
+    assert json.loads(json.dumps(dataclasses.asdict(rate)))["decodes"] == rate.decodes
     assert (rate.kept, rate.kept_and_wrong) == (1.0, rate.logical_error_rate)
 
 

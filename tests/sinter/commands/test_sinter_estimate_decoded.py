@@ -59,6 +59,26 @@ def test_rates_are_saved_and_not_computed_again(folder: Folder) -> None:
     assert again.stderr.count("in the file already") == len(NOISE)
 
 
+def test_a_decoder_of_ones_own(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is named as for `sinter collect`, and answers as PyMatching, which it asks, does."""
+    names = with_circuits(folder)
+    (folder.path / "decoder_of_mine.py").write_text(
+        "import sinter\n\n"
+        "class Mine(sinter.Decoder):\n"
+        "    def compile_decoder_for_dem(self, *, dem):\n"
+        "        return sinter.BUILT_IN_DECODERS['pymatching'].compile_decoder_for_dem(dem=dem)\n\n"
+        "def decoders():\n"
+        "    return {'mine': Mine()}\n"
+    )
+    monkeypatch.syspath_prepend(folder.path)
+    custom = "--custom_decoders_module_function decoder_of_mine:decoders"
+    folder.call(ESTIMATE, f"--decoders mine {custom} --circuits {' '.join(names)} {ARGUMENTS}")
+    for p, row in rows_of(folder).items():
+        assert row.json_metadata["decoder"] == "mine"
+        facts, exact = row.json_metadata["estimate"], exact_rate("repetition", p)
+        assert abs(facts["logical_error_rate"] - exact) <= 6.5 * facts["standard_error"] + 1e-9 * exact
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="finds the processes in /proc")
 def test_interrupt_while_processes_decode(folder: Folder) -> None:
     """What is known stays, and what is decoding ends: whether Ctrl-C reaches one process or all of them."""

@@ -214,11 +214,10 @@ class SumOverSizes:
 
     def _report(self, report: Callable[[str], None]) -> None:
         removals = self.removals
-        error = math.sqrt(self.variance) / self.rate if self.rate else math.inf
-        report(
-            f"{removals.failures:,} of {removals.shots:,} sets of {removals.start} faults failed:"
-            f" {self.rate:.3g} ± {error:.1%}"
-        )
+        found = f"{removals.failures:,} of {removals.shots:,} sets of {removals.start} faults failed"
+        if self.is_known:  # before, larger sets are missing, or the error is too small
+            found += f": {self.rate:.3g} ± {math.sqrt(self.variance) / self.rate:.1%}"
+        report(found)
 
     def sizes(self) -> tuple[DecodedSize, ...]:
         """What each number of members up to that of the start adds to the rate, and all larger ones."""

@@ -142,6 +142,30 @@ def test_all_circuits_are_written_though_nobody_reads_their_names(here: Path) ->
     assert len(list((here / "circuits").iterdir())) == 4
 
 
+@pytest.mark.parametrize(
+    ("command", "result"),
+    [
+        ("stim_nonclifford detect --in c.stim --shots 3 --out result", "0\n" * 3),
+        (
+            "sinter_plugin collect --circuits c.stim --max_shots 9 --decoders soft_postselect --processes 1"
+            " --save_resume_filepath result",
+            "         9,",
+        ),
+    ],
+    ids=["detect", "collect"],
+)
+def test_closed_streams(command: str, result: str, here: Path) -> None:
+    """As some services start programs: there is no standard input, output or error, and the work is done."""
+    (here / "c.stim").write_text(CIRCUIT.replace("0.1", "0"))
+    done = subprocess.run(
+        [sys.executable, "-X", "dev", "-m", *command.split()],
+        preexec_fn=lambda: os.closerange(0, 3),
+        check=False,
+    )
+    assert done.returncode == 0
+    assert result in (here / "result").read_text()
+
+
 def test_the_sinter_plugin_ends_in_the_same_way(here: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)

@@ -149,9 +149,7 @@ class StatisticsFile:
             total = replace(total, custom_counts=with_joined_ranges(total.custom_counts))
             lines[row.strong_id] = [total.to_csv_line().encode()]
         try:
-            found = self._found()
-            if found not in self._expected:
-                raise StatisticsFileError(self._rescued(found))
+            self._check()
             self._write(lines)
         except StatisticsFileError as error:
             self._failure = error
@@ -159,8 +157,6 @@ class StatisticsFile:
 
     def _write(self, lines: Mapping[str, list[bytes]]) -> None:
         content = b"".join(line + b"\n" for line in [_HEADER, *itertools.chain(*lines.values())])
-        # An interrupt may come before or after the file is replaced.
-        self._expected = {self._content, content}
         try:
             with open(self._new_path, "wb") as file:
                 file.write(content)
@@ -168,15 +164,26 @@ class StatisticsFile:
                 os.fsync(file.fileno())
             with contextlib.suppress(FileNotFoundError):
                 shutil.copymode(self._target, self._new_path)
+            self._check()  # once more: on a busy disk, the lines above take long
+            # An interrupt may come before or after the file is replaced.
+            self._expected = {self._content, content}
             os.replace(self._new_path, self._target)
-        except OSError as error:
+        except (OSError, StatisticsFileError) as error:
             with contextlib.suppress(OSError):
                 self._new_path.unlink(missing_ok=True)
+            if isinstance(error, StatisticsFileError):
+                raise
             raise StatisticsFileError(
                 f"{self._path}: {error.strerror}. The rows saved before are complete. Free some space, and"
                 " run the same command again."
             ) from error
         self._lines, self._content, self._expected = dict(lines), content, {content}
+
+    def _check(self) -> None:
+        """Raises StatisticsFileError if another program has changed the file."""
+        found = self._found()
+        if found not in self._expected:
+            raise StatisticsFileError(self._rescued(found))
 
     def _found(self) -> bytes | None:
         """The content of the file; None if there is none."""

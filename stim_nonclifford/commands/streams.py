@@ -134,6 +134,7 @@ def exit_code(work: Callable[[], int]) -> int:
         The exit code: that of the work, 130 after Ctrl-C, 141 if nobody reads the output any more, or 2
         if writing failed.
     """
+    _open_closed_streams()
     try:
         try:
             code = work()
@@ -151,6 +152,16 @@ def exit_code(work: Callable[[], int]) -> int:
         print(f"error: standard output: {error}", file=sys.stderr)
         return 2
     return code
+
+
+def _open_closed_streams() -> None:
+    """Opens the standard streams that were closed when the process began, as some services start it."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            # In this order, they get the descriptors 0 to 2 again, and no file is taken for one of them.
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            os.set_inheritable(nowhere, True)
+            setattr(sys, name, os.fdopen(nowhere, mode, encoding="utf-8", closefd=False))
 
 
 def _forget_output() -> None:

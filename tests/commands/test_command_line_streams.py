@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
 import sys
-import time
+import termios
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ import pytest
 import sinter
 
 from stim_nonclifford.generators.cultivation import cultivation_circuit
+
+from ..support.processes.sinter_runs import wait_until
 
 COMMAND = [sys.executable, "-m", "stim_nonclifford"]
 CIRCUIT = "RX 0\nT 0\nX_ERROR(0.1) 0\nT_DAG 0\nMX 0\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-1]\n"
@@ -139,6 +142,30 @@ def test_all_circuits_are_written_though_nobody_reads_their_names(here: Path) ->
     assert len(list((here / "circuits").iterdir())) == 4
 
 
+@pytest.mark.parametrize(
+    ("command", "result"),
+    [
+        ("stim_nonclifford detect --in c.stim --shots 3 --out result", "0\n" * 3),
+        (
+            "sinter_plugin collect --circuits c.stim --max_shots 9 --decoders soft_postselect --processes 1"
+            " --save_resume_filepath result",
+            "         9,",
+        ),
+    ],
+    ids=["detect", "collect"],
+)
+def test_closed_streams(command: str, result: str, here: Path) -> None:
+    """As some services start programs: there is no standard input, output or error, and the work is done."""
+    (here / "c.stim").write_text(CIRCUIT.replace("0.1", "0"))
+    done = subprocess.run(
+        [sys.executable, "-X", "dev", "-m", *command.split()],
+        preexec_fn=lambda: os.closerange(0, 3),
+        check=False,
+    )
+    assert done.returncode == 0
+    assert result in (here / "result").read_text()
+
+
 def test_the_sinter_plugin_ends_in_the_same_way(here: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
@@ -166,12 +193,17 @@ def test_full_disk(command: str, here: Path, environment: dict[str, str]) -> Non
     assert b"Exception ignored" not in done.stderr
 
 
+def unread_bytes(pipe: int) -> int:
+    """How many bytes are in a pipe that nobody has read yet."""
+    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
         ("sample", "--in", "c.stim", "--shots", FOREVER),
         ("detect", "--in", "d3.stim", "--shots", FOREVER, "--postselect", "all"),
-        ("sample",),  # waits for a circuit
+        ("sample",),  # waits for the rest of a circuit
     ],
     ids=" ".join,
 )
@@ -182,7 +214,8 @@ def test_ctrl_c(arguments: tuple[str, ...], here: Path) -> None:
     if len(arguments) > 1:
         process.stdout.read(10)
     else:
-        time.sleep(2)
+        os.write(written, b"H 0\n")
+        wait_until(lambda: unread_bytes(read) == 0)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     for end in (read, written):

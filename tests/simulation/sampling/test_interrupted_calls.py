@@ -29,15 +29,16 @@ pytestmark = pytest.mark.filterwarnings("ignore::stim_nonclifford.RandomObservab
 
 CIRCUIT = Circuit(DEEP + "DETECTOR rec[-1]\nDETECTOR rec[-2] rec[-3]\nOBSERVABLE_INCLUDE(0) rec[-4]")
 MASK = np.arange(CIRCUIT.num_detectors) == 0
-MANY = 10**7  # minutes of work, and little memory
+MANY = 2 * 10**8  # a minute of work, and little memory until it is done
+ENDLESS = 10**15
 
 
 CALLS: dict[str, Callable[[CompiledDetectorSampler, str], Any]] = {
     "sample": lambda sampler, path: sampler.sample(MANY, bit_packed=True),
     "sample_kept": lambda sampler, path: sampler.sample_kept(MANY),
-    "sample_counts": lambda sampler, path: sampler.sample_counts(MANY),
-    "sample_counts, errors": lambda sampler, path: sampler.sample_counts(MANY, max_errors=MANY),
-    "sample_write": lambda sampler, path: sampler.sample_write(MANY, filepath=path, format="b8"),
+    "sample_counts": lambda sampler, path: sampler.sample_counts(ENDLESS),
+    "sample_counts, errors": lambda sampler, path: sampler.sample_counts(ENDLESS, max_errors=ENDLESS),
+    "sample_write": lambda sampler, path: sampler.sample_write(ENDLESS, filepath=path, format="b8"),
 }
 OPTIONS: dict[str, dict[str, Any]] = {
     "cpu": {"engine": "cpu", "cache_bytes": 0},
@@ -82,7 +83,7 @@ def test_shots_after_an_interruption(
     for write in (False, True):
         with stopped(0.3):
             if write:
-                records.sample_write(MANY, filepath=tmp_path / "shots", format="b8")
+                records.sample_write(ENDLESS, filepath=tmp_path / "shots", format="b8")
             else:
                 records.sample(MANY, bit_packed=True)
         np.testing.assert_array_equal(records.sample(30), alone_records.sample(30))

@@ -233,11 +233,11 @@ def test_waiting_can_be_interrupted(call: str) -> None:
     """The main thread waits for a call of another one that takes years."""
     print_seconds = f"""{LONG_CALL}
 start(calls[{call!r}.split(".")[0]])
-signal.setitimer(signal.ITIMER_REAL, 0.3)
 def interrupt(number, frame):
     raise TimeoutError("now")
 signal.signal(signal.SIGALRM, interrupt)
 try:
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
     {call}
 except TimeoutError as error:
     print(error)

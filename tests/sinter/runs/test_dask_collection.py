@@ -167,7 +167,7 @@ def test_two_runs_at_once_do_not_mix(address: str, tmp_path: Path) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=120)
+        thread.join(timeout=300)
     for number, seed in seeds.items():
         assert counts(found[number]) == with_range(whole_run(task, POSTSELECT, seed, 20_000_000), seed)
 

@@ -206,6 +206,28 @@ class TestChangedDuringTheRun:
         assert "stats.csv was changed by another program during the run, which was stopped" in stderr
         assert "b" in {stat.decoder for stat in folder.stats()}
 
+    def test_other_program_appends_while_rows_are_written(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """On a busy disk, that takes long."""
+        path = tmp_path / "stats.csv"
+        with opened(path):
+            pass
+        before = path.read_text()
+        fsync = os.fsync
+
+        def slow(descriptor: int) -> None:
+            fsync(descriptor)
+            path.write_text(f"{before}{ROW}\n")
+
+        new = sinter.TaskStats(strong_id="c", decoder="d", json_metadata=None, shots=1)
+        with opened(path) as file, monkeypatch.context() as patched:
+            patched.setattr(os, "fsync", slow)
+            with pytest.raises(StatisticsFileError, match="was changed by another program"):
+                file.save([new])
+        assert path.read_text() == f"{before}{ROW}\n"
+        assert [each.name for each in tmp_path.iterdir()] == ["stats.csv"]
+
     @pytest.mark.parametrize("change", ["deleted", "replaced", "nothing missing", "nothing"])
     def test_at_the_end_of_the_run(self, change: str, tmp_path: Path) -> None:
         path = tmp_path / "stats.csv"

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -10,7 +13,7 @@ from contextlib import contextmanager
 
 import pytest
 
-__all__ = ["Stop", "heard_soon", "needs_timer", "stopped", "ticking"]
+__all__ = ["Stop", "heard_soon", "needs_timer", "stopped", "stopped_from_a_thread"]
 
 needs_timer = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no timer here")
 
@@ -37,28 +40,55 @@ def stopped(seconds: float) -> Iterator[None]:
 
 
 @contextmanager
-def heard_soon(seconds: float = 0.3, within: float = 0.5) -> Iterator[None]:
-    """The same, and it is heard within so many seconds of the work of this process, whatever others do."""
+def heard_soon(threads: int = 1, within: float = 0.5) -> Iterator[None]:
+    """The same, and it is heard within so many seconds of the work of each thread, whatever other processes do."""
+    seconds = 0.3
     begin = time.process_time()
     with stopped(seconds):
         yield
-    assert time.process_time() - begin < seconds + within
+    assert time.process_time() - begin < threads * (seconds + within)
 
 
 @contextmanager
-def ticking() -> Iterator[list[float]]:
-    """A list to which another thread appends the time every millisecond, as long as Python's lock lets it."""
-    ticks: list[float] = []
-    done = threading.Event()
+def stopped_from_a_thread(turns: int = 20) -> Iterator[None]:
+    """Raises ``Stop`` when another thread of Python has had so many turns while the main thread was in one call.
 
-    def tick() -> None:
-        while not done.wait(0.001):
-            ticks.append(time.monotonic())
+    The call must not end by itself. One that kept Python's lock would go on for a minute, and fail then.
+    """
+    main, done, had_turns = threading.main_thread(), threading.Event(), threading.Event()
 
-    other = threading.Thread(target=tick)
-    other.start()
+    def run() -> None:
+        place, times = (0, 0), 0
+        while times < turns:
+            if done.wait(0.001):
+                return
+            frame = sys._current_frames()[main.ident or 0]
+            before, place = place, (id(frame), frame.f_lasti)
+            is_before_the_call = frame.f_code.co_filename in (
+                __file__,
+                contextlib.__file__,
+                threading.__file__,
+            )
+            times = times + 1 if place == before and not is_before_the_call else 0
+        had_turns.set()
+        os.kill(os.getpid(), signal.SIGALRM)
+
+    def stop(number: int, frame: object) -> None:
+        assert had_turns.is_set(), "Python's lock was not released"
+        raise Stop
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, 60)
+    other = threading.Thread(target=run)
     try:
-        yield ticks
+        other.start()
+        yield
+    except Stop:
+        pass
+    else:
+        pytest.fail("the call ended by itself")
     finally:
         done.set()
         other.join()
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -161,9 +161,9 @@ def test_a_limit_of_laws_leaves_nothing_behind() -> None:
 
 def test_a_limit_of_time_says_so() -> None:
     with pytest.raises(
-        ResourceLimitError, match=r"about 16384 tosses of coins .* for max_seconds=0\.1: more time may do"
+        ResourceLimitError, match=r"about 16384 tosses of coins .* for max_seconds=0\.001: more time may do"
     ):
-        rotated_by_coins(14).logical_error_rate(postselection_mask="all", max_seconds=0.1)
+        rotated_by_coins(14).logical_error_rate(postselection_mask="all", max_seconds=0.001)
 
 
 def rotated_by_coins(count: int) -> Circuit:

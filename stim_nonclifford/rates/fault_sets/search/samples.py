@@ -61,11 +61,6 @@ class _Round:
     passing: Floats
     clumping: float
 
-    @property
-    def count(self) -> float:
-        """What a find counts: so that the sum of all rounds has little variance."""
-        return 1 / (1 + self.clumping)
-
 
 class SampledWeight:
     """A sample of the sets of a weight that pass the checks; only those that can be kept are stored.
@@ -295,9 +290,22 @@ class SampledWeight:
         return max((each.halves for each in self._rounds), default=0)
 
     @property
+    def _clumping(self) -> float:
+        """The clumping of all joins for each of their halves."""
+        return sum(each.clumping for each in self._rounds) / max(1, sum(each.halves for each in self._rounds))
+
+    def _count(self, found: _Round) -> float:
+        """What a find counts: so that the sum of all rounds has little variance.
+
+        By its own clumping, a round in which much was found by chance would count less, and the sum be too
+        small.
+        """
+        return 1 / (1 + self._clumping * found.halves)
+
+    @property
     def density(self) -> float:
         """Mean number of finds per unit of odds, each with what it counts."""
-        return sum(each.count * each.density for each in self._rounds)
+        return sum(self._count(each) * each.density for each in self._rounds)
 
     @property
     def finds(self) -> int:
@@ -332,7 +340,7 @@ class SampledWeight:
     def passing(self, circuit: int) -> float:
         """The sum of the odds of all sets that pass the checks."""
         if circuit not in self._passing:
-            found = sum(each.count * float(each.passing[circuit]) for each in self._rounds)
+            found = sum(self._count(each) * float(each.passing[circuit]) for each in self._rounds)
             self._passing[circuit] = found / self.density
         return self._passing[circuit]
 
@@ -383,13 +391,13 @@ class SampledWeight:
             told_density = 2 * FEW / expected
         return Outlook(
             density=self.density,
-            variance=sum(each.count**2 * (own + pairs) for each, own, pairs in by_round),
+            variance=sum(self._count(each) ** 2 * (own + pairs) for each, own, pairs in by_round),
             own=sum(squares) / sum(each.density for each in self._rounds),
             shared=shared_by_halves / cubes if cubes else 0.0,
             drawn_clumping=drawn_shared / drawn_squares if drawn_squares else 0.0,
-            clumping=sum(each.clumping for each in joins) / max(1, sum(each.halves for each in joins)),
+            clumping=self._clumping,
             scale=self.scale,
-            drawn_density=sum(each.count * each.density for each in drawn),
+            drawn_density=sum(self._count(each) * each.density for each in drawn),
             drawn_event=max((self._drawn_event(each, kept, drawn_hits) for each in drawn), default=0.0),
             joined_event=max(events, default=0.0),
             told_density=told_density,
@@ -419,7 +427,7 @@ class SampledWeight:
     def _joined_event(self, found: _Round, circuit: int, hits: Floats | None) -> float:
         """The same of a half, with all its sets: as many as any one had, if there were enough of them."""
         if hits is not None:
-            return found.count * max(_largest(side, hits[found.part]) for side in found.sides)
+            return self._count(found) * max(_largest(side, hits[found.part]) for side in found.sides)
         largest = self._largest_of_find(circuit, found.halves)
         if self.sets >= FEW:
             return largest * max(1, found.most_of_half)
@@ -442,7 +450,7 @@ class SampledWeight:
         weights = self._ratios[:, circuit].copy()
         density = self.density
         for each in self._rounds:
-            weights[each.part] *= each.count / density
+            weights[each.part] *= self._count(each) / density
         weights[: len(self._listed_odds)] = self._listed_odds[:, circuit]
         return weights
 

@@ -2,7 +2,7 @@
 
 Up to the gap with a hundred wrong plain shots, plain shots and shots with paths suffice: the former see how
 much the latter do not cover. At larger gaps that is taken from chains, if there are any (``coverage``). If
-not, what paths may not cover is an error: half of the rate at least, but not more than one plain shot. And if
+not, what paths may not cover is an error: half of the rate at least, but not more than what plain shots may have missed. And if
 there cannot be any, because nearly all shots have the same gap, as large a part as at smaller gaps.
 """
 
@@ -23,6 +23,12 @@ __all__ = ["WrongShots", "gains", "part_of_plain_shots", "part_without_paths", "
 
 _ENOUGH = 100
 """So many wrong plain shots tell which part of them paths do not cover."""
+
+_MISSED = 3 / 2
+"""So many shots may have been missed by chance.
+
+Where three are to be expected, none is seen with a probability of 5%: twice this error must reach so far.
+"""
 
 _MOST_PART = 1 / 2
 """If paths do not cover a larger part, what they see at large gaps says nothing of the rest.
@@ -101,8 +107,10 @@ def weighted_curve(
     unseen = _not_covered(part, plain, totals, can_explore & (np.arange(gaps) > _measured_gap(wrong)))
     if part > _MOST_PART:
         # That is a matter of chance, then.
-        largest, unseen = np.maximum(largest, unseen), np.zeros(gaps)
-    by_both = Curve(found.kept, found.kept_variance, totals, variance, unseen, largest, np.zeros(gaps))
+        largest, unseen = np.maximum(largest, unseen / _MISSED), np.zeros(gaps)
+    by_both = Curve(
+        found.kept, found.kept_variance, totals, variance, unseen, _MISSED * largest, np.zeros(gaps)
+    )
     if coverage is None:
         return by_both
     far = coverage.is_known & (np.arange(gaps) > _measured_gap(wrong))
@@ -141,7 +149,7 @@ def _with_coverage(
         wrong=replaced(curve.wrong, totals),
         wrong_variance=replaced(curve.wrong_variance, _variance_of_sums(large) / rest**2 + by_chains),
         unseen=replaced(curve.unseen, 0.0),
-        one_more=replaced(curve.one_more, heaviest),
+        one_more=replaced(curve.one_more, _MISSED * heaviest),
         by_chains=replaced(curve.by_chains, by_chains),
     )
 
@@ -195,11 +203,11 @@ def gains(
         can_explore: Whether chains could say it.
 
     Examples:
-        Nearly all of what is here is what paths may not cover: half of the rate, or one plain shot.
+        Nearly all of what is here is what paths may not cover: what plain shots may have missed.
 
         >>> some = WrongShots(np.array([0.0, 1.0]), np.array([9, 3]), np.zeros(2, dtype=np.intp), False)
         >>> gains([some], 5, 2, 2), gains([some], 0, 2, 2)
-        ((0.375, 0.0), (0.390625, 0.015625))
+        ((0.6875, 0.0), (0.703125, 0.015625))
     """
     ratios = np.concatenate([np.zeros(0), *(some.ratios[some.gaps >= gap] for some in wrong)])
     weights = 1 / (shots + ratios * path_shots)
@@ -209,7 +217,8 @@ def gains(
         least = float(least_ratios(bins)[gap])
         weights, ratios = weights[ratios >= least], ratios[ratios >= least]
         heaviest = 1 / (shots + least * path_shots)
-        more = 2 * heaviest**3, 2 * least * heaviest**3
+        by_one = 2 * _MISSED**2 * heaviest**3
+        more = by_one, least * by_one
     else:
         part = part_without_paths(wrong, shots, path_shots)
         is_beyond = np.array(can_explore and gap > _measured_gap(wrong))
@@ -245,11 +254,11 @@ def _variance_of_sums(sums: Floats) -> Floats:
 
 
 def _not_covered(part: float, shots: float, totals: Floats, are_beyond: npt.NDArray[np.bool_]) -> Floats:
-    """By how much rates may be too small because paths do not cover all: at most by one plain shot.
+    """By how much rates may be too small because paths do not cover all: at most by missed plain shots.
 
     Where they cover most wrong shots, it is less: as large a part as plain shots see. Beyond the gap that is
     measured, that part may be larger.
     """
     if part > _MOST_PART:
-        return np.full_like(totals, 1 / shots)
-    return np.minimum(1 / shots, np.where(are_beyond, _MOST_PART, part) * totals)
+        return np.full_like(totals, _MISSED / shots)
+    return np.minimum(_MISSED / shots, np.where(are_beyond, _MOST_PART, part) * totals)

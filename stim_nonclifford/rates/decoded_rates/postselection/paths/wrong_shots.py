@@ -2,8 +2,9 @@
 
 Up to the gap with a hundred wrong plain shots, plain shots and shots with paths suffice: the former see how
 much the latter do not cover. At larger gaps that is taken from chains, if there are any (``coverage``). If
-not, what paths may not cover is an error: half of the rate at least, but not more than what plain shots may have missed. And if
-there cannot be any, because nearly all shots have the same gap, as large a part as at smaller gaps.
+not, what paths may not cover is an error: half of the rate at least, but not more than what plain shots may
+have missed. And if there cannot be any, because nearly all shots have the same gap, as large a part as at
+smaller gaps.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ def weighted_curve(
         >>> weighted_curve(counts, [three], 4).wrong.tolist()
         [0.1875, 0.125]
 
-        Chains say that half of the wrong shots have hardly any ratio: then there are twice as many.
+        Chains say that half of the wrong shots have a ratio of nearly 0: then there are twice as many.
 
         >>> below = np.repeat([[0.0, 0.5, 1.0]], [1, 17, NUM_BINS - 18], axis=1) * np.ones((2, 1))
         >>> chains = Coverage(np.full(2, True), below, 1e-4 * below)
@@ -105,7 +105,8 @@ def weighted_curve(
     largest[largest == 0] = largest[last] if largest.any() else 1 / plain
     totals = at_least.sum(axis=0)
     part = part_without_paths(wrong, plain, path_shots)
-    unseen = _not_covered(part, plain, totals, can_explore & (np.arange(gaps) > _measured_gap(wrong)))
+    are_beyond = np.arange(gaps) > _measured_gap(wrong)
+    unseen = _not_covered(part, plain, totals, can_explore & are_beyond)
     if part > _MOST_PART:
         # That is a matter of chance, then.
         largest, unseen = np.maximum(largest, unseen / _MISSED), np.zeros(gaps)
@@ -114,7 +115,7 @@ def weighted_curve(
     )
     if coverage is None:
         return by_both
-    far = coverage.is_known & (np.arange(gaps) > _measured_gap(wrong))
+    far = coverage.is_known & are_beyond
     return _with_coverage(by_both, far, counts, wrong, path_shots, coverage) if far.any() else by_both
 
 

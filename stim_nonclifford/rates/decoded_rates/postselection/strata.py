@@ -230,8 +230,13 @@ class Stratum:
     def curve(self) -> Curve:
         """What follows from all that was counted."""
         if self._paths is not None:
-            counts = self._counts(0, 0)
-            return weighted_curve(counts, self._wrong, self.path_shots, self._coverage, self.can_explore)
+            counts, coverage = self._counts(0, 0), self._coverage
+            found = weighted_curve(counts, self._wrong, self.path_shots, coverage, self.can_explore)
+            return found if coverage is None else found.checked_by(self._curve_of_levels())
+        return self._curve_of_levels()
+
+    def _curve_of_levels(self) -> Curve:
+        """What follows from plain shots and chains."""
         return curve_of(self._counts(*self._settled))
 
     def comparisons(self) -> list[tuple[Floats, Floats]]:

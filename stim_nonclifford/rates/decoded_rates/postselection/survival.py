@@ -10,7 +10,7 @@ gives the standard error of whatever follows from their counts.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,9 @@ __all__ = ["Counts", "Curve", "curve_of", "difference_of", "jackknife_variance"]
 
 _DEPENDENT = 10
 """So many records of chains, one after the other, count as one of what has not been seen."""
+
+_AGREEMENT = 3
+"""Standard errors by which two estimates may differ."""
 
 
 @dataclass
@@ -64,6 +67,26 @@ class Curve:
     unseen: Floats
     one_more: Floats
     by_chains: Floats
+
+    def checked_by(self, other: Curve) -> Curve:
+        """The same, compared with another curve where chains tell a part of it.
+
+        Where the curves differ by more than three standard errors, the chains have not forgotten yet how they
+        began. Then half of the difference is added to the error.
+
+        Args:
+            other: What the levels of these chains say.
+
+        Examples:
+            >>> zero, one = np.zeros(1), np.ones(1)
+            >>> one, other = (Curve(zero, zero, x * one, one, zero, zero, one) for x in (9, 3))
+            >>> one.checked_by(other).wrong_variance.tolist(), one.checked_by(one).wrong_variance.tolist()
+            ([10.0], [1.0])
+        """
+        difference = self.wrong - other.wrong
+        differ = difference**2 > _AGREEMENT**2 * (self.wrong_variance + other.wrong_variance)
+        more = np.where(differ & (self.by_chains > 0), difference**2 / 4, 0.0)
+        return replace(self, wrong_variance=self.wrong_variance + more, by_chains=self.by_chains + more)
 
 
 def curve_of(counts: Counts) -> Curve:

@@ -187,7 +187,7 @@ class _Descent:
             if self._resamples and is_allowed.mean() >= _LEAST_ALLOWED:
                 log_weights[~is_allowed] = -np.inf
             else:
-                states = allowed_in_both(
+                states, _ = allowed_in_both(
                     self._model, self._tests, before, level, states, self._rng, self._check
                 )
                 log_weights = states.sums(level.log_odds - before.log_odds)
@@ -316,7 +316,7 @@ def allowed_in_both(
     rng: np.random.Generator,
     check: Callable[[], None],
     copies: float = 0.0,
-) -> ChainStates:
+) -> tuple[ChainStates, npt.NDArray[np.intp]]:
     """For each column a fault set of a level that can be a state of the following level, too.
 
     Args:
@@ -329,15 +329,20 @@ def allowed_in_both(
         check: Is called between moves; may raise to end the work.
         copies: The part of the columns that may take the state of another one if they do not get there soon.
 
+    Returns:
+        The fault sets, and for each the column that it comes from, its own one or another one.
+
     Raises:
         ResourceLimitError: Some columns do not get there.
     """
     moves, target = (Moves(model, tests, [one]) for one in (level, following))
     steps = _PATIENCE * _STEPS_PER_LEVEL
     result, waiting = _arrivals(moves, target, states, steps, rng, check, copies)
-    if len(waiting):
+    taken = np.arange(len(states.sizes))
+    if len(waiting) > copies * len(taken):
         raise ResourceLimitError(DECODERS_DIFFER)
-    return result
+    taken[waiting] = rng.choice(np.setdiff1d(taken, waiting), len(waiting))
+    return result.taken(taken), taken
 
 
 def _arrivals(
@@ -347,9 +352,12 @@ def _arrivals(
     steps: int,
     rng: np.random.Generator,
     check: Callable[[], None],
-    copies: float = 0.0,
+    few: float = 0.0,
 ) -> tuple[ChainStates, npt.NDArray[np.intp]]:
-    """Moves at one level until states are allowed at another one, and the columns that did not get there."""
+    """Moves at one level until states are allowed at another one, and the columns that did not get there.
+
+    After a while, that is left at so small a part of the columns.
+    """
 
     def allowed(rows: Words) -> npt.NDArray[np.bool_]:
         return target.are_allowed(rows, np.zeros(len(rows), dtype=np.intp))
@@ -357,12 +365,8 @@ def _arrivals(
     result = states.taken(np.arange(len(states.sizes)))
     waiting = np.flatnonzero(~allowed(states.rows))
     for step in range(steps):
-        if not len(waiting):
+        if len(waiting) <= few * len(states.sizes) * (step >= _STEPS_BEFORE_COPIES):
             break
-        if step >= _STEPS_BEFORE_COPIES and len(waiting) <= copies * len(states.sizes):
-            there = np.setdiff1d(np.arange(len(states.sizes)), waiting)
-            result.put(waiting, result.taken(rng.choice(there, len(waiting))))
-            return result, waiting[:0]
         check()
         some = states.taken(waiting)
         moves.move(step, some, np.zeros(len(waiting), dtype=np.intp), rng)

@@ -211,6 +211,15 @@ class Ladder:
         columns = np.arange(self.columns)
         return [self._states.taken(k * self.columns + columns) for k in range(len(self.levels))]
 
+    def founders(self, renewed: Indices) -> Indices:
+        """From which column each chain descends: shape (levels, columns).
+
+        Args:
+            renewed: The same of those that come from the first level: shape (columns,).
+        """
+        families = self._families.reshape(-1, self.columns)
+        return np.where(families == RENEWED, renewed, families).astype(np.intp)
+
     def signed_gaps(self) -> npt.NDArray[np.int64]:
         """The signed gap of each chain (see ``chains.signed_gaps``), shape (levels, columns)."""
         wrong, gaps = self._moves.tests[0].answers(self._states.rows)

@@ -53,8 +53,9 @@ def ladder_of_gaps(
     Returns:
         The ladder; None if nearly all shots have the same gap, so that there is no second level.
     """
+    columns = np.arange(len(starts.sizes))
     levels = [Level(log_odds, 0, share=0.5, least_gap=None, signed=True)]
-    states = [starts.taken(np.arange(len(starts.sizes)))]
+    states, founders = [starts.taken(columns)], [columns]
     while len(levels) < _MOST_LEVELS:
         here = states[-1]
         seen = np.sort(signed_gaps(*test.answers(here.rows)))
@@ -65,13 +66,15 @@ def ladder_of_gaps(
         following = max(int(seen[int((1 - _PASSING) * len(seen))]), int(above[0]))
         level = Level(log_odds, 0, share=levels[-1].share, least_gap=following, signed=True)
         try:
-            found = allowed_in_both(model, [test], levels[-1], level, here, rng, check, _COPIES)
+            found, taken = allowed_in_both(model, [test], levels[-1], level, here, rng, check, _COPIES)
         except ResourceLimitError:
             break
         level.share = settle(Moves(model, [test], [level]), found, rng, check)
-        levels, states = [*levels, level], [*states, found]
+        levels, states, founders = [*levels, level], [*states, found], [*founders, founders[-1][taken]]
         first = max(0, len(levels) - _LEVELS_BETWEEN)
-        ladder = Ladder(model, [test], levels[first:], [0], states[first:], jumps=False)
+        ladder = Ladder(model, [test], levels[first:], [0], states[first:], False, founders[first:])
         ladder.run(_SWEEPS_BETWEEN, rng, check)
-        states[first:] = ladder.states()
-    return Ladder(model, [test], levels, [0], states, jumps=False) if len(levels) > 1 else None
+        states[first:], founders[first:] = ladder.states(), ladder.founders(founders[first])
+    if len(levels) < 2:
+        return None
+    return Ladder(model, [test], levels, [0], states, jumps=False, founders=founders)

@@ -75,6 +75,7 @@ class Stratum:
         self._numbers: list[Words] = []
         self.ladder: Ladder | None = None
         self._gaps: list[npt.NDArray[np.int16]] = []
+        self._founders: list[npt.NDArray[np.int16]] = []
         self._paths = paths
         self._wrong: list[WrongShots] = []
         self._ratios: ChainRatios | None = None
@@ -202,12 +203,16 @@ class Stratum:
         for _ in range(sweeps):
             self.ladder.run(1, rng, check)
             gaps = self.ladder.signed_gaps()
+            founders = self.ladder.founders(np.arange(COLUMNS))
             self._gaps.append(_places(gaps).astype(np.int16))
+            self._founders.append(founders.astype(np.int16))
             if self._paths is not None and self.sweeps % _BETWEEN_RATIOS == 0:
-                self._note_ratios(self._paths, self.ladder, gaps)
+                self._note_ratios(self._paths, self.ladder, gaps, founders)
         return sweeps * len(self.ladder.levels) * COLUMNS
 
-    def _note_ratios(self, paths: PathShots, ladder: Ladder, gaps: npt.NDArray[np.int64]) -> None:
+    def _note_ratios(
+        self, paths: PathShots, ladder: Ladder, gaps: npt.NDArray[np.int64], founders: Indices
+    ) -> None:
         """Notes how likely the wrong shots of chains are with paths."""
         assert self._ratios is not None
         states = ChainStates.joined(ladder.states()).taken(np.flatnonzero(gaps.ravel() >= 0))
@@ -215,7 +220,7 @@ class Stratum:
         keys = np.sort(self._keys(events, states.sizes))
         ratios = np.zeros(gaps.shape)
         ratios[gaps >= 0] = paths.ratios(keys, self._kept_sets(states.numbers))
-        self._ratios.add(gaps, ratios)
+        self._ratios.add(gaps, ratios, founders)
 
     @property
     def sweeps(self) -> int:
@@ -232,7 +237,7 @@ class Stratum:
         if self._paths is not None:
             counts, coverage = self._counts(0, 0), self._coverage
             found = weighted_curve(counts, self._wrong, self.path_shots, coverage, self.can_explore)
-            return found if coverage is None else found.checked_by(self._curve_of_levels())
+            return found if coverage is None else found.with_levels(self._curve_of_levels())
         return self._curve_of_levels()
 
     def _curve_of_levels(self) -> Curve:
@@ -291,14 +296,13 @@ class Stratum:
         return len(self._gaps) // _BURN_IN, len(self._gaps)
 
     def _counts(self, first: int, last: int) -> Counts:
-        """The counts, with the records of some sweeps, by columns."""
+        """The counts by columns, with the records of some sweeps by the columns that they descend from."""
         seen, could_be = np.zeros((2, COLUMNS, 2 * MOST_GAP))
         if self.ladder is not None and last > first:
-            records = np.array(self._gaps[first:last])
+            gaps, founders = (np.array(each[first:last]) for each in (self._gaps, self._founders))
             for level, least in enumerate([-MOST_GAP, *self.least_gaps()]):
-                here = np.zeros((COLUMNS, 2 * MOST_GAP))
-                for column in range(COLUMNS):
-                    here[column] = np.bincount(records[:, level, column], minlength=2 * MOST_GAP)
+                place = founders[:, level].astype(np.intp) * 2 * MOST_GAP + gaps[:, level]
+                here = np.bincount(place.ravel(), minlength=seen.size).reshape(seen.shape)
                 tail = here[:, ::-1].cumsum(axis=1)[:, ::-1].copy()
                 tail[:, : MOST_GAP + least] = 0
                 seen += here

@@ -57,7 +57,7 @@ class Curve:
         wrong_variance: Of ``wrong``, from what was seen.
         unseen: By how much ``wrong`` may be too small because of what was not seen.
         one_more: The heaviest shot that may have been missed by chance.
-        by_chains: What part of ``wrong_variance`` comes from chains that know what paths do not cover.
+        by_chains: What part of ``wrong_variance`` comes from chains beside shots with paths.
     """
 
     kept: Floats
@@ -68,25 +68,40 @@ class Curve:
     one_more: Floats
     by_chains: Floats
 
-    def checked_by(self, other: Curve) -> Curve:
-        """The same, compared with another curve where chains tell a part of it.
+    def with_levels(self, levels: Curve) -> Curve:
+        """The same, with what the levels of chains say of its errors.
 
-        Where the curves differ by more than three standard errors, the chains have not forgotten yet how they
-        began. Then half of the difference is added to the error.
+        Where chains tell a part of the curve, and it differs from that of their levels by more than three
+        standard errors, they have not forgotten yet how they began: half of the difference is an error.
+        Where they do not, shots cannot have missed more than there is by the levels.
 
         Args:
-            other: What the levels of these chains say.
+            levels: The curve of plain shots and chains, without paths.
 
         Examples:
-            >>> zero, one = np.zeros(1), np.ones(1)
-            >>> one, other = (Curve(zero, zero, x * one, one, zero, zero, one) for x in (9, 3))
-            >>> one.checked_by(other).wrong_variance.tolist(), one.checked_by(one).wrong_variance.tolist()
-            ([10.0], [1.0])
+            The first gap is known by chains, the second one is not.
+
+            >>> zero, some = np.zeros(2), np.array([1.0, 0.0])
+            >>> one = Curve(zero, zero, np.array([9.0, 0.0]), some, zero, np.array([0.0, 5.0]), some)
+            >>> other = Curve(zero, zero, np.array([3.0, 0.0]), some, np.array([0.0, 0.5]), zero, zero)
+            >>> found = one.with_levels(other)
+            >>> found.wrong_variance.tolist(), found.one_more.tolist()
+            ([10.0, 0.25], [0.0, 0.0])
         """
-        difference = self.wrong - other.wrong
-        differ = difference**2 > _AGREEMENT**2 * (self.wrong_variance + other.wrong_variance)
-        more = np.where(differ & (self.by_chains > 0), difference**2 / 4, 0.0)
-        return replace(self, wrong_variance=self.wrong_variance + more, by_chains=self.by_chains + more)
+        of_levels = levels.wrong_variance + levels.unseen**2
+        difference = self.wrong - levels.wrong
+        differ = difference**2 > _AGREEMENT**2 * (self.wrong_variance + of_levels)
+        is_known = self.by_chains > 0
+        most = levels.wrong + np.sqrt(of_levels)
+        are_few = ~is_known & (most < np.hypot(self.unseen, self.one_more))
+        more = np.where(is_known & differ, difference**2 / 4, np.where(are_few, most**2, 0.0))
+        return replace(
+            self,
+            wrong_variance=self.wrong_variance + more,
+            unseen=np.where(are_few, 0.0, self.unseen),
+            one_more=np.where(are_few, 0.0, self.one_more),
+            by_chains=self.by_chains + more,
+        )
 
 
 def curve_of(counts: Counts) -> Curve:

@@ -29,8 +29,8 @@ _LEAST_RATIOS = np.append(0.0, 2.0 ** (_LEAST_EXPONENT + np.arange(1, NUM_BINS))
 _DEPENDENT = 10
 """So many records of chains count as one."""
 
-_FEWEST_COLUMNS = 0.5
-"""A gap is known if in so large a part of the columns there is a record of it."""
+_FEWEST_FOUNDERS = 8
+"""A gap is known if its records are those of so many founders, as if each had equally many."""
 
 
 def ratio_bins(ratios: Floats) -> Bins:
@@ -102,27 +102,26 @@ class ChainRatios:
     Examples:
         Two columns with one level more; of five records with a gap of 1, one has a ratio below 2.
 
-        >>> records = ChainRatios([1], 2, 3)
-        >>> records.add(np.array([[-5, 1], [1, 1]]), np.array([[0.0, 2.0], [1.0, 8.0]]))
-        >>> records.add(np.array([[-5, -5], [1, 1]]), np.array([[0.0, 0.0], [4.0, 4.0]]))
-        >>> found = records.coverage(0, 2)
-        >>> found.below[:, ratio_bins(np.array([2.0]))].round(2).tolist(), found.is_known.tolist()
-        ([[0.0], [0.2], [0.0]], [True, True, False])
+        >>> records, columns = ChainRatios([1], 2, 3), np.array([[0, 1], [0, 1]])
+        >>> records.add(np.array([[-5, 1], [1, 1]]), np.array([[0.0, 2.0], [1.0, 8.0]]), columns)
+        >>> records.add(np.array([[-5, -5], [1, 1]]), np.array([[0.0, 0.0], [4.0, 4.0]]), columns)
+        >>> records.coverage(0, 2).below[:, ratio_bins(np.array([2.0]))].round(2).tolist()
+        [[0.0], [0.2], [0.0]]
     """
 
     def __init__(self, least_gaps: Sequence[int], columns: int, gaps: int) -> None:
         self._least = [0, *(max(0, each) for each in least_gaps)]
         self._columns, self._gaps = columns, gaps
-        self._records: list[tuple[npt.NDArray[np.int16], npt.NDArray[np.int8]]] = []
+        self._records: list[tuple[npt.NDArray[np.int16], ...]] = []
         self._known: dict[tuple[int, int], Coverage] = {}
 
     def __len__(self) -> int:
         return len(self._records)
 
-    def add(self, gaps: npt.NDArray[np.int64], ratios: Floats) -> None:
-        """Notes the signed gaps of all chains, and their ratios: shape (levels, columns)."""
-        clipped = np.minimum(gaps, self._gaps - 1)
-        self._records.append((clipped.astype(np.int16), ratio_bins(ratios).astype(np.int8)))
+    def add(self, gaps: npt.NDArray[np.int64], ratios: Floats, founders: Bins) -> None:
+        """Notes the signed gaps of all chains, their ratios, and their founders: shape (levels, columns)."""
+        each = np.minimum(gaps, self._gaps - 1), ratio_bins(ratios), founders
+        self._records.append(tuple(some.astype(np.int16) for some in each))
         self._known.clear()
 
     def coverage(self, first: int, last: int) -> Coverage:
@@ -133,10 +132,10 @@ class ChainRatios:
 
     def _coverage(self, first: int, last: int) -> Coverage:
         counts = self._counts(first, last)
-        columns, known = counts.shape[:2]
+        known = counts.shape[1]
         number = counts.sum(axis=2, keepdims=True)
         small = counts.cumsum(axis=2) - counts
-        has_some = (number > 0).sum(axis=0)
+        founders = number.sum(axis=0) ** 2 / np.maximum((number**2).sum(axis=0), 1.0)
         below = small.sum(axis=0) / np.maximum(number.sum(axis=0), 1.0)
         others = number.sum(axis=0) - number
         without = np.where(others > 0, (small.sum(axis=0) - small) / np.maximum(others, 1.0), below)
@@ -144,17 +143,17 @@ class ChainRatios:
         one_more = _DEPENDENT / np.maximum(number.sum(axis=0), _DEPENDENT)
         variance = np.maximum(jackknife_variance(without), one_more**2)
         beyond = ((0, self._gaps - known), (0, 0))
-        is_known = (has_some >= _FEWEST_COLUMNS * columns)[:, 0]
+        is_known = (founders >= _FEWEST_FOUNDERS)[:, 0]
         return Coverage(np.pad(is_known, beyond[0]), np.pad(below, beyond), np.pad(variance, beyond))
 
     def _counts(self, first: int, last: int) -> Floats:
-        """Records by column, least gap and bin: those of each level that has all shots with such gaps."""
-        gaps, bins = (np.array([each[k] for each in self._records[first:last]]) for k in (0, 1))
+        """Records by founder, least gap and bin: those of each level that has all shots with such gaps."""
+        gaps, bins, founders = (np.array([each[k] for each in self._records[first:last]]) for k in range(3))
         number = max(1, int(gaps.max(initial=0)) + 1)
         found = np.zeros((self._columns, number, NUM_BINS))
-        column = np.arange(self._columns)
         for level, least in enumerate(self._least if len(gaps) else []):
-            place = (column * number + gaps[:, level]) * NUM_BINS + bins[:, level]
+            founder = founders[:, level].astype(np.intp)
+            place = (founder * number + gaps[:, level]) * NUM_BINS + bins[:, level]
             here = np.bincount(place[gaps[:, level] >= least], minlength=found.size)
             of_level = tails(here.astype(np.float64).reshape(found.shape))
             of_level[:, :least] = 0

@@ -9,10 +9,11 @@ from stim_nonclifford.rates.decoded_rates.answers.decoding import FailureTest
 from stim_nonclifford.rates.decoded_rates.chains import descent
 from stim_nonclifford.rates.decoded_rates.chains.chains import ChainStates, Level, signed_gaps
 from stim_nonclifford.rates.decoded_rates.chains.descent import allowed_in_both
+from stim_nonclifford.rates.decoded_rates.chains.renewal import RENEWED
 from stim_nonclifford.rates.decoded_rates.failing.plain_shots import PlainShots, members_of_events
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import FaultModel
 from stim_nonclifford.rates.decoded_rates.postselection.levels import ladder_of_gaps
-from stim_nonclifford.rates.decoded_rates.postselection.paths.coverage import ChainRatios
+from stim_nonclifford.rates.decoded_rates.postselection.paths.coverage import ChainRatios, ratio_bins
 from tests.support.rates.decoded_rate_cases import model_of, surface_code
 
 COLUMNS = 64
@@ -74,18 +75,20 @@ def test_chains_are_renewed_from_the_first_level() -> None:
 
 
 def test_few_founders_know_nothing() -> None:
-    """The same records of 64 columns, by founders of one, four and sixteen columns each."""
+    """The same records of 64 columns, by founders of one, four and sixteen columns each, and renewed ones."""
     rng = np.random.default_rng(6)
-    gaps, ratios = (
-        np.full((1, COLUMNS), 2),
-        rng.choice([0.5, 8.0], size=(1, COLUMNS // 16)).repeat(16, axis=1),
-    )
-    errors = []
-    for alike in (1, 4, 16):
+    gaps, ratios = np.full((1, COLUMNS), 2), rng.choice([0.5, 8.0], size=(1, 4)).repeat(16, axis=1)
+    ratios[0, ::3] = 0.5
+    columns, known, variances = np.arange(COLUMNS).reshape(1, -1), [], []
+    for founders in (np.full_like(columns, RENEWED), columns, columns // 4 * 4, columns // 16 * 16):
         records = ChainRatios([], COLUMNS, 4)
         for _ in range(40):
-            records.add(gaps, ratios, np.arange(COLUMNS).reshape(1, -1) // alike * alike)
+            records.add(gaps, ratios, founders)
         found = records.coverage(0, 40)
-        assert found.is_known.tolist() == [alike < 16] * 3 + [False]
-        errors.append(float(found.variance[2].max()) ** 0.5)
-    assert errors[1] == pytest.approx(2 * errors[0], rel=0.1)
+        known.append(found.is_known.tolist())
+        part, variance = (each[2, ratio_bins(np.array(1.0))] for each in (found.below, found.variance))
+        variances.append(variance)
+    assert known == 3 * [[True, True, True, False]] + [4 * [False]]
+    assert 0.1 < part < 0.9
+    assert variances[1] == pytest.approx(variances[0] + (part / 2) ** 2)
+    assert variances[2] > variances[1] + variances[0]

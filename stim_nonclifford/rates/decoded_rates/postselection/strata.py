@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ..answers.decoding import FailureTest, Gaps, Predict
 from ..chains.chains import ChainStates, signed_gaps
 from ..chains.ladder import Ladder
+from ..chains.renewal import RENEWED
 from ..failing.plain_shots import Indices, PlainShots, members_of_events
 from ..faults.mechanisms import FaultModel, Floats, Words
 from .kept_choices import KeptChoices
@@ -203,16 +204,13 @@ class Stratum:
         for _ in range(sweeps):
             self.ladder.run(1, rng, check)
             gaps = self.ladder.signed_gaps()
-            founders = self.ladder.founders(np.arange(COLUMNS))
             self._gaps.append(_places(gaps).astype(np.int16))
-            self._founders.append(founders.astype(np.int16))
+            self._founders.append(self.ladder.founders(np.arange(COLUMNS)).astype(np.int16))
             if self._paths is not None and self.sweeps % _BETWEEN_RATIOS == 0:
-                self._note_ratios(self._paths, self.ladder, gaps, founders)
+                self._note_ratios(self._paths, self.ladder, gaps)
         return sweeps * len(self.ladder.levels) * COLUMNS
 
-    def _note_ratios(
-        self, paths: PathShots, ladder: Ladder, gaps: npt.NDArray[np.int64], founders: Indices
-    ) -> None:
+    def _note_ratios(self, paths: PathShots, ladder: Ladder, gaps: npt.NDArray[np.int64]) -> None:
         """Notes how likely the wrong shots of chains are with paths."""
         assert self._ratios is not None
         states = ChainStates.joined(ladder.states()).taken(np.flatnonzero(gaps.ravel() >= 0))
@@ -220,7 +218,7 @@ class Stratum:
         keys = np.sort(self._keys(events, states.sizes))
         ratios = np.zeros(gaps.shape)
         ratios[gaps >= 0] = paths.ratios(keys, self._kept_sets(states.numbers))
-        self._ratios.add(gaps, ratios, founders)
+        self._ratios.add(gaps, ratios, ladder.founders(np.full(COLUMNS, RENEWED)))
 
     @property
     def sweeps(self) -> int:
@@ -236,8 +234,9 @@ class Stratum:
         """What follows from all that was counted."""
         if self._paths is not None:
             counts, coverage = self._counts(0, 0), self._coverage
-            found = weighted_curve(counts, self._wrong, self.path_shots, coverage, self.can_explore)
-            return found if coverage is None else found.with_levels(self._curve_of_levels())
+            levels = None if coverage is None else self._curve_of_levels()
+            can_explore = self.can_explore
+            return weighted_curve(counts, self._wrong, self.path_shots, coverage, levels, can_explore)
         return self._curve_of_levels()
 
     def _curve_of_levels(self) -> Curve:

@@ -10,7 +10,7 @@ gives the standard error of whatever follows from their counts.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -21,9 +21,6 @@ __all__ = ["Counts", "Curve", "curve_of", "difference_of", "jackknife_variance"]
 
 _DEPENDENT = 10
 """So many records of chains, one after the other, count as one of what has not been seen."""
-
-_AGREEMENT = 3
-"""Standard errors by which two estimates may differ."""
 
 
 @dataclass
@@ -67,41 +64,6 @@ class Curve:
     unseen: Floats
     one_more: Floats
     by_chains: Floats
-
-    def with_levels(self, levels: Curve) -> Curve:
-        """The same, with what the levels of chains say of its errors.
-
-        Where chains tell a part of the curve, and it differs from that of their levels by more than three
-        standard errors, they have not forgotten yet how they began: half of the difference is an error.
-        Where they do not, shots cannot have missed more than there is by the levels.
-
-        Args:
-            levels: The curve of plain shots and chains, without paths.
-
-        Examples:
-            The first gap is known by chains, the second one is not.
-
-            >>> zero, some = np.zeros(2), np.array([1.0, 0.0])
-            >>> one = Curve(zero, zero, np.array([9.0, 0.0]), some, zero, np.array([0.0, 5.0]), some)
-            >>> other = Curve(zero, zero, np.array([3.0, 0.0]), some, np.array([0.0, 0.5]), zero, zero)
-            >>> found = one.with_levels(other)
-            >>> found.wrong_variance.tolist(), found.one_more.tolist()
-            ([10.0, 0.25], [0.0, 0.0])
-        """
-        of_levels = levels.wrong_variance + levels.unseen**2
-        difference = self.wrong - levels.wrong
-        differ = difference**2 > _AGREEMENT**2 * (self.wrong_variance + of_levels)
-        is_known = self.by_chains > 0
-        most = levels.wrong + np.sqrt(of_levels)
-        are_few = ~is_known & (most < np.hypot(self.unseen, self.one_more))
-        more = np.where(is_known & differ, difference**2 / 4, np.where(are_few, most**2, 0.0))
-        return replace(
-            self,
-            wrong_variance=self.wrong_variance + more,
-            unseen=np.where(are_few, 0.0, self.unseen),
-            one_more=np.where(are_few, 0.0, self.one_more),
-            by_chains=self.by_chains + more,
-        )
 
 
 def curve_of(counts: Counts) -> Curve:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ...chains.renewal import RENEWED
 from ...faults.mechanisms import Floats
 from ..survival import jackknife_variance
 
@@ -31,6 +32,9 @@ _DEPENDENT = 10
 
 _FEWEST_FOUNDERS = 8
 """A gap is known if its records are those of so many founders, as if each had equally many."""
+
+_DOUBT = 1 / 2
+"""The relative error of a part that chains tell before they come from the first level."""
 
 
 def ratio_bins(ratios: Floats) -> Bins:
@@ -102,9 +106,9 @@ class ChainRatios:
     Examples:
         Two columns with one level more; of five records with a gap of 1, one has a ratio below 2.
 
-        >>> records, columns = ChainRatios([1], 2, 3), np.array([[0, 1], [0, 1]])
-        >>> records.add(np.array([[-5, 1], [1, 1]]), np.array([[0.0, 2.0], [1.0, 8.0]]), columns)
-        >>> records.add(np.array([[-5, -5], [1, 1]]), np.array([[0.0, 0.0], [4.0, 4.0]]), columns)
+        >>> records, renewed = ChainRatios([1], 2, 3), np.full((2, 2), RENEWED)
+        >>> records.add(np.array([[-5, 1], [1, 1]]), np.array([[0.0, 2.0], [1.0, 8.0]]), renewed)
+        >>> records.add(np.array([[-5, -5], [1, 1]]), np.array([[0.0, 0.0], [4.0, 4.0]]), renewed)
         >>> records.coverage(0, 2).below[:, ratio_bins(np.array([2.0]))].round(2).tolist()
         [[0.0], [0.2], [0.0]]
     """
@@ -119,7 +123,10 @@ class ChainRatios:
         return len(self._records)
 
     def add(self, gaps: npt.NDArray[np.int64], ratios: Floats, founders: Bins) -> None:
-        """Notes the signed gaps of all chains, their ratios, and their founders: shape (levels, columns)."""
+        """Notes the signed gaps of all chains, their ratios, and from which column they descend.
+
+        All have the shape (levels, columns). Chains that come from the first level are ``RENEWED``.
+        """
         each = np.minimum(gaps, self._gaps - 1), ratio_bins(ratios), founders
         self._records.append(tuple(some.astype(np.int16) for some in each))
         self._known.clear()
@@ -131,7 +138,7 @@ class ChainRatios:
         return self._known[first, last]
 
     def _coverage(self, first: int, last: int) -> Coverage:
-        counts = self._counts(first, last)
+        counts, are_old = self._counts(first, last)
         known = counts.shape[1]
         number = counts.sum(axis=2, keepdims=True)
         small = counts.cumsum(axis=2) - counts
@@ -141,21 +148,28 @@ class ChainRatios:
         without = np.where(others > 0, (small.sum(axis=0) - small) / np.maximum(others, 1.0), below)
         # Some records that depend on each other might have been otherwise.
         one_more = _DEPENDENT / np.maximum(number.sum(axis=0), _DEPENDENT)
-        variance = np.maximum(jackknife_variance(without), one_more**2)
+        doubt = _DOUBT * below * (are_old / np.maximum(number.sum(axis=0)[:, 0], 1.0))[:, np.newaxis]
+        variance = np.maximum(jackknife_variance(without), one_more**2) + doubt**2
         beyond = ((0, self._gaps - known), (0, 0))
         is_known = (founders >= _FEWEST_FOUNDERS)[:, 0]
         return Coverage(np.pad(is_known, beyond[0]), np.pad(below, beyond), np.pad(variance, beyond))
 
-    def _counts(self, first: int, last: int) -> Floats:
-        """Records by founder, least gap and bin: those of each level that has all shots with such gaps."""
+    def _counts(self, first: int, last: int) -> tuple[Floats, Floats]:
+        """Records by founder, least gap and bin: those of each level that has all shots with such gaps.
+
+        And how many of them, for each gap, are of chains that are not renewed yet.
+        """
         gaps, bins, founders = (np.array([each[k] for each in self._records[first:last]]) for k in range(3))
         number = max(1, int(gaps.max(initial=0)) + 1)
-        found = np.zeros((self._columns, number, NUM_BINS))
+        found, are_old = np.zeros((self._columns, number, NUM_BINS)), np.zeros(number)
         for level, least in enumerate(self._least if len(gaps) else []):
-            founder = founders[:, level].astype(np.intp)
+            founder, is_here = founders[:, level].astype(np.intp), gaps[:, level] >= least
+            is_old = is_here & (founder != RENEWED)
+            founder = np.where(founder == RENEWED, np.arange(self._columns), founder)
             place = (founder * number + gaps[:, level]) * NUM_BINS + bins[:, level]
-            here = np.bincount(place[gaps[:, level] >= least], minlength=found.size)
+            here = np.bincount(place[is_here], minlength=found.size)
             of_level = tails(here.astype(np.float64).reshape(found.shape))
-            of_level[:, :least] = 0
-            found += of_level
-        return found
+            old = np.bincount(gaps[:, level][is_old], minlength=number)[::-1].cumsum()[::-1]
+            found[:, least:] += of_level[:, least:]
+            are_old[least:] += old[least:]
+        return found, are_old

@@ -3,8 +3,8 @@
 Up to the gap with a hundred wrong plain shots, plain shots and shots with paths suffice: the former see how
 much the latter do not cover. At larger gaps that is taken from chains, if there are any (``coverage``). If
 not, what paths may not cover is an error: half of the rate at least, but not more than what plain shots may
-have missed. And if there cannot be any, because nearly all shots have the same gap, as large a part as at
-smaller gaps.
+have missed. If chains know too little of it, their levels say how much may have been missed. And if there
+cannot be any, because nearly all shots have the same gap, it is as large a part as at smaller gaps.
 """
 
 from __future__ import annotations
@@ -30,6 +30,9 @@ _MISSED = 3 / 2
 
 Where three are to be expected, none is seen with a probability of 5%: twice this error must reach so far.
 """
+
+_AGREEMENT = 3
+"""Standard errors by which what chains say in two ways may differ."""
 
 _MOST_PART = 1 / 2
 """If paths do not cover a larger part, what they see at large gaps says nothing of the rest.
@@ -60,6 +63,7 @@ def weighted_curve(
     wrong: Sequence[WrongShots],
     path_shots: int,
     coverage: Coverage | None = None,
+    levels: Curve | None = None,
     can_explore: bool = False,
 ) -> Curve:
     """The curves of plain shots and of shots with paths.
@@ -72,6 +76,7 @@ def weighted_curve(
         wrong: The wrong ones among them, and with paths.
         path_shots: Number of shots with paths.
         coverage: What chains say of the wrong shots, if they do.
+        levels: What follows from the levels of these chains alone.
         can_explore: Whether chains could say it.
 
     Examples:
@@ -87,7 +92,7 @@ def weighted_curve(
 
         >>> below = np.repeat([[0.0, 0.5, 1.0]], [1, 17, NUM_BINS - 18], axis=1) * np.ones((2, 1))
         >>> chains = Coverage(np.full(2, True), below, 1e-4 * below)
-        >>> weighted_curve(counts, [three], 4, chains).wrong.tolist()
+        >>> weighted_curve(counts, [three], 4, chains, curve_of(counts)).wrong.tolist()
         [0.375, 0.25]
     """
     found = curve_of(counts)
@@ -113,10 +118,12 @@ def weighted_curve(
     by_both = Curve(
         found.kept, found.kept_variance, totals, variance, unseen, _MISSED * largest, np.zeros(gaps)
     )
-    if coverage is None:
+    if coverage is None or levels is None:
         return by_both
     far = coverage.is_known & are_beyond
-    return _with_coverage(by_both, far, counts, wrong, path_shots, coverage) if far.any() else by_both
+    if far.any():
+        by_both = _with_coverage(by_both, far, counts, wrong, path_shots, coverage)
+    return _with_levels(by_both, far, are_beyond & ~far, levels, _MISSED / plain)
 
 
 def _with_coverage(
@@ -153,6 +160,35 @@ def _with_coverage(
         unseen=replaced(curve.unseen, 0.0),
         one_more=replaced(curve.one_more, _MISSED * heaviest),
         by_chains=replaced(curve.by_chains, by_chains),
+    )
+
+
+def _with_levels(
+    curve: Curve,
+    are_known: npt.NDArray[np.bool_],
+    are_unknown: npt.NDArray[np.bool_],
+    levels: Curve,
+    most_missed: float,
+) -> Curve:
+    """The same, with what the levels of chains say of its errors.
+
+    Where chains tell a part of the curve, and it differs from that of their levels by more than three
+    standard errors, they have not forgotten yet how they began: half of the difference is an error. At gaps
+    of which they do not know enough, as much may lack as there may be by their levels, if plain shots would
+    not have seen it.
+    """
+    error = np.sqrt(levels.wrong_variance + levels.unseen**2)
+    difference = curve.wrong - levels.wrong
+    differ = are_known & (np.abs(difference) > _AGREEMENT * np.hypot(np.sqrt(curve.wrong_variance), error))
+    lacks = np.maximum(2 * error - difference, 0)
+    by_levels = are_unknown & (lacks < most_missed)
+    more = np.where(differ, difference**2 / 4, np.where(by_levels, lacks**2, 0.0))
+    return replace(
+        curve,
+        wrong_variance=curve.wrong_variance + more,
+        unseen=np.where(are_unknown, np.where(by_levels, 0.0, most_missed), curve.unseen),
+        one_more=np.where(by_levels, np.minimum(curve.one_more, lacks), curve.one_more),
+        by_chains=curve.by_chains + more,
     )
 
 

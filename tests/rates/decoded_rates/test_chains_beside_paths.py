@@ -1,4 +1,4 @@
-"""Chains that begin with copies of others say from which column they descend."""
+"""Chains beside shots with paths: from which columns they descend, and what follows for errors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,14 @@ from stim_nonclifford.rates.decoded_rates.chains.renewal import RENEWED
 from stim_nonclifford.rates.decoded_rates.failing.plain_shots import PlainShots, members_of_events
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import FaultModel
 from stim_nonclifford.rates.decoded_rates.postselection.levels import ladder_of_gaps
-from stim_nonclifford.rates.decoded_rates.postselection.paths.coverage import ChainRatios, ratio_bins
+from stim_nonclifford.rates.decoded_rates.postselection.paths.coverage import (
+    NUM_BINS,
+    ChainRatios,
+    Coverage,
+    ratio_bins,
+)
+from stim_nonclifford.rates.decoded_rates.postselection.paths.wrong_shots import WrongShots, weighted_curve
+from stim_nonclifford.rates.decoded_rates.postselection.survival import Counts, Curve
 from tests.support.rates.decoded_rate_cases import model_of, surface_code
 
 COLUMNS = 64
@@ -92,3 +99,28 @@ def test_few_founders_know_nothing() -> None:
     assert 0.1 < part < 0.9
     assert variances[1] == pytest.approx(variances[0] + (part / 2) ** 2)
     assert variances[2] > variances[1] + variances[0]
+
+
+def test_levels_bound_what_shots_may_have_missed() -> None:
+    """None of 1000 plain shots was wrong, and 40 of 1000 with paths, which are likelier there by a factor of 99."""
+    four = np.ones((4, 1))
+    counts = Counts(250 * four[:, 0], 250 * four, *np.zeros((3, 4, 2)))
+    above = np.arange(NUM_BINS)[np.newaxis] > ratio_bins(np.array(99.0))
+    wrong = WrongShots(np.full(40, 99.0), np.zeros(40, dtype=np.intp), np.arange(40) % 4, False)
+
+    def found(known: bool, by_levels: float, its_error: float) -> Curve:
+        chains = Coverage(np.array([known]), above.astype(np.float64), np.full((1, NUM_BINS), 1e-4))
+        levels = Curve(*(np.full(1, x) for x in (1, 0, by_levels, its_error**2, 0, 0, 0)))
+        return weighted_curve(counts, [wrong], 1000, chains, levels, can_explore=True)
+
+    seen, most = 40 / 100_000, 1.5 / 1000
+    for curve in (found(False, 2e-4, 1e-4), found(False, 2e-4, 2e-4), found(False, 2e-3, 1e-4)):
+        assert curve.wrong == pytest.approx(seen)
+    assert found(False, 2e-4, 1e-4).by_chains == 0 == found(False, 2e-4, 1e-4).unseen
+    lacks = found(False, 2e-4, 2e-4)
+    assert (float(lacks.by_chains[0]) ** 0.5, float(lacks.unseen[0])) == pytest.approx((2e-4, 0))
+    too_many = found(False, 2e-3, 1e-4)
+    assert (float(too_many.by_chains[0]), float(too_many.unseen[0])) == pytest.approx((0, most))
+    agree, differ = found(True, 3e-4, 1e-4), found(True, 1e-4, 1e-5)
+    assert agree.by_chains == pytest.approx(1e-4 * seen**2)
+    assert differ.by_chains - agree.by_chains == pytest.approx(3e-4**2 / 4)

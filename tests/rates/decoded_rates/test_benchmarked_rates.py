@@ -1,12 +1,14 @@
-"""Rates of codes with two observables and with biased noise are those of plain shots."""
+"""The benchmarks of decoded rates: their codes, against plain shots, and the methods they compare with."""
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 import stim_nonclifford as snc
+from benchmarks.rates.decoded import Problem, splitting, subset_sampling
 from benchmarks.rates.decoded_codes import CODES, count_errors
 
 SIGNIFICANT = 6.5
@@ -32,3 +34,13 @@ def test_rates_are_those_of_plain_shots(name: str) -> None:
         for value, error, count in zip(values, errors, count_errors(circuit, SHOTS, seed=2), strict=True):
             combined = math.hypot(error / value, count**-0.5)
             assert abs(math.log(value * SHOTS / count)) < SIGNIFICANT * combined
+
+
+@pytest.mark.slow
+def test_splitting_and_subset_sampling() -> None:
+    # 7.69e-4 from the exact sum over failing sets of up to three mechanisms, and plain shots.
+    problem = Problem(3, 1e-3)
+    for way, seconds in ((splitting, 4.0), (subset_sampling, 1.0)):
+        rate = way(problem, seconds, np.random.default_rng(1))
+        assert 0.5 < rate / 7.69e-4 < 2, way
+    assert problem.decoded > 10_000

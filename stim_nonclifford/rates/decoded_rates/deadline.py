@@ -8,7 +8,7 @@ __all__ = ["Deadline", "TimeIsOver"]
 
 
 class TimeIsOver(Exception):
-    """``max_seconds`` have passed."""
+    """``max_seconds`` have passed, or there are as many shots as may be."""
 
 
 class Deadline:

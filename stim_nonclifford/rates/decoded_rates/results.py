@@ -357,7 +357,8 @@ class DecodedErrorRate:
             lines.append(
                 f"at {len(short)} of {len(self.gap_curve)} gaps the relative error is more than"
                 f" {self.asked_relative_error:g} as asked for, {worst.relative_error:.2g} at gap {worst.gap}:"
-                " time ended the search, the error was enlarged, or kept fault sets were drawn"
+                " time or the number of shots ended the search, the error was enlarged, or kept fault sets"
+                " were drawn"
             )
         if self.column_chi_squared is not None and self.halves is not None:
             chi_squared, degrees = self.column_chi_squared

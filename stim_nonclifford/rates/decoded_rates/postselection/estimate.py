@@ -242,7 +242,8 @@ class _Estimate:
         seen = float(stratum.shots * share / stratum.mass)  # how many are wrong: 1 / relative variance
         # The error of what nobody saw falls as the number of shots.
         shots = stratum.shot_cost * (too_large if seen < 1 else too_large**2)
-        by_shots: tuple[float, _Work] = shots, partial(self._take, stratum)
+        is_known = bool(sums.relative[0] <= self._goal.relative_error)
+        by_shots: tuple[float, _Work] = shots, partial(self._take, stratum, is_known)
         if not stratum.can_climb:
             return by_shots
         by_climbing: tuple[float, _Work] = stratum.cost_of_climbing(too_large), stratum.climb
@@ -251,8 +252,13 @@ class _Estimate:
         tells_more = stratum.plain_shots_tell_more(sums.gaps[gap], float(share**2 / variance))
         return by_shots if tells_more else by_climbing
 
-    def _take(self, stratum: Stratum, rng: np.random.Generator, check: Callable[[], None]) -> None:
+    def _take(
+        self, stratum: Stratum, is_known: bool, rng: np.random.Generator, check: Callable[[], None]
+    ) -> None:
+        """Takes plain shots; with too many, ends the search if the rate of all kept shots is known."""
         if stratum.shots > _MOST_SHOTS:
+            if is_known:
+                raise TimeIsOver
             raise ResourceLimitError(
                 f"The decoder {self._asked.decoder} was wrong in {stratum.wrong} of"
                 f" {stratum.shots:,} kept shots ({stratum.name}), and the rate has not the error yet"

@@ -187,7 +187,7 @@ def _with_levels(
         curve,
         wrong_variance=curve.wrong_variance + more,
         unseen=np.where(are_unknown, np.where(by_levels, 0.0, most_missed), curve.unseen),
-        one_more=np.where(by_levels, np.minimum(curve.one_more, lacks), curve.one_more),
+        one_more=np.where(by_levels, 0.0, curve.one_more),
         by_chains=curve.by_chains + more,
     )
 

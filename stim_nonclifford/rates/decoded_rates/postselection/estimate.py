@@ -225,25 +225,33 @@ class _Estimate:
         """How what a stratum adds at a gap is soonest known: in about how many decodes, and by what."""
         stratum, variance = self._strata[number], sums.parts[number, gap]
         too_large = float(np.sqrt(variance)) / (self._goal.relative_error * max(sums.wrong[gap], 1e-300))
-        way = self._way_by_shots(sums, number, gap, too_large)
+        by_shots = self._way_by_shots(sums, number, gap, too_large)
+        way = self._way_up(sums, number, gap, too_large, by_shots)
         if not stratum.can_explore:
             return way
         by_exploring: tuple[float, _Work] = stratum.cost_of_exploring(too_large), stratum.explore
         if sums.by_chains[number, gap] > variance / 2:
-            return by_exploring
+            return min(by_shots, by_exploring, key=lambda each: each[0])
         # Chains tell what shots may have missed, without waiting for it.
         if not stratum.sweeps and sums.missed[number, gap] > variance / 2:
             return min(way, by_exploring, key=lambda each: each[0])
         return way
 
     def _way_by_shots(self, sums: _Sums, number: int, gap: int, too_large: float) -> tuple[float, _Work]:
+        """The same by plain shots."""
+        stratum = self._strata[number]
+        # How many are wrong: 1 / relative variance.
+        seen = float(stratum.shots * sums.shares[number, gap] / stratum.mass)
+        # The error of what nobody saw falls as the number of shots.
+        cost = stratum.shot_cost * (too_large if seen < 1 else too_large**2)
+        is_known = bool(sums.relative[0] <= self._goal.relative_error)
+        return cost, partial(self._take, stratum, is_known)
+
+    def _way_up(
+        self, sums: _Sums, number: int, gap: int, too_large: float, by_shots: tuple[float, _Work]
+    ) -> tuple[float, _Work]:
         """The same by plain shots or by climbing."""
         stratum, share, variance = self._strata[number], sums.shares[number, gap], sums.parts[number, gap]
-        seen = float(stratum.shots * share / stratum.mass)  # how many are wrong: 1 / relative variance
-        # The error of what nobody saw falls as the number of shots.
-        shots = stratum.shot_cost * (too_large if seen < 1 else too_large**2)
-        is_known = bool(sums.relative[0] <= self._goal.relative_error)
-        by_shots: tuple[float, _Work] = shots, partial(self._take, stratum, is_known)
         if not stratum.can_climb:
             return by_shots
         by_climbing: tuple[float, _Work] = stratum.cost_of_climbing(too_large), stratum.climb

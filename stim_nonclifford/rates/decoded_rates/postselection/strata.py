@@ -25,7 +25,7 @@ __all__ = ["COLUMNS", "MOST_GAP", "Stratum"]
 
 COLUMNS = 64
 MOST_GAP = 512
-_COST_OF_KNOWN, _COST_OF_RATIO = 1 / 16, 1 / 2
+_COST_OF_PLAIN, _COST_OF_KNOWN, _COST_OF_RATIO = 1 / 512, 1 / 16, 1 / 2
 _COST_OF_PATHS = 4.0
 _FIRST_SWEEPS, _FIRST_PATHS, _GROWTH = 192, 1 << 14, 0.4
 _COST_OF_CHAINS = 300_000
@@ -87,7 +87,7 @@ class Stratum:
     def take(self, shots: int, rng: np.random.Generator, check: Callable[[], None]) -> None:
         """Takes plain shots, whose number is rounded up."""
         decoded = self.test.decoded
-        self.shot_cost += _COST_OF_KNOWN * shots
+        self.shot_cost += _COST_OF_PLAIN * shots
         while shots > 0:
             check()
             some = min(self._batch, -(-shots // COLUMNS) * COLUMNS)

@@ -46,6 +46,7 @@ SMALLER = {
     r"--processes 4": "--processes 1",
     r"(sinter_plugin|stim-nonclifford) estimate": r"\1 estimate --max_seconds 0.5",
     r"--p 0\.0005 0\.001 0\.002": "--p 0.001 0.002",
+    r"--compute_seconds \d+": "--compute_seconds 2 --max_seconds 2",
     r"num_workers=4": "num_workers=1",
     r"max_shots=(1_000_000_000|10\*\*8)": "max_shots=20_000",
 }

@@ -11,7 +11,8 @@ from .builder import CircuitBuilder, GateChoice
 from .color_code import ColorCode
 from .injections.injection import InjectionChoice
 from .matchable.escape import append_matchable_escape
-from .matchable.grafted_code import CULTIVATED_DISTANCE, GraftedCode
+from .matchable.grafted_code import GraftedCode
+from .matchable.grafts import GRAFTS
 from .matchable.readout import append_surface_readout
 from .noise import NoiseChoice, add_noise, noise_model
 from .protocol import (
@@ -79,8 +80,9 @@ def end_to_end_circuit(
         variant: Variant of the cultivation; see `cultivation_circuit`.
         readout: "T" or "expectation_values"; see above.
         escape: "color": into a color code. "matchable": into a rotated surface code, which matching decodes;
-            for distance 3. `postselected_rounds` is then 0 if None, and the rounds are those of the surface
-            code. Before them, the color code is grafted onto it; see `matchable.escape`.
+            from distance 3, or from 5 into at least 9. `postselected_rounds` is then 0 if None, and rounds
+            are those of the surface code. Before them, the color code is grafted onto it; see
+            `matchable.escape`.
 
     Returns:
         The circuit. Without noise, all detectors are 0. Detectors have the coordinates (x, y, moment, color,
@@ -88,7 +90,7 @@ def end_to_end_circuit(
         checks, -1 for others); postselect is 1 or 0. After a matchable escape, they have the coordinates of
         the circuits of arXiv 2409.17595, (x, y, moment, color, kind): kind is -9 for detectors that
         postselect, 0 and 4 for those that a decoder must know, too, 6 and 7 for X and Z checks of the
-        surface code.
+        surface code, 1, 2, 3 and 5 for others that errors of the color code flip.
 
     Raises:
         ValueError: An argument has none of the values above.
@@ -107,7 +109,10 @@ def end_to_end_circuit(
         124.0
         >>> circuit = end_to_end_circuit(3, 15, escape="matchable", readout="expectation_values")
         >>> circuit.num_qubits, circuit.num_ticks
-        (449, 111)
+        (449, 103)
+        >>> circuit = end_to_end_circuit(5, 15, escape="matchable", readout="expectation_values")
+        >>> circuit.num_qubits, circuit.num_ticks
+        (450, 174)
         >>> end_to_end_circuit(5, 5)  # doctest: +IGNORE_EXCEPTION_DETAIL
         Traceback (most recent call last):
             ...
@@ -178,8 +183,8 @@ def build_noiseless_end_to_end(
     decodes = readout == "expectation_values"
     extra = extra_sites(trees, injection)
     if escape == "matchable":
-        _check_graft(distance)
-        grafted = GraftedCode.of_distance(escape_distance)
+        _check_graft(distance, escape_distance)
+        grafted = GraftedCode.of_distances(distance, escape_distance)
         builder = CircuitBuilder(sorted({*grafted.sites, *extra}), gate=gate, grafted=True)
         append_inject_and_cultivate(builder, codes, injection, trees)
         last = append_matchable_escape(
@@ -211,9 +216,16 @@ def default_postselected_rounds(distance: int, escape: EscapeChoice) -> int:
     return distance if escape == "color" else 0
 
 
-def _check_graft(distance: int) -> None:
-    if distance != CULTIVATED_DISTANCE:
+def _check_graft(distance: int, escape_distance: int) -> None:
+    if distance not in GRAFTS:
+        available = " or ".join(str(d) for d in GRAFTS)
         raise UnavailableError(
-            f"The matchable escape starts from distance {CULTIVATED_DISTANCE}, but distance is {distance}."
-            f" Choose distance={CULTIVATED_DISTANCE} or escape='color'."
+            f"The matchable escape starts from distance {available}, but distance is {distance}."
+            " Choose one of these or escape='color'."
+        )
+    least = GRAFTS[distance].least_distance
+    if escape_distance < least:
+        raise UnavailableError(
+            f"The matchable escape from distance {distance} needs an escape_distance of at least {least}, but"
+            f" it is {escape_distance}."
         )

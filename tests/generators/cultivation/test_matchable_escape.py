@@ -13,14 +13,12 @@ import stim
 
 import stim_nonclifford as snc
 from stim_nonclifford.commands import main
-from stim_nonclifford.generators.cultivation import GateChoice, end_to_end_circuit
+from stim_nonclifford.generators.cultivation import GateChoice, VariantChoice, end_to_end_circuit
 from stim_nonclifford.generators.cultivation.color_code import ColorCode, Coord, adjacent
-from stim_nonclifford.generators.cultivation.matchable.grafted_code import (
-    SEAM_MOVES,
-    TIP_MOVES,
-    GraftedCode,
-)
+from stim_nonclifford.generators.cultivation.matchable.grafted_code import GraftedCode
+from stim_nonclifford.generators.cultivation.matchable.grafts import GRAFTS
 from stim_nonclifford.generators.cultivation.matchable.surface_patch import Face, SurfacePatch, fitted_moments
+from stim_nonclifford.generators.cultivation.protocol import build_noiseless
 from stim_nonclifford.rates.decoding.desaturation.desaturated_gap import DesaturatedGapDecoder
 from stim_nonclifford.rates.decoding.desaturation.detector_kinds import detector_kinds
 
@@ -28,20 +26,22 @@ pytestmark = pytest.mark.filterwarnings("ignore::stim_nonclifford.RandomObservab
 
 matchable = functools.partial(end_to_end_circuit, escape="matchable", readout="expectation_values")
 
+NOISE = ("DEPOLARIZE1", "DEPOLARIZE2", "X_ERROR", "Z_ERROR")
+
 Checks = dict[str, list[frozenset[Coord]]]
 
 
-def patch_checks(distance: int) -> tuple[Checks, Checks]:
+def patch_checks(cultivated: int, distance: int) -> tuple[Checks, Checks]:
     """The checks of the surface code, and a logical operator of each basis."""
-    patch = SurfacePatch.rotated(distance)
+    patch = SurfacePatch.rotated(distance, GRAFTS[cultivated].tip)
     checks = {basis: [frozenset(f.data) for f in patch.faces if f.basis == basis] for basis in "XZ"}
     return checks, {"X": [frozenset(patch.logical_x)], "Z": [frozenset(patch.logical_z)]}
 
 
-def grafted_checks(distance: int) -> tuple[Checks, Checks]:
+def grafted_checks(cultivated: int, distance: int) -> tuple[Checks, Checks]:
     """The checks of the grafted code, and logical operators that extend those of the color code."""
-    code = GraftedCode.of_distance(distance)
-    place = {move.target: move.origin for move in (*SEAM_MOVES, *TIP_MOVES)}
+    code = GraftedCode.of_distances(cultivated, distance)
+    place = {move.target: move.origin for move in (*code.graft.apex_moves, *code.graft.tip_moves)}
     faces = (*code.faces, *code.seam_faces)
     checks = {
         basis: [
@@ -55,7 +55,7 @@ def grafted_checks(distance: int) -> tuple[Checks, Checks]:
         for basis in "XZ"
     }
     bottom = [site for site in code.color_code.data if site[1] == 0]
-    long = {"X": code.patch.logical_x[3:], "Z": code.patch.logical_z[3:]}
+    long = {"X": code.patch.logical_x[cultivated:], "Z": code.patch.logical_z[cultivated:]}
     return checks, {basis: [frozenset([*bottom, *long[basis]])] for basis in "XZ"}
 
 
@@ -88,9 +88,9 @@ def shortest_logical(checks: list[frozenset[Coord]], logical: frozenset[Coord], 
 
 
 @pytest.mark.parametrize("code", [patch_checks, grafted_checks])
-@pytest.mark.parametrize("distance", [5, 7])
-def test_code_has_one_logical_qubit_and_its_distance(code: object, distance: int) -> None:
-    checks, logical = code(distance)  # type: ignore[operator]
+@pytest.mark.parametrize(("cultivated", "distance"), [(3, 5), (3, 7), (5, 9), (5, 11)])
+def test_code_has_one_logical_qubit_and_its_distance(code: object, cultivated: int, distance: int) -> None:
+    checks, logical = code(cultivated, distance)  # type: ignore[operator]
     data = sorted({site for rows in checks.values() for row in rows for site in row})
     bit = {site: 1 << k for k, site in enumerate(data)}
     assert all(len(x & z) % 2 == 0 for x in checks["X"] for z in checks["Z"])
@@ -126,26 +126,32 @@ def test_faces_give_way_to_busy_sites() -> None:
 
 
 @pytest.mark.parametrize("gate", ["T", "S"])
-@pytest.mark.parametrize(("distance", "rounds"), [(5, 1), (7, 2)])
-def test_noiseless_circuit_gives_the_wanted_state(distance: int, rounds: int, gate: GateChoice) -> None:
-    stim_circuit = matchable(3, distance, gate=gate, noise="none", rounds=rounds)
-    circuit = snc.Circuit(stim_circuit)
+@pytest.mark.parametrize(
+    ("cultivated", "distance", "rounds", "variant"),
+    [(3, 5, 1, "published"), (3, 7, 2, "published"), (5, 9, 1, "flagged"), (5, 11, 2, "published")],
+)
+def test_noiseless_circuit_gives_the_wanted_state(
+    cultivated: int, distance: int, rounds: int, variant: VariantChoice, gate: GateChoice
+) -> None:
+    build = functools.partial(
+        matchable, cultivated, distance, gate=gate, noise="none", rounds=rounds, variant=variant
+    )
+    circuit = snc.Circuit(build())
     dets, _, values = circuit.compile_detector_sampler(seed=1).sample_expectation_values(64)
     assert not dets.any()
     wanted = {"T": [0.5**0.5, 0.5**0.5], "S": [0.0, 1.0]}[gate]
     np.testing.assert_allclose(values, np.broadcast_to(wanted, (64, 2)), atol=1e-9)
-    read = snc.Circuit(
-        end_to_end_circuit(3, distance, gate=gate, noise="none", rounds=rounds, escape="matchable")
-    )
+    read = snc.Circuit(build(readout="T"))
     dets, flips = read.compile_detector_sampler(seed=1).sample(64, separate_observables=True)
     assert not dets.any()
     assert not flips.any()
 
 
-def test_neighbours_qubits_and_moments() -> None:
-    """The published circuit of the same distances and as many cycles has 454 qubits and 129 moments."""
-    circuit = matchable(3, 15, noise="none", rounds=6)
-    assert (circuit.num_qubits, circuit.num_ticks) == (449, 117)
+@pytest.mark.parametrize(("cultivated", "size"), [(3, (449, 109)), (5, (450, 180))])
+def test_neighbours_qubits_and_moments(cultivated: int, size: tuple[int, int]) -> None:
+    """The published circuits into d2 = 15 have 454 and 463 qubits, 129 and 199 moments, with as many cycles."""
+    circuit = matchable(cultivated, 15, noise="none", rounds=6)
+    assert (circuit.num_qubits, circuit.num_ticks) == size
     site = {qubit: (int(x), int(y)) for qubit, (x, y) in circuit.get_final_qubit_coordinates().items()}
     for instruction in circuit:
         if instruction.name == "CX":
@@ -154,17 +160,17 @@ def test_neighbours_qubits_and_moments() -> None:
                     assert adjacent(site[control.value], site[target.value])
 
 
-def proxy(distance: int, rounds: int) -> stim.Circuit:
+def proxy(cultivated: int, distance: int, rounds: int) -> stim.Circuit:
     """The S-proxy without observable 0, logical X, which is random."""
     found = stim.Circuit()
-    for instruction in matchable(3, distance, gate="S", rounds=rounds):
+    for instruction in matchable(cultivated, distance, gate="S", rounds=rounds):
         if instruction.name != "OBSERVABLE_INCLUDE" or instruction.gate_args_copy() == [1]:
             found.append(instruction)
     return found
 
 
 def test_every_two_faults_are_seen_and_the_rest_is_matched() -> None:
-    circuit = proxy(5, 2)
+    circuit = proxy(3, 5, 2)
     model = circuit.detector_error_model()
     kinds = detector_kinds(model)
     mask = DesaturatedGapDecoder().postselected_detectors(model)
@@ -186,7 +192,7 @@ def test_every_two_faults_are_seen_and_the_rest_is_matched() -> None:
 
 def test_decoder_knows_the_extended_checks() -> None:
     """Two faults leave an extended check silent, and look like one: if the decoder is wrong, it is not sure."""
-    model = proxy(7, 1).detector_error_model()
+    model = proxy(3, 7, 1).detector_error_model()
     decoder = DesaturatedGapDecoder()
     kinds, mask = detector_kinds(model), decoder.postselected_detectors(model)
     known = {k for k, kind in enumerate(kinds) if kind.postselected and kind.basis is not None}
@@ -213,11 +219,62 @@ def test_decoder_knows_the_extended_checks() -> None:
     assert gaps[wrong].max() < 45
 
 
-def test_only_distance_three_can_be_grafted() -> None:
+def test_every_three_faults_of_distance_five_are_seen() -> None:
+    """With all detectors, S gates and no noise before the escape."""
+    circuit = matchable(5, 9, gate="S", rounds=1, readout="T")
+    last_cat_check = build_noiseless(5).stages[-1].first_moment
+    quiet, moment = stim.Circuit(), 0
+    for instruction in circuit:
+        moment += instruction.name == "TICK"
+        if moment >= last_cat_check or instruction.name not in NOISE:
+            arguments = instruction.gate_args_copy() if moment >= last_cat_check else []
+            quiet.append(instruction.name, instruction.targets_copy(), arguments)
+    found = quiet.search_for_undetectable_logical_errors(
+        dont_explore_detection_event_sets_with_size_above=4,
+        dont_explore_edges_with_degree_above=5,
+        dont_explore_edges_increasing_symptom_degree=False,
+    )
+    assert len(found) == 4
+
+
+def test_distance_five_decodes() -> None:
+    model = proxy(5, 9, 2).detector_error_model()
+    kinds, mask = detector_kinds(model), DesaturatedGapDecoder().postselected_detectors(model)
+    # None but those that say so: errors between two others flip no observable.
+    assert mask.tolist() == [kind.postselected for kind in kinds]
+    # 89 in cultivation, 4 helpers in each round, and 18 tiles in the first one, then 6.
+    assert mask.sum() == 89 + 3 * 4 + 18 + 2 * 6
+    errors = matched = 0
+    for error in model.flattened():
+        if error.type == "error":
+            detectors = [t.val for t in error.targets_copy() if t.is_relative_detector_id()]
+            if not mask[detectors].any():
+                errors += 1
+                matched += all(sum(kinds[k].basis == basis for k in detectors) <= 2 for basis in "XZ")
+    assert 0.99 < matched / errors <= 1
+    decoder = DesaturatedGapDecoder().compile_decoder_for_dem(dem=model)
+    sampler = proxy(5, 9, 2).compile_detector_sampler(seed=3)
+    dets, flips = sampler.sample(20_000, bit_packed=True, separate_observables=True)
+    kept = ~(dets & np.packbits(mask, bitorder="little")).any(axis=1)
+    predictions, gaps = decoder.decode_shots_bit_packed_with_confidence(
+        bit_packed_detection_event_data=dets[kept]
+    )
+    wrong = ((predictions ^ flips[kept]) & 2).any(axis=1)
+    assert 0.04 < kept.mean() < 0.07
+    assert wrong.sum() < 10
+    assert gaps.max() > 50
+    assert not wrong[gaps > 50].any()
+
+
+def test_refused_distances() -> None:
     with pytest.raises(
-        ValueError, match=r"starts from distance 3, but distance is 5\. Choose distance=3 or esc"
+        ValueError, match=r"starts from distance 3 or 5, but distance is 7\. Choose one of th"
     ):
-        end_to_end_circuit(5, 9, escape="matchable")
+        end_to_end_circuit(7, 11, escape="matchable")
+    with pytest.raises(
+        ValueError, match=r"from distance 5 needs an escape_distance of at least 9, but it is 7"
+    ):
+        end_to_end_circuit(5, 7, escape="matchable")
 
 
 def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

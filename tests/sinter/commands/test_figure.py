@@ -94,7 +94,7 @@ def test_published_points_at_their_own_noise(
     assert main([*COMMAND, "--p", "0.002", *options]) == 0
     assert not any("published" in curve.label for curve in drawn[1])
     assert main(["figure", "end_to_end", "--d", "5", "--escape", "matchable", *options]) == 2
-    assert "distance 3" in capsys.readouterr().err
+    assert "at least 9" in capsys.readouterr().err
 
 
 def test_wrong_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

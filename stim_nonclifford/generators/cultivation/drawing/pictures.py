@@ -33,7 +33,7 @@ def all_pictures() -> Mapping[str, str]:
     )
     flagged = build_noiseless(5, variant="flagged")
     escape = build_noiseless_end_to_end(3, 7)
-    matchable, grafted = build_noiseless_end_to_end(3, 7, escape="matchable"), GraftedCode.of_distance(7)
+    matchable, grafted = build_noiseless_end_to_end(3, 7, escape="matchable"), GraftedCode.of_distances(3, 7)
     pictures = {
         "layout": _layout(unitary, large),
         "unitary_injection": _stage(unitary, 0, small.tiles),

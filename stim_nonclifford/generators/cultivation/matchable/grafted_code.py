@@ -1,16 +1,14 @@
 """The code between the color code and the surface code, which has checks of both: code as data.
 
-The color code of distance 3 takes the place of nine data qubits at the tip of the surface code. It is grafted
-onto the surface code along two sides: there, two of its checks are extended by data qubits of the surface
-code. Its third side is a side of the patch. Five of the seven qubits are data qubits of the surface code,
-too, at another site; so are the other two, once the tip is completed by two more qubits.
+The color code of distance d takes the place of d x d data qubits at the tip of the surface code. It is
+grafted onto the surface code along two sides: there, tiles of one color are extended by two data qubits of
+the surface code each, and between them are faces of the surface code. The third side is the tip of the patch.
 
 These are the checks, with the sites that they act on while the color code is measured:
 
-* X and Z checks of the red tile, the X check of the green tile and the Z check of the blue tile;
-* the Z check of the green tile times `GREEN_EXTENSION`, and the X check of the blue tile times
-  `BLUE_EXTENSION`;
-* all faces of the surface code but those of `TIP_FACES`.
+* X and Z checks of the tiles. Along the left side, the X checks of blue tiles are extended, along the right
+  side the Z checks of green ones;
+* all faces of the surface code but those inside of the tip, and those that are replaced by extended tiles.
 
 The code has one logical qubit, and the distance of the surface code.
 """
@@ -20,69 +18,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..color_code import ColorCode, Coord, Tile
-from .surface_patch import Basis, Face, SurfacePatch
-
-CULTIVATED_DISTANCE = 3
-"""The distance of the color code that can be grafted."""
-
-
-@dataclass(frozen=True)
-class Move:
-    """A data qubit that moves by one step.
-
-    Attributes:
-        origin: Where it is before.
-        target: Where it is afterwards.
-        leaves: The basis of the state, |+> or |0>, in which the target starts, and which is left at the
-            origin.
-    """
-
-    origin: Coord
-    target: Coord
-    leaves: Basis
-
-    @property
-    def reversed(self) -> Move:
-        """The way back."""
-        return Move(self.target, self.origin, self.leaves)
-
-
-SEAM_MOVES = (Move((3, 2), (3, 1), "X"), Move((2, 3), (2, 2), "Z"))
-"""Moves of the data qubits between the extended checks, from the color code to the surface code.
-
-Both ends are sites of ancillas, which start in the state that is left there: ancillas of the two faces
-between the extended checks and, on the way back, of the green and the blue tile.
-"""
-
-TIP_MOVES = (Move((2, 1), (2, 0), "Z"), Move((3, 0), (3, -1), "X"))
-"""Moves of the two data qubits inside of the tip. They leave ancillas of faces, too."""
-
-SEAM_FACES = ((2, 3), (3, 2))
-"""Ancillas of the faces between the extended checks."""
-
-TIP_FACES = ((0, -1), (1, 0), (1, 2), (2, -1), (2, 1), (3, -2), (3, 0), (4, 1))
-"""Ancillas of the faces that are no checks of the grafted code."""
-
-TIP_PAIR = ((1, -1), (2, -1), (2, -2))
-"""The path of the Bell pair that completes the tip: its ends are data qubits, its middle an ancilla."""
-
-GREEN_EXTENSION = ((4, 2), (5, 1))
-BLUE_EXTENSION = ((0, 2), (1, 3))
+from .grafts import GRAFTS, Graft
+from .surface_patch import Basis, Face, SurfacePatch, patch_site
 
 
 @dataclass(frozen=True)
 class GraftedCode:
-    """A color code of distance 3 in the tip of a surface code.
+    """A color code in the tip of a surface code.
 
     Attributes:
+        graft: Where it is grafted.
         color_code: The color code.
         patch: The surface code.
         z_tiles: The tiles with the data qubits of their Z checks.
         x_tiles: The tiles with the data qubits of their X checks.
         faces: Faces of the surface code that are measured at the same time as the tiles.
-        seam_faces: The other two faces, which are measured before them.
+        seam_faces: The others, which are measured before them.
     """
 
+    graft: Graft
     color_code: ColorCode
     patch: SurfacePatch
     z_tiles: tuple[Tile, ...]
@@ -91,24 +45,37 @@ class GraftedCode:
     seam_faces: tuple[Face, ...]
 
     @classmethod
-    def of_distance(cls, distance: int) -> GraftedCode:
-        """The grafted code for a surface code of the given distance, odd and at least 5.
+    def of_distances(cls, cultivated: int, distance: int) -> GraftedCode:
+        """The grafted code.
+
+        Args:
+            cultivated: The distance of the color code, a key of `GRAFTS`.
+            distance: The distance of the surface code, odd and larger.
 
         Examples:
-            >>> code = GraftedCode.of_distance(5)
+            >>> code = GraftedCode.of_distances(3, 5)
             >>> len(code.fresh), [len(tile.data) for tile in code.z_tiles]
             (16, [4, 4, 6])
         """
-        color_code, patch = ColorCode.triangular(CULTIVATED_DISTANCE), SurfacePatch.rotated(distance)
-        red, blue, green = color_code.tiles
-        faces = {face.ancilla: face for face in patch.faces if face.ancilla not in TIP_FACES}
+        graft = GRAFTS[cultivated]
+        color_code, patch = ColorCode.triangular(cultivated), SurfacePatch.rotated(distance, graft.tip)
+        tip = _tip(graft)
+        seam = {move.origin for move in graft.apex_moves} | {reach.ancilla for reach in graft.reaches}
+        replaced = [{*extension.data} for extension in graft.extensions]
+        kept = [
+            face
+            for face in patch.faces
+            if not tip.issuperset(face.data)
+            and not any(tip.issuperset({*face.data} - pair) and pair.issubset(face.data) for pair in replaced)
+        ]
         return cls(
+            graft,
             color_code,
             patch,
-            z_tiles=(red, blue, _extended(green, GREEN_EXTENSION)),
-            x_tiles=(red, _extended(blue, BLUE_EXTENSION), green),
-            faces=tuple(face for ancilla, face in faces.items() if ancilla not in SEAM_FACES),
-            seam_faces=tuple(faces[ancilla] for ancilla in SEAM_FACES),
+            z_tiles=tuple(_extended(tile, tile.z_ancilla, graft) for tile in color_code.tiles),
+            x_tiles=tuple(_extended(tile, tile.x_ancilla, graft) for tile in color_code.tiles),
+            faces=tuple(face for face in kept if face.ancilla not in seam),
+            seam_faces=tuple(face for face in kept if face.ancilla in seam),
         )
 
     @property
@@ -117,16 +84,32 @@ class GraftedCode:
 
         Logical X is extended by those with v > u, which start in |+>, logical Z by those with v < u.
         """
-        held = {*self.color_code.data, *TIP_PAIR}
-        held |= {move.target for move in (*SEAM_MOVES, *TIP_MOVES)}
-        # At (u, v) is the site (2 + u - v, u + v - 2).
-        return {site: "X" if site[0] <= 2 else "Z" for site in self.patch.data if site not in held}
+        left = self.patch.tip[0]
+        return {site: "X" if site[0] <= left else "Z" for site in self.patch.data if site not in self.tip}
+
+    def is_beside_tiles(self, face: Face) -> bool:
+        """Whether two data qubits of a face are those of the color code."""
+        return len(self.tip.intersection(face.data)) == 2
+
+    @property
+    def tip(self) -> set[Coord]:
+        """Sites of the data qubits of the surface code in the place of which the color code is."""
+        return _tip(self.graft)
 
     @property
     def sites(self) -> tuple[Coord, ...]:
         """All sites of data qubits and ancillas, of both codes."""
-        return (*self.color_code.sites(), *self.patch.data, *(face.ancilla for face in self.patch.faces))
+        faces = [face.ancilla for face in self.patch.faces]
+        return (*self.color_code.sites(), *self.patch.data, *faces)
 
 
-def _extended(tile: Tile, extension: tuple[Coord, ...]) -> Tile:
-    return Tile(tile.x_ancilla, tuple(sorted((*tile.data, *extension))))
+def _tip(graft: Graft) -> set[Coord]:
+    steps = range(graft.distance)
+    return {patch_site(graft.tip, u, v) for u in steps for v in steps}
+
+
+def _extended(tile: Tile, ancilla: Coord, graft: Graft) -> Tile:
+    added = [
+        site for extension in graft.extensions if extension.ancilla == ancilla for site in extension.data
+    ]
+    return Tile(tile.x_ancilla, tuple(sorted((*tile.data, *added))))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from ..builder import CircuitBuilder, Pauli
 from ..color_code import Coord
-from .escape import append_face_detector
+from .parts import append_face_detector
 from .surface_patch import SurfacePatch
 
 

@@ -1,9 +1,9 @@
 """The rotated surface code, laid out on the square grid of the color code.
 
 Data qubits are the sites with an even sum of coordinates, inside of a square that stands on its tip. `u`
-counts them along the lower right side, and `v` along the lower left one::
+counts them along the lower right side, and `v` along the lower left one. With the tip (0, 0) at (x, y)::
 
-    (u, v) is at (2 + u - v, u + v - 2)
+    (u, v) is at (x + u - v, y + u + v)
 
 A *face* is a check. Its ancilla is at the site between its data qubits, each of which is one step away: X
 checks have odd x, Z checks even x. Chains of X errors end at the sides v = 0 and v = d-1, chains of Z errors
@@ -81,26 +81,28 @@ class SurfacePatch:
 
     Attributes:
         distance: Code distance, odd.
+        tip: Site of the lowest data qubit.
         data: Sites of the data qubits, sorted.
         faces: The checks, sorted by the site of the ancilla.
     """
 
     distance: int
+    tip: Coord
     data: tuple[Coord, ...]
     faces: tuple[Face, ...]
 
     @classmethod
-    def rotated(cls, distance: int) -> SurfacePatch:
-        """Lays out the code of the given distance, odd.
+    def rotated(cls, distance: int, tip: Coord) -> SurfacePatch:
+        """Lays out the code of the given distance, odd, above the site of its tip, whose x is even.
 
         Examples:
-            >>> patch = SurfacePatch.rotated(5)
+            >>> patch = SurfacePatch.rotated(5, (2, -2))
             >>> len(patch.data), len(patch.faces)
             (25, 24)
             >>> patch.faces[0]
             Face(ancilla=(-2, 1), data=((-2, 2), (-1, 1)))
         """
-        uv = {patch_site(u, v): (u, v) for u in range(distance) for v in range(distance)}
+        uv = {patch_site(tip, u, v): (u, v) for u in range(distance) for v in range(distance)}
         faces = []
         for ancilla in sorted({shifted(site, step) for site in uv for step in (SOUTH, WEST, EAST, NORTH)}):
             face = Face(ancilla, tuple(sorted(set(_around(ancilla)).intersection(uv))))
@@ -110,27 +112,27 @@ class SurfacePatch:
             at_side = len(places) == 1 and places <= {0, distance - 1}
             if len(face.data) == 4 or (len(face.data) == 2 and at_side):
                 faces.append(face)
-        return cls(distance, tuple(sorted(uv)), tuple(faces))
+        return cls(distance, tip, tuple(sorted(uv)), tuple(faces))
 
     @property
     def logical_x(self) -> tuple[Coord, ...]:
         """The data qubits of a logical X: the side u = 0."""
-        return tuple(patch_site(0, v) for v in range(self.distance))
+        return tuple(patch_site(self.tip, 0, v) for v in range(self.distance))
 
     @property
     def logical_z(self) -> tuple[Coord, ...]:
         """The data qubits of a logical Z: the side v = 0."""
-        return tuple(patch_site(u, 0) for u in range(self.distance))
+        return tuple(patch_site(self.tip, u, 0) for u in range(self.distance))
 
 
-def patch_site(u: int, v: int) -> Coord:
+def patch_site(tip: Coord, u: int, v: int) -> Coord:
     """The site of a data qubit.
 
     Examples:
-        >>> patch_site(0, 0), patch_site(2, 0), patch_site(0, 2)
-        ((2, -2), (4, 0), (0, 0))
+        >>> patch_site((2, -2), 2, 0), patch_site((2, -2), 0, 2)
+        ((4, 0), (0, 0))
     """
-    return 2 + u - v, u + v - 2
+    return shifted(tip, (u - v, u + v))
 
 
 def meeting(face: Face, site: Coord) -> tuple[Coord, Coord]:
@@ -170,7 +172,7 @@ def fitted_moments(
 
     Examples:
         >>> fitted_moments([Face((1, 0), ((0, 0), (2, 0)))], [[], [(2, 0)], [], []])
-        [[], [], [((1, 0), (2, 0))], [((1, 0), (0, 0))]]
+        [[], [((1, 0), (0, 0))], [((1, 0), (2, 0))], []]
     """
     taken = [set(sites) for sites in busy]
     moments: list[list[tuple[Coord, Coord]]] = [[] for _ in busy]
@@ -191,9 +193,14 @@ def _is_free(order: Sequence[Coord | None], taken: Sequence[Collection[Coord]]) 
 
 
 def _orders(face: Face) -> list[tuple[Coord | None, ...]]:
-    """All orders in which a face can meet its data qubits, first those that keep the last two in the end."""
-    last = set(face.steps[2:]) - {None}
-    return sorted(permutations(face.steps), key=lambda order: len(last.difference(order[2:])))
+    """All orders in which a face can meet its data qubits, first those that keep which pairs are the halves.
+
+    An error of the ancilla in the middle spreads to the second half, or to the first one, times the check.
+    """
+    halves = [set(face.steps[:2]) - {None}, set(face.steps[2:]) - {None}]
+    return sorted(
+        permutations(face.steps), key=lambda order: min(len(h.difference(order[2:])) for h in halves)
+    )
 
 
 def _around(ancilla: Coord) -> list[Coord]:

@@ -33,7 +33,7 @@ def all_pictures() -> Mapping[str, str]:
     )
     flagged = build_noiseless(5, variant="flagged")
     escape = build_noiseless_end_to_end(3, 7)
-    matchable, grafted = build_noiseless_end_to_end(3, 7, escape="matchable"), GraftedCode.of_distances(3, 7)
+    grafted = {f"graft_d{d2}": GraftedCode.of_distances(d, d2) for d, d2 in ((3, 7), (5, 9))}
     pictures = {
         "layout": _layout(unitary, large),
         "unitary_injection": _stage(unitary, 0, small.tiles),
@@ -46,9 +46,16 @@ def all_pictures() -> Mapping[str, str]:
         "cat_check_d5": _stage(unitary, 7, large.tiles),
         "cat_check_d5_flagged": _stage(flagged, 7, large.tiles),
         "escape_d7": _stage(escape, 3, ColorCode.triangular(7).tiles),
-        "graft_d7": _stage(matchable, 4, [*grafted.faces, *grafted.z_tiles]),
+        **{name: _graft(code) for name, code in grafted.items()},
     }
     return {f"{name}.svg": picture.svg() for name, picture in pictures.items()}
+
+
+def _graft(code: GraftedCode) -> Picture:
+    """Draws the first graft."""
+    builder = build_noiseless_end_to_end(code.color_code.distance, code.patch.distance, escape="matchable")
+    names = [stage.name for stage in builder.stages]
+    return _stage(builder, names.index("graft"), [*code.faces, *code.z_tiles])
 
 
 def _layout(builder: CircuitBuilder, code: ColorCode) -> Picture:

@@ -1,9 +1,9 @@
 """Escape from the color code into the surface code, by way of the grafted code.
 
-1. *Seam*: the new data qubits start in |0> or |+>, and those of the color code that are at the seam move to
-   their sites in the surface code. A round measures the faces of the grafted code.
-2. *Graft*: these qubits move back. A superdense cycle measures the tiles, some of which are extended, and
-   the other faces. Seam and graft are repeated.
+1. *Seam*: the new data qubits start in |0> or |+>, and two of those of the color code move to their sites in
+   the surface code, as ancillas of faces are in their place. A round measures the faces of the grafted code.
+2. *Graft*: these two move back. A superdense cycle measures the tiles, some of which are extended, and the
+   other faces. Seam and graft are repeated.
 3. *Change of code*: the data qubits move to their sites in the surface code, and its tip is completed. From
    then on all checks are faces.
 4. *Surface code*: as many cycles as wanted.
@@ -17,10 +17,6 @@ forgotten, and X(3,2) alone. Before the seam, it looks like the random first val
 checks of the blue tile see it. Between the first and the second one, X(3,2) is measured again. After them, it
 looks like a wrong value of X(3,2), which has two by then. So every set of two faults is visible. For distance
 5, with three rounds, every set of three faults in the escape is.
-
-Errors on both sides of the seam can leave an extended check silent together. So a decoder must know these
-checks, though they postselect. Their detectors have the coordinates of red X and green Z checks, which is how
-`DesaturatedGapDecoder` is told so. See `graft_cycle` for the other tiles.
 """
 
 from __future__ import annotations

@@ -1,10 +1,16 @@
 """The graft: a superdense cycle of the tiles, and of the faces beside them.
 
 All Z checks are collected in the first four moments of gates, all X checks in the last four. A check is
-extended in moments in which its ancilla meets no data qubit. If the two data qubits are no neighbours of the
-ancilla, a *helper* is between them. For an X check, the ancilla copies its bit to the helper, which is in
-|0>, the helper acts on both data qubits, and the bit is erased again; for a Z check, controls and targets
-trade places, and the helper is in |+>. The helper must be found in the state in which it started.
+extended in moments in which its ancilla meets no data qubit, with a helper between them where they are no
+neighbours: see `Reach`.
+
+The two data qubits at the apex, which the seam has moved, are still at ancillas of tiles. A CX copies the
+bit of each to the site to which it returns. The ancilla keeps it, and so has read this data qubit. The Bell
+pairs of these two tiles are made after that, and then their other data qubits are read.
+
+In the first graft, all tiles postselect, as errors before the seam have no matching graph: chains of them end
+at all three sides of a color code. For distance 5, a decoder reads most tiles of later grafts. Then a third
+of them postselect, and Paulis undo the byproducts of Z checks.
 """
 
 from __future__ import annotations
@@ -30,7 +36,11 @@ from .parts import (
 from .surface_patch import Basis, fitted_moments
 
 _EXTENDED: Mapping[Basis, int] = {"X": 0, "Z": 4}
-"""What a decoder reads of extended checks that postselect, and that it knows: red X and green Z."""
+"""The color that a decoder reads of extended checks in grafts in which all tiles postselect.
+
+Errors on both sides of the seam can leave them silent together, so it must know them. It treats red X and
+green Z checks like that.
+"""
 
 _JOIN, _PART = 2, 5
 """In which of the eight moments of gates a helper is joined with the ancilla, and parts with it."""
@@ -45,7 +55,7 @@ def append_graft(
     pairs_up: bool,
     postselect: bool,
 ) -> Mapping[Coord, int]:
-    """Appends the way back of the data qubits of the seam, and a cycle of tiles and faces (12 moments).
+    """Appends the way back of the data qubits of the seam, and a cycle of tiles and faces (10 moments).
 
     Args:
         builder: The circuit to extend.
@@ -65,7 +75,7 @@ def append_graft(
     helpers = helpers_of(graft.extensions)
     tile_bases: dict[Coord, Basis] = {**dict.fromkeys(x_ancillas, "X"), **dict.fromkeys(z_ancillas, "Z")}
     bases = bases_of(code.faces) | helpers | tile_bases
-    # The targets of the moves still hold data qubits. The Bell pair of the second tile starts at its end.
+    # The targets of the moves still hold data qubits. One of the Bell pairs starts at its Z ancilla.
     starts = bases | {a.origin: "Z", b.origin: "Z", shifted(b.target, (1, 0)): "X"}
     append_resets(
         builder, {site: basis for site, basis in starts.items() if site not in (a.target, b.target)}
@@ -75,7 +85,7 @@ def append_graft(
     records = measured(builder, bases)
     append_helper_detectors(builder, graft.extensions, records)
     found = {site: records[site] for site in tile_bases}
-    # The Bell pair takes three moments, two of which are those of the moves.
+    # The Bell pair of the change of code takes three moments, two of which are those of its moves.
     if pairs_up and graft.tip_pair is not None:
         end, middle, other_end = graft.tip_pair
         builder.reset(x=[middle], z=[end, other_end])
@@ -138,12 +148,13 @@ def _add_helper(gates: list[Gates], extension: Reach) -> None:
 
 
 def _move_back(gates: list[Gates], a: Move, b: Move) -> None:
-    """Lets the first CX of both ways back stand for the gate by which an ancilla reads this data qubit.
+    """Lets one CX for each way back stand for the gate by which an ancilla reads this data qubit.
 
     Args:
         gates: The gates of all tiles, which this changes.
         a: The move to the Z ancilla of a tile. Its X ancilla reads nothing before the Bell pair is made.
-        b: The move to the X ancilla of a tile. Its Z ancilla starts the Bell pair, and reads after that.
+        b: The move to the X ancilla of a tile. Its Z ancilla starts the Bell pair and reads after that, the
+            data qubits of the surface code last.
     """
     z_ancilla, x_ancilla = a.target, b.target
     partner_x, partner_z = shifted(z_ancilla, (-1, 0)), shifted(x_ancilla, (1, 0))

@@ -16,10 +16,14 @@ Gates = list[tuple[Coord, Coord]]
 _COLORS: Mapping[Basis, int] = {"X": 0, "Z": 3}
 
 SHOWN_COLORS = (1, 0, 2)
-"""As what a decoder reads the colors of tiles: those that postselect, green X and red Z, as red and green."""
+"""The color that a decoder reads, by the color of the tile.
+
+Red and green trade places: red X and green Z are what it postselects, but green X and red Z are the checks
+without which errors flip at most two others.
+"""
 
 _BESIDE_COLORS: Mapping[Basis, int] = {"X": SHOWN_COLORS[0], "Z": SHOWN_COLORS[1] + 3}
-"""As what it reads faces beside tiles. On their side of the seam, no tile has this color."""
+"""The same of the faces beside tiles. On their side of the seam, no tile has this color."""
 
 
 def append_face_detector(

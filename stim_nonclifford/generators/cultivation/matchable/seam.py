@@ -58,7 +58,7 @@ def _seam_moments(code: GraftedCode) -> list[Gates]:
     reaches = {reach.ancilla: reach for reach in code.graft.reaches}
     apex = [face for face in code.seam_faces if face.ancilla not in reaches]
     moments = face_moments([*code.faces, *apex])
-    for move in code.graft.apex_moves:
+    for move in code.graft.apex_moves:  # Each goes south, where its face reads first.
         moments[0] = [gate for gate in moments[0] if gate != move.gate[::-1]]
         moments[0].append(move.gate)
     for face in code.seam_faces:

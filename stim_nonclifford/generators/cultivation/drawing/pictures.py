@@ -33,7 +33,6 @@ def all_pictures() -> Mapping[str, str]:
     )
     flagged = build_noiseless(5, variant="flagged")
     escape = build_noiseless_end_to_end(3, 7)
-    grafted = {f"graft_d{d2}": GraftedCode.of_distances(d, d2) for d, d2 in ((3, 7), (5, 9))}
     pictures = {
         "layout": _layout(unitary, large),
         "unitary_injection": _stage(unitary, 0, small.tiles),
@@ -46,7 +45,7 @@ def all_pictures() -> Mapping[str, str]:
         "cat_check_d5": _stage(unitary, 7, large.tiles),
         "cat_check_d5_flagged": _stage(flagged, 7, large.tiles),
         "escape_d7": _stage(escape, 3, ColorCode.triangular(7).tiles),
-        **{name: _graft(code) for name, code in grafted.items()},
+        "graft_d9": _graft(GraftedCode.of_distances(5, 9)),
     }
     return {f"{name}.svg": picture.svg() for name, picture in pictures.items()}
 

@@ -147,6 +147,12 @@ def test_noiseless_circuit_gives_the_wanted_state(
     assert not flips.any()
 
 
+@pytest.mark.parametrize(("cultivated", "distance"), [(3, 5), (5, 9)])
+def test_all_that_is_known_has_a_detector(cultivated: int, distance: int) -> None:
+    circuit = matchable(cultivated, distance, gate="S", noise="none", rounds=2, readout="T")
+    assert not circuit.missing_detectors()
+
+
 @pytest.mark.parametrize(("cultivated", "size"), [(3, (449, 109)), (5, (450, 180))])
 def test_neighbours_qubits_and_moments(cultivated: int, size: tuple[int, int]) -> None:
     """The published circuits into d2 = 15 have 454 and 463 qubits, 129 and 199 moments, with as many cycles."""

@@ -156,7 +156,8 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
         choices=ESCAPE_CHOICES,
         nargs="+",
         default=["color"],
-        help="into a color code, or into a surface code, from distance 3 (default: color);"
+        help="into a color code, or into a surface code: from distance 3, or from 5 if d2 >= 9"
+        " (default: color);"
         " of several distances, variants and escapes, combinations that do not exist are left out",
     )
     parser.add_argument(

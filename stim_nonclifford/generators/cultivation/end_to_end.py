@@ -227,5 +227,5 @@ def _check_graft(distance: int, escape_distance: int) -> None:
     if escape_distance < least:
         raise UnavailableError(
             f"The matchable escape from distance {distance} needs an escape_distance of at least {least}, but"
-            f" it is {escape_distance}."
+            f" it is {escape_distance}. Choose a larger one or escape='color'."
         )

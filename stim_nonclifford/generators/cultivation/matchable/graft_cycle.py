@@ -18,8 +18,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..builder import CircuitBuilder
-from ..color_code import Coord, adjacent, shifted
-from ..stages.syndrome_cycle import WAYS, meetings
+from ..color_code import Coord, shifted
+from ..stages.syndrome_cycle import WAYS, meetings, undo_byproducts
 from .grafted_code import GraftedCode
 from .grafts import Move, Reach
 from .parts import (
@@ -98,7 +98,7 @@ def append_graft(
     for face in code.faces:
         append_seam_detector(builder, code, face, compared(last, records, face), postselect=postselect)
     if decodes:
-        _undo_byproducts(builder, code, found)
+        undo_byproducts(builder, code.color_code, found)
     builder.tick()
     last.update({face.ancilla: records[face.ancilla] for face in code.faces})
     return found
@@ -111,13 +111,6 @@ def _extended_colors(code: GraftedCode) -> dict[Coord, int]:
 def _shown_colors(code: GraftedCode) -> dict[Coord, int]:
     colors = {tile.x_ancilla: SHOWN_COLORS[tile.color] for tile in code.color_code.tiles}
     return colors | {tile.z_ancilla: SHOWN_COLORS[tile.color] + 3 for tile in code.color_code.tiles}
-
-
-def _undo_byproducts(builder: CircuitBuilder, code: GraftedCode, records: Mapping[Coord, int]) -> None:
-    """Appends X on half of each tile whose Z check is -1; see `syndrome_cycle`."""
-    for tile in code.color_code.tiles:
-        half = [site for site in tile.data if adjacent(site, tile.z_ancilla)]
-        builder.feedback("X", records[tile.z_ancilla], half)
 
 
 def _graft_moments(code: GraftedCode) -> list[Gates]:

@@ -15,11 +15,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..builder import CircuitBuilder
-from ..color_code import ColorCode, Coord, Tile, adjacent
+from ..color_code import ColorCode, Coord, Tile
 from .bell_pairs import append_bell_pairs
 from .bell_paths import bell_paths
 from .growth import new_red_tiles
-from .syndrome_cycle import append_check_measurements
+from .syndrome_cycle import append_check_measurements, undo_byproducts
 
 _FIRST_Z_COLOR = 3  # Chromobius counts X checks by color from 0, and Z checks from 3.
 
@@ -62,7 +62,7 @@ def append_escape(
                     append_check_detector(
                         builder, tile, site, [*compared, records[site]], postselect=postselect
                     )
-        _undo_byproducts(builder, large, records)
+        undo_byproducts(builder, large, records)
         builder.tick()
         before = records
     return before
@@ -82,9 +82,3 @@ def append_check_detector(
     """
     color = tile.color + (_FIRST_Z_COLOR if ancilla == tile.z_ancilla else 0)
     builder.detector(ancilla, records, color=color, postselect=postselect)
-
-
-def _undo_byproducts(builder: CircuitBuilder, code: ColorCode, records: Mapping[Coord, int]) -> None:
-    for tile in code.tiles:
-        half = [site for site in tile.data if adjacent(site, tile.z_ancilla)]
-        builder.feedback("X", records[tile.z_ancilla], half)

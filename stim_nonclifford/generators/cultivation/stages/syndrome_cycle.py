@@ -9,7 +9,8 @@ Z check on the Z ancilla.
 After the way out, a check of -1 that has been collected is also a Pauli on the ancillas, and the way back
 copies this Pauli to data qubits. So outcome 1 of a check that is collected first has *byproducts*: Z on half
 of the tile for an X check, X on half of the tile for a Z check. Most cycles need no correction of them, since
-shots with any outcome other than 0 are discarded. The exceptions are `growth` and `escape`.
+shots with any outcome other than 0 are discarded. The exceptions are `growth`, and cycles that a decoder
+reads: those after `escape` and of the graft, see `undo_byproducts`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from ..builder import CircuitBuilder, Pauli
-from ..color_code import ColorCode, Coord, Tile, shifted
+from ..color_code import ColorCode, Coord, Tile, adjacent, shifted
 
 # Steps from the X ancilla and from the Z ancilla of a tile to the data qubits that they meet in one moment.
 SIDE: tuple[Coord, Coord] = ((-1, 0), (1, 0))
@@ -103,6 +104,19 @@ def append_check_measurements(
     z_sites = sorted([*code.z_ancillas, *departures])
     records = builder.measure(z=z_sites, x=code.x_ancillas)
     return dict(zip([*z_sites, *code.x_ancillas], records, strict=True))
+
+
+def undo_byproducts(builder: CircuitBuilder, code: ColorCode, records: Mapping[Coord, int]) -> None:
+    """Appends X on half of each tile whose Z check is -1, after a cycle that collects Z checks first.
+
+    Args:
+        builder: The circuit to extend.
+        code: The code that was checked.
+        records: The index of each outcome in the measurement record, by the site of the ancilla.
+    """
+    for tile in code.tiles:
+        half = [site for site in tile.data if adjacent(site, tile.z_ancilla)]
+        builder.feedback("X", records[tile.z_ancilla], half)
 
 
 def meetings(tiles: Sequence[Tile], steps: tuple[Coord, Coord], check: Pauli) -> list[tuple[Coord, Coord]]:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import stim
 
 from ...base.arguments import flag, integer, refuse_argument, text
+from .angles import Delays
 from .packages import needed
 
 __all__ = ["CircuitInterchange"]
@@ -28,7 +29,9 @@ class CircuitInterchange:
         def reference_sample(self) -> npt.NDArray[np.bool_]: ...  # noqa: D102
 
     @classmethod
-    def from_qasm(cls: type[Self], program: str) -> Self:
+    def from_qasm(
+        cls: type[Self], program: str, *, relaxation_times: Any = None, dt: float | None = None
+    ) -> Self:
         r"""Reads a program in OpenQASM 2 or 3.
 
         Gates of the libraries ``qelib1.inc`` and ``stdgates.inc``, gates that the program defines, their
@@ -40,6 +43,10 @@ class CircuitInterchange:
 
         Args:
             program: The text of the program.
+            relaxation_times: A pair (T1, T2) in seconds for all qubits, or a dictionary from qubits of the
+                circuit to such pairs, if a ``delay`` becomes THERMAL_RELAXATION. By default it is an identity
+                with the duration as a note: ``I[delay:100.0ns]``.
+            dt: The unit ``dt`` in seconds, which is needed only if a delay in that unit becomes relaxation.
 
         Returns:
             The circuit; its qubits are numbered in the order in which the program declares them.
@@ -70,8 +77,8 @@ class CircuitInterchange:
         """
         program = text(program, "program")
         needed("openqasm3.parser", "from_qasm", "openqasm3[parser]", "qasm")
-        reader = importlib.import_module(".qasm_reader", __package__)
-        return cls._wrap(reader.read_qasm(program))
+        reader = importlib.import_module(".qasm.reader", __package__)
+        return cls._wrap(reader.read_qasm(program, Delays.of(relaxation_times, dt)))
 
     def to_qasm(self, *, open_qasm_version: Literal[2, 3] = 3, skip_dets_and_obs: bool = False) -> str:
         r"""The circuit as an OpenQASM program, as ``stim.Circuit.to_qasm``, with its non-Clifford gates.
@@ -110,7 +117,7 @@ class CircuitInterchange:
         if version not in (2, 3):
             refuse_argument("open_qasm_version", "2 or 3", version, kind=ValueError)
         skip = flag(skip_dets_and_obs, "skip_dets_and_obs")
-        writer = importlib.import_module(".qasm_writer", __package__)
+        writer = importlib.import_module(".qasm.writer", __package__)
         found: str = writer.qasm_of(self._stim, version, skip, lambda: self.reference_sample())
         return found
 

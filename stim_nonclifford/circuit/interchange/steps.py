@@ -135,6 +135,8 @@ def controlled(steps: Iterable[Step], control: int) -> list[Step]:
     for step in steps:
         if isinstance(step, Phase):
             result += phase_gate(step.half_turns, control)
+        elif step.name == "I":
+            result.append(step)
         elif step.name in _WITH_CONTROL:
             result.append(Gate(_WITH_CONTROL[step.name], (control, *step.qubits)))
         elif step.name == "R_PAULI":

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import stim
 
-from ...dialect import (
+from ....dialect import (
     CONDITIONAL_CARRIER,
     GATES,
     CliffordPart,
@@ -23,8 +23,8 @@ from ...dialect import (
     groups_of_pairs,
     is_expectation,
 )
-from ...simulation.compiler.algebra.paulis import X, Y, Z, product_of
-from ...simulation.compiler.program.iterations import unrolled
+from ....simulation.compiler.algebra.paulis import X, Y, Z, product_of
+from ....simulation.compiler.program.iterations import unrolled
 
 __all__ = ["qasm_of"]
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from ...base.arguments import positive, positive_or_none
+
 __all__ = ["Delays", "half_turns_of", "reduced", "snapped"]
 
 _FINEST = 64
@@ -94,8 +96,7 @@ class Delays:
             >>> Delays.of(None, None).text(3, 100, "ns")
             'I[delay:100ns] 3'
         """
-        if dt is not None and not (_is_number(dt) and 0 < dt < math.inf):
-            raise ValueError(f"dt must be a time in seconds; got {dt!r}.")
+        dt = positive_or_none(dt, "dt")
         if relaxation_times is None:
             return cls(None, dt)
         if isinstance(relaxation_times, Mapping):
@@ -132,16 +133,12 @@ class Delays:
         return f"THERMAL_RELAXATION({seconds / t1!r}, {seconds / t2!r}) {qubit}"
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def _pair(value: Any, whose: str) -> tuple[float, float]:
     wanted = f"relaxation_times{whose} must be a pair (T1, T2) in seconds, or a dictionary of qubits to pairs"
     pair = tuple(value) if isinstance(value, tuple | list) else ()
-    if len(pair) != 2 or not all(_is_number(each) and each > 0 for each in pair):
+    if len(pair) != 2:
         raise ValueError(f"{wanted}; got {value!r}.")
-    t1, t2 = map(float, pair)
+    t1, t2 = (positive(each, f"each time in relaxation_times{whose}") for each in pair)
     if t2 > 2 * t1 * (1 + 1e-12):
         raise ValueError(f"{wanted}, and T2 cannot be longer than 2 T1; got {value!r}.")
     return t1, t2

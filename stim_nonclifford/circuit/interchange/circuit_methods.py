@@ -83,12 +83,13 @@ class CircuitInterchange:
     def to_qasm(self, *, open_qasm_version: Literal[2, 3] = 3, skip_dets_and_obs: bool = False) -> str:
         r"""The circuit as an OpenQASM program, as ``stim.Circuit.to_qasm``, with its non-Clifford gates.
 
-        Loops are unrolled, ``TICK`` is a barrier, and coordinates and expectation values are left out.
+        Loops are unrolled, ``TICK`` is a barrier, and coordinates are left out.
 
         Args:
             open_qasm_version: 2 or 3. OpenQASM 2 has no detectors, and conditions on one record only.
-            skip_dets_and_obs: Whether to leave out the registers ``dets`` and ``obs``: detectors and
-                observables, as flips against the noiseless reference sample.
+            skip_dets_and_obs: Whether to leave out expectation values, which OpenQASM does not have, and the
+                registers ``dets`` and ``obs``: detectors and observables, as flips against the noiseless
+                reference sample.
 
         Returns:
             The program. Its qubits are ``q``. Its records are ``rec`` or, in OpenQASM 2 with feedback,

@@ -278,8 +278,8 @@ class Evaluator:
         if sign in ("==", "!="):
             equal = self._equal(node, first, second)
             return _simplest(equal if sign == "==" else not_(equal))
-        if sign in ("&", "|", "^") and isinstance(first, Bits | bool) and isinstance(second, Bits | bool):
-            left, right = _bits_of(first), _bits_of(second)
+        if sign in ("&", "|", "^"):
+            left, right = (self._as_bits(node, *sides) for sides in ((first, second), (second, first)))
             if len(left) != len(right):
                 raise Refusal(
                     node, f"{sign} is between registers of one size, not {len(left)} and {len(right)}."
@@ -298,6 +298,14 @@ class Evaluator:
             return _COMPARISONS[sign](left_number, right_number)
         known = [each for each in numbers if each is not None]
         return calculated(node, sign, known[0], known[1])
+
+    def _as_bits(self, node: Any, value: Value, other: Value) -> list[Literal]:
+        """A value as bits, as many as another value has."""
+        if not isinstance(value, Bits):
+            size = len(other.cells) if isinstance(other, Bits) and other.is_register else None
+            value = converted(node, value, ast.BitType(), size, explicit=False)
+        assert isinstance(value, Bits)
+        return value.items
 
     def _equal(self, node: Any, first: Value, second: Value) -> Literal:
         size = max(len(each.cells) for each in (first, second) if isinstance(each, Bits))

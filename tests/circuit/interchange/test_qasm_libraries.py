@@ -131,8 +131,7 @@ def test_many_controls(count: int, inner: str) -> None:
 
 
 def test_gates_grow_linearly_with_their_controls() -> None:
-    sizes = []
-    for count in (20, 40, 80):
+    for count in (20, 80):
         qubits = ", ".join(f"q[{k}]" for k in range(count + 1))
         nested = "".join(
             f"gate g{k + 1} {arguments(k + 2)} {{ negctrl @ g{k} {arguments(k + 2)}; }}\n"
@@ -140,11 +139,9 @@ def test_gates_grow_linearly_with_their_controls() -> None:
         )
         one = Circuit.from_qasm(f"qubit[{count + 1}] q; ctrl({count}) @ x {qubits};")
         other = Circuit.from_qasm(f"gate g0 a0 {{ x a0; }}\n{nested}qubit[{count + 1}] q; g{count} {qubits};")
-        assert (one.num_qubits, other.num_qubits) == (count + 2, count + 2)
-        sizes.append([sum(len(each.targets_copy()) for each in circuit) // 3 for circuit in (one, other)])
-    assert max(sizes[0]) < 20 * 20
-    for small, large in zip(sizes, sizes[1:], strict=False):
-        assert all(right < 2.2 * left for left, right in zip(small, large, strict=True))
+        for circuit in (one, other):
+            assert circuit.num_qubits == count + 2
+            assert sum(len(each.targets_copy()) for each in circuit) < 54 * count
 
 
 def arguments(count: int) -> str:
@@ -172,6 +169,7 @@ def random_call(rng: np.random.Generator, qubits: list[str], names: list[tuple[s
     return f"{modifiers}{name}{angles} {', '.join(rng.permutation(qubits)[: taken + num_qubits])};\n"
 
 
+@pytest.mark.filterwarnings("ignore:.*annotated:DeprecationWarning")
 @pytest.mark.parametrize("seed", seeds(100, quick=10))
 def test_random_modifiers_have_the_states_of_qiskit(seed: int) -> None:
     pytest.importorskip("qiskit_qasm3_import")

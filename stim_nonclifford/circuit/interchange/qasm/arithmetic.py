@@ -194,9 +194,7 @@ def _with_angle(node: Any, sign: str, left: Value, right: Value) -> Value | None
     if isinstance(left, Integer) and isinstance(right, Angle) and sign == "*" and left.value >= 0:
         return Angle(left.value * right.steps % (1 << width), width)
     if sign in ("*", "/") and not (isinstance(left, Angle) and isinstance(right, Angle)):
-        raise Refusal(
-            node, "an angle is multiplied and divided by unsigned integers. Take float in its place."
-        )
+        raise Refusal(node, "an angle is multiplied and divided by unsigned integers. Declare it as float.")
     numbers: list[int] = []
     for value in (left, right):
         if isinstance(value, Angle):

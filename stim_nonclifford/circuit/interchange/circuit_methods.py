@@ -35,11 +35,13 @@ class CircuitInterchange:
         r"""Reads a program in OpenQASM 2 or 3.
 
         Gates of the libraries ``qelib1.inc`` and ``stdgates.inc``, gates that the program defines, their
-        modifiers (``ctrl``, ``negctrl``, ``inv``, ``pow``), measurements, resets, barriers (as TICK), ``if``
-        on bits, and loops over numbers, which are unrolled. Global phases are left out.
+        modifiers (``ctrl``, ``negctrl``, ``inv``, ``pow``), measurements, resets, barriers (as TICK), delays,
+        ``if`` on bits, and loops, which are unrolled. Numbers have the types that the program declares: in
+        OpenQASM 3, ``1/2`` is 0. Global phases are left out, and barriers inside of definitions.
 
         A condition on several bits is computed on an ancilla: a further qubit, with one more record for each
-        condition. All other records are those of the program's measurements, in their order.
+        condition. All other records are those of the program's measurements, in their order. A gate with more
+        than three controls has an ancilla, too, which is 0 again afterwards.
 
         Args:
             program: The text of the program.
@@ -49,11 +51,12 @@ class CircuitInterchange:
             dt: The unit ``dt`` in seconds, which is needed only if a delay in that unit becomes relaxation.
 
         Returns:
-            The circuit; its qubits are numbered in the order in which the program declares them.
+            The circuit; its qubits are numbered in the order in which the program declares them. An ancilla
+            has the next number where it is first used.
 
         Raises:
             ImportError: The package ``openqasm3`` is not installed (extra ``qasm``).
-            ResourceLimitError: The program has more than ten million gates.
+            ResourceLimitError: The program has more than ten million gates, or one gate more than a million.
             ValueError: The program is malformed, or has something without a counterpart, such as a
                 measurement inside of ``if``. The message names the line.
 

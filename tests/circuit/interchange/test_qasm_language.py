@@ -251,6 +251,12 @@ def test_large_angles_also_under_control(angle: float) -> None:
         ("qubit q; bit c = measure q;\nif (c) { delay[1us] q; }", r"Line 2: .* cannot be conditional"),
         ("OPENQASM 2.0;\nopaque f(a) b;\nqreg q[1];\nf(1) q[0];", r"Line 4: .* f is opaque"),
         ("qubit q; bit c = measure q;\nswitch (c) { case 0 { } }", r"Line 2: .* Write it with if"),
+        ("qubit q;\nif (true) { gate g a { } }", r"^Line 2: `if .*`: gate definitions must be global\.$"),
+        ("gate g(x) a {\nx a; }", r"Line 2: .* x is a parameter here, and no gate"),
+        (
+            "gate g0 a { }\n" + "".join(f"gate g{k + 1} a {{ g{k} a; }}\n" for k in range(300)),
+            r"Line 201: .* more than 200 definitions are inside one another",
+        ),
         ("def f() { }", r"Line 1: .* subroutines have no counterpart"),
         ("qubit q;\nrz(1e400) q;", r"Line 2: .* a finite number is needed"),
     ],

@@ -308,7 +308,7 @@ class Execution:
             raise Refusal(
                 target, "an assignment cannot be conditional. Write the condition where the bit is used."
             )
-        if not isinstance(known, Bits) or isinstance(variable.kind, ast.BoolType):
+        if not isinstance(variable.kind, ast.BitType | None):
             if isinstance(target, ast.IndexedIdentifier):
                 raise Refusal(target, f"{name} is no register of bits.")
             variable.value = self._evaluator.converted(target, value, variable.kind, explicit=False)

@@ -20,6 +20,9 @@ from .values import Refusal
 __all__ = ["Definition", "Gates", "identifiers"]
 
 
+_DEEPEST = 200
+
+
 @dataclass(frozen=True)
 class Definition:
     """A gate that the program defines.
@@ -31,6 +34,7 @@ class Definition:
         body: Each gate in it, and what its name stands for; None is ``gphase``.
         constants: The names that it knows.
         size: Number of its gates, or less.
+        depth: Number of definitions inside one another.
     """
 
     name: str
@@ -39,6 +43,7 @@ class Definition:
     body: list[tuple[Any, Definition | StandardGate | None]]
     constants: dict[str, Variable]
     size: int
+    depth: int
 
     @property
     def num_angles(self) -> int:
@@ -70,6 +75,8 @@ class Gates:
             Refusal: It names something that is not declared before it, or a name twice.
         """
         scopes, name = self._evaluator.scopes, node.name.name
+        if not scopes.is_global:
+            raise Refusal(node, "gates are defined outside of all blocks.")
         if name in BUILT_IN and name != "CX":
             raise Refusal(node, f"{name} is a gate of the language. Choose another name.")
         qubits = [each.name for each in node.qubits]
@@ -79,17 +86,24 @@ class Gates:
         if twice is not None:
             raise Refusal(node, f"{twice} is given twice. Choose another name.")
         constants = scopes.constants()
-        body, size = [], 0
+        body, size, depth = [], 0, 1
         for inner in node.body:
             if isinstance(inner, ast.QuantumBarrier):
                 continue
             if not isinstance(inner, ast.QuantumGate | ast.QuantumPhase):
                 raise Refusal(inner, "the definition of a gate has gates alone here. Write it out in gates.")
             self._check_names(inner, {*constants, *angles}, qubits)
+            if isinstance(inner, ast.QuantumGate) and inner.name.name in names:
+                raise Refusal(inner, f"{inner.name.name} is a parameter here, and no gate.")
             target = None if isinstance(inner, ast.QuantumPhase) else self._target(inner, name)
             body.append((inner, target))
             size += (target.size if isinstance(target, Definition) else 1) * self._least_power(inner)
-        definition = Definition(name, angles, qubits, body, constants, size)
+            depth = max(depth, target.depth + 1 if isinstance(target, Definition) else 1)
+        if depth > _DEEPEST:
+            raise Refusal(
+                node, f"more than {_DEEPEST} definitions are inside one another. Write some of them out."
+            )
+        definition = Definition(name, angles, qubits, body, constants, size, depth)
         scopes.declare(node, name, Variable(definition))
 
     def _check_names(self, inner: Any, known: set[str], qubits: Sequence[str]) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import openqasm3
 import stim
 
+from ....base.errors import ResourceLimitError
 from ..angles import Delays
 from .execution import Execution
 from .values import Refusal
@@ -24,6 +25,8 @@ _SKIPPED = re.compile(r'//[^\n]*|/\*.*?\*/|"[^"\n]*"', re.DOTALL)
 _VERSION = re.compile(r"\bOPENQASM\s+([\d.]+)\s*;")
 _VERSIONS = ("2", "2.0", "3", "3.0", "3.1")
 _OPAQUE = re.compile(r"(?<![^;}\s])opaque\s+(\w+)[^;{}]*;")
+_PLACED = re.compile(r"L(\d+):C\d+: (.*)")
+_DEEP = "gates, blocks or expressions of the program are nested too deeply. Write them in fewer levels."
 _PHYSICAL = re.compile(r"\$(\d+)")
 _QELIB = re.compile(r'\binclude\s+"qelib1\.inc"')
 _PATH = re.compile(r"[^\r\n;{]*\.(?:qasm|inc|txt)\s*", re.IGNORECASE)
@@ -41,7 +44,7 @@ def read_qasm(text: str, delays: Delays | None = None) -> stim.Circuit:
         the order of the measurements.
 
     Raises:
-        ResourceLimitError: The program has more than ten million gates.
+        ResourceLimitError: The program has more than ten million gates, or is nested too deeply.
         ValueError: The program is malformed, or has something without a counterpart. The message names the
             line.
 
@@ -67,11 +70,15 @@ def read_qasm(text: str, delays: Delays | None = None) -> stim.Circuit:
             program = openqasm3.parse(read)
     except openqasm3.parser.QASM3ParsingError as error:
         raise ValueError(_parsing_error(text, error)) from None
+    except RecursionError:
+        raise ResourceLimitError(_DEEP) from None
     try:
         num_physical = max((int(found[1]) + 1 for found in _PHYSICAL.finditer(code)), default=0)
         return Execution(program, is_version_2, opaque, num_physical, delays or Delays()).result()
     except Refusal as refusal:
         raise ValueError(_located(text, refusal)) from None
+    except RecursionError:
+        raise ResourceLimitError(_DEEP) from None
 
 
 def _blank(text: str) -> str:
@@ -85,7 +92,7 @@ def _is_version_2(text: str, code: str) -> bool:
         return any(code[found.start()] == "i" for found in _QELIB.finditer(text))
     if version[1] not in _VERSIONS:
         number = code.count("\n", 0, version.start()) + 1
-        line = text.splitlines()[number - 1].strip()
+        line = text.split("\n")[number - 1].strip()
         raise ValueError(
             f"Line {number}: `{line}`: OpenQASM {version[1]} is not known here; 2.0, 3.0 and 3.1 are."
         )
@@ -96,7 +103,7 @@ def _located(text: str, refusal: Refusal) -> str:
     span = getattr(refusal.node, "span", None)
     if span is None:
         return str(refusal)
-    line = text.splitlines()[span.start_line - 1].strip()
+    line = text.split("\n")[span.start_line - 1].strip()
     return f"Line {span.start_line}: `{line}`: {refusal}"
 
 
@@ -106,7 +113,10 @@ def _parsing_error(text: str, error: Exception) -> str:
         return f"`{text.strip()}` looks like a path. Read the file, and give its text to Circuit.from_qasm."
     causes = [*error.args, *(error.__cause__.args if error.__cause__ else ())]
     token: Any = next(filter(None, (getattr(each, "offendingToken", None) for each in causes)), None)
-    lines = text.splitlines()
+    lines = text.split("\n")
+    placed = _PLACED.fullmatch(str(error))
+    if placed and int(placed[1]) <= len(lines):
+        return f"Line {placed[1]}: `{lines[int(placed[1]) - 1].strip()}`: {placed[2]}."
     if token is None or not 1 <= token.line <= len(lines):
         said = f": {error}" if str(error) else ""
         return f"The program cannot be parsed{said}. {advice}"

@@ -43,6 +43,9 @@ _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 _CALL = re.compile(r"\s*(?P<word>[A-Za-z_]\w*)\s*\((?P<arguments>.*)\)\s*", re.DOTALL)
 _ARGUMENT = re.compile(rf"\s*(?P<key>\w+)\s*=\s*(?P<value>{_NUMBER})\s*\*\s*pi\s*")
 
+_DELAY = ("I", "delay")
+"""``I[delay:100ns] 0`` is a note: that a qubit waits, in a circuit that was written in another language."""
+
 # On these instructions an unknown tag is an error, as it is probably a misspelled gate. On CZ it is a note.
 _CARRIERS = {carrier for forms in FORMS_OF_WORD.values() for carrier in forms} - {CONDITIONAL_CARRIER}
 
@@ -160,7 +163,7 @@ def gate_from_tag(instruction: stim.CircuitInstruction) -> NonCliffordGate | Non
         raise ValueError(_misplaced(name, tag, list(forms)))
     if name in NOISE_CARRIERS or (is_channel_in_tag(word) and name not in ANNOTATIONS):
         raise ValueError(_unknown_channel(name, tag, word))
-    if name in _CARRIERS:
+    if name in _CARRIERS and (name, word) != _DELAY:
         raise ValueError(f"Unknown tag [{tag}] on {name}. {_advice(name, word)}")
     return None
 

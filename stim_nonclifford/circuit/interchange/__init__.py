@@ -5,9 +5,7 @@
 ``standard_gates``    the gates of OpenQASM's libraries and of Qiskit, by name
 ``builder``           writes a circuit gate by gate, with classical conditions
 ``packages``          imports packages that are extras
-``qasm_values``       values of OpenQASM's expressions
-``qasm_reader``       reads OpenQASM 2 and 3
-``qasm_writer``       writes them
+``qasm``              reads and writes OpenQASM 2 and 3
 ``qiskit_circuits``   reads circuits of Qiskit
 ``cirq_circuits``     reads and writes circuits of Cirq
 ``circuit_methods``   the methods of ``Circuit``

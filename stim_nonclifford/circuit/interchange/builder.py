@@ -32,6 +32,8 @@ class Record:
     negated: bool = False
 
 
+_LINES_AT_ONCE = 100_000
+
 Literal = bool | Record
 """A classical bit: a constant, or a record."""
 
@@ -68,6 +70,7 @@ class CircuitBuilder:
         self._num_records = 0
         self._conditions: list[Literal] = [True]
         self._ancilla: int | None = None
+        self._finished = stim.Circuit()
 
     def new_qubits(self, count: int) -> list[int]:
         """Qubits that the circuit has not used yet."""
@@ -76,22 +79,33 @@ class CircuitBuilder:
 
     def circuit(self) -> stim.Circuit:
         """The circuit with tagged gates."""
-        circuit = parse("\n".join(self._lines))
+        self._flush()
+        circuit = self._finished
         if circuit.num_qubits < self.num_qubits:
             circuit.append("I", [self.num_qubits - 1])  # so that the number of qubits is kept
         return circuit
+
+    def _flush(self, most_lines: int = 0) -> None:
+        """Reads the lines if there are many, since an instruction takes less memory than its text."""
+        if len(self._lines) <= most_lines:
+            return
+        self._finished += parse("\n".join(self._lines))
+        self._lines.clear()
 
     def apply(self, steps: Sequence[Step]) -> None:
         """Applies a unitary, under the conditions that hold."""
         condition = self._conditions[-1]
         if condition is False:
             return
+        self._flush(_LINES_AT_ONCE)
         if condition is True:
             self._lines += [text_of(step) for step in steps if isinstance(step, Gate)]
             return
         assert isinstance(condition, Record)
         record = self._target(condition)
         gates = [step for step in steps if not isinstance(step, Phase)]
+        self._lines += [text_of(gate) for gate in gates if gate.name == "I"]
+        gates = [gate for gate in gates if gate.name != "I"]
         if condition.negated:
             self._lines += [text_of(gate) for gate in gates]
             gates = [step for step in inverse(gates) if isinstance(step, Gate)]
@@ -208,6 +222,7 @@ class CircuitBuilder:
     def _measured(self, qubit: int, inverted: bool = False) -> Record:
         self._lines.append(f"M {'!' if inverted else ''}{qubit}")
         self._num_records += 1
+        self._flush(_LINES_AT_ONCE)
         return Record(self._num_records - 1)
 
     def _target(self, record: Record) -> str:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import stim
 
 from ...base.arguments import flag, integer, refuse_argument, text
+from .angles import Delays
 from .packages import needed
 
 __all__ = ["CircuitInterchange"]
@@ -28,25 +29,34 @@ class CircuitInterchange:
         def reference_sample(self) -> npt.NDArray[np.bool_]: ...  # noqa: D102
 
     @classmethod
-    def from_qasm(cls: type[Self], program: str) -> Self:
+    def from_qasm(
+        cls: type[Self], program: str, *, relaxation_times: Any = None, dt: float | None = None
+    ) -> Self:
         r"""Reads a program in OpenQASM 2 or 3.
 
         Gates of the libraries ``qelib1.inc`` and ``stdgates.inc``, gates that the program defines, their
-        modifiers (``ctrl``, ``negctrl``, ``inv``, ``pow``), measurements, resets, barriers (as TICK), ``if``
-        on bits, and loops over numbers, which are unrolled. Global phases are left out.
+        modifiers (``ctrl``, ``negctrl``, ``inv``, ``pow``), measurements, resets, barriers (as TICK), delays,
+        ``if`` on bits, and loops, which are unrolled. Numbers have the types that the program declares: in
+        OpenQASM 3, ``1/2`` is 0. Global phases are left out, and barriers inside of definitions.
 
         A condition on several bits is computed on an ancilla: a further qubit, with one more record for each
-        condition. All other records are those of the program's measurements, in their order.
+        condition. All other records are those of the program's measurements, in their order. A gate with more
+        than three controls has an ancilla, too, which is 0 again afterwards.
 
         Args:
             program: The text of the program.
+            relaxation_times: A pair (T1, T2) in seconds for all qubits, or a dictionary from qubits of the
+                circuit to such pairs, if a ``delay`` becomes THERMAL_RELAXATION. By default it is an identity
+                with the duration as a note: ``I[delay:100.0ns]``.
+            dt: The unit ``dt`` in seconds, which is needed only if a delay in that unit becomes relaxation.
 
         Returns:
-            The circuit; its qubits are numbered in the order in which the program declares them.
+            The circuit; its qubits are numbered in the order in which the program declares them. An ancilla
+            has the next number where it is first used.
 
         Raises:
             ImportError: The package ``openqasm3`` is not installed (extra ``qasm``).
-            ResourceLimitError: The program has more than ten million gates.
+            ResourceLimitError: The program has more than ten million gates, or one gate more than a million.
             ValueError: The program is malformed, or has something without a counterpart, such as a
                 measurement inside of ``if``. The message names the line.
 
@@ -70,18 +80,19 @@ class CircuitInterchange:
         """
         program = text(program, "program")
         needed("openqasm3.parser", "from_qasm", "openqasm3[parser]", "qasm")
-        reader = importlib.import_module(".qasm_reader", __package__)
-        return cls._wrap(reader.read_qasm(program))
+        reader = importlib.import_module(".qasm.reader", __package__)
+        return cls._wrap(reader.read_qasm(program, Delays.of(relaxation_times, dt)))
 
     def to_qasm(self, *, open_qasm_version: Literal[2, 3] = 3, skip_dets_and_obs: bool = False) -> str:
         r"""The circuit as an OpenQASM program, as ``stim.Circuit.to_qasm``, with its non-Clifford gates.
 
-        Loops are unrolled, ``TICK`` is a barrier, and coordinates and expectation values are left out.
+        Loops are unrolled, ``TICK`` is a barrier, and coordinates are left out.
 
         Args:
             open_qasm_version: 2 or 3. OpenQASM 2 has no detectors, and conditions on one record only.
-            skip_dets_and_obs: Whether to leave out the registers ``dets`` and ``obs``: detectors and
-                observables, as flips against the noiseless reference sample.
+            skip_dets_and_obs: Whether to leave out expectation values, which OpenQASM does not have, and the
+                registers ``dets`` and ``obs``: detectors and observables, as flips against the noiseless
+                reference sample.
 
         Returns:
             The program. Its qubits are ``q``. Its records are ``rec`` or, in OpenQASM 2 with feedback,
@@ -110,7 +121,7 @@ class CircuitInterchange:
         if version not in (2, 3):
             refuse_argument("open_qasm_version", "2 or 3", version, kind=ValueError)
         skip = flag(skip_dets_and_obs, "skip_dets_and_obs")
-        writer = importlib.import_module(".qasm_writer", __package__)
+        writer = importlib.import_module(".qasm.writer", __package__)
         found: str = writer.qasm_of(self._stim, version, skip, lambda: self.reference_sample())
         return found
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from .steps import Gate, Phase, Step, controlled, inverse, phase_gate
 
-__all__ = ["BUILT_IN", "STANDARD_GATES", "StandardGate"]
+__all__ = ["BUILT_IN", "LIBRARIES", "OPENQASM_3", "STANDARD_GATES", "StandardGate"]
 
 
 @dataclass(frozen=True)
@@ -81,16 +81,26 @@ def _rccx(a: int, b: int, c: int) -> list[Step]:
     ]
 
 
-_X, _Z, _SX = _fixed("X"), _fixed("Z"), _fixed("SQRT_X")
+def _rc3x(a: int, b: int, c: int, d: int) -> list[Step]:
+    """The gate with three controls up to relative phases, of ``qelib1.inc``."""
+    into = [Gate("H", (d,)), Gate("T", (d,)), Gate("CX", (c, d)), Gate("T_DAG", (d,)), Gate("H", (d,))]
+    turns = [
+        step
+        for control, turn in ((a, "T"), (b, "T_DAG")) * 2
+        for step in (Gate("CX", (control, d)), Gate(turn, (d,)))
+    ]
+    return [*into, *turns, *into]
+
+
+_X, _SX = _fixed("X"), _fixed("SQRT_X")
 _PHASE = StandardGate(1, 1, lambda a, qubit: phase_gate(a, qubit))
 _U = StandardGate(3, 1, _u)
 _U2 = StandardGate(2, 1, lambda phi, lambda_, qubit: _u(0.5, phi, lambda_, qubit))
 _R = StandardGate(2, 1, lambda theta, phi, q: [Gate("U3", (q,), (theta, phi - 0.5, 0.5 - phi))])
-_NOTHING = StandardGate(0, 1, lambda qubit: [])
 
 STANDARD_GATES: dict[str, StandardGate] = {
-    "id": _NOTHING,
-    "u0": StandardGate(1, 1, lambda a, qubit: []),
+    "id": _fixed("I"),
+    "u0": StandardGate(1, 1, lambda a, qubit: [Gate("I", (qubit,))]),
     **{
         name: _fixed(own)
         for name, own in {
@@ -149,6 +159,8 @@ STANDARD_GATES: dict[str, StandardGate] = {
     "csx": _with_control(_SX),
     "dcx": StandardGate(0, 2, lambda a, b: [Gate("CX", (a, b)), Gate("CX", (b, a))]),
     "rccx": StandardGate(0, 3, _rccx),
+    "rc3x": StandardGate(0, 4, _rc3x),
+    "rcccx": StandardGate(0, 4, _rc3x),
     "c3x": _with_control(_X, 3),
     "mcx": _with_control(_X, 3),
     "c3sqrtx": _with_control(_SX, 3),
@@ -156,6 +168,24 @@ STANDARD_GATES: dict[str, StandardGate] = {
     "c4x": _with_control(_X, 4),
 }
 """By name. ``mcx`` is the one with three controls, as Qiskit writes it; it has others of the same name."""
+
+
+def _rotation_by_u3(theta: float, phi: float, lambda_: float, qubit: int) -> list[Step]:
+    """The gate ``u3`` of ``stdgates.inc``, whose determinant is 1; the phase counts if it is controlled."""
+    return [Gate("U3", (qubit,), (theta, phi, lambda_))]
+
+
+OPENQASM_3: dict[str, StandardGate] = {
+    "u2": StandardGate(2, 1, lambda phi, lambda_, qubit: _rotation_by_u3(0.5, phi, lambda_, qubit)),
+    "u3": StandardGate(3, 1, _rotation_by_u3),
+}
+"""The gates that have another phase in ``stdgates.inc`` than in Qiskit."""
+
+_QELIB1 = "u3 u2 u1 cx id x y z h s sdg t tdg rx ry rz cz cy ch ccx crz cu1 cu3"
+_STDGATES = "p x y z h s sdg t tdg sx rx ry rz cx cy cz cp crx cry crz ch swap ccx cswap cu"
+_STDGATES += " CX phase cphase id u1 u2 u3"
+LIBRARIES = {"qelib1.inc": _QELIB1.split(), "stdgates.inc": _STDGATES.split()}
+"""The names that a library declares; of ``qelib1.inc`` those that all its versions have."""
 
 BUILT_IN: dict[str, StandardGate] = {"U": StandardGate(3, 1, _built_in_u), "CX": _fixed("CX", 2)}
 """The gates that OpenQASM has without a library."""

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import stim
 
 from ...dialect import gate_named
+from .angles import reduced
 
 __all__ = ["Gate", "Phase", "Step", "controlled", "inverse", "phase_gate", "text_of"]
 
@@ -134,6 +135,8 @@ def controlled(steps: Iterable[Step], control: int) -> list[Step]:
     for step in steps:
         if isinstance(step, Phase):
             result += phase_gate(step.half_turns, control)
+        elif step.name == "I":
+            result.append(step)
         elif step.name in _WITH_CONTROL:
             result.append(Gate(_WITH_CONTROL[step.name], (control, *step.qubits)))
         elif step.name == "R_PAULI":
@@ -173,7 +176,7 @@ def _simpler(gate: Gate) -> list[Step]:
 
 
 def text_of(gate: Gate, condition: str = "") -> str:
-    """A line of circuit text.
+    """A line of circuit text, whose angles are at most four half-turns.
 
     Args:
         gate: The gate.
@@ -193,7 +196,8 @@ def text_of(gate: Gate, condition: str = "") -> str:
         targets = "*".join(f"{pauli}{qubit}" for pauli, qubit in factors)
     else:
         targets = " ".join(map(str, gate.qubits))
-    angles = f"({', '.join(map(repr, gate.angles))})" if gate.angles else ""
+    values = ", ".join(repr(reduced(angle)) for angle in gate.angles)
+    angles = f"({values})" if gate.angles else ""
     if not condition:
         return f"{name}{angles} {targets}"
     prefix = "C" if name in ("X", "Y", "Z") else "C_"

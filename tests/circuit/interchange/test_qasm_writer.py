@@ -133,9 +133,25 @@ def test_detectors_and_observables_are_flips() -> None:
         ("M 0 1\nCCZ rec[-1] rec[-2] 2", 2, "open_qasm_version=3"),
         ("MPAD 1", 2, "no bits that are 1"),
         ("OBSERVABLE_INCLUDE(0) X0", 3, "no observables of Paulis"),
+        ("H 0\nEXP_VAL Z0", 3, "no expectation values. Write skip_dets_and_obs=True"),
+        ("I[delay:3ns] 0", 2, "OpenQASM 2 has no delays. Write open_qasm_version=3"),
+        ("I[delay:soon] 0", 3, "no duration. Write one as in"),
         ("H 0", 4, "open_qasm_version must be 2 or 3"),
     ],
 )
 def test_what_has_no_counterpart_is_named(text: str, version: int, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Circuit(text).to_qasm(open_qasm_version=version)  # type: ignore[arg-type]
+
+
+def test_identities_and_delays_are_kept() -> None:
+    circuit = Circuit("I 0\nII 0 1\nI[delay:1e-07s] 1\nI[delay:2500ps] 0\nI[delay:3dt] 0 1\nX 1")
+    program = circuit.to_qasm()
+    assert "delay[1e-07s] q[1];\ndelay[2.5ns] q[0];\ndelay[3dt] q[0];\ndelay[3dt] q[1];" in program
+    again = Circuit("I 0 0 1\nI[delay:1e-07s] 1\nI[delay:2.5ns] 0\nI[delay:3.0dt] 0 1\nX 1")
+    assert Circuit.from_qasm(program) == again
+
+
+def test_expectation_values_are_left_out_with_the_detectors() -> None:
+    program = Circuit("H 0\nEXP_VAL X0\nM 0\nDETECTOR rec[-1]").to_qasm(skip_dets_and_obs=True)
+    assert Circuit.from_qasm(program) == Circuit("H 0\nM 0")

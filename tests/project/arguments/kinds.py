@@ -45,6 +45,7 @@ NOT_NONE = {
     "grouping": (3, None, "places", b"tick", object()),
     "state": (3, None, "S", b"T", ARRAY, object()),
     "decoder": (3, None, ARRAY, object()),
+    "times": (3, "x", (1.0,), (1.0, 3.0), (0, 1.0), (NAN, 1.0), (1.0, "2"), {0: 1.0}, object()),
     "integers": (3, None, "0", ("0",), (0.5,), (None,), (True,), (-1,), (ARRAY,), object()),
     "weights": (3, None, "0", ("0",), (NAN,), (INF,), (None,), (ARRAY,), object()),
     "names": (3, [3], object()),

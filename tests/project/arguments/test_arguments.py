@@ -87,7 +87,11 @@ CALLS: dict[str, Call] = {
     ),
     "Circuit.from_file": Call(snc.Circuit.from_file),
     "Circuit.generated": Call(snc.Circuit.generated),
-    "Circuit.from_qasm": Call(snc.Circuit.from_qasm, {}, {"program": "text"}),
+    "Circuit.from_qasm": Call(
+        snc.Circuit.from_qasm,
+        {"program": "qubit q;"},
+        {"program": "text", "relaxation_times": "times or None", "dt": "positive or None"},
+    ),
     "Circuit.from_qiskit": Call(snc.Circuit.from_qiskit, {}, {"circuit": "object"}),
     "Circuit.from_cirq": Call(snc.Circuit.from_cirq, {}, {"circuit": "object"}),
     **methods(

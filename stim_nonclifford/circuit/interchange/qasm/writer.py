@@ -7,6 +7,7 @@ Rotations and measurements of Pauli products become those of one qubit, between 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
@@ -14,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import stim
 
-from ...dialect import (
+from ....dialect import (
     CONDITIONAL_CARRIER,
     GATES,
     CliffordPart,
@@ -23,16 +24,19 @@ from ...dialect import (
     groups_of_pairs,
     is_expectation,
 )
-from ...simulation.compiler.algebra.paulis import X, Y, Z, product_of
-from ...simulation.compiler.program.iterations import unrolled
+from ....simulation.compiler.algebra.paulis import X, Y, Z, product_of
+from ....simulation.compiler.program.iterations import unrolled
 
 __all__ = ["qasm_of"]
 
 _LETTERS = {X: "X", Y: "Y", Z: "Z"}
 _SKIPPED = frozenset({"QUBIT_COORDS", "SHIFT_COORDS"})
+_DELAY = "delay:"
+_DURATION = re.compile(r"(\d+\.?\d*(?:e[+-]?\d+)?)(s|ms|us|µs|ns|ps|dt)")
 _OUTPUTS = frozenset({"DETECTOR", "OBSERVABLE_INCLUDE"})
 
 _NAMES = {
+    "I": "id",
     "X": "x",
     "Y": "y",
     "Z": "z",
@@ -139,7 +143,11 @@ class _Writer:
         name = part.name
         data = stim.gate_data(name)
         gate = gate_from_tag(part)
-        if name in _SKIPPED or is_expectation(part):
+        if name in _SKIPPED:
+            return
+        if is_expectation(part):
+            if not self._skips_outputs:
+                raise _NoCounterpart("OpenQASM has no expectation values. Write skip_dets_and_obs=True.")
             return
         if name == "TICK":
             if self._circuit.num_qubits:
@@ -168,6 +176,8 @@ class _Writer:
             for product in part.target_groups():
                 factors, negative = _factors(product, name)
                 self._lines += _rotation(factors, -angle if negative else angle)
+        elif name == "I" and part.tag.startswith(_DELAY):
+            self._delay(part)
         elif gate is not None:
             targets = [target.value for target in part.targets_copy()]
             size = gate.definition.num_targets or 1
@@ -176,6 +186,16 @@ class _Writer:
         else:
             for group in part.target_groups():
                 self._clifford(name, group)
+
+    def _delay(self, part: stim.CircuitInstruction) -> None:
+        if self._is_2:
+            raise _NoCounterpart("OpenQASM 2 has no delays. Write open_qasm_version=3.")
+        found = _DURATION.fullmatch(part.tag.removeprefix(_DELAY))
+        if found is None:
+            raise _NoCounterpart("this note is no duration. Write one as in I[delay:100ns].")
+        amount, unit = found.groups()
+        duration = f"{float(amount) / 1000!r}ns" if unit == "ps" else f"{amount}{unit}"
+        self._lines += [f"delay[{duration}] q[{target.value}];" for target in part.targets_copy()]
 
     def _clifford(self, name: str, group: Sequence[stim.GateTarget]) -> None:
         classical = [target for target in group if not target.is_qubit_target]
@@ -224,6 +244,8 @@ class _Writer:
         if name == "SWAP":
             first, second = qubits
             return [_line("cx", pair) for pair in ((first, second), (second, first), (first, second))]
+        if name == "II":
+            return [_line("id", [qubit]) for qubit in qubits]
         if name == "CCZ":
             return [_line("h", qubits[2:]), _line("ccx", qubits), _line("h", qubits[2:])]
         if name in GATES:

@@ -1,0 +1,127 @@
+"""Reads OpenQASM 2 and 3, with the parser of the package ``openqasm3``.
+
+The grammar of OpenQASM 3 includes that of OpenQASM 2 but for ``opaque``, which is read here; only ``^`` of
+numbers is a power in OpenQASM 2.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from typing import Any
+
+import openqasm3
+import stim
+
+from ....base.errors import ResourceLimitError
+from ..angles import Delays
+from .execution import Execution
+from .values import Refusal
+
+__all__ = ["read_qasm"]
+
+_SKIPPED = re.compile(r'//[^\n]*|/\*.*?\*/|"[^"\n]*"', re.DOTALL)
+_VERSION = re.compile(r"\bOPENQASM\s+([\d.]+)\s*;")
+_VERSIONS = ("2", "2.0", "3", "3.0", "3.1")
+_OPAQUE = re.compile(r"(?<![^;}\s])opaque\s+(\w+)[^;{}]*;")
+_PLACED = re.compile(r"L(\d+):C\d+: (.*)")
+_DEEP = "gates, blocks or expressions of the program are nested too deeply. Write them in fewer levels."
+_PHYSICAL = re.compile(r"\$(\d+)")
+_QELIB = re.compile(r'\binclude\s+"qelib1\.inc"')
+_PATH = re.compile(r"[^\r\n;{]*\.(?:qasm|inc|txt)\s*", re.IGNORECASE)
+
+
+def read_qasm(text: str, delays: Delays | None = None) -> stim.Circuit:
+    r"""The circuit of a program.
+
+    Args:
+        text: A program in OpenQASM 2 or 3.
+        delays: What becomes of delays; notes if None.
+
+    Returns:
+        The circuit with tagged gates. Qubits are numbered in the order in which they are declared, records in
+        the order of the measurements.
+
+    Raises:
+        ResourceLimitError: The program has more than ten million gates, or is nested too deeply.
+        ValueError: The program is malformed, or has something without a counterpart. The message names the
+            line.
+
+    Examples:
+        >>> text = 'OPENQASM 2.0; include "qelib1.inc"; qreg q[2]; creg c[2];\n'
+        >>> print(read_qasm(text + "h q[0]; u1(pi/4) q[1]; measure q -> c;"))
+        H 0
+        S[T] 1
+        M 0 1
+    """
+    text = text.removeprefix("\ufeff")
+    code = _SKIPPED.sub(lambda found: _blank(found[0]), text)
+    is_version_2 = _is_version_2(text, code)
+    opaque: list[str] = []
+    read = text
+    if is_version_2:
+        for found in _OPAQUE.finditer(code):
+            opaque.append(found[1])
+            read = read[: found.start()] + _blank(found[0]) + read[found.end() :]
+        read = read.replace("^", "**")  # the sign of powers in OpenQASM 3
+    try:
+        with contextlib.redirect_stderr(io.StringIO()):  # the parser prints its errors, too
+            program = openqasm3.parse(read)
+    except openqasm3.parser.QASM3ParsingError as error:
+        raise ValueError(_parsing_error(text, error)) from None
+    except RecursionError:
+        raise ResourceLimitError(_DEEP) from None
+    try:
+        num_physical = max((int(found[1]) + 1 for found in _PHYSICAL.finditer(code)), default=0)
+        return Execution(program, is_version_2, opaque, num_physical, delays or Delays()).result()
+    except Refusal as refusal:
+        raise ValueError(_located(text, refusal)) from None
+    except RecursionError:
+        raise ResourceLimitError(_DEEP) from None
+
+
+def _blank(text: str) -> str:
+    return re.sub(r"[^\n]", " ", text)
+
+
+def _is_version_2(text: str, code: str) -> bool:
+    """Whether the program is in OpenQASM 2, which its first line says, or the library that it includes."""
+    version = _VERSION.search(code)
+    if version is None:
+        return any(code[found.start()] == "i" for found in _QELIB.finditer(text))
+    if version[1] not in _VERSIONS:
+        number = code.count("\n", 0, version.start()) + 1
+        line = text.split("\n")[number - 1].strip()
+        raise ValueError(
+            f"Line {number}: `{line}`: OpenQASM {version[1]} is not known here; 2.0, 3.0 and 3.1 are."
+        )
+    return version[1].startswith("2")
+
+
+def _located(text: str, refusal: Refusal) -> str:
+    span = getattr(refusal.node, "span", None)
+    if span is None:
+        return str(refusal)
+    line = text.split("\n")[span.start_line - 1].strip()
+    return f"Line {span.start_line}: `{line}`: {refusal}"
+
+
+def _parsing_error(text: str, error: Exception) -> str:
+    advice = "It is no OpenQASM 2 or 3, or a name in it is a keyword of OpenQASM 3."
+    if _PATH.fullmatch(text):
+        return f"`{text.strip()}` looks like a path. Read the file, and give its text to Circuit.from_qasm."
+    causes = [*error.args, *(error.__cause__.args if error.__cause__ else ())]
+    token: Any = next(filter(None, (getattr(each, "offendingToken", None) for each in causes)), None)
+    lines = text.split("\n")
+    placed = _PLACED.fullmatch(str(error))
+    if placed and int(placed[1]) <= len(lines):
+        return f"Line {placed[1]}: `{lines[int(placed[1]) - 1].strip()}`: {placed[2]}."
+    if token is None or not 1 <= token.line <= len(lines):
+        said = f": {error}" if str(error) else ""
+        return f"The program cannot be parsed{said}. {advice}"
+    found = "the end" if token.text == "<EOF>" else repr(token.text)
+    return (
+        f"Line {token.line}: `{lines[token.line - 1].strip()}`: the parser does not expect {found} here."
+        f" {advice}"
+    )

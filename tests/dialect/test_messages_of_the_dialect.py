@@ -72,6 +72,15 @@ from stim_nonclifford.dialect import parse
         ("SPP[T_DAG] X0", 1, "is written SPP_DAG[T] or"),
         ("SPP[TPP_DAG] X0", 1, "The gate TPP_DAG is written SPP_DAG[T]"),
         ("I[R_X] 0", 1, "The gate R_X is written I[R_X(theta=0.25*pi)]"),
+        ("R_XX(0.3) 0 0", 1, "R_XX needs different qubits in a group; got 0 0"),
+        ("H 0\nr_yy(0.3) 0 1 2 2", 2, "R_YY needs different qubits in a group; got 2 2"),
+        ("R_ZZ(0) 1 01", 1, "R_ZZ needs different qubits in a group; got 1 1"),
+        (
+            "II[R_ZZ(theta=0.3*pi)] 0 1 2 2",
+            1,
+            "gate II was applied to a target pair with the same target (2) twice",
+        ),
+        ("CS 0 0", 1, "gate CS was applied to a target pair with the same target (0) twice"),
         ("I[CCX] 0 1 1", 1, "CCX needs targets in groups of 3 different qubits; got 0 1 1"),
         ("RZ(0.25) 0", 1, "RZ is a reset in Stim. The rotation is R_Z, with its angle in half-turns"),
         (

@@ -13,6 +13,7 @@ from .channels.channel_tags import tagged_channel, text_of_channel
 from .channels.readout import NOISY_MEASUREMENTS, readout_head
 from .channels.spreading_gates import SPREADING_GATES, spreading_head
 from .channels.table import CHANNELS
+from .exact_text import number_of
 from .expectation_values import EXP_VAL, tagged_expectation
 from .feed_forward.conditional import PRODUCT_GATES, conditional_gate, refusal, rotation_gate_name
 from .feed_forward.control_pairs import is_classical, pairs_of_groups, targets_of_products, text_of_target
@@ -253,10 +254,8 @@ def _check_size(name: str, angle: float) -> None:
 
 def _numbers(text: str | None) -> list[float]:
     """The arguments of an instruction, or nothing if they are none; then Stim reports it."""
-    try:
-        return [float(part) for part in (text or "").split(",")]
-    except ValueError:
-        return []
+    numbers = [number_of(part) for part in (text or "").split(",")]
+    return [] if None in numbers else [number for number in numbers if number is not None]
 
 
 def _angles(name: str, arguments: str | None, count: int) -> tuple[float, ...]:
@@ -268,13 +267,12 @@ def _angles(name: str, arguments: str | None, count: int) -> tuple[float, ...]:
         )
     values = []
     for part in parts:
-        try:
-            value = float(part)
-        except ValueError:
+        value = number_of(part)
+        if value is None:
             raise ValueError(
                 f"The angle {part.strip()!r} of {name} is not a number. Angles are numbers in half-turns:"
                 " write 0.25 for a quarter of pi."
-            ) from None
+            )
         _check_size(name, value)
         values.append(value)
     return tuple(values)

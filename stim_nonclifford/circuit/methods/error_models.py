@@ -17,6 +17,7 @@ from ...base.stim_refusals import is_of_random_outputs, random_outputs
 from ...simulation.compiler import CompiledCircuit, compile_circuit
 from ...simulation.compiler.error_models.detector_error_model import detector_error_model
 from ...simulation.compiler.error_models.error_model_changes import check_decomposed, conditioned, decomposed
+from ...simulation.compiler.error_models.heralds import herald_detectors, with_heralds_apart
 from ...simulation.compiler.program.extent import extent_of
 from ...simulation.compiler.program.extent_limits import check_targets
 from ...simulation.compiler.program.relabelling import relabelled
@@ -25,7 +26,7 @@ from ...simulation.faults import usual_effects
 from ...simulation.logical_errors.coherent_noise import twirl_advice
 from ...simulation.logical_errors.noiseless_outputs import outcome_dependent, outputs_of_chance
 from ...simulation.logical_errors.refusals import warn_of_observables_flipped_by_chance
-from ..rewriting.leakage import with_averaged_leakage
+from ..rewriting.leakage import has_leakage, with_averaged_leakage
 from ..rewriting.twirled_channels import with_twirled_channels
 from .editing import check_coordinates, check_flattened
 
@@ -153,27 +154,21 @@ class CircuitErrorModels:
         }
         num_detectors = self._stim.num_detectors
         silent = checked_mask(postselection_mask, num_detectors, "postselection_mask", "detectors")
+        # Stim decomposes errors of its own heralded channels well, but not those that stand for leakage.
+        is_stims = kind == "s_proxy" and not has_leakage(self._stim)
+        heralds = herald_detectors(self._stim) if decompose_errors and not is_stims else frozenset()
+        if silent or heralds:
+            # An error that flips a silent detector need not be decomposed, and one with a herald is later.
+            decomposition["ignore_decomposition_failures"] = True
         if kind == "s_proxy":
-            arguments = {
-                "allow_gauge_detectors": allow_gauge_detectors,
-                "approximate_disjoint_errors": approximate_disjoint_errors,
-            }
-            if silent:
-                # An error that flips a silent detector need not be decomposed.
-                decomposition["ignore_decomposition_failures"] = True
             model = self._proxy_model(
                 decompose_errors=decompose_errors,
                 flatten_loops=flatten_loops or bool(silent),
-                **arguments,
+                allow_gauge_detectors=allow_gauge_detectors,
+                approximate_disjoint_errors=approximate_disjoint_errors,
                 **decomposition,
             )
-            if silent:
-                model = conditioned(model, silent)
-                if decompose_errors and not ignore_decomposition_failures:
-                    check_decomposed(model)
-            self._warn_of_inexact_models(silent)
-            return model
-        if isinstance(kind, stim.DetectorErrorModel):
+        elif isinstance(kind, stim.DetectorErrorModel):
             found = (kind.num_detectors, kind.num_observables)
             if found != (num_detectors, self._stim.num_observables):
                 raise ValueError(
@@ -198,8 +193,13 @@ class CircuitErrorModels:
                 )
         if silent:
             model = conditioned(model, silent)
-        if decompose_errors:
+        if decompose_errors and kind != "s_proxy":
             model = decomposed(model, **decomposition)
+        if heralds:
+            new_edges = not block_decomposition_from_introducing_remnant_edges
+            model = with_heralds_apart(model, heralds, is_trusted=False, new_edges=new_edges)
+        if decompose_errors and (silent or heralds) and not ignore_decomposition_failures:
+            check_decomposed(model)
         self._warn_of_inexact_models(silent)
         return model
 

@@ -25,7 +25,7 @@ from ...simulation.engines import likely_outputs
 from ...simulation.faults import usual_effects
 from ...simulation.logical_errors.coherent_noise import twirl_advice
 from ...simulation.logical_errors.noiseless_outputs import outcome_dependent, outputs_of_chance
-from ...simulation.logical_errors.refusals import warn_of_observables_flipped_by_chance
+from ...simulation.logical_errors.refusals import warn_of_frames, warn_of_observables_flipped_by_chance
 from ..rewriting.leakage import has_leakage, with_averaged_leakage
 from ..rewriting.twirled_channels import with_twirled_channels
 from .editing import check_coordinates, check_flattened
@@ -82,7 +82,8 @@ class CircuitErrorModels:
         the herald allows.
 
         Args:
-            decompose_errors: Whether to decompose errors that flip more than two detectors.
+            decompose_errors: Whether to decompose errors that flip more than two detectors. Heralds of
+                leakage and loss are parts of their own: the other parts are edges as without a herald.
             flatten_loops: Whether to unroll loops. ``"noise_only"`` has none.
             allow_gauge_detectors: Whether detectors may be random without noise. In ``"noise_only"`` they
                 always may. Fair random outcomes are errors with probability 1/2, as in Stim.
@@ -100,8 +101,9 @@ class CircuitErrorModels:
             The model, with the detectors and observables of the circuit.
 
         Warns:
-            InexactErrorModelWarning: A detector depends on quantum outcomes and is not postselected, or a
-                single error flips an observable with a probability that is neither 0 nor 1.
+            InexactErrorModelWarning: A detector depends on quantum outcomes and is not postselected; a single
+                error flips an observable with a probability that is neither 0 nor 1; or an observable has
+                Pauli targets after T gates, so that only the flips of its Pauli frame are known.
 
         Raises:
             ValueError: Stim refuses the S-proxy, because a detector or an observable of it is random;
@@ -272,6 +274,7 @@ class CircuitErrorModels:
                 stacklevel=3,
             )
         warn_of_observables_flipped_by_chance(self.compile(), postselected, stacklevel=3)
+        warn_of_frames(self.compile(), InexactErrorModelWarning, stacklevel=3)
 
     def _proxy_model(self, **arguments: Any) -> stim.DetectorErrorModel:
         """Stim's model of the S-proxy."""

@@ -12,7 +12,7 @@ import stim
 from ...base.arguments import choice, flag, probability
 from ...base.errors import InexactErrorModelWarning, ResourceLimitError
 from ...base.masks import Mask, checked_mask
-from ...base.memory import memory_is_a_limit
+from ...base.memory import can_be_allocated, memory_is_a_limit
 from ...base.stim_refusals import is_of_random_outputs, random_outputs
 from ...simulation.compiler import CompiledCircuit, compile_circuit
 from ...simulation.compiler.error_models.detector_error_model import detector_error_model
@@ -252,7 +252,13 @@ class CircuitErrorModels:
         return self._outputs_of_chance()[self._stim.num_detectors :]
 
     def _outputs_of_chance(self) -> npt.NDArray[np.bool_]:
-        found = np.zeros(self._stim.num_detectors + self._stim.num_observables, dtype=np.bool_)
+        num_outputs = self._stim.num_detectors + self._stim.num_observables
+        if not can_be_allocated(num_outputs):
+            raise ResourceLimitError(
+                f"The circuit has {num_outputs:,} detectors and observables, and the memory has no room for a"
+                " byte for each. Lower the repeat counts."
+            )
+        found = np.zeros(num_outputs, dtype=np.bool_)
         found[outputs_of_chance(self.compile())] = True
         return found
 

@@ -27,6 +27,7 @@ from ...dialect import circuit_repr
 from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, RequestedOutputs
 from ..compiler.algebra.gf2 import ones
 from ..compiler.plans.width_limit import within_memory
+from ..compiler.program.extent_limits import check_faults
 from ..engines import EngineOptions, PackedBits, SamplingEngine, engine_factory
 from ..engines.reference import acting_mechanisms, sample_shots
 from ..faults import CircuitFault, FaultTable, NamedMechanisms
@@ -401,6 +402,7 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
             ...     print(fault)
             line 1, tick 0: X_ERROR 0: X0
         """
+        check_faults(self._compiled.circuit, self._num_detectors + self._num_observables)
         self._look_at_observables()
         with self._numbers.call():
             counts, numbers = self._counts(shots, max_errors, list_errors=True)

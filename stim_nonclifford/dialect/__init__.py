@@ -2,10 +2,11 @@
 
 ``gates`` is the table of non-Clifford gates, ``conditional`` defines gates that a record controls, and
 ``names`` finds both. ``tags`` reads and writes the tags that stand for them, ``control_pairs`` the targets of
-conditional gates, and ``expectation_values`` the tags of EXP_VAL. ``bare_gates`` translates a bare gate
-(``T 0``) to a tagged one, ``text`` translates whole circuits, also back, and ``inverse`` inverts gates. Stim
-itself parses the translated text. ``exact_text`` writes it with all digits. ``channels`` has the noise
-that Stim does not have: relaxation, Kraus operators, readout noise, leakage and loss, and what is refused.
+conditional gates, and ``expectation_values`` the tags of EXP_VAL. ``targets`` lists the targets that
+``append`` is given. ``bare_gates`` translates a bare gate (``T 0``) to a tagged one, ``text`` translates
+whole circuits, also back, and ``inverse`` inverts gates. Stim itself parses the translated text.
+``exact_text`` writes it with all digits. ``channels`` has the noise that Stim does not have: relaxation,
+Kraus operators, readout noise, leakage and loss, and what is refused.
 """
 
 from .bare_gates import tagged_instruction
@@ -30,6 +31,7 @@ from .gates import (
 from .inverse import inverse_of_tagged
 from .names import gate_named
 from .tags import NonCliffordGate, gate_from_tag
+from .targets import listed_targets
 from .text import (
     TOO_DEEP,
     advice_on_name,
@@ -72,6 +74,7 @@ __all__ = [
     "is_too_deep",
     "kraus_of",
     "leakage_of",
+    "listed_targets",
     "num_expectations",
     "parse",
     "readout_noise_of",

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Any
 
 import stim
 
@@ -14,17 +13,21 @@ from .channels.channel_tags import tagged_channel, text_of_channel
 from .channels.readout import NOISY_MEASUREMENTS, readout_head
 from .channels.spreading_gates import SPREADING_GATES, spreading_head
 from .channels.table import CHANNELS
+from .exact_text import number_of
 from .expectation_values import EXP_VAL, tagged_expectation
 from .feed_forward.conditional import PRODUCT_GATES, conditional_gate, refusal, rotation_gate_name
 from .feed_forward.control_pairs import is_classical, pairs_of_groups, targets_of_products, text_of_target
 from .gates import GateDefinition
 from .names import gate_named
 from .tags import NonCliffordGate, is_note, tag_of
+from .targets import Target
 
-__all__ = ["INSTRUCTION", "LARGEST_ANGLE", "tagged_instruction", "tagged_text"]
+__all__ = ["INSTRUCTION", "LARGEST_ANGLE", "tagged_instruction", "tagged_text", "with_own_name"]
 
 LARGEST_ANGLE = 4.0
 """In half-turns: a rotation by that much is the identity. Larger bare angles are probably in degrees."""
+
+_QUBIT = re.compile(r"[0-9]+")
 
 # The name, [tag], (arguments), and the targets up to the end of the instruction.
 INSTRUCTION = re.compile(
@@ -36,13 +39,13 @@ INSTRUCTION = re.compile(
 
 
 def tagged_instruction(
-    name: str, targets: Any, arg: float | Iterable[float] | None, tag: str
+    name: str, targets: Sequence[Target], arg: float | Iterable[float] | None, tag: str
 ) -> stim.CircuitInstruction | None:
     """The tagged instruction that stands for a bare non-Clifford gate, or for EXP_VAL.
 
     Args:
         name: The name of a gate.
-        targets: Its targets, as for ``stim.Circuit.append``.
+        targets: Its targets, as ``listed_targets`` returns them.
         arg: Its angles in half-turns.
         tag: A note by the user.
 
@@ -58,7 +61,7 @@ def tagged_instruction(
     """
     if name.upper() == EXP_VAL:
         _check_bare(name.upper(), has_tag=bool(tag), has_arguments=arg is not None and arg != ())
-        return tagged_expectation(targets)
+        return tagged_expectation(" ".join(_texts(targets)))
     if name.upper() in CHANNELS:
         _check_bare(name.upper(), has_tag=bool(tag), has_arguments=False)
         values = arg if isinstance(arg, Iterable) else () if arg is None else (arg,)
@@ -83,23 +86,35 @@ def tagged_instruction(
         _check_note(name.upper(), definition, tag)
     form, gate_tag = definition.written_form, tag_of(NonCliffordGate(definition.name, angles, tag))
     if form.product:
-        qubits = [str(target.value) for target in _targets("I", targets)]
+        qubits = [str(target.value) for target in _targets(name, "I", targets)]
         products = _products(name.upper(), form.product, qubits)
         return stim.Circuit(f"{form.carrier}[{gate_tag}]{products}")[0]
-    return stim.CircuitInstruction(form.carrier, _targets(form.carrier, targets), tag=gate_tag)
+    return stim.CircuitInstruction(form.carrier, _targets(name, form.carrier, targets), tag=gate_tag)
 
 
-def _targets(name: str, targets: Any) -> list[stim.GateTarget]:
-    """Converts targets, in any form that ``stim.Circuit.append`` accepts for this instruction."""
+def _targets(name: str, carrier: str, targets: Sequence[Target]) -> list[stim.GateTarget]:
+    """The targets of a gate, which Stim checks as those of its carrier."""
     circuit = stim.Circuit()
-    circuit.append(name, targets)
+    try:
+        circuit.append(carrier, targets)
+    except ValueError as error:
+        raise ValueError(with_own_name(str(error), carrier, name)) from None
     return circuit[0].targets_copy() if len(circuit) else []
 
 
-def _texts(targets: Any) -> list[str]:
-    """Targets as text, the factors of a product as one; empty if they are not a list of targets."""
-    if not isinstance(targets, Iterable) or isinstance(targets, str):
-        targets = [targets]
+def with_own_name(message: str, carrier: str, name: str) -> str:
+    """Stim's message about an instruction, with the name of a bare gate in place of its carrier.
+
+    Examples:
+        >>> with_own_name("Target Z0 has invalid modifiers for gate type 'S'.", "S", "T")
+        "Target Z0 has invalid modifiers for gate type 'T'."
+    """
+    of_carrier = rf"(\bgate (?:type )?'?){carrier}\b"
+    return re.sub(of_carrier, lambda found: f"{found[1]}{name.upper()}", message, flags=re.IGNORECASE)
+
+
+def _texts(targets: Iterable[Target]) -> list[str]:
+    """Targets as text, the factors of a product as one."""
     texts = [text_of_target(t) if isinstance(t, stim.GateTarget) else str(t) for t in targets]
     return " ".join(texts).replace(" * ", "*").split()
 
@@ -239,10 +254,8 @@ def _check_size(name: str, angle: float) -> None:
 
 def _numbers(text: str | None) -> list[float]:
     """The arguments of an instruction, or nothing if they are none; then Stim reports it."""
-    try:
-        return [float(part) for part in (text or "").split(",")]
-    except ValueError:
-        return []
+    numbers = [number_of(part) for part in (text or "").split(",")]
+    return [] if None in numbers else [number for number in numbers if number is not None]
 
 
 def _angles(name: str, arguments: str | None, count: int) -> tuple[float, ...]:
@@ -254,13 +267,12 @@ def _angles(name: str, arguments: str | None, count: int) -> tuple[float, ...]:
         )
     values = []
     for part in parts:
-        try:
-            value = float(part)
-        except ValueError:
+        value = number_of(part)
+        if value is None:
             raise ValueError(
                 f"The angle {part.strip()!r} of {name} is not a number. Angles are numbers in half-turns:"
                 " write 0.25 for a quarter of pi."
-            ) from None
+            )
         _check_size(name, value)
         values.append(value)
     return tuple(values)
@@ -269,8 +281,13 @@ def _angles(name: str, arguments: str | None, count: int) -> tuple[float, ...]:
 def _products(name: str, paulis: str, qubits: list[str]) -> str:
     """Writes groups of qubits as Pauli products with these letters."""
     size = len(paulis)
-    if len(qubits) % size or not all(qubit.isdigit() for qubit in qubits):
+    if len(qubits) % size or not all(_QUBIT.fullmatch(qubit) for qubit in qubits):
         wanted = "an even number of qubit targets" if size == 2 else f"qubit targets in groups of {size}"
         raise ValueError(f"{name} needs {wanted}.")
-    groups = [zip(paulis, qubits[k : k + size], strict=True) for k in range(0, len(qubits), size)]
-    return "".join(" " + "*".join(f"{pauli}{qubit}" for pauli, qubit in group) for group in groups)
+    products = []
+    for k in range(0, len(qubits), size):
+        group = [int(qubit) for qubit in qubits[k : k + size]]
+        if len(set(group)) < size:
+            raise ValueError(f"{name} needs different qubits in a group; got {' '.join(map(str, group))}.")
+        products.append(" " + "*".join(map("{}{}".format, paulis, group)))
+    return "".join(products)

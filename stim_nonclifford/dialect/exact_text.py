@@ -1,4 +1,4 @@
-"""The text of a circuit with as many digits as its numbers need.
+"""Numbers in the text of a circuit: read as Stim reads them, and written with as many digits as they need.
 
 Stim prints numbers with six digits, so that its text may stand for another circuit: 0.0012345678901 becomes
 0.00123457, and the probabilities of a channel may add up to more than 1. Here a number that six digits
@@ -8,11 +8,28 @@ change is written with the fewest digits that give it back. All else is as Stim 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 
 import stim
 
-__all__ = ["bracketed", "exact_text"]
+__all__ = ["NUMBER", "bracketed", "exact_text", "number_of"]
+
+NUMBER = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+"""A number as a pattern. Python reads more: ``1_0``, ``nan``, and the digits of other scripts."""
+
+_PADDED = re.compile(rf"[ \t]*({NUMBER})[ \t]*")
+
+
+def number_of(text: str) -> float | None:
+    """The number that a text is, perhaps between spaces, or None.
+
+    Examples:
+        >>> number_of(" -.25e1"), number_of("2_5"), number_of("nan")
+        (-2.5, None, None)
+    """
+    found = _PADDED.fullmatch(text)
+    return float(found[1]) if found else None
 
 
 def exact_text(circuit: stim.Circuit) -> str:

@@ -9,13 +9,14 @@ again, so that Stim may fuse two such instructions.
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Sequence
 
 import stim
 
 __all__ = [
     "EXP_VAL",
     "bare_expectation",
+    "expectation_of_products",
     "expectation_products",
     "is_expectation",
     "num_expectations",
@@ -102,11 +103,11 @@ def num_expectations(circuit: stim.Circuit) -> int:
     return count
 
 
-def tagged_expectation(targets: Any) -> stim.CircuitInstruction:
+def tagged_expectation(targets: str) -> stim.CircuitInstruction:
     """The tagged form of ``EXP_VAL``.
 
     Args:
-        targets: The targets, in any form that ``stim.Circuit.append`` accepts for MPP; or their text.
+        targets: The text of the targets, which are those of MPP.
 
     Returns:
         The instruction.
@@ -118,15 +119,35 @@ def tagged_expectation(targets: Any) -> stim.CircuitInstruction:
         >>> print(tagged_expectation("X0*Y1 !Z3"))
         I[EXP_VAL(XY, !Z)] 0 1 3
     """
-    groups = [instruction.target_groups() for instruction in _measured(targets)]
+    try:
+        measured = stim.Circuit(f"MPP {targets}\n")
+    except ValueError as error:
+        raise ValueError(str(error).replace("MPP", EXP_VAL)) from None
+    groups = [group for instruction in measured for group in instruction.target_groups()]
+    if not groups:
+        raise ValueError(f"{EXP_VAL} needs Pauli products as targets, as in {EXP_VAL} X0*Y1 Z3.")
+    return expectation_of_products(groups)
+
+
+def expectation_of_products(groups: Sequence[Sequence[stim.GateTarget]]) -> stim.CircuitInstruction:
+    """The instruction that asks for the expectation values of products.
+
+    Args:
+        groups: The factors of each product, as ``expectation_products`` returns them.
+
+    Raises:
+        ValueError: A product is not Hermitian.
+
+    Examples:
+        >>> print(expectation_of_products([[stim.target_z(3, invert=True)], [stim.target_x(0)]]))
+        I[EXP_VAL(!Z, X)] 3 0
+    """
     products, qubits = [], []
-    for group in (group for part in groups for group in part):
+    for group in groups:
         _check_hermitian(group)
         is_negative = sum(target.is_inverted_result_target for target in group) % 2
         products.append("!" * is_negative + "".join(target.pauli_type for target in group))
         qubits += [target.value for target in group]
-    if not products:
-        raise ValueError(f"{EXP_VAL} needs Pauli products as targets, as in {EXP_VAL} X0*Y1 Z3.")
     return stim.CircuitInstruction(_CARRIER, qubits, tag=f"{EXP_VAL}({', '.join(products)})")
 
 
@@ -141,7 +162,7 @@ def bare_expectation(instruction: stim.CircuitInstruction) -> str:
     return EXP_VAL + str(stim.CircuitInstruction("MPP", targets))[len("MPP") :]
 
 
-def _check_hermitian(group: list[stim.GateTarget]) -> None:
+def _check_hermitian(group: Sequence[stim.GateTarget]) -> None:
     products: dict[int, stim.PauliString] = {}
     for target in group:
         factor = stim.PauliString(target.pauli_type)
@@ -156,16 +177,3 @@ def _combined(group: list[stim.GateTarget]) -> list[stim.GateTarget]:
     for target in group[1:]:
         combined += [stim.target_combiner(), target]
     return combined
-
-
-def _measured(targets: Any) -> stim.Circuit:
-    """The measurement of the products, which Stim checks."""
-    circuit = stim.Circuit()
-    try:
-        if isinstance(targets, str):
-            circuit.append_from_stim_program_text(f"MPP {targets}")
-        else:
-            circuit.append("MPP", targets)
-    except ValueError as error:
-        raise ValueError(str(error).replace("MPP", EXP_VAL)) from None
-    return circuit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import stim
 
-from .expectation_values import expectation_products, is_expectation, tagged_expectation
+from .expectation_values import expectation_of_products, expectation_products, is_expectation
 from .gates import CONDITIONAL_CARRIER
 from .tags import NonCliffordGate, gate_from_tag, qubits_of_carrier, tag_of
 
@@ -59,8 +59,4 @@ def _with_products_in_order(instruction: stim.CircuitInstruction) -> stim.Circui
     """EXP_VAL with the last product first, after Stim has reversed the list of targets."""
     reversed_targets = instruction.targets_copy()[::-1]
     original = stim.CircuitInstruction(instruction.name, reversed_targets, tag=instruction.tag)
-    targets: list[stim.GateTarget] = []
-    for product in reversed(expectation_products(original)):
-        for k, factor in enumerate(product):
-            targets += [stim.target_combiner()] * (k > 0) + [factor]
-    return tagged_expectation(targets)
+    return expectation_of_products(expectation_products(original)[::-1])

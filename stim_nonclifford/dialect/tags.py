@@ -32,6 +32,7 @@ import stim
 from .channels.channel_tags import ANNOTATIONS
 from .channels.missing import NOISE_CARRIERS, advice_on_channel, is_channel_in_tag
 from .channels.table import has_tag_of_channel
+from .exact_text import NUMBER
 from .expectation_values import EXP_VAL, expectation_products
 from .feed_forward.control_pairs import groups_of_pairs
 from .gates import CONDITIONAL_CARRIER, FORMS_OF_WORD, GateDefinition, TaggedForm
@@ -39,9 +40,8 @@ from .names import forms_of_word, gate_named
 
 __all__ = ["NonCliffordGate", "gate_from_tag", "is_note", "qubits_of_carrier", "tag_of"]
 
-_NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 _CALL = re.compile(r"\s*(?P<word>[A-Za-z_]\w*)\s*\((?P<arguments>.*)\)\s*", re.DOTALL)
-_ARGUMENT = re.compile(rf"\s*(?P<key>\w+)\s*=\s*(?P<value>{_NUMBER})\s*\*\s*pi\s*")
+_ARGUMENT = re.compile(rf"\s*(?P<key>\w+)\s*=\s*(?P<value>{NUMBER})\s*\*\s*pi\s*", re.ASCII)
 
 _DELAY = ("I", "delay")
 """``I[delay:100ns] 0`` is a note: that a qubit waits, in a circuit that was written in another language."""

@@ -14,7 +14,7 @@ import stim
 from ..base.errors import ResourceLimitError
 from ..base.memory import can_be_allocated
 from ..base.spelling import did_you_mean
-from .bare_gates import INSTRUCTION, LARGEST_ANGLE, tagged_text
+from .bare_gates import INSTRUCTION, LARGEST_ANGLE, tagged_text, with_own_name
 from .channels.channel_tags import bare_channel
 from .channels.missing import advice_on_channel
 from .channels.readout import bare_readout, readout_noise_of
@@ -234,9 +234,15 @@ def _name_and_targets(instruction: stim.CircuitInstruction, gate: NonCliffordGat
         form = other.written_form
         if form.product and (form.carrier, form.word) == (written.carrier, written.word):
             group = " " + r"\*".join(rf"{pauli}\d+" for pauli in form.product)
-            if re.fullmatch(f"(?:{group})+", targets):
+            if re.fullmatch(f"(?:{group})+", targets) and _are_different(targets):
                 return other.name, re.sub("[XYZ]", "", targets).replace("*", " ")
     return gate.name, targets
+
+
+def _are_different(products: str) -> bool:
+    """Whether each of the products has its letters on different qubits."""
+    factors = [product.split("*") for product in products.split()]
+    return all(len(set(product)) == len(product) for product in factors)
 
 
 def _with_tags(text: str) -> str:
@@ -310,11 +316,7 @@ def _located(error: ValueError, text: str, tagged: str) -> ValueError:
 def _with_own_name(message: str, written: str, seen: str) -> str:
     """Stim's message about a line, with the name of a bare gate in place of its carrier."""
     own, carrier = INSTRUCTION.match(_without_braces(written)), INSTRUCTION.match(seen.lstrip())
-    if not own or not carrier:
-        return message
-    name = own["name"].upper()
-    of_carrier = rf"(\bgate (?:type )?'?){carrier['name']}\b"
-    return re.sub(of_carrier, lambda found: f"{found[1]}{name}", message, flags=re.IGNORECASE)
+    return with_own_name(message, carrier["name"], own["name"]) if own and carrier else message
 
 
 def _suggestion(message: str, line: str) -> str:

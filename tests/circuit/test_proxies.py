@@ -161,3 +161,10 @@ def test_every_method_of_stim_is_there_or_says_why_not() -> None:
         if not name.startswith("_") and not hasattr(Circuit, name):
             with pytest.raises(AttributeError, match=rf"s_proxy\(\)\.{name}"):
                 getattr(circuit, name)
+
+
+def test_deprecated_names_of_methods() -> None:
+    for name, other in (("append_operation", "append"), ("flattened_operations", "flattened")):
+        with pytest.raises(AttributeError, match=rf"no {name}, .* deprecated\. Call circuit\.{other}\."):
+            getattr(Circuit("T 0"), name)
+        assert hasattr(Circuit, other)

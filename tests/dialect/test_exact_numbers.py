@@ -1,4 +1,4 @@
-"""Files and pickles keep a circuit as it is, with all digits of its numbers."""
+"""Numbers are those that Stim reads; files and pickles keep them, with all digits."""
 
 from __future__ import annotations
 
@@ -112,3 +112,46 @@ def test_pickled_samplers() -> None:
     sampler = circuit.compile_detector_sampler(seed=1)
     found = pickle.loads(pickle.dumps(sampler))
     assert np.array_equal(found.sample(1000), sampler.sample(1000))
+
+
+NUMBERS = ["0.25", "+.25", "00.25", "2.5e-1", "25.E-2", " 0.25\t"]
+NO_NUMBERS = [
+    *("0.2_5", "2_5e-2", "2.5e-0_1", "\u0660.\u0662\u0665", "\uff10.25", "0.25\u00a0", "\u20030.25"),
+    *("nan", "inf", "0x1p-2", "--0.25", "0.25f", "1 0", "0.25e"),
+]
+REST = math.sqrt(1 - 0.25**2)
+KRAUS = f"KRAUS({{0}}, 0, 0, 0, 0, 0, {{0}}, 0, {REST!r}, 0, 0, 0, 0, 0, {REST!r}, 0) 0"
+READERS = [
+    *(
+        "X_ERROR({}) 0",
+        "R_Z({}) 0",
+        "U3(0.25, {}, 0.25) 0",
+        "R_PAULI({}) X0",
+        "LEAKAGE({}) 0",
+        "M({}, 0.25) 0",
+    ),
+    *("CX({}, 0, 0, 0) 0 1", "AMPLITUDE_DAMPING({}) 0", KRAUS),
+    *("C_R_PAULI({}) sweep[0] X0", "I[R_Z(theta={}*pi)] 0", "I_ERROR[LEAKAGE(p={})] 0"),
+    "M[READOUT_NOISE(p01={}, p10=0.25)](0.25) 0",
+]
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_numbers_are_those_that_stim_reads(reader: str) -> None:
+    for number in NUMBERS:
+        assert stim.Circuit(f"X_ERROR({number}) 0") == stim.Circuit("X_ERROR(0.25) 0")
+        assert str(Circuit(reader.format(number))) == str(Circuit(reader.format("0.25")))
+    for number in NO_NUMBERS:
+        with pytest.raises(ValueError, match=r"."):
+            stim.Circuit(f"X_ERROR({number}) 0")
+        with pytest.raises(ValueError, match=r"^Line 1: "):
+            Circuit(reader.format(number))
+
+
+@pytest.mark.parametrize("qubit", ["\u0663", "\uff13", "\u00b2", "3_0", "+3"])
+def test_qubits_are_those_that_stim_reads(qubit: str) -> None:
+    readers = ["H {}", "T {}", "R_XX(0.1) {} 9", "TPP X{}", "EXP_VAL X{}", "CCZ {} 8 9", "LEAKAGE(0.1) {}"]
+    for reader in [*readers, "C_R_PAULI(0.1) sweep[0] X{}", "C_SWAP sweep[0] {} 9", "CS sweep[{}] 9"]:
+        assert Circuit(reader.format("03"))
+        with pytest.raises(ValueError, match=r"^Line 1: "):
+            Circuit(reader.format(qubit))

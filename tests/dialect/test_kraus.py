@@ -168,7 +168,7 @@ def test_text_files_and_refusals(tmp_path: Path) -> None:
             "KRAUS(1, 0, 0, 0, 0, 0, 0.9, 0) 0",
             "the sum of K^dagger K over the operators must be the identity",
         ),
-        ("KRAUS(1, 0, 0, 0, 0, 0, inf, 0) 0", "finite"),
+        ("KRAUS(1, 0, 0, 0, 0, 0, 1e999, 0) 0", "finite"),
         ("KRAUS(x) 0", "The argument 'x' of KRAUS is not a number"),
         ("I_ERROR[KRAUS(re=1)] 0", "Malformed tag [KRAUS(re=1)] on I_ERROR"),
         ("I[KRAUS(0, 0, 1, 0, 1, 0, 0, 0)] 0", "makes no sense on I"),

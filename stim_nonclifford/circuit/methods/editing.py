@@ -18,6 +18,7 @@ from ...dialect import (
     extended_text,
     inverse_of_tagged,
     is_too_deep,
+    listed_targets,
     parse,
     tagged_instruction,
     values_of_operators,
@@ -76,7 +77,8 @@ class CircuitEditing:
 
         Args:
             name: The name of a gate (it may be a bare non-Clifford gate), an instruction, or a circuit.
-            targets: The targets.
+            targets: A target, or an iterable of targets. A ``stim.PauliString`` is a product with its sign,
+                which Stim drops.
             arg: The arguments; angles of rotations are in half-turns. For KRAUS they may be the operators, an
                 array of shape (number of operators, 2, 2), and for KRAUS2 one of shape (number of operators,
                 4, 4).
@@ -98,13 +100,18 @@ class CircuitEditing:
             X_ERROR(0.01) 0
         """
         addition = stim.Circuit()
-        if isinstance(name, CircuitEditing):
-            addition = name._stim
-        elif not isinstance(name, str):
-            check_types(name, "name", "the name of a gate, an instruction or a circuit", *_PARTS)
-            addition.append(name)
+        targets, tag = listed_targets(str(name), targets), text(tag, "tag")
+        if not isinstance(name, str):
+            check_types(
+                name, "name", "the name of a gate, an instruction or a circuit", CircuitEditing, *_PARTS
+            )
+            if targets or arg is not None or tag:
+                raise ValueError(
+                    f"`targets`, `arg` and `tag` belong to the name of a gate, but name is a"
+                    f" {type(name).__name__}. Leave them out."
+                )
+            addition.append(name._stim if isinstance(name, CircuitEditing) else name)
         else:
-            tag = text(tag, "tag")
             if name.upper() in ("KRAUS", "KRAUS2") and isinstance(arg, Iterable) and not _is_flat(arg):
                 arg = values_of_operators(arg, name.upper())
             arg = _checked_arg(arg)

@@ -12,11 +12,12 @@ import stim
 from ...base.arguments import choice, flag, probability
 from ...base.errors import InexactErrorModelWarning, ResourceLimitError
 from ...base.masks import Mask, checked_mask
-from ...base.memory import memory_is_a_limit
+from ...base.memory import can_be_allocated, memory_is_a_limit
 from ...base.stim_refusals import is_of_random_outputs, random_outputs
 from ...simulation.compiler import CompiledCircuit, compile_circuit
 from ...simulation.compiler.error_models.detector_error_model import detector_error_model
 from ...simulation.compiler.error_models.error_model_changes import check_decomposed, conditioned, decomposed
+from ...simulation.compiler.error_models.heralds import herald_detectors, with_heralds_apart
 from ...simulation.compiler.program.extent import extent_of
 from ...simulation.compiler.program.extent_limits import check_targets
 from ...simulation.compiler.program.relabelling import relabelled
@@ -24,8 +25,8 @@ from ...simulation.engines import likely_outputs
 from ...simulation.faults import usual_effects
 from ...simulation.logical_errors.coherent_noise import twirl_advice
 from ...simulation.logical_errors.noiseless_outputs import outcome_dependent, outputs_of_chance
-from ...simulation.logical_errors.refusals import warn_of_observables_flipped_by_chance
-from ..rewriting.leakage import with_averaged_leakage
+from ...simulation.logical_errors.refusals import warn_of_frames, warn_of_observables_flipped_by_chance
+from ..rewriting.leakage import has_leakage, with_averaged_leakage
 from ..rewriting.twirled_channels import with_twirled_channels
 from .editing import check_coordinates, check_flattened
 
@@ -81,7 +82,8 @@ class CircuitErrorModels:
         the herald allows.
 
         Args:
-            decompose_errors: Whether to decompose errors that flip more than two detectors.
+            decompose_errors: Whether to decompose errors that flip more than two detectors. Heralds of
+                leakage and loss are parts of their own: the other parts are edges as without a herald.
             flatten_loops: Whether to unroll loops. ``"noise_only"`` has none.
             allow_gauge_detectors: Whether detectors may be random without noise. In ``"noise_only"`` they
                 always may. Fair random outcomes are errors with probability 1/2, as in Stim.
@@ -99,8 +101,9 @@ class CircuitErrorModels:
             The model, with the detectors and observables of the circuit.
 
         Warns:
-            InexactErrorModelWarning: A detector depends on quantum outcomes and is not postselected, or a
-                single error flips an observable with a probability that is neither 0 nor 1.
+            InexactErrorModelWarning: A detector depends on quantum outcomes and is not postselected; a single
+                error flips an observable with a probability that is neither 0 nor 1; or an observable has
+                Pauli targets after T gates, so that only the flips of its Pauli frame are known.
 
         Raises:
             ValueError: Stim refuses the S-proxy, because a detector or an observable of it is random;
@@ -153,27 +156,21 @@ class CircuitErrorModels:
         }
         num_detectors = self._stim.num_detectors
         silent = checked_mask(postselection_mask, num_detectors, "postselection_mask", "detectors")
+        # Stim decomposes errors of its own heralded channels well, but not those that stand for leakage.
+        is_stims = kind == "s_proxy" and not has_leakage(self._stim)
+        heralds = herald_detectors(self._stim) if decompose_errors and not is_stims else frozenset()
+        if silent or heralds:
+            # An error that flips a silent detector need not be decomposed, and one with a herald is later.
+            decomposition["ignore_decomposition_failures"] = True
         if kind == "s_proxy":
-            arguments = {
-                "allow_gauge_detectors": allow_gauge_detectors,
-                "approximate_disjoint_errors": approximate_disjoint_errors,
-            }
-            if silent:
-                # An error that flips a silent detector need not be decomposed.
-                decomposition["ignore_decomposition_failures"] = True
             model = self._proxy_model(
                 decompose_errors=decompose_errors,
                 flatten_loops=flatten_loops or bool(silent),
-                **arguments,
+                allow_gauge_detectors=allow_gauge_detectors,
+                approximate_disjoint_errors=approximate_disjoint_errors,
                 **decomposition,
             )
-            if silent:
-                model = conditioned(model, silent)
-                if decompose_errors and not ignore_decomposition_failures:
-                    check_decomposed(model)
-            self._warn_of_inexact_models(silent)
-            return model
-        if isinstance(kind, stim.DetectorErrorModel):
+        elif isinstance(kind, stim.DetectorErrorModel):
             found = (kind.num_detectors, kind.num_observables)
             if found != (num_detectors, self._stim.num_observables):
                 raise ValueError(
@@ -198,8 +195,13 @@ class CircuitErrorModels:
                 )
         if silent:
             model = conditioned(model, silent)
-        if decompose_errors:
+        if decompose_errors and kind != "s_proxy":
             model = decomposed(model, **decomposition)
+        if heralds:
+            new_edges = not block_decomposition_from_introducing_remnant_edges
+            model = with_heralds_apart(model, heralds, is_trusted=False, new_edges=new_edges)
+        if decompose_errors and (silent or heralds) and not ignore_decomposition_failures:
+            check_decomposed(model)
         self._warn_of_inexact_models(silent)
         return model
 
@@ -250,7 +252,13 @@ class CircuitErrorModels:
         return self._outputs_of_chance()[self._stim.num_detectors :]
 
     def _outputs_of_chance(self) -> npt.NDArray[np.bool_]:
-        found = np.zeros(self._stim.num_detectors + self._stim.num_observables, dtype=np.bool_)
+        num_outputs = self._stim.num_detectors + self._stim.num_observables
+        if not can_be_allocated(num_outputs):
+            raise ResourceLimitError(
+                f"The circuit has {num_outputs:,} detectors and observables, and the memory has no room for a"
+                " byte for each. Lower the repeat counts."
+            )
+        found = np.zeros(num_outputs, dtype=np.bool_)
         found[outputs_of_chance(self.compile())] = True
         return found
 
@@ -272,6 +280,7 @@ class CircuitErrorModels:
                 stacklevel=3,
             )
         warn_of_observables_flipped_by_chance(self.compile(), postselected, stacklevel=3)
+        warn_of_frames(self.compile(), InexactErrorModelWarning, stacklevel=3)
 
     def _proxy_model(self, **arguments: Any) -> stim.DetectorErrorModel:
         """Stim's model of the S-proxy."""

@@ -33,6 +33,10 @@ _MOST_TICKS = (1 << 63) - 1
 _MOST_QUANTIZATION = (1 << 31) - 1
 
 
+_DEPRECATED = {"append_operation": "append", "flattened_operations": "flattened"}
+"""Methods that Stim has under other names now."""
+
+
 class CircuitProxies:
     """Clifford proxies, Stim's analyses of the S-proxy, and methods that do not depend on gates.
 
@@ -148,7 +152,7 @@ class CircuitProxies:
         """
         drawn_type = diagram_type(type)
         arguments: dict[str, Any] = {
-            "tick": tick if isinstance(tick, range) else integer_or_none(tick, "tick", 0, _MOST_TICKS),
+            "tick": _checked_tick(tick),
             "rows": integer_or_none(rows, "rows", 0, _MOST_TICKS),
             "filter_coords": list(filter_coords) if isinstance(filter_coords, Iterable) else filter_coords,
         }
@@ -315,11 +319,28 @@ class CircuitProxies:
     def __getattr__(self, name: str) -> Any:
         # Python calls this only for undefined names. Those of Stim get a message with the alternative.
         if not name.startswith("_") and hasattr(stim.Circuit, name):
+            if name in _DEPRECATED:
+                raise AttributeError(
+                    f"stim_nonclifford.Circuit has no {name}, which Stim has deprecated. Call"
+                    f" circuit.{_DEPRECATED[name]}."
+                )
             raise AttributeError(
                 f"stim_nonclifford.Circuit has no {name}, as Stim would compute it from a Clifford proxy. If"
                 f" you want that, call circuit.s_proxy().{name} or circuit.i_proxy().{name}."
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+
+def _checked_tick(tick: Any) -> int | range | None:
+    """The argument ``tick`` of ``diagram``."""
+    if not isinstance(tick, range):
+        return integer_or_none(tick, "tick", 0, _MOST_TICKS)
+    if not 0 <= tick.start < tick.stop <= _MOST_TICKS or tick.step != 1:
+        raise ValueError(
+            f"tick must be a number of a TICK or a range of such numbers, one after the other, such as"
+            f" range(0, 2), but is {tick}. 0 is the beginning."
+        )
+    return tick
 
 
 def _checked_detectors(only: Any) -> list[int | stim.DemTarget] | None:

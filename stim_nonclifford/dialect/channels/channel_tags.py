@@ -14,6 +14,8 @@ from typing import Any
 
 import stim
 
+from ..exact_text import NUMBER, number_of
+
 __all__ = [
     "ANNOTATIONS",
     "ChannelDefinition",
@@ -30,9 +32,8 @@ __all__ = [
 ANNOTATIONS = frozenset({"TICK", "DETECTOR", "OBSERVABLE_INCLUDE", "QUBIT_COORDS", "SHIFT_COORDS"})
 """Instructions that do nothing to qubits. Their tags are notes."""
 
-_NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 _TAG = re.compile(r"\s*(?P<word>[A-Za-z_]\w*)\s*(?:\((?P<arguments>.*)\))?\s*", re.DOTALL)
-_ARGUMENT = re.compile(rf"\s*(?P<key>\w+)\s*=\s*(?P<value>{_NUMBER})\s*")
+_ARGUMENT = re.compile(rf"\s*(?P<key>\w+)\s*=\s*(?P<value>{NUMBER})\s*", re.ASCII)
 
 
 def probability_problem(value: float) -> str:
@@ -123,8 +124,8 @@ def read_channel(instruction: stim.CircuitInstruction, table: Table) -> TaggedCh
         )
     texts = found["arguments"]
     if definition.is_list:
-        numbers = [re.fullmatch(rf"\s*({_NUMBER})\s*", part) for part in (texts or "").split(",")]
-        listed = tuple(float(part[1]) for part in numbers if part)
+        numbers = [number_of(part) for part in (texts or "").split(",")]
+        listed = tuple(number for number in numbers if number is not None)
         if len(listed) != len(numbers):
             raise ValueError(f"Malformed tag [{instruction.tag}] on {carrier}: {written}.")
         _check(definition, listed)
@@ -188,10 +189,10 @@ def text_of_channel(definition: ChannelDefinition, arguments: str | None, target
     """
     values = []
     for part in (arguments or "").split(",") if (arguments or "").strip() else []:
-        try:
-            values.append(float(part))
-        except ValueError:
-            raise ValueError(f"The argument {part.strip()!r} of {definition.name} is not a number.") from None
+        value = number_of(part)
+        if value is None:
+            raise ValueError(f"The argument {part.strip()!r} of {definition.name} is not a number.")
+        values.append(value)
     tagged = str(tagged_channel(definition, _targets(definition), values))
     return f"{tagged.rsplit(' ', definition.num_targets)[0]}{targets}"
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import stim
 
+from ..exact_text import NUMBER
 from .channel_tags import ANNOTATIONS, check_free_tag, probability_problem
 
 __all__ = [
@@ -35,9 +36,8 @@ MEASUREMENTS = ("M", "MX", "MY", "MR", "MRX", "MRY", "MXX", "MYY", "MZZ", "MPP")
 NOISY_MEASUREMENTS = (*MEASUREMENTS, "MZ", "MRZ")
 """The same with the other names of these instructions."""
 
-_NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 _TAG = re.compile(rf"\s*{READOUT_NOISE}\b(?P<rest>.*)", re.DOTALL)
-_NAMED = re.compile(rf"\(\s*p01\s*=\s*({_NUMBER})\s*,\s*p10\s*=\s*({_NUMBER})\s*\)\s*")
+_NAMED = re.compile(rf"\(\s*p01\s*=\s*({NUMBER})\s*,\s*p10\s*=\s*({NUMBER})\s*\)\s*", re.ASCII)
 _EXAMPLE = "M[READOUT_NOISE(p01=0.01, p10=0.05)](0.03) 0 or, without a tag, M(0.01, 0.05) 0"
 _ROUNDING = 1e-5
 

@@ -118,7 +118,9 @@ class CompiledHeraldedMatching(sinter.CompiledDecoder):  # type: ignore[misc]
             for edge, given in edges.items():
                 copy = Edge((8 * self._row_bytes + len(self._sources),), 0)
                 probability = exactly_one(given, known.edges.get(edge, 0.0))
-                result.append("error", _RARE * probability, _targets([edge, copy]))
+                # An error that flips observables alone is no edge.
+                parts = [edge, copy] if edge.detectors else [Edge(copy.detectors, edge.observables)]
+                result.append("error", _RARE * probability, _targets(parts))
                 result.append("error", _RARE * (1 - probability), _targets([copy]))
                 self._sources.append(herald)
         last = 8 * self._row_bytes + len(self._sources) - 1

@@ -27,6 +27,7 @@ import stim
 from numpy.typing import NDArray
 
 from ...base.parity import exactly_one
+from ...simulation.compiler.error_models.heralds import with_heralds_apart
 
 __all__ = [
     "DECIBEL",
@@ -154,7 +155,7 @@ def edge_errors(
         The probability of an error, its parts without heralds, and the heralds that it fires.
     """
     known = frozenset(heralds)
-    for error in model.flattened():
+    for error in with_heralds_apart(model, heralds) if heralds else model.flattened():
         if error.type != "error" or error.args_copy()[0] == 0:
             continue
         fired: set[int] = set()

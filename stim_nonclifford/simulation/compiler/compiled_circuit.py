@@ -17,6 +17,7 @@ from .plans.plan_construction import construct_plan
 from .plans.requested_outputs import RequestedOutputs
 from .plans.scheduling import schedule
 from .plans.width_limit import check_width
+from .program.extent_limits import check_faults
 from .program.flattening import program_of
 from .program.program import Program
 from .reference_sample import LikelyOutputs, reference_records
@@ -101,8 +102,14 @@ class CompiledCircuit:
 
     @cached_property
     def faults(self) -> list[Fault]:
-        """Every fault that the circuit's noise can cause, with its effect on detectors and observables."""
+        """Every fault that the circuit's noise can cause, with its effect on detectors and observables.
+
+        Raises:
+            NotImplementedError: The circuit has noise that is not a mixture of Paulis.
+            ResourceLimitError: The list would take more than 2^30 bytes.
+        """
         self.check_pauli_noise()
+        check_faults(self.circuit, self.program.num_detectors + self.program.num_observables)
         with memory_is_a_limit(), collector_paused():
             return list_faults(self.program, self.quantum, "detectors")
 

@@ -30,14 +30,14 @@ import functools
 import math
 import operator
 import random
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 import stim
 
-from ...dialect import without_noise
+from ...dialect import expectation_products, is_expectation, without_noise
 from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, RequestedOutputs, compile_circuit
 from ..compiler.algebra.gf2 import mask_of, masks_of, ones, relations
 from ..engines import CpuEngine, likely_outputs
@@ -45,7 +45,9 @@ from ..plan import SamplingPlan
 from .coherent_noise import half_turns_of, is_noise_angle
 
 __all__ = [
+    "first_paulis",
     "frames_of_chance",
+    "has_expectation_of",
     "lines_of_observable",
     "outcome_dependent",
     "outcome_dependent_observables",
@@ -136,6 +138,40 @@ def frames_of_chance(compiled: CompiledCircuit) -> list[int]:
         for output in _with_paulis(compiled)
         if _mask_of_outcomes(_with_measured(compiled, [output])) >> output & 1
     ]
+
+
+def first_paulis(circuit: stim.Circuit, observable: int) -> list[stim.GateTarget]:
+    """The Pauli targets of an observable in the first instruction that has some."""
+    for part in _as_written(circuit):
+        if part.name == "OBSERVABLE_INCLUDE" and part.gate_args_copy() == [observable] and _paulis_of(part):
+            return _paulis_of(part)
+    return []
+
+
+def has_expectation_of(circuit: stim.Circuit, paulis: Sequence[stim.GateTarget]) -> bool:
+    r"""Whether the circuit has an EXP_VAL of the product of these Paulis, up to its sign.
+
+    Examples:
+        >>> circuit = stim.Circuit("I[EXP_VAL(!XZ)] 0 1")
+        >>> has_expectation_of(circuit, [stim.target_z(1), stim.target_x(0)])
+        True
+    """
+    wanted = {(target.pauli_type, target.value) for target in paulis}
+    return any(
+        wanted == {(factor.pauli_type, factor.value) for factor in product}
+        for part in _as_written(circuit)
+        if is_expectation(part)
+        for product in expectation_products(part)
+    )
+
+
+def _as_written(circuit: stim.Circuit) -> Iterator[stim.CircuitInstruction]:
+    """The instructions of a circuit, those of a loop once."""
+    for part in circuit:
+        if isinstance(part, stim.CircuitRepeatBlock):
+            yield from _as_written(part.body_copy())
+        else:
+            yield part
 
 
 def random_outputs(
@@ -289,16 +325,11 @@ def _with_paulis(compiled: CompiledCircuit) -> list[int]:
     """The observables with Pauli targets, as outputs. In Clifford circuits their coins are known."""
     if not compiled.program.has_non_clifford_gates:
         return []
-    found: set[int] = set()
-
-    def look(circuit: stim.Circuit) -> None:
-        for instruction in circuit:
-            if isinstance(instruction, stim.CircuitRepeatBlock):
-                look(instruction.body_copy())
-            elif instruction.name == "OBSERVABLE_INCLUDE" and _paulis_of(instruction):
-                found.add(int(instruction.gate_args_copy()[0]))
-
-    look(compiled.circuit)
+    found = {
+        int(part.gate_args_copy()[0])
+        for part in _as_written(compiled.circuit)
+        if part.name == "OBSERVABLE_INCLUDE" and _paulis_of(part)
+    }
     return [compiled.program.num_detectors + observable for observable in sorted(found)]
 
 

@@ -12,13 +12,20 @@ from collections.abc import Collection, Sequence
 from ...base.errors import InexactErrorModelWarning, RandomObservableWarning, ResourceLimitError
 from ..compiler import CompiledCircuit
 from .mechanism_flips import observables_flipped_by_chance
-from .noiseless_outputs import frames_of_chance, lines_of_observable, random_outputs
+from .noiseless_outputs import (
+    first_paulis,
+    frames_of_chance,
+    has_expectation_of,
+    lines_of_observable,
+    random_outputs,
+)
 
 __all__ = [
     "check_logical_errors",
     "check_no_detector_is_left",
     "detectors_left",
     "names_of_outputs",
+    "warn_of_frames",
     "warn_of_observables_flipped_by_chance",
     "warn_of_random_outputs",
 ]
@@ -203,6 +210,35 @@ def warn_of_observables_flipped_by_chance(
     return bool(found)
 
 
+def warn_of_frames(
+    compiled: CompiledCircuit, category: type[Warning] = RandomObservableWarning, *, stacklevel: int = 2
+) -> bool:
+    """Warns if only the Pauli frame of an observable is known, and its value depends on T gates, too.
+
+    If an EXP_VAL asks for the same Paulis, the frame is what a decoder of the state predicts, and right.
+
+    Args:
+        compiled: The circuit, compiled.
+        category: The category of the warning.
+        stacklevel: As in ``warnings.warn``, from the caller on.
+
+    Returns:
+        Whether there is such an observable.
+
+    Warns:
+        RandomObservableWarning: There is one, or another warning of the category.
+    """
+    circuit, first = compiled.circuit, compiled.program.num_detectors
+    frames = [
+        output
+        for output in frames_of_chance(compiled)
+        if not has_expectation_of(circuit, first_paulis(circuit, output - first))
+    ]
+    if frames:
+        warnings.warn(_message_of_frames(compiled, frames), category, stacklevel=stacklevel + 1)
+    return bool(frames)
+
+
 def names_of_outputs(compiled: CompiledCircuit, outputs: Sequence[int], *, begins: bool = True) -> str:
     r"""Names outputs for a message: detectors, then observables with their lines.
 
@@ -233,11 +269,15 @@ def names_of_outputs(compiled: CompiledCircuit, outputs: Sequence[int], *, begin
 
 
 def _message_of_frames(compiled: CompiledCircuit, frames: Sequence[int]) -> str:
+    observable = frames[0] - compiled.program.num_detectors
+    product = "*".join(
+        f"{target.pauli_type}{target.value}" for target in first_paulis(compiled.circuit, observable)
+    )
     return (
         f"{names_of_outputs(compiled, frames)} {'has' if len(frames) == 1 else 'have'} Pauli targets after T"
         " gates: flips of the Pauli frame are counted, but errors before a T gate change the value otherwise,"
-        " too. Measure the product without noise in place of the Pauli targets: MPP X0*X1, then"
-        " OBSERVABLE_INCLUDE(0) rec[-1]."
+        " too. Measure the product without noise in place of the Pauli targets, everywhere: "
+        f"MPP {product}, then OBSERVABLE_INCLUDE({observable}) rec[-1]."
     )
 
 

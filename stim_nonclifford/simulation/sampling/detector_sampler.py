@@ -27,10 +27,11 @@ from ...dialect import circuit_repr
 from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, RequestedOutputs
 from ..compiler.algebra.gf2 import ones
 from ..compiler.plans.width_limit import within_memory
+from ..compiler.program.extent_limits import check_faults
 from ..engines import EngineOptions, PackedBits, SamplingEngine, engine_factory
 from ..engines.reference import acting_mechanisms, sample_shots
 from ..faults import CircuitFault, FaultTable, NamedMechanisms
-from ..logical_errors.refusals import warn_of_random_outputs
+from ..logical_errors.refusals import warn_of_frames, warn_of_random_outputs
 from ..plan import SamplingPlan
 from .detector_expectations import DetectorExpectations
 from .kept_batches import IF_TOO_MANY, KeptShots
@@ -179,6 +180,10 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
             ValueError: The arguments contradict each other, shots is negative, or output is ``"cupy"`` and
                 the engine uses no GPU.
 
+        Warns:
+            RandomObservableWarning: Observables are asked for, and one of them has Pauli targets after T
+                gates, so that only the flips of its Pauli frame are known.
+
         Examples:
             >>> import stim_nonclifford as snc
             >>> circuit = snc.Circuit("X_ERROR(1) 0\nM 0\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-1]")
@@ -206,6 +211,8 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
         with self._numbers.call():
             with_observables = prepend_observables or append_observables or separate_observables
             num_wanted = num_bits if with_observables or obs_out is not None else self._num_detectors
+            if num_wanted > self._num_detectors:
+                self._look_at_frames()
             rows = self._rows(shots, output, num_wanted)  # detectors, then observables
             dets_array: npt.NDArray[Any]
             if prepend_observables:
@@ -331,6 +338,11 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
         with self._numbers.call():
             return self._counts(shots, max_errors)[0]
 
+    def _look_at_frames(self) -> None:
+        """Warns once if the flips of an observable are those of its Pauli frame alone."""
+        if not self._has_looked_at_observables:
+            self._has_looked_at_observables = warn_of_frames(self._compiled, stacklevel=3)
+
     def _look_at_observables(self) -> None:
         """Warns once if errors are counted of an observable that is random without noise."""
         if self._has_looked_at_observables or self._skip_reference_sample:  # without it, bits are no flips
@@ -390,6 +402,7 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
             ...     print(fault)
             line 1, tick 0: X_ERROR 0: X0
         """
+        check_faults(self._compiled.circuit, self._num_detectors + self._num_observables)
         self._look_at_observables()
         with self._numbers.call():
             counts, numbers = self._counts(shots, max_errors, list_errors=True)

@@ -6,6 +6,7 @@ import itertools
 import re
 import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -302,3 +303,14 @@ class TestPictureOfAPlan:
     def test_nothing_to_draw(self) -> None:
         root = ElementTree.fromstring(Circuit("M 0\nDETECTOR rec[-1]").plan().diagram())
         assert not [circle for circle in root.findall(f"{SVG}circle") if len(circle)]
+
+
+@pytest.mark.parametrize(
+    "tick", [range(-3, 2), range(1, 1), range(2, 0, -1), range(0, 3, 2), range(1 << 64), -1, 1 << 64]
+)
+@pytest.mark.parametrize("type", ["timeslice-svg", "detslice-text", "detslice-with-ops-svg"])
+def test_ticks_that_are_no_numbers_of_ticks(type: str, tick: Any) -> None:
+    circuit = Circuit("H 0\nTICK\nT 0\nTICK\nM 0")
+    with pytest.raises(ValueError, match="tick must be "):
+        circuit.diagram(type, tick=tick)
+    assert str(circuit.diagram(type, tick=range(2)))

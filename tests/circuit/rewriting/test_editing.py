@@ -93,6 +93,91 @@ def test_bare_gates_are_appended_as_tagged_ones(bare: tuple[Any, ...], tagged: s
     assert circuit.to_stim() == stim.Circuit(tagged)
 
 
+PRODUCTS = {
+    "TPP": ((), 0.25),
+    "TPP_DAG": ((), -0.25),
+    "SPP": ((), 0.5),
+    "SPP_DAG": ((), -0.5),
+    "R_PAULI": (0.1, 0.1),
+}
+
+
+@pytest.mark.parametrize("product", ["-Z", "+YX", "-XZ", "-_YX", "XXY", "-ZZZ"])
+@pytest.mark.parametrize("name", PRODUCTS)
+@pytest.mark.parametrize("in_list", [True, False])
+def test_products_keep_their_sign(name: str, product: str, in_list: bool) -> None:
+    pauli = stim.PauliString(product)
+    arg, half_turns = PRODUCTS[name]
+    circuit = Circuit("R_Y(0.3) 0\nR_X(0.2) 0 1 2\nCX 0 1 1 2")
+    state = circuit.state_vector()
+    circuit.append(name, [pauli] if in_list else pauli, arg)
+    padded = stim.PauliString(3) * pauli
+    matrix = padded.to_unitary_matrix(endian="little")
+    angle = half_turns * np.pi / 2
+    expected = np.cos(angle) * state - 1j * np.sin(angle) * (matrix @ state)
+    assert abs(np.vdot(expected, circuit.state_vector())) == pytest.approx(1, abs=1e-6)
+    circuit.append("EXP_VAL", [pauli])
+    _, values = circuit.compile_sampler(seed=5).sample_expectation_values(1)
+    assert values[0, 0] == pytest.approx(np.vdot(state, matrix @ state).real, abs=1e-6)
+
+
+def test_a_negative_product_is_measured_as_such() -> None:
+    circuit = Circuit("X 1")
+    circuit.append("MPP", [stim.PauliString("-Z"), stim.PauliString("ZZ"), "Z1", stim.PauliString("-ZZ")])
+    circuit.append("MPP", stim.PauliString("-_Z"), 0.0)
+    assert circuit.reference_sample().tolist() == [True, True, True, False, False]
+    assert str(circuit) == "X 1\nMPP !Z0 Z0*Z1 Z1 !Z0*Z1\nMPP(0) !Z1"
+
+
+def test_a_product_that_a_record_controls() -> None:
+    circuit = Circuit("M 0")
+    circuit.append("C_R_PAULI", [stim.target_rec(-1), stim.PauliString("-XY")], 0.1)
+    assert circuit == Circuit("M 0\nC_R_PAULI(0.1) rec[-1] !X0*Y1")
+    circuit.append("SPP", stim.PauliString("-XY"), tag="T")
+    assert circuit[-1] == stim.Circuit("SPP[T] !X0*Y1")[0]
+
+
+@pytest.mark.parametrize("name", [*PRODUCTS, "MPP", "EXP_VAL", "C_TPP"])
+def test_products_that_are_not_hermitian_are_refused(name: str) -> None:
+    circuit = Circuit()
+    arg = 0.1 if name == "R_PAULI" else ()
+    with pytest.raises(ValueError, match=rf"{name} needs .* \+1 or -1, but \+iX_Z .*String\('-X_Z'\)"):
+        circuit.append(name.lower(), [stim.PauliString("iX_Z")], arg)
+    with pytest.raises(ValueError, match=f"{name} needs products of X, Y and Z; got the identity -__"):
+        circuit.append(name, stim.PauliString("-__"), arg)
+    assert len(circuit) == 0
+
+
+@pytest.mark.parametrize("sign", [1, -1, 1j])
+def test_the_sign_of_an_error_is_a_phase(sign: complex) -> None:
+    circuit = Circuit()
+    circuit.append("E", stim.PauliString("XZ") * sign, 0.1)
+    assert circuit == Circuit("E(0.1) X0*Z1")
+
+
+@pytest.mark.parametrize("name", ["H", "T", "CCZ", "R_XX", "R_X", "LEAKAGE", "M", "CX", "EXP_VAL"])
+def test_targets_from_a_generator(name: str) -> None:
+    args = {"R_X": 0.1, "R_XX": 0.1, "LEAKAGE": 0.1, "M": (0.1, 0.2), "CX": (0.1, 0.0, 0.0, 0.1)}
+    targets = [f"X{k}" for k in range(6)] if name == "EXP_VAL" else range(6)
+    circuit, expected = Circuit(), Circuit()
+    circuit.append(name, (target for target in targets), args.get(name))
+    expected.append(name, list(targets), args.get(name))
+    assert circuit == expected
+    for part in circuit:
+        assert sum(not target.is_combiner for target in part.targets_copy()) == 6
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"targets": [1]}, {"arg": 0.1}, {"tag": "T"}, {"targets": stim.PauliString("X")}]
+)
+def test_an_instruction_has_targets_of_its_own(arguments: dict[str, Any]) -> None:
+    for part in (stim.Circuit("S 0")[0], BLOCK, stim.Circuit("S 0"), Circuit("S 0")):
+        circuit = Circuit()
+        with pytest.raises(ValueError, match="`targets`, `arg` and `tag` belong to the name of a gate"):
+            circuit.append(part, **arguments)
+        assert len(circuit) == 0
+
+
 def test_other_circuits() -> None:
     circuit, other = Circuit("T 0"), Circuit("T_DAG 1")
     circuit += other

@@ -116,3 +116,22 @@ def test_no_layout() -> None:
 )
 def test_names_of_gates(text: str, noise: tuple[str, int, int, tuple[int, ...]], name: str) -> None:
     assert GateNames(stim.Circuit(text)).of(*noise) == name
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("CX 0 4\nX_ERROR(0.1) 4\nM 4", "M 4"),
+        ("CX 0 4\nZ_ERROR(0.1) 4\nMX 4 0", "MX 4"),
+        ("CX 0 4\nX_ERROR(0.1) 4\nMR 4", "MR 4"),
+        # Noise that follows a gate, or precedes another one.
+        ("CX 0 4\nX_ERROR(0.1) 4\nTICK\nM 4", "CX at 4"),
+        ("CX 0 4\nX_ERROR(0.1) 4\nH 4\nM 4", "CX at 4"),
+        ("CX 0 4\nDEPOLARIZE1(0.1) 4\nM 4", "CX at 4"),
+        ("R 4\nX_ERROR(0.1) 4\nM 4", "R 4"),
+        ("CX 0 4\nX_ERROR(0.1) 4\nMZZ 4 0", "CX at 4"),
+    ],
+)
+def test_names_of_flips_before_a_measurement(text: str, expected: str) -> None:
+    circuit = stim.Circuit(text)
+    assert GateNames(circuit).of(circuit[1].name, 1, 0, (4,)) == expected

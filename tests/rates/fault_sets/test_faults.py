@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import resource
 from typing import Any
 
 import numpy as np
@@ -117,3 +118,34 @@ def test_unknown_fault_is_refused() -> None:
     [fault] = snc.Circuit("Z_ERROR(0.1) 0\nM 0").faults()
     with pytest.raises(ValueError, match="The circuit has no fault"):
         circuit.outcome_probabilities([fault], postselection_mask="all")
+
+
+def rounds_with_flips(rounds: int) -> snc.Circuit:
+    return snc.Circuit(
+        f"REPEAT {rounds} {{\n    X_ERROR(0.001) 0\n    MR 0\n    DETECTOR rec[-1]\n    DEPOLARIZE2(0.1) 1 2\n}}"
+        "\nX_ERROR(1) 0\nM 0\nOBSERVABLE_INCLUDE(0) rec[-1]"
+    )
+
+
+def test_lists_of_faults_that_do_not_fit_are_refused_before_the_work() -> None:
+    """Of 16 faults in each round."""
+    small, large = rounds_with_flips(40), rounds_with_flips(60_000)
+    assert len(small.faults()) == 16 * 40 + 1
+    pattern = r"can cause 960,001 faults.* 60,001 outputs .* takes 7\.6 GiB; the limit is 1 GiB\. Lower"
+    sampler = large.compile_detector_sampler(seed=1, postselection_mask="all")
+    for call in (
+        large.faults,
+        lambda: large.outcome_probabilities([], postselection_mask="all"),
+        lambda: sampler.sample_failures(10),
+    ):
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        with pytest.raises(snc.ResourceLimitError, match=pattern):
+            call()
+        assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 500_000  # KiB
+
+
+@pytest.mark.parametrize("name", ["quantum_detectors", "quantum_observables"])
+def test_arrays_of_outputs_that_do_not_fit_are_refused(name: str) -> None:
+    circuit = snc.Circuit("REPEAT 1000000000000 {\n    M 0\n    DETECTOR rec[-1]\n}")
+    with pytest.raises(snc.ResourceLimitError, match=r"1,000,000,000,000 detectors and observables"):
+        getattr(circuit, name)()

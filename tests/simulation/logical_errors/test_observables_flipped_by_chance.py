@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from typing import Any
 
@@ -74,13 +75,40 @@ def test_a_readout_that_no_decoder_can_save(distance: int) -> None:
         # A coin turns the T gate around, too, and feedback turns it back.
         (f"RX 0 1\nM 1\nT 0\nCX rec[-1] 0\nT_DAG 0\nCX rec[-1] 0\n{MEASURE}", []),
         ("M(0.1) 1\nRX 0\nT 0\nCX rec[-1] 0\nT_DAG 0\nMX 0\nOBSERVABLE_INCLUDE(0) rec[-1]", [0]),
-        ("RX 0\nT 0\nX_ERROR(0.1) 0\nT_DAG 0\nOBSERVABLE_INCLUDE(0) X0", []),
     ],
 )
 def test_what_counts(text: str, expected: list[int]) -> None:
     circuit = snc.Circuit(text)
     assert observables_flipped_by_chance(circuit.compile()) == expected
     assert len(messages(circuit)) == len(expected)
+
+
+@pytest.mark.parametrize(
+    "start", ["RX 0", "OBSERVABLE_INCLUDE(3) X0", "REPEAT 2 {\n    OBSERVABLE_INCLUDE(3) X0\n}\nRX 0"]
+)
+def test_only_the_frame_of_pauli_targets_is_known(start: str) -> None:
+    """An X between the T gates flips the value in half of the shots, and the frame never; Z flips both."""
+    text = f"{start}\nT 0\nX_ERROR(0.1) 0\nT_DAG 0\n"
+    circuit = snc.Circuit(text + "OBSERVABLE_INCLUDE(3) X0")
+    assert observables_flipped_by_chance(circuit.compile()) == []
+    [message] = messages(circuit)
+    assert re.match(r"Observable 3 \(line .* Pauli targets after T gates: flips of the Pauli frame", message)
+    assert message.endswith("everywhere: MPP X0, then OBSERVABLE_INCLUDE(3) rec[-1].")
+    with pytest.warns(snc.InexactErrorModelWarning, match="Observable 3 .* has Pauli targets"):
+        circuit.detector_error_model()
+    sampler = circuit.compile_detector_sampler(seed=1)
+    sampler.sample(5)  # without observables
+    with pytest.warns(snc.RandomObservableWarning, match="MPP X0, then OBSERVABLE_INCLUDE"):
+        assert not sampler.sample(1000, append_observables=True).any()
+    sampler.sample(5, append_observables=True)  # said once
+    # As the message says:
+    remedy = "MPP X0\nOBSERVABLE_INCLUDE(3) rec[-1]"
+    measured = snc.Circuit(str(circuit).replace("OBSERVABLE_INCLUDE(3) X0", remedy))
+    assert measured.logical_error_rate().kept_and_wrong == pytest.approx(0.05)
+    # A decoder of the state corrects by the frame.
+    asked = snc.Circuit(text + "EXP_VAL X0\nOBSERVABLE_INCLUDE(3) X0")
+    assert messages(asked) == []
+    assert asked.compile_detector_sampler().sample(5, append_observables=True).shape == (5, 4)
 
 
 def test_errors_that_postselection_discards_do_not_count() -> None:

@@ -10,6 +10,8 @@ from ....simulation.compiler.program.iterations import unrolled
 __all__ = ["GateNames"]
 
 _NO_GATE = frozenset({"DETECTOR", "OBSERVABLE_INCLUDE", "QUBIT_COORDS", "SHIFT_COORDS", "TICK", "MPAD"})
+_FLIPS = ("X_ERROR", "Y_ERROR", "Z_ERROR")
+_MEASUREMENTS = ("M", "MX", "MY", "MR", "MRX", "MRY")
 
 
 class GateNames:
@@ -24,6 +26,8 @@ class GateNames:
         ('CX 0-1', 'idle 2')
         >>> names.of("M", 4, 1, (1,))
         'M 1'
+        >>> GateNames(stim.Circuit("CX 0 4\nX_ERROR(0.1) 4\nM 4")).of("X_ERROR", 1, 0, (4,))
+        'M 4'
     """
 
     def __init__(self, circuit: stim.Circuit) -> None:
@@ -56,7 +60,12 @@ class GateNames:
             return f"{'idle' if len(targets) == 1 else instruction} {where}".strip()
         # The last one before it, as noise follows its gate; if there is none, the next one, as a measurement.
         before = [gate for gate in around if gate[0] < number]
+        after = [gate for gate in around if gate[0] > number]
         _, name, qubits = before[-1] if before else around[0]
+        if before and len(qubits) > len(targets) and after and instruction in _FLIPS:
+            _, following, measured = after[0]
+            if following in _MEASUREMENTS and measured == targets:  # the flip is one of its outcome
+                return f"{following} {where}"
         if len(qubits) > len(targets):
             return f"{name} at {where}"
         return f"{name} {'-'.join(map(str, qubits))}"

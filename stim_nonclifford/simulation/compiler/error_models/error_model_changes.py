@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from typing import TypeAlias
 
 import stim
 
 from .detector_error_model import declare_all
 
-__all__ = ["check_decomposed", "conditioned", "decomposed"]
+__all__ = ["Part", "check_decomposed", "conditioned", "decomposed", "parts_of", "targets_of"]
+
+Part: TypeAlias = frozenset[stim.DemTarget]
+"""What a part of an error flips."""
 
 _GRAPHLIKE = 2
 """An edge of a matching graph has at most two detectors."""
@@ -40,7 +44,7 @@ def conditioned(model: stim.DetectorErrorModel, silent: Collection[int]) -> stim
     result = stim.DetectorErrorModel()
     for instruction in model.flattened():
         if instruction.type == "error":
-            parts = list(_parts(instruction))
+            parts = list(parts_of(instruction))
             flipped: set[stim.DemTarget] = set()
             for part in parts:
                 flipped ^= part
@@ -99,7 +103,7 @@ def decomposed(
         if instruction.type != "error":
             continue
         flipped: set[stim.DemTarget] = set()
-        for part in _parts(instruction):
+        for part in parts_of(instruction):
             flipped ^= part
         qubits = sorted(t.val + (0 if t.is_relative_detector_id() else num_detectors) for t in flipped)
         if qubits:
@@ -155,22 +159,32 @@ def _undecomposed(model: stim.DetectorErrorModel) -> str | None:
     for instruction in model.flattened():
         if instruction.type != "error":
             continue
-        for part in _parts(instruction):
+        for part in parts_of(instruction):
             if sum(target.is_relative_detector_id() for target in part) > _GRAPHLIKE:
                 return ", ".join(map(str, sorted(part, key=_place)))
     return None
 
 
-def _parts(error: stim.DemInstruction) -> Iterator[set[stim.DemTarget]]:
-    """The parts of an error, between separators."""
+def parts_of(error: stim.DemInstruction) -> Iterator[Part]:
+    """The parts of an error, between separators: what each of them flips."""
     for group in error.target_groups():
         part: set[stim.DemTarget] = set()
         for target in group:
             part ^= {target}
-        yield part
+        yield frozenset(part)
 
 
-def _joined(parts: list[set[stim.DemTarget]], silent: set[int]) -> list[stim.DemTarget]:
+def targets_of(parts: Iterable[Collection[stim.DemTarget]]) -> list[stim.DemTarget]:
+    """The targets of an error with these parts."""
+    targets: list[stim.DemTarget] = []
+    for part in filter(None, parts):
+        if targets:
+            targets.append(stim.target_separator())
+        targets += sorted(part, key=_place)
+    return targets
+
+
+def _joined(parts: list[Part], silent: set[int]) -> list[stim.DemTarget]:
     """The targets of an error, with all parts that flip silent detectors joined to one."""
     joined: set[stim.DemTarget] = set()
     others = []
@@ -179,12 +193,7 @@ def _joined(parts: list[set[stim.DemTarget]], silent: set[int]) -> list[stim.Dem
             joined ^= part
         else:
             others.append(part)
-    targets: list[stim.DemTarget] = []
-    for part in filter(None, (joined, *others)):
-        if targets:
-            targets.append(stim.target_separator())
-        targets += sorted(part, key=_place)
-    return targets
+    return targets_of([joined, *others])
 
 
 def _place(target: stim.DemTarget) -> tuple[bool, int]:

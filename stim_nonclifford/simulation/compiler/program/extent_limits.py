@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import stim
+
 from ....base.errors import ResourceLimitError
 from .extent import Extent
 
-__all__ = ["MAX_OBSERVABLES", "MAX_OUTPUTS", "check_extent", "check_targets"]
+__all__ = ["MAX_OBSERVABLES", "MAX_OUTPUTS", "check_extent", "check_faults", "check_targets"]
 
 MAX_SECONDS = 10
 """The least time that is predicted; most circuits take longer, up to a minute."""
 MAX_TARGETS = 1 << 26
 MAX_INSTRUCTIONS = 1 << 62
+MAX_FAULT_BYTES = 1 << 30
+FAULT_BYTES = 1 << 10
+"""Of a fault with its names, without the outputs that it flips."""
 MAX_OUTPUTS = 1 << 24
 MAX_OBSERVABLES = 1 << 21
+
+_ERRORS = {"DEPOLARIZE1": 3, "PAULI_CHANNEL_1": 3, "DEPOLARIZE2": 15, "PAULI_CHANNEL_2": 15} | {
+    "HERALDED_ERASE": 4,
+    "HERALDED_PAULI_CHANNEL_1": 4,
+}
+"""Of one place of noise; one, if not listed."""
 
 
 def check_extent(extent: Extent) -> None:
@@ -47,3 +58,34 @@ def check_targets(extent: Extent) -> None:
             f"The circuit has {extent.targets:,} instruction targets once its REPEAT blocks are unrolled;"
             f" the limit is {MAX_TARGETS:,}. Lower the repeat counts."
         )
+
+
+def check_faults(circuit: stim.Circuit, num_outputs: int) -> None:
+    """Checks that all faults of a circuit can be listed, each with the outputs that it flips.
+
+    Args:
+        circuit: The circuit.
+        num_outputs: Number of detectors and observables.
+
+    Raises:
+        ResourceLimitError: The list would take more than 2^30 bytes.
+    """
+    count = _num_errors(circuit)
+    size = count * (FAULT_BYTES + num_outputs // 8)
+    if size > MAX_FAULT_BYTES:
+        raise ResourceLimitError(
+            f"The noise of the circuit can cause {count:,} faults, and a list of these with the"
+            f" {num_outputs:,} outputs that they may flip takes {size / 2**30:,.1f} GiB; the"
+            f" limit is {MAX_FAULT_BYTES >> 30} GiB. Lower the repeat counts."
+        )
+
+
+def _num_errors(circuit: stim.Circuit) -> int:
+    """Number of errors that the noise of a circuit can cause."""
+    count = 0
+    for part in circuit:
+        if isinstance(part, stim.CircuitRepeatBlock):
+            count += part.repeat_count * _num_errors(part.body_copy())
+        elif stim.gate_data(part.name).is_noisy_gate and any(part.gate_args_copy()):
+            count += len(part.target_groups()) * _ERRORS.get(part.name, 1)
+    return count

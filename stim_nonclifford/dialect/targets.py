@@ -1,0 +1,64 @@
+"""Targets of an instruction, as ``stim.Circuit.append`` takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+import stim
+
+__all__ = ["Target", "listed_targets"]
+
+Target: TypeAlias = "int | str | stim.GateTarget"
+
+_ERRORS = ("E", "CORRELATED_ERROR", "ELSE_CORRELATED_ERROR")
+"""The sign of an error is a global phase."""
+
+
+def listed_targets(name: str, targets: Any) -> list[Target]:
+    """The targets of an instruction as a list, with the factors of Pauli products in place of these.
+
+    Stim drops the signs of products. Here a negative product has its first factor inverted, as in
+    ``MPP !X0*Z2``.
+
+    Args:
+        name: The name of the instruction.
+        targets: A target, or an iterable of targets, such as ``stim.Circuit.append`` takes.
+
+    Returns:
+        The targets.
+
+    Raises:
+        ValueError: A product is the identity, or its sign is imaginary.
+
+    Examples:
+        >>> listed_targets("MPP", [stim.PauliString("-X_Z")])
+        [stim.target_x(0, invert=True), stim.GateTarget.combiner(), stim.target_z(2)]
+        >>> listed_targets("T", range(2))
+        [0, 1]
+    """
+    if isinstance(targets, (str, stim.PauliString)) or not isinstance(targets, Iterable):
+        targets = [targets]
+    found: list[Target] = []
+    for target in targets:
+        if isinstance(target, stim.PauliString):
+            found += _factors(name, target)
+        else:
+            found.append(target)
+    return found
+
+
+def _factors(name: str, product: stim.PauliString) -> list[stim.GateTarget]:
+    """The factors of a product, with combiners between them."""
+    if not product.weight:
+        raise ValueError(f"{name.upper()} needs products of X, Y and Z; got the identity {product}.")
+    if name.upper() in _ERRORS:
+        product = product / product.sign
+    if product.sign.imag:
+        positive = product / product.sign
+        raise ValueError(
+            f"{name.upper()} needs products whose sign is +1 or -1, but {product} has an imaginary one. Write"
+            f" stim.PauliString({str(positive)!r}) or stim.PauliString({str(-positive)!r})."
+        )
+    factors: list[stim.GateTarget] = stim.target_combined_paulis(product)
+    return factors

@@ -1,0 +1,229 @@
+"""Errors of leaked and lost qubits are decomposed into edges, apart from the heralds that announce them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pymatching
+import pytest
+import stim
+
+import stim_nonclifford as snc
+from sinter_plugin import HeraldedMatchingDecoder, MatchingGapDecoder, herald_detectors
+from stim_nonclifford.simulation.compiler.error_models.heralds import with_heralds_apart
+
+MEMORIES = ["rotated_memory_x", "rotated_memory_z", "unrotated_memory_x", "unrotated_memory_z"]
+Part = frozenset[str]
+
+
+def leaky_memory(name: str, channel: str, rounds: int = 3, *, among: set[int] | None = None) -> snc.Circuit:
+    """Stim's memory of distance 3, with a channel on ancillas after each CX and heralds before each MR.
+
+    With ``among``, only these qubits have the channel.
+    """
+    plain = stim.Circuit.generated(
+        f"surface_code:{name}",
+        distance=3,
+        rounds=rounds,
+        after_clifford_depolarization=0.001,
+        before_measure_flip_probability=0.001,
+        after_reset_flip_probability=0.001,
+    ).flattened()
+    measured = (part for part in plain if part.name == "MR")
+    ancillas = {target.value for part in measured for target in part.targets_copy()}
+    herald = "HERALD_LOSS_EVENT" if channel.startswith("LOSS") else "HERALD_LEAKAGE_EVENT"
+    result = snc.Circuit()
+    places: list[int] = []  # of the records of the plain circuit
+    for part in plain:
+        qubits = [target.value for target in part.targets_copy() if target.is_qubit_target]
+        if part.name in ("DETECTOR", "OBSERVABLE_INCLUDE"):
+            records = [places[len(places) + t.value] - result.num_measurements for t in part.targets_copy()]
+            result.append(part.name, [stim.target_rec(k) for k in records], part.gate_args_copy())
+            continue
+        if part.name == "MR":
+            result.append(herald, qubits, 0.01)
+            for k in range(len(qubits)):
+                result.append("DETECTOR", [stim.target_rec(k - len(qubits))])
+        places += range(result.num_measurements, result.num_measurements + part.num_measurements)
+        result.append(part)
+        if part.name == "CX":
+            leaky = (among or ancillas).intersection(qubits)
+            result.append_from_stim_program_text(f"{channel} {' '.join(map(str, sorted(leaky)))}")
+    return result
+
+
+def parts_of(error: stim.DemInstruction) -> list[Part]:
+    return [frozenset(map(str, group)) for group in error.target_groups()]
+
+
+def errors(model: stim.DetectorErrorModel) -> dict[Part, float]:
+    """What the errors flip in all, with their probabilities."""
+    found: dict[Part, float] = {}
+    for error in model.flattened():
+        if error.type == "error":
+            flipped: Part = frozenset()
+            for part in parts_of(error):
+                flipped ^= part
+            p, q = error.args_copy()[0], found.get(flipped, 0.0)
+            found[flipped] = p + q - 2 * p * q
+    return found
+
+
+def check_parts(
+    model: stim.DetectorErrorModel, undecomposed: stim.DetectorErrorModel, heralds: set[str]
+) -> None:
+    """Each part is a herald, or an edge that an error without heralds has, or what is left without them."""
+    assert errors(model) == pytest.approx(errors(undecomposed), abs=1e-14)
+    edges = {flipped - heralds for flipped in errors(undecomposed)}
+    announced = 0
+    for error in model.flattened():
+        if error.type != "error":
+            continue
+        parts = parts_of(error)
+        fired = [part for part in parts if part & heralds]
+        announced += bool(fired and len(parts) > len(fired))
+        for part in parts:
+            detectors = {target for target in part if target[0] == "D"}
+            assert 1 <= len(detectors) <= 2
+            if fired:
+                assert (len(part) == 1) if part in fired else (part in edges)
+    assert announced
+
+
+@pytest.mark.parametrize("channel", ["LEAKAGE(0.001)", "LOSS(0.001)"])
+@pytest.mark.parametrize("name", MEMORIES)
+def test_ancillas_of_memories(name: str, channel: str) -> None:
+    circuit = leaky_memory(name, channel)
+    heralds = herald_detectors(circuit)
+    for kind in ("s_proxy", "noise_only"):
+        model = circuit.detector_error_model(decompose_errors=True, kind=kind)
+        undecomposed = circuit.detector_error_model(kind=kind)
+        check_parts(model, undecomposed, {f"D{k}" for k in heralds})
+        pymatching.Matching.from_detector_error_model(model, enable_correlations=True)
+    again = with_heralds_apart(model, heralds)
+    assert again == model.flattened()
+
+
+def test_a_herald_shares_no_part_with_other_detectors() -> None:
+    """Stim takes D0 D1 for an edge, from which the boundary explains D2; D1 D2 does so alone."""
+    text = "error(0.125) {}\nerror(0.125) D1 D2\nerror(0.125) D1 L0\nerror(0.125) D2 L0"
+    model = stim.DetectorErrorModel(text.format("D0 D1 L0 ^ D2 L0"))
+    trusted, own = (with_heralds_apart(model, {0}, is_trusted=trusted) for trusted in (True, False))
+    assert str(trusted) == text.format("D1 L0 ^ D2 L0 ^ D0")
+    assert str(own) == text.format("D1 D2 ^ D0")
+
+
+@pytest.mark.parametrize("name", ["rotated_memory_x", "unrotated_memory_z"])
+def test_heralds_help_to_decode(name: str) -> None:
+    """Seed 7: as leakage is the largest noise, correlated and heralded matchings are wrong less often."""
+    circuit = leaky_memory(name, "LEAKAGE(0.005)")
+    heralds = herald_detectors(circuit)
+    model = circuit.detector_error_model(decompose_errors=True)
+    dets, flips = circuit.compile_detector_sampler(seed=7).sample(10_000, separate_observables=True)
+    packed = np.packbits(dets, axis=1, bitorder="little")
+    plain = pymatching.Matching.from_detector_error_model(model).decode_batch(dets)
+    decoder = HeraldedMatchingDecoder(heralds).compile_decoder_for_dem(dem=model)
+    heralded = decoder.decode_shots_bit_packed(bit_packed_detection_event_data=packed)
+    gap = MatchingGapDecoder(heralds).compile_decoder_for_dem(dem=model)
+    by_gap, _ = gap.decode_shots_bit_packed_with_confidence(bit_packed_detection_event_data=packed)
+    wrong = [np.count_nonzero(found[:, 0] != flips[:, 0]) for found in (plain, heralded, by_gap)]
+    assert wrong[1] < 0.5 * wrong[0]
+    assert wrong[2] < 0.5 * wrong[0]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_leaky_qubits(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    circuit = leaky_memory(
+        MEMORIES[seed % 4],
+        f"LEAKAGE({random.uniform(1e-4, 0.02)})",
+        int(random.integers(2, 4)),
+        among=set(random.choice(26, 8, replace=False).tolist()),
+    )
+    heralds = herald_detectors(circuit)
+    model = circuit.detector_error_model(decompose_errors=True, ignore_decomposition_failures=True)
+    assert errors(model) == pytest.approx(errors(circuit.detector_error_model()), abs=1e-14)
+    for error in model.flattened():
+        if error.type == "error":
+            assert all(any(target[0] == "D" for target in part) for part in parts_of(error))
+    pymatching.Matching.from_detector_error_model(model, enable_correlations=True)
+    HeraldedMatchingDecoder(heralds).compile_decoder_for_dem(dem=model)
+
+
+HERALDS: Part = frozenset({"D6", "D7"})
+
+
+def random_model(random: np.random.Generator) -> stim.DetectorErrorModel:
+    """Edges of a graph of six detectors, and errors of up to three edges, without common ends, that a herald announces.
+
+    The model suggests any two parts of these errors.
+    """
+    edges: list[Part] = []
+    while len(edges) < 7:
+        detectors = random.choice(6, random.integers(1, 3), replace=False).tolist()
+        edge = frozenset([f"D{k}" for k in detectors] + ["L0"] * int(random.integers(0, 2)))
+        edges += [] if edge in edges else [edge]
+    lines = [f"error({random.uniform(0.01, 0.1)}) {' '.join(sorted(edge))}" for edge in edges]
+    for _ in range(10):
+        flipped: Part = frozenset({f"D{random.integers(6, 8)}"})
+        for k in random.choice(7, random.integers(1, 4), replace=False):
+            flipped |= edges[k] if flipped.isdisjoint(edges[k]) else frozenset()
+        targets = random.permutation(sorted(flipped)).tolist()
+        cut = int(random.integers(1, len(targets) + 1))
+        parts = filter(None, (targets[:cut], targets[cut:]))
+        lines.append(f"error({random.uniform(0.001, 0.01)}) {' ^ '.join(map(' '.join, parts))}")
+    return stim.DetectorErrorModel("\n".join(lines))
+
+
+def test_random_models() -> None:
+    """Seed 3: what edges have made is decomposed into edges."""
+    random = np.random.default_rng(3)
+    num_decomposed = 0
+    for _ in range(100):
+        model = random_model(random)
+        apart = with_heralds_apart(model, {6, 7}, is_trusted=bool(random.integers(0, 2)))
+        assert errors(apart) == pytest.approx(errors(model), abs=1e-14)
+        edges = {flipped - HERALDS for flipped in errors(model)}
+        for error in apart:
+            parts = parts_of(error)
+            if parts[0] & HERALDS:  # it flips no other detector
+                assert len(parts) == 1
+                assert parts[0] - HERALDS <= {"L0"}
+                continue
+            assert [part for part in parts if part & HERALDS] == [part for part in parts if part <= HERALDS]
+            for part in parts:
+                assert part <= HERALDS or part in edges
+                assert 1 <= len(part - {"L0"}) <= 2
+            num_decomposed += len(parts) > 2
+    assert num_decomposed > 100
+
+
+def test_the_likeliest_edges_are_taken() -> None:
+    text = "error(0.1) D0 D1\nerror(0.01) D2\nerror(0.2) D0 L0\nerror(0.2) D1 D2 L0"
+    model = stim.DetectorErrorModel(f"{text}\nerror(0.125) D3 D0 ^ D1 D2")
+    assert str(with_heralds_apart(model, {3})).splitlines()[-1] == "error(0.125) D0 L0 ^ D1 D2 L0 ^ D3"
+
+
+def test_what_no_edges_explain() -> None:
+    model = stim.DetectorErrorModel(
+        "error(0.25) D0 D1 ^ D2 L0 ^ L0 ^ D3\nerror(0.25) D0 D1 D2 D3\nerror(0.25) L0"
+    )
+    assert str(with_heralds_apart(model, {3})).splitlines() == [
+        "error(0.25) D0 D1 L0 ^ D2 L0 ^ D3",
+        "error(0.25) D0 D1 D2 ^ D3",
+        "error(0.25) L0",
+    ]
+    cancelled = stim.DetectorErrorModel("error(0.25) D0 L0 ^ L0\nerror(0.25) L0 ^ L0")
+    assert with_heralds_apart(cancelled, {3}) == cancelled
+    assert str(with_heralds_apart(cancelled, {3}, is_trusted=False)) == "error(0.25) D0\nerror(0.25) L0 ^ L0"
+    blocked = with_heralds_apart(model, {3}, new_edges=False)
+    assert str(blocked).splitlines()[0] == "error(0.25) D0 D1 D2 ^ D3"
+
+
+def test_a_herald_of_a_flipped_observable_alone() -> None:
+    circuit = snc.Circuit(
+        "HERALDED_PAULI_CHANNEL_1(0.001, 0.2, 0, 0) 0\nDETECTOR rec[-1]\nM 0\nOBSERVABLE_INCLUDE(0) rec[-1]"
+    )
+    model = circuit.detector_error_model(decompose_errors=True, approximate_disjoint_errors=True)
+    decoder = HeraldedMatchingDecoder([0]).compile_decoder_for_dem(dem=model)
+    events = np.array([[0], [1]], dtype=np.uint8)
+    assert decoder.decode_shots_bit_packed(bit_packed_detection_event_data=events).tolist() == [[0], [1]]

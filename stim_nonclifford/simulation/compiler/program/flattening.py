@@ -19,6 +19,7 @@ from ....dialect import (
     Kraus,
     NonCliffordGate,
     Part,
+    ReadoutNoise,
     Relaxation,
     RotationPart,
     expectation_products,
@@ -54,6 +55,7 @@ from .steps import (
     DetectorStep,
     ExpectationStep,
     Feedback,
+    LeakedFlip,
     Measure,
     Meeting,
     Noise,
@@ -223,7 +225,7 @@ class _Flattener:
                 self.add_gates(step.parts, step.qubits)
             elif isinstance(step, PlainRotation):
                 self.add_rotation(step.factors, step.half_turns)
-            elif self.has_leakage or not isinstance(step, Meeting):
+            elif self.has_leakage or not isinstance(step, (LeakedFlip, Meeting)):
                 self.emit(step)
 
     def groups(self, instruction: stim.CircuitInstruction, width: int) -> tuple[tuple[int, ...], ...]:
@@ -392,18 +394,23 @@ class _Flattener:
                 factors = tuple((self.qubits[target.value], _MEASURED[name]) for target in group)
                 inverted = sum(target.is_inverted_result_target for target in group) % 2 == 1
             resets = name.startswith("MR")
-            measured = factors
+            decays = noise is not None and noise.decay > 0
+            self.has_non_pauli_channels |= decays
+            is_reset = False
             if len(factors) == 1 and factors[0][0] in self.models.readouts:
                 self.has_non_clifford_gates = True
-                self.emit_all(leaked_readout_steps(*factors[0], self.models.readouts, len(self.qubits)))
-                measured = ((len(self.qubits) - READOUT_ANCILLAS, Z),)
-            if noise is not None and noise.decay:
-                self.has_non_clifford_gates = self.has_non_pauli_channels = True
-                self.emit_all(misread_steps(measured, noise, self.num_records, inverted, len(self.qubits)))
-                is_reset = False
+                misread = noise if noise is not None and decays else ReadoutNoise(flip, flip)
+                self.emit_all(
+                    leaked_readout_steps(*factors[0], misread, self.models.readouts, len(self.qubits))
+                )
+                result = len(self.qubits) - READOUT_ANCILLAS
+                self.emit(Measure(((result, Z),), self.num_records, inverted, 0.0, False))
+            elif noise is not None and decays:
+                self.has_non_clifford_gates = True
+                self.emit_all(misread_steps(factors, noise, self.num_records, inverted, len(self.qubits)))
             else:
-                is_reset = resets and measured is factors
-                self.emit(Measure(measured, self.num_records, inverted, flip, is_reset))
+                is_reset = resets
+                self.emit(Measure(factors, self.num_records, inverted, flip, is_reset))
             if resets and not is_reset:
                 self.emit(Reset(*factors[0]))
             self.num_records += 1

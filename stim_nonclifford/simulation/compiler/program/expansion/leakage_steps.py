@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import stim
 
-from .....dialect import TaggedChannel, gate_named, leakage_of
+from .....dialect import ReadoutNoise, TaggedChannel, gate_named, leakage_of
 from ...algebra.clifford_gates import named_gate
 from ...algebra.paulis import Z
 from ..steps import (
@@ -24,7 +24,7 @@ from ..steps import (
     Reset,
     Step,
 )
-from .channel_steps import Gates, copies
+from .channel_steps import Gates, copies, misreading
 
 __all__ = [
     "READOUT_ANCILLAS",
@@ -133,16 +133,18 @@ def leakage_steps(
 
 
 def leaked_readout_steps(
-    qubit: int, pauli: int, readouts: Mapping[int, float], num_qubits: int
+    qubit: int, pauli: int, noise: ReadoutNoise, readouts: Mapping[int, float], num_qubits: int
 ) -> Iterator[Step | Gates]:
     """Measures a qubit whose outcome is 1 with another probability than 1/2 if it is leaked or lost.
 
     A random outcome is no bit that noise could know. So it is copied to an ancilla by a gate that another
     ancilla controls, the flag, which leakage flips: outcomes of leaked qubits become 0. These are flipped.
+    The noise is that of a computational qubit: its outcome is misread before it is copied.
 
     Args:
         qubit: The qubit.
         pauli: The Pauli that is measured.
+        noise: How the outcome of a computational qubit is misread.
         readouts: The probability, for each such qubit.
         num_qubits: The number of qubits, of which the last ``READOUT_ANCILLAS`` are ancillas.
     """
@@ -152,6 +154,11 @@ def leaked_readout_steps(
     yield Reset(other, Z)  # measures the qubit
     yield Reset(kept, Z)
     yield from copies(((qubit, pauli),), kept)
+    if noise.decay or noise.flip:
+        yield from misreading(noise, kept, other)
+        if noise.decays_to:
+            yield Clifford(named_gate("X"), ((kept,),))
+        yield Reset(other, Z)  # measures whether it decays
     yield Reset(flag, Z)
     yield Clifford(named_gate("X"), ((flag,),))
     yield LeakedFlip(qubit, flag, 1.0)

@@ -126,6 +126,8 @@ class LeakageSimulator:
 
     def _perform(self, instruction: stim.CircuitInstruction) -> None:
         name = instruction.name
+        if instruction.tag.startswith("EXP_VAL"):
+            return
         qubits = [t.value for t in instruction.targets_copy() if t.qubit_value is not None and name != "MPAD"]
         before, self.parts = self.parts, {}
         for levels, simulator in before.items():
@@ -191,7 +193,7 @@ class LeakageSimulator:
 def _parts(instruction: stim.CircuitInstruction) -> Iterator[stim.CircuitInstruction]:
     """The instruction for one group of targets after the other."""
     name, groups = instruction.name, instruction.target_groups()
-    if name in _WITHOUT_QUBITS or name in ("E", "ELSE_CORRELATED_ERROR"):
+    if name in _WITHOUT_QUBITS or name in ("E", "ELSE_CORRELATED_ERROR") or "EXP_VAL" in instruction.tag:
         yield instruction
         return
     if name == "I" and instruction.tag and parse_tag(name, instruction.tag).name in {"CCZ", "CCX"}:

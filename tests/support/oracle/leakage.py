@@ -140,9 +140,9 @@ class LeakageSimulator:
                 self._reset(instruction, levels, simulator)
                 continue
             elif len(qubits) > 1 and any(("LEAKAGE_PARTNER", qubit) in self.models for qubit in gone):
-                if stim.gate_data(name).produces_measurements:  # of a random bit, nothing is misread
-                    instruction = stim.CircuitInstruction(name, instruction.targets_copy())
-                simulator._perform(instruction)  # with mixed qubits, which stay so
+                measures = stim.gate_data(name).produces_measurements  # a random bit, which is not misread
+                targets = instruction.targets_copy()
+                simulator._perform(stim.CircuitInstruction(name, targets) if measures else instruction)
                 for qubit in gone:
                     simulator._apply(_MIX, [qubit])
                 for partner in set(qubits) - set(gone):

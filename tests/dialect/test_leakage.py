@@ -113,9 +113,8 @@ def test_records_of_more_qubits(seed: int, num_qubits: int) -> None:
         ("LEAKAGE_READOUT(0.75) 0\nLEAKAGE(0.5) 0\nMX(0.5, 1) 0", {0: 0.5, 1: 0.5}),
         ("LEAKAGE_READOUT(1) 0\nLEAKAGE(1) 0\nMR(0.25, 0.5) 0\nM(0.25, 0.5) 0", {1: 0.75, 3: 0.25}),
         ("LEAKAGE_READOUT(1) 0\nLEAKAGE(1) 0\nMPP(0.5, 1) Z0 !Z0", {1: 1.0}),
-        ("LEAKAGE(1) 0\nM(0, 0.5) 0", {0: 0.5, 1: 0.5}),
-        ("LOSS(1) 0\nMRY(1, 0) 0\nM(0.25, 1) 1", {0: 0.375, 1: 0.375, 2: 0.125, 3: 0.125}),
-        ("LEAKAGE(1) 0\nMPP(0, 1) X0*Z1\nMZZ(1, 0) 0 1", {0: 0.25, 1: 0.25, 2: 0.25, 3: 0.25}),
+        ("LEAKAGE_READOUT(0.5) 0\nLEAKAGE(1) 0\nM(0, 0.5) 0", {0: 0.5, 1: 0.5}),
+        ("LEAKAGE(1) 0\nM(0, 0.5) 0", {0: 0.75, 1: 0.25}),  # a random outcome is misread like any other
         ("LEAKAGE_READOUT(1) 0\nH 0\nM 0 0\nLOSS(1) 0\nMR 0\nM 0", {4: 0.5, 7: 0.5}),
         ("LOSS(1) 0\nLOSS_REPLACEMENT(0.5) 0\nLEAKAGE_READOUT(1) 0\nR 0\nM 0 0", {0: 0.5, 3: 0.5}),
         ("LOSS_REPLACEMENT(0) 0\nLEAKAGE(1) 0\nR 0\nM 0", {0: 1.0}),

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 import stim
 
-from .density_matrix import Distribution, Simulator, Term, probability
+from .density_matrix import MISREAD, Distribution, Simulator, Term, probability
 from .operators import PAULIS, parse_tag, pauli_string
 from .relaxation import is_relaxation
 
@@ -140,9 +140,7 @@ class LeakageSimulator:
                 self._reset(instruction, levels, simulator)
                 continue
             elif len(qubits) > 1 and any(("LEAKAGE_PARTNER", qubit) in self.models for qubit in gone):
-                measures = stim.gate_data(name).produces_measurements  # a random bit, which is not misread
-                targets = instruction.targets_copy()
-                simulator._perform(stim.CircuitInstruction(name, targets) if measures else instruction)
+                simulator._perform(instruction)  # with mixed qubits, which stay so
                 for qubit in gone:
                     simulator._apply(_MIX, [qubit])
                 for partner in set(qubits) - set(gone):
@@ -161,7 +159,11 @@ class LeakageSimulator:
     def _record(self, instruction: stim.CircuitInstruction, simulator: Simulator) -> None:
         """The record of a measurement with a qubit that is leaked or lost."""
         targets = [target.value for target in instruction.targets_copy()]
-        (one,) = self.models.get(("LEAKAGE_READOUT", targets[0]), [0.5]) if len(targets) == 1 else [0.5]
+        given = self.models.get(("LEAKAGE_READOUT", targets[0])) if len(targets) == 1 else None
+        misread, arguments = MISREAD.fullmatch(instruction.tag), instruction.gate_args_copy() or [0.0]
+        p01, p10 = (float(misread[1]), float(misread[2])) if misread else (arguments[0],) * 2
+        # A reading that is given is not misread once more; a random outcome is.
+        one = given[0] if given else (1 - p10 + p01) / 2
         inversions = sum(target.is_inverted_result_target for target in instruction.targets_copy())
         one = 1 - one if inversions % 2 else one
         identity = pauli_string("")

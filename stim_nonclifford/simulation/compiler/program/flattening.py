@@ -50,7 +50,6 @@ from .steps import (
     DetectorStep,
     ExpectationStep,
     Feedback,
-    LeakedFlip,
     Measure,
     Meeting,
     Noise,
@@ -220,7 +219,7 @@ class _Flattener:
                 self.add_gates(step.parts, step.qubits)
             elif isinstance(step, PlainRotation):
                 self.add_rotation(step.factors, step.half_turns)
-            elif self.has_leakage or not isinstance(step, (LeakedFlip, Meeting)):
+            elif self.has_leakage or not isinstance(step, Meeting):
                 self.emit(step)
 
     def groups(self, instruction: stim.CircuitInstruction, width: int) -> tuple[tuple[int, ...], ...]:

@@ -12,7 +12,7 @@ from .....dialect import Kraus, Part, ReadoutNoise, Relaxation, decay_parts
 from ...algebra.clifford_gates import named_gate
 from ...algebra.paulis import Factors, X, Y, Z
 from ..channels import channel_of_patterns, patterns_of
-from ..steps import Clifford, LeakedFlip, Measure, Meeting, Noise, Reset, Step
+from ..steps import Clifford, Measure, Meeting, Noise, Reset, Step
 
 __all__ = ["Gates", "channel_steps", "copies", "misread_steps", "misreading", "needs_ancillas", "paulis_of"]
 
@@ -83,8 +83,6 @@ def misread_steps(
     if factors:
         yield Meeting(tuple(qubit for qubit, _ in factors))
     yield from misreading(noise, kept, other)
-    for qubit, _ in factors:
-        yield LeakedFlip(qubit, kept, 0.5)  # its record is a random bit, of which nothing is misread
     yield Measure(((kept, Z),), record, inverted != bool(noise.decays_to), 0.0, False)
 
 

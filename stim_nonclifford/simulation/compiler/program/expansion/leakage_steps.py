@@ -93,7 +93,11 @@ def leakage_models(instructions: Iterable[stim.CircuitInstruction]) -> LeakageMo
                     f" {channel.values}. It holds for the whole circuit: keep one of them."
                 )
     unusual = {
-        name: {qubit: values for qubit, values in given.items() if values != _USUAL[name]}
+        name: {
+            qubit: values
+            for qubit, values in given.items()
+            if values != _USUAL[name] or name == "LEAKAGE_READOUT"
+        }
         for name, given in found.items()
     }
     return LeakageModels(

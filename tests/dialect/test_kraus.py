@@ -13,6 +13,7 @@ import stim
 
 from stim_nonclifford import Circuit
 
+from ..support.laws.exact import exact_outputs
 from ..support.laws.records import assert_records_agree
 from ..support.oracle.leakage import leaked_record_distribution
 from ..support.oracle.operators import PAULIS, Matrix
@@ -111,6 +112,17 @@ def test_a_leaked_qubit_stays_as_it_is() -> None:
         pair = Circuit(f"{model}X 0\nH 1\nT 1\nLEAKAGE(0.3) 0")
         pair.append("KRAUS2", [0, 1], PAIR_CHANNELS["damping and CX"])
         assert_records_agree(pair + Circuit("M 0\nMX 1"), leaked_record_distribution)
+
+
+@pytest.mark.parametrize("damping", [0.0, 1e-9, 0.4])
+def test_a_channel_acts_on_the_partner_of_a_leaked_qubit(damping: float) -> None:
+    # It is no gate, so that it disturbs nobody else: a weak one is near to none.
+    decay = [np.diag([1, math.sqrt(1 - damping)]), np.array([[0, math.sqrt(damping)], [0, 0]])]
+    for model in ("", "LEAKAGE_PARTNER(0.1, 0.3, 0.2) 0\n"):
+        circuit = Circuit(f"{model}X 1\nLEAKAGE(1) 0")
+        circuit.append("KRAUS2", [0, 1], [np.kron(operator, np.eye(2)) for operator in decay])
+        ones = exact_outputs((circuit + Circuit("M 1")).compile().record_plan()).kept.get(1, 0.0)
+        assert ones == pytest.approx(1 - damping, abs=1e-12)
 
 
 def test_engines_agree() -> None:

@@ -107,6 +107,14 @@ def test_records_of_more_qubits(seed: int, num_qubits: int) -> None:
         ("LEAKAGE_PARTNER(0, 0, 0) 0\nX 1\nLEAKAGE(1) 0\nCX 0 1\nM 1", {0: 0.5, 1: 0.5}),
         ("LEAKAGE_PARTNER(0.25, 0.5, 0.25) 0\nLEAKAGE(1) 0\nCZ 0 1\nM 1", {0: 0.25, 1: 0.75}),
         ("LEAKAGE_READOUT(0.75) 0\nLEAKAGE(1) 0\nM 0 !0", {0: 3 / 16, 1: 9 / 16, 2: 1 / 16, 3: 3 / 16}),
+        # A reading of a leaked qubit is not misread once more.
+        ("LEAKAGE_READOUT(0.75) 0\nLEAKAGE(1) 0\nM(0, 0.5) 0", {0: 0.25, 1: 0.75}),
+        ("LEAKAGE_READOUT(0.75) 0\nLOSS(1) 0\nM(0.25) !0", {0: 0.75, 1: 0.25}),
+        ("LEAKAGE_READOUT(0.75) 0\nLEAKAGE(0.5) 0\nMX(0.5, 1) 0", {0: 0.5, 1: 0.5}),
+        ("LEAKAGE_READOUT(1) 0\nLEAKAGE(1) 0\nMR(0.25, 0.5) 0\nM(0.25, 0.5) 0", {1: 0.75, 3: 0.25}),
+        ("LEAKAGE_READOUT(1) 0\nLEAKAGE(1) 0\nMPP(0.5, 1) Z0 !Z0", {1: 1.0}),
+        ("LEAKAGE_READOUT(0.5) 0\nLEAKAGE(1) 0\nM(0, 0.5) 0", {0: 0.5, 1: 0.5}),
+        ("LEAKAGE(1) 0\nM(0, 0.5) 0", {0: 0.75, 1: 0.25}),  # a random outcome is misread like any other
         ("LEAKAGE_READOUT(1) 0\nH 0\nM 0 0\nLOSS(1) 0\nMR 0\nM 0", {4: 0.5, 7: 0.5}),
         ("LOSS(1) 0\nLOSS_REPLACEMENT(0.5) 0\nLEAKAGE_READOUT(1) 0\nR 0\nM 0 0", {0: 0.5, 3: 0.5}),
         ("LOSS_REPLACEMENT(0) 0\nLEAKAGE(1) 0\nR 0\nM 0", {0: 1.0}),

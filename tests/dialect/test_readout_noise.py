@@ -58,6 +58,13 @@ def test_records_have_the_distribution_of_the_density_matrix(seed: int, leaks: b
     assert_records_agree(Circuit(random_text(seed, leaks=leaks)), oracle)
 
 
+@pytest.mark.parametrize("seed", range(14))
+def test_readings_of_leaked_qubits_are_misread_only_once(seed: int) -> None:
+    models = "LEAKAGE_READOUT(0.8) 0 2\n" + "LEAKAGE_PARTNER(0.1, 0.3, 0.2) 1\n" * (seed % 2)
+    circuit = Circuit(models + random_text(seed, leaks=True))
+    assert_records_agree(circuit, leaked_record_distribution)
+
+
 def test_engines_agree_and_nothing_is_wider() -> None:
     body = "CX 0 1\nT 1\nH 1\nM(0.05, 0.2) 0 1\nCX rec[-1] 0"
     text = f"RX 0\nT 0\nH 0\nREPEAT 3 {{\n{body}\n}}\nMY(0.1, 0) 0 1"

@@ -6,9 +6,10 @@ sweep takes the sign of P as an output: faults, outcomes and coins flip it as th
 measurement.
 
 The expectation value on the coefficient vector depends on the *path* of the shot alone: on the signs of the
-rotations and the outcomes of the measurements before it. The plan reports the path as further outputs, so
-that every engine can sample it. The values of a path are those of a simulation with the signs and the
-outcomes of the path (``native/rates/set_laws/path_expectations.h``).
+rotations and the outcomes of the measurements before it. These are bits of an effect (an outcome is a further
+sign, which only it flips), so that the plan of a sampler reports the path in the way of outputs, and every
+engine can sample it. The values of a path are those of a simulation with the signs and the outcomes of the
+path (``native/rates/set_laws/path_expectations.h``).
 """
 
 from __future__ import annotations
@@ -23,9 +24,8 @@ import numpy.typing as npt
 
 from ..._native import PathExpectations
 from ...base.memory import memory_is_a_limit
-from ..plan import SamplingPlan, SparseRows
-from .algebra.gf2 import masks_of, ones
-from .algebra.sparse_rows import odd_sums
+from ..plan import SamplingPlan
+from .algebra.gf2 import ones
 from .compiled_circuit import CompiledCircuit
 from .plans.needed_operations import needed_operations
 from .plans.plan_construction import construct_plan, operation_array, term_array
@@ -34,7 +34,7 @@ from .plans.scheduling import schedule
 from .plans.width_limit import check_width
 from .program.flattening import program_of
 from .sweeps.backward_sweep import backward_sweep
-from .sweeps.effects import EffectTable, NoiseEffects, Outputs
+from .sweeps.effects import EffectTable, Outputs
 from .sweeps.forward_sweep import ExpectedPauli, forward_sweep
 from .sweeps.operations import Operation, OperationKind
 
@@ -163,23 +163,18 @@ class ExpectationCircuit:
         with memory_is_a_limit():
             values = self._quantum.expectations
             signed = [k for k, value in enumerate(values) if not value.is_zero]
-            flipped = _flipped_signs(table)
+            first_value, first_outcome = table.num_outputs - len(values), table.num_outputs + table.num_signs
+            table = _with_outcomes_as_signs(table)
+            flipped = _flipped_bits(table)
             path = [
-                operation
+                (operation, bit)
                 for operation in self._before_last
-                if operation.measures or _sign_of(operation, table) in flipped
+                if (bit := _bit_of(operation, table.num_outputs, first_outcome)) in flipped
             ]
-            with_path = _with_path(table, path)
-            first_sign = table.num_outputs - len(values)
-            first_bit = table.num_outputs
-            reported = [
-                *requested.reported,
-                *(first_sign + k for k in signed),
-                *range(first_bit, first_bit + len(path)),
-            ]
+            reported = [*requested.reported, *(first_value + k for k in signed), *(bit for _, bit in path)]
             extended = RequestedOutputs.of(reported, requested.postselected)
-            needed = needed_operations(self._quantum.operations, with_path.outcomes, extended)
-            plan = construct_plan(with_path, needed, schedule(needed, with_path), extended, constant)
+            needed = needed_operations(self._quantum.operations, table.outcomes, extended)
+            plan = construct_plan(table, needed, schedule(needed, table), extended, constant)
         return ExpectationPlan(
             plan,
             num_requested=len(requested.reported),
@@ -191,59 +186,30 @@ class ExpectationCircuit:
                 [k for k, value in enumerate(values) if _depends_on_path(value)], dtype=np.intp
             ),
             paths=_path_expectations(
-                self._before_last, path, [value for value in values if _depends_on_path(value)]
+                self._before_last,
+                [operation for operation, _ in path],
+                [value for value in values if _depends_on_path(value)],
             ),
         )
 
 
-def _sign_of(operation: Operation, table: EffectTable) -> int:
-    """The bit of an effect that reverses a ROTATE; -1 for other operations."""
-    if operation.kind != OperationKind.ROTATE:
-        return -1
-    (term,) = operation.terms
-    return table.num_outputs + term.sign
+def _with_outcomes_as_signs(table: EffectTable) -> EffectTable:
+    """The table with a further sign for each outcome, which the outcome alone flips."""
+    first = table.num_outputs + table.num_signs
+    outcomes = [effect | 1 << first + k for k, effect in enumerate(table.outcomes)]
+    return replace(table, num_signs=table.num_signs + len(outcomes), outcomes=outcomes)
 
 
-def _flipped_signs(table: EffectTable) -> set[int]:
-    """The signs that any cause flips, as bits of an effect: the others are 0 in every shot."""
-    bits = np.concatenate([table.noise.effects.bits, table.coins.bits])
-    found = set(np.unique(bits[bits >= table.num_outputs]).tolist())
-    for effect in (table.constant, *table.outcomes):
-        found.update(table.num_outputs + sign for sign in ones(effect >> table.num_outputs))
-    return found
+def _bit_of(operation: Operation, first_sign: int, first_outcome: int) -> int:
+    """The bit of an effect that is the sign of a ROTATE or the outcome of a MEASURE; -1 for an ACTIVATE."""
+    if operation.measures:
+        return first_outcome + operation.outcome
+    return first_sign + operation.terms[0].sign if operation.kind == OperationKind.ROTATE else -1
 
 
-def _with_path(table: EffectTable, path: Sequence[Operation]) -> EffectTable:
-    """The table with further outputs: the bits of the path, as numbered in it."""
-    signs = [_sign_of(operation, table) for operation in path]
-    num_bits = table.num_outputs + table.num_signs
-    images = SparseRows.of(
-        [
-            *([bit] for bit in range(table.num_outputs)),
-            *([sign] if sign >= 0 else [] for sign in signs),
-            *([bit] for bit in range(table.num_outputs, num_bits)),
-        ]
-    )
-
-    def mapped(effects: SparseRows) -> SparseRows:
-        return odd_sums(effects, images, num_bits)
-
-    constant, *outcomes = masks_of(mapped(SparseRows.of(map(ones, (table.constant, *table.outcomes)))))
-    bit_of_outcome = {
-        operation.outcome: table.num_outputs + k for k, operation in enumerate(path) if operation.measures
-    }
-    return replace(
-        table,
-        num_outputs=table.num_outputs + len(path),
-        constant=constant,
-        noise=NoiseEffects(mapped(table.noise.effects), table.noise.rates, table.noise.sites),
-        coins=mapped(table.coins),
-        outcomes=[
-            effect | (1 << bit_of_outcome[k] if k in bit_of_outcome else 0)
-            for k, effect in enumerate(outcomes)
-        ],
-        tosses=mapped(table.tosses),
-    )
+def _flipped_bits(table: EffectTable) -> set[int]:
+    """The bits of an effect that any cause flips: the others are 0 in every shot."""
+    return set(np.unique(table.causes.bits).tolist()).union(*map(ones, (table.constant, *table.outcomes)))
 
 
 class _PathSteps(NamedTuple):

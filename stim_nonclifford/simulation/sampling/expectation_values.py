@@ -101,15 +101,13 @@ def _distinct(rows: PackedBits) -> tuple[PackedBits, npt.NDArray[np.intp]]:
     group = np.zeros(len(rows), dtype=np.intp)
     if not rows.shape[1] or not len(rows):
         return rows[:1], group
-    # Most shots have the path without any error.
-    others = np.flatnonzero(rows.any(axis=1))
-    chosen = np.ascontiguousarray(rows[others])
-    if not len(others):
-        return rows[:1], group
-    items = chosen.view(np.dtype((np.void, rows.shape[1])))[:, 0]
+    # Most shots have the path of the first one, without any error.
+    differs = (rows != rows[0]).any(axis=1)
+    others = np.ascontiguousarray(rows[differs])
+    items = others.view(np.dtype((np.void, rows.shape[1])))[:, 0]
     _, first, inverse = np.unique(items, return_index=True, return_inverse=True)
-    group[others] = inverse + 1
-    return np.concatenate([np.zeros_like(chosen[:1]), chosen[first]]), group
+    group[differs] = inverse + 1
+    return np.concatenate([rows[:1], others[first]]), group
 
 
 def sampled_in_chunks(

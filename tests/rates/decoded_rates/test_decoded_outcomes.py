@@ -22,6 +22,8 @@ from stim_nonclifford.rates.decoded_rates.faults.mechanisms import FaultModel, f
 from stim_nonclifford.simulation.compiler import RequestedOutputs
 from stim_nonclifford.simulation.engines import CpuEngine, reference
 
+from ...support.oracle.density_matrix import detector_distribution
+
 IMPROBABLE = 1e-7
 
 
@@ -299,3 +301,48 @@ def test_exclusive_errors_before_t_gates() -> None:
     )
     with pytest.raises(ValueError, match=r"exclude each other.*soft_pymatching"):
         circuit.logical_error_rate(decoder="pymatching")
+
+
+@pytest.mark.parametrize(
+    "coin",
+    [
+        "MPAD(0.5) 0",
+        "X_ERROR(0.5) 2\nM 2",
+        "M(0.5) 2",
+        "DEPOLARIZE1(0.75) 2\nM 2",
+        "HERALDED_ERASE(0.5) 2",
+        "PAULI_CHANNEL_1(0.3, 0.4, 0.1) 2\nM 2",  # 1 more often than 0
+        "PAULI_CHANNEL_1(0.3, 0.2, 0.25) 1\nMPAD(0.5) 1",
+        "E(0.2) X2\nELSE_CORRELATED_ERROR(0.4) X2\nM 2",
+    ],
+)
+def test_noise_with_one_effect_excludes_nothing(coin: str) -> None:
+    # All fault sets with all of their outcomes, against the density matrix.
+    circuit = snc.Circuit(
+        f"RX 0\nR 1 2\n{coin}\nT 0\nCS rec[-1] 0\nX_ERROR(0.02) 0 1\nZ_ERROR(0.05) 0\n"
+        "C_R_Z(-0.5) rec[-1] 0\nT_DAG 0\nMX 0\nM 1\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-2]"
+    )
+    symptoms = exact_symptoms(circuit)
+    plan = circuit.compile().detector_plan(RequestedOutputs.of(range(2)))
+    found: dict[tuple[int, ...], float] = {}
+    for number in range(1 << len(symptoms.probabilities)):
+        flips, signature = np.zeros(2, dtype=bool), np.zeros(plan.num_signature_bits, dtype=bool)
+        probability, acting = 1.0, [symptoms.expected]
+        for k, (symptom, q) in enumerate(symptoms.probabilities.items()):
+            probability *= q if number >> k & 1 else 1 - q
+            acting += [symptom] * (number >> k & 1)
+        for detectors, observables, bits in acting:
+            flips[[*detectors, *(1 + k for k in observables)]] ^= True
+            signature[list(bits)] ^= True
+        for branch in reference.outcome_law(plan, signature):
+            key = tuple((flips ^ branch.outputs).astype(int).tolist())
+            found[key] = found.get(key, 0.0) + probability * branch.probability
+    expected = detector_distribution(circuit.to_stim())
+    assert found == {key: pytest.approx(expected.get(key, 0.0), abs=1e-12) for key in found}
+    wrong = {key: p for key, p in expected.items() if key[-1] and not key[0]}
+    kept = sum(p for key, p in expected.items() if not key[0])
+    rate = circuit.logical_error_rate(postselection_mask="all")
+    assert rate.logical_error_rate == pytest.approx(sum(wrong.values()) / kept, rel=1e-9)
+    decoded = circuit.logical_error_rate(decoder="pymatching", relative_error=0.05, seed=1)
+    exact = sum(p for key, p in expected.items() if key[-1])  # X errors of qubit 1 say nothing of qubit 0
+    assert decoded.logical_error_rate == pytest.approx(exact, rel=0.4)

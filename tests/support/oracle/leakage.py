@@ -15,6 +15,7 @@ import stim
 
 from .density_matrix import MISREAD, Distribution, Simulator, Term, probability
 from .operators import PAULIS, parse_tag, pauli_string
+from .relaxation import is_relaxation
 
 HERE, LEAKED, LOST = 0, 1, 2
 Levels = tuple[int, ...]
@@ -125,12 +126,16 @@ class LeakageSimulator:
 
     def _perform(self, instruction: stim.CircuitInstruction) -> None:
         name = instruction.name
+        if instruction.tag.startswith("EXP_VAL"):
+            return
         qubits = [t.value for t in instruction.targets_copy() if t.qubit_value is not None and name != "MPAD"]
         before, self.parts = self.parts, {}
         for levels, simulator in before.items():
             gone = [qubit for qubit in qubits if levels[qubit] != HERE]
-            if not gone or name in _WITHOUT_QUBITS | _NOISE:
-                simulator._perform(instruction)
+            if not gone or name in _WITHOUT_QUBITS | _NOISE or is_relaxation(instruction.tag):
+                simulator._perform(instruction)  # a channel acts on the others as with a mixed qubit
+                for qubit in gone:
+                    simulator._apply(_MIX, [qubit])
             elif name in _RESETS:
                 self._reset(instruction, levels, simulator)
                 continue
@@ -154,8 +159,13 @@ class LeakageSimulator:
     def _record(self, instruction: stim.CircuitInstruction, simulator: Simulator) -> None:
         """The record of a measurement with a qubit that is leaked or lost."""
         targets = [target.value for target in instruction.targets_copy()]
-        (of_one,) = self.models.get(("LEAKAGE_READOUT", targets[0]), [0.5]) if len(targets) == 1 else [0.5]
-        one = _chance_of_1(instruction, of_one)
+        given = self.models.get(("LEAKAGE_READOUT", targets[0])) if len(targets) == 1 else None
+        misread, arguments = MISREAD.fullmatch(instruction.tag), instruction.gate_args_copy() or [0.0]
+        p01, p10 = (float(misread[1]), float(misread[2])) if misread else (arguments[0],) * 2
+        # A reading that is given is not misread once more; a random outcome is.
+        one = given[0] if given else (1 - p10 + p01) / 2
+        inversions = sum(target.is_inverted_result_target for target in instruction.targets_copy())
+        one = 1 - one if inversions % 2 else one
         identity = pauli_string("")
         simulator._apply([(1 - one, (0,), identity), (one, (1,), identity)], [])
 
@@ -182,20 +192,10 @@ class LeakageSimulator:
                 there.branches[key] = there.branches[key] + rho if key in there.branches else rho
 
 
-def _chance_of_1(instruction: stim.CircuitInstruction, one: float) -> float:
-    """The probability that the record of a bit that is 1 with a probability is 1."""
-    misread = MISREAD.fullmatch(instruction.tag)
-    (flip,) = instruction.gate_args_copy() or [0.0]
-    p01, p10 = (float(misread[1]), float(misread[2])) if misread else (flip, flip)
-    one = one * (1 - p10) + (1 - one) * p01
-    inversions = sum(target.is_inverted_result_target for target in instruction.targets_copy())
-    return 1 - one if inversions % 2 else one
-
-
 def _parts(instruction: stim.CircuitInstruction) -> Iterator[stim.CircuitInstruction]:
     """The instruction for one group of targets after the other."""
     name, groups = instruction.name, instruction.target_groups()
-    if name in _WITHOUT_QUBITS or name in ("E", "ELSE_CORRELATED_ERROR"):
+    if name in _WITHOUT_QUBITS or name in ("E", "ELSE_CORRELATED_ERROR") or "EXP_VAL" in instruction.tag:
         yield instruction
         return
     if name == "I" and instruction.tag and parse_tag(name, instruction.tag).name in {"CCZ", "CCX"}:

@@ -54,7 +54,8 @@ class FailureStudy:
         """A plan of the circuit for all detectors and observables."""
         outputs = range(self.model.num_detectors + self.model.num_observables)
         plan = self.compiled.detector_plan(RequestedOutputs.of(outputs))
-        if (plan.sites >= 0).any():
+        sites = plan.sites[plan.sites >= 0]
+        if len(np.unique(sites)) < len(sites):
             raise ValueError(
                 "Some errors of the circuit exclude each other. The places that failing fault sets come from"
                 " are not known then."

@@ -10,12 +10,16 @@ drawn anew.
 from __future__ import annotations
 
 import hashlib
+import math
+from collections.abc import Iterator
 from dataclasses import fields
 
 import numpy as np
 import numpy.typing as npt
 
 from ....base.parity import exactly_one
+from ....simulation.compiler.algebra.gf2 import mask_of, ones
+from ....simulation.compiler.program.channels import independent_errors
 from ....simulation.engines import CpuEngine
 from ....simulation.plan import SamplingPlan, SparseRows
 from .mechanisms import Floats, Symptom, Symptoms, Words
@@ -100,7 +104,7 @@ def symptoms_of_plan(plan: SamplingPlan, num_detectors: int) -> Symptoms:
         flipped.
 
     Raises:
-        ValueError: Errors exclude each other.
+        ValueError: Errors exclude each other, and no independent ones have their distribution.
 
     Examples:
         >>> import stim_nonclifford as snc
@@ -110,22 +114,42 @@ def symptoms_of_plan(plan: SamplingPlan, num_detectors: int) -> Symptoms:
         >>> {symptom: round(p, 6) for symptom, p in symptoms_of_plan(plan, 1).probabilities.items()}
         {((), (), (0,)): 0.1}
     """
-    if (plan.sites >= 0).any():
-        raise ValueError("places of noise have errors that exclude each other")
     found: dict[Symptom, float] = {}
-    probabilities = (-0.5 * np.expm1(-2 * plan.rates)).tolist()
-    for rows, each in ((plan.effects, probabilities), (plan.coins, [0.5] * len(plan.coins))):
-        for k, other in enumerate(each):
-            name = symptom_of_row(plan, rows.row(k), num_detectors)
-            found[name] = exactly_one(found.get(name, 0.0), other)
+    expected = set(plan.constant.tolist())
+    coins = ((plan.coins.row(k), 0.5) for k in range(len(plan.coins)))
+    for row, probability in (*_independent_errors(plan), *coins):
+        name = symptom_of_row(plan, row, num_detectors)
+        if probability > 0.5:
+            expected ^= set(row.tolist())
+        found[name] = exactly_one(found.get(name, 0.0), min(probability, 1 - probability))
     nothing: Symptom = ((), (), ())
     return Symptoms(
         num_detectors=num_detectors,
         num_observables=plan.num_outputs - num_detectors,
-        expected=symptom_of_row(plan, plan.constant, num_detectors),
+        expected=symptom_of_row(plan, np.array(sorted(expected), dtype=np.int32), num_detectors),
         probabilities={name: q for name, q in found.items() if q > 0 and name != nothing},
         outcomes=PlanOutcomes(plan),
     )
+
+
+def _independent_errors(plan: SamplingPlan) -> Iterator[tuple[npt.NDArray[np.int32], float]]:
+    """Independent errors with the distribution of a plan's mechanisms: their rows and probabilities.
+
+    Raises:
+        ValueError: Those of a site exclude each other, and no independent errors have their distribution.
+    """
+    for k in np.flatnonzero(plan.sites < 0).tolist():
+        yield plan.effects.row(k), -0.5 * math.expm1(-2 * plan.rates[k])
+    for site in np.unique(plan.sites[plan.sites >= 0]):
+        choices = np.flatnonzero(plan.sites == site).tolist()
+        total = float(plan.rates[choices].sum())
+        happens = -math.expm1(-total)
+        patterns = [(mask_of(plan.effects.row(k).tolist()), happens * plan.rates[k] / total) for k in choices]
+        errors = independent_errors(patterns)
+        if errors is None:
+            raise ValueError("places of noise have errors that exclude each other")
+        for mask, probability in errors.items():
+            yield np.array(ones(mask), dtype=np.int32), probability
 
 
 def symptom_of_row(plan: SamplingPlan, bits: npt.NDArray[np.int32], num_detectors: int) -> Symptom:

@@ -98,7 +98,7 @@ class RowLayout:
     ) -> None:
         self.noise = table.noise
         self.num_bits = table.num_outputs + table.num_signs
-        causes = joined(joined(table.noise.effects, table.coins), table.leakage.effects)
+        causes = table.causes
         self.first_coin = len(table.noise.rates)
         self.first_leakage = self.first_coin + len(table.coins)
         self.constant_bits = set(ones(constant))

@@ -19,6 +19,7 @@ from ....dialect import (
     Kraus,
     NonCliffordGate,
     Part,
+    ReadoutNoise,
     Relaxation,
     RotationPart,
     expectation_products,
@@ -36,12 +37,7 @@ from ..algebra.paulis import Factors, X, Y, Z, codes_of, factors_of, product_of
 from .channels import PAULI_CHANNELS, channel_of_patterns, patterns_of
 from .expansion.channel_steps import Gates, channel_steps, misread_steps, needs_ancillas, paulis_of
 from .expansion.conditional_parts import PlainRotation, conditional_steps
-from .expansion.leakage_steps import (
-    READOUT_ANCILLAS,
-    LeakageModels,
-    leakage_steps,
-    leaked_readout_steps,
-)
+from .expansion.leakage_steps import LeakageModels, leakage_steps, leaked_readout_steps
 from .extent import CONTROLLED_PAULIS, WITHOUT_EFFECT, Extent, extent_of
 from .extent_limits import MAX_OBSERVABLES, MAX_OUTPUTS, check_extent
 from .iterations import shifted
@@ -382,6 +378,8 @@ class _Flattener:
         arguments = instruction.gate_args_copy()
         flip = arguments[0] if arguments else 0.0
         noise = readout_noise_of(instruction)
+        if noise is None or not noise.decay:
+            noise = ReadoutNoise(flip, flip)
         for group in instruction.target_groups():
             if name == "MPP":
                 labelled, inverted = product_of(group, lambda: self.place_of(instruction))
@@ -392,21 +390,20 @@ class _Flattener:
                 factors = tuple((self.qubits[target.value], _MEASURED[name]) for target in group)
                 inverted = sum(target.is_inverted_result_target for target in group) % 2 == 1
             resets = name.startswith("MR")
-            measured = factors
-            if len(factors) == 1 and factors[0][0] in self.models.readouts:
-                self.has_non_clifford_gates = True
-                self.emit_all(leaked_readout_steps(*factors[0], self.models.readouts, len(self.qubits)))
-                measured = ((len(self.qubits) - READOUT_ANCILLAS, Z),)
-            if noise is not None and noise.decay:
-                self.has_non_clifford_gates = self.has_non_pauli_channels = True
-                self.emit_all(misread_steps(measured, noise, self.num_records, inverted, len(self.qubits)))
-                is_reset = False
-            else:
-                is_reset = resets and measured is factors
-                self.emit(Measure(measured, self.num_records, inverted, flip, is_reset))
-            if resets and not is_reset:
-                self.emit(Reset(*factors[0]))
+            read_out = (factors, noise, self.num_records, inverted, len(self.qubits))
             self.num_records += 1
+            if len(factors) == 1 and (qubit := factors[0][0]) in self.models.readouts:
+                steps = leaked_readout_steps(*read_out, self.models.readouts[qubit])
+            elif noise.decay:
+                steps = misread_steps(*read_out)
+            else:
+                self.emit(Measure(factors, self.num_records - 1, inverted, flip, resets))
+                continue
+            self.has_non_clifford_gates = True
+            self.has_non_pauli_channels |= noise.decay > 0
+            self.emit_all(steps)
+            if resets:
+                self.emit(Reset(*factors[0]))
 
     def add_reset(self, instruction: stim.CircuitInstruction) -> None:
         for target in instruction.targets_copy():

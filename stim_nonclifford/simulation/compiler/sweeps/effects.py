@@ -18,6 +18,7 @@ import numpy.typing as npt
 from ...plan import SparseRows
 from ..algebra.gf2 import masks_of, ones
 from ..algebra.paulis import Factors
+from ..algebra.sparse_rows import joined
 from ..leakage.scripts import Script
 
 __all__ = ["EffectTable", "Fault", "LeakageEffects", "NoiseEffects", "Outputs"]
@@ -110,6 +111,11 @@ class EffectTable:
     tosses: SparseRows = field(default_factory=lambda: SparseRows.of([]))
     base_outputs: int = 0
     leakage: LeakageEffects = field(default_factory=LeakageEffects)
+
+    @property
+    def causes(self) -> SparseRows:
+        """The effects of all that is random before any outcome: noise, then coins, then leakage."""
+        return joined(joined(self.noise.effects, self.coins), self.leakage.effects)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from ...algebra.paulis import Factors, X, Y, Z
 from ..channels import channel_of_patterns, patterns_of
 from ..steps import Clifford, Measure, Meeting, Noise, Reset, Step
 
-__all__ = ["Gates", "channel_steps", "copies", "misread_steps", "needs_ancillas", "paulis_of"]
+__all__ = ["Gates", "channel_steps", "copies", "misread_steps", "misreading", "needs_ancillas", "paulis_of"]
 
 _COPIED = {X: "XCX", Y: "YCX", Z: "CX"}
 
@@ -58,7 +58,8 @@ def channel_steps(
         yield Reset(ancilla, Z)
         yield Gates(channel.decomposition, (*qubits, ancilla))
         yield Reset(ancilla, Z)
-    yield Meeting(qubits)  # the channel does nothing to a leaked qubit
+    for qubit in qubits:
+        yield Meeting((qubit,))  # a leaked one stays mixed, and the channel is no gate: it mixes no other
 
 
 def misread_steps(
@@ -81,12 +82,21 @@ def misread_steps(
     yield from copies(factors, kept)
     if factors:
         yield Meeting(tuple(qubit for qubit, _ in factors))
-    if noise.decays_to:
-        yield Clifford(named_gate("X"), ((kept,),))
-    if noise.flip:
-        yield Noise(channel_of_patterns(((X, noise.flip),)), ((kept,),), None)
-    yield Gates(decay_parts(noise.decay), (kept, other))
+    yield from misreading(noise, kept, other)
     yield Measure(((kept, Z),), record, inverted != bool(noise.decays_to), 0.0, False)
+
+
+def misreading(noise: ReadoutNoise, outcome: int, other: int) -> Iterator[Step | Gates]:
+    """What readout noise does to an ancilla that has an outcome, or its inverse if it decays to 1.
+
+    The ancilla is left with the inverse then, and has to be measured, or ``other``, which is in |0> before.
+    """
+    if noise.decays_to:
+        yield Clifford(named_gate("X"), ((outcome,),))
+    if noise.flip:
+        yield Noise(channel_of_patterns(((X, noise.flip),)), ((outcome,),), None)
+    if noise.decay:
+        yield Gates(decay_parts(noise.decay), (outcome, other))
 
 
 def _kraus_steps(channel: Kraus, qubits: tuple[int, ...], num_qubits: int) -> Iterator[Step | Gates]:

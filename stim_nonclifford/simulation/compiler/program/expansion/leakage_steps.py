@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 import stim
 
-from .....dialect import TaggedChannel, gate_named, leakage_of
+from .....dialect import ReadoutNoise, TaggedChannel, gate_named, leakage_of
 from ...algebra.clifford_gates import named_gate
-from ...algebra.paulis import Z
+from ...algebra.paulis import Factors, Z
 from ..steps import (
     Clifford,
     LeakageHerald,
@@ -21,10 +21,11 @@ from ..steps import (
     LeakageSpread,
     LeakedFlip,
     Leaking,
+    Measure,
     Reset,
     Step,
 )
-from .channel_steps import Gates, copies
+from .channel_steps import Gates, copies, misreading
 
 __all__ = [
     "READOUT_ANCILLAS",
@@ -38,7 +39,7 @@ __all__ = [
 _USUAL = {"LEAKAGE_PARTNER": (0.25, 0.25, 0.25), "LEAKAGE_READOUT": (0.5,), "LOSS_REPLACEMENT": (1.0,)}
 
 READOUT_ANCILLAS = 4
-"""So many ancillas ``leaked_readout_steps`` needs. The first of them gets the outcome."""
+"""So many ancillas ``leaked_readout_steps`` needs."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,11 @@ def leakage_models(instructions: Iterable[stim.CircuitInstruction]) -> LeakageMo
                     f" {channel.values}. It holds for the whole circuit: keep one of them."
                 )
     unusual = {
-        name: {qubit: values for qubit, values in given.items() if values != _USUAL[name]}
+        name: {
+            qubit: values
+            for qubit, values in given.items()
+            if values != _USUAL[name] or name == "LEAKAGE_READOUT"
+        }
         for name, given in found.items()
     }
     return LeakageModels(
@@ -133,25 +138,34 @@ def leakage_steps(
 
 
 def leaked_readout_steps(
-    qubit: int, pauli: int, readouts: Mapping[int, float], num_qubits: int
+    factors: Factors, noise: ReadoutNoise, record: int, inverted: bool, num_qubits: int, one: float
 ) -> Iterator[Step | Gates]:
     """Measures a qubit whose outcome is 1 with another probability than 1/2 if it is leaked or lost.
 
     A random outcome is no bit that noise could know. So it is copied to an ancilla by a gate that another
     ancilla controls, the flag, which leakage flips: outcomes of leaked qubits become 0. These are flipped.
+    The noise is that of a computational qubit: its outcome is misread before it is copied.
 
     Args:
-        qubit: The qubit.
-        pauli: The Pauli that is measured.
-        readouts: The probability, for each such qubit.
+        factors: The Pauli of the qubit that is measured.
+        noise: How the outcome of a computational qubit is misread.
+        record: The number of the record.
+        inverted: Whether the record is inverted after that.
         num_qubits: The number of qubits, of which the last ``READOUT_ANCILLAS`` are ancillas.
+        one: The probability.
     """
+    ((qubit, _),) = factors
     result, flag, kept, other = range(num_qubits - READOUT_ANCILLAS, num_qubits)
     yield Reset(other, Z)
-    yield from copies(((qubit, pauli),), other)
+    yield from copies(factors, other)
     yield Reset(other, Z)  # measures the qubit
     yield Reset(kept, Z)
-    yield from copies(((qubit, pauli),), kept)
+    yield from copies(factors, kept)
+    if noise.decay or noise.flip:
+        yield from misreading(noise, kept, other)
+        if noise.decays_to:
+            yield Clifford(named_gate("X"), ((kept,),))
+        yield Reset(other, Z)  # measures whether it decays
     yield Reset(flag, Z)
     yield Clifford(named_gate("X"), ((flag,),))
     yield LeakedFlip(qubit, flag, 1.0)
@@ -159,4 +173,5 @@ def leaked_readout_steps(
     gate = gate_named("CCX")
     assert gate is not None
     yield Gates(gate.decomposition(), (flag, kept, result))
-    yield LeakedFlip(qubit, result, readouts[qubit])
+    yield LeakedFlip(qubit, result, one)
+    yield Measure(((result, Z),), record, inverted, 0.0, False)

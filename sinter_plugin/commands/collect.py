@@ -44,10 +44,14 @@ from ..runs.collection import sampler_named
 from ..samplers.soft_postselect import SoftPostselectSampler, check_soft_postselect
 from ..samplers.tasks import task
 from ..statistics.statistics_file import StatisticsFileError
-from .circuit_arguments import metadata_of, postselected_detectors, postselected_observables
+from .circuit_arguments import (
+    metadata_of,
+    postselected_detectors,
+    postselected_observables,
+    with_state_check,
+)
 from .collect_arguments import CollectArguments, parse_own_arguments
 from .sinter_internals import parse_collect_arguments
-from .state_check_argument import with_state_check
 
 __all__ = ["collect"]
 

@@ -8,12 +8,12 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from stim_nonclifford.commands.options import add_state_check
 from stim_nonclifford.commands.streams import as_flags
 from stim_nonclifford.rates.decoding.decoders import decoder_named, gap_decoder_named
 from stim_nonclifford.rates.fault_sets.search.limits import DEFAULT_MAX_BYTES
 
 from .sinter_internals import parse_collect_arguments
-from .state_check_argument import add_state_check
 
 __all__ = ["chosen_decoder", "parse_estimate_arguments", "sinter_arguments"]
 

@@ -16,7 +16,8 @@ from typing import TypeAlias
 
 import sinter
 
-from ..samplers.soft_decoding import CompiledSoftDecodingSampler, SoftDecodingSampler
+from ..samplers.compiled_soft_decoding import CompiledSoftDecodingSampler
+from ..samplers.soft_decoding import SoftDecodingSampler
 from ..samplers.soft_postselect import CompiledSoftPostselectSampler, SoftPostselectSampler
 from ..statistics.shot_ranges import seed_of
 

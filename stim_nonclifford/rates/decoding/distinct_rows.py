@@ -21,7 +21,10 @@ _COST_OF_FREQUENT_ROWS = 0.25
 """Frequent rows have few detection events, so that decoding them takes less time than decoding others."""
 
 _ALWAYS_ASKED_AGAIN = 1000
-"""The first repeated rows are all decoded again."""
+"""Until there were so many questions, repeated rows are all decoded again."""
+
+_TIMES_ASKED_AGAIN = 20
+"""At most so often in a batch each, and no oftener than they are there."""
 
 _SHARE_ASKED_AGAIN = 1 / 16
 """And so is this share of those after them, at random."""
@@ -36,11 +39,11 @@ class DistinctRows:
     This changes the statistics, but no result.
 
     A decoder may answer equal rows differently. Then one answer would stand for all shots with these events.
-    So repeated rows are decoded again, in another order and among other rows: of the rows in a batch that
-    were decoded before, each distinct one, until there were 1000, and one in 16 from then on. One other
-    answer, and ``is_random`` is true, and every row is decoded from then on. A row whose two answers differ
-    with probability q escapes r such questions with probability (1 - q)^r. Rare rows are asked as often as
-    they return to a batch. What cannot be seen are answers that follow from the row within one process,
+    So repeated rows are decoded again, in another order and among other rows: those of a batch that were
+    decoded before, up to 20 times each, until there were 1000 such questions; from then on, of each batch
+    one in 16 of its distinct ones. One other answer, and ``is_random`` is true, and every row is decoded
+    from then on. A row whose later answers differ from the first one with probability q escapes r questions
+    with probability (1 - q)^r. What cannot be seen are answers that follow from the row within one process,
     but differ in the next: a store changes nothing there.
 
     Examples:
@@ -50,7 +53,7 @@ class DistinctRows:
         [[1], [0], [1]]
         >>> found = distinct.statistics()
         >>> found["rows"], found["rows_equal_to_others"], found["rows_decoded"], found["rows_asked_again"]
-        (3, 1, 2, 1)
+        (3, 1, 2, 2)
     """
 
     def __init__(
@@ -114,7 +117,9 @@ class DistinctRows:
         distinct_results[unknown] = fresh
         is_repeated = numbers > 1
         is_repeated[[k for k, result in enumerate(found) if result is not None]] = True
-        if self._differ_when_asked_again(rows[first[is_repeated]], distinct_results[is_repeated]):
+        if self._differ_when_asked_again(
+            rows[first[is_repeated]], distinct_results[is_repeated], numbers[is_repeated]
+        ):
             self.is_random, self._is_enabled = True, False
             self._found -= len(rows) - int(numbers[unknown].sum())
             self._decoded -= len(unknown)
@@ -145,13 +150,16 @@ class DistinctRows:
             "rows_asked_again": self._asked_again,
         }
 
-    def _differ_when_asked_again(self, rows: Rows, answers: Rows) -> bool:
-        """Whether some of the rows get another answer than before."""
-        asked = self._rng.permutation(len(rows))
-        if self._asked_again >= _ALWAYS_ASKED_AGAIN:
+    def _differ_when_asked_again(self, rows: Rows, answers: Rows, numbers: NDArray[np.intp]) -> bool:
+        """Whether some of the rows, which are there so many times, get another answer than before."""
+        asked = np.arange(len(rows))
+        if self._asked_again < _ALWAYS_ASKED_AGAIN:
+            asked = np.repeat(asked, np.minimum(numbers, _TIMES_ASKED_AGAIN))
+        else:
             asked = asked[self._rng.random(len(rows)) < _SHARE_ASKED_AGAIN]
         if not len(asked):
             return False
+        asked = self._rng.permutation(asked)
         self._asked_again += len(asked)
         again = self._decode(np.ascontiguousarray(rows[asked]))
         return not np.array_equal(again, answers[asked])

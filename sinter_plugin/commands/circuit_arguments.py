@@ -9,6 +9,8 @@ import numpy as np
 import stim
 from numpy.typing import NDArray
 
+from ..samplers.tasks import json_value
+
 __all__ = ["metadata_of", "postselected_detectors", "postselected_observables", "with_state_check"]
 
 
@@ -21,12 +23,13 @@ def metadata_of(circuit: stim.Circuit, path: str, args: argparse.Namespace) -> A
         args: Sinter's namespace.
 
     Raises:
-        ValueError: The expression fails.
+        ValueError: The expression fails, or yields what JSON does not have.
     """
     try:
-        return args.metadata_func(path=path, circuit=circuit)
+        found = args.metadata_func(path=path, circuit=circuit)
     except Exception as error:  # the user's expression may raise anything
         raise ValueError(f"--metadata_func failed with {error!r}.") from error
+    return json_value(found, "What --metadata_func yields")
 
 
 def postselected_detectors(

@@ -6,12 +6,9 @@ No other module of this package imports a private name of Sinter.
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Sequence
 
 import sinter
-
-from stim_nonclifford.base.spelling import did_you_mean
 
 try:
     from sinter._command._main import main as _sinter_main
@@ -24,9 +21,6 @@ except ImportError as error:
     ) from error
 
 __all__ = ["parse_collect_arguments", "run_sinter_command"]
-
-_UNKNOWN_DECODER = re.compile(r"Not a recognized decoder or sampler: decoder='(?P<name>[^']*)'\.")
-_QUOTED = re.compile("'([^']+)'")
 
 
 def parse_collect_arguments(arguments: Sequence[str]) -> argparse.Namespace:
@@ -48,10 +42,6 @@ def parse_collect_arguments(arguments: Sequence[str]) -> argparse.Namespace:
         namespace: argparse.Namespace = _parse_collect_args(list(arguments))
     except ValueError as error:
         message = " ".join(str(error).split())  # some messages of Sinter have several lines
-        unknown = _UNKNOWN_DECODER.match(message)
-        if unknown:
-            known = _QUOTED.findall(message, unknown.end())
-            message = f"{unknown[0]}{did_you_mean(unknown['name'], known)}{message[unknown.end() :]}"
         raise ValueError(message) from None
     except SyntaxError as error:
         name, _, is_argument = (error.filename or "").partition(":")

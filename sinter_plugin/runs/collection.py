@@ -30,10 +30,9 @@ from stim_nonclifford.base.arguments import (
     seed_of,
     text,
 )
-from stim_nonclifford.base.spelling import did_you_mean
 
 from ..processes.executors import local_executor, lost_workers, num_slots_of
-from ..samplers.by_name import SAMPLER_TYPES, all_samplers
+from ..samplers.by_name import check_error_key, sampler_named
 from ..samplers.tasks import with_error_model
 from ..statistics.csv_rows import read_rows, shown
 from ..statistics.file_lock import other_file_advice
@@ -44,7 +43,7 @@ from .progress import ProgressLine
 from .resuming import seeds_in, start_of
 from .schedule import ShotSchedule
 
-__all__ = ["collect", "sampler_named"]
+__all__ = ["collect"]
 
 _TICK_SECONDS = 0.5
 _LOOK_SECONDS = 2.0  # between two looks at the number of workers
@@ -96,8 +95,11 @@ def collect(
             errors, including those that are there already.
         max_seconds: The run ends after that, whatever it has then.
         decoders: Names of samplers for the tasks that name none, such as ``"soft_postselect"``.
-        custom_decoders: Further samplers by name. Only samplers of this package can count ranges of shots.
-        custom_error_count_key: Lets ``max_errors`` apply to a custom count, such as ``"survivors"``.
+        custom_decoders: Further samplers of this package by name, and decoders: any ``sinter.Decoder``
+            decodes shots of this package, and the rows of the decoder ``"mine"`` have the name
+            ``"soft_mine"``.
+        custom_error_count_key: Lets ``max_errors`` apply to a custom count, such as ``"survivors"``. A count
+            that the sampler does not have is refused.
         max_batch_seconds: How long a range of shots should take, about. A worker that dies loses so much of
             its time. By default 5 seconds.
         save_resume_filepath: A file to save statistics to, and to continue from.
@@ -156,12 +158,14 @@ def collect(
     ]
     if progress_callback is not None and not callable(progress_callback):
         refuse_argument("progress_callback", "a function or None", progress_callback)
-    samplers = {**all_samplers(), **(custom_decoders or {})}
-    chosen = [
-        (with_error_model(task, decoder), sampler_named(decoder, samplers))
-        for task in tasks
-        for decoder in ([task.decoder] if task.decoder is not None else names or [None])
-    ]
+    chosen = []
+    for task in tasks:
+        for decoder in [task.decoder] if task.decoder is not None else names or [None]:
+            name, sampler = (None, None) if decoder is None else sampler_named(decoder, custom_decoders or {})
+            complete = with_error_model(task, name)
+            assert sampler is not None
+            check_error_key(custom_error_count_key, sampler, complete.circuit.num_observables)
+            chosen.append((complete, sampler))
     existing = _rows_of(existing_paths, save_resume_filepath)
     with contextlib.ExitStack() as stack:
         save_file = None
@@ -201,35 +205,6 @@ def collect(
         if drawn and print_progress:
             _say(f"The seed of the shots is {seed}.")
         return run.run()
-
-
-def sampler_named(name: str | None, samplers: Mapping[str, object]) -> Sampler:
-    """The sampler with a name.
-
-    Args:
-        name: The name.
-        samplers: Samplers by name.
-
-    Returns:
-        The sampler.
-
-    Raises:
-        ValueError: There is none with this name that can count ranges of shots.
-    """
-    sampler = None if name is None else samplers.get(name)
-    if isinstance(sampler, SAMPLER_TYPES):
-        return sampler
-    if f"soft_{name}" in samplers:
-        raise ValueError(
-            f"The decoder {name} of Sinter has Stim sample, which reads T gates as S gates. Use soft_{name},"
-            f" which samples the circuit as it is, or `sinter collect` for Stim's samples."
-        )
-    able = [known for known, one in samplers.items() if isinstance(one, SAMPLER_TYPES)]
-    raise ValueError(
-        f"{name} is no sampler of this package, which can count numbered shots."
-        f"{did_you_mean(str(name), able)} Use one of {', '.join(able)};"
-        " or use `sinter collect`, which takes other samplers and decoders."
-    )
 
 
 def _rows_of(

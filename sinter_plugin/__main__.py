@@ -20,7 +20,7 @@ Sinter's commands, for circuits with T gates:
   plot-gap  draws logical error against attempts per kept shot: counted by confidence gap, and computed
   figure    samples, decodes and draws cultivation end to end, with T gates and as S-proxy
   combine   adds files up as `sinter combine` does, and refuses what would be counted twice, and files cut off
-  predict   `sinter predict`
+  predict   `sinter predict`, also with decoders of your own and of this package
 
 `python -m sinter_plugin COMMAND --help` lists the arguments of a command.
 
@@ -100,7 +100,7 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "python -m si
         print(f"Not a command: {command}\n\n{_HELP}", end="", file=sys.stderr)
         return 2
     # Imported only here, because every spawned worker imports this module.
-    if command in ("collect", "combine", "estimate", "figure", "plot-gap"):
+    if command != "plot":
         try:
             if command == "collect":
                 from .commands.collect import collect
@@ -114,6 +114,10 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "python -m si
                 from .commands.figure import figure
 
                 return figure(rest)
+            if command == "predict":
+                from .commands.predict import predict
+
+                return predict(rest)
             if command == "plot-gap":
                 from .commands.plot_gap import plot_gap
 

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from typing import Any
 
 import sinter
 
 try:
     from sinter._command._main import main as _sinter_main
     from sinter._command._main_collect import parse_args as _parse_collect_args
+    from sinter._command._main_predict import parse_args as _parse_predict_args
 except ImportError as error:
     raise ImportError(
         "python -m sinter_plugin reuses the command line of Sinter 1.16, which Sinter"
@@ -20,7 +22,7 @@ except ImportError as error:
         " --custom_decoders_module_function sinter_plugin:sinter_samplers`, which does not need it."
     ) from error
 
-__all__ = ["parse_collect_arguments", "run_sinter_command"]
+__all__ = ["custom_decoders", "parse_collect_arguments", "parse_predict_arguments", "run_sinter_command"]
 
 
 def parse_collect_arguments(arguments: Sequence[str]) -> argparse.Namespace:
@@ -51,6 +53,34 @@ def parse_collect_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     except Exception as error:  # the user's module may raise anything
         raise _custom_decoders_failed(error) from error
     return namespace
+
+
+def parse_predict_arguments(arguments: Sequence[str]) -> argparse.Namespace:
+    """Parses the arguments of ``sinter predict``.
+
+    Args:
+        arguments: The arguments, without the program's name and ``predict``.
+
+    Raises:
+        SystemExit: The arguments are wrong (after a message on standard error), or include ``--help``.
+        ValueError: Arguments contradict each other.
+    """
+    namespace: argparse.Namespace = _parse_predict_args(list(arguments))
+    return namespace
+
+
+def custom_decoders(functions: Sequence[str]) -> dict[str, Any]:
+    """The decoders that functions return, by name.
+
+    Args:
+        functions: Names such as ``"my_module:my_function"``.
+
+    Raises:
+        ValueError: A module or a function fails.
+    """
+    shared = ["--custom_decoders_module_function", *functions] if functions else []
+    needed = ["--circuits", "", "--decoders", "vacuous", "--processes", "1"]
+    return parse_collect_arguments([*shared, *needed]).custom_decoders or {}
 
 
 def _custom_decoders_failed(error: Exception) -> ValueError:

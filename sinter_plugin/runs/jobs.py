@@ -16,6 +16,8 @@ from typing import TypeAlias
 
 import sinter
 
+import stim_nonclifford as snc
+
 from ..samplers.compiled_soft_decoding import CompiledSoftDecodingSampler
 from ..samplers.soft_decoding import SoftDecodingSampler
 from ..samplers.soft_postselect import CompiledSoftPostselectSampler, SoftPostselectSampler
@@ -61,7 +63,14 @@ class PackedTask:
             dumps = pickle.dumps
         else:
             dumps = cloudpickle.dumps
-        return cls(dumps((sampler, task, seed_of(task.strong_id(), seed))), run)
+        try:
+            content = dumps((sampler, task, seed_of(task.strong_id(), seed)))
+        except Exception as error:  # whatever its pickling raises
+            raise ValueError(
+                f"The sampler {task.decoder} cannot be sent to workers: {error}. Define your decoder at the"
+                " top of a module."
+            ) from error
+        return cls(content, run)
 
     @cached_property
     def key(self) -> str:
@@ -71,7 +80,15 @@ class PackedTask:
     def compiled(self) -> CompiledSampler:
         """The compiled sampler."""
         sampler, task, seed = pickle.loads(self.content)
-        return sampler.compiled_range_sampler_for_task(task, seed=seed)
+        try:
+            return sampler.compiled_range_sampler_for_task(task, seed=seed)
+        except (ValueError, NotImplementedError, snc.ResourceLimitError, snc.EngineUnavailableError):
+            raise
+        except (Exception, SystemExit) as error:  # a decoder may raise anything
+            raise ValueError(
+                f"The sampler {task.decoder} failed with {type(error).__name__}: {error}. (In the task with"
+                f" json_metadata={task.json_metadata!r}.)"
+            ) from error
 
 
 @dataclass(frozen=True)

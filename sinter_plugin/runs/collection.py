@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import pathlib
 import queue
@@ -12,7 +13,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import sinter
@@ -50,6 +51,8 @@ _LOOK_SECONDS = 2.0  # between two looks at the number of workers
 _JOB_SECONDS = 5.0
 _JOBS_PER_SLOT = 2  # so that a worker has its next job when it is done
 _SAVE_SECONDS = (1.0, 60.0)  # between two rows of a task: a tenth of the run so far, within these limits
+_GRACE_SECONDS = 0.5
+_GRACE = 0.05  # of max_seconds
 _NEWLINE = b"\n"
 
 
@@ -93,7 +96,8 @@ def collect(
             parts, the number of shots of all parts.
         max_errors: Every task ends with the block of 1024 shots, counted from shot 0, in which it has so many
             errors, including those that are there already.
-        max_seconds: The run ends after that, whatever it has then.
+        max_seconds: The run ends after that, with the shots that it has then. Ranges get shorter towards its
+            end; one call of a decoder, and its preparation, are waited for.
         decoders: Names of samplers for the tasks that name none, such as ``"soft_postselect"``.
         custom_decoders: Further samplers of this package by name, and decoders: any ``sinter.Decoder``
             decodes shots of this package, and the rows of the decoder ``"mine"`` have the name
@@ -318,6 +322,7 @@ class _Collection:
         self._done: queue.SimpleQueue[Future[JobCounts]] = queue.SimpleQueue()
         self._under_way: dict[Future[JobCounts], _CollectedTask] = {}
         self._started = time.monotonic()
+        self._deadline = None if max_seconds is None else time.time() + max_seconds
         self._num_slots = num_workers or 0
         self._looked_at = float("-inf")
 
@@ -352,7 +357,10 @@ class _Collection:
         """Runs until all tasks are done, or the time is up. Accepted shots are saved whatever happens."""
         try:
             while not self._is_done():
-                self._hand_out()
+                if self._seconds_left() > 0:
+                    self._hand_out()
+                else:
+                    self._drop_waiting()
                 self._take_results()
                 self._save(at_end=False)
                 self._show(at_end=False)
@@ -362,9 +370,15 @@ class _Collection:
             self._show(at_end=True)
         return [task.total() for task in self._tasks]
 
+    def _seconds_left(self) -> float:
+        return math.inf if self._deadline is None else self._deadline - time.time()
+
     def _is_done(self) -> bool:
-        if self._max_seconds is not None and time.monotonic() - self._started >= self._max_seconds:
-            return True
+        if self._max_seconds is not None:
+            # Workers that stop at the deadline have some time to say what they have found.
+            grace = min(_GRACE_SECONDS, _GRACE * self._max_seconds) if self._under_way else 0.0
+            if self._seconds_left() + grace <= 0:
+                return True
         return all(task.schedule.is_done for task in self._tasks)
 
     def _hand_out(self) -> None:
@@ -376,6 +390,7 @@ class _Collection:
                 job = task.schedule.next_job(self._num_slots)
                 if job is None:
                     break
+                job = replace(job, deadline=self._deadline)
                 with lost_workers(self._executor):
                     future = self._executor.submit(run_job, task.packed, job)
                 self._under_way[future] = task
@@ -384,6 +399,8 @@ class _Collection:
     def _take_results(self) -> None:
         """Waits for a result, at most for a tick, and takes all that are there."""
         timeout: float | None = _TICK_SECONDS
+        if self._max_seconds is not None:
+            timeout = min(_TICK_SECONDS, max(self._seconds_left(), _GRACE_SECONDS / 20))
         while True:
             try:
                 future = self._done.get(block=timeout is not None, timeout=timeout)
@@ -398,6 +415,11 @@ class _Collection:
             task.schedule.record(counts)
             if not task.schedule.num_handed_out:  # what is under way is behind the end of its run
                 self._drop([other for other, its_task in self._under_way.items() if its_task is task])
+
+    def _drop_waiting(self) -> None:
+        """Takes back the jobs that no worker has begun."""
+        for future in [future for future in self._under_way if not future.running() and future.cancel()]:
+            del self._under_way[future]
 
     def _drop(self, futures: Sequence[Future[JobCounts]]) -> None:
         for future in futures:

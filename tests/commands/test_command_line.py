@@ -16,6 +16,7 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
+from sinter_plugin.__main__ import main as sinter_main
 from stim_nonclifford.commands import COMMANDS, SINTER_COMMANDS, main
 from stim_nonclifford.generators.cultivation import cultivation_circuit, end_to_end_circuit
 from stim_nonclifford.generators.distillation import distillation_circuit

@@ -208,7 +208,7 @@ def test_without_arguments_prints_help(folder: Folder) -> None:
         (T_CIRCUIT, "--postselected_detectors_predicate 'index > 9'", "none of the circuit's detectors"),
         (T_CIRCUIT, "--processes 0", "--processes must be"),
         (T_CIRCUIT, "--decoders soft_postselct", "numbered shots. Did you mean soft_postselect? Use one of"),
-        (T_CIRCUIT, "--decoders zzz", "decoder='zzz'. Available"),
+        (T_CIRCUIT, "--decoders zzz", "zzz is no sampler of this package"),
         (T_CIRCUIT, "--custom_decoders_module_function nomod:f", "No module named 'nomod'"),
         (T_CIRCUIT, "--custom_decoders_module_function math:f", "cannot import name 'f' from 'math'"),
         (T_CIRCUIT, "--custom_decoders_module_function os:getpid", "custom_decoders_module_function failed"),

@@ -44,8 +44,9 @@ from stim_nonclifford.rates.decoding.matching_gap import CompiledMatchingGap, Ma
 
 from .runs.collection import collect
 from .samplers.by_name import all_samplers
+from .samplers.compiled_soft_decoding import CompiledSoftDecodingSampler
 from .samplers.heralds import herald_detectors
-from .samplers.soft_decoding import CompiledSoftDecodingSampler, SoftDecodingSampler
+from .samplers.soft_decoding import SoftDecodingSampler
 from .samplers.soft_postselect import CompiledSoftPostselectSampler, SoftPostselectSampler
 from .samplers.state_check import LogicalStateCheck
 from .samplers.tasks import task

@@ -15,12 +15,13 @@ Sinter's commands, for circuits with T gates:
   collect   takes the arguments of `sinter collect`; the sampler soft_postselect is registered, circuit files
             may have bare gates (T 0) or tags (S[T] 0), and any circuit is accepted
   estimate  computes logical error rates from fault sets, however small, instead of sampling; its rows can be
-            plotted beside those of collect
+            plotted beside those of collect; with --in FILE, that of one circuit is printed, as by
+            `stim-nonclifford estimate`, which is the same command
   plot      `sinter plot`
   plot-gap  draws logical error against attempts per kept shot: counted by confidence gap, and computed
   figure    samples, decodes and draws cultivation end to end, with T gates and as S-proxy
   combine   adds files up as `sinter combine` does, and refuses what would be counted twice, and files cut off
-  predict   `sinter predict`
+  predict   `sinter predict`, also with decoders of your own and of this package
 
 `python -m sinter_plugin COMMAND --help` lists the arguments of a command.
 
@@ -99,8 +100,12 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "python -m si
     if command not in ("collect", "estimate", "plot", "plot-gap", "figure", "combine", "predict"):
         print(f"Not a command: {command}\n\n{_HELP}", end="", file=sys.stderr)
         return 2
+    if command == "estimate" and any(argument.split("=")[0] == "--in" for argument in rest):
+        from stim_nonclifford.commands import main as command_of_one_circuit
+
+        return command_of_one_circuit(arguments)
     # Imported only here, because every spawned worker imports this module.
-    if command in ("collect", "combine", "estimate", "figure", "plot-gap"):
+    if command != "plot":
         try:
             if command == "collect":
                 from .commands.collect import collect
@@ -114,6 +119,10 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "python -m si
                 from .commands.figure import figure
 
                 return figure(rest)
+            if command == "predict":
+                from .commands.predict import predict
+
+                return predict(rest)
             if command == "plot-gap":
                 from .commands.plot_gap import plot_gap
 

@@ -9,7 +9,9 @@ import numpy as np
 import stim
 from numpy.typing import NDArray
 
-__all__ = ["metadata_of", "postselected_detectors", "postselected_observables"]
+from ..samplers.tasks import json_value
+
+__all__ = ["metadata_of", "postselected_detectors", "postselected_observables", "with_state_check"]
 
 
 def metadata_of(circuit: stim.Circuit, path: str, args: argparse.Namespace) -> Any:
@@ -21,12 +23,13 @@ def metadata_of(circuit: stim.Circuit, path: str, args: argparse.Namespace) -> A
         args: Sinter's namespace.
 
     Raises:
-        ValueError: The expression fails.
+        ValueError: The expression fails, or yields what JSON does not have.
     """
     try:
-        return args.metadata_func(path=path, circuit=circuit)
+        found = args.metadata_func(path=path, circuit=circuit)
     except Exception as error:  # the user's expression may raise anything
         raise ValueError(f"--metadata_func failed with {error!r}.") from error
+    return json_value(found, "What --metadata_func yields")
 
 
 def postselected_detectors(
@@ -85,3 +88,25 @@ def postselected_observables(
                 f"--postselected_observables_predicate failed with {error!r} on observable {index}."
             ) from error
     return np.array(selected, dtype=np.bool_) if any(selected) else None
+
+
+def with_state_check(metadata: object, text: str) -> dict[str, object]:
+    """The metadata of a circuit with that of ``--state_check``: other states are other questions.
+
+    Args:
+        metadata: What ``--metadata_func`` yields.
+        text: The state, as it was written.
+
+    Raises:
+        ValueError: The metadata has no place for the state.
+
+    Examples:
+        >>> with_state_check({"d": 3}, "T")
+        {'d': 3, 'state_check': 'T'}
+    """
+    if not isinstance(metadata, dict) or "state_check" in metadata:
+        raise ValueError(
+            '--metadata_func must yield a dictionary without the key "state_check", under which the state is'
+            f" stored, but it yields {metadata!r}."
+        )
+    return {**metadata, "state_check": text}

@@ -2,7 +2,8 @@
 
 The command takes the arguments of ``sinter collect``, and calls ``sinter_plugin.collect``. Differences are:
 
-* the samplers of this plugin are always registered, and other samplers and decoders are refused;
+* the samplers of this plugin are always registered; decoders of the user's decode shots of this package, in
+  rows named ``soft_...``; other samplers, and the names of Sinter's own decoders, are refused;
 * circuit files may have bare gates (``T 0``) as well as tags (``S[T] 0``);
 * a circuit for which Sinter cannot compute an error model gets one from ``stim_nonclifford``;
 * ``--count_observable_error_combos`` works for all samplers;
@@ -40,19 +41,25 @@ from stim_nonclifford.rates.decoding.decoders import decoder_named, known_decode
 from ..processes.executors import WorkersLostError, dask_executor, local_executor
 from ..processes.interrupts import interrupted_by_signals
 from ..runs.collection import collect as collect_tasks
-from ..runs.collection import sampler_named
+from ..samplers.by_name import sampler_named
 from ..samplers.soft_postselect import SoftPostselectSampler, check_soft_postselect
 from ..samplers.tasks import task
+from ..statistics.row_warnings import RANDOM_DECODER, RANDOM_DECODER_REMEDY
 from ..statistics.statistics_file import StatisticsFileError
-from .circuit_arguments import metadata_of, postselected_detectors, postselected_observables
+from .circuit_arguments import (
+    metadata_of,
+    postselected_detectors,
+    postselected_observables,
+    with_state_check,
+)
 from .collect_arguments import CollectArguments, parse_own_arguments
 from .sinter_internals import parse_collect_arguments
-from .state_check_argument import with_state_check
 
 __all__ = ["collect"]
 
-_CUSTOM_DECODERS = "--custom_decoders_module_function"
-_SHORTEST_PREFIX = "--custom_d"  # argparse accepts any unambiguous prefix of an argument
+# argparse accepts any unambiguous prefix of an argument.
+_DECODERS, _SHORTEST_DECODERS = "--decoders", "--d"
+_CUSTOM_DECODERS, _SHORTEST_CUSTOM = "--custom_decoders_module_function", "--custom_d"
 
 
 _WITHOUT_MEANING = ("max_batch_size", "allowed_cpu_affinity_ids")
@@ -77,7 +84,9 @@ def collect(arguments: Sequence[str]) -> int:
     for name in known_decoders():
         if f"soft_{name}" in arguments:
             decoder_named(name)  # says what to install, where Sinter would say that there is no such decoder
-    args = parse_collect_arguments(_with_own_samplers(arguments))
+    names, arguments = _without_names(arguments)
+    args = parse_collect_arguments(arguments)
+    args.decoders, args.custom_decoders = names, args.custom_decoders or {}
     _check_arguments(own, args)
     _set_samplers(own, args)
     num_workers = _num_workers(args.processes)
@@ -123,20 +132,25 @@ def _say(message: str) -> None:
         print(message, file=sys.stderr)
 
 
-def _with_own_samplers(arguments: Sequence[str]) -> list[str]:
-    """Adds the samplers of this plugin to the custom decoders that the arguments name.
+def _without_names(arguments: Sequence[str]) -> tuple[list[str] | None, list[str]]:
+    """Takes the names of decoders out of the arguments, as Sinter would accept its own ones only.
+
+    Returns:
+        The names, None if there are none, and the arguments with a decoder of Sinter and with the samplers of
+        this plugin among the custom decoders.
 
     Examples:
-        >>> _with_own_samplers(["--custom_decoders", "my:decoders", "--quiet"])
-        ['--quiet', '--custom_decoders_module_function', 'sinter_plugin:sinter_samplers', 'my:decoders']
+        >>> _without_names(["--decoders", "a", "b", "--custom_decoders", "my:decoders", "--quiet"])
+        (['a', 'b'], ['--quiet', '--decoders', 'vacuous', '--custom_decoders_module_function', 'my:decoders'])
     """
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    lengths = range(len(_SHORTEST_PREFIX), len(_CUSTOM_DECODERS) + 1)
-    names = [_CUSTOM_DECODERS[:length] for length in lengths]
-    parser.add_argument(*names, nargs="+", default=[], dest="custom_decoders")
+    for name, shortest in ((_DECODERS, _SHORTEST_DECODERS), (_CUSTOM_DECODERS, _SHORTEST_CUSTOM)):
+        names = [name[:length] for length in range(len(shortest), len(name) + 1)]
+        parser.add_argument(*names, nargs="+", dest=name)
     found, others = parser.parse_known_args(list(arguments))
-    # Sinter takes the last of several entries with the same name, so the user's entries have priority.
-    return [*others, _CUSTOM_DECODERS, "sinter_plugin:sinter_samplers", *found.custom_decoders]
+    names, custom = (getattr(found, name) for name in (_DECODERS, _CUSTOM_DECODERS))
+    others += [_DECODERS, "vacuous"] if names else []
+    return names, others + ([_CUSTOM_DECODERS, *custom] if custom else [])
 
 
 def _check_arguments(own: CollectArguments, args: argparse.Namespace) -> None:
@@ -160,13 +174,8 @@ def _check_arguments(own: CollectArguments, args: argparse.Namespace) -> None:
             " Leave out --max_errors, or use --dask."
         )
     for name in args.decoders:
-        found = args.custom_decoders.get(name)
-        if isinstance(found, type):
-            raise ValueError(
-                f"--custom_decoders_module_function: {name!r} is the class {found.__name__}. The function"
-                f" must return objects, such as {found.__name__}()."
-            )
-        if sampler_named(name, args.custom_decoders).state_check is not None and own.state_check is not None:
+        _, sampler = sampler_named(name, args.custom_decoders)
+        if sampler.state_check is not None and own.state_check is not None:
             raise ValueError(f"The sampler {name} has a state check already. Leave out --state_check.")
 
 
@@ -174,8 +183,9 @@ def _set_samplers(own: CollectArguments, args: argparse.Namespace) -> None:
     """Gives the samplers what the arguments say. Warnings come from this process, not from the workers."""
     args.state_check, args.state_check_text = own.state_check, own.state_check_text
     args.warning_samplers = {}
-    for name in args.decoders:
-        sampler = sampler_named(name, args.custom_decoders)
+    named = dict(sampler_named(name, args.custom_decoders) for name in args.decoders)
+    args.decoders = list(named)
+    for name, sampler in named.items():
         if own.state_check is not None:
             sampler = dataclasses.replace(sampler, state_check=own.state_check)
         if args.count_observable_error_combos:
@@ -236,8 +246,16 @@ class _RowPrinter:
     def __init__(self, args: argparse.Namespace) -> None:
         self._prints = args.also_print_results_to_stdout or args.save_resume_filepath is None
         self._header_printed = False
+        self._said: set[str] = set()
 
     def show(self, progress: sinter.Progress) -> None:
+        for stats in progress.new_stats:
+            if RANDOM_DECODER in stats.custom_counts and stats.strong_id not in self._said:
+                self._said.add(stats.strong_id)
+                _say(
+                    f"{stats.decoder} {stats.json_metadata}: the decoder answers equal detection events"
+                    f" differently. {RANDOM_DECODER_REMEDY}"
+                )
         lines = [stats.to_csv_line() for stats in progress.new_stats]
         if not self._prints:
             return

@@ -11,8 +11,7 @@ from typing import Any
 
 import stim_nonclifford as snc
 from stim_nonclifford.circuit.logical_states import LogicalState, parsed_state
-
-from .state_check_argument import add_state_check
+from stim_nonclifford.commands.options import add_state_check
 
 __all__ = ["CollectArguments", "parse_own_arguments"]
 

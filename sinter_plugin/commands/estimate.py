@@ -46,9 +46,13 @@ from ..statistics.csv_rows import ESTIMATE, ESTIMATES, FAULT_SETS
 from ..statistics.row_warnings import counted
 from ..statistics.shot_ranges import seed_of
 from ..statistics.statistics_file import StatisticsFile, StatisticsFileError
-from .circuit_arguments import metadata_of, postselected_detectors, postselected_observables
+from .circuit_arguments import (
+    metadata_of,
+    postselected_detectors,
+    postselected_observables,
+    with_state_check,
+)
 from .estimate_arguments import chosen_decoder, parse_estimate_arguments, sinter_arguments
-from .state_check_argument import with_state_check
 
 __all__ = ["estimate"]
 

@@ -8,12 +8,13 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from stim_nonclifford.commands.options import add_state_check
 from stim_nonclifford.commands.streams import as_flags
 from stim_nonclifford.rates.decoding.decoders import decoder_named, gap_decoder_named
 from stim_nonclifford.rates.fault_sets.search.limits import DEFAULT_MAX_BYTES
 
+from ..samplers.by_name import all_samplers, decoder_of
 from .sinter_internals import parse_collect_arguments
-from .state_check_argument import add_state_check
 
 __all__ = ["chosen_decoder", "parse_estimate_arguments", "sinter_arguments"]
 
@@ -144,7 +145,7 @@ def chosen_decoder(name: str, custom: Mapping[str, Any], *, confidence: bool = F
         confidence: Whether it is asked how sure it is.
 
     Returns:
-        The user's decoder; or the name, if it is one of Sinter or of this package.
+        The user's decoder, also out of a sampler; or the name of one of Sinter or of this package.
 
     Raises:
         ValueError: There is no decoder of this name, or it is not installed.
@@ -155,8 +156,13 @@ def chosen_decoder(name: str, custom: Mapping[str, Any], *, confidence: bool = F
         ...
         ValueError: There is no decoder 'mine'. ... --custom_decoders_module_function MODULE:FUNCTION.
     """
-    if name in custom:
-        return custom[name]
+    plain = name.removeprefix("soft_")
+    found = custom.get(name, custom.get(plain, all_samplers().get(name)))
+    if found is not None:
+        decoder = decoder_of(found, name)
+        if not isinstance(decoder, str):
+            return decoder
+        name = decoder
     try:
         (gap_decoder_named if confidence else decoder_named)(name)
     except ValueError as error:

@@ -6,16 +6,15 @@ No other module of this package imports a private name of Sinter.
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Sequence
+from typing import Any
 
 import sinter
-
-from stim_nonclifford.base.spelling import did_you_mean
 
 try:
     from sinter._command._main import main as _sinter_main
     from sinter._command._main_collect import parse_args as _parse_collect_args
+    from sinter._command._main_predict import parse_args as _parse_predict_args
 except ImportError as error:
     raise ImportError(
         "python -m sinter_plugin reuses the command line of Sinter 1.16, which Sinter"
@@ -23,10 +22,7 @@ except ImportError as error:
         " --custom_decoders_module_function sinter_plugin:sinter_samplers`, which does not need it."
     ) from error
 
-__all__ = ["parse_collect_arguments", "run_sinter_command"]
-
-_UNKNOWN_DECODER = re.compile(r"Not a recognized decoder or sampler: decoder='(?P<name>[^']*)'\.")
-_QUOTED = re.compile("'([^']+)'")
+__all__ = ["custom_decoders", "parse_collect_arguments", "parse_predict_arguments", "run_sinter_command"]
 
 
 def parse_collect_arguments(arguments: Sequence[str]) -> argparse.Namespace:
@@ -48,10 +44,6 @@ def parse_collect_arguments(arguments: Sequence[str]) -> argparse.Namespace:
         namespace: argparse.Namespace = _parse_collect_args(list(arguments))
     except ValueError as error:
         message = " ".join(str(error).split())  # some messages of Sinter have several lines
-        unknown = _UNKNOWN_DECODER.match(message)
-        if unknown:
-            known = _QUOTED.findall(message, unknown.end())
-            message = f"{unknown[0]}{did_you_mean(unknown['name'], known)}{message[unknown.end() :]}"
         raise ValueError(message) from None
     except SyntaxError as error:
         name, _, is_argument = (error.filename or "").partition(":")
@@ -61,6 +53,34 @@ def parse_collect_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     except Exception as error:  # the user's module may raise anything
         raise _custom_decoders_failed(error) from error
     return namespace
+
+
+def parse_predict_arguments(arguments: Sequence[str]) -> argparse.Namespace:
+    """Parses the arguments of ``sinter predict``.
+
+    Args:
+        arguments: The arguments, without the program's name and ``predict``.
+
+    Raises:
+        SystemExit: The arguments are wrong (after a message on standard error), or include ``--help``.
+        ValueError: Arguments contradict each other.
+    """
+    namespace: argparse.Namespace = _parse_predict_args(list(arguments))
+    return namespace
+
+
+def custom_decoders(functions: Sequence[str]) -> dict[str, Any]:
+    """The decoders that functions return, by name.
+
+    Args:
+        functions: Names such as ``"my_module:my_function"``.
+
+    Raises:
+        ValueError: A module or a function fails.
+    """
+    shared = ["--custom_decoders_module_function", *functions] if functions else []
+    needed = ["--circuits", "", "--decoders", "vacuous", "--processes", "1"]
+    return parse_collect_arguments([*shared, *needed]).custom_decoders or {}
 
 
 def _custom_decoders_failed(error: Exception) -> ValueError:

@@ -7,8 +7,9 @@ import logging
 import multiprocessing
 import os
 import signal
+import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import (
     BrokenExecutor,
     CancelledError,
@@ -17,6 +18,7 @@ from concurrent.futures import (
     ProcessPoolExecutor,
     ThreadPoolExecutor,
 )
+from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
 
 from .parent_watch import EndsWithItsParent
@@ -31,6 +33,8 @@ __all__ = [
 ]
 
 Result = TypeVar("Result")
+
+_ENDING_SECONDS = 2.0
 
 _QUIET = {
     "distributed.worker.profile.enabled": False,
@@ -66,6 +70,45 @@ class _Watch(EndsWithItsParent):
     """Sent to each new process, so that it ends with this one."""
 
 
+class _LocalProcesses(ProcessPoolExecutor):
+    """Processes of this machine that say how they ended."""
+
+    children: Sequence[BaseProcess] = ()
+
+    def end(self) -> str:
+        """How the first of them ended that nobody has terminated."""
+        for child in self.children:
+            child.join(_ENDING_SECONDS)
+        codes = [child.exitcode for child in self.children if child.exitcode is not None]
+        codes = [code for code in codes if code not in (0, -signal.SIGTERM)]
+        if not codes:
+            return "Its system does not say why."
+        if codes[0] >= 0:
+            return (
+                f"It ended itself with exit code {codes[0]}: a decoder may do so, or a program that starts"
+                ' workers without `if __name__ == "__main__":`. What it has printed is above.'
+            )
+        name = signal.Signals(-codes[0]).name
+        why = {
+            "SIGKILL": "it may have been killed for lack of memory",
+            "SIGABRT": "a library in it, for example a decoder, called abort",
+            "SIGSEGV": "a library in it, for example a decoder, has used memory that it does not have",
+        }
+        return f"It ended with {name}: {why.get(name, 'a library in it, or somebody, has sent this signal')}."
+
+
+def _check_program() -> None:
+    """Checks that other processes can import the program that has called this package."""
+    main = sys.modules.get("__main__")
+    file = getattr(main, "__file__", None)
+    if file is not None and getattr(main, "__spec__", None) is None and not os.path.exists(file):
+        raise ValueError(
+            f"Worker processes import the program, but {file} is no file, as for a program that is read from"
+            " standard input. Save the program to a file; or use one worker, which is a thread:"
+            " num_workers=1."
+        )
+
+
 @contextlib.contextmanager
 def local_executor(num_processes: int) -> Iterator[Executor]:
     """Workers on this machine, which end with the context.
@@ -75,6 +118,9 @@ def local_executor(num_processes: int) -> Iterator[Executor]:
 
     Yields:
         The executor.
+
+    Raises:
+        ValueError: The program was read from standard input, so that processes cannot import it.
     """
     if num_processes == 1:
         thread = ThreadPoolExecutor(1)
@@ -83,8 +129,9 @@ def local_executor(num_processes: int) -> Iterator[Executor]:
         finally:
             thread.shutdown(wait=False, cancel_futures=True)
         return
+    _check_program()
     before = multiprocessing.active_children()
-    processes = ProcessPoolExecutor(
+    processes = _LocalProcesses(
         num_processes,
         mp_context=multiprocessing.get_context("spawn"),
         initializer=_begin,
@@ -93,6 +140,7 @@ def local_executor(num_processes: int) -> Iterator[Executor]:
     try:
         for _ in range(num_processes):  # otherwise a worker would be started when there is a job for it
             processes.submit(int)
+        processes.children = [each for each in multiprocessing.active_children() if each not in before]
         yield processes
     finally:
         processes.shutdown(wait=False, cancel_futures=True)
@@ -209,9 +257,8 @@ def lost_workers(executor: Executor) -> Iterator[None]:
     try:
         yield
     except BrokenExecutor as error:
-        raise WorkersLostError(
-            "A worker process died. It may have been killed, for example for lack of memory."
-        ) from error
+        why = executor.end() if isinstance(executor, _LocalProcesses) else "Its executor does not say why."
+        raise WorkersLostError(f"A worker process died. {why}") from error
     except Exception as error:
         if type(error).__name__ == "KilledWorker":
             raise WorkersLostError(

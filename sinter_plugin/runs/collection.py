@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import pathlib
 import queue
@@ -12,7 +13,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import sinter
@@ -30,10 +31,9 @@ from stim_nonclifford.base.arguments import (
     seed_of,
     text,
 )
-from stim_nonclifford.base.spelling import did_you_mean
 
 from ..processes.executors import local_executor, lost_workers, num_slots_of
-from ..samplers.by_name import SAMPLER_TYPES, all_samplers
+from ..samplers.by_name import check_error_key, sampler_named
 from ..samplers.tasks import with_error_model
 from ..statistics.csv_rows import read_rows, shown
 from ..statistics.file_lock import other_file_advice
@@ -44,13 +44,15 @@ from .progress import ProgressLine
 from .resuming import seeds_in, start_of
 from .schedule import ShotSchedule
 
-__all__ = ["collect", "sampler_named"]
+__all__ = ["collect"]
 
 _TICK_SECONDS = 0.5
 _LOOK_SECONDS = 2.0  # between two looks at the number of workers
 _JOB_SECONDS = 5.0
 _JOBS_PER_SLOT = 2  # so that a worker has its next job when it is done
 _SAVE_SECONDS = (1.0, 60.0)  # between two rows of a task: a tenth of the run so far, within these limits
+_GRACE_SECONDS = 0.5
+_GRACE = 0.05  # of max_seconds
 _NEWLINE = b"\n"
 
 
@@ -94,10 +96,14 @@ def collect(
             parts, the number of shots of all parts.
         max_errors: Every task ends with the block of 1024 shots, counted from shot 0, in which it has so many
             errors, including those that are there already.
-        max_seconds: The run ends after that, whatever it has then.
+        max_seconds: The run ends after that, with the shots that it has then. Ranges get shorter towards its
+            end; one call of a decoder, and its preparation, are waited for.
         decoders: Names of samplers for the tasks that name none, such as ``"soft_postselect"``.
-        custom_decoders: Further samplers by name. Only samplers of this package can count ranges of shots.
-        custom_error_count_key: Lets ``max_errors`` apply to a custom count, such as ``"survivors"``.
+        custom_decoders: Further samplers of this package by name, and decoders: any ``sinter.Decoder``
+            decodes shots of this package, and the rows of the decoder ``"mine"`` have the name
+            ``"soft_mine"``.
+        custom_error_count_key: Lets ``max_errors`` apply to a custom count, such as ``"survivors"``. A count
+            that the sampler does not have is refused.
         max_batch_seconds: How long a range of shots should take, about. A worker that dies loses so much of
             its time. By default 5 seconds.
         save_resume_filepath: A file to save statistics to, and to continue from.
@@ -156,12 +162,14 @@ def collect(
     ]
     if progress_callback is not None and not callable(progress_callback):
         refuse_argument("progress_callback", "a function or None", progress_callback)
-    samplers = {**all_samplers(), **(custom_decoders or {})}
-    chosen = [
-        (with_error_model(task, decoder), sampler_named(decoder, samplers))
-        for task in tasks
-        for decoder in ([task.decoder] if task.decoder is not None else names or [None])
-    ]
+    chosen = []
+    for task in tasks:
+        for decoder in [task.decoder] if task.decoder is not None else names or [None]:
+            name, sampler = (None, None) if decoder is None else sampler_named(decoder, custom_decoders or {})
+            complete = with_error_model(task, name)
+            assert sampler is not None
+            check_error_key(custom_error_count_key, sampler, complete.circuit.num_observables)
+            chosen.append((complete, sampler))
     existing = _rows_of(existing_paths, save_resume_filepath)
     with contextlib.ExitStack() as stack:
         save_file = None
@@ -201,35 +209,6 @@ def collect(
         if drawn and print_progress:
             _say(f"The seed of the shots is {seed}.")
         return run.run()
-
-
-def sampler_named(name: str | None, samplers: Mapping[str, object]) -> Sampler:
-    """The sampler with a name.
-
-    Args:
-        name: The name.
-        samplers: Samplers by name.
-
-    Returns:
-        The sampler.
-
-    Raises:
-        ValueError: There is none with this name that can count ranges of shots.
-    """
-    sampler = None if name is None else samplers.get(name)
-    if isinstance(sampler, SAMPLER_TYPES):
-        return sampler
-    if f"soft_{name}" in samplers:
-        raise ValueError(
-            f"The decoder {name} of Sinter has Stim sample, which reads T gates as S gates. Use soft_{name},"
-            f" which samples the circuit as it is, or `sinter collect` for Stim's samples."
-        )
-    able = [known for known, one in samplers.items() if isinstance(one, SAMPLER_TYPES)]
-    raise ValueError(
-        f"{name} is no sampler of this package, which can count numbered shots."
-        f"{did_you_mean(str(name), able)} Use one of {', '.join(able)};"
-        " or use `sinter collect`, which takes other samplers and decoders."
-    )
 
 
 def _rows_of(
@@ -343,6 +322,7 @@ class _Collection:
         self._done: queue.SimpleQueue[Future[JobCounts]] = queue.SimpleQueue()
         self._under_way: dict[Future[JobCounts], _CollectedTask] = {}
         self._started = time.monotonic()
+        self._deadline = None if max_seconds is None else time.time() + max_seconds
         self._num_slots = num_workers or 0
         self._looked_at = float("-inf")
 
@@ -377,7 +357,10 @@ class _Collection:
         """Runs until all tasks are done, or the time is up. Accepted shots are saved whatever happens."""
         try:
             while not self._is_done():
-                self._hand_out()
+                if self._seconds_left() > 0:
+                    self._hand_out()
+                else:
+                    self._drop_waiting()
                 self._take_results()
                 self._save(at_end=False)
                 self._show(at_end=False)
@@ -387,9 +370,15 @@ class _Collection:
             self._show(at_end=True)
         return [task.total() for task in self._tasks]
 
+    def _seconds_left(self) -> float:
+        return math.inf if self._deadline is None else self._deadline - time.time()
+
     def _is_done(self) -> bool:
-        if self._max_seconds is not None and time.monotonic() - self._started >= self._max_seconds:
-            return True
+        if self._max_seconds is not None:
+            # Workers that stop at the deadline have some time to say what they have found.
+            grace = min(_GRACE_SECONDS, _GRACE * self._max_seconds) if self._under_way else 0.0
+            if self._seconds_left() + grace <= 0:
+                return True
         return all(task.schedule.is_done for task in self._tasks)
 
     def _hand_out(self) -> None:
@@ -401,6 +390,7 @@ class _Collection:
                 job = task.schedule.next_job(self._num_slots)
                 if job is None:
                     break
+                job = replace(job, deadline=self._deadline)
                 with lost_workers(self._executor):
                     future = self._executor.submit(run_job, task.packed, job)
                 self._under_way[future] = task
@@ -409,6 +399,8 @@ class _Collection:
     def _take_results(self) -> None:
         """Waits for a result, at most for a tick, and takes all that are there."""
         timeout: float | None = _TICK_SECONDS
+        if self._max_seconds is not None:
+            timeout = min(_TICK_SECONDS, max(self._seconds_left(), _GRACE_SECONDS / 20))
         while True:
             try:
                 future = self._done.get(block=timeout is not None, timeout=timeout)
@@ -423,6 +415,11 @@ class _Collection:
             task.schedule.record(counts)
             if not task.schedule.num_handed_out:  # what is under way is behind the end of its run
                 self._drop([other for other, its_task in self._under_way.items() if its_task is task])
+
+    def _drop_waiting(self) -> None:
+        """Takes back the jobs that no worker has begun."""
+        for future in [future for future in self._under_way if not future.running() and future.cancel()]:
+            del self._under_way[future]
 
     def _drop(self, futures: Sequence[Future[JobCounts]]) -> None:
         for future in futures:

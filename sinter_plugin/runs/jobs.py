@@ -7,16 +7,21 @@ worker can do it, and do it again if another one died over it.
 from __future__ import annotations
 
 import hashlib
+import math
 import pickle
 import threading
+import time
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
 
 import sinter
 
-from ..samplers.soft_decoding import CompiledSoftDecodingSampler, SoftDecodingSampler
+import stim_nonclifford as snc
+
+from ..samplers.compiled_soft_decoding import CompiledSoftDecodingSampler
+from ..samplers.soft_decoding import SoftDecodingSampler
 from ..samplers.soft_postselect import CompiledSoftPostselectSampler, SoftPostselectSampler
 from ..statistics.shot_ranges import seed_of
 
@@ -24,6 +29,9 @@ __all__ = ["BLOCK_SHOTS", "Job", "JobCounts", "PackedTask", "Sampler", "count_of
 
 BLOCK_SHOTS = 1024
 """A run with a limit for errors ends with a block of so many shots, counted from shot 0."""
+
+_FIRST_SHOTS_BEFORE_A_DEADLINE = 16
+_PART_SECONDS = 0.5
 
 _MOST_IDLE_SAMPLERS = 8
 """Compiled samplers that a process keeps although no job uses them just now."""
@@ -60,7 +68,14 @@ class PackedTask:
             dumps = pickle.dumps
         else:
             dumps = cloudpickle.dumps
-        return cls(dumps((sampler, task, seed_of(task.strong_id(), seed))), run)
+        try:
+            content = dumps((sampler, task, seed_of(task.strong_id(), seed)))
+        except Exception as error:  # whatever its pickling raises
+            raise ValueError(
+                f"The sampler {task.decoder} cannot be sent to workers: {error}. Define your decoder at the"
+                " top of a module."
+            ) from error
+        return cls(content, run)
 
     @cached_property
     def key(self) -> str:
@@ -70,7 +85,15 @@ class PackedTask:
     def compiled(self) -> CompiledSampler:
         """The compiled sampler."""
         sampler, task, seed = pickle.loads(self.content)
-        return sampler.compiled_range_sampler_for_task(task, seed=seed)
+        try:
+            return sampler.compiled_range_sampler_for_task(task, seed=seed)
+        except (ValueError, NotImplementedError, snc.ResourceLimitError, snc.EngineUnavailableError):
+            raise
+        except (Exception, SystemExit) as error:  # a decoder may raise anything
+            raise ValueError(
+                f"The sampler {task.decoder} failed with {type(error).__name__}: {error}. (In the task with"
+                f" json_metadata={task.json_metadata!r}.)"
+            ) from error
 
 
 @dataclass(frozen=True)
@@ -83,12 +106,19 @@ class Job:
         missing_errors: If not None, only the blocks up to the one with this error are counted. The range
             must have so many errors.
         error_key: The name of the custom count that is limited instead of errors, or None.
+        deadline: When the worker stops, as ``time.time()`` says, with the shots that it has then; or None.
     """
 
     first: int
     shots: int
     missing_errors: int | None = None
     error_key: str | None = None
+    deadline: float | None = field(default=None, repr=False)
+
+    @property
+    def seconds_left(self) -> float:
+        """The time until the deadline."""
+        return math.inf if self.deadline is None else self.deadline - time.time()
 
 
 @dataclass(frozen=True)
@@ -97,7 +127,8 @@ class JobCounts:
 
     Attributes:
         job: The job.
-        stats: The statistics of the first ``stats.shots`` shots of the job: all, unless it had a limit.
+        stats: The statistics of the first ``stats.shots`` shots of the job: all, unless it had a limit or a
+            deadline.
     """
 
     job: Job
@@ -122,7 +153,7 @@ def run_job(packed: PackedTask, job: Job) -> JobCounts:
     """
     sampler = _IDLE.take(packed)
     if job.missing_errors is None:
-        stats = sampler.sample_range(job.first, job.shots)
+        stats = _counts_of(sampler, job, job.first, job.first + job.shots)
     else:
         stats = _counts_until(sampler, job, job.missing_errors)
     _IDLE.put_back(packed, sampler)
@@ -134,6 +165,24 @@ def count_of(stats: sinter.AnonTaskStats, error_key: str | None) -> int:
     return int(stats.errors if error_key is None else stats.custom_counts[error_key])
 
 
+def _counts_of(sampler: CompiledSampler, job: Job, first: int, end: int) -> sinter.AnonTaskStats:
+    """Counts shots, and stops near the deadline, if there is one, after parts that get shorter towards it."""
+    if job.deadline is None:
+        return sampler.sample_range(first, end - first)
+    found = sinter.AnonTaskStats()
+    shots = _FIRST_SHOTS_BEFORE_A_DEADLINE
+    while found.shots < end - first:
+        shots = min(shots, end - first - found.shots)
+        began = time.time()
+        found += sampler.sample_range(first + found.shots, shots)
+        seconds = max(time.time() - began, 1e-9)
+        affordable = shots / seconds * min(_PART_SECONDS, job.seconds_left / 2)
+        if affordable < 1:
+            break
+        shots = min(4 * shots, int(affordable))
+    return found
+
+
 def _counts_until(sampler: CompiledSampler, job: Job, missing_errors: int) -> sinter.AnonTaskStats:
     """Finds the block with the last missing error by halving, which costs the shots of the range again."""
     before = sinter.AnonTaskStats()  # of the shots before ``first``, which have too few errors
@@ -141,10 +190,15 @@ def _counts_until(sampler: CompiledSampler, job: Job, missing_errors: int) -> si
     last = None  # the statistics of the shots from ``first`` to ``end``, if they are known
     while True:
         block, end_block = first // BLOCK_SHOTS, -(-end // BLOCK_SHOTS)
-        if end_block - block <= 1:
-            return before + (last or sampler.sample_range(first, end - first))
-        middle = (block + end_block) // 2 * BLOCK_SHOTS
-        stats = sampler.sample_range(first, middle - first)
+        is_last = end_block - block <= 1
+        if is_last and last:
+            return before + last
+        middle = end if is_last else (block + end_block) // 2 * BLOCK_SHOTS
+        stats = _counts_of(sampler, job, first, middle)
+        if stats.shots < middle - first:
+            return before  # the time was up
+        if is_last:
+            return before + stats
         if count_of(before + stats, job.error_key) >= missing_errors:
             end, last = middle, stats
         else:

@@ -113,7 +113,8 @@ class ShotSchedule:
         self._largest = max(self._largest, counts.stats.shots)
         if job.missing_errors is not None:
             self._accept(counts)
-            self._is_cut = True
+            found = count_of(counts.stats, self._error_key)
+            self._is_cut = found >= job.missing_errors  # otherwise its time was up
             self._handed_out.clear()
             self._waiting.clear()
             return
@@ -122,7 +123,7 @@ class ShotSchedule:
             if self._missing_errors is not None:
                 missing = self._missing_errors - count_of(self.accepted, self._error_key)
                 if count_of(following.stats, self._error_key) >= missing:
-                    first, shots = following.job.first, following.job.shots
+                    first, shots = following.job.first, following.stats.shots
                     self._waiting.clear()
                     self._handed_out.clear()
                     self._cut_job = Job(first, shots, missing, self._error_key)

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import sinter
+
+from stim_nonclifford.base.spelling import did_you_mean
 from stim_nonclifford.rates.decoding.decoders import GAP_DECODERS, installed_decoders
 
 from .soft_decoding import SoftDecodingSampler
 from .soft_postselect import SoftPostselectSampler
 
-__all__ = ["SAMPLER_TYPES", "all_samplers"]
+__all__ = ["SAMPLER_TYPES", "all_samplers", "check_error_key", "decoder_of", "sampler_named"]
 
 SAMPLER_TYPES = (SoftPostselectSampler, SoftDecodingSampler)
 """The types of all samplers."""
@@ -24,3 +31,126 @@ def all_samplers() -> dict[str, SoftPostselectSampler | SoftDecodingSampler]:
         if name in GAP_DECODERS:
             samplers[f"soft_{name}_gap"] = SoftDecodingSampler(decoder=name, confidence=True)
     return samplers
+
+
+def sampler_named(
+    name: str | None, custom: Mapping[str, Any]
+) -> tuple[str, SoftPostselectSampler | SoftDecodingSampler]:
+    """The sampler that a name stands for, and the name that its rows have.
+
+    A decoder of the user's is wrapped. Its rows have the name ``soft_...``, so that they are never added to
+    those in which Sinter has Stim sample S gates in place of T gates.
+
+    Args:
+        name: The name.
+        custom: The user's samplers and decoders by name.
+
+    Raises:
+        ValueError: There is none with this name that can count ranges of shots.
+    """
+    samplers = {**all_samplers(), **custom}
+    found = None if name is None else samplers.get(name)
+    if name is not None and found is None and name.startswith("soft_"):
+        found = custom.get(name.removeprefix("soft_"))
+    if isinstance(found, SAMPLER_TYPES):
+        return str(name), found
+    if isinstance(found, type):
+        raise ValueError(
+            f"{name!r} is the class {found.__name__}. Register an object in its place: {found.__name__}()."
+        )
+    soft = str(name) if str(name).startswith("soft_") else f"soft_{name}"
+    if soft in samplers and soft != name:
+        if name in custom:
+            raise ValueError(
+                f"There are a decoder {name} of yours and a sampler {soft}, whose name the rows of both would"
+                f" have. Use {soft}, which samples the circuit as it is, or register yours under another"
+                " name."
+            )
+        raise ValueError(
+            f"The decoder {name} of Sinter has Stim sample, which reads T gates as S gates. Use {soft},"
+            f" which samples the circuit as it is, or `sinter collect` for Stim's samples."
+        )
+    if _is_decoder(found):
+        return soft, SoftDecodingSampler(decoder=found)
+    able = [known for known, one in samplers.items() if isinstance(one, SAMPLER_TYPES) or _is_decoder(one)]
+    close = did_you_mean(str(name), [*able, *sinter.BUILT_IN_DECODERS])
+    for known in sinter.BUILT_IN_DECODERS:
+        if f" {known}?" in close and f"soft_{known}" in able:
+            close = close.replace(known, f"soft_{known}")
+    raise ValueError(
+        f"{name} is no sampler of this package, which can count numbered shots.{close} Use one of"
+        f" {', '.join(able)}, or register a decoder of yours;"
+        " or use `sinter collect`, which takes other samplers and decoders, most of which have Stim sample S"
+        " gates in place of T gates."
+    )
+
+
+def decoder_of(found: Any, name: str) -> Any:
+    """The decoder in a sampler, for who does not sample; other objects are returned unchanged.
+
+    Args:
+        found: What a name stands for.
+        name: The name.
+
+    Raises:
+        ValueError: The sampler has settings that would be lost, or does not decode.
+    """
+    if isinstance(found, SoftPostselectSampler):
+        raise ValueError(f"{name} does not decode. Use soft_postselect, or name a decoder.")
+    if not isinstance(found, SoftDecodingSampler):
+        return found
+    plain = SoftDecodingSampler(decoder=found.decoder)
+    of_results = (
+        "error_model",
+        "confidence",
+        "state_check",
+        "condition_on_postselection",
+        "decompose_errors",
+    )
+    lost = [each for each in of_results if getattr(found, each) != getattr(plain, each)]
+    if lost:
+        raise ValueError(
+            f"{name} is a sampler whose {', '.join(lost)} would be lost, as here there is a decoder only."
+            " Register the decoder itself, or count errors with `python -m sinter_plugin collect`."
+        )
+    return found.decoder
+
+
+def check_error_key(
+    key: str | None, sampler: SoftPostselectSampler | SoftDecodingSampler, num_observables: int
+) -> None:
+    """Checks that a sampler counts what is to be limited.
+
+    Args:
+        key: The name of the custom count; None: errors.
+        sampler: The sampler.
+        num_observables: The number of observables of the circuit.
+
+    Raises:
+        ValueError: It does not, so that the limit would never be reached.
+    """
+    patterns = {"survivors": "survivors"}
+    if sampler.count_observable_error_combos:
+        shown = "obs_mistake_mask=" + "E" + "_" * (num_observables - 1)
+        patterns[f"{shown} and its like, of {num_observables} letters"] = (
+            rf"obs_mistake_mask=(?=_*E)[_E]{{{num_observables}}}"
+        )
+    if isinstance(sampler, SoftDecodingSampler) and sampler.confidence:
+        patterns["C20 and E20, of any gap"] = r"[CE]-?\d+"
+    if key is None or any(re.fullmatch(pattern, key) for pattern in patterns.values()):
+        return
+    more = ""
+    if key.startswith("obs_mistake_mask") and not sampler.count_observable_error_combos:
+        more = " Observables are counted with count_observable_error_combos."
+    raise ValueError(
+        f"custom_error_count_key: there is no custom count {key!r}, so that max_errors would never be"
+        f" reached. There are {'; '.join(patterns)}.{more}"
+    )
+
+
+def _is_decoder(found: object) -> bool:
+    return (
+        not isinstance(found, type)
+        and not hasattr(found, "compiled_sampler_for_task")
+        and (hasattr(found, "compile_decoder_for_dem") or hasattr(found, "decode_via_files"))
+    )

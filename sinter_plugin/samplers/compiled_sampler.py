@@ -66,7 +66,7 @@ class CompiledSampler(sinter.CompiledSampler, abc.ABC):  # type: ignore[misc]  #
         suggested_shots = number_of_shots(suggested_shots, "suggested_shots")
         with self._lock:
             shots = self._batch_size.next_shots(suggested_shots)
-            stats = self._timed(shots, in_range=False)
+            stats = self._timed(shots, None)
             self._batch_size.record(shots=stats.shots, seconds=stats.seconds)
         return stats
 
@@ -91,12 +91,11 @@ class CompiledSampler(sinter.CompiledSampler, abc.ABC):  # type: ignore[misc]  #
             )
         first_shot, shots = integer(first_shot, "first_shot"), number_of_shots(shots)
         with self._lock:
-            self._sampler.seek(first_shot)
-            return self._timed(shots, in_range=True)
+            return self._timed(shots, first_shot)
 
-    def _timed(self, shots: int, *, in_range: bool) -> sinter.AnonTaskStats:
+    def _timed(self, shots: int, first_shot: int | None) -> sinter.AnonTaskStats:
         start = time.monotonic()
-        taken, discards, errors, counts = self._counted(shots, in_range=in_range)
+        taken, discards, errors, counts = self._counted(shots, first_shot=first_shot)
         counts["survivors"] = taken - discards
         counts.update(dict.fromkeys(self._row_warnings, taken))
         return sinter.AnonTaskStats(
@@ -108,5 +107,7 @@ class CompiledSampler(sinter.CompiledSampler, abc.ABC):  # type: ignore[misc]  #
         )
 
     @abc.abstractmethod
-    def _counted(self, shots: int, *, in_range: bool) -> tuple[int, int, int, collections.Counter[str]]:
-        """Counts the next shots, all if they are a range: shots, discards, errors and further counts."""
+    def _counted(
+        self, shots: int, *, first_shot: int | None
+    ) -> tuple[int, int, int, collections.Counter[str]]:
+        """The shots, discards, errors and further counts of the next shots, or of a range of them."""

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import collections
-import secrets
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -31,11 +28,10 @@ from stim_nonclifford.rates.decoding.kept_shot_decoding import KeptShotDecoding
 from stim_nonclifford.rates.decoding.matching_gap import MatchingGapDecoder
 from stim_nonclifford.simulation.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
 from stim_nonclifford.simulation.engines import EngineName
-from stim_nonclifford.simulation.sampling import CompiledDetectorSampler, KeptBatch
 
 from ..processes.parent_watch import EndsWithItsParent
 from ..statistics.row_warnings import shown_warnings
-from .compiled_sampler import CompiledSampler
+from .compiled_soft_decoding import CompiledSoftDecodingSampler
 from .decoding_warnings import warn_of_decoding
 from .heralds import herald_detectors
 from .masks import unpacked_mask
@@ -43,7 +39,7 @@ from .soft_postselect import check_sampling_arguments
 from .state_check import LogicalStateCheck, check_state_without_noise, frame_circuit
 from .tasks import is_misread, sinter_error_model
 
-__all__ = ["CompiledSoftDecodingSampler", "SoftDecodingSampler"]
+__all__ = ["SoftDecodingSampler"]
 
 ErrorModelName = Literal["s_proxy", "noise_only", "task"]
 
@@ -63,8 +59,9 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
       returns a further byte which is not 0. Both are Sinter's rules.
     * If detectors consist of heralds (HERALDED_ERASE, HERALDED_PAULI_CHANNEL_1), PyMatching reweights the
       errors that they announce: see ``HeraldedMatchingDecoder``.
-    * Equal detection events are decoded once: see ``DistinctRows``. This changes nothing for decoders that
-      answer equal questions equally.
+    * Equal detection events are decoded once. A sample of them is decoded again: see ``DistinctRows``. If a
+      decoder answers them differently, the sampler warns, decodes every shot from then on, and counts the
+      shots at hand anew. ``row_warnings.RANDOM_DECODER`` counts these shots.
     * ``custom_counts["survivors"]`` is the number of kept shots, ``custom_counts["rows_decoded"]`` that of
       calls of the decoder. With ``confidence``, ``custom_counts["C<gap>"]`` and ``["E<gap>"]`` count the kept
       shots with right and wrong predictions by their gap, in decibels. ``row_warnings.QUANTUM_DETECTORS``
@@ -236,6 +233,8 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
             state_check=check,
             seed=seed,
             row_warnings=row_warnings,
+            warn=self.warn,
+            task=f"(In the task with decoder={task.decoder!r}, json_metadata={task.json_metadata!r}.)",
         )
 
     def _state_check_of(self, circuit: snc.Circuit) -> LogicalStateCheck | None:
@@ -398,95 +397,3 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
                 except ValueError:
                     continue
             return circuit.detector_error_model(**(arguments | attempts[-1]))
-
-
-class CompiledSoftDecodingSampler(CompiledSampler):
-    """Samples and decodes one task; returned by ``SoftDecodingSampler.compiled_sampler_for_task``.
-
-    Threads may share the object. A lock runs their calls one after the other, and no two calls return the
-    same shots.
-    """
-
-    def __init__(
-        self,
-        sampler: CompiledDetectorSampler,
-        decoding: KeptShotDecoding,
-        *,
-        postselected_observables: NDArray[np.bool_],
-        confidence: bool = False,
-        count_observable_error_combos: bool = False,
-        state_check: LogicalStateCheck | None = None,
-        seed: int | None = None,
-        row_warnings: Sequence[str] = (),
-    ) -> None:
-        """Wraps a compiled sampler and a compiled decoder.
-
-        Args:
-            sampler: The sampler, compiled with its mask.
-            decoding: The decoder.
-            postselected_observables: bool, shape (num_observables,): a wrong prediction of one of these
-                discards the shot.
-            confidence: Whether to count shots by confidence.
-            count_observable_error_combos: Whether to count errors by their set of observables.
-            state_check: The check that decides what an error is; by default, a wrong prediction is one.
-            seed: The seed, with which it counts ranges of numbered shots only; None if there is none.
-            row_warnings: Names of ``custom_counts`` that count all shots.
-        """
-        super().__init__(sampler, has_seed=seed is not None, row_warnings=row_warnings)
-        self._decoding = decoding
-        self._discarding = np.packbits(postselected_observables, bitorder="little")
-        self._confidence = confidence
-        self._count_observable_error_combos = count_observable_error_combos
-        self._state_check = state_check
-        self._check_seed = secrets.randbits(64) if seed is None else seed
-
-    def statistics(self) -> dict[str, int]:
-        """How often equal detection events saved a call of the decoder; see ``DistinctRows.statistics``."""
-        with self._lock:
-            return self._decoding.statistics()
-
-    def _counted(self, shots: int, *, in_range: bool) -> tuple[int, int, int, collections.Counter[str]]:
-        discards = errors = 0
-        counts: collections.Counter[str] = collections.Counter()
-        decoded = self._decoding.statistics()["rows_decoded"]
-        with_values = self._state_check is not None
-        for batch in self._sampler.iter_kept(max_shots=shots, expectation_values=with_values):
-            predictions, is_discarded, confidences = self._decoding.decode(batch.dets)
-            mistakes = predictions ^ batch.obs
-            is_discarded |= np.any(mistakes & self._discarding, axis=1)
-            is_wrong = self._failures(batch, mistakes)[~is_discarded]
-            discards += batch.discards + int(np.count_nonzero(is_discarded))
-            errors += int(np.count_nonzero(is_wrong))
-            if self._confidence:
-                _count_gaps(counts, confidences[~is_discarded], is_wrong)
-            if self._count_observable_error_combos:
-                _count_mistakes(counts, mistakes[~is_discarded][is_wrong], self._sampler.num_observables)
-        if not in_range:  # it depends on what was decoded before
-            counts["rows_decoded"] = self._decoding.statistics()["rows_decoded"] - decoded
-        return shots, discards, errors, counts
-
-    def _failures(self, batch: KeptBatch, mistakes: NDArray[np.uint8]) -> NDArray[np.bool_]:
-        """Whether each kept shot is an error."""
-        if self._state_check is None:
-            return np.any(mistakes, axis=1)
-        assert batch.expectation_values is not None
-        return self._state_check.failures(
-            batch.expectation_values, mistakes, self._check_seed, batch.shot_numbers
-        )
-
-
-def _count_gaps(
-    counts: collections.Counter[str], gaps: NDArray[np.int64], is_wrong: NDArray[np.bool_]
-) -> None:
-    for letter, chosen in (("C", ~is_wrong), ("E", is_wrong)):
-        for gap, count in zip(*np.unique(gaps[chosen], return_counts=True), strict=True):
-            counts[f"{letter}{gap}"] += int(count)
-
-
-def _count_mistakes(
-    counts: collections.Counter[str], mistakes: NDArray[np.uint8], num_observables: int
-) -> None:
-    patterns, numbers = np.unique(mistakes, axis=0, return_counts=True)
-    bits = np.unpackbits(patterns, axis=1, count=num_observables, bitorder="little")
-    for pattern, number in zip(bits, numbers, strict=True):
-        counts["obs_mistake_mask=" + "".join("_E"[bit] for bit in pattern)] += int(number)

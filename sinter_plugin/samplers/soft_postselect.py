@@ -333,9 +333,13 @@ class CompiledSoftPostselectSampler(CompiledSampler):
         self._max_errors = max_errors
         self._errors_seen = 0
 
-    def _counted(self, shots: int, *, in_range: bool) -> tuple[int, int, int, collections.Counter[str]]:
+    def _counted(
+        self, shots: int, *, first_shot: int | None
+    ) -> tuple[int, int, int, collections.Counter[str]]:
+        if first_shot is not None:
+            self._sampler.seek(first_shot)
         errors_left = None
-        if self._max_errors is not None and not in_range:
+        if self._max_errors is not None and first_shot is None:
             errors_left = max(1, self._max_errors - self._errors_seen)
         found = self._sampler.sample_counts(shots, max_errors=errors_left)
         self._errors_seen += found.errors

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import pathlib
 import warnings
 from typing import Any
 
+import numpy as np
 import sinter
 import stim
 
@@ -16,7 +18,61 @@ from stim_nonclifford.circuit.rewriting.stand_ins import stim_reads_s_proxy
 
 from .masks import packed_mask
 
-__all__ = ["is_misread", "sinter_error_model", "task", "with_error_model"]
+__all__ = ["is_misread", "json_value", "sinter_error_model", "task", "with_error_model"]
+
+
+def json_value(value: Any, name: str = "json_metadata") -> Any:
+    """Metadata as they come back from a file of statistics, so that a run that is resumed finds its rows.
+
+    Args:
+        value: The metadata. Numbers and arrays of NumPy become those of Python, keys become strings.
+        name: The name of the argument in messages.
+
+    Returns:
+        The metadata as JSON has them.
+
+    Raises:
+        ValueError: They cannot be written as JSON, or come back as another value.
+
+    Examples:
+        >>> import numpy as np
+        >>> json_value({3: np.int64(5), "p": (0.1, np.float32(0.5))})
+        {'3': 5, 'p': [0.1, 0.5]}
+        >>> json_value({"p": float("nan")})
+        Traceback (most recent call last):
+        ...
+        ValueError: json_metadata has the value nan, which is not equal to itself, so that a run could not be
+        resumed. Write None in its place.
+    """
+    if isinstance(value, dict):
+        found = {}
+        for key, each in value.items():
+            plain = key.item() if isinstance(key, np.generic) else key
+            if plain is not None and not isinstance(plain, str | int | float | bool):
+                raise ValueError(
+                    f"{name} has the key {key!r}, of type {type(key).__name__}, which JSON does not have. Use"
+                    " a string."
+                )
+            written = plain if isinstance(plain, str) else json.dumps(plain)
+            if written in found:
+                raise ValueError(f"{name} has two keys that JSON writes as {written!r}. Rename one of them.")
+            found[written] = json_value(each, name)
+        return found
+    if isinstance(value, list | tuple):
+        return [json_value(each, name) for each in value]
+    if isinstance(value, np.ndarray | np.generic):
+        return json_value(value.tolist(), name)
+    if isinstance(value, float) and value != value:
+        raise ValueError(
+            f"{name} has the value nan, which is not equal to itself, so that a run could not be resumed."
+            " Write None in its place."
+        )
+    try:
+        return json.loads(json.dumps(value))
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{name} cannot be written as JSON: {error}. Use numbers, strings and lists."
+        ) from None
 
 
 def task(
@@ -45,7 +101,8 @@ def task(
             ``(mask[k // 8] >> (k % 8)) & 1``. Without a mask ``soft_postselect`` discards on all detectors,
             and all other samplers on none.
         postselected_observables_mask: Observables whose flip discards a shot, in the same forms.
-        json_metadata: Metadata of the task, for plotting: any value that can be written as JSON.
+        json_metadata: Metadata of the task, for plotting: any value that can be written as JSON. The task has
+            it as JSON does: keys are strings, and numbers are those of Python.
         collection_options: Limits for this task alone. If they include ``max_errors``, a batch of
             ``soft_postselect`` ends when that number of errors is reached.
 
@@ -106,7 +163,7 @@ def task(
             "postselected_observables_mask",
             "observables",
         ),
-        json_metadata=json_metadata,
+        json_metadata=json_value(json_metadata),
         collection_options=collection_options or sinter.CollectionOptions(),
     )
 
@@ -145,7 +202,7 @@ def with_error_model(given: sinter.Task, decoder: str | None) -> sinter.Task:
         detector_error_model=given.detector_error_model,
         postselection_mask=given.postselection_mask,
         postselected_observables_mask=given.postselected_observables_mask,
-        json_metadata=given.json_metadata,
+        json_metadata=json_value(given.json_metadata),
         collection_options=given.collection_options,
     )
 

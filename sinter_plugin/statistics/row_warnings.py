@@ -14,6 +14,8 @@ __all__ = [
     "FLIPPED_BY_CHANCE",
     "IGNORED_DETECTORS",
     "QUANTUM_DETECTORS",
+    "RANDOM_DECODER",
+    "RANDOM_DECODER_REMEDY",
     "RANDOM_OUTPUTS",
     "UNUSED_HERALDS",
     "counted",
@@ -22,6 +24,15 @@ __all__ = [
 
 QUANTUM_DETECTORS = "warning: decoded detectors depend on quantum outcomes"
 """The decoder saw detectors that no error model describes exactly."""
+
+RANDOM_DECODER = "warning: the decoder answers equal detection events differently"
+"""Every shot was decoded. Of shots counted before that was seen, equal ones may have shared one answer."""
+
+RANDOM_DECODER_REMEDY = (
+    "Every shot is decoded from now on, and the shots at hand are counted anew. To decode every shot from the"
+    " beginning: SoftDecodingSampler(decoder=..., store_bytes=0)."
+)
+"""What is done about such a decoder, and what a user can do."""
 
 RANDOM_OUTPUTS = "warning: observables or decoded detectors are random without noise"
 """What was counted as an error may be none."""

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..circuit import Circuit
-from ..circuit.logical_states import LogicalState
+from ..circuit.logical_states import LogicalState, parsed_state
 from ..simulation.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
 from ..simulation.engines import EngineName
 from ..simulation.sampling import ShotFormat
@@ -26,6 +26,7 @@ __all__ = [
     "add_postselection",
     "add_seed",
     "add_shots",
+    "add_state_check",
     "add_threads",
     "engine_of",
     "fault_set_arguments",
@@ -126,12 +127,21 @@ def add_postselection(parser: argparse.ArgumentParser, default: str) -> None:
 def add_fault_sets(parser: argparse.ArgumentParser) -> None:
     """Adds ``--postselect``, ``--state_check`` and ``--threads``."""
     add_postselection(parser, "none; required if the circuit has detectors")
+    add_state_check(parser)
+    add_threads(parser, "auto")
+
+
+def add_state_check(parser: argparse._ArgumentGroup | argparse.ArgumentParser) -> None:
+    """Adds ``--state_check``, whose text ``parsed_state`` reads."""
     parser.add_argument(
         "--state_check",
-        choices=get_args(LogicalState),
-        help="the logical state of a kept shot, in place of observables; the circuit has EXP_VAL",
+        metavar="STATE",
+        help="the logical state, such as T, in place of the observables: a kept shot is wrong with\n"
+        "probability 1 - fidelity; the circuit asks for expectation values of logical Paulis (EXP_VAL); one\n"
+        f"of {', '.join(get_args(LogicalState))}, or\n"
+        "'LogicalStateCheck((0, 1), (0, 1), (0.5**0.5, 0.5**0.5))': numbers of expectation values and of\n"
+        "observables, and the Bloch vector",
     )
-    add_threads(parser, "auto")
 
 
 def masks_of(
@@ -184,7 +194,7 @@ def fault_set_arguments(args: argparse.Namespace, circuit: Circuit) -> dict[str,
     return {
         "postselection_mask": detectors,
         "postselected_observables_mask": observables,
-        "state_check": args.state_check,
+        "state_check": None if args.state_check is None else parsed_state(args.state_check),
         "threads": args.threads,
     }
 

@@ -16,6 +16,7 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
+from sinter_plugin.__main__ import main as sinter_main
 from stim_nonclifford.commands import COMMANDS, SINTER_COMMANDS, main
 from stim_nonclifford.generators.cultivation import cultivation_circuit, end_to_end_circuit
 from stim_nonclifford.generators.distillation import distillation_circuit
@@ -287,8 +288,17 @@ def test_a_logical_state_is_checked(here: Path, capfd: pytest.CaptureFixture[str
     rate = snc.Circuit(text).logical_error_rate(postselection_mask="all", state_check="T", seed=5)
     assert rate.logical_error_rate == pytest.approx(0.01)
     assert capfd.readouterr().out.splitlines()[:2] == str(rate).splitlines()[:2]
-    run("faults", "--in", "c.stim", "--postselect", "all", "--state_check", "T")
-    assert capfd.readouterr().out.startswith("fault distance: 1\n")
+    numbers = "LogicalStateCheck((0, 1), (0, 1), (0.5**0.5, 0.5**0.5))"
+    for state in ("T", numbers):
+        run("faults", "--in", "c.stim", "--postselect", "all", "--state_check", state)
+        assert capfd.readouterr().out.startswith("fault distance: 1\n")
+    # Both spellings are one command.
+    asked = ["estimate", "--in", "c.stim", "--postselect", "all", "--state_check", numbers, "--seed", "5"]
+    for program in (main, sinter_main):
+        assert program(asked) == 0
+        assert capfd.readouterr().out.splitlines()[:2] == str(rate).splitlines()[:2]
+    assert main([*asked[:6], "t"]) == 2
+    assert "'t' is neither one of T" in capfd.readouterr().err
 
 
 def test_many_circuits_are_estimated_by_the_sinter_plugin(

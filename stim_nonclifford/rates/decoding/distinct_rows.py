@@ -20,6 +20,15 @@ _SKIPPED_BATCHES = 15
 _COST_OF_FREQUENT_ROWS = 0.25
 """Frequent rows have few detection events, so that decoding them takes less time than decoding others."""
 
+_ALWAYS_ASKED_AGAIN = 1000
+"""Until there were so many questions, repeated rows are all decoded again."""
+
+_TIMES_ASKED_AGAIN = 20
+"""At most so often in a batch each, and no oftener than they are there."""
+
+_SHARE_ASKED_AGAIN = 1 / 16
+"""And so is this share of those after them, at random."""
+
 
 class DistinctRows:
     """Predictions for rows of detection events, each computed once.
@@ -29,13 +38,22 @@ class DistinctRows:
     up takes longer than decoding them all would, the next batches are decoded without a look at the store.
     This changes the statistics, but no result.
 
+    A decoder may answer equal rows differently. Then one answer would stand for all shots with these events.
+    So repeated rows are decoded again, in another order and among other rows: those of a batch that were
+    decoded before, up to 20 times each, until there were 1000 such questions; from then on, of each batch
+    one in 16 of its distinct ones. One other answer, and ``is_random`` is true, and every row is decoded
+    from then on. A row whose later answers differ from the first one with probability q escapes r questions
+    with probability (1 - q)^r. What cannot be seen are answers that follow from the row within one process,
+    but differ in the next: a store changes nothing there.
+
     Examples:
         >>> rows = np.array([[1, 0], [0, 2], [1, 0]], dtype=np.uint8)
         >>> distinct = DistinctRows(lambda rows: rows[:, :1], row_bytes=2, result_bytes=1, max_bytes=1 << 20)
         >>> distinct.results(rows).tolist()
         [[1], [0], [1]]
-        >>> distinct.statistics()
-        {'rows': 3, 'stored_rows': 2, 'rows_found_in_store': 0, 'rows_equal_to_others': 1, 'rows_decoded': 2}
+        >>> found = distinct.statistics()
+        >>> found["rows"], found["rows_equal_to_others"], found["rows_decoded"], found["rows_asked_again"]
+        (3, 1, 2, 2)
     """
 
     def __init__(
@@ -45,7 +63,6 @@ class DistinctRows:
 
         Args:
             decode: Maps rows, uint8 of shape (n, row_bytes), to results, uint8 of shape (n, result_bytes).
-                The result of a row must not depend on the other rows.
             row_bytes: Bytes of a row.
             result_bytes: Bytes of a result.
             max_bytes: Memory for the store. With 0, every row is decoded, even if it equals another one.
@@ -59,6 +76,9 @@ class DistinctRows:
         self._blank = bytes(result_bytes)
         self._total = self._found = self._decoded = 0
         self._rows_to_skip = 0
+        self._asked_again = 0
+        self._rng = np.random.default_rng(0)
+        self.is_random = False
 
     def results(self, rows: Rows) -> Rows:
         """The results of rows.
@@ -95,6 +115,15 @@ class DistinctRows:
             .copy()
         )
         distinct_results[unknown] = fresh
+        is_repeated = numbers > 1
+        is_repeated[[k for k, result in enumerate(found) if result is not None]] = True
+        if self._differ_when_asked_again(
+            rows[first[is_repeated]], distinct_results[is_repeated], numbers[is_repeated]
+        ):
+            self.is_random, self._is_enabled = True, False
+            self._found -= len(rows) - int(numbers[unknown].sum())
+            self._decoded -= len(unknown)
+            return self._decoded_rows(rows)
         results: Rows = distinct_results[group.ravel()]
         looking = time.perf_counter() - start - decoding
         saved = len(rows) - len(unknown)
@@ -109,7 +138,8 @@ class DistinctRows:
         Returns:
             ``rows``: all rows; ``stored_rows``: rows in the store; ``rows_found_in_store``;
             ``rows_equal_to_others``: rows that were not in the store, but equal to another one of the same
-            batch; ``rows_decoded``: rows passed to the decoder. The last three add up to ``rows``.
+            batch; ``rows_decoded``: rows whose result the decoder was asked for. These three add up to
+            ``rows``. ``rows_asked_again``: rows that it was asked for once more, to see whether it is random.
         """
         return {
             "rows": self._total,
@@ -117,7 +147,22 @@ class DistinctRows:
             "rows_found_in_store": self._found,
             "rows_equal_to_others": self._total - self._found - self._decoded,
             "rows_decoded": self._decoded,
+            "rows_asked_again": self._asked_again,
         }
+
+    def _differ_when_asked_again(self, rows: Rows, answers: Rows, numbers: NDArray[np.intp]) -> bool:
+        """Whether some of the rows, which are there so many times, get another answer than before."""
+        asked = np.arange(len(rows))
+        if self._asked_again < _ALWAYS_ASKED_AGAIN:
+            asked = np.repeat(asked, np.minimum(numbers, _TIMES_ASKED_AGAIN))
+        else:
+            asked = asked[self._rng.random(len(rows)) < _SHARE_ASKED_AGAIN]
+        if not len(asked):
+            return False
+        asked = self._rng.permutation(asked)
+        self._asked_again += len(asked)
+        again = self._decode(np.ascontiguousarray(rows[asked]))
+        return not np.array_equal(again, answers[asked])
 
     def _decoded_rows(self, rows: Rows) -> Rows:
         self._decoded += len(rows)

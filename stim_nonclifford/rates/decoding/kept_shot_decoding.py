@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -12,12 +13,33 @@ from numpy.typing import NDArray
 from .distinct_rows import DistinctRows
 from .file_decoder import FileDecoder, decodes_files
 
-__all__ = ["ConfidentDecoder", "KeptShotDecoding"]
+__all__ = ["ConfidentDecoder", "DecoderFailedError", "KeptShotDecoding"]
 
 Rows = NDArray[np.uint8]
 
 _LARGEST_CONFIDENCE = 2.0**53
 """Up to here, every whole number is a float64."""
+
+
+_MOST_OBSERVABLES_OF_SINTERS = 64
+
+_MOST_PROBES = 4096
+"""Errors whose detection events show how a decoder packs its predictions."""
+
+
+class DecoderFailedError(ValueError):
+    """A decoder raised an error on detection events.
+
+    Attributes:
+        events: The bit-packed detection events, uint8, shape (ceil(num_detectors / 8),).
+    """
+
+    def __init__(self, message: str, events: Rows) -> None:
+        super().__init__(message)
+        self.events = events
+
+    def __reduce__(self) -> tuple[Any, ...]:  # workers send it
+        return type(self), (str(self), self.events)
 
 
 @runtime_checkable
@@ -71,6 +93,7 @@ class KeptShotDecoding:
             ImportError: A module of the decoder is missing.
         """
         self._name = name
+        self._model = model
         self._decoder = self._compiled(decoder, model)
         self._confidence = confidence
         if confidence and not isinstance(self._decoder, ConfidentDecoder):
@@ -107,6 +130,11 @@ class KeptShotDecoding:
         confidences = np.ascontiguousarray(found[:, end + 1 :]).view(np.int64)[:, 0]
         return found[:, :end], found[:, end] != 0, confidences
 
+    @property
+    def is_random(self) -> bool:
+        """Whether the decoder was seen to answer equal detection events differently."""
+        return self._rows.is_random
+
     def statistics(self) -> dict[str, int]:
         """See ``DistinctRows.statistics``."""
         return self._rows.statistics()
@@ -114,6 +142,19 @@ class KeptShotDecoding:
     def _compiled(self, decoder: sinter.Decoder, model: stim.DetectorErrorModel) -> Any:
         try:
             found = decoder.compile_decoder_for_dem(dem=model)
+        except SystemExit as error:
+            raise ValueError(
+                f"The decoder {self._name} ended the program with SystemExit({error})."
+            ) from error
+        except OverflowError as error:
+            if model.num_observables <= _MOST_OBSERVABLES_OF_SINTERS:
+                raise
+            raise ValueError(
+                f"The decoder {self._name} cannot decode {model.num_observables} observables ({error})."
+                f" Sinter's fusion_blossom, mw_parity_factor and hypergraph_union_find keep the observables"
+                f" of an error in a number of {_MOST_OBSERVABLES_OF_SINTERS} bits; pymatching has no such"
+                " limit."
+            ) from error
         except (NotImplementedError, AttributeError) as error:
             if isinstance(error, AttributeError) and hasattr(decoder, "compile_decoder_for_dem"):
                 raise  # it is the decoder's own error
@@ -133,22 +174,27 @@ class KeptShotDecoding:
 
     def _decode(self, dets: Rows) -> Rows:
         confidences = np.zeros(len(dets), dtype=np.int64)
-        try:
-            if self._confidence:
-                answer = self._decoder.decode_shots_bit_packed_with_confidence(
-                    bit_packed_detection_event_data=dets
+        predictions = self._answer(dets)
+        if self._confidence:
+            if not isinstance(predictions, tuple | list) or len(predictions) != 2:
+                raise ValueError(
+                    f"decode_shots_bit_packed_with_confidence of the decoder {self._name} returned"
+                    f" {type(predictions).__name__}; it must return a tuple: the predictions and the"
+                    " confidences."
                 )
-                if not isinstance(answer, tuple | list) or len(answer) != 2:
-                    raise ValueError(
-                        f"decode_shots_bit_packed_with_confidence of the decoder {self._name} returned"
-                        f" {type(answer).__name__}; it must return a tuple: the predictions and the"
-                        " confidences."
-                    )
-                predictions = answer[0]
-                confidences[:] = np.rint(self._checked_confidences(answer[1], len(dets)))
-            else:
-                predictions = self._decoder.decode_shots_bit_packed(bit_packed_detection_event_data=dets)
-        except ValueError as error:
+            predictions, values = predictions
+            confidences[:] = np.rint(self._checked_confidences(values, len(dets)))
+        self._check_predictions(predictions, len(dets))
+        results = np.zeros((len(dets), self._observable_bytes + 9), dtype=np.uint8)
+        results[:, : predictions.shape[1]] = predictions
+        results[:, self._observable_bytes + 1 :] = confidences[:, np.newaxis].view(np.uint8)
+        return results
+
+    def _answer(self, dets: Rows) -> Any:
+        """What the decoder returns. Its errors are reported with its name and with detection events."""
+        try:
+            return self._asked(dets)
+        except (Exception, SystemExit) as error:
             if "perfect matching" in str(error):
                 raise ValueError(
                     f"The decoder {self._name} found detection events that no errors of the error model"
@@ -158,12 +204,30 @@ class KeptShotDecoding:
                     " postselection: postselect these detectors, too, or choose another error_model."
                     f" PyMatching says: {error}"
                 ) from error
-            raise
-        self._check_predictions(predictions, len(dets))
-        results = np.zeros((len(dets), self._observable_bytes + 9), dtype=np.uint8)
-        results[:, : predictions.shape[1]] = predictions
-        results[:, self._observable_bytes + 1 :] = confidences[:, np.newaxis].view(np.uint8)
-        return results
+            if isinstance(self._decoder, FileDecoder) and isinstance(error, ValueError):
+                raise  # it names the decoder
+            row, own = self._failing_row(dets, error)
+            fired = np.flatnonzero(np.unpackbits(row, bitorder="little")).tolist()
+            names = " ".join(f"D{k}" for k in fired[:20]) + (" ..." if len(fired) > 20 else "")
+            raise DecoderFailedError(
+                f"The decoder {self._name} failed on the detection events {names or '(none)'} with"
+                f" {type(own).__name__}{f': {own}' if str(own) else ''}.",
+                row,
+            ) from error
+
+    def _asked(self, dets: Rows) -> Any:
+        if self._confidence:
+            return self._decoder.decode_shots_bit_packed_with_confidence(bit_packed_detection_event_data=dets)
+        return self._decoder.decode_shots_bit_packed(bit_packed_detection_event_data=dets)
+
+    def _failing_row(self, dets: Rows, error: BaseException) -> tuple[Rows, BaseException]:
+        """The first row on which the decoder fails alone, with its error; otherwise the first row."""
+        for k in range(len(dets)):
+            try:
+                self._asked(np.ascontiguousarray(dets[k : k + 1]))
+            except (Exception, SystemExit) as own:
+                return dets[k], own
+        return dets[0], error
 
     def _checked_confidences(self, values: Any, shots: int) -> NDArray[np.float64]:
         found = np.asarray(values)
@@ -183,13 +247,36 @@ class KeptShotDecoding:
         return numbers
 
     def _check_predictions(self, predictions: Any, shots: int) -> None:
-        allowed = {(shots, self._observable_bytes), (shots, self._observable_bytes + 1)}
-        found = (np.shape(predictions), getattr(predictions, "dtype", type(predictions).__name__))
-        if found[0] not in allowed or found[1] != np.uint8:
+        if not isinstance(predictions, np.ndarray):
+            hint = ""
+            if isinstance(predictions, tuple | list):
+                hint = (
+                    " Weights or confidences beside them belong into the result of"
+                    " decode_shots_bit_packed_with_confidence, which confidence=True calls."
+                )
             raise ValueError(
-                f"The decoder {self._name} returned predictions of shape {found[0]} and dtype {found[1]} for"
-                f" {shots} shots; they must have shape ({shots}, {self._observable_bytes}), with one more"
-                " column if the decoder discards shots, and dtype uint8."
+                f"The decoder {self._name} returned predictions of shape () and dtype"
+                f" {type(predictions).__name__} for {shots} shots; they must be a numpy array of shape"
+                f" ({shots}, {self._observable_bytes}) and dtype uint8.{hint}"
+            )
+        allowed = {(shots, self._observable_bytes), (shots, self._observable_bytes + 1)}
+        if predictions.shape not in allowed or predictions.dtype != np.uint8:
+            hint = ""
+            if predictions.shape == (shots, self._num_observables):
+                hint = " Pack the observables: np.packbits(..., axis=1, bitorder='little')."
+            raise ValueError(
+                f"The decoder {self._name} returned predictions of shape {predictions.shape} and dtype"
+                f" {predictions.dtype} for {shots} shots; they must be bit-packed, of shape"
+                f" ({shots}, {self._observable_bytes}), with one more"
+                f" column if the decoder discards shots, and dtype uint8.{hint}"
+            )
+        in_two_ways = predictions.shape[1] == self._num_observables > self._observable_bytes
+        if in_two_ways and np.any(predictions[:, -1] == 1) and not self._is_packed:
+            raise ValueError(
+                f"The decoder {self._name} returned predictions of shape {predictions.shape} for 2"
+                " observables. They may be bit-packed with a byte that discards the shot, or have a byte for"
+                " each observable. In the second case, pack them: np.packbits(..., axis=1,"
+                f" bitorder='little'), of shape ({shots}, 1). In the first case, discard with the byte 255."
             )
         unused = 8 * self._observable_bytes - self._num_observables
         last = predictions[:, self._observable_bytes - 1]
@@ -199,3 +286,20 @@ class KeptShotDecoding:
                 " Predictions are bit-packed, observable 0 in the lowest bit; bits from"
                 f" {self._num_observables} on must be 0."
             )
+
+    @cached_property
+    def _is_packed(self) -> bool:
+        """Whether the decoder, asked for single errors, returns numbers that are no single bits."""
+        model, rows = self._model.flattened(), []
+        for instruction in model[: min(len(model), _MOST_PROBES)]:
+            if instruction.type == "error":
+                bits = np.zeros(self._model.num_detectors, dtype=np.bool_)
+                for target in instruction.targets_copy():
+                    if target.is_relative_detector_id():
+                        bits[target.val] ^= True
+                rows.append(np.packbits(bits, bitorder="little"))
+        if not rows:
+            return False
+        answer = self._answer(np.array(rows, dtype=np.uint8))
+        predictions = answer[0] if self._confidence else answer
+        return bool(np.any(np.asarray(predictions) > 1))

@@ -17,7 +17,9 @@ import sinter
 
 import sinter_plugin
 from sinter_plugin.__main__ import main
+from sinter_plugin.runs import jobs
 from sinter_plugin.runs.jobs import BLOCK_SHOTS, Job, PackedTask
+from sinter_plugin.runs.schedule import ShotSchedule
 from sinter_plugin.statistics.shot_ranges import ranges_in
 
 from ...support.processes.range_cases import circuit_file, counts, task_of, whole_run, with_range
@@ -293,3 +295,47 @@ def test_run_that_is_killed_twenty_times(folder: Folder, seed: int | None) -> No
     expected = with_range(whole_run(task, POSTSELECT, shot_range.seed, more), shot_range.seed)
     assert counts(stats) == expected
     assert sorted(each.name for each in folder.path.glob("stats*")) == ["stats.csv"]
+
+
+class _Clock:
+    """A sampler whose shots take a given time, on a clock of its own."""
+
+    def __init__(self, seconds_per_shot: float) -> None:
+        self.now = 1000.0
+        self._seconds_per_shot = seconds_per_shot
+        self.ranges: list[tuple[int, int]] = []
+
+    def time(self) -> float:
+        return self.now
+
+    def sample_range(self, first: int, shots: int) -> sinter.AnonTaskStats:
+        self.ranges.append((first, shots))
+        self.now += shots * self._seconds_per_shot
+        return sinter.AnonTaskStats(shots=shots, errors=shots, seconds=shots * self._seconds_per_shot)
+
+
+@pytest.mark.parametrize("missing", [None, 100_000])
+@pytest.mark.parametrize(("seconds_per_shot", "least"), [(0.01, 700), (0.3, 16), (1e-4, 80_000)])
+def test_a_job_stops_at_its_deadline(
+    seconds_per_shot: float, least: int, missing: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ten seconds: nearly all of them are used, and they are not exceeded by more than 16 shots."""
+    clock = _Clock(seconds_per_shot)
+    monkeypatch.setattr(jobs, "time", clock)
+    job = jobs.Job(5, 10**7, missing, deadline=1010.0)
+    if missing is None:
+        found = jobs._counts_of(clock, job, 5, 5 + 10**7)  # type: ignore[arg-type]
+        assert found.shots >= least
+    else:
+        found = jobs._counts_until(clock, job, missing)  # type: ignore[arg-type]
+        assert found.shots == 0  # where the error is was not found
+    assert clock.now <= 1010.0 + 16 * seconds_per_shot
+    assert clock.ranges[0] == (5, 16)
+    ends = [first + shots for first, shots in clock.ranges]
+    assert [first for first, _ in clock.ranges[1:]] == ends[:-1]
+    # Nothing changes without a deadline, and what was found in time is accepted, as the first shots.
+    schedule = ShotSchedule(first=5, end=None, job_seconds=5.0)
+    handed_out = schedule.next_job(1)
+    assert handed_out is not None
+    schedule.record(jobs.JobCounts(handed_out, sinter.AnonTaskStats(shots=7, errors=1)))
+    assert (schedule.accepted.shots, schedule.end_of_accepted) == (7, 12)

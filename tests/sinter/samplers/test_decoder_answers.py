@@ -235,3 +235,77 @@ def test_models_that_are_not_decomposed(error_model: Any) -> None:
         sampled(Recording(), error_model=error_model, decompose_errors=decompose)
         assert any("^" in str(error) for error in Recording.model) == expected
     assert Recording.model.num_errors == CIRCUIT.detector_error_model().num_errors
+
+
+FLIP = stim.Circuit("X_ERROR(0.1) 0\nM 0\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-1]")
+TWO = stim.Circuit(
+    "X_ERROR(0.1) 0 1\nM 0 1\nDETECTOR rec[-1]\nDETECTOR rec[-2]\n"
+    "OBSERVABLE_INCLUDE(0) rec[-1]\nOBSERVABLE_INCLUDE(1) rec[-2]"
+)
+
+
+class Calling(sinter.Decoder):  # type: ignore[misc]
+    """Decodes with a function of detection events."""
+
+    def __init__(self, function: Callable[[np.ndarray], Any]) -> None:
+        self._function = function
+
+    def compile_decoder_for_dem(self, *, dem: stim.DetectorErrorModel) -> Any:
+        return self
+
+    def decode_shots_bit_packed(self, *, bit_packed_detection_event_data: np.ndarray) -> Any:
+        return self._function(bit_packed_detection_event_data)
+
+
+def counted(circuit: stim.Circuit, function: Callable[[np.ndarray], Any]) -> sinter.AnonTaskStats:
+    task = sinter.Task(circuit=circuit, decoder="mine", json_metadata={"p": 7})
+    sampler = SoftDecodingSampler(decoder=Calling(function)).compiled_range_sampler_for_task(task, seed=5)
+    return sampler.sample_range(0, 20_000)
+
+
+def fails(events: np.ndarray) -> np.ndarray:
+    if events.any():
+        raise KeyError("lost")
+    return events
+
+
+def ends(events: np.ndarray) -> np.ndarray:
+    raise SystemExit(3)
+
+
+@pytest.mark.parametrize(
+    ("circuit", "function", "message"),
+    [
+        (FLIP, fails, r"Calling failed on the detection events D0 with KeyError: 'lost'\. Shot \d+ has them"),
+        (FLIP, ends, r"Calling failed on the detection events .* with SystemExit: 3"),
+        (FLIP, lambda events: (events, np.ones(len(events))), "dtype tuple .* Weights or confidences beside"),
+        (
+            TWO,
+            lambda events: np.unpackbits(events, axis=1, count=2, bitorder="little"),
+            r"for 2 observables.*pack them.*discard with the byte 255",
+        ),
+    ],
+)
+def test_failures_name_the_decoder_the_task_and_the_shot(
+    circuit: stim.Circuit, function: Callable[[np.ndarray], Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=rf"{message}.*decoder='mine', json_metadata=\{{'p': 7\}}"):
+        counted(circuit, function)
+
+
+@pytest.mark.parametrize("byte", [1, 255])
+def test_a_byte_that_discards_beside_two_observables(byte: int) -> None:
+    """Both flips are predicted, and discarded if both are there; the right answer is never an error."""
+    found = counted(TWO, lambda events: np.hstack([events, byte * (events == 3)]).astype(np.uint8))
+    assert found.errors == 0
+    assert abs(found.discards - 200) < 85  # six standard deviations
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_random_decoder_is_asked_for_every_shot(seed: int) -> None:
+    """It predicts half of the flips: 0.05 are wrong. One answer for all would give 0 or 0.1."""
+    rng = np.random.default_rng(seed)
+    with pytest.warns(UserWarning, match="answers equal detection events differently"):
+        found = counted(FLIP, lambda events: events * rng.integers(0, 2, events.shape, dtype=np.uint8))
+    assert abs(found.errors - 1000) < 6 * math.sqrt(950)
+    assert found.custom_counts["warning: the decoder answers equal detection events differently"] == 20_000

@@ -327,7 +327,9 @@ def workloads(published: Path | None = None) -> Iterator[Workload]:
 
     def surface_gaps(seed: int) -> Values:
         circuit = snc.Circuit(generated_memory("surface_code:rotated_memory_z", 3, 3e-3))
-        found = circuit.logical_error_rate(decoder="pymatching", confidence=True, relative_error=0.05, seed=seed)
+        found = circuit.logical_error_rate(
+            decoder="pymatching", confidence=True, relative_error=0.05, seed=seed
+        )
         wrong = {}
         for point in found.gap_curve:
             rate = point.logical_error_rate / point.attempts_per_kept_shot

@@ -122,15 +122,22 @@ class CircuitInterchange:
         return found
 
     @classmethod
-    def from_qiskit(cls: type[Self], circuit: Any) -> Self:
+    def from_qiskit(
+        cls: type[Self], circuit: Any, *, relaxation_times: Any = None, dt: float | None = None
+    ) -> Self:
         """Reads a ``qiskit.QuantumCircuit``.
 
-        Gates of Qiskit's library, of which some are replaced by their definitions; measurements, resets,
-        barriers (as TICK), ``if_test`` on classical bits and registers, and ``for_loop``, which is unrolled.
-        What ``from_qasm`` says of conditions holds here, too. Global phases are left out.
+        Gates of Qiskit's library, of which some are replaced by their definitions, also with modifiers;
+        measurements, resets, barriers (as TICK), delays, ``if_test`` and ``switch`` on classical bits,
+        registers and expressions, and ``for_loop``, which is unrolled. Operations are known by their types,
+        whatever their names. What ``from_qasm`` says of conditions holds here, too. Global phases are left
+        out.
 
         Args:
             circuit: The circuit, with numbers for all parameters.
+            relaxation_times: What becomes of ``delay``; see ``from_qasm``. By default it is an identity with
+                the duration as a note: ``I[delay:100.0ns]``.
+            dt: The unit ``dt`` in seconds, which is needed only if a delay in that unit becomes relaxation.
 
         Returns:
             The circuit; qubit k is ``circuit.qubits[k]``.
@@ -149,8 +156,9 @@ class CircuitInterchange:
             CX 0 1
             T 1
         """
+        needed("qiskit", "from_qiskit", "qiskit>=1.3", "qiskit")
         reader = importlib.import_module(".qiskit_circuits", __package__)
-        return cls._wrap(reader.read_qiskit(circuit))
+        return cls._wrap(reader.read_qiskit(circuit, Delays.of(relaxation_times, dt)))
 
     @classmethod
     def from_cirq(cls: type[Self], circuit: Any, *, relaxation_times: Any = None) -> Self:

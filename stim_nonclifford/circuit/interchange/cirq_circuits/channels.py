@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
 from collections.abc import Mapping, Sequence
@@ -139,7 +138,9 @@ def readout_arguments(confusion_map: Mapping[tuple[int, ...], npt.ArrayLike], nu
     for places, given in confusion_map.items():
         matrix = np.asarray(given, dtype=np.float64)
         factors = _factors(matrix, len(places))
-        product: Any = functools.reduce(lambda a, b: np.kron(a, b), factors)
+        product: Any = np.ones((1, 1))
+        for factor in factors:
+            product = np.kron(product, factor)
         if product.shape != matrix.shape or np.abs(product - matrix).max() > 1e-9:
             raise ValueError(
                 f"the confusion map of the qubits {list(places)} is no product of maps of one qubit, and"

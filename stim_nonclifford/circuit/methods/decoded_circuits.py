@@ -13,7 +13,12 @@ from ...base.arguments import flag
 from ...base.errors import InexactErrorModelWarning
 from ...base.masks import Mask, checked_mask
 from ...base.stim_refusals import is_of_random_outputs, random_outputs
-from ...rates.decoded_rates.answers.decoders import compiled_decoder, decompositions_for, name_of_decoder
+from ...rates.decoded_rates.answers.decoders import (
+    compiled_decoder,
+    decompositions_for,
+    finds_least_weight,
+    name_of_decoder,
+)
 from ...rates.decoded_rates.answers.predicting_matching import detectors_that_matter, predicting_matching
 from ...rates.decoded_rates.estimate import decoded_rates
 from ...rates.decoded_rates.faults.mechanisms import Symptoms, symptoms_of
@@ -145,6 +150,7 @@ def _decoded_circuit(
         tuple(postselected),
         confidence,
         None if confidence else predicting_matching(model, decoder),
+        finds_least_weight(decoder),
         recipe,
     )
 

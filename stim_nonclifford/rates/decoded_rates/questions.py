@@ -26,6 +26,7 @@ class DecodedCircuit:
         postselected: The detectors that discard a shot.
         confidence: Whether the decoder says how sure it is, and rates are asked for as a curve over that.
         matching: What answers like ``predict``, but faster.
+        finds_least_weight: Whether the decoder's correction is always a most probable one, by its error model.
         recipe: A function that makes ``predict`` in another process, and its arguments; None: there is none.
     """
 
@@ -36,6 +37,7 @@ class DecodedCircuit:
     postselected: tuple[int, ...] = ()
     confidence: bool = False
     matching: PredictingMatching | None = None
+    finds_least_weight: bool = False
     recipe: tuple[Callable[..., Predict], tuple[Any, ...]] | None = None
 
 
@@ -45,7 +47,7 @@ class Goal:
 
     Attributes:
         relative_error: Standard error over rate, for each circuit.
-        max_seconds: For each family of circuits; None: no limit.
+        max_seconds: For all circuits together; with masks or gaps, for each family; None: no limit.
     """
 
     relative_error: float

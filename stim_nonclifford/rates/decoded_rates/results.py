@@ -10,13 +10,11 @@ from ...base.arguments import integer
 from ...base.notebook import html_table
 from ..fault_sets.budget.table import ErrorBudget, Grouping
 from .failing.failures import DecodedFailure
-from .failing.one_circuit import DecodedSize, table_of_sizes
 from .failing.study import FailureStudy
+from .samplers.fault_numbers import DecodedSize, table_of_sizes
+from .samplers.tally import COVERAGE
 
 __all__ = ["COVERAGE", "DecodedErrorRate", "DecodedGapPoint", "DecodedLevel", "DecodedStratum", "interval_of"]
-
-COVERAGE = 0.95
-"""The probability with which an interval contains the true rate."""
 
 _QUANTILE = 1.998
 """Of Student's t distribution with 63 degrees of freedom: 95% lie within as many standard errors."""
@@ -178,6 +176,9 @@ class DecodedErrorRate:
         asked_relative_error: The ``relative_error`` at which it was to stop.
         strata: The kinds of kept shots that were looked at, if it was a sum over these; otherwise empty.
         sizes: The numbers of faults that were looked at, if it was a sum over these; otherwise empty.
+        orphans_left: The number of direct samples among which there was no orphan, a failing fault set without
+            a failing superset of one fault more, and their least and largest number of faults. The interval
+            has room for one. None: all were looked at, or the decoder has none.
     """
 
     decoder: str
@@ -190,19 +191,20 @@ class DecodedErrorRate:
     kept: float
     kept_error: float
     kept_and_wrong: float
-    gap_curve: tuple[DecodedGapPoint, ...]
-    levels: tuple[DecodedLevel, ...]
     decodes: int
     seconds: float = field(compare=False)
-    columns: int
-    sweeps: tuple[int, int]
-    column_chi_squared: tuple[float, int] | None
-    halves: float | None
-    lightest: tuple[float, float] | None
-    error_factor: float
     asked_relative_error: float
-    strata: tuple[DecodedStratum, ...] = ()
     sizes: tuple[DecodedSize, ...] = ()
+    orphans_left: tuple[int, int, int] | None = None
+    gap_curve: tuple[DecodedGapPoint, ...] = ()
+    strata: tuple[DecodedStratum, ...] = ()
+    levels: tuple[DecodedLevel, ...] = ()
+    columns: int = 0
+    sweeps: tuple[int, int] = (0, 0)
+    column_chi_squared: tuple[float, int] | None = None
+    halves: float | None = None
+    lightest: tuple[float, float] | None = None
+    error_factor: float = 1.0
     # The failing fault sets; None in a copy that was pickled. No field, so that all fields are plain numbers,
     # which dataclasses.asdict and json can write.
     _study: InitVar[FailureStudy | None] = None

@@ -10,7 +10,10 @@ import stim
 
 from .decoding import Predict
 
-__all__ = ["compiled_decoder", "decompositions_for", "name_of_decoder"]
+__all__ = ["compiled_decoder", "decompositions_for", "finds_least_weight", "name_of_decoder"]
+
+_LEAST_WEIGHT = frozenset({"fusion_blossom", "pymatching"})
+"""Decoders that find a matching of the least weight in their graph."""
 
 
 def name_of_decoder(decoder: Any) -> str:
@@ -23,6 +26,20 @@ def decompositions_for(decoder: Any) -> list[dict[str, Any]]:
     from ...decoding.decoders import MATCHING_DECODERS, decompositions
 
     return decompositions(isinstance(decoder, str) and decoder in MATCHING_DECODERS)
+
+
+def finds_least_weight(decoder: Any) -> bool:
+    """Whether the correction of a decoder is always one of the least weight in its graph.
+
+    Then each failing fault set F has a failing superset of one fault more. Let C be the correction of F, and e
+    a fault of C that is not in F. C without e is a correction of least weight for F with e: a lighter one, with
+    e, would be lighter than C. So the decoder is wrong again, by the same logical operator. (Where several
+    corrections weigh the same, this takes for granted that it chooses alike.)
+
+    Args:
+        decoder: The name of a decoder, or a ``sinter.Decoder``, of which nothing is known.
+    """
+    return isinstance(decoder, str) and decoder in _LEAST_WEIGHT
 
 
 def compiled_decoder(model: stim.DetectorErrorModel, decoder: Any, confidence: bool = False) -> Predict:

@@ -25,7 +25,10 @@ from .samplers.tally import COVERAGE
 __all__ = ["decoded_rates"]
 
 _REPEATED = 1024
-"""Answers that the decoder is asked for once more. One in a hundred that is random is found out with 99.99%."""
+"""Answers that the decoder is asked for once more. If one in a hundred changes, that is seen with 99.99%.
+
+With twice as many, one in two hundred is.
+"""
 
 _SECONDS_OF_PIECE = 0.1
 """A decoder is given as many rows at once as it decodes in this time, if there is a limit of time."""
@@ -81,7 +84,7 @@ def decoded_rates(
             seconds = goal.max_seconds
             if seconds is not None:
                 seconds = max(seconds - overall.seconds, 0.0) / (len(left) - place)
-            found[k] = _rate_of(shared[k], Goal(goal.relative_error, seconds), seed, report, threads)
+            found[k] = _rate_of(shared[k], goal, Deadline(seconds), seed, report, threads)
         return [found[k] for k in range(len(circuits))]
 
 
@@ -126,10 +129,14 @@ class _TimelyDecoder:
 
 
 def _rate_of(
-    circuit: DecodedCircuit, goal: Goal, seed: int, report: Callable[[str], None], threads: int
+    circuit: DecodedCircuit,
+    goal: Goal,
+    deadline: Deadline,
+    seed: int,
+    report: Callable[[str], None],
+    threads: int,
 ) -> DecodedErrorRate:
     """The logical error rate of a circuit of which all shots are kept."""
-    deadline = Deadline(goal.max_seconds)
     model = fault_model([circuit.symptoms])
     timely = _TimelyDecoder(circuit.predict, deadline)
     predict: Predict = circuit.predict if goal.max_seconds is None else timely
@@ -142,7 +149,7 @@ def _rate_of(
         total.count_pilot()
         if not total.is_known:
             raise ResourceLimitError(
-                f"max_seconds={goal.max_seconds:.3g} ended the search {total.reached()}. The rate is at most"
+                f"max_seconds={goal.max_seconds:g} ended the search {total.reached()}. The rate is at most"
                 f" {total.bound():.2g} ({COVERAGE:.0%}). Allow several times as much."
             ) from None
     if goal.max_seconds is not None:

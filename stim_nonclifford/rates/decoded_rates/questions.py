@@ -26,7 +26,8 @@ class DecodedCircuit:
         postselected: The detectors that discard a shot.
         confidence: Whether the decoder says how sure it is, and rates are asked for as a curve over that.
         matching: What answers like ``predict``, but faster.
-        finds_least_weight: Whether the decoder's correction is always a most probable one, by its error model.
+        finds_least_weight: Whether the decoder's correction is always one of least weight; see
+            ``answers.decoders.finds_least_weight``.
         recipe: A function that makes ``predict`` in another process, and its arguments; None: there is none.
     """
 

@@ -15,7 +15,7 @@ from ..failing.sets import FailingSets, failing_sets
 from ..failing.study import FailureStudy
 from ..faults.mechanisms import FaultModel, Floats
 from ..questions import DecodedCircuit, Goal
-from ..results import COVERAGE, DecodedErrorRate, DecodedGapPoint, DecodedLevel, interval_of
+from ..results import COVERAGE, DecodedErrorRate, DecodedGapPoint, DecodedLevel, interval_of, per_kept
 from .anchors import Profile
 from .kept_counts import KeptShots
 from .plain_counts import PlainLevel
@@ -99,7 +99,8 @@ class Findings:
         of_observables = sets.rates_of_observables(self.model.num_observables, rate, error, factor)
         kept, kept_error = self.kept[circuit].kept() if circuit in self.kept else (1.0, 0.0)
         wrong = rate
-        rate, error = rate / kept, math.hypot(error, rate * kept_error / kept) / kept if kept else 0.0
+        of_each = [per_kept(*each, kept, kept_error) for each in of_observables]
+        rate, error = per_kept(rate, error, kept, kept_error)
         study = FailureStudy(
             sets,
             self.model,
@@ -115,8 +116,8 @@ class Findings:
             standard_error=error,
             interval=interval_of(rate, error / rate if rate else 0.0),
             coverage=COVERAGE,
-            observable_rates=tuple(rate / kept for rate, _ in of_observables),
-            observable_errors=tuple(error / kept for _, error in of_observables),
+            observable_rates=tuple(each for each, _ in of_each),
+            observable_errors=tuple(each for _, each in of_each),
             kept=kept,
             kept_error=kept_error,
             kept_and_wrong=wrong,
@@ -202,4 +203,6 @@ class Findings:
 
 
 def _counted_rate(level: PlainLevel) -> tuple[float, float]:
-    return level.rate, math.sqrt(level.rate * (1 - level.rate) / level.shots)
+    # One more that fails, and one more that does not, may have been missed by chance.
+    share = (level.failures + 1) / (level.shots + 2)
+    return level.rate, math.sqrt(share * (1 - share) / level.shots)

@@ -302,7 +302,8 @@ def check_answers(
 ) -> None:
     """Asks decoders again about a sample of what they have decoded.
 
-    Of n answers that are compared, none differs with probability (1 - r)^n if a part r of the answers is random.
+    Of n answers that are compared, none differs with probability (1 - r)^n if a part r of the answers is
+    random.
 
     Args:
         tests: The decoders.

@@ -41,8 +41,6 @@ class Outcomes(Protocol):
     @property
     def num_signature_bits(self) -> int: ...  # noqa: D102
     @property
-    def num_outcomes(self) -> int: ...  # noqa: D102
-    @property
     def can_be_summed(self) -> bool: ...  # noqa: D102
     @property
     def key(self) -> str: ...  # noqa: D102

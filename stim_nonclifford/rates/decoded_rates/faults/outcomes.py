@@ -42,7 +42,6 @@ class PlanOutcomes:
     Attributes:
         num_signature_bits: Number of bits of a signature.
         key: Plans with the same key have the same law.
-        num_outcomes: Number of quantum outcomes of a shot.
         can_be_summed: Whether the outcomes are so few that all of them can be looked at.
     """
 
@@ -50,7 +49,6 @@ class PlanOutcomes:
         self._plan = plan
         self._engine = CpuEngine(plan)
         self.num_signature_bits = plan.num_signature_bits
-        self.num_outcomes = plan.num_outcomes
         self.can_be_summed = plan.num_outcomes <= _MOST_SUMMED
         self.key = _key_of(plan)
 

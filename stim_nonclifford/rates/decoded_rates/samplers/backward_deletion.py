@@ -1,14 +1,14 @@
 """Backward deletion: failing fault sets lose one fault after the other, as long as what is left fails.
 
-Sets of few faults hardly ever fail, and make the rate where noise is weak. Sets of many fail often, and what is
-left of them still fails far more often than a random set of the same size.
+Sets of few faults hardly ever fail, and make the rate where noise is weak. Sets of many fail often, and what
+is left of them still fails far more often than a random set of the same size.
 
 A state (F, ω) is a fault set F and the random number ω that fixes its coins and quantum outcomes. Let
 a(F) = product of its odds, and let a failing state of s faults, of density a(F), lose a random fault. What is
 left, (G, ω), fails or is dropped. It is reached from each failing state that has one fault more: altogether
 with density a(G) S(G) h(G, ω) / s, where S(G) is the sum of the odds of all faults outside G, and h the
-probability that G and one of these, drawn by its odds, fail with the same ω. S(G) is known; and 1/h is the
-mean number of such draws until one fails. So each state, with the importance weight multiplied by s / S(G) and
+probability that G and one of these, drawn by its odds, fail with the same ω. S(G) is known; 1/h is the mean
+ number of such draws until one fails. So each state, with the importance weight multiplied by s / S(G) and
 by the number of draws, stands without a bias for the failing states of its size that have a failing superset
 of one fault more.
 
@@ -27,16 +27,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..failing.sets import Indices
 from ..faults.mechanisms import Floats
-from .classify import Bits, Classify
+from .classify import Bits, Classify, fails
 from .direct_samples import batches_of, drawn_by_law
 from .sized_sets import FaultStates, SizedSets
 from .tally import Tally
 from .weighted_sets import WeightedSets
 
 __all__ = ["BackwardDeletion", "Orphans"]
-
-Indices = np.ndarray[tuple[int, ...], np.dtype[np.intp]]
 
 _MOST_TRIED = 8
 """Faults of a state that are tried at most, for one to be taken out: a sample of all, without a bias.
@@ -48,7 +47,7 @@ _REPEATS = 4
 """The number of draws until a state fails is a mean of so many. Twice as many: half of its variance."""
 
 _TRIED_TOGETHER = 32
-"""Faults that are drawn to show that a state is no orphan, before all are looked at. Only a matter of time."""
+"""Faults that are drawn to show that a state is no orphan, before all are looked at: a matter of time."""
 
 
 @dataclass
@@ -120,15 +119,15 @@ class _Lineages:
         rows = self._sized.without_one(at.states, leaving)
         wrong = self._classify(rows.reshape(count * tried, -1), np.repeat(at.states.numbers, tried))
         wrong = wrong.reshape(count, tried, -1)
-        fails = wrong.any(axis=2)
+        is_failing = np.asarray(wrong.any(axis=2))
         self.costs += count * tried * size
-        left = np.flatnonzero(fails.any(axis=1))
+        left = np.flatnonzero(is_failing.any(axis=1))
         # They are in a random order: of those that fail, the first is a random one.
-        chosen = fails[left].argmax(axis=1)
+        chosen = is_failing[left].argmax(axis=1)
         stay = np.ones((len(left), size), dtype=np.bool_)
         stay[np.arange(len(left)), places[left, chosen]] = False
         sets = at.states.sets[left][stay].reshape(len(left), size - 1)
-        weights = at.weights[left] * fails[left].sum(axis=1) * (size / tried)
+        weights = at.weights[left] * is_failing[left].sum(axis=1) * (size / tried)
         states = FaultStates(sets, rows[left, chosen], at.states.numbers[left])
         return _Generation(
             states, weights / self._sized.odds_outside(sets), at.owners[left], wrong[left, chosen]
@@ -150,7 +149,7 @@ class _Lineages:
         """Whether each state fails with one more fault, drawn by its odds."""
         self.costs += len(states) * (1 + states.size)
         rows = self._sized.with_one(states, self._sized.outside(states.sets, rng))
-        return np.asarray(self._classify(rows, states.numbers).any(axis=1))
+        return fails(self._classify(rows, states.numbers))
 
 
 class BackwardDeletion(_Lineages):
@@ -181,7 +180,7 @@ class BackwardDeletion(_Lineages):
             check()
             states = self._sized.drawn(self.start, count, rng)
             wrong = self._classify(states.rows, states.numbers, remember=False)
-            failing = np.flatnonzero(wrong.any(axis=1))
+            failing = np.flatnonzero(fails(wrong))
             weights = np.full(len(failing), self._sized.law[self.start])
             first.append(_Generation(states.taken(failing), weights, begin + failing, wrong[failing]))
             failures += len(failing)
@@ -211,7 +210,7 @@ class Orphans(_Lineages):
         for states in drawn_by_law(self._sized, self.least, self.most, samples, rng):
             check()
             wrong = self._classify(states.rows, states.numbers, remember=False)
-            failing = np.flatnonzero(wrong.any(axis=1))
+            failing = np.flatnonzero(fails(wrong))
             failing = failing[self._are_orphans(states.taken(failing), rng, check)]
             weights = np.full(len(failing), self.probability)
             first.append(_Generation(states.taken(failing), weights, begin + failing, wrong[failing]))

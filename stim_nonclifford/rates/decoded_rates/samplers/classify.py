@@ -8,7 +8,7 @@ import numpy.typing as npt
 from ..answers.decoding import FailureTest
 from ..faults.mechanisms import FaultModel, Words
 
-__all__ = ["Classify", "bits_of_words"]
+__all__ = ["Bits", "Classify", "bits_of_words", "fails"]
 
 Bits = npt.NDArray[np.bool_]
 
@@ -17,6 +17,11 @@ def bits_of_words(words: Words, count: int) -> Bits:
     """The first bits of words, shape (rows, count)."""
     packed = np.ascontiguousarray(words).view(np.uint8)
     return np.unpackbits(packed, axis=1, count=count, bitorder="little").astype(np.bool_)
+
+
+def fails(wrong: Bits) -> Bits:
+    """Whether any observable is predicted wrongly, shape (rows,)."""
+    return np.asarray(wrong.any(axis=1))
 
 
 class Classify:

@@ -1,7 +1,7 @@
 """Direct samples: sets of some fault numbers as they are drawn, and how many of them fail.
 
-With the fault number k drawn by P(k) / P, where P is the probability of all numbers that are wanted, and the set
-by its odds, the rate is P times the mean number of samples that fail.
+With the fault number k drawn by P(k) / P, where P is the probability of all numbers that are wanted, and
+the set by its odds, the rate is P times the mean number of samples that fail.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from .classify import Classify
+from .classify import Bits, Classify, fails
 from .sized_sets import FaultStates, SizedSets
 from .tally import Tally
 from .weighted_sets import WeightedSets
@@ -74,12 +74,12 @@ class DirectSamples:
             rng: What they are drawn with.
             check: Is called now and then; may raise to end the work. None of these samples counts then.
         """
-        failing: list[tuple[FaultStates, np.ndarray[tuple[int, ...], np.dtype[np.bool_]]]] = []
+        failing: list[tuple[FaultStates, Bits]] = []
         for states in drawn_by_law(self._sized, self.least, self._sized.most, samples, rng):
             check()
             wrong = self._classify(states.rows, states.numbers, remember=False)
-            fails = wrong.any(axis=1)
-            failing.append((states.taken(fails), wrong[fails]))
+            is_failing = fails(wrong)
+            failing.append((states.taken(is_failing), wrong[is_failing]))
             self.costs += len(states) * (1 + states.size)
         count = sum(len(states) for states, _ in failing)
         values = np.zeros((count, len(self.tally.sums)))

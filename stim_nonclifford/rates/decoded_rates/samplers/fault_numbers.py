@@ -3,9 +3,9 @@
     rate = sum over k of P(k mechanisms act) P(the decoder fails, given k)
 
 The first factor is known exactly. Of small k, all sets are looked at (``enumeration``). Beyond, the second
-factor is estimated without a bias: up to the least k at which some 0.5% of the sets fail, by backward deletion
-from there and direct samples of orphans, which deletion cannot reach; and of larger k by direct samples. Where
-the decoder fails in 1% of all shots, plain shots are counted, whatever k is.
+factor is estimated without a bias: up to the least k at which some 0.5% of the sets fail, by backward
+deletion from there and direct samples of orphans, which deletion cannot reach; and of larger k by direct
+samples. Where the decoder fails in 1% of all shots, plain shots are counted, whatever k is.
 
 What was seen has a standard error. The interval also has room for what was not: for one more sample of the
 largest weight (Fay and Feuer, Statistics in Medicine 16, 791, 1997).
@@ -21,16 +21,16 @@ import numpy as np
 
 from ..answers.decoding import FailureTest
 from ..deadline import TimeIsOver
-from ..failing.sets import FailingSets
+from ..failing.sets import EXACT, FailingSets
 from ..faults.mechanisms import FaultModel, Floats
 from .backward_deletion import BackwardDeletion, Orphans
-from .classify import Classify
+from .classify import Classify, fails
 from .direct_samples import DirectSamples
 from .enumeration import Enumeration
 from .plain_counts import PlainCounts
 from .sized_sets import SizedSets
 from .tally import Tally, interval_of_tallies
-from .weighted_sets import WeightedSets, resampled_places
+from .weighted_sets import WeightedSets
 
 __all__ = ["DecodedSize", "FaultNumberSum", "table_of_sizes"]
 
@@ -40,13 +40,13 @@ _PLAIN_RATE = 0.01
 _PILOT_SHOTS = 1 << 10
 _MOST_PILOT_SHOTS = 6 << 10
 _PILOT_FAILURES = 30
-"""Plain shots that tell whether a rate is above ``_PLAIN_RATE``. More make the choice surer, and no rate wrong."""
+"""Plain shots that tell whether a rate is above ``_PLAIN_RATE``. With more, the choice is surer."""
 
 _FEWEST_FAILURES = 100
-"""Plain shots that fail before a count ends: where it ends at n failures, its rate is 1/n too large."""
+"""Failures before a count ends: one that ends at n failures has a rate that is 1/n too large."""
 
 _RATE_AT_START = 0.005
-"""Deletion starts where so many sets fail, about. At twice as many, lineages are longer, and samples fewer."""
+"""Deletion starts where so many sets fail, about. At twice as many, lineages are longer."""
 
 _GROWTH = 1.25
 """Steps of the fault number at which it may start. Larger ones find a start sooner, that may be too large."""
@@ -54,27 +54,29 @@ _GROWTH = 1.25
 _STEP_SHOTS = 1 << 11
 _FIRST_SHOTS = 1 << 10
 _FEWEST_EFFECTIVE = 64
-"""Failing samples of equal weights, as it were, before their variance is believed. Twice as many: 0.1 s more."""
+"""Failing samples of equal weights, as it were, before their variance is believed."""
 
 _PART_OF_LARGER = 1 / 3
 """The part of the variance that numbers beyond the start may have."""
 
 _MARGIN = 1.1
 _GROWTH_AT_END = 0.1
-"""Samples that are drawn more than the pilot says are needed, and by which it goes on if they do not suffice."""
+"""Samples that are drawn beyond those that the pilot says are needed, and if they do not suffice."""
 
 _PIECES = 16
 """Parts in which the samples are drawn, between which progress is shown."""
 
 _PART_OF_ORPHANS = 0.25
-"""Direct samples of orphans cost this part of the rest, at most. With twice as much, less room is left for them."""
+"""Direct samples of orphans cost this part of the rest, at most.
+
+With twice as much, an interval that has room for an orphan has half as much of it.
+"""
 
 _MOST_UNSEEN = 1 << 20
 """Direct samples of which none fails, after which the search ends."""
 
-_LISTED_SETS = 1 << 12
 _COLUMNS = 64
-"""Failing sets that error budgets and ``failures`` look at, and independent parts of them, for errors."""
+"""Independent parts of failing sets, for the errors of budgets. With half as many, these are less sure."""
 
 
 @dataclass(frozen=True)
@@ -125,9 +127,8 @@ class FaultNumberSum:
         model: The mechanisms.
         log_odds: ln of their odds.
         test: The decoder.
-        has_no_orphans: Whether each failing set is known to have a failing superset of one fault more, as with
-            a decoder that finds a most probable set: with one fault of its correction more, it corrects the
-            rest of it.
+        has_no_orphans: Whether each failing set is known to have a failing superset of one fault more; see
+            ``answers.decoders.finds_least_weight``.
 
     Attributes:
         sized: The distribution of fault sets.
@@ -176,7 +177,7 @@ class FaultNumberSum:
     @property
     def variances(self) -> Floats:
         """The variances of ``rates``."""
-        # What orphans may add, of which none was seen, is in the interval: a standard error is of what was seen.
+        # What orphans may add, of which none was seen, is in the interval.
         found = np.zeros_like(self._exact.means)
         for tally in self._tallies:
             is_of_orphans = self._orphans is not None and tally is self._orphans.tally
@@ -250,12 +251,15 @@ class FaultNumberSum:
             check: Is called now and then; may raise ``TimeIsOver`` to end the work.
             report: Is told how far it is.
         """
-        if not self._exact.would_be_complete and self._is_frequent(rng, check, report):
+        if self._exact.may_be_complete:
+            self._exact.run(check)
+            if self._exact.is_complete:
+                return
+        if self._is_frequent(rng, check, report):
             self._count(relative_error, rng, check, report)
             return
-        self._exact.run(check)
-        if self._exact.is_complete:
-            return
+        if self._exact.most < 0:
+            self._exact.run(check)
         least = self._exact.most + 1
         start = self._start(least, rng, check)
         if start is None:
@@ -305,7 +309,7 @@ class FaultNumberSum:
             check()
             states = self.sized.drawn(size, _STEP_SHOTS, rng)
             wrong = self._classify(states.rows, states.numbers, remember=False)
-            if wrong.any(axis=1).mean() >= _RATE_AT_START:
+            if fails(wrong).mean() >= _RATE_AT_START:
                 return size
             size = max(size + 1, round(_GROWTH * size))
         return None
@@ -370,7 +374,7 @@ class FaultNumberSum:
             self._report(report)
 
     def _needed(self, pilot: BackwardDeletion, relative_error: float) -> float:
-        """How many times as many samples deletion needs, beside what the other samplers leave of the error."""
+        """How many times as many samples deletion needs, with what other samplers leave of the error."""
         of_pilot = float(pilot.tally.variances[0])
         rest = (relative_error * self.rate) ** 2 - (float(self.variances[0]) - of_pilot)
         return max(1.0, _MARGIN * of_pilot / rest)
@@ -419,9 +423,10 @@ class FaultNumberSum:
         return min(found)
 
     def sizes(self) -> tuple[DecodedSize, ...]:
-        """What each fault number adds to the rate, and all beyond those of deletion; empty for plain shots."""
+        """What each fault number adds to the rate, and all beyond those of deletion."""
         if self._counts:
-            return ()
+            error = math.sqrt(float(self.variances[0]))
+            return (DecodedSize(0, None, 1.0, self.rate, error),)
         law = self.sized.law
         found = [
             DecodedSize(size, size, float(law[size]), rate, 0.0)
@@ -452,22 +457,21 @@ class FaultNumberSum:
             sampled = (self._deletion, self._orphans, self._larger)
             parts = [(self._exact.found(), 1)]
             parts += [(each.found, max(each.tally.samples, 1)) for each in sampled if each is not None]
-        # As the members of a set are known by now, there is nothing to draw: the same sets for all seeds.
         rng = np.random.default_rng(0)
-        joined = WeightedSets(self._model.num_observables)
+        joined = WeightedSets(self._model.num_observables, keeps_all=True)
         for found, samples in parts:
-            owners = found.owners + int(joined.owners.max(initial=-1)) + 1
+            owners = np.where(
+                found.owners == EXACT, EXACT, found.owners + int(joined.owners.max(initial=0)) + 1
+            )
             joined.add(found.members, found.numbers, found.wrong, found.weights / samples, owners, rng)
-        places = np.zeros(0, dtype=np.intp)
-        if len(joined):
-            places = resampled_places(joined.weights, _LISTED_SETS, rng)
-        members = -np.sort(-joined.members[places], axis=1)
-        packed = np.packbits(joined.wrong[places], axis=1, bitorder="little")
-        wrong = np.zeros((len(places), 8 * self._model.observable_words), dtype=np.uint8)
+        members = -np.sort(-joined.members, axis=1)
+        packed = np.packbits(joined.wrong, axis=1, bitorder="little")
+        wrong = np.zeros((len(joined), 8 * self._model.observable_words), dtype=np.uint8)
         wrong[:, : packed.shape[1]] = packed
         return FailingSets(
             members=members[:, : max(1, int((members >= 0).sum(axis=1).max(initial=0)))],
-            numbers=joined.numbers[places],
-            columns=joined.owners[places] % _COLUMNS,
+            numbers=joined.numbers,
+            columns=np.where(joined.owners == EXACT, EXACT, joined.owners % _COLUMNS),
             wrong=wrong.view(np.uint64),
+            weights=joined.weights,
         )

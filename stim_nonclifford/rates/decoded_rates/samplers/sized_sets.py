@@ -93,9 +93,9 @@ class SizedSets:
     """Random sets of k faults, each as probable as the product of the odds of its members.
 
     Given the number of independent mechanisms that act, this is the distribution of their set (conditional
-    Poisson sampling: Chen, Dempster, Liu, Biometrika 81, 457, 1994). Let e_r(i) be the sum, over all sets of r
-    faults from number i on, of the products of their odds. A set with r more members, all from i on, has its
-    next member at j or later with probability e_r(j) / e_r(i).
+    Poisson sampling: Chen, Dempster, Liu, Biometrika 81, 457, 1994). Let e_r(i) be the sum, over all sets of
+    r faults from number i on, of the products of their odds. A set with r more members, all from i on, has
+    its next member at j or later with probability e_r(j) / e_r(i).
 
     Args:
         model: The mechanisms. Those with probability 1/2 are coins, and no faults.

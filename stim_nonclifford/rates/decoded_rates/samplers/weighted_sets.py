@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..failing.sets import Indices
+from ..failing.sets import Indices, resampled_places
 from ..faults.mechanisms import Floats, Words
 from .classify import Bits
 
-__all__ = ["WeightedSets", "resampled_places"]
+__all__ = ["WeightedSets"]
 
 _MOST_STORED = 1 << 13
 """Twice as many sets are kept at most. With more, error budgets have smaller errors, and take more memory."""
 
 
-def resampled_places(weights: Floats, count: int, rng: np.random.Generator) -> Indices:
-    """So many places, each as often as its weight says, on average (systematic resampling)."""
-    ends = np.cumsum(weights)
-    points = (rng.random() + np.arange(count)) * (ends[-1] / count)
-    return np.minimum(np.searchsorted(ends, points, side="right"), len(weights) - 1)
-
-
 class WeightedSets:
     """Failing sets with weights; if they get too many, some are drawn of them.
+
+    Args:
+        observables: Number of observables.
+        keeps_all: Whether as many as there are may be kept.
 
     Attributes:
         members: intp, shape (sets, room): the mechanisms of each, or -1.
@@ -32,7 +29,8 @@ class WeightedSets:
         owners: intp, shape (sets,): sets with different ones are independent.
     """
 
-    def __init__(self, observables: int) -> None:
+    def __init__(self, observables: int, keeps_all: bool = False) -> None:
+        self._keeps_all = keeps_all
         self.members = np.zeros((0, 0), dtype=np.intp)
         self.numbers = np.zeros(0, dtype=np.uint64)
         self.wrong = np.zeros((0, observables), dtype=np.bool_)
@@ -58,7 +56,7 @@ class WeightedSets:
         self.wrong = np.vstack([self.wrong, wrong])
         self.weights = np.concatenate([self.weights, weights])
         self.owners = np.concatenate([self.owners, owners])
-        if len(self.weights) > 2 * _MOST_STORED:
+        if len(self.weights) > 2 * _MOST_STORED and not self._keeps_all:
             total = float(self.weights.sum())
             self._take(resampled_places(self.weights, _MOST_STORED, rng))
             self.weights = np.full(_MOST_STORED, total / _MOST_STORED)

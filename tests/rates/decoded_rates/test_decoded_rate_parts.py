@@ -249,9 +249,7 @@ def test_searches_go_on_by_as_much_as_they_need() -> None:
     assert family._growth(1.1, 1.0) == pytest.approx(0.1)
     assert family._growth(1.01, 1.0) == 0.05
     assert family._growth(0.5, 1.0) == 0.05  # something else is to blame
-    assert [family._growth(3.0, 1.0), family._growth(math.inf, 1.0), family._growth(1.0, -0.1)] == 3 * [
-        0.2
-    ]
+    assert [family._growth(3.0, 1.0), family._growth(math.inf, 1.0), family._growth(1.0, -0.1)] == 3 * [0.2]
 
 
 def test_chains_with_common_ancestors_have_larger_errors(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Iterable
 from typing import Any, Literal, Protocol
@@ -118,8 +119,10 @@ def rates_with_decoder(
             for circuit in circuits
         ]
         return [kept_rate(each, goal, number, report) for each in questions]
+    begun = time.monotonic()
     asked = [_decoded_circuit(circuit, decoder, postselection_mask, confidence) for circuit in circuits]
-    return decoded_rates(asked, Goal(limits.relative_error, limits.max_seconds), number, report, threads)
+    goal = Goal(limits.relative_error, limits.max_seconds, begun)
+    return decoded_rates(asked, goal, number, report, threads)
 
 
 def _decoded_circuit(

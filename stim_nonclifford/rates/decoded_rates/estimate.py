@@ -65,7 +65,7 @@ def decoded_rates(
         ResourceLimitError: Nothing can be said in the time that there is, or no failing shot is found.
         ValueError: A decoder returned something else than predictions, or is not deterministic.
     """
-    overall = Deadline(goal.max_seconds)
+    overall = Deadline(goal.max_seconds, goal.begun)
     with DecodingProcesses([circuit.recipe for circuit in circuits], threads - 1) as processes:
         shared = [
             replace(circuit, predict=processes.shared(k, circuit.predict))
@@ -81,10 +81,11 @@ def decoded_rates(
         )
         left = [k for k in range(len(shared)) if k not in found]
         for place, k in enumerate(left):
-            seconds = goal.max_seconds
-            if seconds is not None:
-                seconds = max(seconds - overall.seconds, 0.0) / (len(left) - place)
-            found[k] = _rate_of(shared[k], goal, Deadline(seconds), seed, report, threads)
+            deadline = overall
+            if len(left) > 1:
+                rest = None if goal.max_seconds is None else max(goal.max_seconds - overall.seconds, 0.0)
+                deadline = Deadline(None if rest is None else rest / (len(left) - place))
+            found[k] = _rate_of(shared[k], goal, deadline, seed, report, threads)
         return [found[k] for k in range(len(circuits))]
 
 

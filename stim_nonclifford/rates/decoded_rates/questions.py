@@ -49,7 +49,9 @@ class Goal:
     Attributes:
         relative_error: Standard error over rate, for each circuit.
         max_seconds: For all circuits together; with masks or gaps, for each family; None: no limit.
+        begun: When the call began, by ``time.monotonic``; None: when the search begins.
     """
 
     relative_error: float
     max_seconds: float | None
+    begun: float | None = None

@@ -167,19 +167,15 @@ def test_cores_fail_and_have_no_member_too_many() -> None:
     assert len(set(cores)) > 10
 
 
-def test_jumps_leave_an_error_that_no_detector_sees() -> None:
-    # Qubit 9 flips the observable as often as the code fails. Only jumps get from one to the other.
+def test_an_error_that_no_detector_sees() -> None:
+    # Qubit 9 flips the observable as often as the code fails.
     circuit = snc.Circuit(f"X_ERROR(2e-5) 9\n{repetition_code(2e-3, distance=3, readout=0)}")
     circuit += snc.Circuit("M 9\nOBSERVABLE_INCLUDE(0) rec[-1]")
-    rates = [
-        circuit.logical_error_rate(decoder="pymatching", relative_error=0.05, seed=seed) for seed in (1, 2)
-    ]
+    rate = circuit.logical_error_rate(decoder="pymatching", relative_error=0.05, seed=1)
     data = 2e-3 * 2 / 3
     of_code = 3 * data**2 * (1 - data) + data**3
     exact = of_code * (1 - 2e-5) + 2e-5 * (1 - of_code)
-    for rate in rates:
-        assert abs(rate.logical_error_rate / exact - 1) < 6.5 * rate.relative_error
-        assert rate.error_factor == 1
+    assert rate.logical_error_rate == pytest.approx(exact, rel=1e-9)
 
 
 def test_moves_reach_the_law_from_one_fault_set() -> None:

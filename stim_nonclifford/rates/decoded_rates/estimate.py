@@ -36,7 +36,8 @@ _SECONDS_OF_PIECE = 0.1
 _PART_OF_CHECK, _SECONDS_OF_CHECK = 0.03, 0.3
 """The time, at most, that asking once more may take beyond the limit."""
 
-_FIRST_ROWS, _FEWEST_REPEATED = 16, 16
+_GROWTH = 4
+"""By how much more rows a decoder may be given than it has decoded: its first call is for one."""
 
 _SAME_STRENGTH = 1e6
 """The inverse of the relative difference of odds that makes another seed."""
@@ -103,7 +104,7 @@ class _TimelyDecoder:
 
     def rows_in(self, seconds: float) -> int:
         """About as many rows are decoded in a time."""
-        return int(seconds * self._rows / self._seconds) if self._seconds else _FIRST_ROWS
+        return int(seconds * self._rows / self._seconds) if self._seconds else 1
 
     def __call__(self, dets: npt.NDArray[np.uint8], /) -> tuple[npt.NDArray[np.uint8], Gaps]:
         """Decodes.
@@ -114,7 +115,7 @@ class _TimelyDecoder:
         parts, begin = [], 0
         while begin < len(dets):
             self._deadline.check()
-            count = max(_FIRST_ROWS, min(self.rows_in(_SECONDS_OF_PIECE), 4 * self._rows))
+            count = max(1, min(self.rows_in(_SECONDS_OF_PIECE), _GROWTH * self._rows))
             parts.append(self.untimed(np.ascontiguousarray(dets[begin : begin + count])))
             begin += count
         predictions, gaps = zip(*parts, strict=True)
@@ -155,7 +156,7 @@ def _rate_of(
             ) from None
     if goal.max_seconds is not None:
         seconds = _SECONDS_OF_CHECK + _PART_OF_CHECK * goal.max_seconds
-        most = max(_FEWEST_REPEATED, min(_REPEATED, timely.rows_in(seconds)))
+        most = max(1, min(_REPEATED, timely.rows_in(seconds)))
         check_answers([test], circuit.decoder, most, timely.untimed)
     else:
         check_answers([test], circuit.decoder)

@@ -225,7 +225,9 @@ def test_sets_of_one_fault_are_summed_over_their_outcomes() -> None:
     single = np.exp(model.log_odds[0])[owners] * shares
     first_order = float(single[test(rows)].sum())
     assert rate.sizes[0].least == 1
-    assert rate.sizes[0].rate == pytest.approx(first_order * np.exp(log_probability_of_none(model.log_odds[0])))
+    assert rate.sizes[0].rate == pytest.approx(
+        first_order * np.exp(log_probability_of_none(model.log_odds[0]))
+    )
     assert abs(rate.logical_error_rate / first_order - 1) < 0.01
 
 

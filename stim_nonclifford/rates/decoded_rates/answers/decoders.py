@@ -31,11 +31,11 @@ def decompositions_for(decoder: Any) -> list[dict[str, Any]]:
 def finds_least_weight(decoder: Any) -> bool:
     """Whether the correction of a decoder is always one of the least weight in its graph.
 
-    Then a failing fault set F has a failing superset of one fault more. Let C be the correction of F, and e a
-    fault of C that is not in F. C without e is a correction of least weight for F with e: a lighter one, with
-    e, would be lighter than C. So the decoder is wrong again, by the same logical operator. If F has all of C,
-    the rest of F is a logical operator, and F fails again with any fault that is corrected beside C. This
-    leaves out corrections that weigh the same, and circuits so small that no fault is apart from C.
+    Then a failing fault set F has a failing superset of one fault more. Let C be the correction of F, and
+    e a fault of C that is not in F. C without e is a correction of least weight for F with e: a lighter one,
+    with e, would be lighter than C. So the decoder is wrong again, by the same logical operator. If F has
+    all of C, the rest of F is a logical operator, and F fails again with any fault that is corrected beside
+    C. This leaves out corrections that weigh the same, and circuits so small that no fault is apart from C.
 
     Args:
         decoder: The name of a decoder, or a ``sinter.Decoder``, of which nothing is known.

@@ -57,7 +57,7 @@ class Enumeration:
         self._failing: list[tuple[Indices, Words, Floats, Bits]] = []
         self._can_be_summed = self._model.outcomes is None or self._model.outcomes.can_be_summed
         self._coin_rows = np.zeros((1, self._model.flips.shape[1]), dtype=np.uint64)
-        if 2.0 ** len(sized.coins) > _MOST_DECODES:
+        if len(sized.coins) > math.log2(max(_MOST_DECODES, 1)):
             self._can_be_summed = False
         elif self._can_be_summed:
             for coin in self._model.flips[sized.coins]:
@@ -71,8 +71,8 @@ class Enumeration:
     @property
     def may_be_complete(self) -> bool:
         """Whether all fault sets are few enough, if no quantum outcomes come to them."""
-        sets = 2.0 ** len(self._sized.faults) * len(self._coin_rows)
-        return self._can_be_summed and sets <= _MOST_DECODES
+        bits = len(self._sized.faults) + len(self._sized.coins)
+        return self._can_be_summed and bits <= math.log2(max(_MOST_DECODES, 1))
 
     @property
     def rate(self) -> float:

@@ -178,7 +178,7 @@ class FaultNumberSum:
     def variances(self) -> Floats:
         """The variances of ``rates``."""
         # What orphans may add, of which none was seen, is in the interval.
-        found = np.zeros_like(self._exact.means)
+        found = np.full_like(self._exact.means, self._unseen() ** 2)
         for tally in self._tallies:
             is_of_orphans = self._orphans is not None and tally is self._orphans.tally
             found += tally.spreads if is_of_orphans and not tally.sums[0] else tally.variances
@@ -219,7 +219,8 @@ class FaultNumberSum:
 
     def count_pilot(self) -> None:
         """Falls back to the plain shots of the pilot, where nothing else says more."""
-        if not self.is_known and self._pilot.failures:
+        variance = self._pilot.tally.variances[0]
+        if self._pilot.failures and not (self.is_known and self.variances[0] < variance):
             self._plain, self._counts = self._pilot, True
 
     @property
@@ -231,7 +232,7 @@ class FaultNumberSum:
             return True
         larger = self._larger
         if larger is None:
-            return False
+            return self.rate > 0
         if self._deletion is not None and self._deletion.tally.effective_failures < _FEWEST_EFFECTIVE:
             return False
         return self.rate > 0 and (larger.tally.samples > 0 or not larger.probability)
@@ -410,7 +411,7 @@ class FaultNumberSum:
             samples = self._larger.tally.samples
             return f"when none of {samples:,} sets of {self._larger.least} or more faults had failed"
         if self._exact.most >= 0:
-            return f"when no set of up to {self._exact.most} faults had failed"
+            return f"when all sets of up to {self._exact.most} faults had been looked at"
         return f"when {self._pilot.failures} of {self._pilot.tally.samples:,} shots had failed"
 
     def bound(self) -> float:

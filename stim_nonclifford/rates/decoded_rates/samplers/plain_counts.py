@@ -62,9 +62,12 @@ class PlainCounts:
     def _take(self, shots: int, rng: np.random.Generator, check: Callable[[], None]) -> None:
         rows, events, counts, numbers = self._plain.drawn(rng, shots)
         ends = np.cumsum(counts)
-        for begin in range(0, shots, _PIECE):
+        begin = 0
+        while begin < shots:
             check()
-            piece = np.arange(begin, min(begin + _PIECE, shots))
+            most = min(_PIECE, 1 + self.tally.samples)
+            piece = np.arange(begin, min(begin + most, shots))
+            begin += most
             words = self._classify.test.wrong_without_memory(rows[piece])
             wrong = bits_of_words(words, len(self.tally.sums) - 1)
             is_failing = fails(wrong)

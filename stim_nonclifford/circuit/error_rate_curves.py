@@ -76,8 +76,8 @@ def logical_error_rates(
 
     Args:
         circuits: The circuits. Without a decoder, what each fault flips decides which belong together.
-        decoder: As in ``Circuit.logical_error_rate``. Each circuit has the decoder of its own error model, and
-            the rate that it has by itself, whatever the other circuits are.
+        decoder: As in ``Circuit.logical_error_rate``. Each circuit has the decoder of its own error model,
+            and the rate that it has by itself, whatever the other circuits are.
         postselection_mask: As in ``Circuit.logical_error_rate``, for each circuit.
         postselected_observables_mask: The same for observables.
         state_check: As in ``Circuit.logical_error_rate``.

@@ -116,13 +116,16 @@ class _TimelyDecoder:
         while begin < len(dets):
             self._deadline.check()
             count = max(1, min(self.rows_in(_SECONDS_OF_PIECE), _GROWTH * self._rows))
-            parts.append(self.untimed(np.ascontiguousarray(dets[begin : begin + count])))
+            parts.append(self._timed(np.ascontiguousarray(dets[begin : begin + count])))
             begin += count
         predictions, gaps = zip(*parts, strict=True)
         return np.concatenate(predictions), np.concatenate(gaps)
 
-    def untimed(self, dets: npt.NDArray[np.uint8], /) -> tuple[npt.NDArray[np.uint8], Gaps]:
-        """Decodes, whatever time it is."""
+    def end_limit(self) -> None:
+        """From now on, decodes whatever time it is."""
+        self._deadline = Deadline(None)
+
+    def _timed(self, dets: npt.NDArray[np.uint8]) -> tuple[npt.NDArray[np.uint8], Gaps]:
         start = time.perf_counter()
         found = self._predict(dets)
         self._seconds += time.perf_counter() - start
@@ -154,12 +157,12 @@ def _rate_of(
                 f"max_seconds={goal.max_seconds:g} ended the search {total.reached()}. The rate is at most"
                 f" {total.bound():.2g} ({COVERAGE:.0%}). Allow several times as much."
             ) from None
+    most = None
     if goal.max_seconds is not None:
+        timely.end_limit()
         seconds = _SECONDS_OF_CHECK + _PART_OF_CHECK * goal.max_seconds
         most = max(1, min(_REPEATED, timely.rows_in(seconds)))
-        check_answers([test], circuit.decoder, most, timely.untimed)
-    else:
-        check_answers([test], circuit.decoder)
+    check_answers([test], circuit.decoder, most)
     if not total.rate and not total.is_exact:
         raise ResourceLimitError(
             f"The decoder {circuit.decoder} failed in none of {test.asked:,} shots, with"

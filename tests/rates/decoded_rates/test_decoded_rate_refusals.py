@@ -405,6 +405,7 @@ def test_time_ends_the_search_with_what_is_known(max_seconds: float, monkeypatch
     low, high = rate.interval
     assert low < 3.3e-3 < high  # 3.32(6)e-3, of a table in the documentation
     assert "time ended the search" in str(rate)
+    assert len(rate.failures(3)) == 3  # which are decoded after that time
 
 
 class Counted(sinter.Decoder):  # type: ignore[misc]

@@ -145,7 +145,7 @@ class _Family:
             if not is_enough:
                 raise ResourceLimitError(
                     f"max_seconds={self._goal.max_seconds:g} ended the search {self._reached(is_counted)}."
-                    " Allow several times as much, or count errors: sinter collect, or SoftDecodingSampler."
+                    " Allow several times as much, or count errors with SoftDecodingSampler."
                 ) from None
         check_answers(self._tests, self._name)
         return self._findings().results()

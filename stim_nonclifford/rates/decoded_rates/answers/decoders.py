@@ -82,7 +82,7 @@ def compiled_decoder(model: stim.DetectorErrorModel, decoder: Any, confidence: b
         if is_discarded.any():
             raise ValueError(
                 f"The decoder {name} discards shots. The rate of the shots that such a decoder keeps is not"
-                " known from failing fault sets alone: count it with sinter, or with SoftDecodingSampler."
+                " known from failing fault sets alone: count it with SoftDecodingSampler."
             )
         return predictions, gaps
 

@@ -192,9 +192,9 @@ class FailureTest:
         self.asked += len(rows)
         return self._decoded(rows)[0] ^ self._model.observables(rows)
 
-    def differing(self, most: int | None = None, predict: Predict | None = None) -> tuple[int, int]:
+    def differing(self, most: int | None = None) -> tuple[int, int]:
         """Decodes a sample of all rows once more; how many answers are not what they were, of how many."""
-        found = self._repeated.differing(predict or self._predict, most)
+        found = self._repeated.differing(self._predict, most)
         self.decoded += found[1]
         return found
 
@@ -297,9 +297,7 @@ def _sample(
         tests[k]._sample(rows[chosen], predictions[chosen])
 
 
-def check_answers(
-    tests: Sequence[FailureTest], name: str, most: int | None = None, predict: Predict | None = None
-) -> None:
+def check_answers(tests: Sequence[FailureTest], name: str, most: int | None = None) -> None:
     """Asks decoders again about a sample of what they have decoded.
 
     Of n answers that are compared, none differs with probability (1 - r)^n if a part r of the answers is
@@ -309,14 +307,11 @@ def check_answers(
         tests: The decoders.
         name: Their name.
         most: How many answers of each to compare; None: as many as rows that are kept at most.
-        predict: The decoder that is asked; None: their own.
 
     Raises:
         ValueError: Some answers are other ones than before.
     """
-    different, total = (
-        sum(each) for each in zip(*(test.differing(most, predict) for test in tests), strict=True)
-    )
+    different, total = (sum(each) for each in zip(*(test.differing(most) for test in tests), strict=True))
     if different:
         raise not_deterministic(
             name,

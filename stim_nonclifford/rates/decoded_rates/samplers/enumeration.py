@@ -110,7 +110,8 @@ class Enumeration:
 
     def _batches(self, size: int) -> Iterator[Indices]:
         sets = itertools.combinations(range(len(self._sized.faults)), size)
-        most = max(1, _BATCH // len(self._coin_rows))
+        cost = len(self._coin_rows) * (1 if self._model.outcomes is None else _COST_OF_SIGNATURE)
+        most = max(1, _BATCH // cost)
         while batch := list(itertools.islice(sets, most)):
             yield np.array(batch, dtype=np.intp).reshape(len(batch), size)
 

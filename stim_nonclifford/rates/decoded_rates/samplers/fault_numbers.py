@@ -177,8 +177,11 @@ class FaultNumberSum:
     @property
     def variances(self) -> Floats:
         """The variances of ``rates``."""
+        return self._variances_of_samples() + self._unseen() ** 2
+
+    def _variances_of_samples(self) -> Floats:
         # What orphans may add, of which none was seen, is in the interval.
-        found = np.full_like(self._exact.means, self._unseen() ** 2)
+        found = np.zeros_like(self._exact.means)
         for tally in self._tallies:
             is_of_orphans = self._orphans is not None and tally is self._orphans.tally
             found += tally.spreads if is_of_orphans and not tally.sums[0] else tally.variances
@@ -377,7 +380,8 @@ class FaultNumberSum:
     def _needed(self, pilot: BackwardDeletion, relative_error: float) -> float:
         """How many times as many samples deletion needs, with what other samplers leave of the error."""
         of_pilot = float(pilot.tally.variances[0])
-        rest = (relative_error * self.rate) ** 2 - (float(self.variances[0]) - of_pilot)
+        others = float(self._variances_of_samples()[0]) - of_pilot
+        rest = (relative_error * self.rate) ** 2 - others
         return max(1.0, _MARGIN * of_pilot / rest)
 
     def _look_for_orphans(

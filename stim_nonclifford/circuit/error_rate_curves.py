@@ -70,18 +70,20 @@ def logical_error_rates(
     confidence: bool = False,
     progress: bool = False,
 ) -> list[LogicalErrorRate] | list[DecodedErrorRate]:
-    """Logical error rates of several circuits; those that differ in the strength of noise share the work.
+    """Logical error rates of several circuits.
+
+    Without a decoder, circuits that differ in the strength of noise only share the work.
 
     Args:
-        circuits: The circuits. What each fault flips decides which of them belong together.
+        circuits: The circuits. Without a decoder, what each fault flips decides which belong together.
         decoder: As in ``Circuit.logical_error_rate``. Each circuit has the decoder of its own error model,
-            and circuits that differ in the strength of noise only are levels of one ladder.
+            and the rate that it has by itself, whatever the other circuits are.
         postselection_mask: As in ``Circuit.logical_error_rate``, for each circuit.
         postselected_observables_mask: The same for observables.
         state_check: As in ``Circuit.logical_error_rate``.
         relative_error: The ``relative_error`` of each result at which the search stops.
         max_seconds: No new round of sampling begins after that, and no weight is enumerated for longer; for
-            circuits that share the work.
+            circuits that share the work. With a decoder, for all circuits together.
         max_bytes: Memory to use, about.
         seed: None for fresh entropy, or an integer in range(2**64).
         threads: As in ``Circuit.logical_error_rate``.

@@ -110,9 +110,9 @@ def check_no_detector_is_left(
     left = sorted(set(range(num_detectors)).difference(postselected, decoded))
     if left:
         remedies = [
-            'pass postselection_mask="all" to discard every shot in which a detector fires',
             'decode: logical_error_rate(decoder="pymatching") (docs/guides/decoded_rates.md), or sample with'
             " soft_pymatching (docs/guides/decoding.md)",
+            'pass postselection_mask="all" to discard every shot in which a detector fires',
             "remove these detectors from the circuit",
         ]
         raise ValueError(

@@ -101,6 +101,17 @@ class LogicalErrorRate:
     _budget: Callable[[Grouping], ErrorBudget] | None = field(default=None, compare=False, repr=False)
 
     @property
+    def without_faults(self) -> float:
+        """The part of ``logical_error_rate`` that is there without any fault.
+
+        It comes from rotations, as coherent noise, or from noise that is certain. If it is nearly everything,
+        the observable or the checked state may not be what was meant.
+        """
+        if not self.kept or not self.weights or self.weights[0].weight:
+            return 0.0
+        return self.weights[0].kept_and_wrong / self.kept
+
+    @property
     def logical_error_rate(self) -> float:
         """P(any observable flipped | kept)."""
         return self.kept_and_wrong / self.kept if self.kept else 0.0
@@ -179,9 +190,9 @@ class LogicalErrorRate:
                     f"relative error {reached:.2g}, not {asked:g} as asked for: time or memory ended the"
                     f" search, or larger sets are out of its reach (counts: about {shots:.1g} shots)"
                 )
-        if self.weights and self.weights[0].weight == 0 and self.weights[0].kept_and_wrong:
-            share = self.weights[0].kept_and_wrong / self.kept
-            lines.append(f"{share:.6g} of it without any fault: by rotations, or by noise that is certain")
+        if self.without_faults:
+            share = f"{self.without_faults:.6g} of it"
+            lines.append(f"{share} without any fault: by rotations, or by noise that is certain")
         return lines
 
     def _repr_html_(self) -> str:

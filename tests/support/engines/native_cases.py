@@ -78,6 +78,7 @@ CASES: dict[str, Case] = {
             "max_bytes": [0],
         },
     ),
+    "certain_at": Case({"width": 20}, {"width": [-1, 65]}),
     "check_plan": Case({"plan": ATTRIBUTES}),
     "forward_sweep": Case(
         {"program": program(), "keep_order": False, "progress": print},
@@ -100,6 +101,7 @@ CASES: dict[str, Case] = {
         {"plan": ATTRIBUTES, "signatures": _SIGNATURE, "count": 1, "width_of_sums": 14},
         {"signatures": [words(*[MAX] * SIGNATURE_WORDS)], "count": [2, 0, 2**63]},
     ),
+    "limit_time": Case({"seconds": float("inf")}, {"seconds": [np.nan]}),
     "plan_image": Case({"plan": ATTRIBUTES}),
     "random_words": Case({"seed": 1, "stream": 2, "index": 3, "count": 4}, {"count": [MAX]}),
     "run_on_host": Case(

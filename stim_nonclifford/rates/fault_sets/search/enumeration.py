@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from ..wrong_tool import refuse
 from .costs import of_enumeration
@@ -27,6 +28,9 @@ still be sampled."""
 _MANY_TOSSES = 2.0
 """Laws for each signature that are worth a word where they take too long."""
 
+_FREE = 0.1
+"""Seconds that a weight may cost where the smaller ones were enough: P(kept) has more digits then."""
+
 _TOLERANCE = 3.0
 """How many times as many steps as expected an enumeration may take."""
 
@@ -38,8 +42,8 @@ def enumerate_to(known: Exploration, last: int) -> None:
             return
 
 
-def enumerate_cheap(known: Exploration) -> None:
-    """Enumerates as many weights as cost little.
+def enumerate_cheap(known: Exploration, is_enough: Callable[[], bool]) -> None:
+    """Enumerates as many weights as cost little, until that is enough.
 
     Raises:
         ResourceLimitError: Nearly all pairs pass the checks, and larger sets are too many to list.
@@ -51,7 +55,7 @@ def enumerate_cheap(known: Exploration) -> None:
             if weight == 2:
                 _check_pairs(known)
             cost = of_enumeration(steps, sets, candidates, keys) + known.cost_of_tosses(keys)
-            is_cheap = weight == 2 or cost <= known.limits.first_cost
+            is_cheap = weight == 2 or cost <= (_FREE if is_enough() else known.limits.first_cost)
             if not is_cheap or not known.limits.may_enumerate(weight, steps, keys):
                 return
             max_steps = min(max_steps, _TOLERANCE * steps)

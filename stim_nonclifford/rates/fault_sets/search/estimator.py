@@ -10,6 +10,7 @@ clock.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from functools import partial
 from itertools import chain
 from operator import methodcaller
 
+from ....base.time_limit import time_limit
 from ..interval import COVERAGE
 from ..uncertainty import uncertainty_of
 from ..wrong_tool import refuse
@@ -28,6 +30,9 @@ from .samples import SampledWeight
 from .strata import ErrorParts, Outlook
 
 __all__ = ["Estimator"]
+
+_LEAST_SECONDS = 0.5
+"""A search may take as long even if no time is left: with more, a limit would be exceeded by as much."""
 
 _FIRST_SETS = 2e4
 """About how many sets the first sample of a weight should find."""
@@ -159,8 +164,13 @@ class Estimator:
         self._can_enumerate = True
 
     def run(self) -> None:
-        """Looks at all weights, and then again where that helps most."""
-        enumerate_cheap(self._known)
+        """Looks at all weights, and then again where that helps most; until ``max_seconds`` are over."""
+        with contextlib.suppress(TimeoutError), time_limit(max(_LEAST_SECONDS, self._known.seconds_left)):
+            self._run()
+        check_first(self._known)
+
+    def _run(self) -> None:
+        enumerate_cheap(self._known, lambda: self._is_done() and not self._matter_more())
         check_first(self._known)
         self._check_events()
         self._sample_first()
@@ -183,13 +193,19 @@ class Estimator:
             if self._has_time(self._cost_of_join(stratum, halves)):
                 self._known.join(stratum, halves)
 
+    def _matter_more(self) -> bool:
+        """Whether weights that were not looked at may matter."""
+        known = self._known
+        return known.next_weight <= known.max_weight and any(
+            known.rest_passing(c, known.next_weight) * known.coin_factor(c) > self._negligible(c)
+            for c in range(len(known.odds))
+        )
+
     def _sample_first(self) -> None:
         """A first sample of every weight that may matter."""
         known = self._known
-        while (weight := known.next_weight) <= known.max_weight and any(
-            known.rest_passing(c, weight) * known.coin_factor(c) > self._negligible(c)
-            for c in range(len(known.odds))
-        ):
+        while self._matter_more():
+            weight = known.next_weight
             if known.is_out_of_time:
                 return
             if (weights := self._weights_together(weight)) is not None:

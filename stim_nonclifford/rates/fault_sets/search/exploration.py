@@ -173,10 +173,10 @@ class Exploration(costs.Spending):
         self.spent += costs.of_enumeration(*counted)
         if not found["is_complete"]:
             return False
+        self._evaluate()
         # What was sampled of this weight is not needed any more.
         self.strata[weight : weight + 1] = [ExactWeight(weight, found, len(self.odds))]
         self._known_sums.clear()
-        self._evaluate()
         self._tighten_bounds()
         return True
 

@@ -240,7 +240,7 @@ def test_what_counts_pauli_errors_refuses_leakage(tmp_path: Path, capsys: pytest
     text = "R 0\nX_ERROR(0.01) 0\nLEAKAGE(0.01) 0\nM 0\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-1]"
     circuit = snc.Circuit(text)
     message = (
-        r"Line 3: `LEAKAGE`: the qubit leaks .* Count errors with a sampler.* Or ask circuit\.pauli_twirl\(\)"
+        r"ine 3: `LEAKAGE`: the qubit leaks .* Count errors with a sampler.* Or ask circuit\.pauli_twirl\(\)"
     )
     for ask in (
         circuit.faults,

@@ -20,15 +20,15 @@ class WeightShare:
     """The fault sets of one weight, or of several that matter little.
 
     Of circuits without quantum outcomes and with one observable, wrong sets are searched for on their own.
-    Then ``method``, ``draws``, ``sets``, ``signatures`` and ``malignant`` are those of this search.
+    Then ``method``, ``draws``, ``sets``, ``signatures`` and ``malignant`` are those of this search, and so
+    are ``passing`` and ``kept`` of weights that matter for it alone.
 
     Attributes:
         weight: Number of mechanisms that act; of several weights the smallest.
         last_weight: The largest of them.
-        method: ``"exact"`` (all sets), ``"drawn"`` (a random sample of the sets that pass the noise-only
-            checks), ``"joined"`` (sets out of random halves) or ``"both"`` (drawn and joined).
+        method: ``"exact"`` (all sets) or ``"joined"`` (those that a join of random halves finds).
         mass: Probability that so many mechanisms act.
-        draws: Sets drawn, or halves of sets; 0 if exact.
+        draws: Halves of sets that were drawn; 0 if exact.
         sets: Sets found that pass the noise-only checks.
         signatures: Distinct signatures, with the outputs that noise flips, with which a shot can be kept.
         malignant: How many of them can make a kept shot wrong.

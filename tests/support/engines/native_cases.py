@@ -166,36 +166,6 @@ CASES: dict[str, Case] = {
         study,
         instead={"closed": without_length(floats(1.0, 0.0))},
     ),
-    "FaultSetStudy.compose": Case(
-        {"left": 2, "right": 2, "draws": 10.0, "seed": 1, "round": 1, "max_keys": 10, "kept_only": False},
-        {
-            "left": [*WRONG_WEIGHTS, 0, 4],
-            "right": [*WRONG_WEIGHTS, 0, 4],
-            "draws": [0.0, np.nan, np.inf, 2.0**31 + 1],
-            "round": [2**24],
-        },
-        study,
-    ),
-    "FaultSetStudy.draw": Case(
-        {
-            "weight": 3,
-            "spacing": 1.0,
-            "seed": 1,
-            "max_draws": 10,
-            "per_clump": 1.0,
-            "passing": 1.0,
-            "max_seconds": 1.0,
-        },
-        {
-            "weight": [*WRONG_WEIGHTS, 0],
-            "spacing": [0.0, -1.0, np.nan, np.inf],
-            "max_draws": [MAX],
-            "per_clump": [-1.0, np.nan, np.inf],
-            "passing": [-1.0, np.nan, np.inf],
-            "max_seconds": [0.0, -1.0, np.nan],
-        },
-        study,
-    ),
     "FaultSetStudy.enumerate": Case(
         {
             "weight": 2,
@@ -242,17 +212,6 @@ CASES: dict[str, Case] = {
     ),
     "FaultSetStudy.number_keys": Case(
         {"members": np.array([0, 1], np.uint32), "weight": 2, "kept_only": True},
-        {"members": [np.array([0, SIZE], np.uint32)], "weight": [*WRONG_WEIGHTS, 0, 3]},
-        study,
-    ),
-    "FaultSetStudy.sets_like": Case(
-        {
-            "members": np.array([0, 1], np.uint32),
-            "weight": 2,
-            "max_steps_each": 10,
-            "max_steps": 10,
-            "max_sets": 10,
-        },
         {"members": [np.array([0, SIZE], np.uint32)], "weight": [*WRONG_WEIGHTS, 0, 3]},
         study,
     ),

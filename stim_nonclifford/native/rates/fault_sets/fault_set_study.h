@@ -1,10 +1,9 @@
-// Examines the fault sets of a plan: all sets of a weight, or a random sample of them.
+// Examines the fault sets of a plan: all sets of a weight, or those that a join of random halves finds.
 //
 // Draws depend on the seed alone, and sums are taken in a fixed order, so that results do not depend on the number of
 // threads.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -33,7 +32,7 @@ class FaultSetStudy {
     struct Options {
         uint32_t max_weight, num_threads;
         uint64_t max_pair_bytes;  // for tables that make searches faster
-        uint64_t max_bytes;       // for lists that searches need; throws ResourceLimit if that does not suffice
+        uint64_t max_bytes;       // for the list of twins; throws ResourceLimit if that does not suffice
     };
     // `coins`, [coins][key_words]: each is added to the key of a shot or not, with probability 1/2.
     FaultSetStudy(Plan plan, const Kernels& kernels, FaultSetMechanisms mechanisms, std::vector<uint64_t> coins,
@@ -49,7 +48,6 @@ class FaultSetStudy {
         uint64_t keys = 0, laws = 0;
     };
     Evaluated evaluated() const;
-    double bound_on_twins() const;
     // Whether most sets with which no shot is kept are told from the others without their laws.
     bool tells_kept() const { return spans_.has_value(); }
 
@@ -83,20 +81,6 @@ class FaultSetStudy {
         return fault_set_bounds(table_, options_.max_weight, closed, negligible, options_.num_threads, interrupted_);
     }
 
-    struct Draws {
-        bool is_complete = false;
-        uint64_t steps = 0;
-        std::vector<uint32_t> members;   // [draws][weight]
-        std::vector<uint32_t> clumps;    // [draws]: draws of different clumps are independent
-    };
-    // Draws sets of a weight as a Poisson process: one for each `spacing` of their mass, on average.
-    // The result is incomplete if there would be many more than max_draws draws, or if it takes longer.
-    //
-    // Where a search would look at many beginnings of sets for each draw, it looks at some of them, with more draws from each: a clump.
-    // A beginning of which `per_clump` draws are expected is always looked at. `passing` is about the mass of all sets.
-    Draws draw(uint32_t weight, double spacing, uint64_t seed, uint64_t max_draws, double per_clump, double passing,
-               double max_seconds);
-
     struct Join {
         bool is_complete = true;         // false: there would have been more than max_sets to store, or far more in all
         uint32_t most_of_draw = 0;       // the largest number of sets that a draw is part of, stored or not
@@ -111,24 +95,6 @@ class FaultSetStudy {
     // `ratios`, [circuits][mechanisms].
     Join join(const std::vector<uint32_t>& left, const std::vector<uint32_t>& right, const Weights& counts, uint64_t seed, uint64_t round,
               uint64_t max_sets, const Weights& ratios, size_t num_circuits, Storage storage);
-
-    struct Composed {
-        bool is_complete = false;              // false: there would be more than max_keys keys
-        double spacing = 0;                    // the largest count
-        uint64_t combinations = 0, candidates = 0;
-        uint64_t num_keys = 0;                 // distinct keys of the candidates, stored or not
-        std::vector<uint32_t> members;         // [finds][weight]
-        std::vector<uint32_t> keys;            // [finds]
-        std::vector<double> counts;            // [finds]: what a find counts; with all finds of a set, its weight on average
-        std::vector<uint32_t> of_combination;  // [finds]: the combination of keys in which it was found
-        std::vector<uint32_t> unions;          // [combinations]: the draws among its unions, some of which are no sets; 1: it was drawn itself
-    };
-    // Finds sets that are unions of a left and a right set, where each flips no check. The plan must ask for no flipped check, and left
-    // and right be at most 3.
-    //
-    // Combinations of the keys of both are looked at: all whose weight is at least that of all over `draws`, and others at random,
-    // as a Poisson process.
-    Composed compose(uint32_t left, uint32_t right, double draws, uint64_t seed, uint64_t round, uint64_t max_keys, Storage storage);
 
     // The number of the key of each set, [sets][weight]; NumberedRows::none if it is not stored.
     std::vector<uint32_t> number_keys(const std::vector<uint32_t>& members, uint32_t weight, Storage storage);
@@ -145,19 +111,6 @@ class FaultSetStudy {
     std::vector<double> member_sums(uint32_t weight, const Weights& odds, const std::vector<double>& values, uint32_t columns);
     // The sets of a weight with a key of positive value, [sets][weight].
     std::vector<uint32_t> sets_with(uint32_t weight, const std::vector<double>& values);
-
-    struct SetsLike {
-        uint64_t steps = 0;
-        std::vector<uint32_t> members;   // [sets][weight]
-        std::vector<uint32_t> examples;  // [sets]: the example that each is like
-        std::vector<uint8_t> is_complete;  // [examples]
-    };
-    struct LikeLimits {
-        uint64_t max_steps_each, max_steps, max_sets;
-    };
-    // For each of some sets, [examples][weight], all sets that flip the same checks and have the same key: they include it. An
-    // example for which that takes too many steps has none, and so have all after the limits of all together.
-    SetsLike sets_like(const std::vector<uint32_t>& examples, uint32_t weight, const LikeLimits& limits);
 
     // Gives back the memory that only makes searches faster.
     void release();
@@ -229,11 +182,6 @@ class FaultSetStudy {
         search(weight, goal, steps, [&](size_t group, Interruption&) { return EverySet{make_visit(group)}; }, finish);
     }
 
-    const ClosedSets& closed_sets(uint32_t weight);
-    const ClosedKeys& closed_keys(uint32_t weight);
-    // How many halves of a set, each given by the places of its members, flip no check.
-    uint32_t splits_into(const std::vector<std::vector<uint32_t>>& halves, std::span<const uint32_t> members) const;
-
     mutable Turns turns_{"study"};
     const Plan plan_;
     const CoinTosses coins_;
@@ -248,9 +196,6 @@ class FaultSetStudy {
     uint64_t evaluated_ = 0;  // stored keys with laws
     Evaluated all_evaluated_;
     KeptBranches new_laws_{{0}, {}, {}};  // of the last keys that are evaluated
-    std::array<ClosedSets, 4> closed_;
-    std::array<ClosedKeys, 4> closed_keys_;
-    std::optional<FaultSetTable> keyed_;  // the mechanisms, with all bits of their keys as further checks
 };
 
 template <typename MakeVisitor>

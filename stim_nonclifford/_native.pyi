@@ -234,6 +234,9 @@ class FaultSetStudy:
         num_circuits: int,
         kept_only: bool,
     ) -> dict[str, Any]: ...
+    def compose(
+        self, left: int, right: int, draws: float, seed: int, round: int, max_keys: int, kept_only: bool
+    ) -> dict[str, Any]: ...
     def number_keys(
         self, members: npt.NDArray[np.uint32], weight: int, kept_only: bool = False
     ) -> npt.NDArray[np.uint32]: ...

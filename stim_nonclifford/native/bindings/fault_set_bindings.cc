@@ -31,6 +31,9 @@ using snc::require;
 
 // The first bits of a random stream's index are those of the weight.
 constexpr uint64_t end_of_rounds = uint64_t{1} << 24;
+// Combinations of keys, each with as many unions.
+constexpr double most_compositions = 0x1p31;
+
 // Whether rows of key words have signature bits and outputs of the plan only.
 bool are_keys(const std::vector<uint64_t>& keys, const snc::RowLayout& layout) {
     const size_t words = layout.signature_words + layout.output_words;
@@ -145,6 +148,20 @@ nb::dict join(FaultSetStudy& study, const Input<uint32_t>& left, const Input<uin
                    std::move(found.right), "keys", std::move(found.keys), "left_out", std::move(found.left_out));
 }
 
+nb::dict compose(FaultSetStudy& study, uint32_t left, uint32_t right, double draws, uint64_t seed, uint64_t round, uint64_t max_keys,
+                 bool kept_only) {
+    for (const uint32_t weight : {left, right}) require(weight >= 1 && weight <= 3, "left and right must be from 1 to 3, but one is ", weight, ".");
+    check_weight(study, left + right, 1);
+    require(study.table().first_check(study.table().target()) == snc::FaultSetTable::none, "Sets that pass must flip no check.");
+    require(draws >= 1 && draws <= most_compositions, "draws must be from 1 to 2^31.");
+    require(round < end_of_rounds, "round must be below 2^24.");
+    auto found = without_gil([&] { return study.compose(left, right, draws, seed, round, max_keys, storage_of(kept_only)); });
+    return dict_of("is_complete", found.is_complete, "spacing", found.spacing, "combinations", found.combinations, "candidates",
+                   found.candidates, "num_keys", found.num_keys, "members", std::move(found.members), "keys", std::move(found.keys),
+                   "counts", std::move(found.counts), "of_combination", std::move(found.of_combination), "unions",
+                   std::move(found.unions));
+}
+
 nb::object number_keys(FaultSetStudy& study, const Input<uint32_t>& members, uint32_t weight, bool kept_only) {
     const std::vector<uint32_t> of_sets = to_vector(members);
     check_weight(study, weight, 1);
@@ -234,6 +251,8 @@ void bind_fault_sets(nb::module_& m) {
         .def("join", &join, nb::arg("left"), nb::arg("right"), nb::arg("counts"), nb::arg("seed"),
              nb::arg("round"), nb::arg("max_sets"), nb::arg("ratios"), nb::arg("num_circuits"), nb::arg("kept_only"),
              "Sets out of left and right halves, of which so many of each size are drawn.")
+        .def("compose", &compose, nb::arg("left"), nb::arg("right"), nb::arg("draws"), nb::arg("seed"), nb::arg("round"),
+             nb::arg("max_keys"), nb::arg("kept_only"), "Sets that are unions of two smaller ones that pass.")
         .def("number_keys", &number_keys, nb::arg("members"), nb::arg("weight"), nb::arg("kept_only") = false,
              "The numbers of the keys of sets, 2^32 - 1 for those that are not stored.")
         .def("evaluate", &evaluate_study, "The laws of the keys that are new since the last call.")

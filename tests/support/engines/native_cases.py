@@ -166,6 +166,16 @@ CASES: dict[str, Case] = {
         study,
         instead={"closed": without_length(floats(1.0, 0.0))},
     ),
+    "FaultSetStudy.compose": Case(
+        {"left": 2, "right": 2, "draws": 10.0, "seed": 1, "round": 1, "max_keys": 10, "kept_only": False},
+        {
+            "left": [*WRONG_WEIGHTS, 0, 4],
+            "right": [*WRONG_WEIGHTS, 0, 4],
+            "draws": [0.0, np.nan, np.inf, 2.0**31 + 1],
+            "round": [2**24],
+        },
+        study,
+    ),
     "FaultSetStudy.enumerate": Case(
         {
             "weight": 2,

@@ -19,6 +19,33 @@ namespace snc {
 
 constexpr uint32_t max_fault_set_weight = 64;
 
+// All sets of a weight that flip no check.
+struct ClosedSets {
+    uint32_t weight = 0;
+    std::vector<uint32_t> members;  // [sets][weight]
+    uint64_t count = 0;
+};
+
+// The sets of a weight that flip no check, by their keys: the heaviest key first.
+struct ClosedKeys {
+    uint32_t weight = 0;
+    std::vector<uint64_t> keys;      // [keys][key_words], without the key of the empty set
+    std::vector<uint64_t> images;    // [keys][image_words]
+    std::vector<double> masses;      // [keys]: of their sets
+    std::vector<double> sums;        // [keys + 1]: of the masses before each
+    std::vector<size_t> starts;      // [keys + 1]: of their sets
+    std::vector<uint32_t> members;   // [sets][weight]
+    std::vector<double> set_sums;    // [sets]: of the weights of the sets of the same key up to and with each
+
+    size_t size() const { return masses.size(); }
+    std::span<const uint32_t> draw(size_t key, double number) const {
+        const auto begin = set_sums.begin() + static_cast<ptrdiff_t>(starts[key]);
+        const auto end = set_sums.begin() + static_cast<ptrdiff_t>(starts[key + 1]);
+        const auto found = std::upper_bound(begin, end - 1, number * *(end - 1));
+        return std::span(members).subspan(static_cast<size_t>(found - set_sums.begin()) * weight, weight);
+    }
+};
+
 // The sets that the groups of a search have found, in order. Frees each group as soon as it is copied.
 inline std::vector<uint32_t> joined(std::vector<std::vector<uint32_t>> groups) {
     size_t size = 0;
@@ -38,6 +65,7 @@ struct FaultSetGoal {
     uint64_t hash = 0;
 
     static FaultSetGoal target(const FaultSetTable& table) { return {{table.target(), table.target() + table.check_words()}, table.target_hash()}; }
+    static FaultSetGoal nothing(const FaultSetTable& table) { return {std::vector<uint64_t>(table.check_words()), 0}; }
 };
 
 // A search splits into independent parts, by the first member.

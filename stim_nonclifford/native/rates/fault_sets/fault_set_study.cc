@@ -63,6 +63,8 @@ FaultSetStudy::Evaluated FaultSetStudy::evaluated() const {
 void FaultSetStudy::release() {
     const Turns::Turn turn = this->turn();
     table_.forget_pairs();
+    closed_ = {};
+    closed_keys_ = {};
     never_kept_ = NumberedRows(table_.key_words());
 }
 

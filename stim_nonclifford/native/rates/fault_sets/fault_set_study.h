@@ -4,6 +4,7 @@
 // threads.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -32,7 +33,7 @@ class FaultSetStudy {
     struct Options {
         uint32_t max_weight, num_threads;
         uint64_t max_pair_bytes;  // for tables that make searches faster
-        uint64_t max_bytes;       // for the list of twins; throws ResourceLimit if that does not suffice
+        uint64_t max_bytes;       // for lists that searches need; throws ResourceLimit if that does not suffice
     };
     // `coins`, [coins][key_words]: each is added to the key of a shot or not, with probability 1/2.
     FaultSetStudy(Plan plan, const Kernels& kernels, FaultSetMechanisms mechanisms, std::vector<uint64_t> coins,
@@ -95,6 +96,24 @@ class FaultSetStudy {
     // `ratios`, [circuits][mechanisms].
     Join join(const std::vector<uint32_t>& left, const std::vector<uint32_t>& right, const Weights& counts, uint64_t seed, uint64_t round,
               uint64_t max_sets, const Weights& ratios, size_t num_circuits, Storage storage);
+
+    struct Composed {
+        bool is_complete = false;              // false: there would be more than max_keys keys
+        double spacing = 0;                    // the largest count
+        uint64_t combinations = 0, candidates = 0;
+        uint64_t num_keys = 0;                 // distinct keys of the candidates, stored or not
+        std::vector<uint32_t> members;         // [finds][weight]
+        std::vector<uint32_t> keys;            // [finds]
+        std::vector<double> counts;            // [finds]: what a find counts; with all finds of a set, its weight on average
+        std::vector<uint32_t> of_combination;  // [finds]: the combination of keys in which it was found
+        std::vector<uint32_t> unions;          // [combinations]: the draws among its unions, some of which are no sets; 1: it was drawn itself
+    };
+    // Finds sets that are unions of a left and a right set, where each flips no check. The plan must ask for no flipped check, and left
+    // and right be at most 3.
+    //
+    // Combinations of the keys of both are looked at: all whose weight is at least that of all over `draws`, and others at random,
+    // as a Poisson process.
+    Composed compose(uint32_t left, uint32_t right, double draws, uint64_t seed, uint64_t round, uint64_t max_keys, Storage storage);
 
     // The number of the key of each set, [sets][weight]; NumberedRows::none if it is not stored.
     std::vector<uint32_t> number_keys(const std::vector<uint32_t>& members, uint32_t weight, Storage storage);
@@ -182,6 +201,11 @@ class FaultSetStudy {
         search(weight, goal, steps, [&](size_t group, Interruption&) { return EverySet{make_visit(group)}; }, finish);
     }
 
+    const ClosedSets& closed_sets(uint32_t weight);
+    const ClosedKeys& closed_keys(uint32_t weight);
+    // How many halves of a set, each given by the places of its members, flip no check.
+    uint32_t splits_into(const std::vector<std::vector<uint32_t>>& halves, std::span<const uint32_t> members) const;
+
     mutable Turns turns_{"study"};
     const Plan plan_;
     const CoinTosses coins_;
@@ -196,6 +220,8 @@ class FaultSetStudy {
     uint64_t evaluated_ = 0;  // stored keys with laws
     Evaluated all_evaluated_;
     KeptBranches new_laws_{{0}, {}, {}};  // of the last keys that are evaluated
+    std::array<ClosedSets, 4> closed_;
+    std::array<ClosedKeys, 4> closed_keys_;
 };
 
 template <typename MakeVisitor>

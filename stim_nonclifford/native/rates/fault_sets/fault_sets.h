@@ -101,6 +101,8 @@ class FaultSetTable {
 
     // Writes the key of a set to `key`.
     void key_of(std::span<const uint32_t> members, uint64_t* key) const;
+    // The bits of keys that a mechanism flips.
+    const uint64_t* flips_of_key(uint32_t mechanism) const { return mechanisms_.keys.data() + size_t{mechanism} * key_words(); }
 
    private:
     size_t num_classes() const { return class_starts_.size() - 1; }

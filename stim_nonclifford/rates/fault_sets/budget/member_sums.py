@@ -8,6 +8,7 @@ that have a member; for sampled ones, from the sets that were found, which also 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +33,7 @@ class SampledSets:
         members: uint32, shape (count, largest size); mechanisms first.
         sizes: How many mechanisms each set has, int64, shape (count,).
         probabilities: float64, shape (count, 2): what each set adds to P(kept), and to P(kept and wrong).
-        sides: Halves that sets have in common, int64, shape (count,) each.
+        sides: Halves that sets have in common, int64, shape (count,) each; none if all are independent.
     """
 
     members: npt.NDArray[np.uint32]
@@ -64,8 +65,11 @@ class SampledSets:
         Returns:
             float64, shape (num_sums,).
         """
+        own = _sum_of_squares(spread, factors, constants)
+        if not self.sides:
+            return own
         # Sets with a half in common are not independent: the halves are.
-        total = -_sum_of_squares(spread, factors, constants)
+        total = -own
         for side in self.sides:
             draws, draw = np.unique(side, return_inverse=True)
             count = len(draw)
@@ -114,12 +118,12 @@ def member_sums(known: Exploration | TwoSearches, circuit: int) -> MemberSums:
     samples = []
     for stratum in known.strata:
         if isinstance(stratum, ExactWeight):
-            found = known.study.member_sums(stratum.weight, odds, values.ravel(), 2)
-            by_weight[stratum.weight] += factor * found.reshape(-1, 2)
+            members = known.study.member_sums(stratum.weight, odds, values.ravel(), 2)
+            by_weight[stratum.weight] += factor * members.reshape(-1, 2)
         elif isinstance(stratum, JoinedSets):
-            sets = _sets_of(stratum, circuit, factor, values)
-            samples.append(sets)
-            for weight in stratum.weights:
+            found = _sets_of(stratum, circuit, factor, values)
+            samples += found
+            for weight, sets in product(stratum.weights, found):
                 each = sets.of_size(weight)
                 by_weight[weight] += each.incidence(len(odds)).T @ each.probabilities
     known.study.release()
@@ -140,9 +144,18 @@ def _of_two(kept: MemberSums, wrong: MemberSums) -> MemberSums:
     return MemberSums(by_weight, (kept.without_faults[KEPT], wrong.without_faults[WRONG]), tuple(samples))
 
 
-def _sets_of(stratum: JoinedSets, circuit: int, factor: float, values: Floats) -> SampledSets:
-    """The sets that were found and can be kept."""
+def _sets_of(stratum: JoinedSets, circuit: int, factor: float, values: Floats) -> list[SampledSets]:
+    """The sets that joins found and that can be kept, and the unions, if any.
+
+    The errors of these are those of as many independent draws: more than they have where all combinations of
+    two keys were looked at.
+    """
     probabilities = factor * stratum.set_weights(circuit)[:, None] * values[stratum.keys]
     kept = probabilities[:, KEPT] > 0
     sides = tuple(side[kept] for side in stratum.sides)
-    return SampledSets(stratum.members[kept], stratum.sizes[kept], probabilities[kept], sides)
+    found = [SampledSets(stratum.members[kept], stratum.sizes[kept], probabilities[kept], sides)]
+    if (composed := stratum.composed) is not None:
+        probabilities = factor * composed.set_weights(circuit)[:, None] * values[composed.keys]
+        sizes = np.full(len(composed.members), stratum.weight)
+        found.append(SampledSets(composed.members, sizes, probabilities, ()))
+    return found

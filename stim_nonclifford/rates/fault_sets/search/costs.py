@@ -18,6 +18,7 @@ __all__ = [
     "of_enumeration",
     "of_join",
     "of_laws",
+    "of_unions",
 ]
 
 _STEP = 1e-8
@@ -30,6 +31,8 @@ _KEYS_IN_CACHE = 1e6
 _KEY = 1.5e-6
 _HALF = 2e-7
 _FOUND = 8e-8
+_COMBINATION = 1.5e-7
+_LAW_OF_UNION = 4e-6
 _COST_THAT_TELLS = 0.1
 """Seconds of work after which its pace is known."""
 _CANDIDATE_OF_JOIN = 3e-7
@@ -59,6 +62,11 @@ def of_join(halves: float, sets: float, candidates: float) -> float:
     handful of noise places, whose sets are enumerated.
     """
     return _HALF * halves + _FOUND * sets + _CANDIDATE_OF_JOIN * candidates
+
+
+def of_unions(combinations: float, laws: float) -> float:
+    """The cost of unions, from the number of combinations of keys and of laws that were evaluated."""
+    return _COMBINATION * combinations + _LAW_OF_UNION * laws
 
 
 class Spending:

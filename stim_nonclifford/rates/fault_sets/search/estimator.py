@@ -15,6 +15,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from operator import methodcaller
 
 from ....base.time_limit import time_limit
 from ..interval import COVERAGE
@@ -39,6 +40,9 @@ searches that need little more than the first samples take longer."""
 _FIRST_HALVES = 400_000
 """The most halves of a first sample: if it is doubled, so is what a weight costs of which nearly no set
 passes."""
+
+_FIRST_UNIONS = 1 << 16
+"""Draws for the first unions: they cost little."""
 
 _FEWEST_HALVES = 1000
 """The fewest halves of a join: fewer say little of how much different halves vary."""
@@ -186,6 +190,8 @@ class Estimator:
             halves = math.sqrt(_FIRST_SETS * sample.scale / known.passing_odds(sample))
             most = min(halves, _FIRST_HALVES, known.limits.join_draws)
             known.join(sample, int(max(_FEWEST_HALVES, most)))
+            if sample.composed is not None:
+                known.compose(sample, _FIRST_UNIONS)
             known.strata.append(sample)
             self._foresee_passing()
 
@@ -312,6 +318,10 @@ class Estimator:
                         continue  # what was sampled before would be in vain
             for joins in self._further(sample, _GROWTHS, _TIMES):
                 yield _Action(joins.cost, gain(joins.error), partial(self._join, sample, joins))
+            for growth in _GROWTHS:
+                if (cost := self._cost_of_unions(sample, growth)) < math.inf:
+                    error = methodcaller("with_unions", growth)
+                    yield _Action(cost, gain(error), partial(self._compose, sample, growth))
             last = self._further(sample, _LAST_GROWTHS) if sum(excess) < _NEAR_THE_END else ()
             for joins in last:
                 if (enough := gain(joins.error)) >= sum(excess):
@@ -327,19 +337,41 @@ class Estimator:
 
     def _is_sample_enough(self, sample: JoinedSets, cost: float, units: list[float]) -> bool:
         """Whether some join that costs less leaves little of the error of a weight."""
-        forecasts = self._known.forecasts(sample)
+        of_unions, forecasts = self._enough_unions(sample, units)
         allowed = [
             max(_SMALL_PART, _PART_OF_REST * (_ENOUGH - unit * self._error_of_others(sample, c)))
             for c, unit in enumerate(units)
         ]
         return any(
-            joins.cost < cost
+            joins.cost + of_unions < cost
             and all(
                 unit * joins.error(each).alone <= part
                 for unit, each, part in zip(units, forecasts, allowed, strict=True)
             )
             for joins in self._further(sample, _LARGE_GROWTHS)
         )
+
+    def _enough_unions(self, sample: JoinedSets, units: list[float]) -> tuple[float, list[Forecast]]:
+        """What enough unions cost, and what they leave: half of the little that a sample may leave."""
+        forecasts = self._known.forecasts(sample)
+        for growth in (0.0, *_LARGE_GROWTHS):
+            grown = [each.more_unions(growth) for each in forecasts]
+            errors = (unit * each.error_of_unions for unit, each in zip(units, grown, strict=True))
+            if max(errors) <= _SMALL_PART / 2:
+                return self._cost_of_unions(sample, growth) if growth else 0.0, grown
+        return math.inf, forecasts
+
+    def _cost_of_unions(self, sample: JoinedSets, growth: float) -> float:
+        """The cost of so many times as many unions as there are; infinite if these are none, or too many."""
+        limits = self._known.limits
+        if sample.composed is None or sample.finds > limits.stored_sets:
+            return math.inf
+        draws = growth * sample.composed.draws
+        return sample.composed.cost_of_draw * draws if draws <= limits.union_draws else math.inf
+
+    def _compose(self, sample: JoinedSets, growth: float) -> None:
+        assert sample.composed is not None
+        self._known.compose(sample, int(growth * sample.composed.draws))
 
     def _error_of_others(self, sample: JoinedSets, circuit: int) -> float:
         """The sum of the squares of the errors of all other weights."""

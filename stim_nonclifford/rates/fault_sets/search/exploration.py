@@ -19,6 +19,7 @@ from .laws import Floats, KeyValues
 from .limits import Limits
 from .mechanisms import MAX_WEIGHT, Mechanisms, study_of
 from .strata import CircuitTotals, ExactWeight, Stratum, Sums, next_passing
+from .unions import Composition
 
 __all__ = ["Exploration"]
 
@@ -30,6 +31,10 @@ _NEGLIGIBLE = 1e-40
 
 _LEAST_SECONDS, _LEAST_SECONDS_OF_LAWS = 1.0, 0.1
 """An enumeration, and the laws that it needs, may take as long, whatever time is left."""
+
+_MOST_MECHANISMS = 5000
+"""Mechanisms up to which unions are sampled apart. At d=7, with 8,360, the lists of smaller sets take longer
+than they help."""
 
 _RATE_THAT_MATTERS = 1e-3
 """Below, the error of P(kept) adds nothing to that of P(wrong | kept)."""
@@ -187,7 +192,39 @@ class Exploration(costs.Spending):
         halves = Halves(weights, self.odds[0], self.masses[0])
         most, partners = self._most_of(halves)
         expected = math.fsum(map(self.next_passing_odds, weights))
-        return JoinedSets(self.odds, most, halves, partners, expected)
+        exact = [self.exact(k) for k in range(min(4, self.num_exact))]
+        composition = None
+        is_small = self.odds.shape[1] <= _MOST_MECHANISMS and exact[-1].sets <= self.limits.stored_sets
+        differ = not self.passing_only and self.mechanisms.keys.shape[1] > 0
+        if len(weights) == 1 and is_small and differ and not self.mechanisms.target.any():
+            passing = [each.passing(0) for each in exact]
+            composition = Composition.of(weights[0], passing, self.mechanisms.checks)
+        return JoinedSets(self.odds, most, halves, partners, expected, composition)
+
+    def compose(self, stratum: JoinedSets, draws: int) -> None:
+        """Adds a sample of unions, from as many combinations as would be so many of the same mass."""
+        max_keys, cost, weight = int(self.limits.exact_keys), 0.0, stratum.weight
+        while True:
+            self._report(f"weight {weight}: {draws:.3g} unions of sets that pass")
+            evaluated = self.study.evaluated[0]
+            self._round += 1
+            found = self.study.compose(
+                weight // 2,
+                weight - weight // 2,
+                draws,
+                self.seed,
+                self._round,
+                max_keys,
+                self.limits.kept_only,
+            )
+            combinations = found["combinations"] if found["is_complete"] else draws
+            cost += costs.of_unions(combinations, self.study.evaluated[0] - evaluated)
+            if found["is_complete"]:
+                break
+            draws = max(1, draws // 8)
+        self.spent += cost
+        self._evaluate()
+        stratum.add_unions(draws, found, self.values.kept, cost)
 
     def _most_of(self, halves: Halves) -> tuple[Floats, float]:
         """Bounds on all sets that pass, and on the part of all halves that complete a half."""

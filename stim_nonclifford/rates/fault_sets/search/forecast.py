@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 __all__ = ["ErrorTerms", "Forecast"]
@@ -29,9 +29,9 @@ class ErrorTerms(NamedTuple):
     events: float
 
     @staticmethod
-    def of(variance: float, missed: float = 0.0) -> ErrorTerms:
-        """The terms of one sample, with the largest event that it may have missed."""
-        return ErrorTerms(variance, missed**_POWER)
+    def of(variance: float, *missed: float) -> ErrorTerms:
+        """The terms of samples, with the largest event that each may have missed."""
+        return ErrorTerms(variance, math.fsum(each**_POWER for each in missed))
 
     @property
     def missed(self) -> float:
@@ -74,6 +74,7 @@ class Forecast:
         told_density: With this density there will probably be sets enough to tell how many a half may be in.
         told_event: What the event of a half will then be, about.
         most: An upper limit on what can be missed at all.
+        unions: The variance of the part that unions of smaller sets have, and what they may have missed.
     """
 
     density: float
@@ -86,6 +87,7 @@ class Forecast:
     told_density: float
     told_event: float
     most: float
+    unions: tuple[float, float] = (0.0, 0.0)
 
     @property
     def missed(self) -> float:
@@ -95,14 +97,31 @@ class Forecast:
     @property
     def now(self) -> ErrorTerms:
         """What the error is made of."""
-        return ErrorTerms.of(self.variance / self.density**2, self.missed)
+        return self._terms(self.variance / self.density**2, self.missed)
 
     def with_joins(self, halves: int, times: int) -> ErrorTerms:
         """What it is made of after so many more joins of so many halves."""
         density, count = halves**2 / self.scale, 1 / (1 + self.clumping * halves)
         more = times * count**2 * (self.own * density + self.shared * float(halves) ** 3)
         total = self.density + times * count * density
-        return ErrorTerms.of((self.variance + more) / total**2, self._missed(total))
+        return self._terms((self.variance + more) / total**2, self._missed(total))
+
+    def with_unions(self, growth: float) -> ErrorTerms:
+        """What it is made of with so many times as many further unions as there are."""
+        return self.more_unions(growth).now
+
+    def more_unions(self, growth: float) -> Forecast:
+        """What is known then."""
+        variance, missed = self.unions
+        return replace(self, unions=(variance / (1 + growth), missed / (1 + growth)))
+
+    @property
+    def error_of_unions(self) -> float:
+        """The part of the square of the error that unions have."""
+        return ErrorTerms.of(*self.unions).alone
+
+    def _terms(self, variance: float, missed: float) -> ErrorTerms:
+        return ErrorTerms.of(variance + self.unions[0], missed, self.unions[1])
 
     def halves_for(self, density: float) -> float:
         """The number of halves of a join that adds so much density, with what its finds count."""

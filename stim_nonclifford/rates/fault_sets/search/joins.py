@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,7 @@ from .forecast import Forecast
 from .halves import Halves
 from .laws import FEW, Floats, KeyValues, sum_of_products
 from .strata import Keys, Sums
+from .unions import ComposedSets, Composition
 
 __all__ = ["JoinedSets"]
 
@@ -63,6 +65,7 @@ class JoinedSets:
         halves: The halves of joins.
         partners: An upper bound on the part of all halves with which a half makes a set that passes.
         expected: About the sum of the odds of all sets that pass, as far as smaller weights tell.
+        composition: How unions of smaller sets are sampled, apart from the others; None: they are not.
 
     Attributes:
         weights: The weights of its sets.
@@ -73,14 +76,21 @@ class JoinedSets:
             mechanisms.
         sets: Sets found that pass the checks, each as often as it was found.
         candidates: Those of them that could be kept, as far as that was known without their laws.
-        draws: Halves drawn, of both kinds.
-        rounds: Number of joins.
+        draws: Halves drawn, of both kinds, and unions.
+        rounds: Number of samples.
+        composed: The unions of smaller sets, which are sampled apart; None: they are not.
     """
 
     method = "joined"
 
     def __init__(
-        self, odds: Floats, most: Floats, halves: Halves, partners: float = 1.0, expected: float = 0.0
+        self,
+        odds: Floats,
+        most: Floats,
+        halves: Halves,
+        partners: float = 1.0,
+        expected: float = 0.0,
+        composition: Composition | None = None,
     ) -> None:
         self.weights = halves.weights
         self.weight = self.weights[0]
@@ -92,6 +102,7 @@ class JoinedSets:
         self._most, self._partners, self._expected = most, partners, expected
         self._ratios = np.zeros((0, len(odds)))
         self._joins: list[_Join] = []
+        self.composed = ComposedSets(composition, odds) if composition is not None else None
         self._forecasts: dict[tuple[int, float], Forecast] = {}
 
     def limit(self, most: Floats, partners: float) -> None:
@@ -125,6 +136,8 @@ class JoinedSets:
         members, keys = found["members"].reshape(-1, self.weights[-1]), found["keys"]
         stored = keys != _NOT_STORED
         stored[stored] = kept[keys[stored]] > 0
+        if self.composed is not None:
+            stored[stored] = ~self.composed.composition.is_composed(members[stored])
         passing = found["left_out"].astype(np.float64)
         ratios = []
         for first in range(0, len(keys), _CHUNK):
@@ -155,6 +168,14 @@ class JoinedSets:
                 shared / own if len(hits) >= FEW else 0.0,
             )
         )
+
+    def add_unions(self, draws: int, found: dict[str, Any], kept: Floats, cost: float) -> None:
+        """Adds what ``FaultSetStudy.compose`` found with so many draws, at a cost; ``kept`` as above."""
+        assert self.composed is not None
+        self.rounds += 1
+        self._forecasts.clear()
+        self.composed.add(draws, found, kept, cost)
+        self.draws += draws
 
     @property
     def is_unknown(self) -> bool:
@@ -192,11 +213,21 @@ class JoinedSets:
     def signatures(self, values: KeyValues) -> int:
         """See ``Stratum``; only these are stored."""
         del values
-        return len(np.unique(self.keys))
+        return len(np.unique(self._all_keys))
 
     def malignant(self, values: KeyValues) -> int:
         """See ``Stratum``."""
-        return len(np.unique(self.keys[values.wrong[self.keys] > 0]))
+        keys = self._all_keys
+        return len(np.unique(keys[values.wrong[keys] > 0]))
+
+    @property
+    def _all_keys(self) -> Keys:
+        return self.keys if self.composed is None else np.concatenate([self.keys, self.composed.keys])
+
+    @property
+    def finds(self) -> int:
+        """Stored finds of sets that can be kept."""
+        return len(self._all_keys)
 
     @property
     def sides(self) -> tuple[Indices, Indices]:
@@ -221,8 +252,8 @@ class JoinedSets:
             kept=sum_of_products(of_keys, values.kept),
             wrong=sum_of_products(of_keys, values.wrong),
             exact=0.0,
-            variance=forecast.variance / forecast.density**2,
-            largest=forecast.missed,
+            variance=forecast.variance / forecast.density**2 + forecast.unions[0],
+            largest=max(forecast.missed, forecast.unions[1]),
         )
 
     def forecast(self, circuit: int, values: KeyValues, rate: float) -> Forecast:
@@ -234,7 +265,7 @@ class JoinedSets:
     def _forecast(self, circuit: int, values: KeyValues, rate: float) -> Forecast:
         ratios = self._ratios[:, circuit]
         kept, wrong = ratios * values.kept[self.keys], ratios * values.wrong[self.keys]
-        residuals = wrong - rate * kept
+        residuals, most = wrong - rate * kept, float(self._most[circuit])
         squares = [sum_of_products(residuals[each.part], residuals[each.part]) for each in self._joins]
         shared = [self._shared(each, residuals) for each in self._joins]
         # Where even kept sets are few, each that can be kept may be wrong with certainty.
@@ -257,7 +288,8 @@ class JoinedSets:
             event=max(self._event(each, circuit, hits) for each in self._joins),
             told_density=told_density,
             told_event=2 * self._largest_of_find(circuit, 0),
-            most=float(self._most[circuit]),
+            most=most,
+            unions=self.composed.error(circuit, values, rate, most) if self.composed else (0.0, 0.0),
         )
 
     def _shared(self, join: _Join, values: Floats) -> float:
@@ -289,7 +321,10 @@ class JoinedSets:
 
     def coefficients(self, circuit: int, num_keys: int) -> Floats:
         """See ``Stratum``."""
-        return np.bincount(self.keys, self.set_weights(circuit), minlength=num_keys).astype(np.float64)
+        sums = np.bincount(self.keys, self.set_weights(circuit), minlength=num_keys).astype(np.float64)
+        if self.composed is not None:
+            sums += np.bincount(self.composed.keys, self.composed.set_weights(circuit), minlength=num_keys)
+        return sums
 
     def set_weights(self, circuit: int) -> Floats:
         """The importance weight of each found set that can be kept: float64, shape (len(keys),)."""

@@ -80,6 +80,11 @@ class Limits:
         return min(1.6e7, self.max_bytes / 130)
 
     @property
+    def union_draws(self) -> float:
+        """Unions that are drawn at once, of which a tenth may take some 40 bytes each."""
+        return min(1e8, self.max_bytes / 10)
+
+    @property
     def most_sets_of_join(self) -> float:
         """Sets to store after which a join gives up."""
         return self.max_bytes / (100 if self.kept_only else 400)

@@ -180,6 +180,8 @@ def test_sampled_weights(seed: int, kept_only: bool) -> None:
 def joined(known: Exploration, weight: int, passing: float, seed: int) -> JoinedSets:
     """As many halves as find about ``2 * SETS``."""
     stratum = known.sample_of(range(weight, weight + 1))
+    if stratum.composed is not None:
+        known.compose(stratum, 2 * SETS)
     count = 1 + int(math.sqrt(2 * SETS * stratum.scale / passing))
     ones = np.ones(known.odds.shape[1])
     kept_only = known.limits.kept_only

@@ -26,6 +26,11 @@ __all__ = ["JoinedSets"]
 _NOT_STORED = 2**32 - 1
 """The number of a key with which no shot is kept, where only the others are stored."""
 
+_HEAVY_TAIL = 3.0
+"""A half that was missed may add so many times as much as the largest one that was drawn. With 1, 11 of 15
+intervals of d=5 at p = 2e-3 held the exact rate; with 3, all 16 at p = 1e-3 and 2e-3. If it is doubled,
+intervals are wider where few halves were seen, and searches take longer."""
+
 _CHUNK = 1 << 18
 
 Indices = npt.NDArray[np.int64]
@@ -305,10 +310,11 @@ class JoinedSets:
     def _event(self, join: _Join, circuit: int, hits: Floats | None) -> float:
         """What a half that was missed may have added, with all its sets.
 
-        As much as any one had, if there were enough of them.
+        Some times as much as any one had, if there were enough of them.
         """
         if hits is not None:
-            return self._count(join) * max(_largest(side, hits[join.part]) for side in join.sides)
+            seen = max(_largest(side, hits[join.part]) for side in join.sides)
+            return _HEAVY_TAIL * self._count(join) * seen
         largest = self._largest_of_find(circuit, join.halves)
         if not self.is_unknown:
             return largest * max(1, join.most_of_half)

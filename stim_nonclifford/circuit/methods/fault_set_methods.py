@@ -13,13 +13,13 @@ import stim
 from ...base.arguments import flag
 from ...base.errors import HOW_TO_NARROW, RandomObservableWarning, ResourceLimitError
 from ...base.masks import Mask, postselected_outputs
-from ...base.time_limit import time_limit
 from ...rates.decoded_rates.results import DecodedErrorRate
 from ...rates.fault_sets.interface import PlannedCircuit, estimate_rates
 from ...rates.fault_sets.malignant import FaultDistance, MalignantSet, fault_distance, malignant_sets
 from ...rates.fault_sets.results import LogicalErrorRate
 from ...rates.fault_sets.search.limits import DEFAULT_MAX_BYTES, Limits
 from ...simulation.compiler import CompiledCircuit
+from ...simulation.engines.time_limit import time_limit
 from ...simulation.faults import FaultTable
 from ...simulation.logical_errors.noiseless_outputs import random_outputs
 from ...simulation.logical_errors.refusals import check_logical_errors

@@ -13,8 +13,8 @@ import stim_nonclifford as snc
 from stim_nonclifford.generators.cultivation import cultivation_circuit
 from stim_nonclifford.rates.fault_sets import LogicalErrorRate
 from stim_nonclifford.rates.fault_sets.interval import gamma_quantile, interval_of_weighted_sum
-from stim_nonclifford.rates.fault_sets.search.forecast import ErrorTerms
 from stim_nonclifford.rates.fault_sets.search.limits import Limits
+from stim_nonclifford.rates.fault_sets.search.sampling.forecast import ErrorTerms
 from stim_nonclifford.rates.fault_sets.uncertainty import is_narrow, rate_text, uncertainty_of
 
 from ...support.rates.fault_set_cases import estimate as search

@@ -15,8 +15,8 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ..search.exploration import Exploration
-from ..search.joins import JoinedSets
 from ..search.laws import Floats
+from ..search.sampling.joins import JoinedSets
 from ..search.strata import ExactWeight
 from ..search.two_searches import TwoSearches
 

@@ -17,16 +17,16 @@ from dataclasses import dataclass
 from functools import partial
 from operator import methodcaller
 
-from ....base.time_limit import time_limit
+from ....simulation.engines.time_limit import time_limit
 from ..interval import COVERAGE
 from ..uncertainty import uncertainty_of
 from ..wrong_tool import refuse
 from .costs import of_enumeration, of_join
 from .enumeration import check_first, enumerate_cheap, expected_enumeration
 from .exploration import Exploration
-from .forecast import ErrorTerms, Forecast
-from .joins import JoinedSets
 from .mechanisms import MAX_WEIGHT
+from .sampling.forecast import ErrorTerms, Forecast
+from .sampling.joins import JoinedSets
 
 __all__ = ["Estimator"]
 

@@ -12,14 +12,14 @@ import numpy as np
 from ....simulation.plan import SamplingPlan
 from ..interval import interval_of_weighted_sum
 from . import costs
-from .forecast import Forecast
-from .halves import Halves
-from .joins import JoinedSets
 from .laws import Floats, KeyValues
 from .limits import Limits
 from .mechanisms import MAX_WEIGHT, Mechanisms, study_of
+from .sampling.forecast import Forecast
+from .sampling.halves import Halves
+from .sampling.joins import JoinedSets
+from .sampling.unions import Composition
 from .strata import CircuitTotals, ExactWeight, Stratum, Sums, next_passing
-from .unions import Composition
 
 __all__ = ["Exploration"]
 

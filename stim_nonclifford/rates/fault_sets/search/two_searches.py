@@ -19,10 +19,10 @@ from ....simulation.engines.random_streams import Stream
 from ....simulation.plan import SamplingPlan
 from .estimator import Estimator
 from .exploration import Exploration
-from .joins import JoinedSets
 from .laws import Floats
 from .limits import Limits
 from .mechanisms import Mechanisms
+from .sampling.joins import JoinedSets
 from .strata import CircuitTotals, Stratum
 
 __all__ = ["TwoSearches", "decided_by_faults"]

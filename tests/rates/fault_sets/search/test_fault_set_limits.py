@@ -13,15 +13,15 @@ import pytest
 
 from stim_nonclifford import Circuit, _native
 from stim_nonclifford.base.errors import ResourceLimitError
-from stim_nonclifford.base.time_limit import time_limit
 from stim_nonclifford.circuit.methods.fault_set_methods import planned
 from stim_nonclifford.generators.cultivation import cultivation_circuit
 from stim_nonclifford.rates.fault_sets.interface import estimate_rates, exploration_of
 from stim_nonclifford.rates.fault_sets.search import costs, exploration
 from stim_nonclifford.rates.fault_sets.search.estimator import Estimator
-from stim_nonclifford.rates.fault_sets.search.halves import Halves
 from stim_nonclifford.rates.fault_sets.search.limits import Limits
 from stim_nonclifford.rates.fault_sets.search.mechanisms import Mechanisms, mechanisms_of, study_of
+from stim_nonclifford.rates.fault_sets.search.sampling.halves import Halves
+from stim_nonclifford.simulation.engines.time_limit import time_limit
 from stim_nonclifford.simulation.plan import SamplingPlan, plain_attributes
 
 from ....support.processes.stopped_calls import heard_soon, needs_timer, stopped_from_a_thread

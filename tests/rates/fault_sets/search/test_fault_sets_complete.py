@@ -20,8 +20,8 @@ import stim
 import stim_nonclifford as snc
 from stim_nonclifford.rates.fault_sets.interface import exploration_of
 from stim_nonclifford.rates.fault_sets.search.exploration import Exploration
-from stim_nonclifford.rates.fault_sets.search.joins import JoinedSets
 from stim_nonclifford.rates.fault_sets.search.limits import Limits
+from stim_nonclifford.rates.fault_sets.search.sampling.joins import JoinedSets
 from stim_nonclifford.simulation.engines.reference import fate_of_row
 from stim_nonclifford.simulation.plan import SamplingPlan
 
@@ -164,14 +164,15 @@ def test_sampled_weights(seed: int, kept_only: bool) -> None:
             passing = known.exact(weight).passing(0)
             if weight < 3 or not passing:
                 continue
-            sample = joined(known, weight, passing, seed)
-            sums = sample.sums(0, known.values, 0.0)
-            assert sums.passing == pytest.approx(passing, rel=0.5)
-            wrong, expected = known.factor(0) * sums.wrong, complete_sums(seed, k)[weight, 1]
-            if np.count_nonzero(known.values.wrong[sample.keys] > 0) >= 100:
-                pulls.append((wrong - expected) / (known.factor(0) * math.sqrt(sums.variance)))
-            elif expected < TOLERANCE:
-                assert wrong < TOLERANCE
+            for number in (seed, seed + 1000):
+                sample = joined(known, weight, passing, number)
+                sums = sample.sums(0, known.values, 0.0)
+                assert sums.passing == pytest.approx(passing, rel=0.5)
+                wrong, expected = known.factor(0) * sums.wrong, complete_sums(seed, k)[weight, 1]
+                if np.count_nonzero(known.values.wrong[sample.keys] > 0) >= 100:
+                    pulls.append((wrong - expected) / (known.factor(0) * math.sqrt(sums.variance)))
+                elif expected < TOLERANCE:
+                    assert wrong < TOLERANCE
     assert len(pulls) >= 10
     assert np.abs(pulls).max() < SIGMAS, f"seed {seed}: {pulls}"
     assert np.sqrt(np.mean(np.square(pulls))) < 1.6

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..laws import FEW, Floats, KeyValues, sum_of_products
+from ..strata import Keys, Sums
 from .forecast import Forecast
 from .halves import Halves
-from .laws import FEW, Floats, KeyValues, sum_of_products
-from .strata import Keys, Sums
 from .unions import ComposedSets, Composition
 
 __all__ = ["JoinedSets"]

@@ -15,8 +15,8 @@ from stim_nonclifford.circuit.methods.fault_set_methods import planned
 from stim_nonclifford.generators.cultivation import cultivation_circuit
 from stim_nonclifford.rates.fault_sets.interface import exploration_of
 from stim_nonclifford.rates.fault_sets.search.exploration import Exploration
-from stim_nonclifford.rates.fault_sets.search.halves import Halves
 from stim_nonclifford.rates.fault_sets.search.limits import Limits
+from stim_nonclifford.rates.fault_sets.search.sampling.halves import Halves
 
 
 def elementary(odds: np.ndarray, size: int) -> float:

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .laws import FEW, Floats, KeyValues
-from .mechanisms import Words, packed_words
+from ..laws import FEW, Floats, KeyValues
+from ..mechanisms import Words, packed_words
 
 __all__ = ["ComposedSets", "Composition"]
 

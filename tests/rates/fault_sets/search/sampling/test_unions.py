@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from stim_nonclifford.rates.fault_sets.search.costs import of_unions
-from stim_nonclifford.rates.fault_sets.search.unions import Composition
+from stim_nonclifford.rates.fault_sets.search.sampling.unions import Composition
 
 from .test_splits import explored
 

@@ -6,7 +6,7 @@ import contextlib
 import time
 from collections.abc import Iterator
 
-from .._native import limit_time
+from ..._native import limit_time
 
 __all__ = ["time_limit"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import stim_nonclifford as snc
-from stim_nonclifford.base.time_limit import time_limit
+from stim_nonclifford.simulation.engines.time_limit import time_limit
 
 CIRCUIT = "RX 0\nT 0\nZ_ERROR(0.1) 0\nT_DAG 0\nMX 0\nOBSERVABLE_INCLUDE(0) rec[-1]"
 

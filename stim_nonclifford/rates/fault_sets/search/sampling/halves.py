@@ -22,7 +22,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from .laws import Floats
+from ..laws import Floats
 
 __all__ = ["Halves"]
 

@@ -27,6 +27,7 @@ def logical_error_rates(
     postselection_mask: Mask | None = None,
     postselected_observables_mask: Mask | None = None,
     state_check: LogicalStateCheck | LogicalState | None = None,
+    skip_reference_sample: bool = False,
     relative_error: float = 0.01,
     max_seconds: float | None = None,
     max_bytes: int = DEFAULT_MAX_BYTES,
@@ -45,6 +46,7 @@ def logical_error_rates(
     postselection_mask: Mask | None = None,
     postselected_observables_mask: Mask | None = None,
     state_check: LogicalStateCheck | LogicalState | None = None,
+    skip_reference_sample: bool = False,
     relative_error: float = 0.01,
     max_seconds: float | None = None,
     max_bytes: int = DEFAULT_MAX_BYTES,
@@ -62,6 +64,7 @@ def logical_error_rates(
     postselection_mask: Mask | None = None,
     postselected_observables_mask: Mask | None = None,
     state_check: LogicalStateCheck | LogicalState | None = None,
+    skip_reference_sample: bool = False,
     relative_error: float = 0.01,
     max_seconds: float | None = None,
     max_bytes: int = DEFAULT_MAX_BYTES,
@@ -81,6 +84,7 @@ def logical_error_rates(
         postselection_mask: As in ``Circuit.logical_error_rate``, for each circuit.
         postselected_observables_mask: The same for observables.
         state_check: As in ``Circuit.logical_error_rate``.
+        skip_reference_sample: As in ``Circuit.logical_error_rate``.
         relative_error: The ``relative_error`` of each result at which the search stops.
         max_seconds: No new round of sampling begins after that, and no weight is enumerated for longer; for
             circuits that share the work. With a decoder, for all circuits together.
@@ -108,6 +112,7 @@ def logical_error_rates(
         postselection_mask,
         postselected_observables_mask,
         state_check,
+        skip_reference_sample,
         Limits(relative_error, max_seconds, max_bytes),
         seed,
         threads,

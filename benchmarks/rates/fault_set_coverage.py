@@ -3,7 +3,7 @@
 ``python -m benchmarks.rates.fault_set_coverage`` estimates circuits with a known answer again and again, with
 other seeds and a loose target, and with little enumerated, so that nearly all of the answer is sampled:
 
-* d=3 cultivation at p = 10^-3 (exact value: arXiv 2609.18922), with drawn sets and with joined halves;
+* d=3 cultivation at p = 10^-3 (exact value: arXiv 2609.18922);
 * six qubits that must all flip, among 120 that flip rarely and are always caught: all of the logical error is
   in a single set of six mechanisms;
 * with ``--thinned``, d=5 cultivation without a tenth of its detectors, compared with an estimate to 0.1%;

@@ -15,10 +15,11 @@ from ...base.masks import Mask, checked_mask
 from ...base.stim_refusals import is_of_random_outputs, random_outputs
 from ...rates.decoded_rates.answers.decoders import compiled_decoder, decompositions_for, name_of_decoder
 from ...rates.decoded_rates.answers.predicting_matching import detectors_that_matter, predicting_matching
+from ...rates.decoded_rates.deadline import Deadline
 from ...rates.decoded_rates.estimate import decoded_rates
 from ...rates.decoded_rates.faults.mechanisms import Symptoms, symptoms_of
 from ...rates.decoded_rates.faults.outcomes import symptoms_of_plan
-from ...rates.decoded_rates.postselection.estimate import kept_rate
+from ...rates.decoded_rates.postselection.estimate import accepted_rate
 from ...rates.decoded_rates.questions import DecodedCircuit, Goal
 from ...rates.decoded_rates.results import DecodedErrorRate
 from ...rates.fault_sets.interface import search_arguments
@@ -108,13 +109,14 @@ def rates_with_decoder(
     confidence = flag(confidence, "confidence")
     if decodes_kept_shots(decoder):
         goal = Goal(limits.relative_error, limits.max_seconds)
-        questions = [
-            kept_question(circuit, decoder, postselection_mask, state_check, confidence)
-            for circuit in circuits
-        ]
-        return [kept_rate(each, goal, number, report) for each in questions]
-    asked = [_decoded_circuit(circuit, decoder, postselection_mask, confidence) for circuit in circuits]
-    return decoded_rates(asked, Goal(limits.relative_error, limits.max_seconds), number, report, threads)
+        rates = []
+        for k, circuit in enumerate(circuits):
+            deadline = Deadline(goal.max_seconds)
+            asked = kept_question(circuit, decoder, postselection_mask, state_check, confidence, threads)
+            rates.append(accepted_rate(asked, goal, number + k, report, deadline))
+        return rates
+    decoded = [_decoded_circuit(circuit, decoder, postselection_mask, confidence) for circuit in circuits]
+    return decoded_rates(decoded, Goal(limits.relative_error, limits.max_seconds), number, report, threads)
 
 
 def _decoded_circuit(

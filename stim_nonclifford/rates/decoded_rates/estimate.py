@@ -10,12 +10,11 @@ import numpy as np
 
 from ...base.errors import ResourceLimitError
 from .anchoring.anchors import Chains, LowAnchor, Profile, chains_of, profile_of
-from .anchoring.kept_counts import KeptShots, kept_shots
 from .anchoring.plain_counts import PlainLevel
 from .answers.decoding import FailureTest, check_answers, not_deterministic
 from .answers.decoding_processes import DecodingProcesses
 from .chains.chains import ChainStates
-from .chains.descent import DECODERS_DIFFER, HARDLY_EVER_KEPT, Stop, ladder_down_from
+from .chains.descent import DECODERS_DIFFER, Stop, ladder_down_from
 from .chains.ladder import Ladder
 from .deadline import Deadline, TimeIsOver
 from .failing.lightest import largest_enumerable, log_probability_of_lightest
@@ -23,6 +22,8 @@ from .failing.one_circuit import SumOverSizes, failing_size
 from .failing.sized_sets import SizedSets
 from .faults.mechanisms import FaultModel, families_of, fault_model
 from .findings import Findings
+from .postselection.estimate import accepted_rate
+from .postselection.questions import AcceptedQuestion
 from .questions import DecodedCircuit, Goal
 from .results import DecodedErrorRate
 
@@ -38,12 +39,6 @@ _MOST_PILOT_SHOTS = 1 << 20
 _STRONGER = 0.3
 _LARGEST_LOG_ODDS = math.log(0.5)
 _FIRST_SWEEPS = 144
-_SLOWER, _SLOWER_WITH_PENALTIES = 4, 12
-"""Times as many sweeps before columns are believed, where chains look at sure shots, and at kept ones.
-
-With penalties, rates after 576 to 1200 sweeps were low by about one standard error.
-"""
-
 _REPEATED, _FEWEST_REPEATED = 1024, 64
 """Detection events that all decoders are asked about once more, and each of them; half as many at least."""
 
@@ -97,19 +92,32 @@ def _rates_of(
     threads: int,
 ) -> list[DecodedErrorRate]:
     results: dict[int, DecodedErrorRate] = {}
-    families = families_of([circuit.symptoms for circuit in circuits])
-    for positions in (part for family in families for part in _alike(circuits, family)):
-        family = _Family([circuits[k] for k in positions], goal, seed, report, threads)
-        results.update(zip(positions, family.rates(), strict=True))
+    for k, circuit in enumerate(circuits):
+        if circuit.confidence or circuit.postselected:
+            own = _question_of(circuit, threads)
+            results[k] = accepted_rate(own, goal, seed + k, report, Deadline(goal.max_seconds))
+    others = [k for k in range(len(circuits)) if k not in results]
+    for family in families_of([circuits[k].symptoms for k in others]):
+        positions = [others[k] for k in family]
+        rates = _Family([circuits[k] for k in positions], goal, seed, report, threads).rates()
+        results.update(zip(positions, rates, strict=True))
     return [results[k] for k in range(len(circuits))]
 
 
-def _alike(circuits: Sequence[DecodedCircuit], family: Sequence[int]) -> list[list[int]]:
-    """The circuits of a family that can be levels of one ladder: a curve over the gap needs its own."""
-    parts: dict[object, list[int]] = {}
-    for k in family:
-        parts.setdefault((circuits[k].postselected, k if circuits[k].confidence else -1), []).append(k)
-    return list(parts.values())
+def _question_of(circuit: DecodedCircuit, threads: int) -> AcceptedQuestion:
+    """A circuit with postselected detectors or a curve over the gap."""
+    mask = np.zeros(circuit.symptoms.num_detectors, dtype=np.bool_)
+    mask[list(circuit.postselected)] = True
+    return AcceptedQuestion(
+        circuit.symptoms,
+        circuit.predict,
+        circuit.decoder,
+        mask,
+        None,
+        circuit.confidence,
+        circuit.matching,
+        threads,
+    )
 
 
 class _Family:
@@ -126,10 +134,7 @@ class _Family:
         self._deadline = Deadline(goal.max_seconds)
         self._circuits, self._goal, self._report = circuits, goal, report
         self._rng = np.random.default_rng(seed)
-        self._model: FaultModel = fault_model(
-            [circuit.symptoms for circuit in circuits], circuits[0].postselected
-        )
-        self._gaps = circuits[0].confidence
+        self._model: FaultModel = fault_model([circuit.symptoms for circuit in circuits])
         most = max(_FEWEST_REPEATED, _REPEATED // len(circuits))
         self._tests = [
             FailureTest(self._model, circuit.predict, most, circuit.matching, threads) for circuit in circuits
@@ -144,7 +149,6 @@ class _Family:
         self._profile: Profile | None = None
         self._base_is_known = False
         self._stop_of: dict[int, int] = {}  # stops of the ladder by the places of circuits
-        self._kept: dict[int, KeptShots] = {}  # by circuits
         self._sum: SumOverSizes | None = None
 
     def rates(self) -> list[DecodedErrorRate]:
@@ -160,7 +164,6 @@ class _Family:
                 self._count_above()
                 if self._needs_ladder:
                     self._climb_down()
-                self._count_kept()
         except TimeIsOver:
             if self._ladder is not None and self._ladder.sweeps >= _FEWEST_SWEEPS:
                 self._profile = self._profiled(self._ladder, self._looked_at(self._ladder))
@@ -195,8 +198,7 @@ class _Family:
 
     @property
     def _needs_ladder(self) -> bool:
-        is_above_some = self._base < self._above + len(self._circuits) - 1
-        return is_above_some or self._gaps or self._model.postselects
+        return self._base < self._above + len(self._circuits) - 1
 
     def _stop(self, place: int) -> Stop:
         """The level of a circuit, by its place in the order of strength."""
@@ -231,8 +233,6 @@ class _Family:
             self._plain.append(self._piloted(self._stop(place), _RATE_OF_ANCHOR))
         enough = [k for k, level in enumerate(self._plain) if level.rate >= _RATE_OF_ANCHOR]
         self._base = enough[-1] if enough else 0
-        if self._model.postselects:  # shots that are counted are not kept: all circuits are in the ladder
-            self._base = min(self._base, self._above)
         # The shots that made this choice are not counted: a level is chosen rather if they failed too often.
         self._plain = [PlainLevel(self._model, self._tests, level.stop) for level in self._plain]
         anchor = self._plain[self._base]
@@ -248,12 +248,7 @@ class _Family:
     @property
     def _is_one_of_faults(self) -> bool:
         """Whether this is one circuit of which all shots are kept, and outputs follow from faults alone."""
-        if (
-            len(self._circuits) > 1
-            or self._gaps
-            or self._model.postselects
-            or self._model.outcomes is not None
-        ):
+        if len(self._circuits) > 1 or self._model.outcomes is not None:
             return False
         return self._model.num_mechanisms >= _FEWEST_MECHANISMS and bool((self._model.log_odds < 0).all())
 
@@ -274,8 +269,6 @@ class _Family:
     @property
     def _counted(self) -> list[PlainLevel]:
         """The levels of circuits that are simply counted."""
-        if self._model.postselects:
-            return []
         return self._plain[self._above : self._base + (0 if self._needs_ladder else 1)]
 
     def _is_far(self, level: PlainLevel) -> bool:
@@ -286,25 +279,18 @@ class _Family:
         """Runs the ladder until all rates have the errors that are asked for."""
         anchor = self._plain[self._base]
         stops = [anchor.stop]
-        penalty = 0.0
-        if self._model.postselects:
-            penalty = math.inf
-            stops.append(replace(anchor.stop, penalty=penalty))
         first = self._base - self._above
         if first >= 0:
             self._stop_of[first] = len(stops) - 1
         for place in range(max(first + 1, 0), len(self._circuits)):
             self._stop_of[place] = len(stops)
-            stops.append(replace(self._stop(place), penalty=penalty))
+            stops.append(self._stop(place))
         starts = ChainStates.of(self._model, anchor.sets[:_COLUMNS], anchor.numbers[:_COLUMNS])
-        ladder = ladder_down_from(
-            self._model, self._tests, stops, starts, self._rng, self._deadline.check, self._gaps
-        )
+        ladder = ladder_down_from(self._model, self._tests, stops, starts, self._rng, self._deadline.check)
         self._ladder = ladder
         self._report(f"{len(ladder.levels)} levels of noise")
         costs = {"plain": anchor.shots * (1 + anchor.mean_events), "chains": 0.0}
-        slower = _SLOWER_WITH_PENALTIES if self._model.postselects else _SLOWER if self._gaps else 1
-        sweeps = _FIRST_SWEEPS * slower
+        sweeps = _FIRST_SWEEPS
         while True:
             self._run(ladder, sweeps)
             size = largest_enumerable(self._model.num_mechanisms)
@@ -315,7 +301,6 @@ class _Family:
                 profile = self._profile = self._profiled(ladder, chains)
                 self._report_profile(profile)
                 targets = [ladder.stops_at[stop] for stop in self._stop_of.values()]
-                targets += [k for k, level in enumerate(ladder.levels) if level.least_gap is not None]
                 worst = float(profile.variances[targets].max())
                 wanted = (self._goal.relative_error / profile.error_factor) ** 2
                 if worst <= wanted:
@@ -362,10 +347,9 @@ class _Family:
 
     def _looked_at(self, ladder: Ladder) -> Chains:
         try:
-            return chains_of(ladder, from_first=not (self._gaps or self._model.postselects))
+            return chains_of(ladder, from_first=True)
         except ZeroDivisionError:
-            is_one = len(self._circuits) == 1 and self._model.postselects
-            raise ResourceLimitError(HARDLY_EVER_KEPT if is_one else DECODERS_DIFFER) from None
+            raise ResourceLimitError(DECODERS_DIFFER) from None
 
     def _profiled(self, ladder: Ladder, chains: Chains) -> Profile:
         counted = [(0, self._plain[self._base])]
@@ -375,26 +359,10 @@ class _Family:
     def _plain_of_levels(self, ladder: Ladder) -> dict[int, PlainLevel]:
         """The plain shots of levels of the ladder, by their numbers."""
         found = {0: self._plain[self._base]}
-        if not self._model.postselects:
-            for place, stop in self._stop_of.items():
-                if self._above + place < len(self._plain):
-                    found[ladder.stops_at[stop]] = self._plain[self._above + place]
+        for place, stop in self._stop_of.items():
+            if self._above + place < len(self._plain):
+                found[ladder.stops_at[stop]] = self._plain[self._above + place]
         return found
-
-    def _count_kept(self) -> None:
-        """Counts the shots that are kept, whether they are right or not."""
-        if not self._gaps and not self._model.postselects:
-            return
-        for circuit in range(len(self._circuits)):
-            self._kept[circuit] = kept_shots(
-                self._model,
-                self._model.log_odds[circuit],
-                self._tests[circuit],
-                [gap for _, gap in self._ladder.gap_levels] if self._ladder is not None else [],
-                self._goal.relative_error,
-                self._rng,
-                self._deadline.check,
-            )
 
     def _report_profile(self, profile: Profile) -> None:
         assert self._ladder is not None
@@ -420,7 +388,6 @@ class _Family:
             profile=self._profile,
             stop_of=self._stop_of,
             plain_of={} if self._ladder is None else self._plain_of_levels(self._ladder),
-            kept=self._kept,
             sum_over_sizes=self._sum,
             seconds=self._deadline.seconds,
         )

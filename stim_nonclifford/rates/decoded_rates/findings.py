@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from .anchoring.anchors import Profile
-from .anchoring.kept_counts import KeptShots
 from .anchoring.plain_counts import PlainLevel
 from .answers.decoding import FailureTest
 from .chains.descent import Stop
@@ -19,7 +18,7 @@ from .failing.sets import FailingSets, failing_sets
 from .failing.study import FailureStudy
 from .faults.mechanisms import FaultModel, Floats
 from .questions import DecodedCircuit, Goal
-from .results import COVERAGE, DecodedErrorRate, DecodedGapPoint, DecodedLevel, interval_of
+from .results import COVERAGE, DecodedErrorRate, DecodedLevel, interval_of
 
 __all__ = ["Findings"]
 
@@ -42,7 +41,6 @@ class Findings:
         profile: The rates of its levels; None: there is no ladder.
         stop_of: By the places of circuits, their numbers among the levels that the ladder was asked for.
         plain_of: The plain shots of levels of the ladder, by the numbers of the levels.
-        kept: Counts of kept shots, by circuits.
         sum_over_sizes: What failing sets of one circuit say, if it was a sum over their sizes.
         seconds: How long it took.
     """
@@ -59,7 +57,6 @@ class Findings:
     profile: Profile | None
     stop_of: Mapping[int, int]
     plain_of: Mapping[int, PlainLevel]
-    kept: Mapping[int, KeptShots]
     sum_over_sizes: SumOverSizes | None
     seconds: float
 
@@ -120,9 +117,6 @@ class Findings:
         sizes: tuple[DecodedSize, ...] = (),
     ) -> DecodedErrorRate:
         of_observables = sets.rates_of_observables(self.model.num_observables, rate, error, factor)
-        kept, kept_error = self.kept[circuit].kept() if circuit in self.kept else (1.0, 0.0)
-        wrong = rate
-        rate, error = rate / kept, math.hypot(error, rate * kept_error / kept) / kept if kept else 0.0
         study = FailureStudy(
             sets,
             self.model,
@@ -138,12 +132,12 @@ class Findings:
             standard_error=error,
             interval=interval_of(rate, error / rate if rate else 0.0),
             coverage=COVERAGE,
-            observable_rates=tuple(rate / kept for rate, _ in of_observables),
-            observable_errors=tuple(error / kept for _, error in of_observables),
-            kept=kept,
-            kept_error=kept_error,
-            kept_and_wrong=wrong,
-            gap_curve=self._gap_curve(circuit, wrong, error * kept),
+            observable_rates=tuple(rate for rate, _ in of_observables),
+            observable_errors=tuple(error for _, error in of_observables),
+            kept=1.0,
+            kept_error=0.0,
+            kept_and_wrong=rate,
+            gap_curve=(),
             levels=levels,
             decodes=sum(test.decoded for test in self.tests),
             seconds=self.seconds,
@@ -155,18 +149,8 @@ class Findings:
             error_factor=factor,
             asked_relative_error=self.goal.relative_error,
             sizes=sizes,
-            _study=study if rate and not self.model.postselects else None,
+            _study=study if rate else None,
         )
-
-    def _gap_curve(self, circuit: int, wrong: float, error: float) -> tuple[DecodedGapPoint, ...]:
-        """Rates over the gap, the first one of all shots that are kept whatever the gap is."""
-        if not self.circuits[0].confidence or self.ladder is None or circuit not in self.kept:
-            return ()
-        counts = self.kept[circuit]
-        found = [DecodedGapPoint(0, *counts.kept(), wrong, error)]
-        for number, (level, gap) in enumerate(self.ladder.gap_levels):
-            found.append(DecodedGapPoint(gap, *counts.kept(number), *self._of_ladder(level)))
-        return tuple(found)
 
     def _of_ladder(self, level: int) -> tuple[float, float]:
         """The rate of a level of the ladder, and its standard error."""

@@ -12,6 +12,7 @@ from ..fault_sets.budget.table import ErrorBudget, Grouping
 from .failing.failures import DecodedFailure
 from .failing.one_circuit import DecodedSize, table_of_sizes
 from .failing.study import FailureStudy
+from .gap_curve import DecodedGapPoint, DecodedStratum
 
 __all__ = ["COVERAGE", "DecodedErrorRate", "DecodedGapPoint", "DecodedLevel", "DecodedStratum", "interval_of"]
 
@@ -65,77 +66,6 @@ class DecodedLevel:
     least_gap: int | None = None
 
 
-@dataclass(frozen=True)
-class DecodedStratum:
-    """Kept shots that are alike in what postselected detectors do not see.
-
-    Attributes:
-        name: What they have in common.
-        probability: P(a shot is kept, and one of them).
-        shots: Plain shots taken of them.
-        wrong: How many of these were wrong.
-        sweeps: Number of sweeps of chains.
-        least_gaps: The least gaps of the levels of the chains.
-        shares: Their parts of the wrong shots: of all, and of those with the largest gap of the curve.
-        path_shots: Number of shots with errors on a path between the boundaries of the decoder's graph.
-    """
-
-    name: str
-    probability: float
-    shots: int
-    wrong: int
-    sweeps: int
-    least_gaps: tuple[int, ...]
-    shares: tuple[float, float]
-    path_shots: int = 0
-
-
-@dataclass(frozen=True)
-class DecodedGapPoint:
-    """Shots with at least some gap.
-
-    Attributes:
-        gap: The least gap, or confidence of the decoder: of PyMatching and Chromobius, in decibels.
-        kept: P(no postselected detector fires, and the gap is at least so large).
-        kept_error: Its standard error.
-        kept_and_wrong: P(the same, and an observable is predicted wrongly).
-        kept_and_wrong_error: Its standard error.
-    """
-
-    gap: int
-    kept: float
-    kept_error: float
-    kept_and_wrong: float
-    kept_and_wrong_error: float
-
-    @property
-    def logical_error_rate(self) -> float:
-        """Per kept shot."""
-        return self.kept_and_wrong / self.kept if self.kept else 0.0
-
-    @property
-    def relative_error(self) -> float:
-        """Of ``logical_error_rate``; infinite if no kept shot, or no failing one, was found."""
-        if not self.kept or not self.kept_and_wrong:
-            return math.inf
-        return math.hypot(self.kept_error / self.kept, self.kept_and_wrong_error / self.kept_and_wrong)
-
-    @property
-    def standard_error(self) -> float:
-        """Of ``logical_error_rate``; infinite as ``relative_error`` is."""
-        return self.logical_error_rate * self.relative_error if self.logical_error_rate else math.inf
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """(low, high): holds the logical error rate with the ``coverage`` of the estimate."""
-        return interval_of(self.logical_error_rate, self.relative_error)
-
-    @property
-    def attempts_per_kept_shot(self) -> float:
-        """1 / ``kept``; infinite if no kept shot was found."""
-        return 1 / self.kept if self.kept else math.inf
-
-
 def interval_of(rate: float, relative_error: float) -> tuple[float, float]:
     """An interval of 95%, on a logarithmic scale, from 0 on if the error is several times the rate.
 
@@ -176,8 +106,9 @@ class DecodedErrorRate:
             failing sets anchors, and its standard error; None if these were not enumerated.
         error_factor: By how much the standard error was enlarged because of these comparisons.
         asked_relative_error: The ``relative_error`` at which it was to stop.
-        strata: The kinds of kept shots that were looked at, if it was a sum over these; otherwise empty.
+        strata: The kinds of accepted shots, with a mask or a curve; otherwise empty.
         sizes: The numbers of faults that were looked at, if it was a sum over these; otherwise empty.
+        notes: What else there is to say, for example where the curve ends.
     """
 
     decoder: str
@@ -203,6 +134,7 @@ class DecodedErrorRate:
     asked_relative_error: float
     strata: tuple[DecodedStratum, ...] = ()
     sizes: tuple[DecodedSize, ...] = ()
+    notes: tuple[str, ...] = ()
     # The failing fault sets; None in a copy that was pickled. No field, so that all fields are plain numbers,
     # which dataclasses.asdict and json can write.
     _study: InitVar[FailureStudy | None] = None
@@ -212,8 +144,10 @@ class DecodedErrorRate:
 
     @property
     def relative_error(self) -> float:
-        """Standard error over logical error rate; 0 if the rate is exact."""
-        return self.standard_error / self.logical_error_rate if self.logical_error_rate else 0.0
+        """Standard error over logical error rate; 0 if the rate is exact, infinite if none was wrong."""
+        if not self.logical_error_rate:
+            return math.inf if self.standard_error else 0.0
+        return self.standard_error / self.logical_error_rate
 
     def error_budget(self, by: Grouping) -> ErrorBudget:
         r"""What part of the logical error rate comes from which noise, and what less noise would bring.
@@ -340,12 +274,14 @@ class DecodedErrorRate:
         return ax
 
     def _rate_text(self) -> str:
+        if not self.logical_error_rate and self.standard_error:
+            return f"0 (no kept shot was wrong), at most {self.interval[1]:.2g}"
         if self.standard_error <= _ROUNDING * self.logical_error_rate:
             return f"{self.logical_error_rate:.6g} (exact)"
         return f"{self.logical_error_rate:.4g} ± {self.standard_error:.2g} ({self.relative_error:.1%})"
 
     def _remarks(self) -> list[str]:
-        lines = []
+        lines = list(self.notes)
         if self.relative_error > self.asked_relative_error:
             lines.append(
                 f"relative error {self.relative_error:.2g}, not {self.asked_relative_error:g} as asked for:"
@@ -357,8 +293,7 @@ class DecodedErrorRate:
             lines.append(
                 f"at {len(short)} of {len(self.gap_curve)} gaps the relative error is more than"
                 f" {self.asked_relative_error:g} as asked for, {worst.relative_error:.2g} at gap {worst.gap}:"
-                " time or the number of shots ended the search, the error was enlarged, or kept fault sets"
-                " were drawn"
+                " time or the number of shots ended the search, or accepted fault sets were drawn"
             )
         if self.column_chi_squared is not None and self.halves is not None:
             chi_squared, degrees = self.column_chi_squared
@@ -366,12 +301,6 @@ class DecodedErrorRate:
                 f"{self.columns} columns of chains, {self.sweeps[0]} sweeps, {self.sweeps[1]} of"
                 f" them as burn-in; columns differ by chi-squared {chi_squared:.1f} for {degrees} degrees of"
                 f" freedom, first and second half of the sweeps by {abs(self.halves):.1f} standard errors"
-            )
-        elif self.halves is not None:
-            lines.append(
-                f"{self.columns} independent columns of chains, {self.sweeps[0]} sweeps at most, half of"
-                " them as burn-in; both halves of the others, and chains and plain shots, differ by"
-                f" {self.halves:.1f} standard errors at most"
             )
         if self.lightest is not None:
             difference, error = self.lightest
@@ -450,12 +379,14 @@ class DecodedErrorRate:
         if not self.strata:
             return []
         largest = f"gap >= {self.gap_curve[-1].gap}" if self.gap_curve else "all"
-        counted = f"{'shots':>10} {'wrong':>8} {'on paths':>10} {'sweeps':>6}"
-        lines = ["", f"{'P(kept)':>9} {counted} {'of errors':>9} {largest:>9}"]
+        counted = f"{'shots':>10} {'wrong':>8} {'listed':>6}"
+        lines = ["", f"{'P':>9} {counted} {'of errors':>9} {largest:>9}"]
         for each in self.strata:
             shares = f"{each.shares[0]:9.1%} {each.shares[1]:9.1%}"
-            counts = f"{each.shots:10,} {each.wrong:8,} {each.path_shots:10,} {each.sweeps:6,}"
-            lines.append(f"{each.probability:9.3g} {counts} {shares}  {each.name}")
+            listed = f"<= {each.numbers}" if each.numbers >= 0 else ""
+            lines.append(
+                f"{each.probability:9.3g} {each.shots:10,} {each.wrong:8,} {listed:>6} {shares}  {each.name}"
+            )
         return lines
 
     @property

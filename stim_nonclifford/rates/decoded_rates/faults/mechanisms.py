@@ -220,12 +220,6 @@ class FaultModel:
             starts.append(starts[-1] + len(near))
         return np.array(starts, dtype=np.intp), np.concatenate(found)
 
-    def with_other_outcomes(self, outcomes: Outcomes | None) -> FaultModel:
-        """The same mechanisms with other outcomes, which flip no signature bits."""
-        found = replace(self, outcomes=outcomes)
-        found.__dict__["neighbours"] = self.neighbours  # they take seconds
-        return found
-
     def detectors(self, rows: Words) -> npt.NDArray[np.uint8]:
         """The detection events of rows, bit-packed as decoders get them."""
         packed = np.ascontiguousarray(rows[:, : self.detector_words]).view(np.uint8)
@@ -262,7 +256,7 @@ class FaultModel:
         if self.outcomes is None or not len(rows):
             return rows
         flipped = self.outcomes.flips(self.signatures(rows), numbers)
-        return rows ^ self._rows_of_outputs(np.unpackbits(flipped.view(np.uint8), axis=1, bitorder="little"))
+        return rows ^ self.rows_of_outputs(np.unpackbits(flipped.view(np.uint8), axis=1, bitorder="little"))
 
     def with_all_outcomes(self, rows: Words) -> tuple[npt.NDArray[np.intp], Floats, Words]:
         """All rows that quantum outcomes can make of rows without them.
@@ -279,7 +273,7 @@ class FaultModel:
         owners, shares, found = [], [], []
         for k, signature in enumerate(signatures):
             probabilities, flipped = self.outcomes.law(signature)
-            flips = self._rows_of_outputs(flipped[probabilities > 0].astype(np.uint8))
+            flips = self.rows_of_outputs(flipped[probabilities > 0].astype(np.uint8))
             probabilities = probabilities[probabilities > 0]
             mine = np.flatnonzero(which.ravel() == k)
             owners.append(np.repeat(mine, len(flips)))
@@ -291,7 +285,8 @@ class FaultModel:
         """The words of the signatures of rows."""
         return rows[:, self.detector_words + self.observable_words + _KEY_WORDS :]
 
-    def _rows_of_outputs(self, bits: npt.NDArray[np.uint8]) -> Words:
+    def rows_of_outputs(self, bits: npt.NDArray[np.uint8]) -> Words:
+        """The rows of flipped outputs: uint8, shape (rows, detectors and observables at least)."""
         found = np.zeros((len(bits), self.output_rows.shape[1]), dtype=np.uint64)
         row, output = np.nonzero(bits)
         some, starts = np.unique(row, return_index=True)
@@ -320,10 +315,8 @@ def fault_model(family: Sequence[Symptoms], postselected: Sequence[int] = ()) ->
     )
     signature_words = 0 if first.outcomes is None else -(-first.outcomes.num_signature_bits // 64)
     first_signature = detector_words + observable_words + _KEY_WORDS
-    outputs: list[Symptom] = []
-    if first.outcomes is not None:
-        outputs = [((k,), ()) for k in range(first.num_detectors)]
-        outputs += [((), (k,)) for k in range(first.num_observables)]
+    outputs: list[Symptom] = [((k,), ()) for k in range(first.num_detectors)]
+    outputs += [((), (k,)) for k in range(first.num_observables)]
     listed = [*symptoms, first.expected, *outputs]
     flips = np.zeros((len(listed), first_signature + signature_words), dtype=np.uint64)
     for row, (detectors, observables, *signature) in zip(flips, listed, strict=True):

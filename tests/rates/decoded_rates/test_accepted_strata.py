@@ -157,7 +157,7 @@ def test_curves_are_those_of_all_fault_sets(
         assert point.relative_error <= 0.02
         assert point.interval[0] <= point.logical_error_rate <= point.interval[1]
     if listed_from == 0:
-        assert len(rate.strata) > 2
+        assert len(rate.strata) > 1
         assert sum(stratum.probability for stratum in rate.strata) == pytest.approx(rate.kept, rel=1e-3)
     else:
         assert [stratum.name for stratum in rate.strata] == ["all shots"]
@@ -303,13 +303,16 @@ def test_refusals(arguments: dict[str, Any], message: str) -> None:
 def test_too_much_noise_for_lists_is_counted() -> None:
     circuit = repetition_code(0.4, distance=3, rounds=3)
     rate = circuit.logical_error_rate(decoder=LikelierClass(*range(7)), relative_error=0.1, seed=1)
-    exact = circuit.logical_error_rate(postselection_mask=[k < 7 for k in range(8)], relative_error=1e-3)
-    assert abs(rate.kept - exact.kept) < 6 * rate.kept_error + 1e-3 * exact.kept
+    assert [stratum.name for stratum in rate.strata] == ["all shots"]
+    assert rate.relative_error < 0.1
+    detectors, _ = circuit.compile_detector_sampler(seed=2).sample(200_000, separate_observables=True)
+    kept = float((~detectors[:, :7].any(axis=1)).mean())
+    assert abs(rate.kept - kept) < 6 * math.hypot(rate.kept_error, math.sqrt(kept / 200_000))
 
 
 def test_too_little_time() -> None:
     circuit = repetition_code(0.01, distance=3, rounds=3)
-    with pytest.raises(snc.ResourceLimitError, match=r"max_seconds=1e-06 .* sets were being listed\. Allow"):
+    with pytest.raises(snc.ResourceLimitError, match=r"max_seconds=1e-06 .* 0 of .* Allow"):
         circuit.logical_error_rate(decoder=LikelierClass(*range(7)), max_seconds=1e-6, seed=1)
 
 

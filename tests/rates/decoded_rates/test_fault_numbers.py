@@ -64,7 +64,7 @@ def exact_curve(
     ("circuit", "postselected", "confidence"),
     [
         (repetition_code(0.05, distance=3, rounds=2), (0,), False),
-        (repetition_code(0.02, distance=3, rounds=2), (1, 2), True),
+        (repetition_code(0.05, distance=3, rounds=2), (1, 2), True),
         (repetition_code(0.05, distance=5, rounds=1), (), True),
         (TWO_OBSERVABLES, (0, 2), False),
     ],
@@ -91,7 +91,7 @@ def test_rates_are_those_of_all_fault_sets(
         seed=5,
     )
     probabilities, gaps, wrong = exact_curve(circuit, postselected, confidence)
-    assert rate.relative_error <= 1.1 * asked
+    assert rate.relative_error <= asked
     assert rate.kept == pytest.approx(probabilities.sum(), abs=6 * rate.kept_error + 1e-9)
     assert (len(rate.strata) > 1) == (lists_sets and bool(postselected))
     points: list[Any] = [*rate.gap_curve] or [rate]
@@ -104,8 +104,8 @@ def test_rates_are_those_of_all_fault_sets(
         assert point.kept_and_wrong <= point.kept
     shown = zip(rate.observable_rates, rate.observable_errors, wrong.T, strict=True)
     for value, error, is_wrong in shown:
-        assert 0 < error < 0.01 * value
-        assert abs(value - probabilities[is_wrong].sum() / probabilities.sum()) <= 6 * error
+        assert error < 0.1 * value
+        assert abs(value - probabilities[is_wrong].sum() / probabilities.sum()) <= 6 * error + 1e-9
 
 
 def test_numbers_of_faults_are_those_of_all_sets() -> None:

@@ -265,8 +265,8 @@ def _strata(
 
 
 def _geometric_rest(sizes: Floats) -> float:
-    """What follows in a series of masses, if it goes on as it ends."""
-    before, last = float(sizes[-2]), float(sizes[-1])
+    """What follows in a series of masses, if it goes on as it ends; two at a time, as odd ones may be 0."""
+    before, last = float(sizes[-4:-2].sum()), float(sizes[-2:].sum())
     if last <= 0:
         return 0.0
     ratio = last / before if before > 0 else 1.0

@@ -31,7 +31,7 @@ from stim_nonclifford.generators.teleportation import injection_circuit
 from stim_nonclifford.rates.decoded_rates import DecodedErrorRate, estimate
 from stim_nonclifford.rates.decoded_rates.chains import descent
 from stim_nonclifford.rates.decoded_rates.chains.ladder import Ladder
-from stim_nonclifford.rates.decoded_rates.deadline import TimeIsOver
+from stim_nonclifford.rates.estimation.deadline import TimeIsOver
 
 __all__ = ["FAMILIES", "Coverage", "coverage_of", "main", "two_codes"]
 

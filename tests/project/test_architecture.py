@@ -34,6 +34,8 @@ ROOMS = (
     "simulation",
     "rates.fault_sets.interval",
     "rates.fault_sets.uncertainty",
+    "rates.estimation",
+    "rates.samplers",
     "rates.fault_sets.wrong_tool",
     "rates.fault_sets.search",
     "rates.fault_sets.budget",

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...base.errors import ResourceLimitError
+from ..estimation.deadline import Deadline, TimeIsOver
 from .anchoring.anchors import Chains, LowAnchor, Profile, chains_of, profile_of
 from .anchoring.plain_counts import PlainLevel
 from .answers.decoding import FailureTest, check_answers, not_deterministic
@@ -16,7 +17,6 @@ from .answers.decoding_processes import DecodingProcesses
 from .chains.chains import ChainStates
 from .chains.descent import DECODERS_DIFFER, Stop, ladder_down_from
 from .chains.ladder import Ladder
-from .deadline import Deadline, TimeIsOver
 from .failing.lightest import largest_enumerable, log_probability_of_lightest
 from .failing.one_circuit import SumOverSizes, failing_size
 from .failing.sized_sets import SizedSets

@@ -74,11 +74,9 @@ class Sums:
         rates = np.where(self.wrong > 0, self.wrong, np.where(errors > 0, 1e-300, 1.0))
         return np.asarray(errors / rates)
 
-    def ratio(self, place: int) -> Ratio:
-        """The rate per accepted shot at one of the gaps."""
-        return ratio_of(
-            float(self.wrong[place]), float(self.accepted[place]), float(self.variance[place]), self.weight
-        )
+    def ratio(self, place: int, accepted: float) -> Ratio:
+        """The rate per accepted shot at one of the gaps, with K as given."""
+        return ratio_of(float(self.wrong[place]), accepted, float(self.variance[place]), self.weight)
 
 
 def ratio_of(wrong: float, accepted: float, variance: float, weight: float) -> Ratio:

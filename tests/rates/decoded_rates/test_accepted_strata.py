@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import math
 import warnings
@@ -19,13 +18,13 @@ from stim_nonclifford.circuit.logical_states import LogicalStateCheck
 from stim_nonclifford.circuit.methods.decoded_circuits import exact_symptoms
 from stim_nonclifford.circuit.methods.kept_circuits import kept_question
 from stim_nonclifford.generators.cultivation import end_to_end_circuit
-from stim_nonclifford.rates.decoded_rates.deadline import Deadline
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import fault_model
-from stim_nonclifford.rates.decoded_rates.postselection import estimate, listed_sets, strata
+from stim_nonclifford.rates.decoded_rates.postselection import estimate, listed_sets
 from stim_nonclifford.rates.decoded_rates.postselection.accepted_sets import AcceptedSetSearch
 from stim_nonclifford.rates.decoded_rates.postselection.listed_sets import SilentSets
 from stim_nonclifford.rates.decoded_rates.postselection.partition import partition
 from stim_nonclifford.rates.decoding.matching_graph import model_errors
+from stim_nonclifford.rates.estimation.deadline import Deadline
 
 from ...support.rates.decoded_rate_cases import repetition_code
 from .test_decoded_outcomes import encoded_t_state
@@ -314,5 +313,3 @@ def test_too_little_time() -> None:
     circuit = repetition_code(0.01, distance=3, rounds=3)
     with pytest.raises(snc.ResourceLimitError, match=r"max_seconds=1e-06 .* 0 of .* Allow"):
         circuit.logical_error_rate(decoder=LikelierClass(*range(7)), max_seconds=1e-6, seed=1)
-
-

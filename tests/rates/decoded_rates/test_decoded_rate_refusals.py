@@ -15,9 +15,10 @@ import sinter
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.rates.decoded_rates import DecodedErrorRate, deadline, estimate
+from stim_nonclifford.rates.decoded_rates import DecodedErrorRate, estimate
 from stim_nonclifford.rates.decoded_rates.answers.decoding import RepeatedRows
 from stim_nonclifford.rates.decoded_rates.chains import renewal
+from stim_nonclifford.rates.estimation import deadline
 from tests.support.rates.decoded_rate_cases import exact_rate, repetition_code, surface_code
 
 SLOW = repetition_code(1e-3, rounds=3)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..deadline import Deadline
+from ...estimation.deadline import Deadline
 from ..faults.mechanisms import FaultModel, Words
 from .decoding import FailureTest, Gaps, Predict
 from .predicting_matching import PredictingMatching

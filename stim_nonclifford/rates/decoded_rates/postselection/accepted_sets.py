@@ -2,8 +2,8 @@
 
 The mechanisms of a circuit are those of A, which flip a postselected detector or a bit of the signature, and
 the others. A shot is accepted if the members that it has in A leave all postselected detectors silent, with
-the quantum outcomes that there are. For each set of few mechanisms of A, that has a probability: the odds of its
-members, times the probability of such outcomes. ``listed_sets`` finds those that leave the detectors silent
+the quantum outcomes that there are. For each set of few mechanisms of A, that has a probability: the odds of
+its members, times the probability of such outcomes. ``listed_sets`` finds those that leave the detectors silent
 that no outcome flips. Sets that flip no detector at all decide about the largest gaps, and are few among the
 others: where sets are drawn, they are drawn, or listed, by themselves.
 """

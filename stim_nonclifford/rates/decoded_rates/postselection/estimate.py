@@ -28,10 +28,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ....base.errors import ResourceLimitError
+from ...estimation.deadline import Deadline, TimeIsOver
 from ...estimation.ratios import Ratio, Sums, ratio_of, sums_over
 from ..answers.classifying import Classifier
 from ..answers.decoding import check_answers
-from ..deadline import Deadline, TimeIsOver
 from ..faults.mechanisms import FaultModel, Floats, fault_model
 from ..gap_curve import DecodedGapPoint, DecodedStratum
 from ..questions import Goal
@@ -313,16 +313,15 @@ class _Search:
         )
 
     def _point(self, sums: Sums, place: int, gap: int) -> DecodedGapPoint:
-        ratio = sums.ratio(place)
-        # Without postselection, all shots have the least gap.
+        # Without postselection, all shots have the least gap. Shots of listed sets are all accepted.
         is_all = place == 0 and not self._postselects
-        may_miss = place > 0 or self._listed is None  # shots of listed sets are all kept
+        unseen = sums.weight if place > 0 or self._listed is None else 0.0
+        accepted = 1.0 if is_all else float(sums.accepted[place])
+        ratio = sums.ratio(place, accepted)
         return DecodedGapPoint(
             gap,
-            1.0 if is_all else float(sums.accepted[place]),
-            0.0
-            if is_all
-            else math.sqrt(float(sums.accepted_variance[place]) + (sums.weight if may_miss else 0.0) ** 2),
+            accepted,
+            0.0 if is_all else math.sqrt(float(sums.accepted_variance[place]) + unseen**2),
             float(sums.wrong[place]),
             math.sqrt(float(sums.wrong_variance[place]) + sums.weight**2),
             ratio.standard_error,

@@ -78,62 +78,6 @@ class MatchingWeights:
         self, events: npt.NDArray[np.uint8], row_bytes: int, further_node: int, max_events: int
     ) -> npt.NDArray[np.int64]: ...
 
-class ChainMoves:
-    def __init__(
-        self,
-        num_mechanisms: int,
-        log_odds: npt.NDArray[np.float64],
-        starts: npt.NDArray[np.int64],
-        neighbours: npt.NDArray[np.int64],
-    ) -> None: ...
-    def set_shares(self, shares: npt.NDArray[np.float64]) -> None: ...
-    def refresh(
-        self, members: npt.NDArray[np.int64], room: int, level_of: npt.NDArray[np.int64], seed: int
-    ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]: ...
-    def replace(
-        self, members: npt.NDArray[np.int64], room: int, level_of: npt.NDArray[np.int64], seed: int
-    ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]: ...
-
-class ChainWalk:
-    def __init__(
-        self,
-        moves: ChainMoves,
-        flips: npt.NDArray[np.uint64],
-        row_words: int,
-        tables: list[AnswerTable],
-        table_of_level: npt.NDArray[np.int64],
-        least_gaps: npt.NDArray[np.int64],
-        is_signed: npt.NDArray[np.int64],
-        kinds: npt.NDArray[np.int64],
-        seeds: npt.NDArray[np.uint64],
-        members: npt.NDArray[np.int64],
-        room: int,
-        rows: npt.NDArray[np.uint64],
-        level_of: npt.NDArray[np.int64],
-        further_level_of: npt.NDArray[np.int64],
-        listing: int,
-    ) -> None: ...
-    def run(self, threads: int) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]: ...
-    def answer(self, predictions: npt.NDArray[np.uint64], gaps: npt.NDArray[np.int64]) -> None: ...
-    def state(
-        self,
-    ) -> tuple[
-        npt.NDArray[np.int64],
-        npt.NDArray[np.uint64],
-        npt.NDArray[np.int64],
-        npt.NDArray[np.int64],
-        npt.NDArray[np.uint8],
-    ]: ...
-    def counts(
-        self,
-    ) -> tuple[
-        npt.NDArray[np.int64],
-        npt.NDArray[np.int64],
-        npt.NDArray[np.uint64],
-        npt.NDArray[np.uint64],
-        npt.NDArray[np.int64],
-    ]: ...
-
 class AnswerTable:
     def __init__(self, event_words: int, observable_words: int, size_bits: int) -> None: ...
     def use_matching(

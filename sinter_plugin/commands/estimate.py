@@ -33,7 +33,6 @@ from stim_nonclifford.circuit.methods.fault_set_methods import planned
 from stim_nonclifford.circuit.methods.kept_circuits import decodes_kept_shots
 from stim_nonclifford.rates.decoded_rates import DecodedErrorRate, DecodedGapPoint
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import Symptoms
-from stim_nonclifford.rates.decoded_rates.faults.mechanisms import families_of as decoded_families
 from stim_nonclifford.rates.fault_sets import LogicalErrorRate
 from stim_nonclifford.rates.fault_sets.interface import PlannedCircuit, estimate_rates, families_of
 from stim_nonclifford.rates.fault_sets.search.limits import Limits
@@ -436,26 +435,12 @@ def _has_mask(args: argparse.Namespace) -> bool:
 
 
 def _groups_of(jobs: Sequence[_Job]) -> list[list[_Job]]:
-    """The jobs that share work, together."""
+    """The jobs that share work, together. Decoded circuits are computed one by one."""
     planned_jobs = [(job, job.planned.plan()) for job in jobs if job.planned is not None]
     groups = [
         [planned_jobs[k][0] for k in family] for family in families_of([plan for _, plan in planned_jobs])
     ]
-    decoded: dict[object, list[_Job]] = {}
-    for job in jobs:
-        mask = job.question.detectors
-        if job.planned is not None:
-            continue
-        # Where all shots are kept, each circuit is computed by itself.
-        if job.symptoms is None or (not job.question.confidence and (mask is None or not mask.any())):
-            groups.append([job])
-        else:
-            key = job.metadata["decoder"], None if mask is None else mask.tobytes()
-            decoded.setdefault(key, []).append(job)
-    for mine in decoded.values():
-        symptoms = [job.symptoms for job in mine if job.symptoms is not None]
-        groups += [[mine[k] for k in family] for family in decoded_families(symptoms)]
-    return groups
+    return groups + [[job] for job in jobs if job.planned is None]
 
 
 def _strongest(group: Sequence[_Job]) -> _Job:

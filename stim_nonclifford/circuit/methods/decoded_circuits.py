@@ -24,9 +24,10 @@ from ...rates.decoded_rates.answers.predicting_matching import detectors_that_ma
 from ...rates.decoded_rates.estimate import decoded_rates
 from ...rates.decoded_rates.faults.mechanisms import Symptoms, symptoms_of
 from ...rates.decoded_rates.faults.outcomes import symptoms_of_plan
-from ...rates.decoded_rates.postselection.estimate import kept_rate
+from ...rates.decoded_rates.postselection.estimate import accepted_rate
 from ...rates.decoded_rates.questions import DecodedCircuit, Goal
 from ...rates.decoded_rates.results import DecodedErrorRate
+from ...rates.estimation.deadline import Deadline
 from ...rates.fault_sets.interface import search_arguments
 from ...rates.fault_sets.search.limits import Limits
 from ...simulation.compiler import RequestedOutputs
@@ -112,17 +113,20 @@ def rates_with_decoder(
     """
     number, threads, report = search_arguments(seed, threads, progress)
     confidence = flag(confidence, "confidence")
-    if decodes_kept_shots(decoder):
-        goal = Goal(limits.relative_error, limits.max_seconds)
-        questions = [
-            kept_question(circuit, decoder, postselection_mask, state_check, confidence)
-            for circuit in circuits
-        ]
-        return [kept_rate(each, goal, number, report) for each in questions]
     begun = time.monotonic()
-    asked = [_decoded_circuit(circuit, decoder, postselection_mask, confidence) for circuit in circuits]
     goal = Goal(limits.relative_error, limits.max_seconds, begun)
-    return decoded_rates(asked, goal, number, report, threads)
+    if not decodes_kept_shots(decoder):
+        asked = [_decoded_circuit(circuit, decoder, postselection_mask, confidence) for circuit in circuits]
+        return decoded_rates(asked, goal, number, report, threads)
+    questions = [
+        kept_question(circuit, decoder, postselection_mask, state_check, confidence, threads)
+        for circuit in circuits
+    ]
+    overall, rates = Deadline(goal.max_seconds, begun), []
+    for k, question in enumerate(questions):
+        deadline = overall.share(1 / (len(questions) - k)) if len(questions) > 1 else overall
+        rates.append(accepted_rate(question, goal, number, report, deadline))
+    return rates
 
 
 def _decoded_circuit(

@@ -15,14 +15,13 @@ from ...base.masks import Mask, checked_mask
 from ...rates.decoded_rates.answers.decoders import compiled_decoder, name_of_decoder
 from ...rates.decoded_rates.answers.decoding import Gaps, Predict
 from ...rates.decoded_rates.faults.outcomes import symptoms_of_plan
-from ...rates.decoded_rates.postselection.questions import KeptQuestion
+from ...rates.decoded_rates.postselection.questions import AcceptedQuestion
 from ...simulation.compiler import CompiledCircuit, RequestedOutputs
 from ...simulation.logical_errors.refusals import check_logical_errors
 from ..logical_states import LogicalState, LogicalStateCheck, state_check_of
 
 if TYPE_CHECKING:
     from ...rates.decoding.desaturation.desaturated_gap import DesaturatedGapDecoder
-    from ...rates.decoding.desaturation.logical_graphs import LogicalGraph
 
 __all__ = ["KeptCircuit", "decodes_kept_shots", "kept_question"]
 
@@ -59,7 +58,8 @@ def kept_question(
     postselection_mask: Mask | None,
     state_check: LogicalStateCheck | LogicalState | None,
     confidence: bool,
-) -> KeptQuestion:
+    threads: int = 1,
+) -> AcceptedQuestion:
     """What is asked of a circuit whose kept shots are decoded.
 
     Args:
@@ -68,6 +68,7 @@ def kept_question(
         postselection_mask: The detectors that discard a shot; None: those that the decoder postselects.
         state_check: The logical state that is checked in the decoded frame; None: observables are.
         confidence: Whether a curve over the gap is asked for.
+        threads: Number of threads.
 
     Raises:
         TypeError: The mask has the wrong dtype.
@@ -106,21 +107,13 @@ def kept_question(
     predict = compiled_decoder(model, whole, confidence=True)
     if observable is not None:
         predict = _of_observable(predict, observable)
-    return KeptQuestion(symptoms, predict, name, postselected, weight, confidence, _graphs(model, whole))
+    return AcceptedQuestion(symptoms, predict, name, postselected, weight, confidence, threads=threads)
 
 
 def _decoder(decoder: Any) -> DesaturatedGapDecoder:
     from ...rates.decoding.decoders import gap_decoder_named  # Sinter takes as long to import as this package
 
     return gap_decoder_named(decoder) if isinstance(decoder, str) else decoder
-
-
-def _graphs(model: stim.DetectorErrorModel, decoder: Any) -> tuple[LogicalGraph, ...]:
-    """Graphs in which the logical errors of a decoder are paths, as far as they are known."""
-    from ...rates.decoding.desaturation.desaturated_gap import DesaturatedGapDecoder
-    from ...rates.decoding.desaturation.logical_graphs import logical_graphs
-
-    return logical_graphs(model) if isinstance(decoder, DesaturatedGapDecoder) else ()
 
 
 def _model_of(circuit: KeptCircuit, *, has_state_check: bool) -> stim.DetectorErrorModel:

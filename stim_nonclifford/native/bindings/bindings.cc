@@ -175,7 +175,6 @@ NB_MODULE(_native, m) {
     bind_fault_sets(m);
     bind_path_expectations(m);
     bind_matching(m);
-    bind_chains(m);
     bind_compiler(m);
     nb::class_<snc::Engine>(m, "Engine", "Runs a plan. Calls from several threads follow one another.")
         .def(

@@ -34,8 +34,5 @@ void bind_path_expectations(nanobind::module_& m);
 // Least weights of matchings, for complementary gaps.
 void bind_matching(nanobind::module_& m);
 
-// Moves of chains over fault sets.
-void bind_chains(nanobind::module_& m);
-
 // What the compiler's passes do in native code: the sweeps, the merging of rows, the alias table.
 void bind_compiler(nanobind::module_& m);

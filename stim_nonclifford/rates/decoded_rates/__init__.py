@@ -5,20 +5,19 @@
 * ``samplers`` finds the rate of a circuit of which all shots are kept, as a sum over the number of faults:
   enumeration, direct samples and backward deletion.
 * ``failing`` takes plain shots, and has what failing sets say beyond the rate.
-* ``postselection`` is for decoders that know kept shots only: sums over kept fault sets. ``chains`` and
-  ``anchoring`` are for masks and gaps of other decoders: replica exchange down a ladder of noise.
-* ``estimate`` decides what is done, until its ``deadline``, and makes the ``results`` that users get.
+* ``postselection`` finds rates per accepted shot and curves over the gap: a sum over kinds of accepted fault
+  sets and numbers of free faults.
+* ``estimate`` decides which of the two a circuit needs, and makes the ``results`` that users get.
 """
 
 from .failing.failures import DecodedFailure
-from .results import DecodedErrorRate, DecodedGapPoint, DecodedLevel, DecodedStratum
+from .results import DecodedErrorRate, DecodedGapPoint, DecodedStratum
 from .samplers.fault_numbers import DecodedSize
 
 __all__ = [
     "DecodedErrorRate",
     "DecodedFailure",
     "DecodedGapPoint",
-    "DecodedLevel",
     "DecodedSize",
     "DecodedStratum",
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -11,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ...base.errors import ResourceLimitError
-from .anchoring.family import family_rates
+from ..estimation.deadline import Deadline, TimeIsOver
 from .answers.decoding import FailureTest, Gaps, Predict, check_answers
 from .answers.decoding_processes import DecodingProcesses
-from .deadline import Deadline, TimeIsOver
 from .failing.study import FailureStudy
-from .faults.mechanisms import FaultModel, fault_model
+from .faults.mechanisms import FaultModel, fault_model, seed_words
+from .postselection.estimate import accepted_rate
+from .postselection.questions import AcceptedQuestion
 from .questions import DecodedCircuit, Goal
 from .results import DecodedErrorRate
 from .samplers.fault_numbers import FaultNumberSum
@@ -38,9 +38,6 @@ _PART_OF_CHECK, _SECONDS_OF_CHECK = 0.03, 0.3
 
 _GROWTH = 4
 """By how much more rows a decoder may be given than it has decoded: its first call is for one."""
-
-_SAME_STRENGTH = 1e6
-"""The inverse of the relative difference of odds that makes another seed."""
 
 
 def decoded_rates(
@@ -72,22 +69,30 @@ def decoded_rates(
             replace(circuit, predict=processes.shared(k, circuit.predict))
             for k, circuit in enumerate(circuits)
         ]
-        by_ladder = [k for k, each in enumerate(shared) if each.postselected or each.confidence]
-        found = dict(
-            zip(
-                by_ladder,
-                family_rates([shared[k] for k in by_ladder], goal, seed, report, threads),
-                strict=True,
-            )
-        )
-        left = [k for k in range(len(shared)) if k not in found]
-        for place, k in enumerate(left):
-            deadline = overall
-            if len(left) > 1:
-                rest = None if goal.max_seconds is None else max(goal.max_seconds - overall.seconds, 0.0)
-                deadline = Deadline(None if rest is None else rest / (len(left) - place))
-            found[k] = _rate_of(shared[k], goal, deadline, seed, report, threads)
-        return [found[k] for k in range(len(circuits))]
+        found = []
+        for k, circuit in enumerate(shared):
+            deadline = overall.share(1 / (len(shared) - k)) if len(shared) > 1 else overall
+            if circuit.postselected or circuit.confidence:
+                found.append(accepted_rate(_question_of(circuit, threads), goal, seed, report, deadline))
+            else:
+                found.append(_rate_of(circuit, goal, deadline, seed, report, threads))
+        return found
+
+
+def _question_of(circuit: DecodedCircuit, threads: int) -> AcceptedQuestion:
+    """A circuit with postselected detectors, or of which a curve over the gap is asked for."""
+    mask = np.zeros(circuit.symptoms.num_detectors, dtype=np.bool_)
+    mask[list(circuit.postselected)] = True
+    return AcceptedQuestion(
+        circuit.symptoms,
+        circuit.predict,
+        circuit.decoder,
+        mask,
+        None,
+        circuit.confidence,
+        circuit.matching,
+        threads,
+    )
 
 
 class _TimelyDecoder:
@@ -149,7 +154,7 @@ def _rate_of(
     has_no_orphans = circuit.finds_least_weight and model.outcomes is None
     total = FaultNumberSum(model, model.log_odds[0], test, has_no_orphans)
     try:
-        total.run(goal.relative_error, _generator(model, seed), deadline.check, report)
+        total.run(goal.relative_error, np.random.default_rng(seed_words(model, seed)), deadline.check, report)
     except TimeIsOver:
         total.count_pilot()
         if not total.is_known:
@@ -170,14 +175,6 @@ def _rate_of(
             f" ({COVERAGE:.0%}). If it can fail, that is too rare to be found."
         )
     return _result(circuit, goal, model, test, total, deadline.seconds)
-
-
-def _generator(model: FaultModel, seed: int) -> np.random.Generator:
-    """Random numbers that depend on the seed and on the circuit, and not on its place among others."""
-    found = hashlib.sha256(np.ascontiguousarray(model.flips).tobytes())
-    found.update(np.rint(_SAME_STRENGTH * model.log_odds).astype(np.int64).tobytes())
-    words = np.frombuffer(found.digest(), dtype=np.uint32).tolist()
-    return np.random.default_rng([seed, *words])
 
 
 def _result(

@@ -11,127 +11,19 @@ from ...base.notebook import html_table
 from ..fault_sets.budget.table import ErrorBudget, Grouping
 from .failing.failures import DecodedFailure
 from .failing.study import FailureStudy
+from .gap_curve import DecodedGapPoint, DecodedStratum
 from .samplers.fault_numbers import DecodedSize, table_of_sizes
-from .samplers.tally import COVERAGE, interval_of, per_kept
+from .samplers.tally import COVERAGE
 
 __all__ = [
     "COVERAGE",
     "DecodedErrorRate",
     "DecodedGapPoint",
-    "DecodedLevel",
     "DecodedStratum",
-    "interval_of",
-    "per_kept",
 ]
 
 _ROUNDING = 5e-7
 """Errors below this part of a rate are below the six digits of an exact one: failing sets were summed."""
-
-
-@dataclass(frozen=True)
-class DecodedLevel:
-    """A strength of the noise at which failing fault sets were looked at.
-
-    Attributes:
-        strength: The odds of the mechanisms over those of the circuit that was asked about, on a geometric
-            mean.
-        faults: The mean number of mechanisms that act in a shot.
-        rate: The logical error rate.
-        standard_error: Of ``rate``.
-        shots: Plain shots taken.
-        failures: How many of them failed.
-        mean_size: The mean number of members of the failing fault sets of the chains; None without chains.
-        accepted: The part of the changes that chains made, of those they had to ask the decoder about.
-        exchanged: The part of the attempts that exchanged fault sets with the next weaker level.
-        is_given: Whether it is the noise of a circuit; otherwise it was put between two, or above all.
-        penalty: Fault sets count exp(-penalty) times as much for each postselected detector that fires, and
-            ``rate`` is a mean of that; infinite: only kept shots count.
-        least_gap: The decoder is at least so sure; None: that does not matter.
-    """
-
-    strength: float
-    faults: float
-    rate: float
-    standard_error: float
-    shots: int
-    failures: int
-    mean_size: float | None
-    accepted: float | None
-    exchanged: float | None
-    is_given: bool
-    penalty: float = 0.0
-    least_gap: int | None = None
-
-
-@dataclass(frozen=True)
-class DecodedStratum:
-    """Kept shots that are alike in what postselected detectors do not see.
-
-    Attributes:
-        name: What they have in common.
-        probability: P(a shot is kept, and one of them).
-        shots: Plain shots taken of them.
-        wrong: How many of these were wrong.
-        sweeps: Number of sweeps of chains.
-        least_gaps: The least gaps of the levels of the chains.
-        shares: Their parts of the wrong shots: of all, and of those with the largest gap of the curve.
-        path_shots: Number of shots with errors on a path between the boundaries of the decoder's graph.
-    """
-
-    name: str
-    probability: float
-    shots: int
-    wrong: int
-    sweeps: int
-    least_gaps: tuple[int, ...]
-    shares: tuple[float, float]
-    path_shots: int = 0
-
-
-@dataclass(frozen=True)
-class DecodedGapPoint:
-    """Shots with at least some gap.
-
-    Attributes:
-        gap: The least gap, or confidence of the decoder: of PyMatching and Chromobius, in decibels.
-        kept: P(no postselected detector fires, and the gap is at least so large).
-        kept_error: Its standard error.
-        kept_and_wrong: P(the same, and an observable is predicted wrongly).
-        kept_and_wrong_error: Its standard error.
-    """
-
-    gap: int
-    kept: float
-    kept_error: float
-    kept_and_wrong: float
-    kept_and_wrong_error: float
-
-    @property
-    def logical_error_rate(self) -> float:
-        """Per kept shot."""
-        return self.kept_and_wrong / self.kept if self.kept else 0.0
-
-    @property
-    def relative_error(self) -> float:
-        """Of ``logical_error_rate``; infinite if no kept shot, or no failing one, was found."""
-        if not self.kept or not self.kept_and_wrong:
-            return math.inf
-        return math.hypot(self.kept_error / self.kept, self.kept_and_wrong_error / self.kept_and_wrong)
-
-    @property
-    def standard_error(self) -> float:
-        """Of ``logical_error_rate``; infinite as ``relative_error`` is."""
-        return self.logical_error_rate * self.relative_error if self.logical_error_rate else math.inf
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """(low, high): holds the logical error rate with the ``coverage`` of the estimate."""
-        return interval_of(self.logical_error_rate, self.relative_error)
-
-    @property
-    def attempts_per_kept_shot(self) -> float:
-        """1 / ``kept``; infinite if no kept shot was found."""
-        return 1 / self.kept if self.kept else math.inf
 
 
 @dataclass(frozen=True)
@@ -150,24 +42,15 @@ class DecodedErrorRate:
         kept_error: Its standard error.
         kept_and_wrong: P(the same, and any observable predicted wrongly).
         gap_curve: With ``confidence=True``, rates over the gap; otherwise empty.
-        levels: What was looked at, the strongest noise first. Circuits of a family share the levels.
-        decodes: Number of calls of the decoders for single shots, for the whole family.
-        seconds: What it took, for the whole family.
-        columns: Number of ladders of chains; 0 if plain shots sufficed.
-        sweeps: Number of sweeps of each ladder, and how many of them were left out as burn-in.
-        column_chi_squared: The spread of the columns over what their own fluctuations explain, and the
-            degrees of freedom; None without chains.
-        halves: By how many standard errors the first half of the sweeps differs from the second one; None
-            without chains. With ``strata``, the largest such difference, also of chains and plain shots.
-        lightest: ln of the rate that plain shots anchor over the rate that the exact sum over the lightest
-            failing sets anchors, and its standard error; None if these were not enumerated.
-        error_factor: By how much the standard error was enlarged because of these comparisons.
+        decodes: Number of calls of the decoder for single shots.
+        seconds: What it took.
         asked_relative_error: The ``relative_error`` at which it was to stop.
-        strata: The kinds of kept shots that were looked at, if it was a sum over these; otherwise empty.
+        strata: The kinds of accepted shots, with a mask or a curve; otherwise empty.
         sizes: The numbers of faults that were looked at, if it was a sum over these; otherwise empty.
         orphans_left: The number of direct samples among which there was no orphan, a failing fault set
             without a failing superset of one fault more, and their least and largest number of faults. The
             interval has room for one. None: all were looked at, or the decoder has none.
+        notes: What else there is to say, for example where the curve ends.
     """
 
     decoder: str
@@ -187,13 +70,7 @@ class DecodedErrorRate:
     orphans_left: tuple[int, int, int] | None = None
     gap_curve: tuple[DecodedGapPoint, ...] = ()
     strata: tuple[DecodedStratum, ...] = ()
-    levels: tuple[DecodedLevel, ...] = ()
-    columns: int = 0
-    sweeps: tuple[int, int] = (0, 0)
-    column_chi_squared: tuple[float, int] | None = None
-    halves: float | None = None
-    lightest: tuple[float, float] | None = None
-    error_factor: float = 1.0
+    notes: tuple[str, ...] = ()
     # The failing fault sets; None in a copy that was pickled. No field, so that all fields are plain numbers,
     # which dataclasses.asdict and json can write.
     _study: InitVar[FailureStudy | None] = None
@@ -203,7 +80,7 @@ class DecodedErrorRate:
 
     @property
     def relative_error(self) -> float:
-        """Standard error over logical error rate; 0 if the rate is exact."""
+        """Standard error over logical error rate; 0 if the rate is exact, infinite if none was wrong."""
         if not self.logical_error_rate:
             return math.inf if self.standard_error else 0.0
         return self.standard_error / self.logical_error_rate
@@ -215,7 +92,7 @@ class DecodedErrorRate:
         comes from a group of noise. ``sensitivity`` is the slope d ln(rate) / d ln(strength): by how many
         percent the rate falls if the group's noise is one percent weaker, and the decoder stays as it is. The
         sensitivity of all noise together is the number of additional faults, nearly; for weak noise, that is
-        the number of faults that make the decoder fail. Errors are those of independent columns of chains.
+        the number of faults that make the decoder fail.
 
         Args:
             by: What to divide by: ``"instruction"``, ``"place"``, ``"qubit"``, ``"tick"``, ``"noise"``, or a
@@ -295,25 +172,29 @@ class DecodedErrorRate:
         return {**self.__dict__, "_study": None}
 
     def plot(self, ax: Any | None = None, **style: Any) -> Any:
-        """Draws what each number of faults adds to the rate, with three standard errors.
-
-        With masks or gaps: the rates of all levels against the strength of the noise.
+        """A drawing of the curve over the gap, or of what each number of faults has in the rate.
 
         Args:
             ax: Matplotlib axes; None: new ones.
             **style: Arguments of Matplotlib's ``errorbar``.
 
         Returns:
-            The axes.
+            The axes. Bars are three standard errors.
         """
         if ax is None:
             import matplotlib.pyplot as plt
 
             _, ax = plt.subplots(layout="constrained")
-        shown = [level for level in self.levels if level.rate > 0 and (level.is_given or self.kept == 1)]
-        points = [
-            (level.strength, level.rate, level.standard_error) for level in shown if level.least_gap is None
-        ] or [(each.least, each.rate, each.standard_error) for each in self.sizes if each.rate > 0]
+        if self.gap_curve:
+            axis, value = "attempts per kept shot", "logical error rate per kept shot"
+            points = [
+                (each.attempts_per_kept_shot, each.logical_error_rate, each.standard_error)
+                for each in self.gap_curve
+            ]
+        else:
+            axis, value = "number of faults", "logical error rate"
+            points = [(each.least, each.rate, each.standard_error) for each in self.sizes]
+        shown = [point for point in points if point[1] > 0]
         options: dict[str, Any] = {
             "marker": "o",
             "markersize": 4,
@@ -321,33 +202,30 @@ class DecodedErrorRate:
             "label": self.decoder,
         } | style
         ax.errorbar(
-            [place for place, *_ in points],
-            [rate for _, rate, _ in points],
-            yerr=[3 * error for *_, error in points],
+            [place for place, *_ in shown],
+            [rate for _, rate, _ in shown],
+            yerr=[3 * error for *_, error in shown],
             **options,
         )
-        ax.set(
-            xscale="log" if shown else "linear",
-            yscale="log",
-            xlabel="strength of the noise (1: this circuit)" if shown else "number of faults",
-            ylabel="logical error rate",
-        )
+        ax.set(xscale="log" if self.gap_curve else "linear", yscale="log", xlabel=axis, ylabel=value)
         ax.grid(which="both", alpha=0.3)
         ax.legend()
         return ax
 
     def _rate_text(self) -> str:
         rate, (low, high) = self.logical_error_rate, self.interval
+        if not rate and self.standard_error:
+            return f"0 (no kept shot was wrong), at most {high:.2g}"
         if max(self.standard_error, high - rate, rate - low) <= _ROUNDING * rate:
             return f"{rate:.6g} (exact)"
         return f"{self.logical_error_rate:.4g} ± {self.standard_error:.2g} ({self.relative_error:.1%})"
 
     def _remarks(self) -> list[str]:
-        lines = []
+        lines = list(self.notes)
         if self.relative_error > self.asked_relative_error:
             lines.append(
                 f"relative error {self.relative_error:.2g}, not {self.asked_relative_error:g} as asked for:"
-                " time ended the search, or the error was enlarged"
+                " time ended the search, or the largest number of shots was reached"
             )
         short = [point for point in self.gap_curve if point.relative_error > self.asked_relative_error]
         if short:
@@ -355,8 +233,7 @@ class DecodedErrorRate:
             lines.append(
                 f"at {len(short)} of {len(self.gap_curve)} gaps the relative error is more than"
                 f" {self.asked_relative_error:g} as asked for, {worst.relative_error:.2g} at gap {worst.gap}:"
-                " time or the number of shots ended the search, the error was enlarged, or kept fault sets"
-                " were drawn"
+                " time or the number of shots ended the search, or accepted fault sets were drawn"
             )
         if self.orphans_left is not None:
             samples, least, most = self.orphans_left
@@ -364,29 +241,6 @@ class DecodedErrorRate:
                 f"among {samples:,} random sets of {f'{least} to {most}' if least < most else least} faults,"
                 " none failed without a failing set of one fault more, which backward deletion cannot see:"
                 " the interval has room for one"
-            )
-        if self.column_chi_squared is not None and self.halves is not None:
-            chi_squared, degrees = self.column_chi_squared
-            lines.append(
-                f"{self.columns} columns of chains, {self.sweeps[0]} sweeps, {self.sweeps[1]} of"
-                f" them as burn-in; columns differ by chi-squared {chi_squared:.1f} for {degrees} degrees of"
-                f" freedom, first and second half of the sweeps by {abs(self.halves):.1f} standard errors"
-            )
-        elif self.halves is not None:
-            lines.append(
-                f"{self.columns} independent columns of chains, {self.sweeps[0]} sweeps at most, half of"
-                " them as burn-in; both halves of the others, and chains and plain shots, differ by"
-                f" {self.halves:.1f} standard errors at most"
-            )
-        if self.lightest is not None:
-            difference, error = self.lightest
-            lines.append(
-                "anchored by plain shots over anchored by the exact sum over the lightest failing sets:"
-                f" {1 + difference:.3f} ± {error:.3f}"
-            )
-        if self.error_factor > 1:
-            lines.append(
-                f"chains or anchors disagree: the standard error was multiplied by {self.error_factor:.2f}"
             )
         return lines
 
@@ -397,36 +251,9 @@ class DecodedErrorRate:
         shown = ", ".join(f"L{k} {rate:.3g} ± {error:.1g}" for k, (rate, error) in enumerate(rates))
         return [f"each observable: {shown}"]
 
-    def _table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        is_kept, is_gap = self.kept < 1, any(level.least_gap is not None for level in self.levels)
-        header: tuple[str, ...] = (
-            *("strength", "faults", *["penalty"] * is_kept, *["gap"] * is_gap, "rate"),
-            *("shots", "failures", "size", "accepted", "exchanged"),
-        )
-        rows: list[tuple[str, ...]] = []
-        for level in self.levels:
-            is_exact = level.standard_error <= _ROUNDING * level.rate
-            rate = f"{level.rate:.4g}" + (" (exact)" if is_exact else f" ± {level.standard_error:.2g}")
-            chains = [level.mean_size, level.accepted, level.exchanged]
-            rows.append(
-                (
-                    f"{level.strength:.4g}{'' if level.is_given else '*'}",
-                    f"{level.faults:.3g}",
-                    *[f"{level.penalty:.3g}"] * is_kept,
-                    *["" if level.least_gap is None else f"{level.least_gap}"] * is_gap,
-                    rate,
-                    f"{level.shots:,}" if level.shots else "",
-                    f"{level.failures:,}" if level.shots else "",
-                    *("" if value is None else f"{value:.2f}" for value in chains),
-                )
-            )
-        return header, rows
-
     def _tables(self) -> list[tuple[tuple[str, ...], list[tuple[str, ...]]]]:
-        """The table of the numbers of faults, or that of levels if it has rows."""
-        if self.sizes:
-            return [table_of_sizes(self.sizes, self.logical_error_rate)]
-        return [table for table in [self._table()] if table[1]]
+        """The table of the numbers of faults, if there is one."""
+        return [table_of_sizes(self.sizes, self.logical_error_rate)] if self.sizes else []
 
     def __str__(self) -> str:
         low, high = self.interval
@@ -455,12 +282,14 @@ class DecodedErrorRate:
         if not self.strata:
             return []
         largest = f"gap >= {self.gap_curve[-1].gap}" if self.gap_curve else "all"
-        counted = f"{'shots':>10} {'wrong':>8} {'on paths':>10} {'sweeps':>6}"
-        lines = ["", f"{'P(kept)':>9} {counted} {'of errors':>9} {largest:>9}"]
+        counted = f"{'shots':>10} {'wrong':>8} {'listed':>6}"
+        lines = ["", f"{'P':>9} {counted} {'of errors':>9} {largest:>9}"]
         for each in self.strata:
             shares = f"{each.shares[0]:9.1%} {each.shares[1]:9.1%}"
-            counts = f"{each.shots:10,} {each.wrong:8,} {each.path_shots:10,} {each.sweeps:6,}"
-            lines.append(f"{each.probability:9.3g} {counts} {shares}  {each.name}")
+            listed = f"<= {each.numbers}" if each.numbers >= 0 else ""
+            lines.append(
+                f"{each.probability:9.3g} {each.shots:10,} {each.wrong:8,} {listed:>6} {shares}  {each.name}"
+            )
         return lines
 
     @property

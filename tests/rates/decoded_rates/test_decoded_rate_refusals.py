@@ -16,8 +16,9 @@ import stim
 
 import stim_nonclifford as snc
 from stim_nonclifford.circuit.methods import decoded_circuits
-from stim_nonclifford.rates.decoded_rates import DecodedErrorRate, deadline, estimate
+from stim_nonclifford.rates.decoded_rates import DecodedErrorRate, estimate
 from stim_nonclifford.rates.decoded_rates.answers.decoding import RepeatedRows
+from stim_nonclifford.rates.estimation import deadline
 from tests.support.rates.decoded_rate_cases import exact_rate, repetition_code, surface_code
 
 SLOW = repetition_code(1e-3, rounds=3)
@@ -81,7 +82,7 @@ def raising(dets: np.ndarray) -> np.ndarray:
             r"an observable that the circuit does not",
         ),
         (lambda dets: np.ones((len(dets), 2), np.uint8), ValueError, r"predicts|discards shots"),
-        (raising, RuntimeError, r"out of ideas"),
+        (raising, ValueError, r"Wrapped failed on .* RuntimeError: out of ideas"),
     ],
 )
 def test_wrong_answers(answer: Callable[[np.ndarray], Any], error: type[Exception], message: str) -> None:

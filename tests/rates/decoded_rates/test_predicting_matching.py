@@ -9,7 +9,6 @@ import stim
 
 import stim_nonclifford as snc
 from benchmarks.rates.decoded_codes import toric_memory
-from stim_nonclifford.rates.decoded_rates.anchoring.plain_counts import PlainLevel
 from stim_nonclifford.rates.decoded_rates.answers import decoding
 from stim_nonclifford.rates.decoded_rates.answers.decoders import compiled_decoder
 from stim_nonclifford.rates.decoded_rates.answers.decoding import FailureTest, answers_of
@@ -17,10 +16,7 @@ from stim_nonclifford.rates.decoded_rates.answers.predicting_matching import (
     detectors_that_matter,
     predicting_matching,
 )
-from stim_nonclifford.rates.decoded_rates.chains.chains import ChainStates, Level, Moves
-from stim_nonclifford.rates.decoded_rates.chains.descent import Stop
 from stim_nonclifford.rates.decoded_rates.failing.plain_shots import xor_of_groups
-from stim_nonclifford.rates.decoded_rates.faults.mechanisms import fault_model, symptoms_of
 from tests.support.rates.decoded_rate_cases import model_of, repetition_code, surface_code, two_codes
 
 
@@ -75,53 +71,6 @@ def test_predictions_are_those_of_pymatching(
     different, total = with_matching.differing()
     assert different == 0
     assert total > 5
-
-
-@pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize("decoder", ["pymatching", "others"])
-def test_moves_of_native_code_are_those_of_this_package(decoder: str, threads: int) -> None:
-    circuits = [surface_code(p) for p in (6e-3, 3e-3)]
-    errors = [circuit.detector_error_model(decompose_errors=True) for circuit in circuits]
-    model = fault_model([symptoms_of(circuit.detector_error_model()) for circuit in circuits])
-    matchings = [predicting_matching(each, decoder) for each in errors]
-    assert (matchings[0] is not None) == (decoder == "pymatching")
-    predict = [compiled_decoder(each, "pymatching") for each in errors]
-    levels = [Level(model.log_odds[k], k, 0.2) for k in (0, 1, 1)]
-
-    def moved(by_native_code: bool, threads: int) -> tuple[np.ndarray, ...]:
-        tests = [
-            FailureTest(model, each, 1, matching, threads)
-            for each, matching in zip(predict, matchings, strict=True)
-        ]
-        shots = PlainLevel(model, tests, Stop(model.log_odds[0], 0))
-        rng = np.random.default_rng(4)
-        shots.take(20_000, rng, lambda: None)
-        states = ChainStates.of(model, shots.sets)
-        chains = len(states.sizes)
-        assert chains > 300  # so that threads share them
-        moves = Moves(model, tests, levels)
-        assert moves._walks
-        moves._walks = by_native_code
-        level_of = np.arange(chains) % 3
-        fits = moves.fails(states.rows, level_of)
-        states, level_of = states.taken(np.flatnonzero(fits)), level_of[fits]
-        further = np.array([1, 0, -1])[level_of]
-        totals = np.zeros((3, len(level_of)), dtype=np.int64)
-        for _ in range(10):
-            totals += moves.sweep(states, level_of, further, rng, lambda: None)
-        assert moves.fails(states.rows, level_of).all()
-        for test in tests:
-            assert test.asked >= test.decoded > 100
-            assert test.differing()[0] == 0
-        members = np.sort(states.members, axis=1)[:, ::-1]
-        room = int(states.sizes.max())
-        assert (members[:, room:] == -1).all()
-        return members[:, :room], states.sizes, states.rows, totals
-
-    expected, found = moved(False, 1), moved(True, threads)
-    for one, other in zip(expected, found, strict=True):
-        np.testing.assert_array_equal(one, other)
-    assert (expected[3].sum(axis=1) > [2000, 500, 500]).all()
 
 
 def test_a_matching_that_predicts_something_else_is_found_out() -> None:

@@ -13,7 +13,6 @@ import stim
 import stim_nonclifford as snc
 from stim_nonclifford.circuit.methods.decoded_circuits import exact_symptoms
 from stim_nonclifford.rates.decoded_rates.answers.decoding import FailureTest
-from stim_nonclifford.rates.decoded_rates.deadline import TimeIsOver
 from stim_nonclifford.rates.decoded_rates.failing.sets import EXACT
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import FaultModel, fault_model, symptoms_of
 from stim_nonclifford.rates.decoded_rates.samplers import enumeration, fault_numbers
@@ -24,8 +23,9 @@ from stim_nonclifford.rates.decoded_rates.samplers.enumeration import Enumeratio
 from stim_nonclifford.rates.decoded_rates.samplers.fault_numbers import FaultNumberSum
 from stim_nonclifford.rates.decoded_rates.samplers.plain_counts import PlainCounts
 from stim_nonclifford.rates.decoded_rates.samplers.sized_sets import SizedSets
-from stim_nonclifford.rates.decoded_rates.samplers.tally import Tally, interval_of_tallies, per_kept
+from stim_nonclifford.rates.decoded_rates.samplers.tally import Tally, interval_of_tallies
 from stim_nonclifford.rates.decoded_rates.samplers.weighted_sets import WeightedSets
+from stim_nonclifford.rates.estimation.deadline import TimeIsOver
 from tests.support.rates.decoded_rate_cases import (
     failure_test,
     model_of,
@@ -347,8 +347,6 @@ def test_counts_of_none_and_of_all_have_errors() -> None:
         assert np.sqrt(tally.variances).tolist() == pytest.approx([1e-3, 1e-3])
     assert interval_of_tallies(0.0, [none]) == pytest.approx((0, math.log(40) / 1000))
     assert interval_of_tallies(0.0, [every]) == pytest.approx((1 - math.log(40) / 1000, 1))
-    assert per_kept(0.5, 0.0, 0.4, 0.1)[0] == 1.0  # counts of kept shots may be too low
-    assert per_kept(0.0, 0.0, 0.0, 0.0) == (0.0, math.inf)
 
 
 def test_intervals_of_tallies_cover() -> None:

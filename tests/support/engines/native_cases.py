@@ -8,7 +8,7 @@ import numpy as np
 
 from stim_nonclifford import _native
 
-from .native_chain_cases import CHAIN_CASES
+from .native_answer_cases import ANSWER_CASES
 from .native_instances import (
     ATTRIBUTES,
     IMAGE,
@@ -300,4 +300,4 @@ CASES: dict[str, Case] = {
         {**_ROWS, "amounts": floats(1.0, 1.0)},
         {"starts": _WRONG_STARTS, "bits": [*_WRONG_BITS, ints(4, 0, 1)]},
     ),
-} | CHAIN_CASES
+} | ANSWER_CASES

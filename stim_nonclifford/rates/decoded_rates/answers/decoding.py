@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ...._native import AnswerTable, ChainWalk, look_up
+from ...._native import AnswerTable, look_up
 from ..faults.mechanisms import FaultModel, Words
 from .predicting_matching import PredictingMatching
 
@@ -21,7 +21,6 @@ __all__ = [
     "check_answers",
     "not_deterministic",
     "tables_of",
-    "walked",
 ]
 
 Gaps = npt.NDArray[np.int64]
@@ -244,24 +243,6 @@ def answers_of(
         predictions[unknown], gaps[unknown] = _remembered(tests, rows[unknown], test_of[unknown])
     _sample(tests, rows[sampled], predictions[sampled], test_of[sampled])
     return predictions ^ model.observables(rows), gaps
-
-
-def walked(tests: Sequence[FailureTest], walk: ChainWalk) -> None:
-    """Lets chains take their moves, and decodes the rows of which nothing is known.
-
-    Args:
-        tests: The decoders, of which ``walk`` has the tables.
-        walk: The chains.
-    """
-    while True:
-        rows, test_of = walk.run(tests[0].threads)
-        if not len(rows):
-            break
-        predictions, gaps = _remembered(tests, rows, test_of)
-        walk.answer(predictions.ravel(), gaps)
-    asked, fresh, rows, predictions, test_of = walk.counts()
-    _count(tests, asked, fresh)
-    _sample(tests, rows, predictions, test_of)
 
 
 def tables_of(tests: Sequence[FailureTest]) -> list[AnswerTable]:

@@ -1,7 +1,8 @@
-"""The error mechanisms of a detector error model, each symptom once, and families that share them."""
+"""The error mechanisms of a detector error model, each symptom once."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,9 +20,9 @@ __all__ = [
     "Outcomes",
     "Symptom",
     "Symptoms",
-    "families_of",
     "fault_model",
     "log_probability_of_none",
+    "seed_words",
     "symptom_without",
     "symptoms_of",
 ]
@@ -30,6 +31,9 @@ Floats = npt.NDArray[np.float64]
 Words = npt.NDArray[np.uint64]
 Symptom = tuple[tuple[int, ...], ...]
 """Detectors, observables and, where outputs depend on quantum outcomes, signature bits that are flipped."""
+
+_SAME_STRENGTH = 1e6
+"""The inverse of the relative difference of odds that makes another seed. Doubled, smaller ones do."""
 
 _KEY_SEED = 0x5EED
 _KEY_WORDS = 2
@@ -141,30 +145,6 @@ def symptoms_of(model: stim.DetectorErrorModel) -> Symptoms:
     )
 
 
-def families_of(symptoms: Sequence[Symptoms]) -> list[list[int]]:
-    """Circuits whose errors differ in their probabilities only, by their positions.
-
-    Args:
-        symptoms: The errors of each circuit.
-
-    Returns:
-        The families, each with its positions ascending.
-    """
-    families: dict[object, list[int]] = {}
-    for k, each in enumerate(symptoms):
-        law = None if each.outcomes is None else each.outcomes.key
-        key = (
-            each.num_detectors,
-            each.num_observables,
-            each.expected,
-            frozenset(each.probabilities),
-            each.ignored,
-            law,
-        )
-        families.setdefault(key, []).append(k)
-    return list(families.values())
-
-
 @dataclass(frozen=True)
 class FaultModel:
     """The mechanisms of a family of circuits.
@@ -220,12 +200,6 @@ class FaultModel:
             starts.append(starts[-1] + len(near))
         return np.array(starts, dtype=np.intp), np.concatenate(found)
 
-    def with_other_outcomes(self, outcomes: Outcomes | None) -> FaultModel:
-        """The same mechanisms with other outcomes, which flip no signature bits."""
-        found = replace(self, outcomes=outcomes)
-        found.__dict__["neighbours"] = self.neighbours  # they take seconds
-        return found
-
     def detectors(self, rows: Words) -> npt.NDArray[np.uint8]:
         """The detection events of rows, bit-packed as decoders get them."""
         packed = np.ascontiguousarray(rows[:, : self.detector_words]).view(np.uint8)
@@ -262,7 +236,7 @@ class FaultModel:
         if self.outcomes is None or not len(rows):
             return rows
         flipped = self.outcomes.flips(self.signatures(rows), numbers)
-        return rows ^ self._rows_of_outputs(np.unpackbits(flipped.view(np.uint8), axis=1, bitorder="little"))
+        return rows ^ self.rows_of_outputs(np.unpackbits(flipped.view(np.uint8), axis=1, bitorder="little"))
 
     def with_all_outcomes(self, rows: Words) -> tuple[npt.NDArray[np.intp], Floats, Words]:
         """All rows that quantum outcomes can make of rows without them.
@@ -279,7 +253,7 @@ class FaultModel:
         owners, shares, found = [], [], []
         for k, signature in enumerate(signatures):
             probabilities, flipped = self.outcomes.law(signature)
-            flips = self._rows_of_outputs(flipped[probabilities > 0].astype(np.uint8))
+            flips = self.rows_of_outputs(flipped[probabilities > 0].astype(np.uint8))
             probabilities = probabilities[probabilities > 0]
             mine = np.flatnonzero(which.ravel() == k)
             owners.append(np.repeat(mine, len(flips)))
@@ -291,7 +265,8 @@ class FaultModel:
         """The words of the signatures of rows."""
         return rows[:, self.detector_words + self.observable_words + _KEY_WORDS :]
 
-    def _rows_of_outputs(self, bits: npt.NDArray[np.uint8]) -> Words:
+    def rows_of_outputs(self, bits: npt.NDArray[np.uint8]) -> Words:
+        """The rows of flipped outputs: uint8, shape (rows, detectors and observables at least)."""
         found = np.zeros((len(bits), self.output_rows.shape[1]), dtype=np.uint64)
         row, output = np.nonzero(bits)
         some, starts = np.unique(row, return_index=True)
@@ -320,10 +295,8 @@ def fault_model(family: Sequence[Symptoms], postselected: Sequence[int] = ()) ->
     )
     signature_words = 0 if first.outcomes is None else -(-first.outcomes.num_signature_bits // 64)
     first_signature = detector_words + observable_words + _KEY_WORDS
-    outputs: list[Symptom] = []
-    if first.outcomes is not None:
-        outputs = [((k,), ()) for k in range(first.num_detectors)]
-        outputs += [((), (k,)) for k in range(first.num_observables)]
+    outputs: list[Symptom] = [((k,), ()) for k in range(first.num_detectors)]
+    outputs += [((), (k,)) for k in range(first.num_observables)]
     listed = [*symptoms, first.expected, *outputs]
     flips = np.zeros((len(listed), first_signature + signature_words), dtype=np.uint64)
     for row, (detectors, observables, *signature) in zip(flips, listed, strict=True):
@@ -357,3 +330,18 @@ def fault_model(family: Sequence[Symptoms], postselected: Sequence[int] = ()) ->
 def log_probability_of_none(log_odds: Floats) -> float:
     """The logarithm of the probability that no mechanism acts."""
     return -float(np.logaddexp(0, log_odds).sum())
+
+
+def seed_words(model: FaultModel, seed: int) -> list[int]:
+    """Words for a generator of random numbers: they depend on the seed and on the circuit.
+
+    So a circuit has the same rate whatever else is asked for, and circuits that are asked for together have
+    independent errors.
+
+    Args:
+        model: The error model of the circuit.
+        seed: 0 <= seed < 2^64.
+    """
+    found = hashlib.sha256(np.ascontiguousarray(model.flips).tobytes())
+    found.update(np.rint(_SAME_STRENGTH * model.log_odds).astype(np.int64).tobytes())
+    return [seed, *np.frombuffer(found.digest(), dtype=np.uint32).tolist()]

@@ -1,8 +1,7 @@
-"""Rates of kept and decoded shots whose kept fault sets can be listed: strata of them, and levels of the gap.
+"""Rates per accepted shot, by postselected detectors and by the decoder's gap: one stratified estimator.
 
-* ``listed_sets`` lists or draws the sets that leave the postselected detectors silent; ``kept_sets`` has
-  their masses, and ``kept_choices`` lets one of them stand in the place of quantum outcomes.
-* ``partition`` puts kept sets into ``strata``. In a stratum, shots and chains at ``levels`` of the signed gap
-  are put together by ``survival``; where logical errors are paths in a graph, by ``paths``.
-* ``questions`` says what is asked, ``estimate`` decides what is done.
+* ``listed_sets`` lists or draws the sets that leave the postselected detectors silent; ``accepted_sets`` has
+  their probabilities of being accepted, and ``partition`` puts them into strata.
+* ``strata`` has strata and their cells, in which the number of free faults is fixed.
+* ``questions`` says what is asked, ``estimate`` draws and enumerates cells until the rates are known.
 """

@@ -1,332 +1,376 @@
-"""The logical error rate of kept and decoded shots, as a curve over the gap: a sum over strata."""
+"""Logical error rates per accepted shot, as a curve over the decoder's gap: one stratified estimator.
+
+The rate at a least gap g is Y(g) / K(g), sums over cells: a kind of accepted fault set S, and the number k of
+free faults beside it,
+
+    Y(g) = sum over S, k of P(S) pi_k P(wrong, gap >= g | S, k),
+
+and K(g) without "wrong". Cells with few fault sets are enumerated; from the others, shots are drawn directly.
+Each step draws shots of the cell whose variance, with that of one wrong shot which was not seen, falls most
+for each shot; ``estimation.ratios`` has the errors. How many shots a gap still needs is known beforehand:
+
+    N(g) = sum over cells of min(sets of the cell, s_c (sum of all s) / (eps Y)^2 + P_c / (eps Y)),
+
+where s_c is the standard deviation of one shot of a cell, and eps the relative error that is asked for. A gap
+that needs too many ends the curve.
+
+Without a state to check, all shots are one stratum at first, of which all mechanisms are free. If detectors
+are postselected, and that takes many shots, accepted fault sets are listed and make strata, where that is
+possible (``partition``).
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
+import numpy.typing as npt
 
 from ....base.errors import ResourceLimitError
+from ...estimation.deadline import Deadline, TimeIsOver
+from ...estimation.ratios import Ratio, Sums, ratio_of, sums_over
+from ..answers.classifying import Classifier
 from ..answers.decoding import check_answers
-from ..deadline import Deadline, TimeIsOver
-from ..faults.mechanisms import Floats
+from ..faults.mechanisms import FaultModel, Floats, fault_model, seed_words
+from ..gap_curve import DecodedGapPoint, DecodedStratum
 from ..questions import Goal
-from ..results import COVERAGE, DecodedErrorRate, DecodedGapPoint, DecodedStratum, interval_of
-from .partition import Partition, partition
-from .questions import KeptQuestion
-from .strata import COLUMNS, Stratum
+from ..results import COVERAGE, DecodedErrorRate
+from .partition import Partition, partition, probability_of_no_member
+from .questions import AcceptedQuestion
+from .strata import Cell, Stratum, whole_stratum
 
-__all__ = ["kept_rate"]
+__all__ = ["accepted_rate"]
 
-_FIRST_SHOTS = 1 << 12
-_FEWEST_SEEN = 100
-"""The curve has a gap if at least so many kept shots have one as large."""
+_FIRST_SHOTS = 128
+"""Shots of each cell before any is preferred. Doubled, easy questions take a little longer."""
 
-_STEP = 5
-"""The step from one gap of the curve to the next, in decibels."""
+_MOST_AT_ONCE = 1 << 17
+"""Shots of a cell that are taken before errors are looked at again. Doubled, searches overshoot by more."""
 
-_GROWTH = 0.4
+_MOST_SHOTS = 1 << 22
+"""A search without a limit on the time ends after about so many shots. Doubled, one that cannot succeed takes
+twice as long."""
 
-_FEWEST_WRONG = 30
-_MOST_SHOTS = 1 << 32
-"""The largest number of plain shots of a stratum."""
+_LISTED_FROM = 1 << 20
+"""If more shots are needed, accepted sets are listed; 0: they are listed at once. Doubled, more is counted
+that lists know sooner."""
 
-_Work = Callable[[np.random.Generator, Callable[[], None]], None]
+_MOST_TIMES = 20.0
+"""Accepted sets are listed if accepted shots are at most so many times as likely as those in which nothing
+flips a postselected detector: if their numbers of members have a Poisson distribution, its mean is 3, and
+sets that can be listed have 95% of it. Doubled, more searches list sets to no use."""
 
-_AGREEMENT = 3
-"""Standard errors by which both halves of the chains, and chains and plain shots, may differ."""
+_MOST_TIME = 0.5
+"""The part of the time until which sets may be listed where shots can be counted instead. Doubled, nothing is
+left for counting."""
 
+_PART_OF_SHOTS = 0.866
+"""With lists, what the error of shots may be of the error that is asked for: that of lists is at most half of
+it. Squared, searches take a quarter longer."""
 
-@dataclass(frozen=True)
-class _Sums:
-    """The sums over strata, for the gaps that the curve has.
+_LEAST_KEPT = 1e-2
+"""The largest gap of a curve is one of at least this part of the accepted shots. Halved, it is larger."""
 
-    Attributes:
-        gaps: The gaps.
-        kept: P(kept, and the gap is at least so large), shape (gaps,).
-        kept_variance: Of ``kept``.
-        wrong: The same, and wrong.
-        shares: What strata add to ``wrong``, shape (strata, gaps).
-        parts: Variances of what strata add to ``wrong``, shape (strata, gaps).
-        missed: The part of ``parts`` that is due to what may not have been seen.
-        by_chains: The part of ``parts`` that is due to chains beside paths.
-        other: Variances of ``wrong`` that no shots or chains reduce.
-        factor: By how much errors were enlarged, at most, where chains disagree.
-        disagreement: The largest such difference in standard errors; None without chains.
-    """
+_STEP, _MOST_POINTS = 5, 50
+"""The step from one gap of the curve to the next, in decibels, and about how many there are at most."""
 
-    gaps: list[int]
-    kept: Floats
-    kept_variance: Floats
-    wrong: Floats
-    shares: Floats
-    parts: Floats
-    missed: Floats
-    by_chains: Floats
-    other: Floats
-    factor: float
-    disagreement: float | None
-
-    @property
-    def relative(self) -> Floats:
-        """The relative errors of what shots and chains say: those of ``wrong``."""
-        wrong = np.where(self.wrong > 0, self.wrong, 1e-300)
-        return np.asarray(np.sqrt(self.parts.sum(axis=0)) / wrong)
+_MOST_UNSURE = 1.0
+"""Points of a larger relative error are no part of the curve. Doubled, its end is less sure."""
 
 
-def kept_rate(asked: KeptQuestion, goal: Goal, seed: int, report: Callable[[str], None]) -> DecodedErrorRate:
-    """The logical error rate of the kept shots of a circuit.
+def accepted_rate(
+    asked: AcceptedQuestion, goal: Goal, seed: int, report: Callable[[str], None], deadline: Deadline
+) -> DecodedErrorRate:
+    """The logical error rate per accepted shot of a circuit.
 
     Args:
         asked: The circuit.
         goal: When to stop.
         seed: 0 <= seed < 2^64.
         report: Is told what is under way.
+        deadline: The limit on the time.
 
     Raises:
-        ResourceLimitError: Nothing can be said in the time that there is; there are too many kept sets; or no
-            shot is wrong.
+        ResourceLimitError: Nothing can be said in the time that there is; or no shot is accepted.
         ValueError: The decoder is not deterministic; or the check of the state takes for granted what is not
             so.
     """
-    return _Estimate(asked, goal, seed, report).result()
+    seeds = np.random.SeedSequence(seed_words(fault_model([asked.symptoms]), seed)).spawn(3)
+    search: _Search | None = None
+    if asked.weight is None and _LISTED_FROM:
+        symptoms, mask = asked.symptoms, tuple(np.flatnonzero(asked.postselected).tolist())
+        model = fault_model([symptoms], mask)
+        search = _Search(asked, goal, deadline, report, model, (whole_stratum(model),), None, seeds[0])
+        may_list = model.postselects and model.num_mechanisms > 0
+        if search.run(_LISTED_FROM if may_list else _MOST_SHOTS) or not may_list:
+            return search.result()
+        if search.accepted > _MOST_TIMES * probability_of_no_member(asked):
+            search.run(_MOST_SHOTS)
+            return search.result()
+    limit = deadline if search is None else deadline.part(_MOST_TIME)
+    try:
+        found = partition(asked, goal.relative_error, np.random.default_rng(seeds[1]), limit)
+        of_sets = _Search(asked, goal, deadline, report, found.model, found.strata, found, seeds[2])
+        of_sets.run(_MOST_SHOTS)
+    except (ResourceLimitError, TimeIsOver) as error:
+        if search is None:
+            if isinstance(error, ResourceLimitError):
+                raise
+            raise ResourceLimitError(
+                f"max_seconds={goal.max_seconds:g} ended the search while accepted fault sets were being"
+                " listed. Allow several times as much, or count errors with the sampler"
+                " soft_desaturated_gap."
+            ) from None
+        search.run(_MOST_SHOTS)
+        return search.result()
+    if search is None:
+        return of_sets.result()
+    # Sets that are too many to be listed may leave a larger error than counting does.
+    if of_sets.relative_error > goal.relative_error:
+        search.run(_MOST_SHOTS)
+    return min(of_sets, search, key=lambda each: each.relative_error).result()
 
 
-class _Estimate:
-    def __init__(self, asked: KeptQuestion, goal: Goal, seed: int, report: Callable[[str], None]) -> None:
-        self._deadline = Deadline(goal.max_seconds)
-        self._asked, self._goal, self._report = asked, goal, report
-        self._rng = np.random.default_rng(seed)
-        self._partition: Partition | None = None
+class _Search:
+    """Draws and enumerates cells until the rate is known at all gaps that can be reached."""
 
-    def result(self) -> DecodedErrorRate:
-        """Works until the errors are as asked for, or time is over."""
+    def __init__(
+        self,
+        asked: AcceptedQuestion,
+        goal: Goal,
+        deadline: Deadline,
+        report: Callable[[str], None],
+        model: FaultModel,
+        strata: tuple[Stratum, ...],
+        listed: Partition | None,
+        seed: np.random.SeedSequence,
+    ) -> None:
+        self._asked, self._goal, self._deadline, self._report = asked, goal, deadline, report
+        self._postselects = bool(asked.postselected.any())
+        self._strata, self._listed = strata, listed
+        self._classifier = Classifier(model, asked.predict, deadline, asked.matching, asked.threads)
+        self._wanted = goal.relative_error * (1.0 if listed is None else _PART_OF_SHOTS)
+        seeds = seed.spawn(len(strata))
+        self._cells: list[Cell] = []
+        for number, (stratum, each) in enumerate(zip(strata, seeds, strict=True)):
+            self._cells += stratum.cells(number, self._classifier, each)
+        self._is_known = False
+        self._time_is_over = False
+        report(f"{len(strata)} strata, {len(self._cells)} cells")
+
+    def run(self, most_shots: int) -> bool:
+        """Works until errors are as asked for, or time is over; whether there is nothing more to do.
+
+        Args:
+            most_shots: Gaps that need more shots are left aside.
+
+        Raises:
+            ResourceLimitError: Time was over before each cell was looked at.
+        """
         try:
-            self._partition = partition(self._asked, self._goal.relative_error, self._rng, self._deadline)
-            self._say_strata(self._partition)
-            for stratum in self._strata:
-                stratum.take(_FIRST_SHOTS, self._rng, self._deadline.check)
-            while not self._is_enough(sums := self._sums()):
-                self._work(sums)
+            for cell in sorted(self._cells, key=lambda each: -each.tally.probability):
+                if not cell.tally.shots:
+                    cell.take(_FIRST_SHOTS, self._deadline)
+            while (place := self._next_gap(sums := self._sums(gaps := self._gaps()), most_shots)) is not None:
+                cell = self._next_cell(sums, place)
+                self._say(sums, place, int(gaps[place]))
+                cell.take(min(max(cell.tally.shots, _FIRST_SHOTS), _MOST_AT_ONCE), self._deadline)
         except TimeIsOver:
-            looked_at = [] if self._partition is None else [bool(stratum.shots) for stratum in self._strata]
-            if not looked_at or not all(looked_at):
-                reached = (
-                    f"when {sum(looked_at)} of {len(looked_at)} kinds of kept shots had been looked at"
-                    if looked_at
-                    else "while kept fault sets were being listed"
-                )
+            looked_at = sum(bool(cell.tally.shots) for cell in self._cells)
+            if looked_at < len(self._cells):
                 raise ResourceLimitError(
-                    f"max_seconds={self._goal.max_seconds:g} ended the search {reached}. Allow several times"
-                    " as much, or count errors with the sampler soft_desaturated_gap."
+                    f"max_seconds={self._goal.max_seconds:g} ended the search when {looked_at} of"
+                    f" {len(self._cells)} strata of fault sets had been looked at. Allow several times as"
+                    " much, or count errors: sinter collect, or SoftDecodingSampler."
                 ) from None
-        check_answers([stratum.test for stratum in self._strata], self._asked.decoder)
-        return self._made(self._sums())
+            self._time_is_over = True
+            return True
+        sums = self._sums(self._gaps())
+        self._is_known = bool((sums.relative_errors <= self._wanted).all())
+        return self._is_known
 
     @property
-    def _strata(self) -> tuple[Stratum, ...]:
-        assert self._partition is not None
-        return self._partition.strata
+    def accepted(self) -> float:
+        """The probability that a shot is accepted, as far as is known."""
+        return float(self._sums(self._gaps()).accepted[0])
 
-    def _say_strata(self, found: Partition) -> None:
-        sizes = ", ".join(f"{mass:.3g}" for mass in found.sizes)
-        self._report(
-            f"P(kept) for 0, 1, ... mechanisms that flip postselected detectors: {sizes}; for more about"
-            f" {found.unlisted:.2g}; {len(found.strata)} strata"
-        )
+    @property
+    def relative_error(self) -> float:
+        """The relative error of the rate, or the largest one of the curve."""
+        return float(self._sums(self._gaps()).whole_relative_errors.max())
 
-    def _gaps(self, seen: Floats) -> list[int]:
-        """The gaps of the curve: from 0 in steps, and the largest one that is not too rare."""
+    def _gaps(self) -> npt.NDArray[np.int64]:
+        """The least gaps of the curve: all shots, steps, and the largest one that is not too rare."""
         if not self._asked.confidence:
-            return [0]
-        often = np.flatnonzero(seen >= _FEWEST_SEEN)
-        top = int(often[-1]) if len(often) else 0
-        return [*range(0, top, _STEP), top]
-
-    def _sums(self) -> _Sums:
-        assert self._partition is not None
-        curves = [stratum.curve() for stratum in self._strata]
-        masses = np.array([stratum.mass for stratum in self._strata])[:, np.newaxis]
-        errors = np.array([stratum.mass_error for stratum in self._strata])[:, np.newaxis]
-        kept_all = masses * np.array([curve.kept for curve in curves])
-        most = int(np.argmax(masses))
-        gaps = self._gaps(curves[most].kept * self._strata[most].shots)
-        kept, kept_variance, wrong, variance, unseen, one_more, by_chains = (
-            np.array([getattr(curve, name)[gaps] for curve in curves])
-            for name in (
-                "kept",
-                "kept_variance",
-                "wrong",
-                "wrong_variance",
-                "unseen",
-                "one_more",
-                "by_chains",
-            )
+            return np.array([np.iinfo(np.int64).min])
+        seen = np.unique(np.concatenate([cell.tally.gaps for cell in self._cells]))
+        accepted = np.sum([cell.tally.means(seen)[0] for cell in self._cells], axis=0)
+        often = seen[accepted >= _LEAST_KEPT * accepted.max(initial=0.0)]
+        least, most = (int(often.min(initial=0)), int(often.max(initial=0)))
+        step = max(
+            1, _STEP if _STEP < most - least <= _STEP * _MOST_POINTS else -(-(most - least) // _MOST_POINTS)
         )
-        shares = masses * wrong
-        unlisted = np.array([self._partition.unlisted_part(gap) for gap in gaps]) * shares.sum(axis=0)
-        disagreements = self._disagreements(gaps)
-        factors = np.where(disagreements > _AGREEMENT, disagreements / 2, 1.0)
-        # What was seen of one stratum tells nothing of another one. What paths do not cover lacks in all
-        # of them. The shot that was missed by chance is the heaviest one of all (``fault_sets/interval.py``).
-        missed = masses * unseen * (masses * unseen).sum(axis=0)
-        heaviest = (masses * one_more).argmax(axis=0), np.arange(len(gaps))
-        missed[heaviest] += (masses * one_more)[heaviest] ** 2
-        parts = masses**2 * variance + missed
-        enlarged = factors**2 * parts
-        return _Sums(
+        return np.unique([*range(least, most, step), most]).astype(np.int64)
+
+    def _sums(self, gaps: npt.NDArray[np.int64]) -> Sums:
+        listed, found = self._listed, np.zeros(len(gaps))
+        if listed is not None:
+            found = np.array([listed.unlisted_part(max(int(gap), 0)) for gap in gaps])
+        return sums_over(
+            [cell.tally for cell in self._cells],
             gaps,
-            kept_all.sum(axis=0)[gaps],
-            (masses**2 * kept_variance + errors**2 * kept**2).sum(axis=0) + self._partition.unlisted**2,
-            shares.sum(axis=0),
-            shares,
-            enlarged,
-            factors**2 * missed,
-            masses**2 * by_chains + (factors**2 - 1) * parts,
-            (errors**2 * wrong**2).sum(axis=0) + unlisted**2,
-            float(np.sqrt(enlarged.sum(axis=0) / np.maximum(parts.sum(axis=0), 1e-300)).max()),
-            float(disagreements.max()) if any(each.sweeps for each in self._strata) else None,
+            np.array([cell.stratum for cell in self._cells], dtype=np.intp),
+            np.array([stratum.relative_error for stratum in self._strata]),
+            found,
+            0.0 if listed is None else listed.unlisted,
         )
 
-    def _disagreements(self, gaps: list[int]) -> Floats:
-        """How far chains are from agreement, in standard errors: shape (strata, gaps).
+    def _next_gap(self, sums: Sums, most_shots: int) -> int | None:
+        """The gap that is not known yet and needs the fewest shots; None: none can be reached."""
+        missing = np.flatnonzero(sums.relative_errors > self._wanted)
+        if not len(missing):
+            return None
+        taken = sum(cell.tally.shots for cell in self._cells)
+        if taken > most_shots and not (self._deadline.is_limited and most_shots == _MOST_SHOTS):
+            return None
+        needed = self._needed(sums)[missing]
+        best = int(needed.argmin())
+        if needed[best] <= most_shots:
+            return int(missing[best])
+        if most_shots < _MOST_SHOTS:
+            return None  # there is another way
+        # At least one rate is to be known as well as may be.
+        return int(missing[best]) if missing[best] == 0 or self._deadline.is_limited else None
 
-        Their halves are compared, and chains with plain shots.
-        """
-        found = np.zeros((len(self._strata), len(gaps)))
-        for k, stratum in enumerate(self._strata):
-            for difference, variance in stratum.comparisons():
-                error = np.sqrt(variance[gaps])
-                here = np.abs(difference[gaps]) / np.where(error > 0, error, np.inf)
-                found[k] = np.maximum(found[k], here)
-        return found
+    def _needed(self, sums: Sums) -> Floats:
+        """About how many shots each gap needs in all: N(g), with Y as large as what may not be seen."""
+        shots = np.array([cell.tally.shots for cell in self._cells])[:, np.newaxis]
+        sizes = np.array([cell.size for cell in self._cells])[:, np.newaxis]
+        weights = np.array([cell.tally.probability for cell in self._cells])[:, np.newaxis]
+        is_exact = np.array([cell.tally.is_exact for cell in self._cells])[:, np.newaxis]
+        wanted = self._wanted * np.maximum(sums.wrong, max(sums.weight, 1e-300))
+        deviations = np.sqrt(sums.variances * shots)
+        each = deviations * deviations.sum(axis=0) / wanted**2 + weights / wanted
+        return np.asarray(np.where(is_exact, 0.0, np.minimum(each, sizes)).sum(axis=0))
 
-    def _is_enough(self, sums: _Sums) -> bool:
-        return bool((sums.relative <= self._goal.relative_error).all())
+    def _next_cell(self, sums: Sums, place: int) -> Cell:
+        """The cell whose variance at a gap falls most for each shot."""
 
-    def _work(self, sums: _Sums) -> None:
-        """Takes shots of a stratum, or runs its chains: where the error is made small soonest."""
-        # Of each gap that is not known yet, the stratum that most of the error comes from.
-        gaps = np.flatnonzero(sums.relative > self._goal.relative_error)
-        numbers = sums.parts[:, gaps].argmax(axis=0)
-        ways = [self._way(sums, *place) for place in zip(numbers.tolist(), gaps.tolist(), strict=True)]
-        first = min(range(len(ways)), key=lambda k: ways[k][0])
-        gap, stratum = int(gaps[first]), self._strata[numbers[first]]
-        ways[first][1](self._rng, self._deadline.check)
+        def gain(number: int) -> float:
+            tally = self._cells[number].tally
+            if tally.is_exact:
+                return 0.0
+            return float(sums.variances[number, place] + tally.weight**2) / tally.shots
+
+        return self._cells[max(range(len(self._cells)), key=gain)]
+
+    def _say(self, sums: Sums, place: int, gap: int) -> None:
+        at = f" at gap {gap}" if self._asked.confidence else ""
         self._report(
-            f"{sum(each.test.decoded for each in self._strata):,} decodes,"
-            f" {self._deadline.seconds:.0f} s: relative error {sums.relative[0]:.2g} for all kept"
-            f" shots, {sums.relative[gap]:.2g} at gap {sums.gaps[gap]} (now: {stratum.name})"
+            f"{sum(cell.tally.shots for cell in self._cells):,} shots, {self._classifier.test.decoded:,}"
+            f" decodes, {self._deadline.seconds:.0f} s: relative error {sums.relative_errors[place]:.2g}{at}"
         )
 
-    def _way(self, sums: _Sums, number: int, gap: int) -> tuple[float, _Work]:
-        """How what a stratum adds at a gap is soonest known: in about how many decodes, and by what."""
-        stratum, variance = self._strata[number], sums.parts[number, gap]
-        too_large = float(np.sqrt(variance)) / (self._goal.relative_error * max(sums.wrong[gap], 1e-300))
-        by_shots = self._way_by_shots(sums, number, gap, too_large)
-        way = self._way_up(sums, number, gap, too_large, by_shots)
-        if not stratum.can_explore:
-            return way
-        by_exploring: tuple[float, _Work] = stratum.cost_of_exploring(too_large), stratum.explore
-        if sums.by_chains[number, gap] > variance / 2:
-            return min(by_shots, by_exploring, key=lambda each: each[0])
-        # Chains tell what shots may have missed, without waiting for it.
-        if not stratum.sweeps and sums.missed[number, gap] > variance / 2:
-            return min(way, by_exploring, key=lambda each: each[0])
-        return way
+    def result(self) -> DecodedErrorRate:
+        """The result.
 
-    def _way_by_shots(self, sums: _Sums, number: int, gap: int, too_large: float) -> tuple[float, _Work]:
-        """The same by plain shots."""
-        stratum = self._strata[number]
-        # How many are wrong: 1 / relative variance.
-        seen = float(stratum.shots * sums.shares[number, gap] / stratum.mass)
-        # The error of what nobody saw falls as the number of shots.
-        cost = stratum.shot_cost * (too_large if seen < 1 else too_large**2)
-        is_known = bool(sums.relative[0] <= self._goal.relative_error)
-        return cost, partial(self._take, stratum, is_known)
-
-    def _way_up(
-        self, sums: _Sums, number: int, gap: int, too_large: float, by_shots: tuple[float, _Work]
-    ) -> tuple[float, _Work]:
-        """The same by plain shots or by climbing."""
-        stratum, share, variance = self._strata[number], sums.shares[number, gap], sums.parts[number, gap]
-        if not stratum.can_climb:
-            return by_shots
-        by_climbing: tuple[float, _Work] = stratum.cost_of_climbing(too_large), stratum.climb
-        if not stratum.climb_cost:
-            return min(by_shots, by_climbing, key=lambda each: each[0])
-        tells_more = stratum.plain_shots_tell_more(sums.gaps[gap], float(share**2 / variance))
-        return by_shots if tells_more else by_climbing
-
-    def _take(
-        self, stratum: Stratum, is_known: bool, rng: np.random.Generator, check: Callable[[], None]
-    ) -> None:
-        """Takes plain shots; with too many, ends the search if the rate of all kept shots is known."""
-        if stratum.shots > _MOST_SHOTS:
-            if is_known:
-                raise TimeIsOver
+        Raises:
+            ResourceLimitError: No shot was accepted.
+            ValueError: The decoder is not deterministic.
+        """
+        check_answers([self._classifier.test], self._asked.decoder)
+        gaps = self._gaps()
+        sums = self._sums(gaps)
+        if not sums.accepted[0]:
+            shots = sum(cell.tally.shots for cell in self._cells)
             raise ResourceLimitError(
-                f"The decoder {self._asked.decoder} was wrong in {stratum.wrong} of"
-                f" {stratum.shots:,} kept shots ({stratum.name}), and the rate has not the error yet"
-                " that is asked for. Ask for a larger relative_error, or limit max_seconds: then what is"
-                " known is returned."
+                f"None of {shots:,} shots is kept, and the sets of faults that keep one could not be listed."
+                " Postselect fewer detectors, or estimate the rate at weaker noise."
             )
-        stratum.take(int(stratum.shots * (2 if stratum.wrong < _FEWEST_WRONG else _GROWTH)), rng, check)
-
-    def _made(self, sums: _Sums) -> DecodedErrorRate:
-        kept_errors = np.sqrt(sums.kept_variance)
-        errors = np.sqrt(sums.parts.sum(axis=0) + sums.other)
-        points = [
-            DecodedGapPoint(
-                gap, *(float(values[k]) for values in (sums.kept, kept_errors, sums.wrong, errors))
-            )
-            for k, gap in enumerate(sums.gaps)
-        ]
-        first = points[0]
-        rate, relative = first.logical_error_rate, first.relative_error
-        error = rate * relative if rate else 0.0
-        chains = [stratum for stratum in self._strata if stratum.sweeps]
+        points = [self._point(sums, place, int(gap)) for place, gap in enumerate(gaps)]
+        first, last = points[0], len(points)
+        for place, point in enumerate(points[1:], 1):
+            if point.relative_error > max(_MOST_UNSURE, self._goal.relative_error):
+                last = place
+                break
+        notes = [] if last == len(points) else [self._end_of_curve(points[last])]
+        observables = self._observables(sums)
         return DecodedErrorRate(
             decoder=self._asked.decoder,
-            logical_error_rate=rate,
-            standard_error=error,
-            interval=interval_of(rate, relative),
+            logical_error_rate=first.logical_error_rate,
+            standard_error=first.standard_error,
+            interval=first.interval,
             coverage=COVERAGE,
-            observable_rates=(rate,),
-            observable_errors=(error,),
+            observable_rates=tuple(each.rate for each in observables),
+            observable_errors=tuple(each.standard_error for each in observables),
             kept=first.kept,
             kept_error=first.kept_error,
             kept_and_wrong=first.kept_and_wrong,
-            gap_curve=tuple(points) if self._asked.confidence else (),
-            levels=(),
-            decodes=sum(stratum.test.decoded for stratum in self._strata),
+            gap_curve=tuple(points[:last]) if self._asked.confidence else (),
+            decodes=self._classifier.test.decoded,
             seconds=self._deadline.seconds,
-            columns=COLUMNS if chains else 0,
-            sweeps=(max((each.sweeps for each in chains), default=0), 0),
-            column_chi_squared=None,
-            halves=sums.disagreement,
-            lightest=None,
-            error_factor=sums.factor,
             asked_relative_error=self._goal.relative_error,
-            strata=tuple(self._described(sums)),
+            strata=tuple(self._described(sums, last - 1)),
+            notes=tuple(notes),
         )
 
-    def _described(self, sums: _Sums) -> list[DecodedStratum]:
-        return [
-            DecodedStratum(
-                name=stratum.name,
-                probability=stratum.mass,
-                shots=stratum.shots,
-                wrong=stratum.wrong,
-                sweeps=stratum.sweeps,
-                path_shots=stratum.path_shots,
-                least_gaps=tuple(stratum.least_gaps()),
-                shares=(
-                    float(sums.shares[k, 0] / sums.wrong[0]) if sums.wrong[0] else 0.0,
-                    float(sums.shares[k, -1] / sums.wrong[-1]) if sums.wrong[-1] else 0.0,
-                ),
+    def _point(self, sums: Sums, place: int, gap: int) -> DecodedGapPoint:
+        # Without postselection, all shots have the least gap. Shots of listed sets are all accepted.
+        is_all = place == 0 and not self._postselects
+        unseen = sums.weight if place > 0 or self._listed is None else 0.0
+        accepted = 1.0 if is_all else float(sums.accepted[place])
+        ratio = sums.ratio(place, accepted)
+        return DecodedGapPoint(
+            gap,
+            accepted,
+            0.0 if is_all else math.sqrt(float(sums.accepted_variance[place]) + unseen**2),
+            float(sums.wrong[place]),
+            math.sqrt(float(sums.wrong_variance[place]) + sums.weight**2),
+            ratio.standard_error,
+            ratio.interval,
+        )
+
+    def _observables(self, sums: Sums) -> list[Ratio]:
+        """The rate of each observable, whatever the gap."""
+        tallies = [cell.tally for cell in self._cells]
+        found = []
+        for observable in range(self._classifier.num_observables):
+            wrong = np.array([tally.of_observables()[observable] for tally in tallies])
+            kept, variance, rate = float(sums.accepted[0]), 0.0, float(wrong.sum() / sums.accepted[0])
+            for tally, share in zip(tallies, wrong, strict=True):
+                if not tally.is_exact:
+                    accepted = float(tally.means(self._gaps()[:1])[0][0])
+                    square = share - 2 * rate * share + rate**2 * accepted
+                    variance += (tally.probability * square - (share - rate * accepted) ** 2) / tally.shots
+            found.append(ratio_of(float(wrong.sum()), kept, max(variance, 0.0), sums.weight))
+        return found
+
+    def _end_of_curve(self, point: DecodedGapPoint) -> str:
+        return (
+            f"the curve ends before gap {point.gap}, where the logical error rate per kept shot is below"
+            f" {point.interval[1]:.2g}: larger gaps need more shots than were taken (with max_seconds, they"
+            " are taken for so long)"
+        )
+
+    def _described(self, sums: Sums, last: int) -> list[DecodedStratum]:
+        found = []
+        for number, stratum in enumerate(self._strata):
+            mine = [k for k, cell in enumerate(self._cells) if cell.stratum == number]
+            tallies = [self._cells[k].tally for k in mine]
+            shares = sums.shares[mine].sum(axis=0)
+            exact = [tally.is_exact for tally in tallies]
+            found.append(
+                DecodedStratum(
+                    name=stratum.name,
+                    probability=stratum.probability,
+                    shots=sum(tally.shots for tally in tallies),
+                    wrong=sum(tally.wrong for tally in tallies),
+                    shares=(
+                        float(shares[0] / sums.wrong[0]) if sums.wrong[0] else 0.0,
+                        float(shares[last] / sums.wrong[last]) if sums.wrong[last] else 0.0,
+                    ),
+                    numbers=(exact.index(False) if False in exact else len(exact)) - 1,
+                )
             )
-            for k, stratum in enumerate(self._strata)
-        ]
+        return found

@@ -1,4 +1,4 @@
-"""Divides a circuit's kept sets into strata, by what the decoder says of each if nothing else happens."""
+"""Divides a circuit's accepted sets into strata, by what the decoder says of each if nothing else happens."""
 
 from __future__ import annotations
 
@@ -9,25 +9,24 @@ import numpy as np
 import numpy.typing as npt
 
 from ....base.errors import ResourceLimitError
+from ...estimation.deadline import Deadline
+from ...samplers.fault_numbers import FaultNumbers
 from ..answers.decoding import Gaps
-from ..deadline import Deadline
-from ..faults.mechanisms import Floats, Symptoms, fault_model, log_probability_of_none
-from .kept_choices import KeptChoices
-from .kept_sets import KeptSets, KeptSetSearch, distinct_rows
+from ..faults.mechanisms import FaultModel, Floats, Symptom, Symptoms, fault_model, log_probability_of_none
+from .accepted_sets import AcceptedSets, AcceptedSetSearch, distinct_rows
 from .listed_sets import MOST_MEMBERS
-from .paths.path_shots import PathShots, paths_of
-from .questions import KeptQuestion
+from .questions import AcceptedQuestion
 from .strata import Stratum
 
-__all__ = ["Partition", "partition"]
+__all__ = ["Partition", "partition", "probability_of_no_member"]
 
 Bools = npt.NDArray[np.bool_]
 _STEP = 10
-"""Decibels of the gap of kept sets by themselves that share a stratum."""
+"""Decibels of the gap of accepted sets by themselves that share a stratum."""
 
 _FEWEST_MEMBERS = 4
 _NEGLIGIBLE = 0.01
-"""The part of the wrong kept sets, at each gap, that sets with more members than those listed may have."""
+"""The part of the wrong sets, at each gap, that sets with more members than those listed may have."""
 
 _MOST_TIMES, _MOST_TIME = 16, 0.25
 """Sets are drawn so many times at most, and up to so large a part of the time that there is."""
@@ -42,13 +41,15 @@ class Partition:
 
     Attributes:
         strata: Those with some probability.
+        model: The free noise.
         unlisted: About what probability sets with more members have.
-        sizes: Shape (members,): P(kept sets of each size).
+        sizes: Shape (members,): P(accepted sets of each size).
         wrong_sizes: Shape (members, gaps): of those that are decoded wrongly by themselves with at least a
             gap.
     """
 
     strata: tuple[Stratum, ...]
+    model: FaultModel
     unlisted: float
     sizes: Floats
     wrong_sizes: Floats
@@ -63,15 +64,15 @@ class Partition:
 
 
 def partition(
-    asked: KeptQuestion, relative_error: float, rng: np.random.Generator, deadline: Deadline
+    asked: AcceptedQuestion, relative_error: float, rng: np.random.Generator, deadline: Deadline
 ) -> Partition:
-    """Lists the kept sets, and divides them.
+    """Lists the accepted sets, and divides them.
 
     Args:
         asked: The circuit.
         relative_error: Of the rate, as it was asked for: sets are drawn until theirs is half as large, but
             not for ever.
-        rng: What kept sets are drawn with, where they are too many.
+        rng: What accepted sets are drawn with, where they are too many.
         deadline: The limit on the time.
 
     Raises:
@@ -80,44 +81,42 @@ def partition(
     """
     symptoms = asked.symptoms
     mask = asked.postselected
-    probabilities = {
-        does: {name: q for name, q in symptoms.probabilities.items() if _takes_part(name, mask) == does}
-        for does in (False, True)
-    }
+    probabilities = _divided(asked)
     known = tuple(np.flatnonzero(mask).tolist())
     members = fault_model([replace(symptoms, probabilities=probabilities[True])], known)
     certain = mask.copy()
     if symptoms.outcomes is not None:
         certain &= ~symptoms.outcomes.dependent[: symptoms.num_detectors]
     none = float(np.exp(log_probability_of_none(members.log_odds[0])))
-    search = KeptSetSearch(members, certain, asked.weight, rng, deadline.check)
+    search = AcceptedSetSearch(members, certain, asked.weight, rng, deadline.check)
     found = _listed(asked, search, none, deadline.check)
     _draw_more(found, asked, search, relative_error / 2, deadline)
     sets, sizes, wrong_sizes = _joined(found), _by_size(found, none), none * _wrong_by_size(found, "masses")
     unlisted = _geometric_rest(sizes)
     if unlisted > _MOST_UNLISTED * sizes.sum():
         raise ResourceLimitError(
-            f"About {unlisted / (sizes.sum() + unlisted):.0%} of the kept shots have more than"
+            f"About {unlisted / (sizes.sum() + unlisted):.0%} of the accepted shots have more than"
             f" {len(sizes) - 1} mechanisms that flip postselected detectors, and these sets cannot be listed."
             " Estimate the rate at weaker noise, or count errors with the sampler soft_desaturated_gap."
         )
     rest = replace(symptoms, expected=((), ()), probabilities=probabilities[False], outcomes=None)
-    return Partition(tuple(_strata(asked, rest, sets, none)), unlisted, sizes, wrong_sizes)
+    model, strata = _strata(asked, rest, sets, none)
+    return Partition(tuple(strata), model, unlisted, sizes, wrong_sizes)
 
 
 @dataclass(frozen=True)
 class _Decoded:
     """Kept sets, and what the decoder says of each if nothing else happens."""
 
-    sets: KeptSets
+    sets: AcceptedSets
     wrong: Bools
     gaps: Gaps
 
 
 def _listed(
-    asked: KeptQuestion, search: KeptSetSearch, none: float, check: Callable[[], None]
+    asked: AcceptedQuestion, search: AcceptedSetSearch, none: float, check: Callable[[], None]
 ) -> list[_Decoded]:
-    """Lists kept sets until larger ones do not matter, if that is the case sooner or later.
+    """Lists accepted sets until larger ones do not matter, if that is the case sooner or later.
 
     Returns:
         Those of each size.
@@ -135,15 +134,17 @@ def _listed(
     return found
 
 
-def _of_size(asked: KeptQuestion, search: KeptSetSearch, size: int, check: Callable[[], None]) -> _Decoded:
+def _of_size(
+    asked: AcceptedQuestion, search: AcceptedSetSearch, size: int, check: Callable[[], None]
+) -> _Decoded:
     sets = search.of_size(size)
     return _Decoded(sets, *_by_themselves(asked, sets, check))
 
 
 def _draw_more(
     found: list[_Decoded],
-    asked: KeptQuestion,
-    search: KeptSetSearch,
+    asked: AcceptedQuestion,
+    search: AcceptedSetSearch,
     relative_error: float,
     deadline: Deadline,
 ) -> None:
@@ -168,7 +169,7 @@ def _draw_more(
 
 
 def _by_size(found: Sequence[_Decoded], none: float) -> Floats:
-    """P(kept sets of each size)."""
+    """P(accepted sets of each size)."""
     return none * np.array([each.sets.masses.sum() for each in found])
 
 
@@ -199,7 +200,22 @@ def _joined(found: Sequence[_Decoded]) -> _Decoded:
     order = np.argsort(-masses, kind="stable")
     first = first[order]
     wrong, gaps = (np.concatenate([getattr(each, name) for each in found]) for name in ("wrong", "gaps"))
-    return _Decoded(KeptSets(rows[first], masses[order], variances[order]), wrong[first], gaps[first])
+    return _Decoded(AcceptedSets(rows[first], masses[order], variances[order]), wrong[first], gaps[first])
+
+
+def probability_of_no_member(asked: AcceptedQuestion) -> float:
+    """The probability that no mechanism acts that flips a postselected detector or the sign of a rotation."""
+    members = np.array(list(_divided(asked)[True].values()))
+    return float(np.exp(np.log1p(-members).sum()))
+
+
+def _divided(asked: AcceptedQuestion) -> dict[bool, dict[Symptom, float]]:
+    """The mechanisms that flip a postselected detector or the sign of a rotation, and (False) the others."""
+    every, mask = asked.symptoms.probabilities, asked.postselected
+    return {
+        does: {name: q for name, q in every.items() if _takes_part(name, mask) == does}
+        for does in (False, True)
+    }
 
 
 def _takes_part(name: tuple[tuple[int, ...], ...], postselected: Bools) -> bool:
@@ -207,8 +223,10 @@ def _takes_part(name: tuple[tuple[int, ...], ...], postselected: Bools) -> bool:
     return bool(postselected[list(name[0])].any() or any(name[2:]))
 
 
-def _by_themselves(asked: KeptQuestion, sets: KeptSets, check: Callable[[], None]) -> tuple[Bools, Gaps]:
-    """Whether the decoder is wrong about kept sets if nothing else happens, and how sure it is."""
+def _by_themselves(
+    asked: AcceptedQuestion, sets: AcceptedSets, check: Callable[[], None]
+) -> tuple[Bools, Gaps]:
+    """Whether the decoder is wrong about accepted sets if nothing else happens, and how sure it is."""
     number = asked.symptoms.num_detectors
     wrong, gaps = [np.zeros(0, dtype=np.bool_)], [np.zeros(0, dtype=np.int64)]
     for start in range(0, len(sets.rows), _BATCH):
@@ -222,44 +240,33 @@ def _by_themselves(asked: KeptQuestion, sets: KeptSets, check: Callable[[], None
 
 
 def _strata(
-    asked: KeptQuestion,
+    asked: AcceptedQuestion,
     rest: Symptoms,
     decoded: _Decoded,
     none: float,
-) -> list[Stratum]:
+) -> tuple[FaultModel, list[Stratum]]:
     sets = decoded.sets
     is_silent = ~sets.rows.any(axis=1)
     # Those that are right need no distinction: of these, the most likely ones decide.
     kinds = np.where(is_silent, 0, np.where(decoded.wrong, 2 + np.maximum(decoded.gaps, 0) // _STEP, 1))
-    choices = KeptChoices(sets.rows, sets.masses)
-    model = fault_model([replace(rest, outcomes=choices)])
-    paths = paths_of(model, asked.graphs)
+    model = fault_model([rest])
+    numbers = FaultNumbers(np.exp(model.log_odds[0][model.log_odds[0] != 0]))
+    rows = model.base ^ model.rows_of_outputs(sets.rows.astype(np.uint8))
     found = []
     for kind in np.unique(kinds):
         which = kinds == kind
-        rows = sets.rows[which]
-        choices = KeptChoices(rows, sets.masses[which])
         least = int(kind - 2) * _STEP
         names = {0: "nothing flipped", 1: "right by itself"}
         name = names.get(int(kind), f"wrong by itself, gap {least} to {least + _STEP - 1}")
         mass = none * float(sets.masses[which].sum())
         error = none * float(np.sqrt(sets.variances[which].sum()))
-        found.append(
-            Stratum(
-                name,
-                mass,
-                error,
-                model.with_other_outcomes(choices if kind else None),
-                asked.predict,
-                PathShots(model, paths, rows) if paths else None,
-            )
-        )
-    return found
+        found.append(Stratum(name, mass, error, model, rows[which], sets.masses[which], numbers))
+    return model, found
 
 
 def _geometric_rest(sizes: Floats) -> float:
-    """What follows in a series of masses, if it goes on as it ends."""
-    before, last = float(sizes[-2]), float(sizes[-1])
+    """What follows in a series of masses, if it goes on as it ends; two at a time, as odd ones may be 0."""
+    before, last = float(sizes[-4:-2].sum()), float(sizes[-2:].sum())
     if last <= 0:
         return 0.0
     ratio = last / before if before > 0 else 1.0

@@ -1,4 +1,4 @@
-"""What is asked: a circuit with a decoder of kept shots."""
+"""What is asked: a circuit with a decoder, of which shots may be discarded."""
 
 from __future__ import annotations
 
@@ -7,26 +7,27 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ...decoding.desaturation.logical_graphs import LogicalGraph
 from ..answers.decoding import Predict
+from ..answers.predicting_matching import PredictingMatching
 from ..faults.mechanisms import Symptoms
 
-__all__ = ["KeptQuestion"]
+__all__ = ["AcceptedQuestion"]
 
 
 @dataclass(frozen=True)
-class KeptQuestion:
-    """A circuit whose kept shots are decoded.
+class AcceptedQuestion:
+    """A circuit whose accepted shots are decoded.
 
     Attributes:
         symptoms: Its errors, and what quantum outcomes flip.
-        predict: Its decoder, which says how sure it is. It is asked about kept shots only.
+        predict: Its decoder. It is asked about accepted shots only.
         decoder: The name of the decoder.
         postselected: bool, shape (num_detectors,): the detectors that discard a shot.
         weight: If the only observable is a logical Pauli of a state, the number by which its expectation
             value is multiplied, so that it is 1 without errors; None: observables are as they are.
         confidence: Whether a curve over the gap is asked for.
-        graphs: Graphs in which logical errors of the decoder are paths; empty: none are known.
+        matching: What answers like ``predict``, but faster; None: nothing does.
+        threads: Number of threads.
     """
 
     symptoms: Symptoms
@@ -35,4 +36,5 @@ class KeptQuestion:
     postselected: npt.NDArray[np.bool_]
     weight: float | None
     confidence: bool
-    graphs: tuple[LogicalGraph, ...] = ()
+    matching: PredictingMatching | None = None
+    threads: int = 1

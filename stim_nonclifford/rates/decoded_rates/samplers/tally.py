@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,19 +10,11 @@ import numpy as np
 from ...fault_sets.interval import interval_of_weighted_sum
 from ..faults.mechanisms import Floats
 
-__all__ = ["COVERAGE", "Tally", "interval_of", "interval_of_tallies", "per_kept"]
+__all__ = ["COVERAGE", "Tally", "interval_of_tallies"]
 
 COVERAGE = 0.95
 """The probability with which an interval contains the true rate."""
 
-
-_QUANTILE = 1.998
-"""Of Student's t distribution with 63 degrees of freedom: 95% lie within as many standard errors."""
-
-_LARGEST_EXPONENT = 700.0
-
-_UNKNOWN = 3
-"""From this relative error on, a rate may as well be 0."""
 
 _ROUNDING = 1e-12
 """The relative error of sums, which an interval has room for."""
@@ -126,32 +117,3 @@ def interval_of_tallies(
         low, high = interval_of_weighted_sum(total, variance, max(largest, least_missed), COVERAGE)
         low, high = exact + low, exact + high
     return low * (1 - _ROUNDING), min(1.0, high * (1 + _ROUNDING))
-
-
-def per_kept(rate: float, error: float, kept: float, kept_error: float) -> tuple[float, float]:
-    """A rate per kept shot, and its standard error.
-
-    Args:
-        rate: P(kept, and wrong).
-        error: Its standard error.
-        kept: P(kept).
-        kept_error: Its standard error.
-
-    Examples:
-        >>> per_kept(0.2, 0.0, 0.4, 0.04)
-        (0.5, 0.05)
-    """
-    if not kept:
-        return 0.0, math.inf
-    return min(rate / kept, 1.0), math.hypot(error, rate * kept_error / kept) / kept
-
-
-def interval_of(rate: float, relative_error: float) -> tuple[float, float]:
-    """An interval of 95%, on a logarithmic scale, from 0 on if the error is several times the rate.
-
-    Examples:
-        >>> interval_of(0.01, 0.0), interval_of(0.01, 1000.0)
-        ((0.01, 0.01), (0.0, 1.0))
-    """
-    factor = math.exp(min(_QUANTILE * relative_error, _LARGEST_EXPONENT))
-    return rate / factor if relative_error < _UNKNOWN else 0.0, min(1.0, rate * factor)

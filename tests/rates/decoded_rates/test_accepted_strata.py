@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import math
 import warnings
@@ -19,21 +18,13 @@ from stim_nonclifford.circuit.logical_states import LogicalStateCheck
 from stim_nonclifford.circuit.methods.decoded_circuits import exact_symptoms
 from stim_nonclifford.circuit.methods.kept_circuits import kept_question
 from stim_nonclifford.generators.cultivation import end_to_end_circuit
-from stim_nonclifford.rates.decoded_rates.answers.decoding import FailureTest
-from stim_nonclifford.rates.decoded_rates.deadline import Deadline
-from stim_nonclifford.rates.decoded_rates.failing.plain_shots import PlainShots
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import fault_model
-from stim_nonclifford.rates.decoded_rates.postselection import listed_sets, strata
-from stim_nonclifford.rates.decoded_rates.postselection.kept_sets import KeptSetSearch
+from stim_nonclifford.rates.decoded_rates.postselection import estimate, listed_sets
+from stim_nonclifford.rates.decoded_rates.postselection.accepted_sets import AcceptedSetSearch
 from stim_nonclifford.rates.decoded_rates.postselection.listed_sets import SilentSets
 from stim_nonclifford.rates.decoded_rates.postselection.partition import partition
-from stim_nonclifford.rates.decoded_rates.postselection.paths import path_shots, wrong_shots
-from stim_nonclifford.rates.decoded_rates.postselection.paths.logical_paths import PathKind
-from stim_nonclifford.rates.decoded_rates.postselection.paths.path_shots import PathShots, paths_of
-from stim_nonclifford.rates.decoded_rates.postselection.paths.wrong_shots import WrongShots, weighted_curve
-from stim_nonclifford.rates.decoded_rates.postselection.survival import Counts, Curve
-from stim_nonclifford.rates.decoding.desaturation.logical_graphs import logical_graphs
 from stim_nonclifford.rates.decoding.matching_graph import model_errors
+from stim_nonclifford.rates.estimation.deadline import Deadline
 
 from ...support.rates.decoded_rate_cases import repetition_code
 from .test_decoded_outcomes import encoded_t_state
@@ -131,6 +122,7 @@ GRAFTED = snc.Circuit(
 """A chain of blue detectors between two boundaries. The first two errors leave the red one silent together."""
 
 
+@pytest.mark.parametrize("listed_from", [0, 1 << 40])
 @pytest.mark.parametrize(
     ("circuit", "postselected", "decoder"),
     [
@@ -143,81 +135,32 @@ GRAFTED = snc.Circuit(
     ],
 )
 def test_curves_are_those_of_all_fault_sets(
-    circuit: snc.Circuit, postselected: tuple[int, ...], decoder: sinter.Decoder
+    circuit: snc.Circuit,
+    postselected: tuple[int, ...],
+    decoder: sinter.Decoder,
+    listed_from: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    rate = circuit.logical_error_rate(decoder=decoder, confidence=True, relative_error=0.15, seed=7)
+    """With lists of accepted sets, and without; cells of few sets are enumerated."""
+    monkeypatch.setattr(estimate, "_LISTED_FROM", listed_from)
+    rate = circuit.logical_error_rate(decoder=decoder, confidence=True, relative_error=0.01, seed=7)
     probabilities, gaps, wrong = exact_curve(circuit, postselected, decoder)
     assert rate.kept < 1
     assert len(rate.gap_curve) > 2
-    assert any(stratum.path_shots for stratum in rate.strata) == (circuit is GRAFTED)
     for point in rate.gap_curve:
         is_sure = gaps >= point.gap
         kept, both = float(probabilities[is_sure].sum()), float(probabilities[is_sure & wrong].sum())
-        assert abs(point.kept - kept) < SIGNIFICANT * point.kept_error + 1e-9
-        assert 0 < point.kept_and_wrong_error < 0.4 * both
-        assert abs(point.kept_and_wrong - both) < SIGNIFICANT * point.kept_and_wrong_error
-    assert sum(stratum.probability for stratum in rate.strata) == pytest.approx(rate.kept)
+        assert abs(point.kept - kept) < 6 * point.kept_error + 1e-9 * kept
+        assert abs(point.kept_and_wrong - both) < 6 * point.kept_and_wrong_error + 1e-9 * both
+        assert abs(point.logical_error_rate - both / kept) < 6 * point.standard_error + 1e-9
+        assert point.relative_error <= 0.02
+        assert point.interval[0] <= point.logical_error_rate <= point.interval[1]
+    if listed_from == 0:
+        assert len(rate.strata) > 1
+        assert sum(stratum.probability for stratum in rate.strata) == pytest.approx(rate.kept, rel=1e-3)
+    else:
+        assert [stratum.name for stratum in rate.strata] == ["all shots"]
     assert "of errors" in str(rate)
-    assert "gaps the relative error is more than 0.001 as asked for" in str(
-        dataclasses.replace(rate, asked_relative_error=1e-3)
-    )
-
-
-def test_chains_know_what_paths_hardly_show(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They take the place of plain shots at all gaps, and the curve is that of all fault sets: seed 0."""
-    monkeypatch.setattr(path_shots, "_KINDS", (PathKind(0.6, 0.9, slack=0.1),))  # the shortest paths only
-    monkeypatch.setattr(wrong_shots, "_ENOUGH", 1 << 40)
-    monkeypatch.setattr(wrong_shots, "_MOST_PART", 0.0)
-    monkeypatch.setattr(strata, "_COST_OF_CHAINS", 0)
-    noisy = snc.Circuit(str(GRAFTED).replace("(0.0", "(0.1"))
-    decoder = DesaturatedGapDecoder()
-    rate = noisy.logical_error_rate(decoder=decoder, confidence=True, relative_error=0.05, seed=0)
-    assert any(stratum.sweeps and stratum.path_shots for stratum in rate.strata)
-    assert rate.halves is not None
-    probabilities, gaps, wrong = exact_curve(noisy, (0,), decoder)
-    for point in rate.gap_curve:
-        both = float(probabilities[(gaps >= point.gap) & wrong].sum())
-        assert 0 < point.kept_and_wrong_error < 0.06 * both
-        assert abs(point.kept_and_wrong - both) < SIGNIFICANT * point.kept_and_wrong_error
-
-
-def test_shots_with_paths_are_as_likely_as_they_say() -> None:
-    """The factors of all fault sets have mean 1, and sets are drawn as often: chi-squared, seed 11."""
-    others = {
-        name: q for name, q in exact_symptoms(GRAFTED).probabilities.items() if not {0, 1} & set(name[0])
-    }
-    model = fault_model([dataclasses.replace(exact_symptoms(GRAFTED), probabilities=others)])
-    size = model.num_mechanisms
-    choices = np.zeros((2, 8), dtype=np.bool_)
-    choices[1, [2, 4]] = True
-    shots = PathShots(model, paths_of(model, logical_graphs(GRAFTED.detector_error_model())), choices)
-    members = (np.arange(1 << size)[:, np.newaxis] >> np.arange(size)) & 1
-    odds = np.exp(model.log_odds[0])
-    probabilities = (np.where(members, odds, 1.0) / (1 + odds)).prod(axis=1)
-    sets, mechanisms = np.nonzero(members)
-    rng, drawn = np.random.default_rng(11), 1 << 15
-    plain = PlainShots(model, model.log_odds[0], FailureTest(model, no_prediction))
-    for choice in (0, 1):
-        ratios = shots.ratios(sets * size + mechanisms, np.full(1 << size, choice))
-        assert (probabilities * ratios).sum() == pytest.approx(1)
-        rows, events, numbers, _ = plain.drawn(rng, drawn)
-        owners = np.repeat(np.arange(drawn), numbers) * size
-        keys, counts = np.unique(owners + events, return_counts=True)
-        rows, keys = shots.add_paths(rows, keys[counts % 2 == 1], np.full(drawn, choice), rng)
-        found = np.bincount(keys // size, 1 << (keys % size), drawn).astype(np.int64)
-        flips = np.bitwise_xor.reduce(np.where(members[found, :, None] == 1, model.flips, 0), axis=1)
-        assert (rows == model.base ^ flips).all()
-        expected = drawn * probabilities * ratios
-        often = expected > 10
-        assert often.sum() > 20
-        seen = np.bincount(found, minlength=1 << size)
-        chi_squared = ((seen - expected) ** 2 / np.maximum(expected, 1e-9))[often].sum()
-        assert chi_squared < often.sum() + 7 * math.sqrt(2 * often.sum())
-        assert expected[~often].sum() < 0.2 * drawn
-
-
-def no_prediction(dets: np.ndarray, /) -> tuple[np.ndarray, np.ndarray]:
-    return np.zeros((len(dets), 1), dtype=np.uint8), np.zeros(len(dets), dtype=np.int64)
 
 
 def test_drawn_sets_are_the_listed_ones(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -258,13 +201,13 @@ def test_drawn_sets_are_the_listed_ones(monkeypatch: pytest.MonkeyPatch) -> None
                 assert abs(drawn.sum() - exact) < 5 * error
 
 
-def test_drawn_kept_sets_are_the_listed_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_drawn_accepted_sets_are_the_listed_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sets of three: those that flip no detector are exact, the others are within 6 standard errors."""
     model = fault_model([exact_symptoms(repetition_code(0.04, distance=3, rounds=3))], (0, 1, 2))
     certain = np.arange(model.num_detectors) < 3
 
     def masses() -> dict[bytes, tuple[float, float]]:
-        found = KeptSetSearch(model, certain, None, np.random.default_rng(7), lambda: None).of_size(3)
+        found = AcceptedSetSearch(model, certain, None, np.random.default_rng(7), lambda: None).of_size(3)
         values = zip(found.masses.tolist(), found.variances.tolist(), strict=True)
         return dict(zip((row.tobytes() for row in found.rows), values, strict=True))
 
@@ -284,14 +227,14 @@ def test_drawn_kept_sets_are_the_listed_ones(monkeypatch: pytest.MonkeyPatch) ->
     assert abs(sum(mass for mass, _ in drawn.values()) - total) < 6 * error < 0.1 * total
 
 
-def test_kept_sets_are_drawn_until_they_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_accepted_sets_are_drawn_until_they_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
     """The masses of strata: exact ones within 6 standard errors, which become smaller if that is asked for."""
     circuit = repetition_code(0.04, distance=3, rounds=3)
     asked = kept_question(circuit, LikelierClass(0, 1, 2), None, None, True)
 
     def masses_of_strata(relative_error: float) -> dict[str, tuple[float, float]]:
         found = partition(asked, relative_error, np.random.default_rng(7), Deadline(None)).strata
-        return {each.name: (each.mass, each.mass_error) for each in found}
+        return {each.name: (each.probability, each.probability * each.relative_error) for each in found}
 
     listed = masses_of_strata(1.0)
     monkeypatch.setattr(listed_sets, "_MOST_LISTED", 0)
@@ -356,29 +299,17 @@ def test_refusals(arguments: dict[str, Any], message: str) -> None:
         circuit.logical_error_rate(decoder=LikelierClass(0, 1), confidence=True, seed=1, **arguments)
 
 
-def test_too_much_noise_is_refused() -> None:
+def test_too_much_noise_for_lists_is_counted() -> None:
     circuit = repetition_code(0.4, distance=3, rounds=3)
-    with pytest.raises(snc.ResourceLimitError, match="more than 6 mechanisms"):
-        circuit.logical_error_rate(decoder=LikelierClass(*range(7)), seed=1)
+    rate = circuit.logical_error_rate(decoder=LikelierClass(*range(7)), relative_error=0.1, seed=1)
+    assert [stratum.name for stratum in rate.strata] == ["all shots"]
+    assert rate.relative_error < 0.1
+    detectors, _ = circuit.compile_detector_sampler(seed=2).sample(200_000, separate_observables=True)
+    kept = float((~detectors[:, :7].any(axis=1)).mean())
+    assert abs(rate.kept - kept) < 6 * math.hypot(rate.kept_error, math.sqrt(kept / 200_000))
 
 
 def test_too_little_time() -> None:
     circuit = repetition_code(0.01, distance=3, rounds=3)
-    with pytest.raises(snc.ResourceLimitError, match=r"max_seconds=1e-06 .* sets were being listed\. Allow"):
+    with pytest.raises(snc.ResourceLimitError, match=r"max_seconds=1e-06 .* 0 of .* Allow"):
         circuit.logical_error_rate(decoder=LikelierClass(*range(7)), max_seconds=1e-6, seed=1)
-
-
-def test_plain_shots_may_be_missed_if_paths_cover_little() -> None:
-    """Three with a probability of 5%, whatever is seen at large gaps: there, paths see as little as if nothing were wrong."""
-    counts = Counts(np.full(4, 250.0), np.ones((4, 9)), *np.zeros((3, 4, 18)))
-
-    def curve(covered: int) -> Curve:
-        ratios = np.where(np.arange(200) < covered, 50.0, 0.1)
-        return weighted_curve(counts, [WrongShots(ratios, np.full(200, 3), np.arange(200) % 4, True)], 1000)
-
-    mostly, hardly = curve(150), curve(50)
-    assert np.allclose(hardly.one_more, 1.5 / 1000)
-    assert not hardly.unseen.any()
-    assert np.allclose(mostly.one_more, 1.5 / 1100)
-    assert np.allclose(mostly.unseen[:4], 1.5 / 1000)
-    assert not mostly.unseen[4:].any()

@@ -1,11 +1,11 @@
 """The small sets of mechanisms that flip postselected detectors, but leave them silent together.
 
 The mechanisms of a circuit are those of A, which flip a postselected detector or a bit of the signature, and
-the others. A shot is kept if the members that it has in A leave all postselected detectors silent, with the
-quantum outcomes that there are. For each set of few mechanisms of A, that has a probability: the odds of its
-members, times the probability of such outcomes. ``listed_sets`` finds those that leave the detectors silent
-that no outcome flips. Sets that flip no detector at all decide about the largest gaps, and are few among the
-others: where sets are drawn, they are drawn, or listed, by themselves.
+the others. A shot is accepted if the members that it has in A leave all postselected detectors silent, with
+the quantum outcomes that there are. For each set of few mechanisms of A, that has a probability: the odds of
+its members, times the probability of such outcomes. ``listed_sets`` finds those that leave the detectors
+silent that no outcome flips. Sets that flip no detector at all decide about the largest gaps, and are few
+among the others: where sets are drawn, they are drawn, or listed, by themselves.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ....base.errors import ResourceLimitError
 from ..faults.mechanisms import FaultModel, Floats, Symptom, Words
 from .listed_sets import Part, SilentSets
 
-__all__ = ["KeptSetSearch", "KeptSets", "distinct_rows"]
+__all__ = ["AcceptedSetSearch", "AcceptedSets", "distinct_rows"]
 
 Bools = npt.NDArray[np.bool_]
 Indices = npt.NDArray[np.intp]
@@ -32,8 +32,8 @@ _TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True)
-class KeptSets:
-    """Kept sets of some size, those put together that flip the same.
+class AcceptedSets:
+    """Accepted sets of some size, those put together that flip the same.
 
     Attributes:
         rows: bool, shape (choices, outputs): what each flips, detectors, then observables, with the outcomes.
@@ -46,13 +46,13 @@ class KeptSets:
     masses: Floats
     variances: Floats
 
-    def times(self, factor: float) -> KeptSets:
+    def times(self, factor: float) -> AcceptedSets:
         """The same sets with masses that are larger by a factor."""
-        return KeptSets(self.rows, factor * self.masses, factor**2 * self.variances)
+        return AcceptedSets(self.rows, factor * self.masses, factor**2 * self.variances)
 
 
-class KeptSetSearch:
-    """Lists the kept sets of the mechanisms of a model.
+class AcceptedSetSearch:
+    """Lists the accepted sets of the mechanisms of a model.
 
     Args:
         model: The mechanisms of A, with the detectors that discard a shot.
@@ -91,8 +91,8 @@ class KeptSetSearch:
         self._kept = self._leaving_silent(np.flatnonzero(certain))
         self._laws = _Laws(model, certain, weight)
 
-    def of_size(self, size: int) -> KeptSets:
-        """The kept sets with so many members, at most ``MOST_MEMBERS``.
+    def of_size(self, size: int) -> AcceptedSets:
+        """The accepted sets with so many members, at most ``MOST_MEMBERS``.
 
         Raises:
             ResourceLimitError: There are too many sets, or outcome laws.
@@ -100,7 +100,7 @@ class KeptSetSearch:
         found, masses, drawn = [np.zeros((0, -(-self._num_outputs // 8)), dtype=np.uint8)], [], []
         for part in self._parts(size):
             examples, weights = _merged_sets(part, self._names)
-            for rows, some in self._laws.kept(examples, weights, self._check):
+            for rows, some in self._laws.accepted(examples, weights, self._check):
                 found.append(np.packbits(rows, axis=1))
                 masses.append(some)
                 drawn.append(np.full(len(some), part.is_drawn))
@@ -108,7 +108,7 @@ class KeptSetSearch:
         first, group = distinct_rows(packed)
         bits = np.unpackbits(packed[first], axis=1)[:, : self._num_outputs].astype(np.bool_)
         mass, is_drawn = (np.concatenate([np.zeros(0), *each]) for each in (masses, drawn))
-        return KeptSets(
+        return AcceptedSets(
             bits,
             *(np.bincount(group, some, len(first)).astype(np.float64) for some in (mass, mass**2 * is_drawn)),
         )
@@ -168,7 +168,7 @@ def _bits_of(model: FaultModel, name: Symptom) -> list[int]:
 
 
 class _Laws:
-    """What outcomes make of sets: which of them are kept, and with which outputs."""
+    """What outcomes make of sets: which of them are accepted, and with which outputs."""
 
     def __init__(self, model: FaultModel, certain: Bools, weight: float | None) -> None:
         self._model, self._weight = model, weight
@@ -177,10 +177,10 @@ class _Laws:
         self._uncertain = np.flatnonzero(mask.astype(np.bool_) & ~certain)
         self._known: dict[bytes, dict[bytes, tuple[Bools, Floats]]] = {}
 
-    def kept(
+    def accepted(
         self, examples: Indices, weights: Floats, check: Callable[[], None]
     ) -> Iterator[tuple[Bools, Floats]]:
-        """The outputs of kept sets, and their masses; equal ones may occur again."""
+        """The outputs of accepted sets, and their masses; equal ones may occur again."""
         model = self._model
         for start in range(0, len(examples), _BATCH):
             check()
@@ -217,7 +217,7 @@ class _Laws:
         found = self._known.get(name)
         if found is None:
             if len(self._known) >= _MOST_LAWS:
-                raise ResourceLimitError(f"Kept sets have more than {_MOST_LAWS:,} outcome laws.")
+                raise ResourceLimitError(f"Accepted sets have more than {_MOST_LAWS:,} outcome laws.")
             shares, flipped = np.ones(1), np.zeros((1, self._num_outputs), dtype=np.bool_)
             if self._model.outcomes is not None:
                 shares, flipped = self._model.outcomes.law(signature)

@@ -1,1 +1,0 @@
-"""Replica exchange: chains over failing fault sets, their jumps, and the levels of a ladder."""

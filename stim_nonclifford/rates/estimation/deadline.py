@@ -1,0 +1,67 @@
+"""The limit on the time of an estimate."""
+
+from __future__ import annotations
+
+import time
+
+__all__ = ["Deadline", "TimeIsOver"]
+
+_MOST_RESERVED = 0.1
+"""The part of the time that may be reserved. Doubled, estimates with slow decoders end earlier."""
+
+
+class TimeIsOver(Exception):
+    """``max_seconds`` have passed, or there are as many shots as may be."""
+
+
+class Deadline:
+    """The time since an estimate began, and when it has to end.
+
+    Args:
+        max_seconds: The limit; None: there is none.
+        started: When it began, as ``time.monotonic`` says; None: now.
+    """
+
+    def __init__(self, max_seconds: float | None, started: float | None = None) -> None:
+        self._started = time.monotonic() if started is None else started
+        self._max_seconds = max_seconds
+        self._reserved = 0.0
+
+    @property
+    def seconds(self) -> float:
+        """The time since the estimate began."""
+        return time.monotonic() - self._started
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether there is a limit."""
+        return self._max_seconds is not None
+
+    def part(self, part: float) -> Deadline:
+        """A deadline that began at the same time, and ends after a part of it."""
+        return Deadline(None if self._max_seconds is None else part * self._max_seconds, self._started)
+
+    def share(self, part: float) -> Deadline:
+        """A deadline that begins now, and ends after a part of the time that is left."""
+        return Deadline(
+            None if self._max_seconds is None else part * max(self._max_seconds - self.seconds, 0.0)
+        )
+
+    def has_passed(self, part: float) -> bool:
+        """Whether more than a part of the time is over that there is."""
+        return self._max_seconds is not None and self.seconds > part * self._max_seconds
+
+    def reserve(self, seconds: float) -> None:
+        """Leaves so much time for what has to be done after the limit, at most a tenth of all."""
+        if self._max_seconds is not None:
+            self._reserved = min(seconds, _MOST_RESERVED * self._max_seconds)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the limit has been reached, but for what was reserved."""
+        return self._max_seconds is not None and self.seconds > self._max_seconds - self._reserved
+
+    def check(self) -> None:
+        """Raises TimeIsOver after the limit."""
+        if self.is_over:
+            raise TimeIsOver

@@ -62,11 +62,7 @@ from stim_nonclifford.dialect import parse
         ("SPP[R_X(theta=0.25*pi)] X0", 1, "makes no sense on SPP"),
         ("II[R_PAULI(theta=0.25*pi)] 0 1", 1, "it belongs on SPP and SPP_DAG"),
         ("I[r_z(theta=0.25*pi)] 0", 1, "makes no sense on I: write gates in tags in upper case"),
-        (
-            "S[T_DAG] 0",
-            1,
-            "Unknown tag [T_DAG] on S. The gate T_DAG is written S_DAG[T] or, without a tag, T_DAG.",
-        ),
+        ("S[T_DAG] 0", 1, "Unknown tag [T_DAG] on S. The gate T_DAG is written S_DAG[T] or, without a tag, T_DAG."),
         ("T 0\nS_DAG[t_dag] 0", 2, "The gate T_DAG is written S_DAG[T]"),
         ("SPP[T_DAG] X0", 1, "is written SPP_DAG[T] or"),
         ("SPP[TPP_DAG] X0", 1, "The gate TPP_DAG is written SPP_DAG[T]"),
@@ -74,19 +70,11 @@ from stim_nonclifford.dialect import parse
         ("R_XX(0.3) 0 0", 1, "R_XX needs different qubits in a group; got 0 0"),
         ("H 0\nr_yy(0.3) 0 1 2 2", 2, "R_YY needs different qubits in a group; got 2 2"),
         ("R_ZZ(0) 1 01", 1, "R_ZZ needs different qubits in a group; got 1 1"),
-        (
-            "II[R_ZZ(theta=0.3*pi)] 0 1 2 2",
-            1,
-            "gate II was applied to a target pair with the same target (2) twice",
-        ),
+        ("II[R_ZZ(theta=0.3*pi)] 0 1 2 2", 1, "gate II was applied to a target pair with the same target (2) twice"),
         ("CS 0 0", 1, "gate CS was applied to a target pair with the same target (0) twice"),
         ("I[CCX] 0 1 1", 1, "CCX needs targets in groups of 3 different qubits; got 0 1 1"),
         ("RZ(0.25) 0", 1, "RZ is a reset in Stim. The rotation is R_Z, with its angle in half-turns"),
-        (
-            "T 0\nREPEAT 2 {\n    rx(0.1) 0\n}",
-            3,
-            "The rotation is R_X, with its angle in half-turns: R_X(0.25)",
-        ),
+        ("T 0\nREPEAT 2 {\n    rx(0.1) 0\n}", 3, "The rotation is R_X, with its angle in half-turns: R_X(0.25)"),
         ("RY(0.1, 0.2) 0", 1, "The rotation is R_Y"),
         ("RXX(0.1) 0 1", 1, "Did you mean R_XX?"),
         ("R(0.25) 0", 1, "but takes 0 parens arguments"),
@@ -105,11 +93,7 @@ from stim_nonclifford.dialect import parse
             1,
             "takes no probability in parentheses: it is written I_ERROR[LEAKAGE(p=0.01)] 0",
         ),
-        (
-            "I_ERROR[RL(p=1)] 0",
-            1,
-            "Malformed tag [RL(p=1)] on I_ERROR: it is written I_ERROR[RL] 0 or, without",
-        ),
+        ("I_ERROR[RL(p=1)] 0", 1, "Malformed tag [RL(p=1)] on I_ERROR: it is written I_ERROR[RL] 0 or, without"),
         ("HERALDED_ERASE[HERALD_LOSS_EVENT(p=0)](0.1) 0", 1, "takes (0) in parentheses"),
         ("M[HERALD_LOSS_EVENT(p=0)] 0", 1, "makes no sense on M: it is written HERALDED_ERASE[HERALD"),
         ("X 0\nLEAKAGE(1.5) 0", 2, "LEAKAGE: the probability must be from 0 to 1, but is 1.5"),
@@ -143,7 +127,7 @@ from stim_nonclifford.dialect import parse
         ("DEPOLARIZE3(0.1) 0 1 2", 1, "ELSE_CORRELATED_ERROR(p) for each further one"),
         ("READOUT_NOISE(0.1, 0.2) 0", 1, "Write it at the measurement"),
     ],
-)
+)  # fmt: skip
 def test_errors_name_the_line(text: str, line: int, message: str) -> None:
     written = text.split("\n")[line - 1]
     with pytest.raises(ValueError, match=re.escape(message)) as error:

@@ -87,7 +87,6 @@ def table() -> str:
         "Relaxation",
         "These channels are no mixtures of Paulis. They are sampled exactly ([relaxation](../guides/relaxation.md)).",
         {**RELAXATION, **KRAUS},
-        "test_relaxation",
     )
     lines += [
         "",
@@ -101,14 +100,13 @@ def table() -> str:
     ]
     for name in MEASUREMENTS:
         tagged = f"{readout_head(name, None, (0.01, 0.05))} {'X0*Y1' if name == 'MPP' else '0 1'}"
-        test = f"`test_every_instruction.py::test_readout_noise[{name}]`"
+        test = f"`test_every_instruction.py::test_channel[{name}]`"
         lines.append(f"| {name}(p01, p10) | `{tagged}` | yes | yes | {test} |")
     lines += _channel_section(
         "Leakage and loss",
         "What gates, measurements and resets do to qubits that are leaked or lost:"
         " [leakage and loss](../guides/relaxation.md#leakage-and-loss).",
         LEAKAGE,
-        "test_leakage",
     )
     lines += [
         "",
@@ -160,9 +158,7 @@ def _conditional_section() -> list[str]:
     return lines
 
 
-def _channel_section(
-    title: str, text: str, table: Mapping[str, ChannelDefinition], test_name: str
-) -> list[str]:
+def _channel_section(title: str, text: str, table: Mapping[str, ChannelDefinition]) -> list[str]:
     lines = [
         "",
         f"## {title}",
@@ -175,7 +171,7 @@ def _channel_section(
     for name, channel in table.items():
         call = f"{name}({', '.join(channel.parameters)})" if channel.parameters else name
         tagged = tagged_channel(channel, list(range(channel.num_targets)), channel.example)
-        test = f"`test_every_instruction.py::{test_name}[{name}]`"
+        test = f"`test_every_instruction.py::test_channel[{name}]`"
         meaning = channel.description.replace("|", "\\|")
         lines.append(f"| {call} | {meaning} | `{tagged}` | yes | yes | {test} |")
     return lines

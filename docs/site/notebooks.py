@@ -1,7 +1,7 @@
 """Hook of MkDocs: every notebook of docs/tutorials becomes a page, with the outputs that are stored in it.
 
 Nothing is executed here. ``make notebooks`` executes the notebooks and stores their outputs, and
-``tests/project/test_notebooks.py`` compares these outputs with those of a fresh run.
+``tests/project/test_code_blocks.py`` compares these outputs with those of a fresh run.
 """
 
 from __future__ import annotations

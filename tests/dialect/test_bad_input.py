@@ -49,22 +49,6 @@ def test_text_that_ends_like_a_path() -> None:
         Circuit("H 0\nx.stim")
 
 
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        ("OPENQASM 2.0;\nqreg q[2];\nh q[0];", 1),
-        ("// from a file\r\n\n  OPENQASM 3;", 3),
-        ("\ufeffOPENQASM 3.0;", 1),
-    ],
-)
-def test_openqasm(text: str, line: int) -> None:
-    with pytest.raises(
-        ValueError,
-        match=rf"^Line {line}: `OPENQASM [\d.]+;`: this is OpenQASM\. Read it with Circuit\.from_qasm",
-    ):
-        Circuit(text)
-
-
 def test_byte_order_marks(tmp_path: pathlib.Path) -> None:
     """Ignored in front of text; an error that names the line anywhere else."""
     circuit = Circuit("H 0\nT 0\nM 0")
@@ -98,25 +82,6 @@ def test_pairs_that_are_none() -> None:
     for targets in (0, [0, 1, 2]):
         with pytest.raises(ValueError, match="R_XX needs an even number of qubit targets"):
             Circuit().append("R_XX", targets, 0.1)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "X_ERROR(1.01) 0",
-        "X_ERROR(-0.01) 0",
-        "DEPOLARIZE1(2) 0",
-        "M(1.5) 0",
-        "PAULI_CHANNEL_1(0.5, 0.4, 0.2) 0",
-        "PAULI_CHANNEL_2(" + ", ".join(["0.1"] * 15) + ") 0 1",
-        "HERALDED_PAULI_CHANNEL_1(0.5, 0.4, 0.2, 0) 0",
-        "E(1.5) X0",
-        "X_ERROR(nan) 0",
-    ],
-)
-def test_probabilities_out_of_range(text: str) -> None:
-    with pytest.raises(ValueError, match=r"^Line 2: .*(probabilit|argument|parens)"):
-        Circuit(f"T 0\n{text}")
 
 
 @pytest.mark.parametrize("line", ["DETECTOR rec[-3]", "OBSERVABLE_INCLUDE(0) rec[-3]", "CX rec[-3] 0"])

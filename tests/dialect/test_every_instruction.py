@@ -80,25 +80,15 @@ def test_non_clifford_gate(name: str, context: int) -> None:
         check(line, k, context)
 
 
-@pytest.mark.parametrize("name", sorted(RELAXATION))
+CHANNELS = RELAXATION | READOUT_NOISE | LEAKAGE
+
+
+@pytest.mark.parametrize("name", sorted(CHANNELS))
 @in_contexts
-def test_relaxation(name: str, context: int) -> None:
-    for k, line in enumerate(RELAXATION[name]):
-        check(line, k, context)
-
-
-@pytest.mark.parametrize("name", sorted(READOUT_NOISE))
-@in_contexts
-def test_readout_noise(name: str, context: int) -> None:
-    for k, line in enumerate(READOUT_NOISE[name]):
-        check(line, k, context)
-
-
-@pytest.mark.parametrize("name", sorted(LEAKAGE))
-@in_contexts
-def test_leakage(name: str, context: int) -> None:
-    for k, line in enumerate(LEAKAGE[name]):
-        check(line, k, context, oracle=leaked_record_distribution)
+def test_channel(name: str, context: int) -> None:
+    oracle = leaked_record_distribution if name in LEAKAGE else record_distribution
+    for k, line in enumerate(CHANNELS[name]):
+        check(line, k, context, oracle)
 
 
 @pytest.mark.parametrize("name", sorted(CONDITIONAL))

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from functools import partial
+from pathlib import Path
 
 import pytest
 import stim
 
-from stim_nonclifford import Circuit
+from stim_nonclifford import Circuit, logical_error_rates
+from stim_nonclifford.commands import main
 from stim_nonclifford.dialect import parse
 
 
@@ -62,11 +65,7 @@ from stim_nonclifford.dialect import parse
         ("SPP[R_X(theta=0.25*pi)] X0", 1, "makes no sense on SPP"),
         ("II[R_PAULI(theta=0.25*pi)] 0 1", 1, "it belongs on SPP and SPP_DAG"),
         ("I[r_z(theta=0.25*pi)] 0", 1, "makes no sense on I: write gates in tags in upper case"),
-        (
-            "S[T_DAG] 0",
-            1,
-            "Unknown tag [T_DAG] on S. The gate T_DAG is written S_DAG[T] or, without a tag, T_DAG.",
-        ),
+        ("S[T_DAG] 0", 1, "Unknown tag [T_DAG] on S. The gate T_DAG is written S_DAG[T] or, without a tag, T_DAG."),
         ("T 0\nS_DAG[t_dag] 0", 2, "The gate T_DAG is written S_DAG[T]"),
         ("SPP[T_DAG] X0", 1, "is written SPP_DAG[T] or"),
         ("SPP[TPP_DAG] X0", 1, "The gate TPP_DAG is written SPP_DAG[T]"),
@@ -74,19 +73,11 @@ from stim_nonclifford.dialect import parse
         ("R_XX(0.3) 0 0", 1, "R_XX needs different qubits in a group; got 0 0"),
         ("H 0\nr_yy(0.3) 0 1 2 2", 2, "R_YY needs different qubits in a group; got 2 2"),
         ("R_ZZ(0) 1 01", 1, "R_ZZ needs different qubits in a group; got 1 1"),
-        (
-            "II[R_ZZ(theta=0.3*pi)] 0 1 2 2",
-            1,
-            "gate II was applied to a target pair with the same target (2) twice",
-        ),
+        ("II[R_ZZ(theta=0.3*pi)] 0 1 2 2", 1, "gate II was applied to a target pair with the same target (2) twice"),
         ("CS 0 0", 1, "gate CS was applied to a target pair with the same target (0) twice"),
         ("I[CCX] 0 1 1", 1, "CCX needs targets in groups of 3 different qubits; got 0 1 1"),
         ("RZ(0.25) 0", 1, "RZ is a reset in Stim. The rotation is R_Z, with its angle in half-turns"),
-        (
-            "T 0\nREPEAT 2 {\n    rx(0.1) 0\n}",
-            3,
-            "The rotation is R_X, with its angle in half-turns: R_X(0.25)",
-        ),
+        ("T 0\nREPEAT 2 {\n    rx(0.1) 0\n}", 3, "The rotation is R_X, with its angle in half-turns: R_X(0.25)"),
         ("RY(0.1, 0.2) 0", 1, "The rotation is R_Y"),
         ("RXX(0.1) 0 1", 1, "Did you mean R_XX?"),
         ("R(0.25) 0", 1, "but takes 0 parens arguments"),
@@ -105,11 +96,7 @@ from stim_nonclifford.dialect import parse
             1,
             "takes no probability in parentheses: it is written I_ERROR[LEAKAGE(p=0.01)] 0",
         ),
-        (
-            "I_ERROR[RL(p=1)] 0",
-            1,
-            "Malformed tag [RL(p=1)] on I_ERROR: it is written I_ERROR[RL] 0 or, without",
-        ),
+        ("I_ERROR[RL(p=1)] 0", 1, "Malformed tag [RL(p=1)] on I_ERROR: it is written I_ERROR[RL] 0 or, without"),
         ("HERALDED_ERASE[HERALD_LOSS_EVENT(p=0)](0.1) 0", 1, "takes (0) in parentheses"),
         ("M[HERALD_LOSS_EVENT(p=0)] 0", 1, "makes no sense on M: it is written HERALDED_ERASE[HERALD"),
         ("X 0\nLEAKAGE(1.5) 0", 2, "LEAKAGE: the probability must be from 0 to 1, but is 1.5"),
@@ -142,14 +129,46 @@ from stim_nonclifford.dialect import parse
         ("PHASE_DAMP(0.1) 0", 1, "Write PHASE_DAMPING(lambda)"),
         ("DEPOLARIZE3(0.1) 0 1 2", 1, "ELSE_CORRELATED_ERROR(p) for each further one"),
         ("READOUT_NOISE(0.1, 0.2) 0", 1, "Write it at the measurement"),
+        ("KRAUS(1, 0, 0, 0, 0, 0, 1) 0", 1, "each operator has 8 numbers"),
+        ("KRAUS 0", 1, "each operator has 8 numbers, the real and the imaginary part of each element"),
+        ("KRAUS(1, 0, 0, 0, 0, 0, 0.9, 0) 0", 1, "the sum of K^dagger K over the operators must be the identity"),
+        ("KRAUS(1, 0, 0, 0, 0, 0, 1e999, 0) 0", 1, "finite"),
+        ("KRAUS(x) 0", 1, "The argument 'x' of KRAUS is not a number"),
+        ("I_ERROR[KRAUS(re=1)] 0", 1, "Malformed tag [KRAUS(re=1)] on I_ERROR"),
+        ("I[KRAUS(0, 0, 1, 0, 1, 0, 0, 0)] 0", 1, "makes no sense on I"),
+        ("KRAUS2(1) 0 1", 1, "each operator has 32 numbers"),
+        ("KRAUS3(1) 0 1 2", 1, "gates with an ancilla that is reset"),
+        ("M(0.1, 1.2) 0", 1, "READOUT_NOISE: the probability must be from 0 to 1"),
+        ("M[note](0.1, 0.2) 0", 1, "with two probabilities cannot have a tag"),
+        ("M[READOUT_NOISE(p01=0.1, p10=0.3)] 0", 1, "M[READOUT_NOISE(p01=0.1, p10=0.3)](0.2), whose number is"),
+        ("M[READOUT_NOISE(p01=0.1, p10=0.3)](0.1) 0", 1, "must be the mean of p01 and p10, which is 0.2"),
+        ("M[READOUT_NOISE(p01=0.1)](0.1) 0", 1, "Malformed tag [READOUT_NOISE(p01=0.1)] on M"),
+        ("M[READOUT_NOISE](0.1) 0", 1, "Malformed tag [READOUT_NOISE] on M"),
+        ("MPAD[READOUT_NOISE(p01=0.1, p10=0.3)](0.2) 0", 1, "makes no sense on MPAD"),
+        ("I_ERROR[READOUT_NOISE(p01=0.1, p10=0.3)] 0", 1, "makes no sense on I_ERROR"),
+        ("MPAD(0.1, 0.2) 0", 1, "MPAD"),
+        ("M(0.1, 0.2, 0.3) 0", 1, "M"),
+        ("READOUT_NOISE(0.1, 0.2) rec[-1]", 1, "M(p01, p10) 0 reads 0 as 1 with probability p01"),
+        ("OPENQASM 2.0;\nqreg q[2];\nh q[0];", 1, "this is OpenQASM. Read it with Circuit.from_qasm"),
+        ("// from a file\r\n\n  OPENQASM 3;", 3, "this is OpenQASM. Read it with Circuit.from_qasm"),
+        ("\ufeffOPENQASM 3.0;", 1, "this is OpenQASM. Read it with Circuit.from_qasm"),
+        ("T 0\nX_ERROR(1.01) 0", 2, "only takes probability arguments"),
+        ("T 0\nX_ERROR(-0.01) 0", 2, "only takes probability arguments"),
+        ("T 0\nDEPOLARIZE1(2) 0", 2, "only takes probability arguments"),
+        ("T 0\nM(1.5) 0", 2, "only takes probability arguments"),
+        ("T 0\nPAULI_CHANNEL_1(0.5, 0.4, 0.2) 0", 2, "The disjoint probability arguments"),
+        ("T 0\nPAULI_CHANNEL_2(0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1) 0 1", 2, "The disjoint probability arguments"),
+        ("T 0\nHERALDED_PAULI_CHANNEL_1(0.5, 0.4, 0.2, 0) 0", 2, "The disjoint probability arguments"),
+        ("T 0\nE(1.5) X0", 2, "only takes probability arguments"),
+        ("T 0\nX_ERROR(nan) 0", 2, "Parens arguments for 'X_ERROR'"),
     ],
-)
+)  # fmt: skip
 def test_errors_name_the_line(text: str, line: int, message: str) -> None:
     written = text.split("\n")[line - 1]
     with pytest.raises(ValueError, match=re.escape(message)) as error:
         Circuit(text)
     assert str(error.value).startswith(f"Line {line}: `")
-    instruction = written.replace("REPEAT 2 {", "").strip()
+    instruction = written.replace("REPEAT 2 {", "").strip("\ufeff \r")
     assert instruction in str(error.value).partition("`: ")[0]
 
 
@@ -249,3 +268,53 @@ def test_messages_of_stim_speak_of_the_gate_and_not_of_its_carrier(line: str, na
     assert message.startswith(f"Line 2: `{first_line}`: ")
     assert re.search(rf"[Gg]ate (type )?'?{name}\b", message)
     assert not re.search(r"[Gg]ate (type )?'?(S|I|II|SPP|REPEAT)\b", message)
+
+
+# Noise that is no Pauli noise
+
+
+@pytest.mark.parametrize(
+    ("noise", "message"),
+    [
+        ("AMPLITUDE_DAMPING(0.1) 0\nX_ERROR(0.1) 0\nM 0 1", r"pauli_twirl\(\)"),
+        ("X_ERROR(0.1) 0\nM(0.1, 0.2) 0 1", r"M\(p01, p10\).*pauli_twirl\(\)"),
+        ("KRAUS(1, 0, 0, 0, 0, 0, 0.8, 0, 0, 0, 0.6, 0, 0, 0, 0, 0) 0\nM 0 1", r"pauli_twirl\(\)"),
+        (
+            "X_ERROR(0.01) 0\nLEAKAGE(0.01) 0\nM 0 1",
+            r"Qubits of the circuit leak .* Count errors with a sampler.* Or ask circuit\.pauli_twirl\(\)",
+        ),
+    ],
+)
+def test_faults_and_rates_refuse_and_name_the_remedy(
+    noise: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    circuit = Circuit(f"R 0 1\n{noise}\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-2]")
+    for ask in (
+        circuit.faults,
+        circuit.fault_distance,
+        partial(circuit.fault_distance, postselection_mask="all"),
+        partial(circuit.malignant_sets, postselection_mask="all"),
+        partial(circuit.logical_error_rate, postselection_mask="all"),
+        partial(circuit.logical_error_rate, decoder="pymatching"),
+        partial(logical_error_rates, [circuit], decoder="pymatching"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            ask()
+    (tmp_path / "noisy.stim").write_text(str(circuit), encoding="utf-8")
+    for command in ("faults", "estimate"):
+        assert main([command, "--in", str(tmp_path / "noisy.stim"), "--postselect", "all"]) == 2
+        assert re.search(message, capsys.readouterr().err)
+    assert circuit.pauli_twirl().logical_error_rate(postselection_mask="all").logical_error_rate > 0
+    with pytest.raises(ValueError, match="OpenQASM has no noise"):
+        circuit.to_qasm()
+
+
+@pytest.mark.parametrize("noise", ["AMPLITUDE_DAMPING(0.1) 0", "M(0.1, 0.2) 0"])
+def test_what_needs_pauli_noise_or_none(noise: str) -> None:
+    circuit = Circuit(noise)
+    with pytest.raises(ValueError, match=r"without_noise\(\)\.state_vector"):
+        circuit.state_vector()
+    with pytest.raises(ValueError, match=r"Line 2: .* counts the flips by Pauli errors"):
+        Circuit(f"{noise}\nOBSERVABLE_INCLUDE(0) Z0").compile_detector_sampler()
+    with pytest.raises(ValueError, match="OpenQASM has no noise"):
+        circuit.to_qasm()

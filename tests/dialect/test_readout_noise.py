@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import numpy as np
@@ -114,46 +113,3 @@ def test_equal_probabilities_are_a_flip() -> None:
     circuit = Circuit("M(0.1, 0.1) 0\nDETECTOR rec[-1]")
     assert len(circuit.faults()) == 1
     assert circuit.compile().record_plan().operations.size == 0
-
-
-MISREAD = "R 0 1\nX_ERROR(0.1) 0\nM(0.1, 0.2) 0 1\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-2]"
-
-
-def test_faults_and_rates_refuse_and_name_the_remedy() -> None:
-    circuit = Circuit(MISREAD)
-    for call in (
-        circuit.faults,
-        lambda: circuit.logical_error_rate(postselection_mask="all"),
-        lambda: circuit.logical_error_rate(decoder="pymatching"),
-        lambda: circuit.fault_distance(postselection_mask="all"),
-    ):
-        with pytest.raises(ValueError, match=r"M\(p01, p10\).*pauli_twirl\(\)"):
-            call()
-    assert circuit.pauli_twirl().logical_error_rate(postselection_mask="all").logical_error_rate > 0
-    with pytest.raises(ValueError, match=r"without_noise\(\)\.state_vector"):
-        Circuit("M(0.1, 0.2) 0").state_vector()
-    with pytest.raises(ValueError, match=r"Line 2: .* counts the flips by Pauli errors"):
-        Circuit("M(0.1, 0.2) 0\nOBSERVABLE_INCLUDE(0) Z0").compile_detector_sampler()
-    with pytest.raises(ValueError, match="OpenQASM has no noise"):
-        Circuit("M(0.1, 0.2) 0").to_qasm()
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("M(0.1, 1.2) 0", "Line 1: `M(0.1, 1.2) 0`: READOUT_NOISE: the probability must be from 0 to 1"),
-        ("M[note](0.1, 0.2) 0", "with two probabilities cannot have a tag"),
-        ("M[READOUT_NOISE(p01=0.1, p10=0.3)] 0", "M[READOUT_NOISE(p01=0.1, p10=0.3)](0.2), whose number is"),
-        ("M[READOUT_NOISE(p01=0.1, p10=0.3)](0.1) 0", "must be the mean of p01 and p10, which is 0.2"),
-        ("M[READOUT_NOISE(p01=0.1)](0.1) 0", "Malformed tag [READOUT_NOISE(p01=0.1)] on M"),
-        ("M[READOUT_NOISE](0.1) 0", "Malformed tag [READOUT_NOISE] on M"),
-        ("MPAD[READOUT_NOISE(p01=0.1, p10=0.3)](0.2) 0", "makes no sense on MPAD"),
-        ("I_ERROR[READOUT_NOISE(p01=0.1, p10=0.3)] 0", "makes no sense on I_ERROR"),
-        ("MPAD(0.1, 0.2) 0", "MPAD"),
-        ("M(0.1, 0.2, 0.3) 0", "M"),
-        ("READOUT_NOISE(0.1, 0.2) rec[-1]", "M(p01, p10) 0 reads 0 as 1 with probability p01"),
-    ],
-)
-def test_messages(text: str, message: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(message)):
-        Circuit(text)

@@ -122,30 +122,9 @@ def test_error_models_have_the_twirl() -> None:
     assert model.approx_equals(stim.DetectorErrorModel("error(0.1) D0\ndetector D0"), atol=1e-9)
 
 
-DAMPED = (
-    "R 0 1\nAMPLITUDE_DAMPING(0.1) 0\nX_ERROR(0.1) 0\nM 0 1\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-2]"
-)
-
-
-def test_faults_and_rates_refuse_and_name_the_remedy() -> None:
-    circuit = snc.Circuit(DAMPED)
-    for call in (
-        circuit.faults,
-        lambda: circuit.logical_error_rate(postselection_mask="all"),
-        lambda: circuit.logical_error_rate(decoder="pymatching"),
-        lambda: circuit.fault_distance(postselection_mask="all"),
-    ):
-        with pytest.raises(ValueError, match=r"pauli_twirl\(\)"):
-            call()
-    assert circuit.pauli_twirl().logical_error_rate(postselection_mask="all").logical_error_rate > 0
-    with pytest.raises(ValueError, match=r"without_noise\(\)\.state_vector"):
-        snc.Circuit("AMPLITUDE_DAMPING(0.1) 0").state_vector()
-    with pytest.raises(ValueError, match=r"Line 2: .* counts the flips by Pauli errors"):
-        snc.Circuit("AMPLITUDE_DAMPING(0.1) 0\nOBSERVABLE_INCLUDE(0) Z0").compile_detector_sampler()
+def test_a_decay_has_no_inverse() -> None:
     with pytest.raises(ValueError, match="noise"):
         snc.Circuit("AMPLITUDE_DAMPING(0.1) 0").inverse()
-    with pytest.raises(ValueError, match="OpenQASM has no noise"):
-        snc.Circuit("AMPLITUDE_DAMPING(0.1) 0").to_qasm()
 
 
 def test_a_decay_is_named_in_pictures_and_plans() -> None:

@@ -104,42 +104,18 @@ def test_first_shots_and_failures() -> None:
         for found in row["results"].values():
             assert 0 < found["first_seconds"] < 60
             assert found["first_bytes"] > found["more_bytes"] >= 0
-    broken = compare.Contestant(
-        sys.executable,
-        60,
-        name="stim_nonclifford",
-        text="no",
-        mode="bits",
-        limit=LIMIT,
-        seconds=0,
-        wall=False,
-        wide=False,
-    )
+    options: dict[str, Any] = {"mode": "bits", "limit": LIMIT, "seconds": 0, "wall": False, "wide": False}
+    broken = compare.Contestant(sys.executable, 60, name="stim_nonclifford", text="no", **options)
     assert "ValueError" in broken.end()["problem"]
-    late = compare.Contestant(
-        sys.executable,
-        0.01,
-        name="stim",
-        text="M 0",
-        mode="bits",
-        limit=LIMIT,
-        seconds=0,
-        wall=False,
-        wide=False,
-    )
+    late = compare.Contestant(sys.executable, 0.01, name="stim", text="M 0", **options)
     assert late.end()["problem"] == "> 0 s"
 
 
 def result(rate: float, problem: str = "") -> dict[str, Any]:
     if problem:
         return {"problem": problem}
-    return {
-        "rate": rate,
-        "first_seconds": 0.1234,
-        "first_cpu_seconds": 0.2,
-        "first_bytes": 50 << 20,
-        "more_bytes": 1,
-    }
+    first = {"first_seconds": 0.1234, "first_cpu_seconds": 0.2, "first_bytes": 50 << 20}
+    return {"rate": rate, **first, "more_bytes": 1}
 
 
 COMPARISON: dict[str, Any] = {
@@ -192,17 +168,10 @@ def test_the_page_of_figures_can_be_filled(section: str) -> None:
 def test_plots_are_small_pictures(suite: str, tmp_path: Path) -> None:
     facts = {"coefficients": 100.0, "mechanisms": 10, "mean_events": 0.5}
     rows = [
-        {
-            "name": name,
-            "mode": "bits",
-            "x": x,
-            "plot": plot,
-            "facts": facts,
-            "results": {"stim": result(1e6 / x)},
-        }
-        for name, plot in (("a", "rounds"), ("b", "rounds"))
+        {"name": name, "mode": "bits", "x": x, "plot": "rounds", "facts": facts, "results": {"stim": result(1e6 / x)}}
+        for name in "ab"
         for x in (1, 10, 100)
-    ]
+    ]  # fmt: skip
     results = {**COMPARISON, "suite": suite, "versions": {"stim": "1"}, "rows": rows}
     path = draw(COMPARISON if suite == "peers" else results, tmp_path / PLOTS[suite])
     assert path.stat().st_size < MAX_PLOT_BYTES

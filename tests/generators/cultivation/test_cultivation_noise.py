@@ -158,18 +158,9 @@ def test_command_line_without_noise(tmp_path: Path, capsys: pytest.CaptureFixtur
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (
-            ["--distance", "9", "--p", "0.001"],
-            "distance must be 3, 5 or 7, but is 9",
-        ),
-        (
-            ["--d", "3", "4", "--p", "0.001"],
-            "distance must be 3, 5 or 7, but is 4",
-        ),
-        (
-            ["--d", "three", "--p", "0.001"],
-            "argument --distance/--d: 'three' is not a whole number",
-        ),
+        (["--distance", "9", "--p", "0.001"], "distance must be 3, 5 or 7, but is 9"),
+        (["--d", "3", "4", "--p", "0.001"], "distance must be 3, 5 or 7, but is 4"),
+        (["--d", "three", "--p", "0.001"], "argument --distance/--d: 'three' is not a whole number"),
         (["--p", "1.5"], "p must be a probability from 0 to 1, but is 1.5"),
         (["--p", "small"], "argument --p: invalid float value: 'small'"),
         (["--p", "nan"], "p must be a probability from 0 to 1, but is nan"),
@@ -183,7 +174,7 @@ def test_command_line_without_noise(tmp_path: Path, capsys: pytest.CaptureFixtur
         ([], "--noise uniform needs a strength; add for example --p 0.001"),
         (["--p", "0.001", "--noise", "none"], "--noise none takes no strength; leave out --p"),
     ],
-)
+)  # fmt: skip
 def test_command_line_errors(
     arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,4 +1,4 @@
-"""Messages about wrong arguments: what they say of the value, and that they are short."""
+"""Messages about wrong arguments: what they say of the value, that they are short, and that NumPy's numbers are none."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from stim_nonclifford.base import arguments
 from stim_nonclifford.generators import cultivation
 
 from .kinds import ARRAY, NAN
-from .test_arguments import CIRCUIT, DETECTORS, RECORDS
+from .test_arguments import CALLS, CIRCUIT, DETECTORS, RECORDS
 
 
 @pytest.mark.parametrize(
@@ -52,14 +52,8 @@ from .test_arguments import CIRCUIT, DETECTORS, RECORDS
             lambda: DETECTORS.sample(10**5000),
             "shots must be an integer from 0 to 2^62 - 1, but is an integer of 16610 bits.",
         ),
-        (
-            lambda: DETECTORS.sample(1, bit_packed=1),
-            "bit_packed must be True or False, but is 1 (int).",
-        ),
-        (
-            lambda: snc.Circuit("T 0").pauli_twirl(below=NAN),
-            "below must be a number from 0 to 0.25, but is nan.",
-        ),
+        (lambda: DETECTORS.sample(1, bit_packed=1), "bit_packed must be True or False, but is 1 (int)."),
+        (lambda: snc.Circuit("T 0").pauli_twirl(below=NAN), "below must be a number from 0 to 0.25, but is nan."),
         (
             lambda: RECORDS.sample_write(1, filepath=3),
             "filepath must be a str, a pathlib.Path or a file opened for writing bytes, but is 3 (int).",
@@ -91,3 +85,29 @@ def test_the_ground_floor() -> None:
     """Every room may import the checks, so they import nothing of the package."""
     source = Path(arguments.__file__).read_text(encoding="utf-8")
     assert not re.findall(r"^from \.|^from stim|^import stim", source, re.MULTILINE)
+
+
+# Numbers of NumPy
+
+NUMPY_ARGUMENTS: dict[str, dict[str, Any]] = {
+    "Circuit.compile_sampler": {"threads": np.uint8(1), "seed": np.uint64(2**63), "cache_bytes": np.int32(0)},
+    "Circuit.logical_error_rate": {"relative_error": np.float32(0.1), "max_seconds": np.int8(9)},
+    "Circuit.pauli_twirl": {"below": np.float64(0.25)},
+    "CompiledDetectorSampler.sample": {"shots": np.int16(3), "bit_packed": np.True_},
+    "CompiledDetectorSampler.iter_kept": {"max_shots": np.int8(9), "batch_shots": np.int8(3)},
+    "SoftPostselectSampler": {"max_active_coordinates": np.uint8(3)},
+    "cultivation_circuit": {"distance": np.int8(3), "p": np.float32(0.001)},
+    "cultivation.circuit_file_name": {"distance": np.int8(3), "p": np.float64(0.001)},
+    "distillation_circuit": {"t_error": np.float16(0.01), "p": 0},
+    "teleportation_circuit": {"rounds": np.uint8(1), "p": 1},
+}
+
+
+@pytest.mark.parametrize("name", NUMPY_ARGUMENTS)
+def test_numbers_of_numpy_are_numbers(name: str) -> None:
+    call = CALLS[name]
+    given = {**call.valid, **NUMPY_ARGUMENTS[name]}
+    plain = {key: value.item() if isinstance(value, np.generic) else value for key, value in given.items()}
+    found, expected = call.function(**given), call.function(**plain)
+    if name.split(".")[-1].endswith(("circuit", "name", "twirl")) or name[0] == "S":
+        assert found == expected

@@ -64,164 +64,87 @@ class Call:
         return [each.name for each in found if each.kind is not inspect.Parameter.VAR_KEYWORD]
 
 
-def methods(thing: Any, calls: Mapping[str, Any]) -> dict[str, Call]:
-    return {
-        f"{type(thing).__name__}.{name}": call if isinstance(call, Call) else Call(getattr(thing, name), call)
-        for name, call in calls.items()
-    }
+def methods(thing: Any, names: str, **valid: Any) -> dict[str, Call]:
+    """Methods of an object, each with these valid arguments."""
+    return {f"{type(thing).__name__}.{name}": Call(getattr(thing, name), valid) for name in names.split()}
 
 
 CALLS: dict[str, Call] = {
     "Circuit": Call(snc.Circuit),
-    "Circuit.append": Call(  # Stim says what is wrong with a target
+    "Circuit.append": Call(
         lambda name="H", targets=(0,), arg=None, tag="": snc.Circuit().append(name, targets, arg, tag=tag),
-        kinds={"name": "circuit", "targets": None, "arg": "numbers or None"},
+        kinds={"name": "circuit", "targets": None},  # Stim says what is wrong with a target
     ),
-    "Circuit.insert": Call(
-        lambda index=0, operation=CIRCUIT: CIRCUIT.copy().insert(index, operation),
-        kinds={"operation": "circuit"},
-    ),
+    "Circuit.insert": Call(lambda index=0, operation=CIRCUIT: CIRCUIT.copy().insert(index, operation)),
     "Circuit.pop": Call(lambda index=0: CIRCUIT.copy().pop(index)),
     "Circuit.append_from_stim_program_text": Call(
         lambda stim_program_text: snc.Circuit().append_from_stim_program_text(stim_program_text)
     ),
     "Circuit.from_file": Call(snc.Circuit.from_file),
     "Circuit.generated": Call(snc.Circuit.generated),
-    "Circuit.from_qasm": Call(
-        snc.Circuit.from_qasm,
-        {"program": "qubit q;"},
-        {"program": "text", "relaxation_times": "times or None", "dt": "positive or None"},
-    ),
-    "Circuit.from_qiskit": Call(
-        snc.Circuit.from_qiskit,
-        {"circuit": None},
-        {"circuit": "object", "relaxation_times": "times or None", "dt": "positive or None"},
-    ),
-    "Circuit.from_cirq": Call(
-        snc.Circuit.from_cirq,
-        {"circuit": None},
-        {"circuit": "object", "relaxation_times": "times or None"},
+    "Circuit.from_qasm": Call(snc.Circuit.from_qasm, {"program": "qubit q;"}),
+    "Circuit.from_qiskit": Call(snc.Circuit.from_qiskit, {"circuit": None}, {"circuit": "object"}),
+    "Circuit.from_cirq": Call(snc.Circuit.from_cirq, {"circuit": None}, {"circuit": "object"}),
+    "Circuit.approx_equals": Call(CIRCUIT.approx_equals, {"other": CIRCUIT}, {"other": None}),
+    "Circuit.diagram": Call(
+        CIRCUIT.diagram,
+        {"type": "timeslice-svg"},
+        {"noise": "flag", "filter_coords": None},  # Stim says what is wrong with filter_coords
     ),
     **methods(
         CIRCUIT,
-        {
-            "approx_equals": Call(CIRCUIT.approx_equals, {"other": CIRCUIT}, {"other": None}),
-            "compile_detector_sampler": {},
-            "compile_m2d_converter": {},
-            "compile_sampler": {},
-            "count_determined_measurements": {},
-            "detector_error_model": Call(
-                CIRCUIT.detector_error_model, {}, {"approximate_disjoint_errors": "probability or flag"}
-            ),
-            "diagram": Call(  # Stim says what is wrong with filter_coords
-                CIRCUIT.diagram,
-                {"type": "timeslice-svg"},
-                {"noise": "flag", "fold": "flag or None", "filter_coords": None},
-            ),
-            "fault_distance": {"postselection_mask": "all"},
-            "likeliest_error_sat_problem": {},
-            "with_logical_readout": Call(CIRCUIT.with_logical_readout, {}, {"state": "state"}),
-            "get_detector_coordinates": Call(
-                CIRCUIT.get_detector_coordinates, {}, {"only": "indices or None"}
-            ),
-            "logical_error_rate": {"seed": 1, "postselection_mask": "all"},
-            "malignant_sets": Call(
-                CIRCUIT.malignant_sets, {"postselection_mask": "all"}, {"max_weight": "integer or None"}
-            ),
-            "missing_detectors": {},
-            "outcome_probabilities": {"faults": [], "postselection_mask": "all"},
-            "page": Call(
-                CIRCUIT.page,
-                {"file": "/dev/null", "postselection_mask": "all", "seed": 1},
-                {"most_sets": "integer", "title": "text"},
-            ),
-            "pauli_twirl": {},
-            "plan": {},
-            "reference_sample": {},
-            "shortest_error_sat_problem": {},
-            "state_vector": {},
-            "to_crumble_url": Call(CIRCUIT.to_crumble_url, {}, {"mark": None}),  # Stim says what is wrong
-            "to_file": {},
-            "to_qasm": Call(
-                NOISELESS.to_qasm, {}, {"open_qasm_version": "version", "skip_dets_and_obs": "flag"}
-            ),
-            "with_faults": {"faults": []},
-        },
+        "compile_detector_sampler compile_m2d_converter compile_sampler count_determined_measurements"
+        " detector_error_model get_detector_coordinates likeliest_error_sat_problem missing_detectors"
+        " pauli_twirl plan reference_sample shortest_error_sat_problem state_vector to_file"
+        " with_logical_readout",
     ),
+    **methods(CIRCUIT, "fault_distance", postselection_mask="all"),
+    **methods(CIRCUIT, "logical_error_rate", postselection_mask="all", seed=1),
+    **methods(CIRCUIT, "outcome_probabilities", postselection_mask="all", faults=[]),
+    **methods(CIRCUIT, "page", postselection_mask="all", seed=1, file="/dev/null"),
+    **methods(CIRCUIT, "with_faults", faults=[]),
+    "Circuit.malignant_sets": Call(
+        CIRCUIT.malignant_sets, {"postselection_mask": "all"}, {"max_weight": "integer or None"}
+    ),
+    "Circuit.to_crumble_url": Call(CIRCUIT.to_crumble_url, {}, {"mark": None}),  # Stim says what is wrong
+    "Circuit.to_qasm": Call(NOISELESS.to_qasm),
     "logical_error_rates": Call(
         snc.logical_error_rates, {"circuits": [CIRCUIT], "postselection_mask": "all"}
     ),
     "EngineOptions": Call(EngineOptions),
+    **methods(DETECTORS, "iter_kept"),
     **methods(
         DETECTORS,
-        {
-            "iter_kept": {},
-            "sample": {"shots": 3},
-            "sample_bit_packed": {"shots": 3},
-            "sample_counts": {"shots": 3},
-            "sample_expectation_values": {"shots": 3},
-            "sample_failures": {"shots": 3},
-            "sample_kept": {"shots": 3},
-            "sample_write": {"shots": 3, "filepath": "/dev/null"},
-            "seek": {"shot": 3},
-        },
+        "sample sample_bit_packed sample_counts sample_expectation_values sample_failures sample_kept",
+        shots=3,
     ),
-    **methods(
-        RECORDS,
-        {
-            "sample": {"shots": 3},
-            "sample_bit_packed": {"shots": 3},
-            "sample_expectation_values": {"shots": 3},
-            "sample_write": {"shots": 3, "filepath": "/dev/null"},
-            "seek": {"shot": 3},
-        },
-    ),
+    **methods(RECORDS, "sample sample_bit_packed sample_expectation_values", shots=3),
+    **methods(DETECTORS, "sample_write", shots=3, filepath="/dev/null"),
+    **methods(RECORDS, "sample_write", shots=3, filepath="/dev/null"),
+    **methods(DETECTORS, "seek", shot=3),
+    **methods(RECORDS, "seek", shot=3),
     "DecodedErrorRate.error_budget": Call(lambda by: DECODED().error_budget(by)),
     "DecodedErrorRate.failures": Call(lambda count=10: DECODED().failures(count)),
     "LogicalErrorRate.error_budget": Call(lambda by: RATE().error_budget(by)),
-    **methods(
-        COUNTS,
-        {
-            "interval": {},
-            "to_sinter": Call(
-                COUNTS.to_sinter,
-                {"json_metadata": {"p": 0.1}},
-                {"json_metadata": "json", "decoder": "text", "seconds": "not negative"},
-            ),
-        },
-    ),
+    **methods(COUNTS, "interval"),
+    "SampleCounts.to_sinter": Call(COUNTS.to_sinter, {"json_metadata": {"p": 0.1}}, {"decoder": "text"}),
     "ErrorBudget.largest": Call(lambda count: RATE().error_budget("noise").largest(count)),
-    "PlanReport.table": Call(CIRCUIT.plan().table),
+    **methods(CIRCUIT.plan(), "table"),
     "SoftPostselectSampler": Call(sinter_plugin.SoftPostselectSampler),
     "SoftDecodingSampler": Call(sinter_plugin.SoftDecodingSampler, {}, {"decoder": "decoder"}),
     "task": Call(sinter_plugin.task, {"circuit": CIRCUIT}, {"json_metadata": None}),
-    "collect": Call(
-        sinter_plugin.collect,
-        {"tasks": [TASK]},
-        {"shard": "part"},
-    ),
+    "collect": Call(sinter_plugin.collect, {"tasks": [TASK]}),
     "ChromobiusGapDecoder": Call(sinter_plugin.ChromobiusGapDecoder),
-    "ChromobiusGapDecoder.compile_decoder_for_dem": Call(
-        sinter_plugin.ChromobiusGapDecoder().compile_decoder_for_dem
-    ),
-    "DesaturatedGapDecoder.compile_decoder_for_dem": Call(
-        sinter_plugin.DesaturatedGapDecoder().compile_decoder_for_dem
-    ),
-    "DesaturatedGapDecoder.postselected_detectors": Call(
-        sinter_plugin.DesaturatedGapDecoder().postselected_detectors
-    ),
-    "MatchingGapDecoder.compile_decoder_for_dem": Call(
-        sinter_plugin.MatchingGapDecoder().compile_decoder_for_dem
-    ),
+    **methods(sinter_plugin.ChromobiusGapDecoder(), "compile_decoder_for_dem"),
+    **methods(sinter_plugin.DesaturatedGapDecoder(), "compile_decoder_for_dem postselected_detectors"),
+    **methods(sinter_plugin.MatchingGapDecoder(), "compile_decoder_for_dem"),
     "HeraldedMatchingDecoder": Call(sinter_plugin.HeraldedMatchingDecoder, {"heralds": [1]}),
-    "HeraldedMatchingDecoder.compile_decoder_for_dem": Call(
-        sinter_plugin.HeraldedMatchingDecoder([1]).compile_decoder_for_dem
-    ),
+    **methods(sinter_plugin.HeraldedMatchingDecoder([1]), "compile_decoder_for_dem"),
     "sinter_plugin.herald_detectors": Call(sinter_plugin.herald_detectors),
     "LogicalStateCheck": Call(
         sinter_plugin.LogicalStateCheck,
         {"expectation_values": (0,), "observables": (0,), "weights": (1.0,)},
-        {"expectation_values": "integers", "observables": "integers", "weights": "weights"},
+        {"expectation_values": "integers"},
     ),
     "gap_points": Call(sinter_plugin.gap_points, {"stats": STATS}),
     "gap_calibration": Call(sinter_plugin.gap_calibration, {"stats": STATS}),
@@ -240,28 +163,14 @@ CALLS: dict[str, Call] = {
     "end_to_end_circuit": Call(cultivation.end_to_end_circuit, {}, {"rounds": "integer"}),
     "cultivation.circuit_file_name": Call(cultivation.circuit_file_name, GENERATOR),
     "cultivation.circuit_statistics": Call(cultivation.circuit_statistics),
-    "QubitCalibration": Call(
-        device_noise.QubitCalibration,
-        {"T1": 1.0},
-        {"T1": "positive or None", "T2": "positive or None", "p01": "probability", "p10": "probability"}
-        | {"reset_error": "probability", "gate_error": "probability"}
-        | dict.fromkeys(("gate_time", "readout_time", "reset_time"), "not negative"),
-    ),
-    "QubitCalibration.relaxation": Call(
-        device_noise.QubitCalibration(T1=1.0).relaxation, {}, {"seconds": "not negative"}
-    ),
-    "PairCalibration": Call(
-        device_noise.PairCalibration, {}, {"gate_error": "probability", "gate_time": "not negative"}
-    ),
+    "QubitCalibration": Call(device_noise.QubitCalibration, {"T1": 1.0}),
+    **methods(device_noise.QubitCalibration(T1=1.0), "relaxation"),
+    "PairCalibration": Call(device_noise.PairCalibration),
     "DeviceNoise": Call(
-        device_noise.DeviceNoise,
-        {"qubits": {}, "pairs": {}},
-        {"qubits": "object", "pairs": "object", "virtual_gates": "names"},
+        device_noise.DeviceNoise, {"qubits": {}, "pairs": {}}, {"qubits": "object", "pairs": "object"}
     ),
-    "DeviceNoise.from_csv": Call(
-        device_noise.DeviceNoise.from_csv, {"path": "/dev/null"}, {"virtual_gates": "names"}
-    ),
-    "DeviceNoise.apply": Call(device_noise.DeviceNoise({}, {}).apply),
+    "DeviceNoise.from_csv": Call(device_noise.DeviceNoise.from_csv, {"path": "/dev/null"}),
+    **methods(device_noise.DeviceNoise({}, {}), "apply"),
     "DeviceNoise.pair": Call(
         device_noise.DeviceNoise({}, {}).pair,
         {"first": 0, "second": 1},

@@ -51,17 +51,8 @@ OTHER_INSTRUCTIONS = {
     "HERALDED_PAULI_CHANNEL_1": ["HERALDED_PAULI_CHANNEL_1(0.1, 0.2, 0.05, 0.3) 0 2"],
     "II_ERROR": ["II_ERROR(0.3) 0 1", "II_ERROR(0.3, 0.2) 0 2", "II_ERROR 1 2"],
     "I_ERROR": ["I_ERROR(0.3) 0 1", "I_ERROR 2"],
-    "M": ["M 0 !1", "M(0.2) !0 2"],
     "MPAD": ["MPAD 0 1", "MPAD(0.3) 1 0"],
     "MPP": ["MPP X0*Z1 !Y0*Z2", "MPP(0.2) !X0*!Y1*!Z2", "MPP X0*Y0*Y1*X1 X0*Z0*X2*Z2 !X1*X1"],
-    "MR": ["MR 0 !0 1", "MR(0.2) !0 2"],
-    "MRX": ["MRX 0 !0 1", "MRX(0.2) !0 2"],
-    "MRY": ["MRY 0 !0 1", "MRY(0.2) !0 2"],
-    "MX": ["MX 0 !1", "MX(0.2) !0 2"],
-    "MXX": ["MXX 0 !1 !1 !2", "MXX(0.2) 0 2"],
-    "MY": ["MY 0 !1", "MY(0.2) !0 2"],
-    "MYY": ["MYY 0 !1 !1 !2", "MYY(0.2) 0 2"],
-    "MZZ": ["MZZ 0 !1 !1 !2", "MZZ(0.2) 0 2"],
     "OBSERVABLE_INCLUDE": ["M 0\nOBSERVABLE_INCLUDE(1) X0 rec[-1]"],
     "PAULI_CHANNEL_1": ["PAULI_CHANNEL_1(0.1, 0.3, 0.05) 0 1", "PAULI_CHANNEL_1(0.3, 0.3, 0.4) 2"],
     "PAULI_CHANNEL_2": [
@@ -69,15 +60,14 @@ OTHER_INSTRUCTIONS = {
         for hit in range(15)
     ],
     "QUBIT_COORDS": ["QUBIT_COORDS(1, 2) 0 7"],
-    "R": ["R 0", "R 1 1 2"],
     "REPEAT": ["REPEAT 2 {\n  REPEAT 2 {\n    MR 0\n    CX 1 0\n    H 1\n  }\n}"],
-    "RX": ["RX 0", "RX 1 1 2"],
-    "RY": ["RY 0", "RY 1 1 2"],
     "SHIFT_COORDS": ["SHIFT_COORDS(1, 2)"],
     "TICK": ["TICK"],
-    "X_ERROR": ["X_ERROR(0.3) 0 1 0"],
-    "Y_ERROR": ["Y_ERROR(0.3) 0 1 0"],
-    "Z_ERROR": ["Z_ERROR(0.7) 0 1 0"],
+    **{name: [f"{name} 0 !1", f"{name}(0.2) !0 2"] for name in ("M", "MX", "MY")},
+    **{name: [f"{name} 0 !0 1", f"{name}(0.2) !0 2"] for name in ("MR", "MRX", "MRY")},
+    **{name: [f"{name} 0 !1 !1 !2", f"{name}(0.2) 0 2"] for name in ("MXX", "MYY", "MZZ")},
+    **{name: [f"{name} 0", f"{name} 1 1 2"] for name in ("R", "RX", "RY")},
+    **{f"{axis}_ERROR": [f"{axis}_ERROR({p}) 0 1 0"] for axis, p in (("X", 0.3), ("Y", 0.3), ("Z", 0.7))},
 }
 FEEDBACK = [
     f"{measurement}\n{gate}"

@@ -17,7 +17,7 @@ import numpy as np
 
 from stim_nonclifford import _native
 
-__all__ = ["CUDARuntimeError", "make_cupy"]
+__all__ = ["CUDARuntimeError", "DeviceArray", "empty_module", "make_cupy"]
 
 
 class CUDARuntimeError(RuntimeError):
@@ -38,11 +38,6 @@ class OutOfMemoryError(MemoryError):
     pass
 
 
-class Data:
-    def __init__(self, pointer: int) -> None:
-        self.ptr = pointer
-
-
 class DeviceArray:
     """Not a ``np.ndarray``, as CuPy's arrays are none; passes everything on to one."""
 
@@ -52,8 +47,8 @@ class DeviceArray:
         self.array = array
 
     @property
-    def data(self) -> Data:
-        return Data(self.array.ctypes.data)
+    def data(self) -> Any:
+        return types.SimpleNamespace(ptr=self.array.ctypes.data)
 
     def get(self) -> np.ndarray:
         return self.array.copy()
@@ -79,21 +74,24 @@ class DeviceArray:
     def __setitem__(self, key: Any, value: Any) -> None:
         self.array[key] = value.array if isinstance(value, DeviceArray) else value
 
-    def __rshift__(self, other: Any) -> DeviceArray:
-        return DeviceArray(self.array >> getattr(other, "array", other))
+    def _computed(self, function: Any, other: Any) -> Any:
+        return DeviceArray(function(self.array, getattr(other, "array", other)))
 
-    def __lshift__(self, other: Any) -> DeviceArray:
-        return DeviceArray(self.array << getattr(other, "array", other))
+    def __rshift__(self, other: Any) -> Any:
+        return self._computed(np.right_shift, other)
 
-    def __and__(self, other: Any) -> DeviceArray:
-        return DeviceArray(self.array & getattr(other, "array", other))
+    def __lshift__(self, other: Any) -> Any:
+        return self._computed(np.left_shift, other)
 
-    def __ior__(self, other: Any) -> DeviceArray:
-        self.array |= getattr(other, "array", other)
+    def __and__(self, other: Any) -> Any:
+        return self._computed(np.bitwise_and, other)
+
+    def __ior__(self, other: Any) -> Any:
+        self[...] = self._computed(np.bitwise_or, other)
         return self
 
-    def __iand__(self, other: Any) -> DeviceArray:
-        self.array &= getattr(other, "array", other)
+    def __iand__(self, other: Any) -> Any:
+        self[...] = self & other
         return self
 
 
@@ -192,6 +190,27 @@ class Device(contextlib.nullcontext[None]):
         self.log.append(("finish",))
 
 
+def empty_module(runtime: dict[str, Any], cuda: dict[str, Any]) -> Any:
+    """A module with the exceptions, and with what has these names in ``cupy.cuda`` and its runtime."""
+    cupy: Any = types.ModuleType("cupy")
+    cupy.__version__ = "0"
+    cupy.__spec__ = importlib.machinery.ModuleSpec("cupy", None)
+    cupy.cuda = types.SimpleNamespace(
+        compiler=types.SimpleNamespace(CompileException=CompileException),
+        driver=types.SimpleNamespace(CUDADriverError=CUDADriverError),
+        memory=types.SimpleNamespace(OutOfMemoryError=OutOfMemoryError),
+        runtime=types.SimpleNamespace(
+            CUDARuntimeError=CUDARuntimeError,
+            cudaDevAttrMultiProcessorCount=16,
+            cudaDevAttrMaxSharedMemoryPerBlockOptin=97,
+            **runtime,
+        ),
+        **cuda,
+    )
+    cupy.get_default_memory_pool = lambda: types.SimpleNamespace(free_bytes=lambda: 0)
+    return cupy
+
+
 def make_cupy(
     *, devices: int = 1, status: int = 0, driver: int = 13000, compute_capability: str = "90"
 ) -> Any:
@@ -212,48 +231,33 @@ def make_cupy(
     def made(make: Any) -> Any:
         return lambda *arguments, **keywords: DeviceArray(make(*arguments, **keywords))
 
-    cupy: Any = types.ModuleType("cupy")
     log: list[tuple[Any, ...]] = []
-    cupy.log = log
     functions: dict[str, RawKernel] = {}
     callers = Stream(non_blocking=True, log=log)
-    cupy.__version__ = "0"
-    cupy.__spec__ = importlib.machinery.ModuleSpec("cupy", None)
-    runtime = types.SimpleNamespace(
-        CUDARuntimeError=CUDARuntimeError,
-        getDeviceCount=get_device_count,
-        driverGetVersion=lambda: driver,
-        runtimeGetVersion=lambda: 13020,
-        cudaDevAttrMultiProcessorCount=16,
-        cudaDevAttrClockRate=13,
-        cudaDevAttrMemoryClockRate=36,
-        cudaDevAttrGlobalMemoryBusWidth=37,
-        cudaDevAttrMaxSharedMemoryPerBlockOptin=97,
-        deviceGetAttribute=lambda attribute, device: {
-            13: 1_000_000,
-            16: 2,
-            36: 1_000_000,
-            37: 512,
-            97: 227 << 10,
-        }[attribute],
-        getDeviceProperties=lambda device: {"name": b"Stand-in"},
-        memGetInfo=lambda: (1 << 30, 2 << 30),
-    )
-    cupy.cuda = types.SimpleNamespace(
-        Device=type("Device", (Device,), {"compute_capability": compute_capability, "log": log}),
-        Event=Event,
-        compiler=types.SimpleNamespace(CompileException=CompileException),
-        driver=types.SimpleNamespace(CUDADriverError=CUDADriverError),
-        Stream=functools.partial(Stream, log=log),
-        get_current_stream=lambda: callers,
-        get_elapsed_time=lambda start, end: 1.0,
-        memory=types.SimpleNamespace(OutOfMemoryError=OutOfMemoryError),
-        runtime=runtime,
-    )
-    cupy.get_default_memory_pool = lambda: types.SimpleNamespace(free_bytes=lambda: 0)
+    attributes = {13: 1_000_000, 16: 2, 36: 1_000_000, 37: 512, 97: 227 << 10}
+    runtime = {
+        "getDeviceCount": get_device_count,
+        "driverGetVersion": lambda: driver,
+        "runtimeGetVersion": lambda: 13020,
+        "cudaDevAttrClockRate": 13,
+        "cudaDevAttrMemoryClockRate": 36,
+        "cudaDevAttrGlobalMemoryBusWidth": 37,
+        "deviceGetAttribute": lambda attribute, device: attributes[attribute],
+        "getDeviceProperties": lambda device: {"name": b"Stand-in"},
+        "memGetInfo": lambda: (1 << 30, 2 << 30),
+    }
+    cuda = {
+        "Device": type("Device", (Device,), {"compute_capability": compute_capability, "log": log}),
+        "Event": Event,
+        "Stream": functools.partial(Stream, log=log),
+        "get_current_stream": lambda: callers,
+        "get_elapsed_time": lambda start, end: 1.0,
+    }
+    cupy = empty_module(runtime, cuda)
+    cupy.log = log
     cupy.RawModule = functools.partial(RawModule, functions=functions, log=log)
-    for make in (np.empty, np.zeros, np.full, np.arange):
-        setattr(cupy, make.__name__, made(make))
+    for name in ("empty", "zeros", "full", "arange"):
+        setattr(cupy, name, made(getattr(np, name)))
     cupy.asarray = lambda array: DeviceArray(array.copy())
     cupy.concatenate = lambda parts, axis=0: DeviceArray(np.concatenate([p.array for p in parts], axis))
     return cupy

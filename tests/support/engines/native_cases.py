@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
 from stim_nonclifford import _native
 
-from .native_answer_cases import ANSWER_CASES
+from .native_answer_cases import ANSWER_CASES, ANSWER_INSTANCES
 from .native_instances import (
     ATTRIBUTES,
+    GRAPH,
     IMAGE,
     JOB_BYTES,
     KEY_WORDS,
@@ -19,12 +22,15 @@ from .native_instances import (
     NO_IMAGE,
     PLAN,
     ROWS,
-    SHOTS,
     SIGNATURE_WORDS,
     SIZE,
     STEPS,
+    WRONG_GRAPH,
+    WRONG_THREADS,
     WRONG_WEIGHTS,
     Case,
+    Only,
+    array,
     changed_steps,
     engine,
     floats,
@@ -41,263 +47,182 @@ from .native_instances import (
     words,
 )
 
-__all__ = ["CASES", "Case"]
+__all__ = ["CASES", "INSTANCES"]
 
-_ROWS = {"starts": ROWS[0], "bits": ROWS[1]}
-_WRONG_STARTS = [long(0, 9, 3), long(-1, 2, 3), long(0, 2, 99), long()]
-_WRONG_BITS = [ints(0, -4, 1)]
-_WRONG_IMAGES = [NO_IMAGE, None, 0]
+_BYTES, _U32 = np.uint8, np.uint32
+_STARTS = [long(0, 9, 3), long(-1, 2, 3), long(0, 2, 99), long()]
+_BITS = [ints(0, -4, 1)]
+_NO_IMAGES = [NO_IMAGE, None, 0]
 _SIGNATURE = words(*[0] * SIGNATURE_WORDS)
-_WRONG_SIGNATURE = [words(*[MAX] * SIGNATURE_WORDS), [0] * SIGNATURE_WORDS]
-_WRONG_HALVES = [
-    np.array(draws, np.uint32) for draws in ([], [0, 0], [1, 1], [0, 2**31, 2**31], [0] * 65 + [1])
+_LARGE = words(*[MAX] * SIGNATURE_WORDS)
+_NO_SIGNATURE = [_LARGE, [0] * SIGNATURE_WORDS]
+_PAIR, _FOREIGN = array(_U32, 0, 1), [array(_U32, 0, SIZE)]
+_LEFT, _RIGHT, _COUNTS = array(_U32, 0, 10), array(_U32, 0, 5, 5), floats(0.0, 0.0, 0.5, 1.0)
+_HALVES = [array(_U32, *h) for h in ([], [0, 0], [1, 1], [0, 2**31, 2**31], [0] * 65 + [1])]
+_SIZES_OF_PAIRS, _SIZES_OF_PARTS = [*WRONG_WEIGHTS, 0, 3], [*WRONG_WEIGHTS, 0, 4]
+_NEGATIVE = [-1.0, np.nan, np.inf]
+_SHOTS = [1, 0, 3]
+_MANY_SHOTS: dict[str, list[Any]] = {"first_shot": [2**63], "shots": [MAX]}
+_RECORDS = np.zeros(8, _BYTES)
+# Sets of coins are words.
+_COINS = [words(0), words(*[MAX] * KEY_WORDS), words(*[0] * (49 * KEY_WORDS)), None][KEY_WORDS == 1 :]
+_LEAKAGE = [
+    *(long(2, qubit, 1) for qubit in (9, -2, 2**32)),
+    *(long(2, 0, code) for code in (0, 4, 2**32 + 1)),
+    *(long(2, -1, record) for record in (-1, 8)),
+    *(long(place, 0, 1) for place in (-1, 99)),
 ]
-_MORE_SHOTS = {"first_shot": [2**63], "shots": [MAX]}
+_WRONG_FIELDS: dict[str, list[float]] = {
+    "kind": [-1, _native.EXPECT + 1],
+    "width": [1, -1],
+    "x": [2**63],
+    "z": [0],
+    "i_power": [1, -2],
+    "pivot": [1, -1],
+    "outcome": [0, -2],
+    "segment": [1],
+    "first_term": [-1, 1],
+    "end_term": [-1, 0, 2],
+    "cosine": [np.nan],
+    "sine": [np.inf, 0.7],
+    "sign": [-2, 0, 3],
+    "is_reversed": [1],
+}
+_TERMS, _OPERATIONS = STEPS.rotation_terms, STEPS.operations
+_STEPS = [
+    *(changed_steps(field, value) for field, values in _WRONG_FIELDS.items() for value in values),
+    *(
+        SimpleNamespace(operations=operations, rotation_terms=terms)
+        for operations, terms in (
+            (_OPERATIONS, _TERMS[:0]),
+            (np.repeat(_OPERATIONS, 2), _TERMS),
+            (_TERMS, _OPERATIONS),
+            (None, None),
+        )
+    ),
+]
 
-CASES: dict[str, Case] = {
-    "alias_table": Case({"scaled": floats(1.0, 1.0)}, instead={"scaled": without_length(floats(1.0, 1.0))}),
-    "backward_sweep": Case(
-        {
-            "program": program(),
-            "quantum": quantum(),
-            "by_records": False,
-            "with_noise": True,
-            "with_faults": False,
-            "leakage": long(2, 0, 1, 3, -1, 0),
-            "max_bytes": 1 << 20,
-            "progress": lambda step: None,
-        },
-        {
-            "quantum": [_native.QuantumProgram(np.zeros(7, np.uint8))],
-            "leakage": [
-                *(long(2, qubit, 1) for qubit in (9, -2, 2**32)),
-                *(long(2, 0, code) for code in (0, 4, 2**32 + 1)),
-                *(long(2, -1, record) for record in (-1, 8)),
-                *(long(place, 0, 1) for place in (-1, 99)),
-            ],
-            "max_bytes": [0],
-        },
+_CASES = (
+    Case("alias_table", [floats(1.0, 1.0)], scaled=Only(without_length(floats(1.0, 1.0)))),
+    Case(
+        "backward_sweep",
+        [program(), quantum(), False, True, False, long(2, 0, 1, 3, -1, 0), 1 << 20, print],
+        quantum=[_native.QuantumProgram(np.zeros(7, _BYTES))],
+        leakage=_LEAKAGE,
+        max_bytes=[0],
     ),
-    "certain_at": Case({"width": 20}, {"width": [-1, 65]}),
-    "check_plan": Case({"plan": ATTRIBUTES}),
-    "forward_sweep": Case(
-        {"program": program(), "keep_order": False, "progress": print},
-        {"program": [ATTRIBUTES], "keep_order": [2], "progress": [3]},
-    ),
-    "has_insertion_laws": Case({"plan": ATTRIBUTES}),
-    "image_of_rows": Case(
-        {**_ROWS, "image_starts": ROWS[0], "image_bits": ROWS[1]},
-        {
-            "starts": _WRONG_STARTS,
-            "bits": _WRONG_BITS,
-            "image_starts": _WRONG_STARTS,
-            "image_bits": _WRONG_BITS,
-        },
-    ),
-    "image_sizes": Case({"image": IMAGE}, instead={"image": [IMAGE[:4], *_WRONG_IMAGES]}),
-    "image_steps": Case({"image": IMAGE}, instead={"image": [IMAGE[:60], *_WRONG_IMAGES]}),
-    "independent_rows": Case(_ROWS, {"starts": _WRONG_STARTS, "bits": [*_WRONG_BITS, ints(4, 0, 1)]}),
-    "kept_branches": Case(
-        {"plan": ATTRIBUTES, "signatures": _SIGNATURE, "count": 1, "width_of_sums": 14},
-        {"signatures": [words(*[MAX] * SIGNATURE_WORDS)], "count": [2, 0, 2**63]},
-    ),
-    "limit_time": Case({"seconds": float("inf")}, {"seconds": [np.nan]}),
-    "plan_image": Case({"plan": ATTRIBUTES}),
-    "random_words": Case({"seed": 1, "stream": 2, "index": 3, "count": 4}, {"count": [MAX]}),
-    "run_on_host": Case(
+    Case("certain_at", [20], width=[-1, 65]),
+    Case("check_plan", [ATTRIBUTES]),
+    Case("forward_sweep", [program(), False, print], program=[ATTRIBUTES], keep_order=[2], progress=[3]),
+    Case("has_insertion_laws", [ATTRIBUTES]),
+    Case("image_of_rows", [*ROWS, *ROWS], starts=_STARTS, bits=_BITS, image_starts=_STARTS, image_bits=_BITS),
+    Case("image_sizes", [IMAGE], image=Only([IMAGE[:4], *_NO_IMAGES])),
+    Case("image_steps", [IMAGE], image=Only([IMAGE[:60], *_NO_IMAGES])),
+    Case("independent_rows", ROWS, starts=_STARTS, bits=[*_BITS, ints(4, 0, 1)]),
+    Case("kept_branches", [ATTRIBUTES, _SIGNATURE, 1, 14], signatures=[_LARGE], count=[2, 0, 2**63]),
+    Case("limit_time", [float("inf")], seconds=[np.nan]),
+    Case("plan_image", [ATTRIBUTES]),
+    Case("random_words", [1, 2, 3, 4], count=[MAX]),
+    Case(
         # A job without addresses: those that a job has must be right.
-        {
-            "kernel": "noise",
-            "job": np.zeros(JOB_BYTES, np.uint8),
-            "round": 0,
-            "num_teams": 1,
-            "row_words": 0,
-            "team_size": 32,
-            "in_shared": False,
-            "reversed": False,
-        },
-        {
-            "kernel": ["other"],
-            "job": [np.zeros(JOB_BYTES, np.uint8)],
-            "round": [99],
-            "num_teams": [0],
-            "row_words": [99],
-        },
-        runs=False,
+        "run_on_host",
+        ["noise", np.zeros(JOB_BYTES, _BYTES), 0, 1, 0, 32, False, False],
+        kernel=["other"],
+        job=[np.zeros(JOB_BYTES, _BYTES)],
+        round=[99],
+        num_teams=[0],
+        row_words=[99],
     ),
-    "Engine.__init__": Case(
-        {"plan": ATTRIBUTES, "num_threads": 1, "cache_bytes": 0, "instruction_set": "generic"},
-        {"num_threads": [0, 1025], "instruction_set": ["abacus"]},
+    Case(
+        "Engine.__init__",
+        [ATTRIBUTES, 1, 0, "generic"],
+        num_threads=WRONG_THREADS,
+        instruction_set=["abacus"],
     ),
-    "Engine.count": Case({**SHOTS, "max_errors": 0, "list_errors": False}, _MORE_SHOTS, engine),
-    "Engine.sample": Case(
-        {**SHOTS, "num_outputs": 1}, {**_MORE_SHOTS, "num_outputs": [PLAN.num_outputs + 1]}, engine
+    Case("Engine.count", [*_SHOTS, 0, False], **_MANY_SHOTS),
+    Case("Engine.sample", [*_SHOTS, 1], **_MANY_SHOTS, num_outputs=[PLAN.num_outputs + 1]),
+    Case("Engine.sample_kept", _SHOTS, **_MANY_SHOTS),
+    Case("Engine.kept_law", [_SIGNATURE], signature=_NO_SIGNATURE),
+    Case("Engine.outcomes", [_SIGNATURE, words(0), 1], signatures=[_LARGE]),
+    Case("Engine.possible_path", [_SIGNATURE, 1, 0], signature=_NO_SIGNATURE),
+    Case(
+        "FaultSetStudy.__init__",
+        study_arguments().values(),
+        keys=[words(*[MAX] * (SIZE * KEY_WORDS))],
+        base=[words(*[MAX] * KEY_WORDS)],
+        sites=[ints(*[-2] * SIZE)],
+        coins=Only(_COINS),
+        max_weight=[0, 65],
+        threads=WRONG_THREADS,
     ),
-    "Engine.sample_kept": Case(dict(SHOTS), _MORE_SHOTS, engine),
-    "Engine.kept_law": Case({"signature": _SIGNATURE}, {"signature": _WRONG_SIGNATURE}, engine),
-    "Engine.outcomes": Case(
-        {"signatures": _SIGNATURE, "numbers": words(0), "seed": 1},
-        {"signatures": [words(*[MAX] * SIGNATURE_WORDS)]},
-        engine,
-    ),
-    "Engine.possible_path": Case(
-        {"signature": _SIGNATURE, "seed": 1, "number": 0}, {"signature": _WRONG_SIGNATURE}, engine
-    ),
-    "FaultSetStudy.__init__": Case(
-        study_arguments(),
-        {
-            "keys": [words(*[MAX] * (SIZE * KEY_WORDS))],
-            "base": [words(*[MAX] * KEY_WORDS)],
-            "sites": [ints(*[-2] * SIZE)],
-            "max_weight": [0, 65],
-            "threads": [0, 1025],
-        },
-        # Sets of coins are words.
-        instead={
-            "coins": [words(0), words(*[MAX] * KEY_WORDS), words(*[0] * (49 * KEY_WORDS)), None][
-                KEY_WORDS == 1 :
-            ],
-        },
-    ),
-    "FaultSetStudy.bounds": Case(
+    Case(
         # Bounds are taken where ``closed`` ends, so that it may be of any length.
-        {"closed": floats(1.0, 0.0), "negligible": 0.0},
-        {"negligible": [-1.0, np.nan]},
-        study,
-        instead={"closed": without_length(floats(1.0, 0.0))},
+        "FaultSetStudy.bounds",
+        [floats(1.0, 0.0), 0.0],
+        closed=Only(without_length(floats(1.0, 0.0))),
+        negligible=[-1.0, np.nan],
     ),
-    "FaultSetStudy.compose": Case(
-        {"left": 2, "right": 2, "draws": 10.0, "seed": 1, "round": 1, "max_keys": 10, "kept_only": False},
-        {
-            "left": [*WRONG_WEIGHTS, 0, 4],
-            "right": [*WRONG_WEIGHTS, 0, 4],
-            "draws": [0.0, np.nan, np.inf, 2.0**31 + 1],
-            "round": [2**24],
-        },
-        study,
+    Case(
+        "FaultSetStudy.compose",
+        [2, 2, 10.0, 1, 1, 10, False],
+        left=_SIZES_OF_PARTS,
+        right=_SIZES_OF_PARTS,
+        draws=[0.0, np.nan, np.inf, 2.0**31 + 1],
+        round=[2**24],
     ),
-    "FaultSetStudy.enumerate": Case(
-        {
-            "weight": 2,
-            "circuits": MECHANISMS.odds,
-            "num_circuits": 1,
-            "max_steps": 10**6,
-            "max_keys": 10**6,
-            "kept_only": False,
-            "max_seconds": 1.0,
-            "max_laws": 10**6,
-        },
-        {"weight": WRONG_WEIGHTS, "num_circuits": [0, 2, 2**63], "max_seconds": [0.0, -1.0, np.nan]},
-        study,
+    Case(
+        "FaultSetStudy.enumerate",
+        [2, MECHANISMS.odds, 1, 10**6, 10**6, False, 1.0, 10**6],
+        weight=WRONG_WEIGHTS,
+        num_circuits=[0, 2, 2**63],
+        max_seconds=[0.0, -1.0, np.nan],
     ),
-    "FaultSetStudy.join": Case(
-        {
-            "left": np.array([0, 10], np.uint32),
-            "right": np.array([0, 5, 5], np.uint32),
-            "counts": floats(0.0, 0.0, 0.5, 1.0),
-            "seed": 1,
-            "round": 1,
-            "max_sets": 10,
-            "ratios": np.ones(SIZE),
-            "num_circuits": 1,
-            "kept_only": False,
-        },
-        {
-            **dict.fromkeys(("left", "right"), _WRONG_HALVES),
-            "counts": [floats(*[1.0] * 66)],
-            "round": [2**24],
-            "num_circuits": [0, 2],
-        },
-        study,
-        instead={
-            "left": without_length(np.array([0, 10], np.uint32)),
-            "right": without_length(np.array([0, 5, 5], np.uint32)),
-            "counts": without_length(floats(0.0, 0.0, 0.5, 1.0)),
-        },
+    Case(
+        "FaultSetStudy.join",
+        [_LEFT, _RIGHT, _COUNTS, 1, 1, 10, np.ones(SIZE), 1, False],
+        left=Only([*without_length(_LEFT), *_HALVES]),
+        right=Only([*without_length(_RIGHT), *_HALVES]),
+        counts=Only([*without_length(_COUNTS), floats(*[1.0] * 66)]),
+        round=[2**24],
+        num_circuits=[0, 2],
     ),
-    "FaultSetStudy.member_sums": Case(
-        {"weight": 1, "odds": MECHANISMS.odds, "values": floats(1.0, 0.0), "columns": 2},
-        {"weight": WRONG_WEIGHTS, "columns": [0, 3]},
-        study,
+    Case(
+        "FaultSetStudy.member_sums",
+        [1, MECHANISMS.odds, floats(1.0, 0.0), 2],
+        weight=WRONG_WEIGHTS,
+        columns=[0, 3],
     ),
-    "FaultSetStudy.number_keys": Case(
-        {"members": np.array([0, 1], np.uint32), "weight": 2, "kept_only": True},
-        {"members": [np.array([0, SIZE], np.uint32)], "weight": [*WRONG_WEIGHTS, 0, 3]},
-        study,
+    Case("FaultSetStudy.number_keys", [_PAIR, 2, True], members=_FOREIGN, weight=_SIZES_OF_PAIRS),
+    Case(
+        "FaultSetStudy.sets_with",
+        [1, floats(1.0)],
+        weight=WRONG_WEIGHTS,
+        values=Only(without_length(floats(1.0))),
     ),
-    "FaultSetStudy.sets_with": Case(
-        {"weight": 1, "values": floats(1.0)},
-        {"weight": WRONG_WEIGHTS},
-        study,
-        instead={"values": without_length(floats(1.0))},
+    Case("FaultSetStudy.total", [1], weight=WRONG_WEIGHTS),
+    Case("MatchingWeights.__init__", [*GRAPH, 1 << 20], **WRONG_GRAPH),
+    Case(
+        "MatchingWeights.least",
+        [array(_BYTES, 1, 2), 1, 2, 9],
+        events=Only([array(_BYTES, 8), array(_BYTES, 4), *without_length(array(_BYTES, 1))]),
+        row_bytes=[0, 3],
+        further_node=[0, 1, 3],
     ),
-    "FaultSetStudy.total": Case({"weight": 1}, {"weight": WRONG_WEIGHTS}, study),
-    "MatchingWeights.__init__": Case(
-        {
-            "num_nodes": 3,
-            "first": long(0, 1, 0),
-            "second": long(1, 2, 3),
-            "weights": long(2, 4, 6),
-            "max_bytes": 1 << 20,
-        },
-        {
-            "num_nodes": [0, 2, 2**20 + 1],
-            "first": [long(0, 3, 0), long(-1, 1, 0)],
-            "second": [long(1, 2, 4), long(-1, 2, 3)],
-            "weights": [long(2, 3, 6), long(2, -2, 6), long(2, 4, 2**26 + 2)],
-        },
-    ),
-    "MatchingWeights.least": Case(
-        {"events": np.array([1, 2], np.uint8), "row_bytes": 1, "further_node": 2, "max_events": 9},
-        {"row_bytes": [0, 3], "further_node": [0, 1, 3]},
-        matchings,
-        instead={
-            "events": [
-                np.array([8], np.uint8),
-                np.array([4], np.uint8),
-                *without_length(np.array([1], np.uint8)),
-            ]
-        },
-    ),
-    "PathExpectations.__init__": Case(
-        {"steps": STEPS, "num_bits": 0},
-        {
-            "steps": [
-                *(changed_steps("kind", kind) for kind in (-1, _native.EXPECT + 1)),
-                *(changed_steps("width", width) for width in (1, -1)),
-                changed_steps("x", 2**63),
-                changed_steps("z", 0),
-                *(changed_steps("i_power", power) for power in (1, -2)),
-                *(changed_steps("pivot", pivot) for pivot in (1, -1)),
-                *(changed_steps("outcome", outcome) for outcome in (0, -2)),
-                changed_steps("segment", 1),
-                *(changed_steps("first_term", first) for first in (-1, 1)),
-                *(changed_steps("end_term", end) for end in (-1, 0, 2)),
-                changed_steps("cosine", np.nan),
-                *(changed_steps("sine", sine) for sine in (np.inf, 0.7)),
-                *(changed_steps("sign", sign) for sign in (-2, 0, 3)),
-                changed_steps("is_reversed", 1),
-                SimpleNamespace(operations=STEPS.operations, rotation_terms=STEPS.rotation_terms[:0]),
-                SimpleNamespace(
-                    operations=np.repeat(STEPS.operations, 2), rotation_terms=STEPS.rotation_terms
-                ),
-                SimpleNamespace(operations=STEPS.rotation_terms, rotation_terms=STEPS.operations),
-                SimpleNamespace(operations=None, rotation_terms=None),
-            ],
-            "num_bits": [1],
-        },
-    ),
-    "PathExpectations.evaluate": Case({"paths": np.array([0, 1], np.uint8)}, instance=paths),
-    "Program.__init__": Case(
-        {"arrays": program_of_all_kinds()}, instead={"arrays": [None, SimpleNamespace(), ATTRIBUTES]}
-    ),
-    "Program.odd_outputs": Case({"records": np.zeros(8, np.uint8)}, instance=program),
-    "QuantumProgram.__init__": Case(
-        {"base_records": np.zeros(8, np.uint8)},
-        instead={"base_records": without_length(np.zeros(8, np.uint8))},
-    ),
-    "sums_by_row": Case(
-        {**_ROWS, "amounts": floats(1.0, 1.0)},
-        {"starts": _WRONG_STARTS, "bits": [*_WRONG_BITS, ints(4, 0, 1)]},
-    ),
-} | ANSWER_CASES
+    Case("PathExpectations.__init__", [STEPS, 0], steps=_STEPS, num_bits=[1]),
+    Case("PathExpectations.evaluate", [array(_BYTES, 0, 1)]),
+    Case("Program.__init__", [program_of_all_kinds()], arrays=Only([None, SimpleNamespace(), ATTRIBUTES])),
+    Case("Program.odd_outputs", [_RECORDS]),
+    Case("QuantumProgram.__init__", [_RECORDS], base_records=Only(without_length(_RECORDS))),
+    Case("sums_by_row", [*ROWS, floats(1.0, 1.0)], starts=_STARTS, bits=[*_BITS, ints(4, 0, 1)]),
+)
+
+CASES = {case.name: case for case in (*_CASES, *ANSWER_CASES)}
+INSTANCES: dict[str, Callable[[], Any]] = {
+    "Engine": engine,
+    "FaultSetStudy": study,
+    "MatchingWeights": matchings,
+    "PathExpectations": paths,
+    "Program": program,
+    **ANSWER_INSTANCES,
+}
+"""What makes the object whose method is called, by its class, or by the method."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterable, Sequence
+from functools import partial
+from operator import attrgetter
 from types import SimpleNamespace
 from typing import Any
 
@@ -68,32 +70,32 @@ TEXT = """
 MAX = 2**64 - 1
 
 
-@dataclass(frozen=True)
+def argument_names(function: Any) -> list[str]:
+    """The names of a native function's arguments, without ``self``."""
+    return re.findall(r"[(,] ?(\w+): ", function.__nb_signature__[0][0])
+
+
+class Only(list[Any]):
+    """All the values that an argument must refuse, where something like the right one need not be wrong."""
+
+
 class Case:
-    """A function or a method.
+    """Arguments of a function or a method.
 
     Attributes:
-        right: Arguments that it takes.
-        more: Values of arguments that it must refuse, besides those that are wrong for any argument like the right one.
-        instance: Makes the object whose method it is.
-        runs: Whether it can be called with the right arguments here.
-        instead: The values that it must refuse, where something like the right one need not be wrong.
+        right: Arguments that it takes, by name.
+        wrong: Values that each argument must refuse: what is wrong for any argument like the right one, and more.
     """
 
-    right: dict[str, Any]
-    more: dict[str, list[Any]] = field(default_factory=dict)
-    instance: Callable[[], Any] | None = None
-    runs: bool = True
-    instead: dict[str, list[Any]] = field(default_factory=dict)
-
-    @property
-    def wrong(self) -> dict[str, list[Any]]:
-        """For each argument, values that it must refuse."""
-        return {
-            name: self.instead[name]
-            if name in self.instead
-            else [*wrong_like(value), *self.more.get(name, ())]
-            for name, value in self.right.items()
+    def __init__(self, name: str, right: Iterable[Any], /, **more: Sequence[Any]) -> None:
+        """The right arguments are given in order, and more wrong ones by name."""
+        self.name = name
+        names = argument_names(attrgetter(name)(_native))
+        self.right = dict(zip(names, right, strict=True))
+        assert more.keys() <= self.right.keys(), name
+        self.wrong = {
+            key: more[key] if isinstance(more.get(key), Only) else [*wrong_like(value), *more.get(key, ())]
+            for key, value in self.right.items()
         }
 
 
@@ -104,7 +106,7 @@ def wrong_like(right: Any) -> list[Any]:
     if right is ATTRIBUTES:
         return [None, SimpleNamespace(), BROKEN_PLAN]
     if isinstance(right, int) and not isinstance(right, bool):
-        return WRONG_NUMBERS[right < 0 :]
+        return [-1, 2**64, 1.5, None][right < 0 :]
     return [None, "0"] if isinstance(right, float) else [None]
 
 
@@ -117,20 +119,10 @@ def plan_of_all_kinds() -> SamplingPlan:
 
 
 PLAN = plan_of_all_kinds()
-
-
 ATTRIBUTES = plain_attributes(PLAN)
-
-
 MECHANISMS = mechanisms_of(PLAN)
-
-
 SIZE = len(MECHANISMS.odds)
-
-
 KEY_WORDS = len(MECHANISMS.base)
-
-
 BROKEN_PLAN = SimpleNamespace(**{**vars(ATTRIBUTES), "num_signs": 0})
 
 
@@ -152,20 +144,12 @@ def study_arguments() -> dict[str, Any]:
     }
 
 
-def floats(*numbers: float) -> np.ndarray:
-    return np.array(numbers, dtype=np.float64)
+def array(dtype: Any, *numbers: float) -> np.ndarray:
+    return np.array(numbers, dtype)
 
 
-def words(*numbers: int) -> np.ndarray:
-    return np.array(numbers, dtype=np.uint64)
-
-
-def long(*numbers: int) -> np.ndarray:
-    return np.array(numbers, dtype=np.int64)
-
-
-def ints(*numbers: int) -> np.ndarray:
-    return np.array(numbers, dtype=np.int32)
+floats, words = partial(array, np.float64), partial(array, np.uint64)
+long, ints = partial(array, np.int64), partial(array, np.int32)
 
 
 def without_length(right: np.ndarray) -> list[Any]:
@@ -183,9 +167,6 @@ def arrays(right: np.ndarray) -> list[Any]:
         for number in (-1.0, np.nan, np.inf):
             wrong.append(np.full(max(len(right), 1), number))
     return wrong
-
-
-WRONG_NUMBERS = [-1, 2**64, 1.5, None]
 
 
 STEPS_OF_PROGRAM: list[Step] = [
@@ -251,7 +232,7 @@ def path_steps(
 
 
 def matchings() -> _native.MatchingWeights:
-    return _native.MatchingWeights(3, long(0, 1, 0), long(1, 2, 3), long(2, 4, 6), 1 << 20)
+    return _native.MatchingWeights(*GRAPH, 1 << 20)
 
 
 def paths() -> _native.PathExpectations:
@@ -261,25 +242,22 @@ def paths() -> _native.PathExpectations:
     return _native.PathExpectations(steps, 2)
 
 
-SHOTS = {"seed": 1, "first_shot": 0, "shots": 3}
-
-
 IMAGE = _native.plan_image(ATTRIBUTES)
-
-
 NO_IMAGE = np.full_like(IMAGE, 255)
-
-
 JOB_BYTES = 8 * len(_native.job_fields())
-
-
 SIGNATURE_WORDS = -(-PLAN.num_signature_bits // 64)
-
-
 ROWS = (long(0, 2, 3), ints(0, 4, 1))
-
-
 STEPS = path_steps((_native.ACTIVATE, 0, 0, 1, 0), angles=[(0.8, 0.6, -1)])
+WRONG_WEIGHTS = [5, 65, 2**32 - 1]
+WRONG_THREADS = [0, 1025]
+GRAPH = (3, long(0, 1, 0), long(1, 2, 3), long(2, 4, 6))
+"""A matching graph: its number of nodes, and the two ends and the weight of each edge."""
+WRONG_GRAPH: dict[str, list[Any]] = {
+    "num_nodes": [0, 2, 2**20 + 1],
+    "first": [long(0, 3, 0), long(-1, 1, 0)],
+    "second": [long(1, 2, 4), long(-1, 2, 3)],
+    "weights": [long(2, 3, 6), long(2, -2, 6), long(2, 4, 2**26 + 2)],
+}
 
 
 def changed_steps(field: str, value: Any) -> Any:
@@ -287,6 +265,3 @@ def changed_steps(field: str, value: Any) -> Any:
     steps = SimpleNamespace(operations=STEPS.operations.copy(), rotation_terms=STEPS.rotation_terms.copy())
     (steps.operations if field in OPERATION_DTYPE.fields else steps.rotation_terms)[field] = value
     return steps
-
-
-WRONG_WEIGHTS = [5, 65, 2**32 - 1]

@@ -18,6 +18,7 @@ CPP_TYPES = {
 """By type of PTX. Numbers of 32 bits with a floating point are not used by the kernels."""
 
 BYTES = {name: int(name[1:]) // 8 for name in CPP_TYPES if name != "pred"}
+_INTEGERS = [name for name in BYTES if name != "f64"]
 SYNCHRONIZING = ("bar", "barrier", "shfl", "vote", "atom", "red")
 
 _SPACES = {"global": "kGlobal", "shared": "kShared", "param": "kParam"}
@@ -152,12 +153,13 @@ def _binary(symbol: str) -> _Maker:
     return made
 
 
-def _applied(form: str, *allowed: str, kind: str | None = None) -> _Maker:
-    """A function of one operand. ``allowed`` are the possible suffixes."""
+def _applied(form: str, *allowed: str, kinds: tuple[str, ...] = ("",)) -> _Maker:
+    """A function of operands. ``allowed`` are the possible suffixes; an empty kind is that of the instruction."""
 
     def made(names: Names, suffixes: list[str], args: list[str], site: int) -> str:
         _require(".".join(suffixes) in allowed, suffixes)
-        return names.write(args[0], form.format(names.read(args[1], kind or suffixes[-1])))
+        values = (names.read(x, kind or suffixes[-1]) for x, kind in zip(args[1:], kinds, strict=True))
+        return names.write(args[0], form.format(*values, site=site))
 
     return made
 
@@ -192,17 +194,6 @@ def _mad(names: Names, suffixes: list[str], args: list[str], site: int) -> str:
     return names.write(args[0], f"({CPP_TYPES[computed]})({total})")
 
 
-def _fma(names: Names, suffixes: list[str], args: list[str], site: int) -> str:
-    _require(suffixes == ["rn", "f64"], suffixes)
-    a, b, c = (names.read(x, "f64") for x in args[1:4])
-    return names.write(args[0], f"__builtin_fma({a}, {b}, {c})")
-
-
-def _div(names: Names, suffixes: list[str], args: list[str], site: int) -> str:
-    _require(suffixes == ["rn", "f64"], suffixes)
-    return _operator(names, "/", "f64", args)
-
-
 def _neg(names: Names, suffixes: list[str], args: list[str], site: int) -> str:
     (kind,) = suffixes
     computed = _unsigned(kind)
@@ -213,29 +204,6 @@ def _not(names: Names, suffixes: list[str], args: list[str], site: int) -> str:
     (kind,) = suffixes
     operand = names.read(args[1], kind)
     return names.write(args[0], f"(!{operand})" if kind == "pred" else f"({CPP_TYPES[kind]})(~{operand})")
-
-
-def _bfi(names: Names, suffixes: list[str], args: list[str], site: int) -> str:
-    a, b = (names.read(x, suffixes[0]) for x in args[1:3])
-    at, length = (names.read(x, "u32") for x in args[3:5])
-    return names.write(args[0], f"bits_inserted({a}, {b}, {at}, {length})")
-
-
-def _least(comparison: str) -> _Maker:
-    def made(names: Names, suffixes: list[str], args: list[str], site: int) -> str:
-        _require(len(suffixes) == 1 and suffixes[0] != "f64", suffixes)
-        a, b = (names.read(x, suffixes[0]) for x in args[1:3])
-        return names.write(args[0], f"({a} {comparison} {b} ? {a} : {b})")
-
-    return made
-
-
-def _shift(function: str) -> _Maker:
-    def made(names: Names, suffixes: list[str], args: list[str], site: int) -> str:
-        (kind,) = suffixes
-        return names.write(args[0], f"{function}({names.read(args[1], kind)}, {names.read(args[2], 'u32')})")
-
-    return made
 
 
 def _funnel_shift(names: Names, suffixes: list[str], args: list[str], site: int) -> str:
@@ -273,11 +241,6 @@ def _mov(names: Names, suffixes: list[str], args: list[str], site: int) -> str:
     whole = CPP_TYPES[kind]
     joined = f"{names.read(low, half)} | ({whole}){names.read(high, half)} << {bits}"
     return names.write(to, f"({whole})({joined})")
-
-
-def _selp(names: Names, suffixes: list[str], args: list[str], site: int) -> str:
-    a, b = (names.read(x, suffixes[0]) for x in args[1:3])
-    return names.write(args[0], f"({names.read(args[3], 'pred')} ? {a} : {b})")
 
 
 def _setp(names: Names, suffixes: list[str], args: list[str], site: int) -> str:
@@ -364,12 +327,6 @@ def _shfl(names: Names, suffixes: list[str], args: list[str], site: int) -> str:
     return call + (names.write(valid, "v_.valid") if valid else "")
 
 
-def _vote(names: Names, suffixes: list[str], args: list[str], site: int) -> str:
-    _require(suffixes == ["sync", "ballot", "b32"], suffixes)
-    wants, mask = names.read(args[1], "pred"), names.read(args[2], "u32")
-    return names.write(args[0], f"t.ballot({wants}, {mask}, {site})")
-
-
 def _bra(names: Names, suffixes: list[str], args: list[str], site: int) -> str:
     _require(suffixes in ([], ["uni"]), suffixes)
     return f"goto {args[0][1:]};"
@@ -387,19 +344,19 @@ _MAKERS: dict[str, _Maker] = {
     "atom": _atom,
     "bar": _bar,
     "barrier": _bar,
-    "bfi": _bfi,
-    "bfind": _applied("({0} ? leading_zeros({0}) : ~0u)", "shiftamt.u32", kind="u32"),
+    "bfi": _applied("bits_inserted({}, {}, {}, {})", "b32", "b64", kinds=("", "", "u32", "u32")),
+    "bfind": _applied("({0} ? leading_zeros({0}) : ~0u)", "shiftamt.u32", kinds=("u32",)),
     "bra": _bra,
     "brev": _applied("bit_reversed({})", "b32", "b64"),
     "clz": _applied("leading_zeros({})", "b32", "b64"),
     "cvt": _cvt,
     "cvta": _cvta,
-    "div": _div,
-    "fma": _fma,
+    "div": _applied("(double)({} / {})", "rn.f64", kinds=("", "")),
+    "fma": _applied("__builtin_fma({}, {}, {})", "rn.f64", kinds=("", "", "")),
     "ld": _ld,
     "mad": _mad,
-    "max": _least(">"),
-    "min": _least("<"),
+    "max": _applied("({0} > {1} ? {0} : {1})", *_INTEGERS, kinds=("", "")),
+    "min": _applied("({0} < {1} ? {0} : {1})", *_INTEGERS, kinds=("", "")),
     "mov": _mov,
     "mul": _mul,
     "neg": _neg,
@@ -408,13 +365,13 @@ _MAKERS: dict[str, _Maker] = {
     "rcp": _applied("(1.0 / {})", "rn.f64"),
     "red": _red,
     "ret": _ret,
-    "selp": _selp,
+    "selp": _applied("({2} ? {0} : {1})", *BYTES, kinds=("", "", "pred")),
     "setp": _setp,
     "shf": _funnel_shift,
     "shfl": _shfl,
-    "shl": _shift("shifted_left"),
-    "shr": _shift("shifted_right"),
+    "shl": _applied("shifted_left({}, {})", *_INTEGERS, kinds=("", "u32")),
+    "shr": _applied("shifted_right({}, {})", *_INTEGERS, kinds=("", "u32")),
     "sqrt": _applied("__builtin_sqrt({})", "rn.f64"),
     "st": _st,
-    "vote": _vote,
+    "vote": _applied("t.ballot({}, {}, {site})", "sync.ballot.b32", kinds=("pred", "u32")),
 }

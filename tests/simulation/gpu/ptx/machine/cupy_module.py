@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.machinery
-import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .....support.engines import fake_cupy
 from .device import Device, EmulationError, Shape
 from .streams import Stream, at_once
 
@@ -20,33 +19,14 @@ _DEFAULT_SHARED = 48 << 10
 _LARGEST_GRID, _LARGEST_BLOCK = (1 << 31) - 1, 1024
 
 
-class CUDARuntimeError(RuntimeError):
-    """As ``cupy.cuda.runtime.CUDARuntimeError``."""
-
-
-class CUDADriverError(RuntimeError):
-    """As ``cupy.cuda.driver.CUDADriverError``."""
-
-
-class CompileException(Exception):
-    """As ``cupy.cuda.compiler.CompileException``."""
-
-
-class OutOfMemoryError(MemoryError):
-    """As ``cupy.cuda.memory.OutOfMemoryError``."""
-
-
-class DeviceArray:
-    """An array on the device: no ``np.ndarray``, as CuPy's arrays are none. Its work is that of the current stream."""
+class DeviceArray(fake_cupy.DeviceArray):
+    """An array on the device, whose work is that of the current stream."""
 
     __module__ = "cupy"
 
     def __init__(self, device: Device, array: npt.NDArray[Any]) -> None:
-        self.device, self.array = device, array
-
-    @property
-    def data(self) -> Any:
-        return types.SimpleNamespace(ptr=self.array.ctypes.data)
+        super().__init__(array)
+        self.device = device
 
     def get(self) -> npt.NDArray[Any]:
         found = np.empty(self.shape, dtype=self.dtype)
@@ -72,9 +52,6 @@ class DeviceArray:
 
     def reshape(self, *shape: Any) -> DeviceArray:
         return DeviceArray(self.device, self.array.reshape(*shape))
-
-    def __len__(self) -> int:
-        return len(self.array)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self._assign("assignment", key, value)
@@ -108,30 +85,14 @@ class DeviceArray:
             return getattr(self.array, name)
         raise AttributeError(f"the stand-in for CuPy has no {name}")
 
-    def _computed(self, name: str, function: Any, other: Any) -> DeviceArray:
+    def _computed(self, function: Any, other: Any) -> DeviceArray:
         plain = other.array if isinstance(other, DeviceArray) else other
         shape = np.broadcast_shapes(self.array.shape, np.shape(plain))
         new = DeviceArray(self.device, self.device.allocate(shape, np.result_type(self.array, plain)))
         reads = [x for x in (self, other) if isinstance(x, DeviceArray)]
+        name = function.__name__
         self._submit(name, lambda to, a, b: function(a, b, out=to), new, self, other, reads=reads, writes=new)
         return new
-
-    def __rshift__(self, other: Any) -> DeviceArray:
-        return self._computed("shift", np.right_shift, other)
-
-    def __lshift__(self, other: Any) -> DeviceArray:
-        return self._computed("shift", np.left_shift, other)
-
-    def __and__(self, other: Any) -> DeviceArray:
-        return self._computed("and", np.bitwise_and, other)
-
-    def __ior__(self, other: Any) -> DeviceArray:
-        self[...] = self._computed("or", np.bitwise_or, other)
-        return self
-
-    def __iand__(self, other: Any) -> DeviceArray:
-        self[...] = self & other
-        return self
 
     def _assign(self, name: str, key: Any, value: Any) -> None:
         target = self.array[key]
@@ -201,9 +162,6 @@ def _bytes_of(argument: Any) -> bytes:
 
 def make_cupy(device: Device) -> Any:
     """The module; put it into ``sys.modules["cupy"]``."""
-    cupy: Any = types.ModuleType("cupy")
-    cupy.__spec__ = importlib.machinery.ModuleSpec("cupy", None)
-    cupy.__version__ = "0"
     timeline, properties = device.timeline, device.properties
 
     def made(shape: Any, dtype: Any) -> DeviceArray:
@@ -252,27 +210,16 @@ def make_cupy(device: Device) -> Any:
         def synchronize(self) -> None:
             timeline.synchronize_all()
 
+    attributes = {16: properties.multiprocessors, 97: properties.shared_bytes}
+    runtime = {
+        "getDeviceCount": lambda: 1,
+        "deviceGetAttribute": lambda attribute, device: attributes[attribute],
+        "memGetInfo": lambda: (properties.free_bytes, properties.free_bytes),
+    }
+    current = {"get_current_stream": lambda: timeline.current[-1]}
+    cupy = fake_cupy.empty_module(runtime, {"Device": CudaDevice, "Stream": new_stream, **current})
     cupy.empty, cupy.full, cupy.asarray, cupy.concatenate = made, full, asarray, concatenate
     cupy.zeros = lambda shape, dtype: full(shape, 0, dtype)
     cupy.arange = lambda count, dtype: asarray(np.arange(count, dtype=dtype))
     cupy.RawModule = RawModule
-    attributes = {16: properties.multiprocessors, 97: properties.shared_bytes}
-    runtime = types.SimpleNamespace(
-        CUDARuntimeError=CUDARuntimeError,
-        getDeviceCount=lambda: 1,
-        cudaDevAttrMultiProcessorCount=16,
-        cudaDevAttrMaxSharedMemoryPerBlockOptin=97,
-        deviceGetAttribute=lambda attribute, device: attributes[attribute],
-        memGetInfo=lambda: (properties.free_bytes, properties.free_bytes),
-    )
-    cupy.cuda = types.SimpleNamespace(
-        Device=CudaDevice,
-        Stream=new_stream,
-        get_current_stream=lambda: timeline.current[-1],
-        compiler=types.SimpleNamespace(CompileException=CompileException),
-        driver=types.SimpleNamespace(CUDADriverError=CUDADriverError),
-        memory=types.SimpleNamespace(OutOfMemoryError=OutOfMemoryError),
-        runtime=runtime,
-    )
-    cupy.get_default_memory_pool = lambda: types.SimpleNamespace(free_bytes=lambda: 0)
     return cupy

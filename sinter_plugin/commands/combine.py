@@ -1,6 +1,6 @@
 """``python -m sinter_plugin combine``: ``sinter combine``, which counts no shot twice.
 
-Files that were cut off, shots of a seed that two rows count, rows that are copies of each other, and two
+Files that were cut off, shots of a seed that two rows count, files with the same rows, and two
 estimates of a circuit are refused, with file, line and remedy, before anything is printed. Ranges of numbered
 shots that follow one another become one. So the parts of a run add up to the very row of a single run.
 """

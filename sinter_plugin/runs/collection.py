@@ -36,7 +36,7 @@ from stim_nonclifford.base.arguments import (
 from ..processes.executors import local_executor, lost_workers, num_slots_of
 from ..samplers.by_name import check_error_key, sampler_named
 from ..samplers.tasks import with_error_model
-from ..statistics.csv_rows import read_rows, shown
+from ..statistics.csv_rows import read_rows
 from ..statistics.file_lock import other_file_advice
 from ..statistics.shot_ranges import ShotRange, with_joined_ranges
 from ..statistics.statistics_file import StatisticsFile, sums_of
@@ -57,7 +57,6 @@ _JOBS_PER_SLOT = 2  # so that a worker has its next job when it is done
 _SAVE_SECONDS = (1.0, 60.0)  # between two rows of a task: a tenth of the run so far, within these limits
 _GRACE_SECONDS = 0.5
 _GRACE = 0.05  # of max_seconds
-_NEWLINE = b"\n"
 
 
 def collect(
@@ -227,13 +226,7 @@ def _rows_of(
                 f"existing_data_filepaths: {each} is also the file of save_resume_filepath: its rows would be"
                 " counted twice. Leave it out of existing_data_filepaths."
             )
-        content = each.read_bytes()
-        rows, cut = read_rows(content, str(each))
-        if cut is not None:
-            raise ValueError(
-                f"{each}, line {content.count(_NEWLINE) + 1}: the line was cut off: {shown(cut)}. Delete it;"
-                " its shots are then not counted."
-            )
+        rows = read_rows(each.read_bytes(), str(each))
         found += [row.stats for row in rows]
     return found
 

@@ -93,8 +93,8 @@ def _check_copies(files: Sequence[tuple[str, Sequence[Row]]]) -> None:
         content = tuple(row.text for row in rows)
         if rows and content in known:
             raise ValueError(
-                f"{path} has the rows of {known[content]}: the same shots would be counted twice. Leave one of"
-                " them out. If they are different shots, `sinter combine` adds them up without a look."
+                f"{path} has the rows of {known[content]}: the same shots would be counted twice. Leave one"
+                " of them out. If they are different shots, `sinter combine` adds them up without a look."
             )
         known[content] = path
 

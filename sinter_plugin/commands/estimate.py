@@ -150,9 +150,8 @@ def estimate(arguments: Sequence[str], program: str = "python -m sinter_plugin")
             jobs = {job.strong_id: job for job in (_job(*each, sinter_args) for each in asked)}
             save_file = None
             if args.save_resume_filepath is not None:
-                advice = "Then the same command computes what is left. (Estimates are not added up.)"
                 path = pathlib.Path(args.save_resume_filepath)
-                save_file = stack.enter_context(StatisticsFile(path, say=_say, advice=advice))
+                save_file = stack.enter_context(StatisticsFile(path, say=_say))
             executor: Executor = CallingExecutor()
             if args.dask is not None:
                 executor = stack.enter_context(dask_executor(args.dask, args.threads))

@@ -37,7 +37,6 @@ from ..processes.executors import local_executor, lost_workers, num_slots_of
 from ..samplers.by_name import check_error_key, sampler_named
 from ..samplers.tasks import with_error_model
 from ..statistics.csv_rows import read_rows
-from ..statistics.file_lock import other_file_advice
 from ..statistics.shot_ranges import ShotRange, with_joined_ranges
 from ..statistics.statistics_file import StatisticsFile, sums_of
 from .jobs import JobCounts, PackedTask, Sampler, answer_at_once, run_job
@@ -178,9 +177,7 @@ def collect(
     with contextlib.ExitStack() as stack:
         save_file = None
         if save_resume_filepath is not None:
-            save_file = StatisticsFile(
-                pathlib.Path(save_resume_filepath), say=_say, advice=other_file_advice(seed)
-            )
+            save_file = StatisticsFile(pathlib.Path(save_resume_filepath), say=_say)
             existing += stack.enter_context(save_file).rows
         if executor is None:
             executor = stack.enter_context(local_executor(num_workers or os.cpu_count() or 1))

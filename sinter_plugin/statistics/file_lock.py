@@ -13,7 +13,7 @@ import pathlib
 import sys
 from io import FileIO
 
-__all__ = ["FileInUseError", "FileLock", "other_file_advice"]
+__all__ = ["FileInUseError", "FileLock"]
 
 if sys.platform == "win32":
     import msvcrt
@@ -33,24 +33,6 @@ else:
     _HELD_ELSEWHERE = (BlockingIOError,)
 
 
-def other_file_advice(seed: int | None) -> str:
-    """What a second run can do instead of saving to a file that is in use.
-
-    Args:
-        seed: The seed of the run; None if its shots are those of nobody else.
-
-    Returns:
-        A sentence.
-    """
-    add_up = "save to another file and add both up with `python -m sinter_plugin combine`."
-    if seed is None:
-        return f"Or {add_up}"
-    return (
-        "Then the same command goes on from its rows. Another file would hold the same shots of seed"
-        f" {seed} once more, which must not be added up. For more shots, choose another seed, {add_up}"
-    )
-
-
 class FileInUseError(OSError):
     """Another process has locked a file."""
 
@@ -58,12 +40,11 @@ class FileInUseError(OSError):
 class FileLock:
     """The lock of a file."""
 
-    def __init__(self, path: pathlib.Path, advice: str) -> None:
+    def __init__(self, path: pathlib.Path) -> None:
         """Locks a file.
 
         Args:
             path: The path of the file. All symbolic links to it have the same lock.
-            advice: What the user can do instead if the file is in use, such as ``other_file_advice``.
 
         Raises:
             FileInUseError: Another process has locked the file.
@@ -71,7 +52,7 @@ class FileLock:
         """
         self._path = pathlib.Path(f"{path.resolve()}.lock")
         self.problem: str | None = None
-        self._file = self._locked(path, advice)
+        self._file = self._locked(path)
 
     def release(self) -> None:
         """Releases the lock."""
@@ -79,7 +60,7 @@ class FileLock:
             self._path.unlink()
         self._file.close()
 
-    def _locked(self, path: pathlib.Path, advice: str) -> FileIO:
+    def _locked(self, path: pathlib.Path) -> FileIO:
         while True:
             file = open(self._path, "a+b", buffering=0)  # noqa: SIM115  # closed in release
             try:
@@ -92,7 +73,9 @@ class FileLock:
                 file.close()
                 raise FileInUseError(
                     f"{path} is in use: another process has locked it. Nothing was changed. Wait until that"
-                    f" process has ended. {advice}"
+                    " process has ended; then the same command goes on from its rows. Or save to another file"
+                    " with another seed, and add both up with `python -m sinter_plugin combine`: shots of one"
+                    " seed are the same in both files, and estimates are not added up."
                 ) from None
             except OSError as error:
                 self.problem = error.strerror  # some file systems have no locks

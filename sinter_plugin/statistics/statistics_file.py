@@ -14,7 +14,7 @@ from dataclasses import replace
 import sinter
 
 from .csv_rows import read_rows
-from .file_lock import FileLock, other_file_advice
+from .file_lock import FileLock
 from .row_warnings import counted
 from .shot_ranges import with_joined_ranges
 
@@ -53,13 +53,12 @@ class StatisticsFile:
         rows: The rows that were in the file when it was opened.
     """
 
-    def __init__(self, path: pathlib.Path, *, say: Callable[[str], None], advice: str | None = None) -> None:
+    def __init__(self, path: pathlib.Path, *, say: Callable[[str], None]) -> None:
         """Opens a file, or creates it, and locks it.
 
         Args:
             path: The path of the file.
             say: Function that shows a message to the user; called where files cannot be locked.
-            advice: What the user can do if the file is in use; by default ``other_file_advice(None)``.
 
         Raises:
             ValueError: The file is not a file of statistics, or a line of it is broken.
@@ -72,7 +71,7 @@ class StatisticsFile:
         path.parent.mkdir(exist_ok=True)  # as Sinter does
         if path.exists() and not path.is_file():
             raise ValueError(f"{path} is not a regular file: statistics cannot be read back from it.")
-        self._lock = FileLock(path, other_file_advice(None) if advice is None else advice)
+        self._lock = FileLock(path)
         try:
             if self._lock.problem is not None:
                 say(

@@ -14,9 +14,8 @@ Sinter's commands, for circuits with T gates:
 
   collect   takes the arguments of `sinter collect`; the sampler soft_postselect is registered, circuit files
             may have bare gates (T 0) or tags (S[T] 0), and any circuit is accepted
-  estimate  computes logical error rates from fault sets, however small, instead of sampling; its rows can be
-            plotted beside those of collect; with --in FILE, that of one circuit is printed, as by
-            `stim-nonclifford estimate`, which is the same command
+  estimate  computes logical error rates from fault sets, however small, instead of sampling; with
+            --circuits, its rows can be plotted beside those of collect; with --in, one rate is printed
   plot      `sinter plot`
   plot-gap  draws logical error against attempts per kept shot: counted by confidence gap, and computed
   figure    samples, decodes and draws cultivation end to end, with T gates and as S-proxy
@@ -100,10 +99,6 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "python -m si
     if command not in ("collect", "estimate", "plot", "plot-gap", "figure", "combine", "predict"):
         print(f"Not a command: {command}\n\n{_HELP}", end="", file=sys.stderr)
         return 2
-    if command == "estimate" and any(argument.split("=")[0] == "--in" for argument in rest):
-        from stim_nonclifford.commands import main as command_of_one_circuit
-
-        return command_of_one_circuit(arguments)
     # Imported only here, because every spawned worker imports this module.
     if command != "plot":
         try:
@@ -129,7 +124,7 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "python -m si
                 return plot_gap(rest)
             from .commands.estimate import estimate
 
-            return estimate(rest)
+            return estimate(rest, program)
         except BrokenPipeError:  # nobody reads the output any more
             raise
         except (OSError, ValueError) as error:

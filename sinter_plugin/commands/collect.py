@@ -26,7 +26,6 @@ import contextlib
 import dataclasses
 import os
 import sys
-import time
 import warnings
 from collections.abc import Sequence
 from concurrent.futures import Executor
@@ -40,6 +39,7 @@ from stim_nonclifford.rates.decoding.decoders import decoder_named, known_decode
 
 from ..processes.executors import WorkersLostError, dask_executor, local_executor
 from ..processes.interrupts import interrupted_by_signals
+from ..runs.collection import TIME_IS_UP
 from ..runs.collection import collect as collect_tasks
 from ..samplers.by_name import sampler_named
 from ..samplers.soft_postselect import SoftPostselectSampler, check_soft_postselect
@@ -91,7 +91,7 @@ def collect(arguments: Sequence[str]) -> int:
     _set_samplers(own, args)
     num_workers = _num_workers(args.processes)
     tasks = [_task_of_file(path, args) for path in args.circuits]
-    started = time.monotonic()
+    printer = _RowPrinter(args)
     try:
         with interrupted_by_signals(), _executor(own, num_workers) as executor:
             collect_tasks(
@@ -109,7 +109,7 @@ def collect(arguments: Sequence[str]) -> int:
                 save_resume_filepath=args.save_resume_filepath,
                 existing_data_filepaths=args.existing_data_filepaths,
                 print_progress=not args.quiet,
-                progress_callback=_RowPrinter(args).show,
+                progress_callback=printer.show,
             )
     except KeyboardInterrupt:
         _say("\nInterrupted. Run the same command again to continue from the saved statistics.")
@@ -122,7 +122,7 @@ def collect(arguments: Sequence[str]) -> int:
         return 1
     except (NotImplementedError, snc.ResourceLimitError, snc.EngineUnavailableError) as error:
         raise ValueError(f"A worker could not sample a circuit: {error}") from error
-    if own.max_seconds is not None and time.monotonic() - started >= own.max_seconds:
+    if printer.is_time_up:
         _say("The time is up. Run the same command again to continue from the saved statistics.")
     return 0
 
@@ -246,9 +246,11 @@ class _RowPrinter:
     def __init__(self, args: argparse.Namespace) -> None:
         self._prints = args.also_print_results_to_stdout or args.save_resume_filepath is None
         self._header_printed = False
+        self.is_time_up = False
         self._said: set[str] = set()
 
     def show(self, progress: sinter.Progress) -> None:
+        self.is_time_up = self.is_time_up or progress.status_message == TIME_IS_UP
         for stats in progress.new_stats:
             if RANDOM_DECODER in stats.custom_counts and stats.strong_id not in self._said:
                 self._said.add(stats.strong_id)

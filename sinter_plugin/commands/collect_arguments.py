@@ -82,7 +82,10 @@ def parse_own_arguments(arguments: Sequence[str]) -> tuple[CollectArguments, lis
         "after interruptions. Without it, the run takes a fresh one, or that of the saved statistics.",
     )
     group.add_argument(
-        "--max_seconds", type=_seconds, help="End the run after that, with what has been sampled then."
+        "--max_seconds",
+        type=_seconds,
+        help="End the run so long after the first worker has started, with what has been sampled then. The\n"
+        "first range of shots is waited for, with the preparation of its decoder.",
     )
     add_state_check(group)
     if "--help" in arguments or "-h" in arguments:

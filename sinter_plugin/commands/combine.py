@@ -1,6 +1,6 @@
 """``python -m sinter_plugin combine``: ``sinter combine``, which counts no shot twice.
 
-Files that were cut off, shots of a seed that two rows count, rows that are copies of each other, and two
+Files that were cut off, shots of a seed that two rows count, files with the same rows, and two
 estimates of a circuit are refused, with file, line and remedy, before anything is printed. Ranges of numbered
 shots that follow one another become one. So the parts of a run add up to the very row of a single run.
 """
@@ -19,7 +19,7 @@ from dataclasses import replace
 import sinter
 
 from ..statistics.counted_once import check_counted_once
-from ..statistics.csv_rows import Row, read_whole_rows
+from ..statistics.csv_rows import read_rows
 from ..statistics.shot_ranges import with_joined_ranges
 from ..statistics.statistics_file import sums_of
 from .sinter_internals import run_sinter_command
@@ -59,24 +59,24 @@ def combine(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("paths", nargs="*", help="CSV files of statistics; without one, standard input.")
     args = parser.parse_args(list(arguments))
-    files = [(path, _rows_in(path)) for path in args.paths]
-    files = files or [("standard input", read_whole_rows(sys.stdin.buffer.read(), "standard input"))]
+    contents = [(path, pathlib.Path(path).read_bytes()) for path in args.paths]
+    contents = contents or [("standard input", sys.stdin.buffer.read())]
+    for path, content in contents:
+        if not content:
+            raise ValueError(f"{path} is empty. Leave it out, or run its command again.")
+    files = [(path, read_rows(content, path)) for path, content in contents]
     check_counted_once(files)
     total = sums_of(each.stats for _, rows in files for each in rows)
     joined = [replace(row, custom_counts=with_joined_ranges(row.custom_counts)) for row in total.values()]
     # Sinter sorts and prints; what it prints is shown only if nothing failed.
     with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder) / "joined.csv"
+        joined_path = pathlib.Path(folder) / "joined.csv"
         text = "\n".join([sinter.CSV_HEADER, *(row.to_csv_line() for row in joined), ""])
-        path.write_text(text, encoding="utf-8")
+        joined_path.write_text(text, encoding="utf-8")
         options = ["--strip_custom_counts"] if args.strip_custom_counts else []
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            run_sinter_command(["combine", "--order", args.order, *options, str(path)])
+            run_sinter_command(["combine", "--order", args.order, *options, str(joined_path)])
     sys.stdout.write(printed.getvalue())
     sys.stdout.flush()
     return 0
-
-
-def _rows_in(path: str) -> list[Row]:
-    return read_whole_rows(pathlib.Path(path).read_bytes(), path)

@@ -1,12 +1,12 @@
-"""``python -m sinter_plugin estimate``: logical error rates from fault sets, as rows of Sinter's statistics.
+"""The command ``estimate``: logical error rates from fault sets, printed or as rows of Sinter's statistics.
 
 No shots are taken, and so a row has none: its counts are zero. The estimate is in the metadata, and
 ``sinter_plugin.error_rate`` draws it. The decoder's name in such a row is ``soft_fault_sets``, so that it is
 never added to counted shots. The custom count ``estimates`` is 1, which gives away a row that was added to
 itself.
 
-Circuit files, masks, metadata, the file of statistics and interrupts are treated as by
-``python -m sinter_plugin collect``.
+Circuit files, masks, metadata, the file of statistics and interrupts are treated as by the command
+``collect``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ import contextlib
 import pathlib
 import secrets
 import sys
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass, replace
 from typing import Any
@@ -31,6 +32,8 @@ from stim_nonclifford.circuit.logical_states import parsed_state
 from stim_nonclifford.circuit.methods.decoded_circuits import exact_symptoms, rates_with_decoder
 from stim_nonclifford.circuit.methods.fault_set_methods import planned
 from stim_nonclifford.circuit.methods.kept_circuits import decodes_kept_shots
+from stim_nonclifford.commands.options import masks_of
+from stim_nonclifford.commands.streams import as_flags, naming, read_circuit
 from stim_nonclifford.rates.decoded_rates import DecodedErrorRate, DecodedGapPoint
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import Symptoms
 from stim_nonclifford.rates.fault_sets import LogicalErrorRate
@@ -42,7 +45,6 @@ from ..processes.executors import CallingExecutor, WorkersLostError, dask_execut
 from ..processes.interrupts import interrupted_by_signals
 from ..samplers.tasks import task
 from ..statistics.csv_rows import ESTIMATE, ESTIMATES, FAULT_SETS
-from ..statistics.row_warnings import counted
 from ..statistics.shot_ranges import seed_of
 from ..statistics.statistics_file import StatisticsFile, StatisticsFileError
 from .circuit_arguments import (
@@ -51,11 +53,16 @@ from .circuit_arguments import (
     postselected_observables,
     with_state_check,
 )
-from .estimate_arguments import chosen_decoder, parse_estimate_arguments, sinter_arguments
+from .estimate_arguments import (
+    SOFT_POSTSELECT,
+    check_decoded_alone,
+    chosen_decoder,
+    parse_estimate_arguments,
+    sinter_arguments,
+)
 
 __all__ = ["estimate"]
 
-_SOFT_POSTSELECT = "soft_postselect"
 _GAP = "gap"
 
 _Rate = LogicalErrorRate | DecodedErrorRate
@@ -107,11 +114,12 @@ class _Job:
         return sum(self.symptoms.probabilities.values()) if self.symptoms is not None else 0.0
 
 
-def estimate(arguments: Sequence[str]) -> int:
+def estimate(arguments: Sequence[str], program: str = "python -m sinter_plugin") -> int:
     """Runs the command.
 
     Args:
         arguments: The arguments, without the program's name and ``estimate``.
+        program: The program's name.
 
     Returns:
         The exit code: 0 for success, 130 if the user interrupted the run, 1 if fault sets are the wrong tool
@@ -122,28 +130,43 @@ def estimate(arguments: Sequence[str]) -> int:
         OSError: A file cannot be read or written.
         SystemExit: ``argparse`` ended the command, for example after ``--help``.
     """
-    args = parse_estimate_arguments(arguments)
-    if args.decoders == [None] and _has_mask(args):
-        args.decoders = [_SOFT_POSTSELECT]
+    args = parse_estimate_arguments(arguments, program)
     sinter_args = sinter_arguments(args)
     sinter_args.custom_decoders = sinter_args.custom_decoders or {}
-    _check_decoded_alone(args, sinter_args.custom_decoders)
-    try:
-        with interrupted_by_signals():
-            sinter_args.state_check, sinter_args.confidence = args.state_check, args.confidence
-            asked = ((path, decoder) for path in args.circuits for decoder in args.decoders)
+    for name in ("postselect", "state_check", "confidence"):
+        setattr(sinter_args, name, getattr(args, name))
+    check_decoded_alone(args, sinter_args.custom_decoders)
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(warnings.catch_warnings())
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = lambda message, *_: _say(
+            f"{program} estimate: warning: {as_flags(str(message))}"
+        )
+        try:
+            stack.enter_context(interrupted_by_signals())
+            circuits = [(path, read_circuit(path)) for path in args.circuits]
+            asked = [(*each, decoder) for each in circuits for decoder in args.decoders]
             jobs = {job.strong_id: job for job in (_job(*each, sinter_args) for each in asked)}
-            with _opened_save_file(args) as save_file, _executor(args) as executor:
-                return _Run(args, save_file, executor).run(list(jobs.values()))
-    except KeyboardInterrupt:
-        _say("\nInterrupted. Run the same command again to continue with the circuits that are left.")
-        return 130
-    except WorkersLostError as error:
-        _say(f"\n{error} Run the same command again to continue with the circuits that are left.")
-        return 1
-    except StatisticsFileError as error:
-        _say(f"\n{error}")
-        return 1
+            save_file = None
+            if args.save_resume_filepath is not None:
+                path = pathlib.Path(args.save_resume_filepath)
+                save_file = stack.enter_context(StatisticsFile(path, say=_say))
+            executor: Executor = CallingExecutor()
+            if args.dask is not None:
+                executor = stack.enter_context(dask_executor(args.dask, args.threads))
+            if args.out is not None:
+                file = stack.enter_context(open(args.out, "w", encoding="utf-8"))
+                stack.enter_context(contextlib.redirect_stdout(file))
+            return _Run(args, save_file, executor).run(list(jobs.values()))
+        except KeyboardInterrupt:
+            _say("\nInterrupted. Run the same command again to continue with the circuits that are left.")
+            return 130
+        except WorkersLostError as error:
+            _say(f"\n{error} Run the same command again to continue with the circuits that are left.")
+            return 1
+        except StatisticsFileError as error:
+            _say(f"\n{error}")
+            return 1
 
 
 class _Run:
@@ -195,6 +218,8 @@ class _Run:
 
     def _seed_of(self, group: Sequence[_Job]) -> int:
         # The draws are made for the strongest noise. What is asked for beside it must not change them.
+        if self._args.prints_text:
+            return self._seed  # so that the number is that of Circuit.logical_error_rate
         return seed_of(_strongest(group).strong_id, self._seed) >> 11  # every program can read 53 bits
 
     def _started(self, group: Sequence[_Job]) -> Future[Sequence[_Rate]]:
@@ -202,6 +227,7 @@ class _Run:
         limits = Limits(args.relative_error, args.max_seconds, args.max_bytes)
         questions = [job.question for job in group]
         progress = args.dask is None and not args.quiet
+        progress = progress and (not args.prints_text or sys.stderr.isatty())
         with lost_workers(self._executor):
             return self._executor.submit(
                 _estimated, questions, limits, self._seed_of(group), args.threads, progress
@@ -217,10 +243,14 @@ class _Run:
                 strongest = _strongest(group)
                 return [[job for job in group if job is not strongest], [strongest]]
             self._has_failed = True
-            _say(f"{group[0].path}: {error}")
+            _say(f"{group[0].path}: {as_flags(str(error))}")
             return []
         for job, rate in zip(group, found, strict=True):
             seconds, seed = rate.seconds / len(group), self._seed_of(group)
+            if self._args.prints_text:
+                self._print(str(rate))
+                if self._args.error_budget is not None:
+                    self._print(f"\n{rate.error_budget(self._args.error_budget)}")
             curve = rate.gap_curve if isinstance(rate, DecodedErrorRate) else ()
             # The row of all kept shots comes last: if it is there, the curve is complete.
             for point in reversed(curve):
@@ -264,21 +294,22 @@ class _Run:
         )
         if self._save_file is not None:
             self._save_file.save([stats], replacing=True)
-        if self._save_file is None or self._args.also_print_results_to_stdout:
+        prints_rows = self._save_file is None and not self._args.prints_text
+        if prints_rows or self._args.also_print_results_to_stdout:
+            if not self._header_printed:
+                self._print(sinter.CSV_HEADER)
+            self._header_printed = True
             self._print(stats.to_csv_line())
 
-    def _print(self, row: str) -> None:
+    def _print(self, text: str) -> None:
         try:
-            if not self._header_printed:
-                print(sinter.CSV_HEADER, flush=True)
-            self._header_printed = True
-            print(row, flush=True)
+            print(text, flush=True)
         except OSError as error:
-            error.filename = "standard output"
+            error.filename = self._args.out or "standard output"
             raise
 
     def _show(self, message: str) -> None:
-        if not self._args.quiet:
+        if not self._args.quiet and (not self._args.prints_text or self._save_file is not None):
             _say(message)
 
 
@@ -319,9 +350,9 @@ def _shown(facts: dict[str, Any]) -> str:
     return text
 
 
-def _job(path: str, name: str | None, args: argparse.Namespace) -> _Job:
-    try:
-        circuit = snc.Circuit.from_file(path)
+def _job(path: str | None, circuit: snc.Circuit, name: str | None, args: argparse.Namespace) -> _Job:
+    shown_path = "standard input" if path is None else path
+    with naming(path):
         check: Any = None if args.state_check is None else parsed_state(args.state_check)
         if check is not None and not decodes_kept_shots(args.custom_decoders.get(name, name)):
             circuit = circuit.with_logical_readout(check)
@@ -331,7 +362,7 @@ def _job(path: str, name: str | None, args: argparse.Namespace) -> _Job:
                 " OBSERVABLE_INCLUDE."
             )
         stim_circuit = circuit.to_stim()
-        metadata = metadata_of(stim_circuit, path, args)
+        metadata = metadata_of(stim_circuit, shown_path, args)
         if args.state_check is not None:
             metadata = with_state_check(metadata, args.state_check)
         if not isinstance(metadata, dict) or ESTIMATE in metadata:
@@ -339,23 +370,31 @@ def _job(path: str, name: str | None, args: argparse.Namespace) -> _Job:
                 f'--metadata_func must yield a dictionary without the key "{ESTIMATE}", which the estimate is'
                 f" stored under, but it yields {metadata!r}."
             )
-        if name not in (None, _SOFT_POSTSELECT):
-            detectors = postselected_detectors(stim_circuit, metadata, args, discards_on_all=None)
+        is_decoded = name not in (None, SOFT_POSTSELECT)
+        if args.postselect is not None:
+            detectors, observables = masks_of(args, circuit)
+        else:
+            discards_on_all = None if is_decoded else FAULT_SETS
+            detectors = postselected_detectors(stim_circuit, metadata, args, discards_on_all=discards_on_all)
+            observables = postselected_observables(circuit.num_observables, metadata, args)
+        if name is not None and is_decoded:
+            if observables is not None:
+                raise ValueError(
+                    f"--decoders {name} predicts all observables. Postselect detectors only; or count errors:"
+                    f" `collect` with soft_{name.removeprefix('soft_')}."
+                )
+            if detectors is not None and not detectors.any():
+                detectors = None
             decoder = chosen_decoder(name, args.custom_decoders, confidence=args.confidence)
-            return _decoded_job(path, circuit, (name, decoder), metadata, detectors, args.confidence, check)
-        if name is None and circuit.num_detectors:
-            raise ValueError(
-                f"Nothing says what is made of the {counted(circuit.num_detectors, 'detector')}. Pass"
-                f" --decoders {_SOFT_POSTSELECT}, which discards a shot if any of them fires, or a decoder,"
-                " such as --decoders pymatching."
+            return _decoded_job(
+                shown_path, circuit, (name, decoder), metadata, detectors, args.confidence, check
             )
-        detectors = postselected_detectors(stim_circuit, metadata, args, discards_on_all=FAULT_SETS)
-        observables = postselected_observables(circuit.num_observables, metadata, args)
         if args.state_check is not None and observables is not None:
-            raise ValueError(
-                "--state_check takes the place of the observables. Leave out"
-                " --postselected_observables_predicate."
-            )
+            raise ValueError("--state_check takes the place of the observables. Postselect detectors only.")
+        if detectors is None and name is None:
+            planned(circuit, None, observables)  # which refuses a circuit with detectors
+        if args.postselect == ["all"]:
+            detectors = None  # in the task, as with soft_postselect: the same question has the same row
         strong_id = task(
             circuit,
             decoder=FAULT_SETS,
@@ -366,9 +405,7 @@ def _job(path: str, name: str | None, args: argparse.Namespace) -> _Job:
         question = _Question(circuit, detectors, observables)
         asked = question.planned()
         asked.plan()
-        return _Job(path, question, asked, None, circuit.num_observables, metadata, strong_id)
-    except (ValueError, NotImplementedError, snc.ResourceLimitError) as error:
-        raise ValueError(f"{path}: {error}") from error
+        return _Job(shown_path, question, asked, None, circuit.num_observables, metadata, strong_id)
 
 
 def _decoded_job(
@@ -408,32 +445,6 @@ def _identified(job: _Job) -> _Job:
     return replace(job, strong_id=named.strong_id())
 
 
-def _check_decoded_alone(args: argparse.Namespace, custom: Mapping[str, Any]) -> None:
-    """Refuses what is not available together with a decoder."""
-    is_postselected = args.postselected_observables_predicate != "False"
-    decoders = set(args.decoders) - {None, _SOFT_POSTSELECT}
-    knows_states = all(decodes_kept_shots(custom.get(name, name)) for name in decoders)
-    checks_state = args.state_check is not None and not knows_states
-    if decoders and (is_postselected or checks_state):
-        raise ValueError(
-            f"--decoders {min(decoders)} predicts all observables here. Leave out"
-            " --postselected_observables_predicate and --state_check (which --decoders desaturated knows);"
-            " or count errors: `collect` with soft_pymatching."
-        )
-    if args.confidence and set(args.decoders) & {None, _SOFT_POSTSELECT}:
-        raise ValueError(
-            "--confidence asks a decoder how sure it is. Pass --decoders pymatching, chromobius or"
-            " desaturated, or leave out --confidence."
-        )
-
-
-def _has_mask(args: argparse.Namespace) -> bool:
-    """Whether an argument says which detectors are postselected."""
-    return bool(
-        args.postselect_detectors_with_non_zero_4th_coord or args.postselected_detectors_predicate != "False"
-    )
-
-
 def _groups_of(jobs: Sequence[_Job]) -> list[list[_Job]]:
     """The jobs that share work, together. Decoded circuits are computed one by one."""
     planned_jobs = [(job, job.planned.plan()) for job in jobs if job.planned is not None]
@@ -469,20 +480,4 @@ def _estimated(
         postselection_mask=questions[0].detectors,
         confidence=questions[0].confidence,
         state_check=questions[0].state_check,
-    )
-
-
-def _executor(args: argparse.Namespace) -> contextlib.AbstractContextManager[Executor]:
-    if args.dask is not None:
-        return dask_executor(args.dask, args.threads)
-    return contextlib.nullcontext(CallingExecutor())
-
-
-def _opened_save_file(args: argparse.Namespace) -> contextlib.AbstractContextManager[StatisticsFile | None]:
-    if args.save_resume_filepath is None:
-        return contextlib.nullcontext()
-    return StatisticsFile(
-        pathlib.Path(args.save_resume_filepath),
-        say=_say,
-        advice="Then the same command computes what is left. (Estimates of two files are not added up.)",
     )

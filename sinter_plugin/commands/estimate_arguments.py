@@ -1,125 +1,179 @@
-"""The arguments of ``python -m sinter_plugin estimate``."""
+"""The arguments of the command ``estimate``."""
 
 from __future__ import annotations
 
 import argparse
 import math
-import os
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, get_args
 
-from stim_nonclifford.commands.options import add_state_check
+from stim_nonclifford.circuit.methods.kept_circuits import decodes_kept_shots
+from stim_nonclifford.commands.options import (
+    add_circuit,
+    add_output,
+    add_postselection,
+    add_state_check,
+    add_threads,
+    whole_number,
+)
 from stim_nonclifford.commands.streams import as_flags
 from stim_nonclifford.rates.decoding.decoders import decoder_named, gap_decoder_named
+from stim_nonclifford.rates.fault_sets.budget.table import BudgetKind
 from stim_nonclifford.rates.fault_sets.search.limits import DEFAULT_MAX_BYTES
 
 from ..samplers.by_name import all_samplers, decoder_of
 from .sinter_internals import parse_collect_arguments
 
-__all__ = ["chosen_decoder", "parse_estimate_arguments", "sinter_arguments"]
+__all__ = [
+    "SOFT_POSTSELECT",
+    "check_decoded_alone",
+    "chosen_decoder",
+    "parse_estimate_arguments",
+    "sinter_arguments",
+]
 
-_Number = TypeVar("_Number", int, float)
+SOFT_POSTSELECT = "soft_postselect"
+
+_DESCRIPTION = """\
+Computes logical error rates from fault sets, however small they are, instead of sampling. The rate of one
+circuit is printed, as `Circuit.logical_error_rate` has it; for --circuits, rows of Sinter's statistics are.
+
+  stim-nonclifford estimate --in circuit.stim --postselect all --relative_error 0.05
+  stim-nonclifford estimate --in circuit.stim --postselect all --error_budget noise
+  stim-nonclifford estimate --in circuit.stim --decoder pymatching
+  stim-nonclifford estimate --circuits *.stim --decoder pymatching --save_resume_filepath rates.csv"""
 
 
-def parse_estimate_arguments(arguments: Sequence[str]) -> argparse.Namespace:
+def parse_estimate_arguments(arguments: Sequence[str], program: str) -> argparse.Namespace:
     """Parses the arguments.
 
     Args:
         arguments: The arguments, without the program's name and ``estimate``.
+        program: The program's name.
 
     Returns:
-        The arguments, with the names that they have on the command line.
+        The arguments, with the names that they have on the command line. ``circuits`` are the files;
+        ``prints_text`` says that one circuit is estimated and its rate printed, and not a row.
 
     Raises:
         SystemExit: The arguments are wrong (after a message on standard error), or include ``--help``.
+        ValueError: Arguments contradict each other.
     """
     parser = argparse.ArgumentParser(
-        prog="python -m sinter_plugin estimate",
+        prog=f"{program} estimate",
         formatter_class=argparse.RawTextHelpFormatter,
-        description=(
-            "Computes logical error rates from fault sets instead of sampling. Circuits that differ in\n"
-            "noise strength only share the work."
-        ),
+        description=_DESCRIPTION,
+        allow_abbrev=False,
     )
     add = parser.add_argument
+    add_circuit(parser)
     add(
         "--circuits",
         nargs="+",
-        required=True,
-        help="Circuit files, with bare (T 0) or tagged gates (S[T] 0).",
+        metavar="FILE",
+        help="circuits to read, in place of --in; a row of Sinter's statistics is written for each.\n"
+        "Those that differ in noise strength only share the work",
     )
+    add_output(parser)
     add(
         "--decoders",
+        "--decoder",
         nargs="+",
         default=[None],
-        help="What is made of detectors. soft_postselect: all are postselected, or those that arguments\n"
-        "below choose. A decoder such as pymatching: it is told all of them, and a shot is wrong if a\n"
-        "prediction is. Shots in which one of those that arguments below choose fires are discarded.",
+        metavar="NAME",
+        help="what is made of detectors. A decoder such as pymatching: it is told all of them, and a shot\n"
+        "is wrong if a prediction is; shots in which a postselected one fires are discarded.\n"
+        "soft_postselect: nothing is decoded, and all detectors are postselected",
     )
     add(
         "--custom_decoders_module_function",
         nargs="+",
         default=[],
         metavar="MODULE:FUNCTION",
-        help="Functions that return a dictionary of decoders of yours by name, as for `sinter collect`.",
+        help="functions that return a dictionary of decoders of yours by name, as for `sinter collect`",
     )
     add(
         "--confidence",
         action="store_true",
-        help="With a decoder that says how sure it is (pymatching, chromobius, desaturated): a row for\n"
-        'each of several least gaps, the key "gap" of its metadata. The row of gap 0 has all shots.',
+        help="with a decoder that says how sure it is (pymatching, chromobius, desaturated): rates for\n"
+        'several least gaps, the key "gap" of the metadata of rows. That of gap 0 is of all shots',
     )
+    add_postselection(parser, "none; all with soft_postselect")
+    add("--postselect_detectors_with_non_zero_4th_coord", action="store_true", help="as for `collect`")
+    add("--postselected_detectors_predicate", default="False", help="as for `collect`")
+    add("--postselected_observables_predicate", default="False", help="as for `collect`")
+    add_state_check(parser)
     add(
         "--relative_error",
         type=_positive,
         default=0.01,
-        help="Error over logical error rate at which it stops; 0.01. The error is the larger of the\n"
-        "standard error and a third of the distance to the farther end of the interval.",
+        metavar="E",
+        help="error over logical error rate at which it stops (default: 0.01). The error is the larger of\n"
+        "the standard error and a third of the distance to the farther end of the interval",
     )
     add(
         "--max_seconds",
         type=_positive,
-        help="No new round of sampling begins after that, for circuits that share the work. The error is\n"
-        "then larger than asked for.",
+        metavar="T",
+        help="no new round of sampling begins after that, for circuits that share the work. The error is\n"
+        "then larger than asked for",
     )
-    add("--max_bytes", type=_num_bytes, default=DEFAULT_MAX_BYTES, help="Memory to use, about; 2 GiB.")
     add(
-        "--threads",
-        type=_num_threads,
-        default="auto",
-        help='Number of threads, or "auto" (the default). With a decoder, chains walk on them, and other\n'
-        "processes decode, one fewer.",
+        "--max_bytes",
+        type=whole_number(1, 2**63 - 1),
+        default=DEFAULT_MAX_BYTES,
+        metavar="N",
+        help="memory to use, about (default: 2 GiB)",
     )
+    add(
+        "--error_budget",
+        choices=get_args(BudgetKind),
+        help="also print what part of the rate comes from which line, gate, qubit, tick or kind of noise",
+    )
+    add_threads(parser, "auto")
     add(
         "--dask",
         metavar="WHERE",
-        help="Let the workers of a Dask cluster estimate groups of circuits that share work: the address\n"
-        "of its scheduler, its file (a name that ends with .json), or `local` for --threads workers here.",
+        help="let the workers of a Dask cluster estimate groups of circuits that share work: the address\n"
+        "of its scheduler, its file (a name that ends with .json), or `local` for --threads workers here",
     )
     add(
         "--seed",
-        type=_seed,
-        help="Fixes the estimates, whatever the number of threads. Circuits that share the work get a seed\n"
-        "that follows from this one and from the circuit with the strongest noise among them, and not from\n"
-        "what else is computed. It is in the row.",
+        type=whole_number(0, 2**64 - 1),
+        metavar="N",
+        help="fixes the estimates, whatever the number of threads. With --circuits, those that share the\n"
+        "work get a seed that follows from this one and from the circuit with the strongest noise among\n"
+        "them. It is in the row",
     )
+    add("--metadata_func", default="{'path': path}", help='as for `collect`; "auto" reads d=3,p=0.001.stim')
     add(
         "--save_resume_filepath",
-        help="File of Sinter's statistics to save rows to. Circuits whose row there has a small enough\n"
-        "error are not computed again. Without it, rows are printed.",
+        metavar="FILE",
+        help="file of Sinter's statistics to save rows to. Circuits whose row there has a small enough\n"
+        "error are not computed again. With --circuits, rows are then not printed",
     )
-    add_state_check(parser)
-    add("--also_print_results_to_stdout", action="store_true", help="Print the rows that are saved, too.")
-    add("--quiet", action="store_true", help="Do not show progress.")
-    add("--postselect_detectors_with_non_zero_4th_coord", action="store_true", help="As for `collect`.")
-    add(
-        "--postselected_detectors_predicate",
-        default="False",
-        help="As for `collect`.",
-    )
-    add("--postselected_observables_predicate", default="False", help="As for `collect`.")
-    add("--metadata_func", default="{'path': path}", help='As for `collect`; "auto" reads d=3,p=0.001.stim.')
-    return parser.parse_args(list(arguments))
+    add("--also_print_results_to_stdout", action="store_true", help="print the rows that are saved, too")
+    add("--quiet", action="store_true", help="do not show progress")
+    args = parser.parse_args(list(arguments))
+    if args.circuit is not None and args.circuits is not None:
+        raise ValueError("--in is for one circuit, and --circuits for several. Leave one of them out.")
+    args.prints_text = args.circuits is None
+    if args.prints_text:
+        args.circuits = [args.circuit]
+    elif args.error_budget is not None:
+        raise ValueError("--error_budget is printed for one circuit. Use --in, not --circuits.")
+    if args.postselect is not None and _has_predicate(args):
+        raise ValueError(
+            "--postselect says which detectors and observables are postselected, and so do arguments of"
+            " `sinter collect` such as --postselected_detectors_predicate. Leave one of them out."
+        )
+    return args
+
+
+def _has_predicate(args: argparse.Namespace) -> bool:
+    """Whether an argument of ``sinter collect`` says what is postselected."""
+    predicates = args.postselected_detectors_predicate, args.postselected_observables_predicate
+    return bool(args.postselect_detectors_with_non_zero_4th_coord or predicates != ("False", "False"))
 
 
 def sinter_arguments(args: argparse.Namespace) -> argparse.Namespace:
@@ -131,9 +185,31 @@ def sinter_arguments(args: argparse.Namespace) -> argparse.Namespace:
     if args.custom_decoders_module_function:
         shared += ["--custom_decoders_module_function", *args.custom_decoders_module_function]
     # Sinter requires a decoder and a number of processes.
-    return parse_collect_arguments(
-        [*shared, "--circuits", *args.circuits, "--decoders", "vacuous", "--processes", "1"]
-    )
+    return parse_collect_arguments([*shared, "--circuits", "", "--decoders", "vacuous", "--processes", "1"])
+
+
+def check_decoded_alone(args: argparse.Namespace, custom: Mapping[str, Any]) -> None:
+    """Refuses what is not available together with a decoder, or without one.
+
+    Args:
+        args: The arguments.
+        custom: The user's decoders by name.
+
+    Raises:
+        ValueError: An argument does not go with ``--decoders``.
+    """
+    decoders = set(args.decoders) - {None, SOFT_POSTSELECT}
+    knows_states = all(decodes_kept_shots(custom.get(name, name)) for name in decoders)
+    if decoders and args.state_check is not None and not knows_states:
+        raise ValueError(
+            f"--decoders {min(decoders)} predicts all observables here. Leave out --state_check (which"
+            " --decoders desaturated knows); or count errors: `collect` with soft_pymatching."
+        )
+    if args.confidence and set(args.decoders) & {None, SOFT_POSTSELECT}:
+        raise ValueError(
+            "--confidence asks a decoder how sure it is. Pass --decoders pymatching, chromobius or"
+            " desaturated, or leave out --confidence."
+        )
 
 
 def chosen_decoder(name: str, custom: Mapping[str, Any], *, confidence: bool = False) -> Any:
@@ -171,34 +247,10 @@ def chosen_decoder(name: str, custom: Mapping[str, Any], *, confidence: bool = F
 
 
 def _positive(text: str) -> float:
-    number = _read(float, text)
-    if not 0 < number < math.inf:
-        raise argparse.ArgumentTypeError(f"{text} is not positive.")
-    return number
-
-
-def _num_bytes(text: str) -> int:
-    return int(_positive(text))
-
-
-def _num_threads(text: str) -> int:
-    if text == "auto":
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    number = _read(int, text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f'{text} is neither a positive integer nor "auto".')
-    return number
-
-
-def _seed(text: str) -> int:
-    number = _read(int, text)
-    if not 0 <= number < 2**64:
-        raise argparse.ArgumentTypeError(f"{text} is not in range(2**64).")
-    return number
-
-
-def _read(kind: Callable[[str], _Number], text: str) -> _Number:
     try:
-        return kind(text)
+        number = float(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number.") from None
+        number = -1.0
+    if not 0 < number < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
+    return number

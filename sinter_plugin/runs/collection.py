@@ -9,6 +9,7 @@ import pathlib
 import queue
 import secrets
 import sys
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -35,16 +36,18 @@ from stim_nonclifford.base.arguments import (
 from ..processes.executors import local_executor, lost_workers, num_slots_of
 from ..samplers.by_name import check_error_key, sampler_named
 from ..samplers.tasks import with_error_model
-from ..statistics.csv_rows import read_rows, shown
-from ..statistics.file_lock import other_file_advice
+from ..statistics.csv_rows import read_rows
 from ..statistics.shot_ranges import ShotRange, with_joined_ranges
 from ..statistics.statistics_file import StatisticsFile, sums_of
-from .jobs import JobCounts, PackedTask, Sampler, run_job
+from .jobs import JobCounts, PackedTask, Sampler, answer_at_once, run_job
 from .progress import ProgressLine
 from .resuming import seeds_in, start_of
 from .schedule import ShotSchedule
 
-__all__ = ["collect"]
+__all__ = ["TIME_IS_UP", "collect"]
+
+TIME_IS_UP = "The time is up."
+"""The status of a run that ``max_seconds`` has ended."""
 
 _TICK_SECONDS = 0.5
 _LOOK_SECONDS = 2.0  # between two looks at the number of workers
@@ -53,7 +56,6 @@ _JOBS_PER_SLOT = 2  # so that a worker has its next job when it is done
 _SAVE_SECONDS = (1.0, 60.0)  # between two rows of a task: a tenth of the run so far, within these limits
 _GRACE_SECONDS = 0.5
 _GRACE = 0.05  # of max_seconds
-_NEWLINE = b"\n"
 
 
 def collect(
@@ -96,8 +98,9 @@ def collect(
             parts, the number of shots of all parts.
         max_errors: Every task ends with the block of 1024 shots, counted from shot 0, in which it has so many
             errors, including those that are there already.
-        max_seconds: The run ends after that, with the shots that it has then. Ranges get shorter towards its
-            end; one call of a decoder, and its preparation, are waited for.
+        max_seconds: The run ends so long after the first worker has started, with the shots that it has then.
+            Ranges get shorter towards its end. The first range of shots is waited for, with the preparation
+            of its decoder, so that a short run has shots, too.
         decoders: Names of samplers for the tasks that name none, such as ``"soft_postselect"``.
         custom_decoders: Further samplers of this package by name, and decoders: any ``sinter.Decoder``
             decodes shots of this package, and the rows of the decoder ``"mine"`` have the name
@@ -174,9 +177,7 @@ def collect(
     with contextlib.ExitStack() as stack:
         save_file = None
         if save_resume_filepath is not None:
-            save_file = StatisticsFile(
-                pathlib.Path(save_resume_filepath), say=_say, advice=other_file_advice(seed)
-            )
+            save_file = StatisticsFile(pathlib.Path(save_resume_filepath), say=_say)
             existing += stack.enter_context(save_file).rows
         if executor is None:
             executor = stack.enter_context(local_executor(num_workers or os.cpu_count() or 1))
@@ -222,13 +223,7 @@ def _rows_of(
                 f"existing_data_filepaths: {each} is also the file of save_resume_filepath: its rows would be"
                 " counted twice. Leave it out of existing_data_filepaths."
             )
-        content = each.read_bytes()
-        rows, cut = read_rows(content, str(each))
-        if cut is not None:
-            raise ValueError(
-                f"{each}, line {content.count(_NEWLINE) + 1}: the line was cut off: {shown(cut)}. Delete it;"
-                " its shots are then not counted."
-            )
+        rows = read_rows(each.read_bytes(), str(each))
         found += [row.stats for row in rows]
     return found
 
@@ -322,7 +317,7 @@ class _Collection:
         self._done: queue.SimpleQueue[Future[JobCounts]] = queue.SimpleQueue()
         self._under_way: dict[Future[JobCounts], _CollectedTask] = {}
         self._started = time.monotonic()
-        self._deadline = None if max_seconds is None else time.time() + max_seconds
+        self._deadline: float | None = None
         self._num_slots = num_workers or 0
         self._looked_at = float("-inf")
 
@@ -356,10 +351,11 @@ class _Collection:
     def run(self) -> list[sinter.TaskStats]:
         """Runs until all tasks are done, or the time is up. Accepted shots are saved whatever happens."""
         try:
+            self._start_clock()
             while not self._is_done():
                 if self._seconds_left() > 0:
                     self._hand_out()
-                else:
+                elif self._has_shots():
                     self._drop_waiting()
                 self._take_results()
                 self._save(at_end=False)
@@ -368,7 +364,26 @@ class _Collection:
             self._drop(list(self._under_way))
             self._save(at_end=True)
             self._show(at_end=True)
+        if self._on_rows is not None and not all(task.schedule.is_done for task in self._tasks):
+            self._on_rows(sinter.Progress(new_stats=(), status_message=TIME_IS_UP))
         return [task.total() for task in self._tasks]
+
+    def _start_clock(self) -> None:
+        """Sets the deadline as soon as a worker is there: its imports are not part of the time."""
+        if self._max_seconds is None or all(task.schedule.is_done for task in self._tasks):
+            return
+        is_there = threading.Event()
+        with lost_workers(self._executor):
+            answer = self._executor.submit(answer_at_once)
+            answer.add_done_callback(lambda _: is_there.set())
+            while not is_there.wait(_TICK_SECONDS):
+                waited = time.monotonic() - self._started
+                if waited > self._max_seconds and num_slots_of(self._executor) == 0:
+                    answer.cancel()
+                    break  # a cluster without workers
+            else:
+                answer.result()
+        self._deadline = time.time() + self._max_seconds
 
     def _seconds_left(self) -> float:
         return math.inf if self._deadline is None else self._deadline - time.time()
@@ -377,9 +392,13 @@ class _Collection:
         if self._max_seconds is not None:
             # Workers that stop at the deadline have some time to say what they have found.
             grace = min(_GRACE_SECONDS, _GRACE * self._max_seconds) if self._under_way else 0.0
-            if self._seconds_left() + grace <= 0:
+            if self._seconds_left() + grace <= 0 and (self._has_shots() or not self._under_way):
                 return True
         return all(task.schedule.is_done for task in self._tasks)
+
+    def _has_shots(self) -> bool:
+        """Whether a range of this run was accepted."""
+        return any(task.schedule.accepted.shots for task in self._tasks)
 
     def _hand_out(self) -> None:
         if self._num_workers is None and time.monotonic() - self._looked_at > _LOOK_SECONDS:

@@ -1,4 +1,4 @@
-"""Reads files of statistics: names the line that is broken, and never counts a line that was cut off."""
+"""Reads files of statistics: names the line that is broken or was cut off."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import sinter
 
 from .row_warnings import counted
 
-__all__ = ["ESTIMATE", "ESTIMATES", "FAULT_SETS", "Row", "read_rows", "read_whole_rows", "shown"]
+__all__ = ["ESTIMATE", "ESTIMATES", "FAULT_SETS", "Row", "read_rows"]
 
 FAULT_SETS = "soft_fault_sets"
 """The decoder's name in rows of estimates, which have no shots; see ``estimate_command``."""
@@ -43,100 +43,65 @@ class Row:
     stats: sinter.TaskStats
 
 
-def read_rows(content: bytes, path: str) -> tuple[list[Row], str | None]:
+def read_rows(content: bytes, path: str) -> list[Row]:
     r"""Reads a file of statistics, and checks every line.
-
-    A row that was cut off is never taken for a whole one. The newline is written last, so a row with a
-    newline is whole. A row without one is whole if its last value, a JSON object, is closed. If that value is
-    empty, it may have been cut off; then the other rows of the decoder decide, if they are all alike.
 
     Args:
         content: The content of the file.
         path: The path of the file, for messages.
 
     Returns:
-        The rows that are whole, and the text of the last line if it was cut off, or None.
+        The rows.
 
     Raises:
-        ValueError: A line with a newline is not a row of statistics, or it is undecidable whether the last
-            line is whole. The message names the line and the remedy.
+        ValueError: A line is not a row of statistics, or was cut off: the newline is written last, so a row
+            with a newline is whole. The message names the line and the remedy.
 
     Examples:
         >>> header = b"shots,errors,discards,seconds,decoder,strong_id,json_metadata,custom_counts\n"
-        >>> row = b'9,1,2,0.5,soft_postselect,abc,"{""p"":1}","{""survivors"":7}"'
-        >>> rows, cut = read_rows(header + row, "stats.csv")
-        >>> rows[0].number, rows[0].stats.errors, cut
-        (2, 1, None)
-        >>> read_rows(header + row[:-1], "stats.csv")
-        ([], '9,1,2,0.5,soft_postselect,abc,"{""p"":1}","{""survivors"":7}')
+        >>> row = b'9,1,2,0.5,soft_postselect,abc,"{""p"":1}","{""survivors"":7}"\n'
+        >>> [one] = read_rows(header + row, "stats.csv")
+        >>> one.number, one.stats.errors
+        (2, 1)
         >>> read_rows(header + b"9,1,2,0.5\n", "stats.csv")
         Traceback (most recent call last):
         ...
         ValueError: stats.csv, line 2: not a row of statistics, 4 values instead of 8: '9,1,2,0.5'. Correct
         the line, or delete it and lose its shots.
     """
-    header, *lines = content.decode("utf-8", "surrogateescape").split("\n")
-    header = header.rstrip("\r")
-    if not lines and sinter.CSV_HEADER.startswith(header):
-        return [], header if header != sinter.CSV_HEADER and header else None
+    *lines, last = content.decode("utf-8", "surrogateescape").split("\n")
+    if last:
+        raise ValueError(
+            f"{path}, line {len(lines) + 1}: the line does not end with a newline: the file may have been cut"
+            f" off: {_shown(last)}. Add the newline if the line is complete; otherwise delete the line, whose"
+            " shots are then lost."
+        )
     rows: list[Row] = []
     first_rows: dict[str, Row] = {}
-    number = 1
-    try:
-        columns = _columns(header)
-        *ended, last = lines or [""]
-        for number, line in enumerate(ended, start=2):
-            text = line.rstrip("\r")
-            if text:
-                rows.append(Row(number, text, _ended_row(text, columns, first_rows)))
+    columns: list[str] = []
+    for number, line in enumerate(lines, start=1):
+        text = line.rstrip("\r")
+        try:
+            if number == 1:
+                columns = _columns(text)
+            elif text:
+                rows.append(Row(number, text, _row(text, columns, first_rows)))
                 first_rows.setdefault(rows[-1].stats.strong_id, rows[-1])
-        number = len(ended) + 2
-        text = last.rstrip("\r")  # a lone "\r" is half of a "\r\n"
-        if not text:
-            return rows, None
-        if text == last and not _is_whole(text, columns, rows):
-            return rows, text
-        rows.append(Row(number, text, _ended_row(text, columns, first_rows)))
-    except ValueError as error:
-        raise ValueError(f"{path}, line {number}: {error}") from None
-    return rows, None
-
-
-def read_whole_rows(content: bytes, path: str) -> list[Row]:
-    """Reads a file of statistics that must have been written to its end.
-
-    Args:
-        content: The content of the file.
-        path: The path of the file, for messages.
-
-    Returns:
-        Its rows.
-
-    Raises:
-        ValueError: The file is empty or was cut off, or a line is not a row of statistics.
-    """
-    if not content:
-        raise ValueError(f"{path} is empty. Leave it out, or run its command again.")
-    rows, cut = read_rows(content, path)
-    if not content.endswith(b"\n"):
-        remedy = "add the newline" if cut is None else "delete the line, whose shots are then lost"
-        *before, last = content.decode("utf-8", "surrogateescape").split("\n")
-        raise ValueError(
-            f"{path}, line {len(before) + 1}: the line does not end with a newline: the file may have been"
-            f" cut off: {shown(last)}. Run the command that wrote it again, which repairs it; or {remedy}."
-        )
+        except ValueError as error:
+            raise ValueError(f"{path}, line {number}: {error}") from None
     return rows
 
 
 def _columns(header: str) -> list[str]:
     columns = [name.strip() for name in header.split(",")]
     if not {*columns} >= {*_REQUIRED_COLUMNS}:
-        raise ValueError(f"the first line must name the columns {_REQUIRED_COLUMNS}, but is {shown(header)}.")
+        wanted = f"the first line must name the columns {_REQUIRED_COLUMNS}"
+        raise ValueError(f"{wanted}, but is {_shown(header)}.")
     return columns
 
 
-def _ended_row(text: str, columns: Sequence[str], first_rows: dict[str, Row]) -> sinter.TaskStats:
-    """Reads a row that is whole."""
+def _row(text: str, columns: Sequence[str], first_rows: dict[str, Row]) -> sinter.TaskStats:
+    """Reads a row, and compares it with those before."""
     try:
         stats = _stats(text, columns)
         first = first_rows.get(stats.strong_id)
@@ -146,7 +111,7 @@ def _ended_row(text: str, columns: Sequence[str], first_rows: dict[str, Row]) ->
                 raise ValueError(f"line {first.number} has the same strong_id but other metadata or decoder")
     except ValueError as error:
         raise ValueError(
-            f"not a row of statistics, {error}: {shown(text)}. Correct the line, or delete it and lose its"
+            f"not a row of statistics, {error}: {_shown(text)}. Correct the line, or delete it and lose its"
             " shots."
         ) from None
     if stats.decoder == FAULT_SETS:
@@ -159,31 +124,6 @@ def _ended_row(text: str, columns: Sequence[str], first_rows: dict[str, Row]) ->
         if stats.custom_counts and stats.custom_counts[ESTIMATES] != 1:
             raise ValueError(f"an estimate that was added to itself. {remedy}")
     return stats
-
-
-def _is_whole(text: str, columns: Sequence[str], rows: Sequence[Row]) -> bool:
-    """Whether a last row without a newline is whole; raises ValueError if that is undecidable."""
-    try:
-        stats = _stats(text, columns)
-    except ValueError:
-        return False
-    if columns[-1] == "custom_counts":
-        if stats.custom_counts:
-            return True
-        if stats.decoder == FAULT_SETS:
-            return False  # these always have some
-        counts_survivors = stats.decoder.startswith("soft_")
-        if counts_survivors and stats.shots != stats.discards:
-            return False
-        have_counts = {bool(row.stats.custom_counts) for row in rows if row.stats.decoder == stats.decoder}
-        if have_counts == {False} or (have_counts == {True} and not counts_survivors):
-            return have_counts == {False}
-    elif columns[-1] == "json_metadata" and type(stats.json_metadata) not in (int, float):
-        return True  # its closing character is there; a number has none, and may lack digits
-    raise ValueError(
-        f"the line does not end with a newline, and {columns[-1]} may have been cut off: {shown(text)}. If it"
-        " is complete, add a newline to the line; otherwise delete the line."
-    )
 
 
 def _stats(text: str, columns: Sequence[str]) -> sinter.TaskStats:
@@ -242,6 +182,6 @@ def _json(row: dict[str, str], name: str) -> Any:
         raise ValueError(f"{name} cannot be read as JSON") from None
 
 
-def shown(text: str) -> str:
+def _shown(text: str) -> str:
     """A line in the form for messages; the middle of a very long line is left out."""
     return repr(text if len(text) <= 500 else f"{text[:350]} ... {text[-150:]}")

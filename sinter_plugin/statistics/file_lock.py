@@ -1,8 +1,8 @@
-"""Locks a file of statistics, so that one run at a time saves to it. A second run learns who holds the lock.
+"""Locks a file of statistics, so that one run at a time saves to it.
 
 The lock is a lock of the operating system on a file beside the file of statistics, which is replaced whenever
-something is saved. It is released when the process that holds it ends, for whatever reason. The file says
-which process that is. A file that a killed run leaves does no harm.
+something is saved. It is released when the process that holds it ends, for whatever reason. A file that a
+killed run leaves does no harm.
 """
 
 from __future__ import annotations
@@ -10,14 +10,10 @@ from __future__ import annotations
 import contextlib
 import os
 import pathlib
-import platform
 import sys
-import time
 from io import FileIO
 
-__all__ = ["FileInUseError", "FileLock", "other_file_advice"]
-
-_NOTE_SECONDS = 0.5  # time within which a process that has the lock writes who it is
+__all__ = ["FileInUseError", "FileLock"]
 
 if sys.platform == "win32":
     import msvcrt
@@ -37,24 +33,6 @@ else:
     _HELD_ELSEWHERE = (BlockingIOError,)
 
 
-def other_file_advice(seed: int | None) -> str:
-    """What a second run can do instead of saving to a file that is in use.
-
-    Args:
-        seed: The seed of the run; None if its shots are those of nobody else.
-
-    Returns:
-        A sentence.
-    """
-    add_up = "save to another file and add both up with `python -m sinter_plugin combine`."
-    if seed is None:
-        return f"Or {add_up}"
-    return (
-        "Then the same command goes on from its rows. Another file would hold the same shots of seed"
-        f" {seed} once more, which must not be added up. For more shots, choose another seed, {add_up}"
-    )
-
-
 class FileInUseError(OSError):
     """Another process has locked a file."""
 
@@ -62,29 +40,19 @@ class FileInUseError(OSError):
 class FileLock:
     """The lock of a file."""
 
-    def __init__(self, path: pathlib.Path, advice: str) -> None:
+    def __init__(self, path: pathlib.Path) -> None:
         """Locks a file.
 
         Args:
             path: The path of the file. All symbolic links to it have the same lock.
-            advice: What the user can do instead if the file is in use, such as ``other_file_advice``.
 
         Raises:
-            FileInUseError: Another process has locked the file. The message names the process.
+            FileInUseError: Another process has locked the file.
             OSError: The file beside it cannot be written.
         """
         self._path = pathlib.Path(f"{path.resolve()}.lock")
         self.problem: str | None = None
-        self._file = self._locked(path, advice)
-        try:
-            with contextlib.suppress(OSError):  # the lock holds even if a full disk prevents the note
-                self._file.truncate(0)
-                started = time.strftime("%Y-%m-%d %H:%M:%S %z")
-                note = f"process {os.getpid()} on {platform.node()}, started {started}\n"
-                self._file.write(f"{note}This process saves statistics to {path.name}.\n".encode())
-        except BaseException:  # an interrupt
-            self.release()
-            raise
+        self._file = self._locked(path)
 
     def release(self) -> None:
         """Releases the lock."""
@@ -92,7 +60,7 @@ class FileLock:
             self._path.unlink()
         self._file.close()
 
-    def _locked(self, path: pathlib.Path, advice: str) -> FileIO:
+    def _locked(self, path: pathlib.Path) -> FileIO:
         while True:
             file = open(self._path, "a+b", buffering=0)  # noqa: SIM115  # closed in release
             try:
@@ -103,18 +71,13 @@ class FileLock:
                 pass  # a run that has ended meanwhile has deleted it
             except _HELD_ELSEWHERE:
                 file.close()
-                time.sleep(_NOTE_SECONDS)
                 raise FileInUseError(
-                    f"{path} is in use: {self._holder()}. Nothing was changed. Wait until that process has"
-                    f" ended. {advice}"
+                    f"{path} is in use: another process has locked it. Nothing was changed. Wait until that"
+                    " process has ended; then the same command goes on from its rows. Or save to another file"
+                    " with another seed, and add both up with `python -m sinter_plugin combine`: shots of one"
+                    " seed are the same in both files, and estimates are not added up."
                 ) from None
             except OSError as error:
                 self.problem = error.strerror  # some file systems have no locks
                 return file
             file.close()
-
-    def _holder(self) -> str:
-        try:
-            return f"another run saves to it ({self._path.read_text().splitlines()[0]})"
-        except (OSError, IndexError):
-            return "another process has locked it"

@@ -13,14 +13,13 @@ from dataclasses import replace
 
 import sinter
 
-from .csv_rows import read_rows, shown
-from .file_lock import FileLock, other_file_advice
+from .csv_rows import read_rows
+from .file_lock import FileLock
 from .row_warnings import counted
 from .shot_ranges import with_joined_ranges
 
 __all__ = ["StatisticsFile", "StatisticsFileError", "sums_of"]
 
-_NEWLINE = b"\n"
 _HEADER = sinter.CSV_HEADER.encode()
 
 
@@ -48,20 +47,18 @@ class StatisticsFile:
     """A file of statistics, to which one run at a time saves.
 
     Whatever is saved, a new file takes the place of the old one in a single step. So the file has whole rows
-    at all times, also after the process was killed, or on a full disk. A last line that another program left
-    half written is dropped.
+    at all times, also after the process was killed, or on a full disk.
 
     Attributes:
         rows: The rows that were in the file when it was opened.
     """
 
-    def __init__(self, path: pathlib.Path, *, say: Callable[[str], None], advice: str | None = None) -> None:
-        """Opens a file, or creates it, locks it, and repairs its end.
+    def __init__(self, path: pathlib.Path, *, say: Callable[[str], None]) -> None:
+        """Opens a file, or creates it, and locks it.
 
         Args:
             path: The path of the file.
-            say: Function that shows a message to the user; called after a repair.
-            advice: What the user can do if the file is in use; by default ``other_file_advice(None)``.
+            say: Function that shows a message to the user; called where files cannot be locked.
 
         Raises:
             ValueError: The file is not a file of statistics, or a line of it is broken.
@@ -74,7 +71,7 @@ class StatisticsFile:
         path.parent.mkdir(exist_ok=True)  # as Sinter does
         if path.exists() and not path.is_file():
             raise ValueError(f"{path} is not a regular file: statistics cannot be read back from it.")
-        self._lock = FileLock(path, other_file_advice(None) if advice is None else advice)
+        self._lock = FileLock(path)
         try:
             if self._lock.problem is not None:
                 say(
@@ -82,18 +79,18 @@ class StatisticsFile:
                     " other run saves to it."
                 )
             self._new_path.unlink(missing_ok=True)  # a run that was killed may have left it
-            self._open(say)
+            self._open()
         except BaseException:
             self._lock.release()
             raise
 
-    def _open(self, say: Callable[[str], None]) -> None:
+    def _open(self) -> None:
         if self._target.exists():
             with open(self._target, "r+b") as file:  # which fails if nothing may be written to it
                 content = file.read()
         else:
             content = b""
-        rows, cut = read_rows(content, str(self._path))
+        rows = read_rows(content, str(self._path))
         self.rows = [row.stats for row in rows]
         self._lines: dict[str, list[bytes]] = {}  # by strong_id
         has_columns = content.partition(b"\n")[0].strip() == _HEADER
@@ -104,16 +101,8 @@ class StatisticsFile:
         self._failure: StatisticsFileError | None = None
         self._content = content
         self._expected = {content}
-        if not content.endswith(b"\n"):
+        if not content:
             self._write(self._lines)
-            where = f"{self._path}, line {content.count(_NEWLINE) + 1}"
-            if cut is not None:
-                say(
-                    f"{where}: the line was cut off and has been dropped; its shots will be sampled again."
-                    f" The line was {shown(cut)}"
-                )
-            elif content:
-                say(f"{where}: the newline at the end was missing and has been added.")
 
     def __enter__(self) -> StatisticsFile:
         return self

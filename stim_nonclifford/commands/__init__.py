@@ -34,12 +34,12 @@ COMMANDS = {
     "page": "writes a page for a browser: ticks, places of noise, malignant sets",
     "plan": "says what a shot costs, and which instructions cause it",
     "faults": "lists the smallest sets of faults that make a kept shot wrong",
-    "estimate": "computes the logical error rate from fault sets, however small it is",
     "generate": "writes circuits of cultivation, distillation or teleported T gates",
 }
 """One module each."""
 
 SINTER_COMMANDS = {
+    "estimate": "computes logical error rates from fault sets, however small they are",
     "collect": "samples many circuits on many cores or machines, and saves the statistics",
     "combine": "adds up files of statistics",
     "plot": "plots statistics",
@@ -83,8 +83,6 @@ def _dispatched(arguments: list[str]) -> int:
 
 
 def _command(name: str, arguments: list[str]) -> int:
-    if name == "estimate" and any(argument.split("=")[0] == "--circuits" for argument in arguments):
-        return _sinter_command(name, arguments)
     program = f"{PROGRAM} {name}"
     module = importlib.import_module(f".{name}", __name__)
     parser = argparse.ArgumentParser(

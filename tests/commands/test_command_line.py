@@ -393,10 +393,14 @@ def test_one_circuit_is_generated_to_standard_output(here: Path, capfd: pytest.C
             "estimate --in t.stim",
             "or decode: `stim-nonclifford estimate --in FILE --decoder pymatching`",
         ),
+        ("estimate --circuits t.stim", "Either pass --postselect all to discard every shot"),
+        ("estimate --in t.stim --circuits t.stim", "--in is for one circuit, and --circuits for several"),
+        ("estimate --circuits t.stim --error_budget noise", "Use --in, not --circuits."),
         (
-            "estimate --circuits t.stim",
-            "t.stim: Nothing says what is made of the 2 detectors. Pass --decoders soft_po",
+            "estimate --in t.stim --postselect all --postselected_detectors_predicate True",
+            "Leave one of them out.",
         ),
+        ("estimate --in t.stim --decoder pymatching --postselect L0", "Postselect detectors only;"),
         ("faults --in t.stim --postselect none", "t.stim: 2 of 2 detectors are neither postselected nor"),
         ("faults --in t.stim --postselect none", "Either pass --postselect all to discard every shot"),
         (

@@ -245,9 +245,7 @@ def test_classes_instead_of_decoders_are_reported(folder: Folder) -> None:
             f"--circuits d=3,p=0.1.stim --decoders {name} --custom_decoders mine:decoders --max_shots 10",
             code=2,
         )
-        assert f"'{name}' is the class {kind}. The function must return objects, such as {kind}()" in (
-            done.stderr
-        )
+        assert f"'{name}' is the class {kind}. Register an object in its place: {kind}()" in (done.stderr)
         assert done.stderr.count("\n") == 1
 
 

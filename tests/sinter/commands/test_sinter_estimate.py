@@ -272,22 +272,6 @@ def test_interrupts(folder: Folder, number: signal.Signals) -> None:
     assert not (folder.path / "stats.csv.lock").exists()
 
 
-@pytest.mark.parametrize("cut", [1, 400])
-def test_last_row_that_was_cut_off_is_computed_again(folder: Folder, cut: int) -> None:
-    (folder.path / "d=3,p=0.3.stim").write_text(T_CIRCUIT.replace("0.25", "0.3"))
-    folder.call(ESTIMATE, f"--circuits d=3,p=0.1.stim d=3,p=0.3.stim {SAVED}")
-    path = folder.path / "stats.csv"
-    (first, second) = folder.stats()
-    path.write_bytes(path.read_bytes()[:-cut])
-    done = folder.call(ESTIMATE, f"--circuits d=3,p=0.1.stim d=3,p=0.3.stim {SAVED}")
-    assert (
-        "newline at the end was missing" in done.stderr or "was cut off and has been dropped" in done.stderr
-    )
-    again = [row.json_metadata["estimate"] | {"seconds": 0} for row in folder.stats()]
-    assert [row.strong_id for row in folder.stats()] == [first.strong_id, second.strong_id]
-    assert again == [row.json_metadata["estimate"] | {"seconds": 0} for row in (first, second)]
-
-
 def test_wrong_tool_is_said_and_the_others_are_computed(folder: Folder) -> None:
     for p in (1e-4, 2e-2):
         cultivation_circuit(distance=5, p=p).to_file(folder.path / f"d=5,p={p}.stim")
@@ -316,16 +300,16 @@ def test_combinations_of_observables(folder: Folder) -> None:
 @pytest.mark.parametrize(
     ("text", "arguments", "message"),
     [
-        ("H 0\nTT 0", "", "wrong.stim: Line 2"),
+        ("H 0\nTT 0", "", "wrong.stim, line 2"),
         ("M 0\nDETECTOR rec[-1]", "", "wrong.stim: The circuit has no observables"),
         (T_CIRCUIT, "--metadata_func '3'", "must yield a dictionary"),
         (T_CIRCUIT, "--metadata_func \"{'estimate': 1}\"", "must yield a dictionary"),
         (T_CIRCUIT, "--postselected_detectors_predicate 'index > 9'", "none of the circuit's detectors"),
         (T_CIRCUIT, "--postselected_detectors_predicate 'coords[4]'", "on detector 0"),
-        (T_CIRCUIT, "--relative_error 0", "argument --relative_error: 0 is not positive"),
-        (T_CIRCUIT, "--relative_error x", "'x' is not a number"),
-        (T_CIRCUIT, "--threads 0", 'neither a positive integer nor "auto"'),
-        (T_CIRCUIT, "--seed -1", "-1 is not in range(2**64)"),
+        (T_CIRCUIT, "--relative_error 0", "argument --relative_error: '0' is not a positive number"),
+        (T_CIRCUIT, "--relative_error x", "'x' is not a positive number"),
+        (T_CIRCUIT, "--threads 0", "0 is not between 1 and 1024"),
+        (T_CIRCUIT, "--seed -1", "-1 is not between 0 and"),
         (T_CIRCUIT, "--max_shots 10", "unrecognized arguments: --max_shots"),
         (None, "", "No such file"),
     ],

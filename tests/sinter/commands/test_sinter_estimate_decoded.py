@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import signal
 import sys
 from pathlib import Path
@@ -73,6 +74,12 @@ def test_a_decoder_of_ones_own(folder: Folder, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.syspath_prepend(folder.path)
     custom = "--custom_decoders_module_function decoder_of_mine:decoders"
     folder.call(ESTIMATE, f"--decoders mine {custom} --circuits {' '.join(names)} {ARGUMENTS}")
+    # One circuit is printed, by the same name; PyMatching itself has the same rate.
+    alike = "--relative_error 0.2 --seed 1 --in"
+    printed = folder.call(ESTIMATE, f"--decoder mine {custom} {alike} {names[0]}").stdout
+    known = folder.call(ESTIMATE, f"--decoder pymatching {alike} {names[0]}").stdout
+    assert re.findall(r"interval: (\S+) to (\S+)", printed) == re.findall(r"interval: (\S+) to (\S+)", known)
+    assert "interval: " in printed
     for p, row in rows_of(folder).items():
         assert row.json_metadata["decoder"] == "mine"
         facts, exact = row.json_metadata["estimate"], exact_rate("repetition", p)
@@ -156,7 +163,7 @@ def test_what_is_refused(folder: Folder) -> None:
         (
             "pymatching",
             "--postselected_observables_predicate True",
-            "--decoders pymatching predicts all observables here",
+            "--decoders pymatching predicts all observables. Postselect detectors only",
         ),
         ("pymatching", "--state_check T", "--decoders pymatching predicts all observables here"),
         ("pymatching", "--metadata_func \"{'decoder':1}\"", 'the key "decoder"'),
@@ -167,7 +174,7 @@ def test_what_is_refused(folder: Folder) -> None:
         assert message in refused.stderr
     for more in ("", "--quiet --seed 1"):
         refused = folder.call(ESTIMATE, f"--circuits {names} {more}", code=2)
-        assert "Pass --decoders soft_postselect, which discards a shot if any of them fires" in refused.stderr
+        assert "Either pass --postselect all to discard every shot" in refused.stderr
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 import sinter
+import stim
 
 import sinter_plugin
 from sinter_plugin.__main__ import main
@@ -229,6 +230,39 @@ def test_time_is_a_limit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     found = run(task, POSTSELECT, None, num_workers=1, seed=5, max_shots=10**15, max_seconds=1.0)
     assert 0 < found.shots < 10**12
     assert counts(found) == with_range(whole_run(task, POSTSELECT, 5, found.shots), 5)
+
+
+class _SlowToDecode(sinter.Decoder):
+    """A decoder whose preparation takes longer than the run."""
+
+    def compile_decoder_for_dem(self, *, dem: Any) -> Any:
+        time.sleep(1.2)
+        return sinter.BUILT_IN_DECODERS["vacuous"].compile_decoder_for_dem(dem=dem)
+
+
+@pytest.mark.parametrize("slow", ["workers", "decoder"])
+def test_a_run_that_is_shorter_than_the_start_has_shots(slow: str, tmp_path: Path) -> None:
+    circuit = stim.Circuit.generated(
+        "repetition_code:memory", distance=3, rounds=2, before_round_data_depolarization=0.1
+    )
+    saved = tmp_path / "stats.csv"
+    with ThreadPoolExecutor(
+        2, initializer=time.sleep, initargs=(1.2 if slow == "workers" else 0,)
+    ) as workers:
+        [found] = sinter_plugin.collect(
+            [sinter_plugin.task(circuit, decoder="soft_postselect" if slow == "workers" else "soft_slow")],
+            executor=workers,
+            num_workers=2,
+            custom_decoders={"slow": _SlowToDecode()},
+            seed=5,
+            max_shots=10**12,
+            max_seconds=0.4,
+            save_resume_filepath=saved,
+        )
+    [row] = sinter.read_stats_from_csv_files(saved)
+    assert 0 < row.shots == found.shots < 10**12
+    if slow == "decoder":  # only the range in work was waited for
+        assert row.shots < 2**14
 
 
 ENDLESS = (

@@ -32,9 +32,10 @@ class Remedy:
     """
 
     def __init__(self, place: str, sentence: str) -> None:
-        self.place, self.text = place, sentence.replace(_HOLE, "{}").strip()
+        self.place, self.text = place, " ".join(sentence.replace(_HOLE, "{}").split())
         self._pattern = re.compile(
-            ".*?".join(map(re.escape, self.text.split("{}"))), re.DOTALL | re.IGNORECASE
+            ".*?".join(re.escape(part).replace(r"\ ", r"\s+") for part in self.text.split("{}")),
+            re.DOTALL | re.IGNORECASE,
         )
 
     def is_in(self, message: str) -> bool:
@@ -52,7 +53,7 @@ def remedies() -> list[Remedy]:
                 found += [
                     Remedy(place, sentence)
                     for sentence in _SENTENCE.split(text)
-                    if len(sentence.split()) >= 3 and _ADVICE.search(sentence)
+                    if len(sentence.split()) >= 2 and _ADVICE.search(sentence)
                 ]
     return found
 
@@ -62,16 +63,17 @@ def _texts(tree: ast.Module) -> Iterator[str]:
     skipped: set[int] = set()
     for node in ast.walk(tree):
         match node:
-            case ast.Expr(value=ast.Constant() as text):
-                skipped.add(id(text))
+            case ast.Expr(value=ast.Constant() as docstring):
+                skipped.add(id(docstring))
             case ast.JoinedStr(values=parts):
                 skipped.update(map(id, parts))
             case ast.keyword(arg=name, value=value) if name in _HELP:
                 skipped.update(map(id, ast.walk(value)))
         if id(node) in skipped:
             continue
-        match node:
-            case ast.Constant(value=str() as text):
-                yield text
-            case ast.JoinedStr(values=parts):
-                yield "".join(part.value if isinstance(part, ast.Constant) else _HOLE for part in parts)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+        elif isinstance(node, ast.JoinedStr):
+            yield "".join(
+                str(part.value) if isinstance(part, ast.Constant) else _HOLE for part in node.values
+            )

@@ -49,15 +49,16 @@ def names_for(folder: Path) -> dict[str, Any]:
 
     def command(line: str, *values: str, run: Callable[..., int] = main) -> str:
         """Runs a command line, in which {} stands for values and DIR for the folder."""
-        out, err = io.StringIO(), io.StringIO()
+        out, err = io.TextIOWrapper(io.BytesIO()), io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             try:
-                code = run(shlex.split(line.format(*values).replace("DIR", str(folder))))
+                code: Any = run(shlex.split(line.format(*values).replace("DIR", str(folder))))
             except SystemExit as end:
                 code = end.code
         if code:
             raise ValueError(err.getvalue())
-        return out.getvalue()
+        out.flush()
+        return out.buffer.getvalue().decode()
 
     def plugin(line: str, *values: str) -> str:
         return command(line, *values, run=plugin_main)

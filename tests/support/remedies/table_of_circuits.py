@@ -60,7 +60,7 @@ CIRCUITS = [
     Row("c('T 0 / PAULI_CHANNEL_1(0.1,0.2,0) 0 / M 0 / DETECTOR rec[-1]').detector_error_model()", "approximate_disjoint_errors=True", "c('T 0 / PAULI_CHANNEL_1(0.1,0.2,0) 0 / M 0 / DETECTOR rec[-1]').detector_error_model(approximate_disjoint_errors=True)"),
     Row("c('T 0 / CX sweep[0] 0 / H 0 / M 0').compile_m2d_converter()", "with X, Y and Z in place of CX", "c('T 0 / X 0 / M 0').compile_m2d_converter()"),
     Row("c('T 0 / OBSERVABLE_INCLUDE(0) X0').compile_m2d_converter()", "MPP", "c('T 0 / MPP X0 / OBSERVABLE_INCLUDE(0) rec[-1]').compile_m2d_converter()"),
-    Row("c('AMPLITUDE_DAMPING(0.1) 0 / OBSERVABLE_INCLUDE(0) X0').compile_detector_sampler()", "leave this observable out", "c('AMPLITUDE_DAMPING(0.1) 0 / MPP X0 / OBSERVABLE_INCLUDE(0) rec[-1]').compile_detector_sampler()"),
+    Row("c('AMPLITUDE_DAMPING(0.1) 0 / OBSERVABLE_INCLUDE(0) X0').compile_detector_sampler()", "leave the Pauli targets out of it", "c('AMPLITUDE_DAMPING(0.1) 0 / MPP X0 / OBSERVABLE_INCLUDE(0) rec[-1]').compile_detector_sampler()"),
     Row("c('M 0 / LEAKAGE(0.1) 0 / CCX rec[-1] 0 1').compile_sampler()", "Write gates on single qubits", "c('M 0 / LEAKAGE(0.1) 0 / CX rec[-1] 1').compile_sampler()"),
     Row("c('LEAKAGE_READOUT(0.1) 0 / LEAKAGE_READOUT(0.2) 0 / LEAKAGE(0.1) 0 / M 0').compile_sampler()", "keep one of them", "c('LEAKAGE_READOUT(0.1) 0 / LEAKAGE(0.1) 0 / M 0').compile_sampler()"),
     Row("c('REPEAT 1000000000000 { / T 0 / M 0 / }').compile_sampler()", "Lower the repeat counts", "c('REPEAT 10 { / T 0 / M 0 / }').compile_sampler()"),

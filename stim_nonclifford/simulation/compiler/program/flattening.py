@@ -474,8 +474,8 @@ class _Flattener:
             raise ValueError(
                 f"{self.place_of(instruction)}: an observable with Pauli targets counts the flips by Pauli"
                 " errors, and a qubit that decays or leaks is none, nor is a misread outcome. Measure the"
-                " Paulis (MPP) and include the records, or leave this observable out and ask for the"
-                " expectation values of the Paulis (EXP_VAL) alone."
+                " Paulis (MPP) and make the record the observable; or leave the Pauli targets out of it, and"
+                " ask for EXP_VAL of them alone."
             )
         index = int(instruction.gate_args_copy()[0])
         if index >= MAX_OBSERVABLES:

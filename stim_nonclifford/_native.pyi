@@ -32,6 +32,8 @@ RIGHT_PARTS: int
 ROUNDS: int
 
 def available_instruction_sets() -> list[str]: ...
+def certain_at(width: int) -> float: ...
+def limit_time(seconds: float) -> float: ...
 def random_words(seed: int, stream: int, index: int, count: int) -> list[int]: ...
 
 class Engine:
@@ -201,8 +203,6 @@ class FaultSetStudy:
     @property
     def weight_of_twins(self) -> float: ...
     @property
-    def bound_on_twins(self) -> float: ...
-    @property
     def branching(self) -> float: ...
     @property
     def num_keys(self) -> int: ...
@@ -222,16 +222,6 @@ class FaultSetStudy:
         max_laws: int = ...,
     ) -> dict[str, Any]: ...
     def bounds(self, closed: npt.NDArray[np.float64], negligible: float) -> dict[str, Any]: ...
-    def draw(
-        self,
-        weight: int,
-        spacing: float,
-        seed: int,
-        max_draws: int,
-        per_clump: float = ...,
-        passing: float = ...,
-        max_seconds: float = ...,
-    ) -> dict[str, Any]: ...
     def join(
         self,
         left: npt.NDArray[np.uint32],
@@ -255,14 +245,6 @@ class FaultSetStudy:
         self, weight: int, odds: npt.NDArray[np.float64], values: npt.NDArray[np.float64], columns: int
     ) -> npt.NDArray[np.float64]: ...
     def release(self) -> None: ...
-    def sets_like(
-        self,
-        members: npt.NDArray[np.uint32],
-        weight: int,
-        max_steps_each: int,
-        max_steps: int,
-        max_sets: int,
-    ) -> dict[str, Any]: ...
     def sets_with(self, weight: int, values: npt.NDArray[np.float64]) -> npt.NDArray[np.uint32]: ...
 
 class CircuitStepKind(Enum):

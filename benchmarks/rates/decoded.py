@@ -1,12 +1,11 @@
-"""Small logical error rates in four ways, side by side: removals, chains, splitting, and subset sampling.
+"""Small logical error rates in three ways, side by side: deletion, splitting, and subset sampling.
 
     python -m benchmarks.rates.decoded
     python -m benchmarks.rates.decoded --distance 5 --p 1e-3 --seconds 60 --repeats 4
     python -m benchmarks.rates.decoded --distance 9 --p 1e-4 --seconds 5 --repeats 1 --ways "subset sampling"
 
-* *Removals*: ``Circuit.logical_error_rate(decoder="pymatching")``, which says its own error: members are
-  taken out of failing fault sets.
-* *Chains*: ``logical_error_rates`` of this strength and of a strong one.
+* *Deletion*: ``Circuit.logical_error_rate(decoder="pymatching")``, which says its own error: enumeration of
+  small fault sets, and backward deletion.
 * *Splitting* of Bravyi and Vargo, Phys. Rev. A 88, 062308 (2013): the rate at a strong noise, counted, times
   ratios of neighbouring strengths p and p 2^(-1/sqrt(w)), w = max(d/2, p N), each from Metropolis chains at
   both strengths that flip one of the N mechanisms, drawn uniformly, if the decoder fails still; and Bennett's
@@ -16,10 +15,10 @@
 
 All have the same error model and PyMatching in batches. Detectors that do not matter to PyMatching are left
 out, unless ``--whole`` gives them to subset sampling and splitting. Processor time is that of everything for
-the first two. The last two get as much as is asked for, and the error model and the compilation of PyMatching
+the first. The last two get as much as is asked for, and the error model and the compilation of PyMatching
 do not count. What subset sampling would take if it knew the best number of shots for each w is printed, too.
 Repetitions share nothing; the error of one is its root mean square distance from the rate that is known
-(``--known``; otherwise what the chains say), since chains that begin too far from equilibrium have a bias
+(``--known``; otherwise what deletion says), since chains that begin too far from equilibrium have a bias
 that their spread does not show.
 """
 
@@ -237,9 +236,9 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--p", type=float, default=1e-3)
     parser.add_argument("--seconds", type=float, default=20.0, help="of processor time for each repetition")
     parser.add_argument("--repeats", type=int, default=4)
-    parser.add_argument("--relative_error", type=float, default=0.05, help="what the chains are to reach")
+    parser.add_argument("--relative_error", type=float, default=0.05, help="what deletion is to reach")
     parser.add_argument("--known", type=float, help="the rate, from elsewhere")
-    parser.add_argument("--ways", nargs="*", choices=_WAYS, default=list(_WAYS), help="beside removals")
+    parser.add_argument("--ways", nargs="*", choices=_WAYS, default=list(_WAYS), help="beside deletion")
     parser.add_argument("--whole", action="store_true", help="detectors that do not matter are there, too")
     args = parser.parse_args(arguments)
     problem = Problem(args.distance, args.p, args.whole)
@@ -248,14 +247,11 @@ def main(arguments: list[str] | None = None) -> None:
         decoder="pymatching", relative_error=0.3
     )  # for its imports
     options: dict[str, Any] = {"decoder": "pymatching", "relative_error": args.relative_error, "seed": 1}
-    rate, seconds = _timed("removals", lambda: problem.circuit.logical_error_rate(**options))
+    rate, seconds = _timed("deletion", lambda: problem.circuit.logical_error_rate(**options))
     seconds *= max(1.0, (rate.relative_error / 0.05) ** 2)  # what is better than asked for takes no less
-    if "chains" in args.ways:
-        both = [surface_code(args.distance, _STRONGEST), problem.circuit]
-        _timed("chains", lambda: snc.logical_error_rates(both, **options)[-1])
     time_of_decode = math.nan
     for name, way in _WAYS.items():
-        if way is None or name not in args.ways:
+        if name not in args.ways:
             continue
         problem.decoded = 0
         began = time.process_time()
@@ -269,7 +265,7 @@ def main(arguments: list[str] | None = None) -> None:
         print(
             f"{name:15}  {np.mean(rates):.4g}; one repetition is off by {spread:.1%}; {each:.1f} s,", end=" "
         )
-        print(f"{decodes:,} decodes; {to_five:.3g} s to 5%, {to_five / seconds:.3g} times those of removals")
+        print(f"{decodes:,} decodes; {to_five:.3g} s to 5%, {to_five / seconds:.3g} times those of deletion")
     if "subset sampling" in args.ways:
         if args.whole:
             options["decoder"] = WholePyMatching()
@@ -282,8 +278,7 @@ def main(arguments: list[str] | None = None) -> None:
         )
 
 
-_WAYS: dict[str, Callable[[Problem, float, np.random.Generator], float] | None] = {
-    "chains": None,
+_WAYS: dict[str, Callable[[Problem, float, np.random.Generator], float]] = {
     "splitting": splitting,
     "subset sampling": subset_sampling,
 }

@@ -3,7 +3,7 @@
 ``python -m benchmarks.rates.fault_set_coverage`` estimates circuits with a known answer again and again, with
 other seeds and a loose target, and with little enumerated, so that nearly all of the answer is sampled:
 
-* d=3 cultivation at p = 10^-3 (exact value: arXiv 2609.18922), with drawn sets and with joined halves;
+* d=3 cultivation at p = 10^-3 (exact value: arXiv 2609.18922);
 * six qubits that must all flip, among 120 that flip rarely and are always caught: all of the logical error is
   in a single set of six mechanisms;
 * with ``--thinned``, d=5 cultivation without a tenth of its detectors, compared with an estimate to 0.1%;
@@ -33,19 +33,13 @@ from .code_circuits import CIRCUITS, t_state_circuit
 
 @dataclass(frozen=True)
 class FewExactWeights(Limits):
-    """Limits that end the enumeration after a weight, and if wanted do not let whole sets be drawn."""
+    """Limits that end the enumeration after a weight."""
 
     last_exact: int = 2
-    may_draw: bool = True
 
     def may_enumerate(self, weight: int, steps: float, keys: float) -> bool:
         """See ``Limits``."""
         return weight <= self.last_exact and super().may_enumerate(weight, steps, keys)
-
-    @property
-    def draw_steps(self) -> float:
-        """See ``Limits``."""
-        return super().draw_steps if self.may_draw else 0.0
 
 
 def thinned(fraction: float, choice: int, p: float, **arguments: Any) -> snc.Circuit:
@@ -98,9 +92,8 @@ def print_varied(runs: int, first_seed: int) -> None:
     for run in range(runs):
         name, asked, exact = known[run % len(known)]
         target = (0.3, 0.1, 0.03)[run // len(known) % 3]
-        # Where weight 3 is enumerated, sets of five and six are composed.
-        last_exact, may_draw = 2 + run // len(known) // 2 % 2, run // len(known) % 2 == 0
-        limits = FewExactWeights(target, last_exact=last_exact, may_draw=may_draw)
+        # Where weight 3 is enumerated, unions of smaller sets are sampled.
+        limits = FewExactWeights(target, last_exact=2 + run // len(known) % 2)
         found = estimate_rates([asked], limits, first_seed + run, 1, False)[0]
         low, high = found.interval
         # An exact value that is not quite known counts if it may be inside.
@@ -136,7 +129,6 @@ def main() -> None:
     d3_rate = 8.982790954e-7
     cases: list[tuple[str, snc.Circuit, float, dict[str, Any]]] = [
         ("d=3 cultivation", d3, d3_rate, {}),
-        ("d=3 cultivation, joined", d3, d3_rate, {"may_draw": False}),
         ("one heavy set", heavy, heavy_rate, {}),
     ]
     for choice in arguments.thinned:

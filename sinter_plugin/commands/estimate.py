@@ -443,10 +443,13 @@ def _groups_of(jobs: Sequence[_Job]) -> list[list[_Job]]:
     ]
     decoded: dict[object, list[_Job]] = {}
     for job in jobs:
-        if job.planned is None and job.symptoms is None:
+        mask = job.question.detectors
+        if job.planned is not None:
+            continue
+        # Where all shots are kept, each circuit is computed by itself.
+        if job.symptoms is None or (not job.question.confidence and (mask is None or not mask.any())):
             groups.append([job])
-        elif job.planned is None:
-            mask = job.question.detectors
+        else:
             key = job.metadata["decoder"], None if mask is None else mask.tobytes()
             decoded.setdefault(key, []).append(job)
     for mine in decoded.values():

@@ -31,6 +31,10 @@ HOW_TO_NARROW = (
 class ResourceLimitError(RuntimeError):
     r"""A circuit needs more than a limit allows. The message has both numbers and the keyword of the limit.
 
+    Attributes:
+        need: Where a coefficient vector is too long, the part of the message without advice; otherwise empty.
+        limit_that_would_do: The ``max_active_coordinates`` that would do then, if there is one.
+
     Examples:
         >>> import stim_nonclifford as snc
         >>> circuit = snc.Circuit("H 0 1 2\nT 0 1 2\nMPP X0*X1*X2")
@@ -39,6 +43,9 @@ class ResourceLimitError(RuntimeError):
         ...
         stim_nonclifford.base.errors.ResourceLimitError: The circuit needs 2 active coordinates, that is...
     """
+
+    need: str = ""
+    limit_that_would_do: int | None = None
 
 
 class EngineUnavailableError(RuntimeError):

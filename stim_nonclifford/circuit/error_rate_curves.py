@@ -27,6 +27,7 @@ def logical_error_rates(
     postselection_mask: Mask | None = None,
     postselected_observables_mask: Mask | None = None,
     state_check: LogicalStateCheck | LogicalState | None = None,
+    skip_reference_sample: bool = False,
     relative_error: float = 0.01,
     max_seconds: float | None = None,
     max_bytes: int = DEFAULT_MAX_BYTES,
@@ -45,6 +46,7 @@ def logical_error_rates(
     postselection_mask: Mask | None = None,
     postselected_observables_mask: Mask | None = None,
     state_check: LogicalStateCheck | LogicalState | None = None,
+    skip_reference_sample: bool = False,
     relative_error: float = 0.01,
     max_seconds: float | None = None,
     max_bytes: int = DEFAULT_MAX_BYTES,
@@ -62,6 +64,7 @@ def logical_error_rates(
     postselection_mask: Mask | None = None,
     postselected_observables_mask: Mask | None = None,
     state_check: LogicalStateCheck | LogicalState | None = None,
+    skip_reference_sample: bool = False,
     relative_error: float = 0.01,
     max_seconds: float | None = None,
     max_bytes: int = DEFAULT_MAX_BYTES,
@@ -70,18 +73,21 @@ def logical_error_rates(
     confidence: bool = False,
     progress: bool = False,
 ) -> list[LogicalErrorRate] | list[DecodedErrorRate]:
-    """Logical error rates of several circuits; those that differ in the strength of noise share the work.
+    """Logical error rates of several circuits.
+
+    Without a decoder, circuits that differ in the strength of noise only share the work.
 
     Args:
-        circuits: The circuits. What each fault flips decides which of them belong together.
+        circuits: The circuits. Without a decoder, what each fault flips decides which belong together.
         decoder: As in ``Circuit.logical_error_rate``. Each circuit has the decoder of its own error model,
-            and circuits that differ in the strength of noise only are levels of one ladder.
+            and the rate that it has by itself, whatever the other circuits are.
         postselection_mask: As in ``Circuit.logical_error_rate``, for each circuit.
         postselected_observables_mask: The same for observables.
         state_check: As in ``Circuit.logical_error_rate``.
+        skip_reference_sample: As in ``Circuit.logical_error_rate``.
         relative_error: The ``relative_error`` of each result at which the search stops.
         max_seconds: No new round of sampling begins after that, and no weight is enumerated for longer; for
-            circuits that share the work.
+            circuits that share the work. With a decoder, for all circuits together.
         max_bytes: Memory to use, about.
         seed: None for fresh entropy, or an integer in range(2**64).
         threads: As in ``Circuit.logical_error_rate``.
@@ -106,6 +112,7 @@ def logical_error_rates(
         postselection_mask,
         postselected_observables_mask,
         state_check,
+        skip_reference_sample,
         Limits(relative_error, max_seconds, max_bytes),
         seed,
         threads,

@@ -73,9 +73,6 @@ BLOCK_SHOTS = _native.BLOCK_SHOTS
 MAX_INDEX_BITS = _native.MAX_INDEX_BITS
 """Bits of a coefficient index, in ``OPERATION_DTYPE``: no plan can have more active coordinates."""
 
-CERTAIN = _native.CERTAIN
-"""Outcome probabilities within this of 0 or 1 are taken as 0 or 1: it is what rounding can do to them."""
-
 _MAX_REGISTER_WORDS = 8
 """Rows of so few words are kept in registers, and all tables consist of words."""
 

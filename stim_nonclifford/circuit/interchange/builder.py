@@ -7,7 +7,9 @@ if the bit is 1. A condition on several bits is computed on an ancilla, whose me
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import itertools
+import re
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -16,7 +18,7 @@ import stim
 from ...dialect import parse
 from .steps import Gate, Phase, Step, inverse, text_of
 
-__all__ = ["CircuitBuilder", "Literal", "Record", "not_"]
+__all__ = ["CircuitBuilder", "Literal", "Record", "not_", "with_note"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,35 @@ def not_(bit: Literal) -> Literal:
         False
     """
     return (not bit) if isinstance(bit, bool) else Record(bit.index, not bit.negated)
+
+
+_MOST_RECORDS = 10
+
+_NAME = re.compile(r"\w+")
+_ESCAPES = str.maketrans({"\\": r"\B", "]": r"\C", "\n": r"\n", "\r": r"\r"})
+
+
+def with_note(line: str, note: str) -> str:
+    r"""A line of circuit text with a note.
+
+    Raises:
+        ValueError: The instruction cannot have it.
+
+    Examples:
+        >>> with_note("X 0", "first]"), with_note("M(0.1) !0", "")
+        ('X[first\\C] 0', 'M(0.1) !0')
+    """
+    if not note:
+        return line
+    text = _NAME.sub(lambda name: f"{name[0]}[{note.translate(_ESCAPES)}]", line, count=1)
+    try:
+        parse(text)
+    except ValueError:
+        raise ValueError(
+            f"it becomes `{line}` here, which cannot have its tag {note!r}. Remove the tag, or put it on"
+            " another operation."
+        ) from None
+    return text
 
 
 class CircuitBuilder:
@@ -92,24 +123,35 @@ class CircuitBuilder:
         self._finished += parse("\n".join(self._lines))
         self._lines.clear()
 
-    def apply(self, steps: Sequence[Step]) -> None:
-        """Applies a unitary, under the conditions that hold."""
+    def apply(self, steps: Sequence[Step], tag: str = "") -> None:
+        """Applies a unitary, under the conditions that hold.
+
+        Args:
+            steps: The unitary.
+            tag: A note that each of its instructions has.
+
+        Raises:
+            ValueError: An instruction cannot have the note.
+        """
         condition = self._conditions[-1]
         if condition is False:
             return
         self._flush(_LINES_AT_ONCE)
+        lines = self._texts(steps, condition)
+        self._lines += [with_note(line, tag) for line in lines] if tag else lines
+
+    def _texts(self, steps: Sequence[Step], condition: Literal) -> list[str]:
+        gates = [step for step in steps if not isinstance(step, Phase)]
         if condition is True:
-            self._lines += [text_of(step) for step in steps if isinstance(step, Gate)]
-            return
+            return [text_of(gate) for gate in gates]
         assert isinstance(condition, Record)
         record = self._target(condition)
-        gates = [step for step in steps if not isinstance(step, Phase)]
-        self._lines += [text_of(gate) for gate in gates if gate.name == "I"]
+        lines = [text_of(gate) for gate in gates if gate.name == "I"]
         gates = [gate for gate in gates if gate.name != "I"]
         if condition.negated:
-            self._lines += [text_of(gate) for gate in gates]
+            lines += [text_of(gate) for gate in gates]
             gates = [step for step in inverse(gates) if isinstance(step, Gate)]
-        self._lines += [text_of(gate, record) for gate in gates]
+        return lines + [text_of(gate, record) for gate in gates]
 
     def measure(self, qubit: int, *, inverted: bool = False) -> Literal:
         """Measures a qubit.
@@ -158,9 +200,9 @@ class CircuitBuilder:
         """Whether a condition holds."""
         return self._conditions[-1] is not True
 
-    def barrier(self) -> None:
+    def barrier(self, note: str = "") -> None:
         """A barrier between all qubits: a TICK."""
-        self._lines.append("TICK")
+        self._lines.append(with_note("TICK", note))
 
     @contextmanager
     def condition(self, bit: Literal) -> Iterator[None]:
@@ -200,6 +242,44 @@ class CircuitBuilder:
         self._lines += [f"CX {self._target(Record(index))} {ancilla}" for index in odd]
         found = self._measured(ancilla)
         return Record(found.index, negated)
+
+    def function_of(self, bits: Sequence[Literal], function: Callable[[Sequence[bool]], bool]) -> Literal:
+        """Any function of bits, as the parity of products of some of them.
+
+        Args:
+            bits: The bits.
+            function: Returns the value of the function for values of the bits.
+
+        Raises:
+            ValueError: The function depends on too many records.
+        """
+        records = list(dict.fromkeys(bit.index for bit in bits if isinstance(bit, Record)))
+        if len(records) > _MOST_RECORDS:
+            raise ValueError(
+                f"the condition depends on {len(records)} records, and those on more than {_MOST_RECORDS} are"
+                " not computed. Split it into conditions on fewer bits."
+            )
+
+        def value(chosen: Sequence[bool]) -> bool:
+            of_record = dict(zip(records, chosen, strict=True))
+            return function(
+                [bit if isinstance(bit, bool) else of_record[bit.index] != bit.negated for bit in bits]
+            )
+
+        table = {chosen: value(chosen) for chosen in itertools.product((False, True), repeat=len(records))}
+        for holds in (True, False):
+            rows = [chosen for chosen, found in table.items() if found is holds]
+            if len(rows) < 2:
+                literals = [Record(k, not bit) for row in rows for k, bit in zip(records, row, strict=True)]
+                product = self.all_of(literals) if rows else False
+                return product if holds else not_(product)
+        # Each product has the parity of the values where all other bits are 0 (Reed-Muller).
+        terms: list[Literal] = []
+        for chosen in table:
+            below = [each for each in table if all(a <= b for a, b in zip(each, chosen, strict=True))]
+            if sum(table[each] for each in below) % 2:
+                terms.append(self.all_of([Record(k) for k, bit in zip(records, chosen, strict=True) if bit]))
+        return self.parity_of(terms)
 
     def _product(self, first: Record, second: Record) -> Record:
         """(a + s)(b + t) = ab + at + bs + st (mod 2) on an ancilla."""

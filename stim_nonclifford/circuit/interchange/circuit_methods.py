@@ -126,15 +126,22 @@ class CircuitInterchange:
         return found
 
     @classmethod
-    def from_qiskit(cls: type[Self], circuit: Any) -> Self:
+    def from_qiskit(
+        cls: type[Self], circuit: Any, *, relaxation_times: Any = None, dt: float | None = None
+    ) -> Self:
         """Reads a ``qiskit.QuantumCircuit``.
 
-        Gates of Qiskit's library, of which some are replaced by their definitions; measurements, resets,
-        barriers (as TICK), ``if_test`` on classical bits and registers, and ``for_loop``, which is unrolled.
-        What ``from_qasm`` says of conditions holds here, too. Global phases are left out.
+        Gates of Qiskit's library, of which some are replaced by their definitions, also with modifiers;
+        measurements, resets, barriers (as TICK), delays, ``if_test`` and ``switch`` on classical bits,
+        registers and expressions, and ``for_loop``, which is unrolled. Operations are known by their types,
+        whatever their names. What ``from_qasm`` says of conditions holds here, too. Global phases are left
+        out.
 
         Args:
             circuit: The circuit, with numbers for all parameters.
+            relaxation_times: What becomes of ``delay``; see ``from_qasm``. By default it is an identity with
+                the duration as a note: ``I[delay:100.0ns]``.
+            dt: The unit ``dt`` in seconds, which is needed only if a delay in that unit becomes relaxation.
 
         Returns:
             The circuit; qubit k is ``circuit.qubits[k]``.
@@ -153,18 +160,22 @@ class CircuitInterchange:
             CX 0 1
             T 1
         """
+        needed("qiskit", "from_qiskit", "qiskit>=1.3", "qiskit")
         reader = importlib.import_module(".qiskit_circuits", __package__)
-        return cls._wrap(reader.read_qiskit(circuit))
+        return cls._wrap(reader.read_qiskit(circuit, Delays.of(relaxation_times, dt)))
 
     @classmethod
-    def from_cirq(cls: type[Self], circuit: Any) -> Self:
+    def from_cirq(cls: type[Self], circuit: Any, *, relaxation_times: Any = None) -> Self:
         """Reads a ``cirq.Circuit``.
 
-        Gates, noise, measurements and classical controls of Cirq, and all that ``stimcirq`` writes, such as
-        detectors. Each moment ends with a TICK. Global phases are left out.
+        Gates, channels, measurements, confusion maps of single qubits, classical controls, sub-circuits and
+        tags of Cirq, and all that ``stimcirq`` writes, such as detectors. Each moment ends with a TICK.
+        Global phases are left out. A condition on several bits is computed as in ``from_qasm``.
 
         Args:
             circuit: The circuit, without symbols.
+            relaxation_times: What becomes of ``cirq.WaitGate``; see ``from_qasm``. By default it is an
+                identity with the duration as a note: ``I[delay:100.0ns]``.
 
         Returns:
             The circuit. Qubits are numbered in Cirq's order; if all are ``LineQubit``, by their numbers.
@@ -172,23 +183,30 @@ class CircuitInterchange:
 
         Raises:
             ImportError: Cirq or stimcirq is not installed (extra ``cirq``).
+            ResourceLimitError: It has more than ten million operations.
             TypeError: It is no ``cirq.Circuit``.
-            ValueError: An operation has no counterpart; the message names it.
+            ValueError: An operation has no counterpart; the message names it and its moment.
         """
+        needed("stimcirq", "from_cirq", "stimcirq>=1.16", "cirq")
         reader = importlib.import_module(".cirq_circuits", __package__)
-        return cls._wrap(reader.read_cirq(circuit))
+        return cls._wrap(reader.read_cirq(circuit, Delays.of(relaxation_times, None)))
 
     def to_cirq(self) -> Any:
-        """The circuit as a ``cirq.Circuit``, by ``stimcirq``, with Cirq's own gates for T and rotations.
+        """The circuit as a ``cirq.Circuit``, which Cirq's own simulators can run.
 
-        CCX and CCZ become rotations about products of Paulis. Expectation values are left out.
+        Measurements and resets in other bases, and noisy measurements of products, become several operations.
+        Records are the keys ``"0"``, ``"1"``, ... Constant records (MPAD) are measurements of one more qubit.
+        Detectors, observables and gates that a sweep bit controls are those of ``stimcirq``. The loops of a
+        circuit with feedback are unrolled. Expectation values are left out.
 
         Returns:
-            The circuit. Qubits with coordinates are ``GridQubit``, if all have them, else ``LineQubit``.
+            The circuit. A qubit with two coordinates is a ``GridQubit``, others are ``LineQubit``.
 
         Raises:
             ImportError: Cirq or stimcirq is not installed (extra ``cirq``).
-            ValueError: A non-Clifford gate is controlled by a record.
+            ResourceLimitError: Its loops are too long to be unrolled.
+            ValueError: Leakage, heralded noise, or a gate other than a Pauli that a sweep bit controls.
         """
+        needed("stimcirq", "to_cirq", "stimcirq>=1.16", "cirq")
         writer = importlib.import_module(".cirq_circuits", __package__)
         return writer.cirq_of(self._stim)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Iterable
 from typing import Any, Literal, Protocol
@@ -13,7 +14,12 @@ from ...base.arguments import flag
 from ...base.errors import InexactErrorModelWarning
 from ...base.masks import Mask, checked_mask
 from ...base.stim_refusals import is_of_random_outputs, random_outputs
-from ...rates.decoded_rates.answers.decoders import compiled_decoder, decompositions_for, name_of_decoder
+from ...rates.decoded_rates.answers.decoders import (
+    compiled_decoder,
+    decompositions_for,
+    finds_least_weight,
+    name_of_decoder,
+)
 from ...rates.decoded_rates.answers.predicting_matching import detectors_that_matter, predicting_matching
 from ...rates.decoded_rates.estimate import decoded_rates
 from ...rates.decoded_rates.faults.mechanisms import Symptoms, symptoms_of
@@ -113,8 +119,10 @@ def rates_with_decoder(
             for circuit in circuits
         ]
         return [kept_rate(each, goal, number, report) for each in questions]
+    begun = time.monotonic()
     asked = [_decoded_circuit(circuit, decoder, postselection_mask, confidence) for circuit in circuits]
-    return decoded_rates(asked, Goal(limits.relative_error, limits.max_seconds), number, report, threads)
+    goal = Goal(limits.relative_error, limits.max_seconds, begun)
+    return decoded_rates(asked, goal, number, report, threads)
 
 
 def _decoded_circuit(
@@ -145,6 +153,7 @@ def _decoded_circuit(
         tuple(postselected),
         confidence,
         None if confidence else predicting_matching(model, decoder),
+        finds_least_weight(decoder),
         recipe,
     )
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast, overload
 
 import stim
 
 from ...base.arguments import flag
+from ...base.errors import HOW_TO_NARROW, RandomObservableWarning, ResourceLimitError
 from ...base.masks import Mask, postselected_outputs
 from ...rates.decoded_rates.results import DecodedErrorRate
 from ...rates.fault_sets.interface import PlannedCircuit, estimate_rates
@@ -16,12 +19,17 @@ from ...rates.fault_sets.malignant import FaultDistance, MalignantSet, fault_dis
 from ...rates.fault_sets.results import LogicalErrorRate
 from ...rates.fault_sets.search.limits import DEFAULT_MAX_BYTES, Limits
 from ...simulation.compiler import CompiledCircuit
+from ...simulation.engines.time_limit import time_limit
 from ...simulation.faults import FaultTable
+from ...simulation.logical_errors.noiseless_outputs import random_outputs
 from ...simulation.logical_errors.refusals import check_logical_errors
 from ..logical_states import LogicalState, LogicalStateCheck
 from .decoded_circuits import DecodableCircuit, check_only_decoded, rates_with_decoder
 
 __all__ = ["CircuitFaultSets", "checked_circuit", "planned", "rates_of"]
+
+_MOSTLY = 0.5
+"""The part of a rate that is worth a warning if it is there without any fault."""
 
 Self = TypeVar("Self", bound="CircuitFaultSets")
 
@@ -36,6 +44,8 @@ class CircuitFaultSets:
         def with_logical_readout(  # noqa: D102
             self: Self, state: LogicalStateCheck | LogicalState
         ) -> Self: ...
+        def _read_out(self: Self, state: LogicalStateCheck | LogicalState) -> tuple[Self, int]: ...
+        def _refuse_random_state(self, state: LogicalStateCheck | LogicalState) -> NoReturn: ...
         def _fault_table(self) -> FaultTable: ...
 
     @overload
@@ -46,6 +56,7 @@ class CircuitFaultSets:
         postselection_mask: Mask | None = None,
         postselected_observables_mask: Mask | None = None,
         state_check: LogicalStateCheck | LogicalState | None = None,
+        skip_reference_sample: bool = False,
         relative_error: float = 0.01,
         max_seconds: float | None = None,
         max_bytes: int = DEFAULT_MAX_BYTES,
@@ -63,6 +74,7 @@ class CircuitFaultSets:
         postselection_mask: Mask | None = None,
         postselected_observables_mask: Mask | None = None,
         state_check: LogicalStateCheck | LogicalState | None = None,
+        skip_reference_sample: bool = False,
         relative_error: float = 0.01,
         max_seconds: float | None = None,
         max_bytes: int = DEFAULT_MAX_BYTES,
@@ -79,6 +91,7 @@ class CircuitFaultSets:
         postselection_mask: Mask | None = None,
         postselected_observables_mask: Mask | None = None,
         state_check: LogicalStateCheck | LogicalState | None = None,
+        skip_reference_sample: bool = False,
         relative_error: float = 0.01,
         max_seconds: float | None = None,
         max_bytes: int = DEFAULT_MAX_BYTES,
@@ -110,6 +123,10 @@ class CircuitFaultSets:
                 with probability 1 - fidelity. See ``with_logical_readout``, whose circuit is looked at. With
                 the decoder ``"desaturated"``, a check by one logical Pauli in the decoded frame; not with
                 others.
+            skip_reference_sample: Whether detectors and observables are raw parities of records, and not
+                flips of the noiseless reference sample, as in ``compile_detector_sampler``. Of a random check
+                the reference sample has the likelier outcome: by default, shots with this one are kept.
+                Without a decoder.
             relative_error: The ``relative_error`` of the result at which it stops. The result says so if time
                 or limits end it before.
             max_seconds: No new round of sampling begins so long after the call, and no weight is enumerated
@@ -155,6 +172,7 @@ class CircuitFaultSets:
             postselection_mask,
             postselected_observables_mask,
             state_check,
+            skip_reference_sample,
             Limits(relative_error, max_seconds, max_bytes),
             seed,
             threads,
@@ -168,6 +186,7 @@ class CircuitFaultSets:
         postselection_mask: Mask | None = None,
         postselected_observables_mask: Mask | None = None,
         state_check: LogicalStateCheck | LogicalState | None = None,
+        skip_reference_sample: bool = False,
         max_weight: int = 4,
         threads: int = 1,
         max_bytes: int = DEFAULT_MAX_BYTES,
@@ -181,6 +200,7 @@ class CircuitFaultSets:
             postselection_mask: As in ``logical_error_rate``.
             postselected_observables_mask: The same for observables.
             state_check: As in ``logical_error_rate``.
+            skip_reference_sample: As in ``logical_error_rate``.
             max_weight: The largest number of mechanisms to look at.
             threads: Number of threads.
             max_bytes: Memory to use, about.
@@ -199,7 +219,9 @@ class CircuitFaultSets:
             >>> print(repetition_code.fault_distance(postselection_mask="all"))
             3
         """
-        plan = planned(self, postselection_mask, postselected_observables_mask, state_check).plan()
+        plan = planned(
+            self, postselection_mask, postselected_observables_mask, state_check, skip_reference_sample
+        ).plan()
         return fault_distance(plan, max_weight, threads, max_bytes)
 
     def malignant_sets(
@@ -208,6 +230,7 @@ class CircuitFaultSets:
         postselection_mask: Mask | None = None,
         postselected_observables_mask: Mask | None = None,
         state_check: LogicalStateCheck | LogicalState | None = None,
+        skip_reference_sample: bool = False,
         max_weight: int | None = None,
         threads: int = 1,
         max_bytes: int = DEFAULT_MAX_BYTES,
@@ -218,6 +241,7 @@ class CircuitFaultSets:
             postselection_mask: As in ``logical_error_rate``.
             postselected_observables_mask: The same for observables.
             state_check: As in ``logical_error_rate``.
+            skip_reference_sample: As in ``logical_error_rate``.
             max_weight: The largest number of mechanisms to look at; by default that of the smallest sets.
             threads: Number of threads.
             max_bytes: Memory to use, about.
@@ -238,9 +262,11 @@ class CircuitFaultSets:
             line 2, tick 0: X_ERROR 0: X0
             line 2, tick 0: X_ERROR 1: X1
         """
-        circuit = checked_circuit(self, state_check, postselected_observables_mask)
-        asked = planned(circuit, postselection_mask, postselected_observables_mask)
+        asked = planned(
+            self, postselection_mask, postselected_observables_mask, state_check, skip_reference_sample
+        )
         plan = asked.plan()
+        circuit = checked_circuit(self, state_check, postselected_observables_mask)
         named = circuit._fault_table().by_mechanism(plan)
         with asked.naming_the_cause():
             return malignant_sets(plan, named, max_weight, threads, max_bytes)
@@ -271,6 +297,7 @@ def planned(
     postselection_mask: Mask | None,
     postselected_observables_mask: Mask | None,
     state_check: LogicalStateCheck | LogicalState | None = None,
+    skip_reference_sample: bool = False,
 ) -> PlannedCircuit:
     """A circuit with what is asked: its observables, in shots in which the masks' outputs do not fire.
 
@@ -279,19 +306,52 @@ def planned(
         postselection_mask: The detectors that discard a shot; they must be all.
         postselected_observables_mask: The observables that do; None: none.
         state_check: What takes the place of its observables; None: nothing.
+        skip_reference_sample: Whether outputs are raw parities, and not flips of the reference sample.
 
     Raises:
         ValueError: Logical errors are not well defined.
     """
-    circuit = checked_circuit(circuit, state_check, postselected_observables_mask)
-    num_detectors, num_observables = circuit._stim.num_detectors, circuit._stim.num_observables
-    postselected = postselected_outputs(
-        postselection_mask, postselected_observables_mask, num_detectors, num_observables
-    )
-    compiled = circuit.compile()
-    compiled.check_pauli_noise()
-    check_logical_errors(compiled, postselected)
-    return PlannedCircuit.of(compiled, postselected)
+    with remedies_of_rates():
+        skip_reference_sample = flag(skip_reference_sample, "skip_reference_sample")
+        written = circuit.compile()
+        written.check_pauli_noise()
+        asked = checked_circuit(circuit, state_check, postselected_observables_mask)
+        num_detectors, num_observables = asked._stim.num_detectors, asked._stim.num_observables
+        postselected = postselected_outputs(
+            postselection_mask, postselected_observables_mask, num_detectors, num_observables
+        )
+        compiled = written if state_check is None else asked.compile()
+        if state_check is not None and random_outputs(
+            compiled,
+            [num_detectors + circuit._read_out(state_check)[1]],
+            postselected,
+            skip_reference_sample=skip_reference_sample,
+        ):
+            circuit._refuse_random_state(state_check)
+        check_logical_errors(
+            compiled, postselected, skip_reference_sample=skip_reference_sample, written=written.circuit
+        )
+        return PlannedCircuit.of(
+            compiled, postselected, skip_reference_sample=skip_reference_sample, written=written
+        )
+
+
+@contextlib.contextmanager
+def remedies_of_rates() -> Iterator[None]:
+    """Says what helps where a circuit is too wide for its rate: rates have no argument for a higher limit."""
+    try:
+        yield
+    except ResourceLimitError as error:
+        if not error.need:
+            raise
+        limit = error.limit_that_would_do
+        counts = (
+            " Rates that are computed have no higher limit; count errors, in long shots:"
+            f" compile_detector_sampler(max_active_coordinates={limit}).sample_counts(shots)."
+            if limit
+            else ""
+        )
+        raise ResourceLimitError(f"{error.need}{counts} {HOW_TO_NARROW}") from None
 
 
 def rates_of(
@@ -300,6 +360,7 @@ def rates_of(
     postselection_mask: Mask | None,
     postselected_observables_mask: Mask | None,
     state_check: LogicalStateCheck | LogicalState | None,
+    skip_reference_sample: bool,
     limits: Limits,
     seed: int | None,
     threads: int,
@@ -314,24 +375,60 @@ def rates_of(
         ValueError: Logical errors are not well defined, or an argument is out of range.
     """
     if decoder is not None:
+        if flag(skip_reference_sample, "skip_reference_sample"):
+            raise ValueError(
+                "skip_reference_sample=True makes detectors raw parities, but decoders are told flips of the"
+                " noiseless reference sample. Leave out skip_reference_sample or decoder."
+            )
         check_only_decoded(decoder, postselected_observables_mask, state_check)
         decodable = cast("Sequence[DecodableCircuit]", circuits)
-        return rates_with_decoder(
-            decodable,
-            decoder,
-            limits,
-            seed,
-            threads,
-            progress,
-            postselection_mask,
-            confidence,
-            state_check,
-        )
+        with remedies_of_rates():
+            return rates_with_decoder(
+                decodable,
+                decoder,
+                limits,
+                seed,
+                threads,
+                progress,
+                postselection_mask,
+                confidence,
+                state_check,
+            )
     begin = time.perf_counter()
     if flag(confidence, "confidence"):
         raise ValueError('confidence=True asks how sure a decoder is. Give one: decoder="pymatching".')
-    asked = [
-        planned(circuit, postselection_mask, postselected_observables_mask, state_check)
-        for circuit in circuits
-    ]
-    return estimate_rates(asked, limits, seed, threads, progress, begin)
+    try:
+        with time_limit(limits.max_seconds):
+            asked = [
+                planned(
+                    circuit,
+                    postselection_mask,
+                    postselected_observables_mask,
+                    state_check,
+                    skip_reference_sample,
+                )
+                for circuit in circuits
+            ]
+    except TimeoutError:
+        raise ResourceLimitError(
+            f"max_seconds={limits.max_seconds:g} were over before all circuits had been checked for"
+            " observables that are random without noise, as their coefficient vectors are long. Raise"
+            " max_seconds."
+        ) from None
+    found = estimate_rates(asked, limits, seed, threads, progress, begin)
+    for each, estimate in zip(asked, found, strict=True):
+        if each.compiled.program.has_non_clifford_gates:
+            _warn_of_faultless_errors(estimate)
+    return found
+
+
+def _warn_of_faultless_errors(estimate: LogicalErrorRate) -> None:
+    """Warns if most of a rate is there without any fault, because of rotations."""
+    if estimate.without_faults > _MOSTLY * estimate.logical_error_rate:
+        warnings.warn(
+            f"{estimate.without_faults:.6g} of the logical error rate {estimate.logical_error_rate:.6g} is"
+            " there without any fault. If the rotations by small angles of the circuit are no noise, the"
+            " observable is random without noise, or the state_check has the wrong sign or angle.",
+            RandomObservableWarning,
+            stacklevel=4,
+        )

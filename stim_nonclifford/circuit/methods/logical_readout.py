@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 import stim
 
 from ...base.errors import ResourceLimitError
-from ...dialect import without_noise
 from ...simulation.compiler import CompiledCircuit
-from ...simulation.sampling import CompiledDetectorSampler
+from ...simulation.logical_errors.noiseless_outputs import probability_of_one
 from ..logical_states import (
     LogicalState,
     LogicalStateCheck,
@@ -25,6 +24,9 @@ __all__ = ["CircuitLogicalReadout"]
 
 Self = TypeVar("Self", bound="CircuitLogicalReadout")
 
+_ROUNDING = 1e-9
+"""The probability of a state that is as near as the orthogonal one may be so far above 1/2."""
+
 
 class CircuitLogicalReadout:
     """The method that measures a logical state in the place of its expectation values."""
@@ -37,7 +39,6 @@ class CircuitLogicalReadout:
         def _wrap(cls: type[Self], circuit: stim.Circuit) -> Self: ...
 
         def compile(self) -> CompiledCircuit: ...  # noqa: D102
-        def compile_detector_sampler(self, *, seed: int) -> CompiledDetectorSampler: ...  # noqa: D102
 
     def with_logical_readout(self: Self, state: LogicalStateCheck | LogicalState = "T") -> Self:
         r"""The circuit with a noiseless measurement of a logical state in the place of expectation values.
@@ -69,8 +70,8 @@ class CircuitLogicalReadout:
 
         Raises:
             ValueError: The circuit does not have the expectation values; they are not those of one logical
-                qubit, or not at one place; a later instruction would see the measurement; or without noise
-                the state is nearer to the orthogonal one.
+                qubit, or not at one place; a later instruction would see the measurement; or in shots without
+                noise in which no detector fires, the state is nearer to the orthogonal one.
 
         Examples:
             >>> import stim_nonclifford as snc
@@ -83,16 +84,32 @@ class CircuitLogicalReadout:
             MPP X0
             OBSERVABLE_INCLUDE(0) rec[-1]
         """
+        return self._read_out(state)[0]
+
+    def _read_out(self: Self, state: LogicalStateCheck | LogicalState) -> tuple[Self, int]:
+        """The circuit with the readout of a state, and the observable that is its outcome."""
         check = state_check_of(self._stim, state)
         circuit, observable = read_out(self._stim, check, self._reference_frames(check))
         result = self._wrap(circuit)
         try:
-            reference = result.compile().reference_detectors()
+            orthogonal = probability_of_one(result.compile(), observable)
         except ResourceLimitError:  # nobody can sample it
-            return result
-        if reference >> circuit.num_detectors + observable & 1:
-            raise ValueError(self._wrong_state(state, check))
-        return result
+            return result, observable
+        if orthogonal > 0.5 + _ROUNDING:
+            raise ValueError(
+                f"Without noise the state is no nearer to {state} than to the orthogonal one:"
+                f" {self._shown_values(state)}. Ask for the state that the circuit prepares, or turn the sign"
+                " of an EXP_VAL around (EXP_VAL !Y0*Y1)."
+            )
+        return result, observable
+
+    def _refuse_random_state(self, state: LogicalStateCheck | LogicalState) -> NoReturn:
+        """Refuses a state that only some of the kept shots without noise have."""
+        raise ValueError(
+            f"Without noise, only some of the kept shots are in the state {state}:"
+            f" {self._shown_values(state)}. What is wrong with the others is no error. Check the state that"
+            " the circuit prepares, by its name or by a LogicalStateCheck with these values as weights."
+        )
 
     def _reference_frames(self, check: LogicalStateCheck) -> int:
         """The observables of a check whose records sum up to 1 without noise, as a mask."""
@@ -101,15 +118,15 @@ class CircuitLogicalReadout:
         frame = self._wrap(without_pauli_targets(self._stim))
         return frame.compile().reference_detectors() >> self._stim.num_detectors
 
-    def _wrong_state(self, state: LogicalStateCheck | LogicalState, check: LogicalStateCheck) -> str:
-        noiseless = self._wrap(without_pauli_targets(without_noise(self._stim)))
-        _, frames, values = noiseless.compile_detector_sampler(seed=0).sample_expectation_values(1)
+    def _shown_values(self, state: LogicalStateCheck | LogicalState) -> str:
+        """The expectation values of the Paulis of a check in kept shots without noise, for a message."""
+        check = state_check_of(self._stim, state)
+        frames = self._reference_frames(check)
         found = []
         for term in terms_of(check, self._stim):
-            is_flipped = term.observable is not None and frames[0, term.observable]
-            found.append(f"{shown_product(term.product)} = {(-1) ** is_flipped * values[0, term.number]:.4f}")
-        return (
-            f"Without noise the state is no nearer to {state} than to the orthogonal one: {', '.join(found)}."
-            " Ask for the state that the circuit prepares, or turn the sign of an EXP_VAL around"
-            " (EXP_VAL !Y0*Y1)."
-        )
+            observables = () if term.observable is None else (term.observable,)
+            alone = LogicalStateCheck((term.number,), observables, (1.0,))
+            circuit, observable = read_out(self._stim, alone, frames)
+            value = 1 - 2 * probability_of_one(self._wrap(circuit).compile(), observable)
+            found.append(f"{shown_product(term.product)} = {value:.4f}")
+        return ", ".join(found)

@@ -1,10 +1,8 @@
-// Random points on an axis.
+// Random numbers of a stream, one after the other.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 
-#include "base/interruption.h"
 #include "kernels/shared/philox.h"
 
 namespace snc {
@@ -24,29 +22,6 @@ class Uniform {
     Stream stream_;
     uint64_t index_, used_;
     DrawnWords words_{};
-};
-
-// Random points on an axis, on average one for each spacing.
-class PoissonPoints {
-   public:
-    PoissonPoints(Uniform numbers, double spacing) : numbers_(numbers), spacing_(spacing) { next(); }
-    // Advances by a length. Returns the number of points on the way.
-    uint32_t pass(double length, Looks& look) {
-        uint32_t points = 0;
-        for (left_ -= length; left_ < 0; next()) {
-            ++points;
-            look();
-        }
-        return points;
-    }
-
-    double uniform() { return numbers_(); }
-
-   private:
-    void next() { left_ -= spacing_ * std::log1p(-numbers_()); }
-
-    Uniform numbers_;
-    double spacing_, left_ = 0;
 };
 
 }  // namespace snc

@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -149,6 +150,8 @@ NB_MODULE(_native, m) {
         } catch (const snc::ResourceLimit& error) {
             const nb::object type = nb::module_::import_("stim_nonclifford.base.errors").attr("ResourceLimitError");
             PyErr_SetString(type.ptr(), error.what());
+        } catch (const TimeIsOver&) {
+            PyErr_SetString(PyExc_TimeoutError, "The time that a call may take is over.");
         } catch (const snc::NotANumber& error) {
             PyErr_SetString(PyExc_FloatingPointError, error.what());
         }
@@ -158,6 +161,14 @@ NB_MODULE(_native, m) {
     m.def("random_words", &random_words, nb::arg("seed"), nb::arg("stream"), nb::arg("index"), nb::arg("count"),
           "The first words of a random stream, as in engines/random_streams.py.");
     m.def("check_plan", [](nb::handle plan) { to_plan(plan); }, nb::arg("plan"), "Raises an exception unless a plan is right.");
+    m.def(
+        "limit_time",
+        [](double seconds) {
+            snc::require(!std::isnan(seconds), "seconds must be a number.");
+            return WithoutGil::limit_time(seconds);
+        },
+        nb::arg("seconds"),
+          "Lets native calls of this thread end after so many seconds from now, with TimeoutError. Returns how many they had before.");
     m.def("plan_image", &plan_image, nb::arg("plan"), "The plan as the device's kernels read it: uint8, shape (words, 8).");
     bind_constants(m);
     bind_device(m);

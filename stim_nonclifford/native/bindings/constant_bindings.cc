@@ -1,5 +1,6 @@
 #include <nanobind/nanobind.h>
 
+#include "base/argument_checks.h"
 #include "bindings/bindings.h"
 #include "compiler/sweeps/backward_sweep.h"
 #include "kernels/shared/noise_draws.h"
@@ -15,6 +16,13 @@ void bind_constants(nanobind::module_& m) {
     m.attr("MAX_EFFECT_WORK") = snc::max_effect_work;
     m.attr("BLOCK_SHOTS") = snc::block_shots;
     m.attr("CERTAIN") = snc::certain;
+    m.def(
+        "certain_at",
+        [](uint32_t width) {
+            snc::require(width <= 64, "width must be at most 64.");
+            return snc::certain_at(width);
+        },
+        nanobind::arg("width"), "What rounding can do to the probability of an outcome of a vector of this width.");
     m.attr("TIE") = snc::tie;
     m.attr("MIN_MASS") = snc::OutcomeDecisions::min_mass;
     m.attr("COUNTS") = static_cast<uint64_t>(snc::Stream::counts);

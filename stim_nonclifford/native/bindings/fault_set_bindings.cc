@@ -2,7 +2,6 @@
 #include <nanobind/stl/pair.h>
 
 #include <climits>
-#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,8 +31,6 @@ using snc::require;
 
 // The first bits of a random stream's index are those of the weight.
 constexpr uint64_t end_of_rounds = uint64_t{1} << 24;
-// Room for factors in limits.
-constexpr uint64_t most_draws = uint64_t{1} << 48;
 // Combinations of keys, each with as many unions.
 constexpr double most_compositions = 0x1p31;
 
@@ -120,19 +117,6 @@ nb::dict bounds(FaultSetStudy& study, const Input<double>& closed, double neglig
     return dict_of("passing", std::move(found.passing), "most", std::move(found.most));
 }
 
-nb::dict draw(FaultSetStudy& study, uint32_t weight, double spacing, uint64_t seed, uint64_t max_draws, double per_clump, double passing,
-              double max_seconds) {
-    check_weight(study, weight, 1);
-    require(spacing > 0 && std::isfinite(spacing), "spacing must be positive and finite.");
-    require(max_draws <= most_draws, "max_draws must be at most 2^48.");
-    require(per_clump >= 0 && std::isfinite(per_clump), "per_clump must be finite and not negative.");
-    require(passing >= 0 && std::isfinite(passing), "passing must be finite and not negative.");
-    require(max_seconds > 0, "max_seconds must be positive.");
-    auto found = without_gil([&] { return study.draw(weight, spacing, seed, max_draws, per_clump, passing, max_seconds); });
-    return dict_of("is_complete", found.is_complete, "steps", found.steps, "members", std::move(found.members), "clumps",
-                   std::move(found.clumps));
-}
-
 // How many halves of each size are drawn.
 void check_halves(const FaultSetStudy& study, const std::vector<uint32_t>& draws, const char* name) {
     uint64_t total = 0;
@@ -202,17 +186,6 @@ nb::object sets_with(FaultSetStudy& study, uint32_t weight, const Input<double>&
     return to_array(without_gil([&] { return study.sets_with(weight, of_keys); }));
 }
 
-nb::dict sets_like(FaultSetStudy& study, const Input<uint32_t>& members, uint32_t weight, uint64_t max_steps_each, uint64_t max_steps,
-                   uint64_t max_sets) {
-    const std::vector<uint32_t> examples = to_vector(members);
-    check_weight(study, weight, 1);
-    require(examples.size() % weight == 0, "members must be [sets][weight].");
-    snc::require_range(examples, 0, study.table().num_mechanisms(), "members");
-    auto found = without_gil([&] { return study.sets_like(examples, weight, {max_steps_each, max_steps, max_sets}); });
-    return dict_of("steps", found.steps, "members", std::move(found.members), "examples", std::move(found.examples), "is_complete",
-                   std::move(found.is_complete));
-}
-
 nb::dict to_dict(snc::KeptBranches branches) {
     return dict_of("starts", std::move(branches.starts), "outputs", std::move(branches.outputs), "probabilities",
                    std::move(branches.probabilities));
@@ -260,8 +233,6 @@ void bind_fault_sets(nb::module_& m) {
         .def_prop_ro("num_twins", [](const FaultSetStudy& study) { return study.table().twins().size(); })
         .def_prop_ro("weight_of_twins", [](const FaultSetStudy& study) { return study.table().weight_of_twins(); },
                      "The total weight of the pairs of mechanisms that flip the same checks and do not exclude each other.")
-        .def_prop_ro("bound_on_twins", &FaultSetStudy::bound_on_twins,
-                     "The upper bound on it by which sets are drawn; infinite without the table of pairs.")
         .def_prop_ro("branching", [](const FaultSetStudy& study) { return study.table().branching(); },
                      "Mean number of mechanisms that may flip back the first check that a mechanism flips.")
         .def_prop_ro("num_keys", [](const FaultSetStudy& study) { return without_gil([&] { return study.num_keys(); }); })
@@ -277,9 +248,6 @@ void bind_fault_sets(nb::module_& m) {
              nb::arg("kept_only"), nb::arg("max_seconds") = 1e9, nb::arg("max_laws") = ~uint64_t{0}, "All sets of a weight, added up by key.")
         .def("bounds", &bounds, nb::arg("closed"), nb::arg("negligible"),
              "Upper bounds on the total weight of the sets of each size: that pass the checks, and that flip any one set of checks.")
-        .def("draw", &draw, nb::arg("weight"), nb::arg("spacing"), nb::arg("seed"), nb::arg("max_draws"),
-             nb::arg("per_clump") = 0.0, nb::arg("passing") = 0.0, nb::arg("max_seconds") = 1e9,
-             "A Poisson process of draws from all sets of a weight.")
         .def("join", &join, nb::arg("left"), nb::arg("right"), nb::arg("counts"), nb::arg("seed"),
              nb::arg("round"), nb::arg("max_sets"), nb::arg("ratios"), nb::arg("num_circuits"), nb::arg("kept_only"),
              "Sets out of left and right halves, of which so many of each size are drawn.")
@@ -292,7 +260,5 @@ void bind_fault_sets(nb::module_& m) {
              "For each mechanism the sums over the sets with it: odds of the set times the values of its key.")
         .def("release", [](FaultSetStudy& study) { without_gil([&] { study.release(); }); },
              "Gives back the memory that only makes searches faster.")
-        .def("sets_like", &sets_like, nb::arg("members"), nb::arg("weight"), nb::arg("max_steps_each"), nb::arg("max_steps"), nb::arg("max_sets"),
-             "For each of some sets, all sets that flip the same checks and have the same key.")
         .def("sets_with", &sets_with, nb::arg("weight"), nb::arg("values"), "The sets of a weight with a key of positive value.");
 }

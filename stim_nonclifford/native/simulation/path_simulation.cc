@@ -21,10 +21,10 @@ constexpr size_t max_prefix_bytes = size_t{64} << 20;
 
 // The expectation value of a Pauli, from the probability that its measurement gives 1. As for outcomes, what rounding can have
 // done is undone.
-double expectation(double probability_of_one) {
+double expectation(double probability_of_one, double rounding) {
     const double found = 1 - 2 * probability_of_one;
-    if (std::abs(found) < certain) return 0;
-    return std::abs(found) > 1 - certain ? std::copysign(1.0, found) : found;
+    if (std::abs(found) < rounding) return 0;
+    return std::abs(found) > 1 - rounding ? std::copysign(1.0, found) : found;
 }
 
 }  // namespace
@@ -310,7 +310,7 @@ void PathSimulation::apply(const SimulationStep& step) {
             return;
         default:  // an EXPECT
             weigh(step);
-            state_.values.push_back(expectation(state_.probability_of_one));
+            state_.values.push_back(expectation(state_.probability_of_one, rounding_of(step)));
     }
 }
 

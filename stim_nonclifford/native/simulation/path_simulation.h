@@ -118,7 +118,12 @@ class PathSimulation {
 
    private:
     const SimulationStep& next_step() const { return step(state_.progress.step); }
-    bool is_certain() const { return state_.probability_of_one < certain || state_.probability_of_one > 1 - certain; }
+    // What rounding can do to the probability of a MEASURE.
+    static double rounding_of(const SimulationStep& step) { return certain_at(static_cast<uint32_t>(std::max(step.width_before, step.width_after))); }
+    bool is_certain() const {
+        const double rounding = rounding_of(next_step());
+        return state_.probability_of_one < rounding || state_.probability_of_one > 1 - rounding;
+    }
     bool likely_outcome() const { return state_.probability_of_one > 0.5; }
     // The rotation of an operation, by the sum of its angles with their current signs.
     VectorRotation rotation_of(const Operation& operation) const;

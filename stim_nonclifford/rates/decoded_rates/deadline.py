@@ -16,10 +16,11 @@ class Deadline:
 
     Args:
         max_seconds: The limit; None: there is none.
+        begun: When the estimate began, by ``time.monotonic``; None: now.
     """
 
-    def __init__(self, max_seconds: float | None) -> None:
-        self._started = time.monotonic()
+    def __init__(self, max_seconds: float | None, begun: float | None = None) -> None:
+        self._started = time.monotonic() if begun is None else begun
         self._max_seconds = max_seconds
 
     @property

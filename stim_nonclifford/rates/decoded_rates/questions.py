@@ -26,6 +26,8 @@ class DecodedCircuit:
         postselected: The detectors that discard a shot.
         confidence: Whether the decoder says how sure it is, and rates are asked for as a curve over that.
         matching: What answers like ``predict``, but faster.
+        finds_least_weight: Whether the decoder's correction is always one of least weight; see
+            ``answers.decoders.finds_least_weight``.
         recipe: A function that makes ``predict`` in another process, and its arguments; None: there is none.
     """
 
@@ -36,6 +38,7 @@ class DecodedCircuit:
     postselected: tuple[int, ...] = ()
     confidence: bool = False
     matching: PredictingMatching | None = None
+    finds_least_weight: bool = False
     recipe: tuple[Callable[..., Predict], tuple[Any, ...]] | None = None
 
 
@@ -45,8 +48,10 @@ class Goal:
 
     Attributes:
         relative_error: Standard error over rate, for each circuit.
-        max_seconds: For each family of circuits; None: no limit.
+        max_seconds: For all circuits together; with masks or gaps, for each family; None: no limit.
+        begun: When the call began, by ``time.monotonic``; None: when the search begins.
     """
 
     relative_error: float
     max_seconds: float | None
+    begun: float | None = None

@@ -10,21 +10,19 @@ from ...base.arguments import integer
 from ...base.notebook import html_table
 from ..fault_sets.budget.table import ErrorBudget, Grouping
 from .failing.failures import DecodedFailure
-from .failing.one_circuit import DecodedSize, table_of_sizes
 from .failing.study import FailureStudy
+from .samplers.fault_numbers import DecodedSize, table_of_sizes
+from .samplers.tally import COVERAGE, interval_of, per_kept
 
-__all__ = ["COVERAGE", "DecodedErrorRate", "DecodedGapPoint", "DecodedLevel", "DecodedStratum", "interval_of"]
-
-COVERAGE = 0.95
-"""The probability with which an interval contains the true rate."""
-
-_QUANTILE = 1.998
-"""Of Student's t distribution with 63 degrees of freedom: 95% lie within as many standard errors."""
-
-_LARGEST_EXPONENT = 700.0
-
-_UNKNOWN = 3
-"""From this relative error on, a rate may as well be 0."""
+__all__ = [
+    "COVERAGE",
+    "DecodedErrorRate",
+    "DecodedGapPoint",
+    "DecodedLevel",
+    "DecodedStratum",
+    "interval_of",
+    "per_kept",
+]
 
 _ROUNDING = 5e-7
 """Errors below this part of a rate are below the six digits of an exact one: failing sets were summed."""
@@ -136,17 +134,6 @@ class DecodedGapPoint:
         return 1 / self.kept if self.kept else math.inf
 
 
-def interval_of(rate: float, relative_error: float) -> tuple[float, float]:
-    """An interval of 95%, on a logarithmic scale, from 0 on if the error is several times the rate.
-
-    Examples:
-        >>> interval_of(0.01, 0.0), interval_of(0.01, 1000.0)
-        ((0.01, 0.01), (0.0, 1.0))
-    """
-    factor = math.exp(min(_QUANTILE * relative_error, _LARGEST_EXPONENT))
-    return rate / factor if relative_error < _UNKNOWN else 0.0, min(1.0, rate * factor)
-
-
 @dataclass(frozen=True)
 class DecodedErrorRate:
     """The logical error rate of a circuit with a decoder. Printed, it shows a table of the levels.
@@ -178,6 +165,9 @@ class DecodedErrorRate:
         asked_relative_error: The ``relative_error`` at which it was to stop.
         strata: The kinds of kept shots that were looked at, if it was a sum over these; otherwise empty.
         sizes: The numbers of faults that were looked at, if it was a sum over these; otherwise empty.
+        orphans_left: The number of direct samples among which there was no orphan, a failing fault set
+            without a failing superset of one fault more, and their least and largest number of faults. The
+            interval has room for one. None: all were looked at, or the decoder has none.
     """
 
     decoder: str
@@ -190,19 +180,20 @@ class DecodedErrorRate:
     kept: float
     kept_error: float
     kept_and_wrong: float
-    gap_curve: tuple[DecodedGapPoint, ...]
-    levels: tuple[DecodedLevel, ...]
     decodes: int
     seconds: float = field(compare=False)
-    columns: int
-    sweeps: tuple[int, int]
-    column_chi_squared: tuple[float, int] | None
-    halves: float | None
-    lightest: tuple[float, float] | None
-    error_factor: float
     asked_relative_error: float
-    strata: tuple[DecodedStratum, ...] = ()
     sizes: tuple[DecodedSize, ...] = ()
+    orphans_left: tuple[int, int, int] | None = None
+    gap_curve: tuple[DecodedGapPoint, ...] = ()
+    strata: tuple[DecodedStratum, ...] = ()
+    levels: tuple[DecodedLevel, ...] = ()
+    columns: int = 0
+    sweeps: tuple[int, int] = (0, 0)
+    column_chi_squared: tuple[float, int] | None = None
+    halves: float | None = None
+    lightest: tuple[float, float] | None = None
+    error_factor: float = 1.0
     # The failing fault sets; None in a copy that was pickled. No field, so that all fields are plain numbers,
     # which dataclasses.asdict and json can write.
     _study: InitVar[FailureStudy | None] = None
@@ -213,7 +204,9 @@ class DecodedErrorRate:
     @property
     def relative_error(self) -> float:
         """Standard error over logical error rate; 0 if the rate is exact."""
-        return self.standard_error / self.logical_error_rate if self.logical_error_rate else 0.0
+        if not self.logical_error_rate:
+            return math.inf if self.standard_error else 0.0
+        return self.standard_error / self.logical_error_rate
 
     def error_budget(self, by: Grouping) -> ErrorBudget:
         r"""What part of the logical error rate comes from which noise, and what less noise would bring.
@@ -302,7 +295,9 @@ class DecodedErrorRate:
         return {**self.__dict__, "_study": None}
 
     def plot(self, ax: Any | None = None, **style: Any) -> Any:
-        """Draws the rates of all levels against the strength of the noise, with three standard errors.
+        """Draws what each number of faults adds to the rate, with three standard errors.
+
+        With masks or gaps: the rates of all levels against the strength of the noise.
 
         Args:
             ax: Matplotlib axes; None: new ones.
@@ -316,7 +311,9 @@ class DecodedErrorRate:
 
             _, ax = plt.subplots(layout="constrained")
         shown = [level for level in self.levels if level.rate > 0 and (level.is_given or self.kept == 1)]
-        shown = [level for level in shown if level.least_gap is None]
+        points = [
+            (level.strength, level.rate, level.standard_error) for level in shown if level.least_gap is None
+        ] or [(each.least, each.rate, each.standard_error) for each in self.sizes if each.rate > 0]
         options: dict[str, Any] = {
             "marker": "o",
             "markersize": 4,
@@ -324,15 +321,15 @@ class DecodedErrorRate:
             "label": self.decoder,
         } | style
         ax.errorbar(
-            [level.strength for level in shown],
-            [level.rate for level in shown],
-            yerr=[3 * level.standard_error for level in shown],
+            [place for place, *_ in points],
+            [rate for _, rate, _ in points],
+            yerr=[3 * error for *_, error in points],
             **options,
         )
         ax.set(
-            xscale="log",
+            xscale="log" if shown else "linear",
             yscale="log",
-            xlabel="strength of the noise (1: this circuit)",
+            xlabel="strength of the noise (1: this circuit)" if shown else "number of faults",
             ylabel="logical error rate",
         )
         ax.grid(which="both", alpha=0.3)
@@ -340,8 +337,9 @@ class DecodedErrorRate:
         return ax
 
     def _rate_text(self) -> str:
-        if self.standard_error <= _ROUNDING * self.logical_error_rate:
-            return f"{self.logical_error_rate:.6g} (exact)"
+        rate, (low, high) = self.logical_error_rate, self.interval
+        if max(self.standard_error, high - rate, rate - low) <= _ROUNDING * rate:
+            return f"{rate:.6g} (exact)"
         return f"{self.logical_error_rate:.4g} ± {self.standard_error:.2g} ({self.relative_error:.1%})"
 
     def _remarks(self) -> list[str]:
@@ -359,6 +357,13 @@ class DecodedErrorRate:
                 f" {self.asked_relative_error:g} as asked for, {worst.relative_error:.2g} at gap {worst.gap}:"
                 " time or the number of shots ended the search, the error was enlarged, or kept fault sets"
                 " were drawn"
+            )
+        if self.orphans_left is not None:
+            samples, least, most = self.orphans_left
+            lines.append(
+                f"among {samples:,} random sets of {f'{least} to {most}' if least < most else least} faults,"
+                " none failed without a failing set of one fault more, which backward deletion cannot see:"
+                " the interval has room for one"
             )
         if self.column_chi_squared is not None and self.halves is not None:
             chi_squared, degrees = self.column_chi_squared

@@ -46,21 +46,32 @@ class PlannedCircuit:
     Attributes:
         compiled: The circuit, compiled.
         requested: The observables, and the outputs that are postselected.
+        skip_reference_sample: Whether outputs are raw parities, and not flips of the reference sample.
+        written: The circuit as its user wrote it, whose lines messages name. It has the same detectors.
     """
 
     compiled: CompiledCircuit
     requested: RequestedOutputs
+    skip_reference_sample: bool
+    written: CompiledCircuit
 
     @staticmethod
-    def of(compiled: CompiledCircuit, postselected: Collection[int]) -> PlannedCircuit:
+    def of(
+        compiled: CompiledCircuit,
+        postselected: Collection[int],
+        *,
+        skip_reference_sample: bool = False,
+        written: CompiledCircuit | None = None,
+    ) -> PlannedCircuit:
         """A circuit with its observables, in shots in which the postselected outputs are 0."""
         num_detectors, num_observables = compiled.program.num_detectors, compiled.program.num_observables
         observables = range(num_detectors, num_detectors + num_observables)
-        return PlannedCircuit(compiled, RequestedOutputs.of(observables, postselected))
+        requested = RequestedOutputs.of(observables, postselected)
+        return PlannedCircuit(compiled, requested, skip_reference_sample, written or compiled)
 
     def plan(self) -> SamplingPlan:
         """Its plan."""
-        return self.compiled.detector_plan(self.requested)
+        return self.compiled.detector_plan(self.requested, skip_reference_sample=self.skip_reference_sample)
 
     @contextlib.contextmanager
     def naming_the_cause(self) -> Iterator[None]:
@@ -70,7 +81,9 @@ class PlannedCircuit:
         except WrongToolError as error:
             if not error.checks_are_weak:
                 raise
-            cause = cause_of(self.compiled, self.plan(), self.requested.postselected)
+            detectors = [k for k in self.requested.postselected if k < self.written.program.num_detectors]
+            plan = self.written.detector_plan(RequestedOutputs.of([], detectors))
+            cause = cause_of(self.written, plan, detectors)
             raise ResourceLimitError(f"{error} {cause}".strip()) from error
 
 

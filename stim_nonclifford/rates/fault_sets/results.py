@@ -20,15 +20,15 @@ class WeightShare:
     """The fault sets of one weight, or of several that matter little.
 
     Of circuits without quantum outcomes and with one observable, wrong sets are searched for on their own.
-    Then ``method``, ``draws``, ``sets``, ``signatures`` and ``malignant`` are those of this search.
+    Then ``method``, ``draws``, ``sets``, ``signatures`` and ``malignant`` are those of this search, and so
+    are ``passing`` and ``kept`` of weights that matter for it alone.
 
     Attributes:
         weight: Number of mechanisms that act; of several weights the smallest.
         last_weight: The largest of them.
-        method: ``"exact"`` (all sets), ``"drawn"`` (a random sample of the sets that pass the noise-only
-            checks), ``"joined"`` (sets out of random halves) or ``"both"`` (drawn and joined).
+        method: ``"exact"`` (all sets) or ``"joined"`` (those that a join of random halves finds).
         mass: Probability that so many mechanisms act.
-        draws: Sets drawn, or halves of sets; 0 if exact.
+        draws: Halves of sets that were drawn; 0 if exact.
         sets: Sets found that pass the noise-only checks.
         signatures: Distinct signatures, with the outputs that noise flips, with which a shot can be kept.
         malignant: How many of them can make a kept shot wrong.
@@ -99,6 +99,17 @@ class LogicalErrorRate:
     asked_relative_error: float | None = None
     # Computes error budgets from the fault sets that were found; None in a copy that was pickled.
     _budget: Callable[[Grouping], ErrorBudget] | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def without_faults(self) -> float:
+        """The part of ``logical_error_rate`` that is there without any fault.
+
+        It comes from rotations, as coherent noise, or from noise that is certain. If it is nearly everything,
+        the observable or the checked state may not be what was meant.
+        """
+        if not self.kept or not self.weights or self.weights[0].weight:
+            return 0.0
+        return self.weights[0].kept_and_wrong / self.kept
 
     @property
     def logical_error_rate(self) -> float:
@@ -179,9 +190,9 @@ class LogicalErrorRate:
                     f"relative error {reached:.2g}, not {asked:g} as asked for: time or memory ended the"
                     f" search, or larger sets are out of its reach (counts: about {shots:.1g} shots)"
                 )
-        if self.weights and self.weights[0].weight == 0 and self.weights[0].kept_and_wrong:
-            share = self.weights[0].kept_and_wrong / self.kept
-            lines.append(f"{share:.6g} of it without any fault: by rotations, or by noise that is certain")
+        if self.without_faults:
+            share = f"{self.without_faults:.6g} of it"
+            lines.append(f"{share} without any fault: by rotations, or by noise that is certain")
         return lines
 
     def _repr_html_(self) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 import stim
 
 from ...base.memory import collector_paused, memory_is_a_limit
-from ...dialect import without_noise
+from ...dialect import bare_name, kraus_of, readout_noise_of, relaxation_of, without_noise
 from ..plan import MAX_INDEX_BITS, SamplingPlan
 from .algebra.gf2 import mask_of, ones
 from .plans.needed_operations import needed_operations
@@ -17,9 +17,11 @@ from .plans.plan_construction import construct_plan
 from .plans.requested_outputs import RequestedOutputs
 from .plans.scheduling import schedule
 from .plans.width_limit import check_width
+from .program.expansion.channel_steps import needs_ancillas
 from .program.extent_limits import check_faults
 from .program.flattening import program_of
 from .program.program import Program
+from .program.steps import Leaking, Step
 from .reference_sample import LikelyOutputs, reference_records
 from .sweeps.backward_sweep import backward_sweep, list_faults, outcome_effects
 from .sweeps.clifford_records import clifford_records
@@ -63,6 +65,30 @@ def compile_circuit(circuit: stim.Circuit, likely_outputs: LikelyOutputs) -> Com
             # A Clifford circuit has no operations, and Stim knows its noiseless sample.
             quantum = QuantumProgram.without_operations(clifford_records(circuit, program))
     return CompiledCircuit(circuit, program, quantum, likely_outputs)
+
+
+_DECAYS = "the qubit decays"
+_MISREADS = "outcomes 0 and 1 are misread with different probabilities"
+_LEAKS = "the qubit leaks or is lost"
+_REMEDIES = {
+    _DECAYS: "Or ask circuit.pauli_twirl(), which has Pauli errors in place of the decay, and whose rates"
+    " approximate those of the circuit.",
+    _MISREADS: "Or ask circuit.pauli_twirl(), in which both outcomes are misread with the mean probability.",
+    _LEAKS: "Or ask circuit.pauli_twirl(), which has independent Pauli errors in place of leakage, each with"
+    " the probability that a qubit is leaked there; its rates can be several times off"
+    " (docs/guides/relaxation.md).",
+}
+
+
+def _what_is_no_pauli_error(step: Step, source: stim.CircuitInstruction) -> str:
+    """What an instruction does that no Pauli error does; nothing if its noise is Pauli errors."""
+    if isinstance(step, Leaking):
+        return _LEAKS
+    noise = readout_noise_of(source)
+    if noise is not None and noise.decay:
+        return _MISREADS
+    channel = relaxation_of(source) or kraus_of(source)
+    return _DECAYS if channel is not None and needs_ancillas(channel) else ""
 
 
 class CompiledCircuit:
@@ -161,24 +187,18 @@ class CompiledCircuit:
         Raises:
             ValueError: A qubit can decay, leak or be lost, or readout noise depends on the outcome.
         """
-        if self.program.has_leakage:
-            raise ValueError(
-                "Qubits of the circuit leak (LEAKAGE or LOSS). What a leaked qubit does is no Pauli error of"
-                " one place, so that it is in no list of faults, and in no rate that is computed from faults."
-                " Count errors with a sampler, which is exact (with a decoder, soft_pymatching;"
-                " docs/guides/decoding.md). Or ask circuit.pauli_twirl(), which has independent Pauli errors"
-                " in place of leakage, each with the probability that a qubit is leaked there. Its rates"
-                " can be several times off (docs/guides/relaxation.md)."
-            )
-        if self.program.has_non_pauli_channels:
-            raise ValueError(
-                "Qubits of the circuit decay (AMPLITUDE_DAMPING, THERMAL_RELAXATION, KRAUS), or outcomes are"
-                " misread with probabilities that differ (M(p01, p10)). That is no Pauli error, so that it is"
-                " in no list of faults, and in no rate that is computed from faults. Count errors with a"
-                " sampler, which is exact (with a decoder, soft_pymatching; docs/guides/decoding.md). Or ask"
-                " circuit.pauli_twirl(), which has Pauli errors in its place, and whose rates approximate"
-                " those of the circuit."
-            )
+        if not (self.program.has_leakage or self.program.has_non_pauli_channels):
+            return
+        for step, place in zip(self.program.stored_steps, self.program.stored_places, strict=True):
+            what = _what_is_no_pauli_error(step, place.source)
+            if what:
+                raise ValueError(
+                    f"Line {place.line}: `{bare_name(place.source)}`: {what}. That is no Pauli error, so that"
+                    " it is in no list of faults, and in no rate that is computed from faults. Count errors"
+                    " with a sampler, which is exact: compile_detector_sampler().sample_counts(shots); with a"
+                    " decoder, soft_pymatching (docs/guides/decoding.md)."
+                    f" {_REMEDIES[what]}"
+                )
 
     @cached_property
     def without_non_pauli_channels(self) -> CompiledCircuit:
@@ -219,22 +239,35 @@ class CompiledCircuit:
         self,
         requested: RequestedOutputs,
         *,
+        skip_reference_sample: bool = False,
         max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
     ) -> SamplingPlan:
         """The plan of the circuit without its noise; arguments and errors are those of ``detector_plan``."""
         if self.without_non_pauli_channels is not self:
             return self.without_non_pauli_channels.noiseless_plan(
-                requested, max_active_coordinates=max_active_coordinates
+                requested,
+                skip_reference_sample=skip_reference_sample,
+                max_active_coordinates=max_active_coordinates,
             )
         self.check_width(requested, max_active_coordinates)
-        return self._plan_with(NoiseEffects.of({}), requested, max_active_coordinates)
+        none = NoiseEffects.of({})
+        return self._plan_with(
+            none, requested, max_active_coordinates, skip_reference_sample=skip_reference_sample
+        )
 
     def _plan_with(
-        self, noise: NoiseEffects, requested: RequestedOutputs, max_active_coordinates: int
+        self,
+        noise: NoiseEffects,
+        requested: RequestedOutputs,
+        max_active_coordinates: int,
+        *,
+        skip_reference_sample: bool = False,
     ) -> SamplingPlan:
         """The plan for detectors and observables with other noise than that of the circuit."""
         table = replace(self.effects("detectors"), constant=0, noise=noise, leakage=LeakageEffects())
-        constant = table.base_outputs ^ self.reference_detectors(max_active_coordinates)
+        constant = table.base_outputs
+        if not skip_reference_sample:
+            constant ^= self.reference_detectors(max_active_coordinates)
         return self._plan(table, requested, constant)
 
     def record_plan(

@@ -41,6 +41,7 @@ from ...dialect import expectation_products, is_expectation, without_noise
 from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, RequestedOutputs, compile_circuit
 from ..compiler.algebra.gf2 import mask_of, masks_of, ones, relations
 from ..engines import CpuEngine, likely_outputs
+from ..engines.row_fates import fates_of_rows
 from ..plan import SamplingPlan
 from .coherent_noise import half_turns_of, is_noise_angle
 
@@ -52,6 +53,7 @@ __all__ = [
     "outcome_dependent",
     "outcome_dependent_observables",
     "outputs_of_chance",
+    "probability_of_one",
     "random_outputs",
 ]
 
@@ -63,9 +65,13 @@ _PATH_WORK = 4e9
 _ATTEMPTS_PER_PATH = 4
 """Some paths are discarded."""
 
+_MOST_OUTCOMES, _MOST_COINS = 20, 12
+"""Quantum outcomes and coins over whose values a probability is summed up: with twice as many, it takes the
+square of the time."""
+
 _GATES = {"X": "CX", "Y": "CY", "Z": "CZ"}
 
-Question = tuple[tuple[int, ...], tuple[int, ...]]
+Question = tuple[tuple[int, ...], tuple[int, ...], bool]
 
 _measured: WeakKeyDictionary[CompiledCircuit, dict[tuple[int, ...], CompiledCircuit]] = WeakKeyDictionary()
 _answers: WeakKeyDictionary[CompiledCircuit, dict[Question, list[int]]] = WeakKeyDictionary()
@@ -179,6 +185,7 @@ def random_outputs(
     asked: Collection[int],
     postselected: Collection[int] = (),
     *,
+    skip_reference_sample: bool = False,
     max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
 ) -> list[int]:
     r"""The outputs that have both values in noiseless shots that are kept; see the head of this module.
@@ -187,6 +194,7 @@ def random_outputs(
         compiled: The circuit, compiled.
         asked: The outputs to look at, by their indices: detectors, then observables.
         postselected: The outputs that must be 0 in a kept shot.
+        skip_reference_sample: Whether these are raw parities, and not flips of the reference sample.
         max_active_coordinates: Limit for the width of the coefficient vector.
 
     Returns:
@@ -206,11 +214,42 @@ def random_outputs(
         >>> random_outputs(circuit.compile(), [0])  # a small angle is noise
         []
     """
-    question = tuple(sorted(asked)), tuple(sorted(postselected))
+    question = tuple(sorted(asked)), tuple(sorted(postselected)), skip_reference_sample
     known = _answers.setdefault(compiled, {})
     if question not in known:
         known[question] = _random_outputs(compiled, *question, max_active_coordinates)
     return known[question]
+
+
+def probability_of_one(compiled: CompiledCircuit, observable: int) -> float:
+    r"""The probability that the record of an observable is 1 in noiseless shots in which no detector fires.
+
+    Args:
+        compiled: The circuit, compiled.
+        observable: The number of the observable.
+
+    Returns:
+        The probability. Where it would be a sum over very many paths, it is that of the likeliest path.
+
+    Raises:
+        ResourceLimitError: The circuit is too wide.
+
+    Examples:
+        >>> import stim_nonclifford as snc
+        >>> circuit = snc.Circuit("RX 0\nT 0\nMX 0\nOBSERVABLE_INCLUDE(0) rec[-1]")
+        >>> round(probability_of_one(circuit.compile(), 0), 6)  # sin(pi/8)^2
+        0.146447
+    """
+    num_detectors = compiled.program.num_detectors
+    output = num_detectors + observable
+    is_one = compiled.reference_detectors() >> output & 1
+    plan = compiled.noiseless_plan(RequestedOutputs.of([output], range(num_detectors)))
+    if plan.num_outcomes > _MOST_OUTCOMES or len(plan.coins) > _MOST_COINS:
+        return float(is_one)
+    no_faults = np.zeros((1, plan.num_row_bits), dtype=np.bool_)
+    right, wrong, _ = (float(each[0]) for each in fates_of_rows(plan, no_faults))
+    flipped = wrong / (right + wrong)
+    return 1 - flipped if is_one else flipped
 
 
 def lines_of_observable(circuit: stim.Circuit, observable: int) -> list[int]:
@@ -244,6 +283,7 @@ def _random_outputs(
     compiled: CompiledCircuit,
     asked: Sequence[int],
     postselected: Sequence[int],
+    skip_reference_sample: bool,
     max_active_coordinates: int,
 ) -> list[int]:
     def among(swept: CompiledCircuit, outputs: Collection[int]) -> list[int]:
@@ -251,7 +291,11 @@ def _random_outputs(
         if not possible:
             return []
         requested = RequestedOutputs.of(possible, postselected)
-        plan = swept.noiseless_plan(requested, max_active_coordinates=max_active_coordinates)
+        plan = swept.noiseless_plan(
+            requested,
+            skip_reference_sample=skip_reference_sample,
+            max_active_coordinates=max_active_coordinates,
+        )
         found = _both_values(plan)
         if found and (without := _without_small_angles(plan)) is not None:
             found &= _both_values(without)

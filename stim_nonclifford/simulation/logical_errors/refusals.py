@@ -9,6 +9,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Collection, Sequence
 
+import stim
+
 from ...base.errors import InexactErrorModelWarning, RandomObservableWarning, ResourceLimitError
 from ..compiler import CompiledCircuit
 from .mechanism_flips import observables_flipped_by_chance
@@ -51,7 +53,12 @@ _REMEDIES_WITH_DECODER = (
 
 
 def check_logical_errors(
-    compiled: CompiledCircuit, postselected: Collection[int], decoded: Collection[int] = ()
+    compiled: CompiledCircuit,
+    postselected: Collection[int],
+    decoded: Collection[int] = (),
+    *,
+    skip_reference_sample: bool = False,
+    written: stim.Circuit | None = None,
 ) -> None:
     r"""Checks that the logical errors of a circuit are well defined.
 
@@ -59,6 +66,8 @@ def check_logical_errors(
         compiled: The circuit, compiled.
         postselected: The outputs that discard a shot: detectors, then observables.
         decoded: The detectors that a decoder is told.
+        skip_reference_sample: Whether outputs are raw parities, and not flips of the reference sample.
+        written: The circuit whose lines messages name; None: this one.
 
     Raises:
         ValueError: There are no observables, a detector neither discards shots nor is decoded, or an
@@ -80,12 +89,15 @@ def check_logical_errors(
         )
     check_no_detector_is_left(num_detectors, postselected, decoded)
     asked = [*decoded, *range(num_detectors, num_detectors + num_observables)]
-    found = random_outputs(compiled, asked, postselected)
+    found = random_outputs(compiled, asked, postselected, skip_reference_sample=skip_reference_sample)
     if found:
-        raise ValueError(_message(compiled, found, postselected, has_decoder=bool(decoded)))
+        names = names_of_outputs(compiled, found, written=written)
+        raise ValueError(_message(compiled, names, found, postselected, has_decoder=bool(decoded)))
     frames = frames_of_chance(compiled)
     if frames:
-        raise ValueError(_message_of_frames(compiled, frames))
+        raise ValueError(
+            _message_of_frames(compiled, names_of_outputs(compiled, frames, written=written), frames)
+        )
 
 
 def check_no_detector_is_left(
@@ -110,9 +122,9 @@ def check_no_detector_is_left(
     left = sorted(set(range(num_detectors)).difference(postselected, decoded))
     if left:
         remedies = [
-            'pass postselection_mask="all" to discard every shot in which a detector fires',
             'decode: logical_error_rate(decoder="pymatching") (docs/guides/decoded_rates.md), or sample with'
             " soft_pymatching (docs/guides/decoding.md)",
+            'pass postselection_mask="all" to discard every shot in which a detector fires',
             "remove these detectors from the circuit",
         ]
         raise ValueError(
@@ -170,7 +182,12 @@ def warn_of_random_outputs(
     except ResourceLimitError:
         return False
     if found or frames:
-        message = _message(compiled, found, postselected) if found else _message_of_frames(compiled, frames)
+        names = names_of_outputs(compiled, found or frames)
+        message = (
+            _message(compiled, names, found, postselected)
+            if found
+            else _message_of_frames(compiled, names, frames)
+        )
         warnings.warn(message, RandomObservableWarning, stacklevel=stacklevel + 1)
     return bool(found or frames)
 
@@ -235,17 +252,25 @@ def warn_of_frames(
         if not has_expectation_of(circuit, first_paulis(circuit, output - first))
     ]
     if frames:
-        warnings.warn(_message_of_frames(compiled, frames), category, stacklevel=stacklevel + 1)
+        names = names_of_outputs(compiled, frames)
+        warnings.warn(_message_of_frames(compiled, names, frames), category, stacklevel=stacklevel + 1)
     return bool(frames)
 
 
-def names_of_outputs(compiled: CompiledCircuit, outputs: Sequence[int], *, begins: bool = True) -> str:
+def names_of_outputs(
+    compiled: CompiledCircuit,
+    outputs: Sequence[int],
+    *,
+    begins: bool = True,
+    written: stim.Circuit | None = None,
+) -> str:
     r"""Names outputs for a message: detectors, then observables with their lines.
 
     Args:
         compiled: The circuit.
         outputs: The outputs, ascending.
         begins: Whether a sentence begins with the names.
+        written: The circuit whose lines are named; None: that one.
 
     Examples:
         >>> import stim_nonclifford as snc
@@ -259,7 +284,7 @@ def names_of_outputs(compiled: CompiledCircuit, outputs: Sequence[int], *, begin
         if observable < 0:
             names.append(f"detector {output}")
         else:
-            lines = lines_of_observable(compiled.circuit, observable)
+            lines = lines_of_observable(written or compiled.circuit, observable)
             where = f" (line {lines[0]}{', ...' if len(lines) > 1 else ''})" if lines else ""
             names.append(f"observable {observable}{where}")
     if len(outputs) > 5:
@@ -268,13 +293,13 @@ def names_of_outputs(compiled: CompiledCircuit, outputs: Sequence[int], *, begin
     return text[0].upper() + text[1:] if begins else text
 
 
-def _message_of_frames(compiled: CompiledCircuit, frames: Sequence[int]) -> str:
+def _message_of_frames(compiled: CompiledCircuit, names: str, frames: Sequence[int]) -> str:
     observable = frames[0] - compiled.program.num_detectors
     product = "*".join(
         f"{target.pauli_type}{target.value}" for target in first_paulis(compiled.circuit, observable)
     )
     return (
-        f"{names_of_outputs(compiled, frames)} {'has' if len(frames) == 1 else 'have'} Pauli targets after T"
+        f"{names} {'has' if len(frames) == 1 else 'have'} Pauli targets after T"
         " gates: flips of the Pauli frame are counted, but errors before a T gate change the value otherwise,"
         " too. Measure the product without noise in place of the Pauli targets, everywhere: "
         f"MPP {product}, then OBSERVABLE_INCLUDE({observable}) rec[-1]."
@@ -283,6 +308,7 @@ def _message_of_frames(compiled: CompiledCircuit, frames: Sequence[int]) -> str:
 
 def _message(
     compiled: CompiledCircuit,
+    names: str,
     found: Sequence[int],
     postselected: Collection[int],
     *,
@@ -296,7 +322,7 @@ def _message(
     remedies = [of_observables] * (found[-1] >= num_detectors)
     remedies += [of_detectors] * (found[0] < num_detectors)
     return (
-        f"{names_of_outputs(compiled, found)} {'is' if one else 'are'} random without noise"
+        f"{names} {'is' if one else 'are'} random without noise"
         f"{', even in kept shots' if postselected else ''}, so that {'its' if one else 'their'} flips are no"
         f" errors. {' '.join(remedies)}"
     )

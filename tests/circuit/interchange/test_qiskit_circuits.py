@@ -100,7 +100,10 @@ def test_refusals() -> None:
     conditional.measure(0, 0)
     with conditional.if_test((conditional.clbits[0], 1)):
         conditional.reset(0)
-    with pytest.raises(ValueError, match=re.escape("Instruction 0, reset: a reset cannot be conditional")):
+    with pytest.raises(
+        ValueError,
+        match=re.escape("Instruction 2, if_else: in it instruction 0, reset: a reset cannot be conditional"),
+    ):
         Circuit.from_qiskit(conditional)
     prepared = qiskit.QuantumCircuit(1)
     prepared.initialize([0.6, 0.8])

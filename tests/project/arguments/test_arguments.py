@@ -92,8 +92,16 @@ CALLS: dict[str, Call] = {
         {"program": "qubit q;"},
         {"program": "text", "relaxation_times": "times or None", "dt": "positive or None"},
     ),
-    "Circuit.from_qiskit": Call(snc.Circuit.from_qiskit, {}, {"circuit": "object"}),
-    "Circuit.from_cirq": Call(snc.Circuit.from_cirq, {}, {"circuit": "object"}),
+    "Circuit.from_qiskit": Call(
+        snc.Circuit.from_qiskit,
+        {"circuit": None},
+        {"circuit": "object", "relaxation_times": "times or None", "dt": "positive or None"},
+    ),
+    "Circuit.from_cirq": Call(
+        snc.Circuit.from_cirq,
+        {"circuit": None},
+        {"circuit": "object", "relaxation_times": "times or None"},
+    ),
     **methods(
         CIRCUIT,
         {

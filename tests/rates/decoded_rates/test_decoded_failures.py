@@ -12,6 +12,7 @@ import stim
 
 import stim_nonclifford as snc
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import symptoms_of
+from stim_nonclifford.rates.decoded_rates.samplers import enumeration
 from stim_nonclifford.rates.fault_sets import NoisePlace
 from stim_nonclifford.simulation.faults import CircuitFault
 from tests.support.rates.decoded_rate_cases import (
@@ -44,11 +45,16 @@ def code(strengths: dict[str, float]) -> snc.Circuit:
     return repetition_code(strengths["DEPOLARIZE1"], readout=strengths["X_ERROR"])
 
 
-@pytest.mark.parametrize("factor", [1.0, 25.0])  # chains; and plain shots, of which 4096 are kept
-def test_budget_of_a_decoded_circuit(factor: float) -> None:
+@pytest.mark.parametrize("factor", [1.0, 25.0])
+@pytest.mark.parametrize("is_enumerated", [True, False])
+def test_budget_of_a_decoded_circuit(
+    factor: float, is_enumerated: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Enumerated, by deletion, and from plain shots."""
+    if not is_enumerated:
+        monkeypatch.setattr(enumeration, "_MOST_DECODES", 0)
     strengths = {noise: factor * p for noise, p in P.items()}
     rate = code(strengths).logical_error_rate(decoder="pymatching", relative_error=0.04, seed=1)
-    assert (rate.columns == 0) == (factor > 1)
     budget = rate.error_budget("noise")
     assert [group.group for group in budget.groups] == sorted(P)
     assert (budget.kept, budget.kept_and_wrong) == (1.0, rate.logical_error_rate)
@@ -61,8 +67,9 @@ def test_budget_of_a_decoded_circuit(factor: float) -> None:
     # In this circuit, noise on data flips a final readout or two detectors in the first round.
     for group in budget.groups:
         exact = exact_sensitivity(str(group.group), strengths)
-        assert 0 < group.sensitivity_error < 0.1
-        assert abs(group.sensitivity - exact) < SIGNIFICANT * group.sensitivity_error, group
+        assert (group.sensitivity_error == 0) == is_enumerated
+        assert group.sensitivity_error < 0.1
+        assert abs(group.sensitivity - exact) < SIGNIFICANT * group.sensitivity_error + 1e-6, group
         assert group.kept_and_wrong_derivative == pytest.approx(group.sensitivity * rate.logical_error_rate)
     assert sum(group.share for group in budget.groups) == pytest.approx(1)
     # Weak noise: shares are sensitivities over their sum.
@@ -160,8 +167,13 @@ def test_without_fault_sets() -> None:
             ask(pickle.loads(pickle.dumps(rate)))
 
 
+@pytest.mark.parametrize("is_enumerated", [True, False])
 @pytest.mark.parametrize("p", [0.1, 0.01])
-def test_each_observable_has_its_own_rate(p: float) -> None:
+def test_each_observable_has_its_own_rate(
+    p: float, is_enumerated: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not is_enumerated:
+        monkeypatch.setattr(enumeration, "_MOST_DECODES", 0)
     # The second code has half of the noise of the first.
     text = str(two_codes(p).to_stim()).replace(f"X_ERROR({p:g}) 0 1 2 3 4 5", "").replace("R 0 1 2 3 4 5", "")
     circuit = snc.Circuit(f"R 0 1 2 3 4 5\nX_ERROR({p}) 0 1 2\nX_ERROR({p / 2}) 3 4 5\n{text}")
@@ -173,8 +185,9 @@ def test_each_observable_has_its_own_rate(p: float) -> None:
     expected = (fails(p), fails(p / 2))
     assert len(rate.observable_rates) == len(rate.observable_errors) == 2
     for found, error, exact in zip(rate.observable_rates, rate.observable_errors, expected, strict=True):
-        assert 0 < error < 0.3 * exact
-        assert abs(found - exact) < SIGNIFICANT * error
+        assert (error == 0) == is_enumerated
+        assert error < 0.3 * exact
+        assert abs(found - exact) < SIGNIFICANT * error + 1e-9 * exact
     assert "each observable: L0" in str(rate)
 
 

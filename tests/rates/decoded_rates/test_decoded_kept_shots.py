@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import stim_nonclifford as snc
-from stim_nonclifford.rates.decoded_rates import estimate as estimating
+from stim_nonclifford.rates.decoded_rates.anchoring import family as estimating
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import FaultModel, fault_model, symptoms_of
 from stim_nonclifford.rates.decoding.matching_gap import MatchingGapDecoder
 from tests.support.rates.decoded_rate_cases import probabilities_of_sets, repetition_code

@@ -199,7 +199,7 @@ def test_many_sets_after_none() -> None:
         for parities in range(128)
     ]
     kept = (1 + (1 - 2 * p) ** num_qubits) / 2
-    assert [share.method for share in found.weights[:5]] == ["exact"] * 3 + ["drawn"] * 2
+    assert [share.method for share in found.weights[:5]] == ["exact"] * 3 + ["joined"] * 2
     assert found.kept == pytest.approx(kept, rel=1e-3)
     low, high = found.interval
     assert low <= 1 - np.mean(characters) / kept <= high

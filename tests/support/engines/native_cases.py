@@ -78,6 +78,7 @@ CASES: dict[str, Case] = {
             "max_bytes": [0],
         },
     ),
+    "certain_at": Case({"width": 20}, {"width": [-1, 65]}),
     "check_plan": Case({"plan": ATTRIBUTES}),
     "forward_sweep": Case(
         {"program": program(), "keep_order": False, "progress": print},
@@ -100,6 +101,7 @@ CASES: dict[str, Case] = {
         {"plan": ATTRIBUTES, "signatures": _SIGNATURE, "count": 1, "width_of_sums": 14},
         {"signatures": [words(*[MAX] * SIGNATURE_WORDS)], "count": [2, 0, 2**63]},
     ),
+    "limit_time": Case({"seconds": float("inf")}, {"seconds": [np.nan]}),
     "plan_image": Case({"plan": ATTRIBUTES}),
     "random_words": Case({"seed": 1, "stream": 2, "index": 3, "count": 4}, {"count": [MAX]}),
     "run_on_host": Case(
@@ -174,26 +176,6 @@ CASES: dict[str, Case] = {
         },
         study,
     ),
-    "FaultSetStudy.draw": Case(
-        {
-            "weight": 3,
-            "spacing": 1.0,
-            "seed": 1,
-            "max_draws": 10,
-            "per_clump": 1.0,
-            "passing": 1.0,
-            "max_seconds": 1.0,
-        },
-        {
-            "weight": [*WRONG_WEIGHTS, 0],
-            "spacing": [0.0, -1.0, np.nan, np.inf],
-            "max_draws": [MAX],
-            "per_clump": [-1.0, np.nan, np.inf],
-            "passing": [-1.0, np.nan, np.inf],
-            "max_seconds": [0.0, -1.0, np.nan],
-        },
-        study,
-    ),
     "FaultSetStudy.enumerate": Case(
         {
             "weight": 2,
@@ -240,17 +222,6 @@ CASES: dict[str, Case] = {
     ),
     "FaultSetStudy.number_keys": Case(
         {"members": np.array([0, 1], np.uint32), "weight": 2, "kept_only": True},
-        {"members": [np.array([0, SIZE], np.uint32)], "weight": [*WRONG_WEIGHTS, 0, 3]},
-        study,
-    ),
-    "FaultSetStudy.sets_like": Case(
-        {
-            "members": np.array([0, 1], np.uint32),
-            "weight": 2,
-            "max_steps_each": 10,
-            "max_steps": 10,
-            "max_sets": 10,
-        },
         {"members": [np.array([0, SIZE], np.uint32)], "weight": [*WRONG_WEIGHTS, 0, 3]},
         study,
     ),

@@ -7,9 +7,15 @@
 #include <pthread.h>
 #endif
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <limits>
+#include <optional>
 #include <thread>
+
+// A call took longer than it may.
+struct TimeIsOver {};
 
 // Releases the lock for the duration of a scope, so that other Python threads can run.
 class WithoutGil {
@@ -30,11 +36,25 @@ class WithoutGil {
     WithoutGil& operator=(const WithoutGil&) = delete;
 
     // Call this from time to time in such a scope, in the thread that opened it. Throws the exception of a signal handler,
-    // such as KeyboardInterrupt. Handlers run in Python's main thread only; the other threads do not take the lock here.
+    // such as KeyboardInterrupt, or TimeIsOver. Handlers run in Python's main thread only; the other threads do not take the lock
+    // here.
     static void check_signals() {
+        if (deadline_ && std::chrono::steady_clock::now() >= *deadline_) throw TimeIsOver{};
         if (!in_main_thread()) return;
         const nanobind::gil_scoped_acquire gil;
         if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
+    }
+
+    // Lets the calls of this thread end after so many seconds from now; infinite: lets them go on. Returns how many seconds they had
+    // before.
+    static double limit_time(double seconds) {
+        using Seconds = std::chrono::duration<double>;
+        const auto now = std::chrono::steady_clock::now();
+        const double left = deadline_ ? Seconds(*deadline_ - now).count() : std::numeric_limits<double>::infinity();
+        constexpr double most = 1e9;  // what a clock can count
+        deadline_.reset();
+        if (seconds < most) deadline_ = now + std::chrono::duration_cast<std::chrono::steady_clock::duration>(Seconds(std::max(seconds, -most)));
+        return left;
     }
 
     // Whether this is Python's main thread. Python functions are called back in it only: where a program ends, Python ends
@@ -57,6 +77,7 @@ class WithoutGil {
     }
 
     static inline std::atomic<unsigned long> main_ident_;
+    static inline thread_local std::optional<std::chrono::steady_clock::time_point> deadline_;
     PyThreadState* state_;
 };
 

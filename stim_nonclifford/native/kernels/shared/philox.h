@@ -67,8 +67,16 @@ SNC_HOST_DEVICE_CALLED uint64_t random_word(uint64_t seed, Stream stream, uint64
 // A word as a number in [0, 1) with 53 bits.
 SNC_HOST_DEVICE double uniform(uint64_t word) { return static_cast<double>(word >> 11) * 0x1p-53; }
 
-// Outcome probabilities within this of 0 or 1 are taken as 0 or 1: it is what rounding can do to them.
+// Outcome probabilities of narrow vectors within this of 0 or 1 are taken as 0 or 1: it is what rounding can do to them.
 constexpr double certain = 1e-13;
+
+// The same for a vector of this width. The weights of outcomes are sums over its coefficients. A sum of n terms of one sign, one after
+// the other, is off by at most n 2^-53 of itself, and kernels add up a sixteenth of the coefficients in each lane: that is below
+// `certain` up to width 13, and doubles with each further coordinate.
+SNC_HOST_DEVICE double certain_at(uint32_t width) {
+    constexpr uint32_t narrow = 13;
+    return width <= narrow ? certain : certain * static_cast<double>(uint64_t{1} << (width - narrow));
+}
 
 // Probabilities that are closer than this are equal, but for rounding.
 constexpr double tie = 1e-9;

@@ -98,7 +98,8 @@ class Simulation {
         weights_ = weights_of(step, factor(step), norm_, overlap_);
         probability_of_one_ = weights_.one / (weights_.zero + weights_.one);
         const double uncertainty = probability_of_one_ < 0.5 ? probability_of_one_ : 1 - probability_of_one_;
-        close_ += uncertainty > 0.1 * certain && uncertainty < 10 * certain;
+        certain_ = certain_at(step.width + (step.kind == StepKind::weak_measure ? 1 : 0));
+        close_ += uncertainty > 0.1 * certain_ && uncertainty < 10 * certain_;
     }
     SNC_HOST_DEVICE void project(const Step& step, bool outcome) {
         const double weight = outcome ? weights_.one : weights_.zero;
@@ -111,7 +112,7 @@ class Simulation {
     SNC_HOST_DEVICE double probability_of_one() const { return probability_of_one_; }
     // Whether the outcome of the MEASURE is certain.
     SNC_HOST_DEVICE bool is_certain() const {
-        return probability_of_one_ < certain || probability_of_one_ > 1 - certain;
+        return probability_of_one_ < certain_ || probability_of_one_ > 1 - certain_;
     }
 
     // Applies an outcome of the MEASURE at which `advance` stopped.
@@ -219,7 +220,7 @@ class Simulation {
     uint8_t* shared_end_;
     PathProgress<bool> progress_{};
     uint32_t known_begin_ = 0, known_end_ = 0, close_ = 0;
-    double probability_of_one_ = 0;
+    double probability_of_one_ = 0, certain_ = certain;
     double norm_ = 0, overlap_ = 0;  // from which the weights of the next measurement follow
     Weights weights_{};
     // Of the last weak measurement, if the next pass through the vector has to make it. In shared memory, so that it takes no

@@ -19,17 +19,11 @@ namespace snc {
 
 constexpr uint32_t max_fault_set_weight = 64;
 
-// All sets of a weight that flip no check, to draw from.
+// All sets of a weight that flip no check.
 struct ClosedSets {
     uint32_t weight = 0;
     std::vector<uint32_t> members;  // [sets][weight]
-    std::vector<double> sums;       // of the weights of the sets up to and with each
-
-    double total() const { return sums.empty() ? 0 : sums.back(); }
-    const uint32_t* draw(double number) const {
-        const auto found = std::upper_bound(sums.begin(), sums.end() - 1, number * total());
-        return &members[static_cast<size_t>(found - sums.begin()) * weight];
-    }
+    uint64_t count = 0;
 };
 
 // The sets of a weight that flip no check, by their keys: the heaviest key first.
@@ -72,15 +66,6 @@ struct FaultSetGoal {
 
     static FaultSetGoal target(const FaultSetTable& table) { return {{table.target(), table.target() + table.check_words()}, table.target_hash()}; }
     static FaultSetGoal nothing(const FaultSetTable& table) { return {std::vector<uint64_t>(table.check_words()), 0}; }
-    // Those that some mechanisms flip.
-    static FaultSetGoal of(const FaultSetTable& table, std::span<const uint32_t> members) {
-        FaultSetGoal goal = nothing(table);
-        for (uint32_t m : members) {
-            for (uint32_t w = 0; w < table.check_words(); ++w) goal.checks[w] ^= table.checks(m)[w];
-            goal.hash ^= table.hash(m);
-        }
-        return goal;
-    }
 };
 
 // A search splits into independent parts, by the first member.
@@ -95,7 +80,6 @@ template <typename Visit>
 struct EverySet {
     Visit visit;
 
-    enum : bool { draws = false };
     void start(size_t) {}
     void operator()(const uint32_t* members, double weight) { visit(members, weight); }
 };
@@ -104,10 +88,6 @@ struct EverySet {
 //
 // `pause` is called once in a while, with the number of look-ups and similar steps since the last call. It returns the number of
 // steps until the next call, and throws to end the search.
-//
-// A visitor that draws does not see every set. It returns the number of random points on an axis of sets of a
-// given total weight, and gets the set at each point. Numerous sets are then never listed one by one. Before the last three members
-// it may leave out all sets that begin with those before.
 template <typename Visit>
 class FaultSetSearch {
    public:
@@ -156,56 +136,14 @@ class FaultSetSearch {
         return true;
     }
 
-    void push(uint32_t depth, double product, uint64_t hash, uint32_t mechanism, uint32_t check, bool draws_pairs = false) {
+    void push(uint32_t depth, double product, uint64_t hash, uint32_t mechanism, uint32_t check) {
         if (!may_join(depth, mechanism)) return;
-        uint32_t points = 0;
-        double of_pairs = 0;
-        if constexpr (Visit::draws)
-            if (draws_pairs && table_.knows_pairs()) {
-                of_pairs = table_.weight_of_pairs(hash ^ table_.hash(mechanism));
-                points = visit_.points(product * table_.weight(mechanism) * of_pairs);
-                if (points == 0) return;
-            }
         members_[depth] = mechanism;
         exclusions_[depth] = {check, mechanism};
         const uint32_t words = table_.check_words();
         const uint64_t* residue = residues_.data() + size_t{depth} * words;
         for (uint32_t w = 0; w < words; ++w) residues_[size_t{depth + 1} * words + w] = residue[w] ^ table_.checks(mechanism)[w];
-        if constexpr (Visit::draws)
-            if (points > 0) {
-                for (; points > 0; --points) draw_pair(depth + 1, hash ^ table_.hash(mechanism), of_pairs * visit_.uniform());
-                return;
-            }
         extend(depth + 1, product * table_.weight(mechanism), hash ^ table_.hash(mechanism));
-    }
-
-    // The pair at a point of the axis of all pairs that complete the set, if there is one and it may join.
-    void draw_pair(uint32_t depth, uint64_t hash, double at) {
-        const uint64_t* residue = residues_.data() + size_t{depth} * table_.check_words();
-        const uint32_t check = table_.first_check(residue);
-        if (check == FaultSetTable::none) {
-            const ClosedSets* twins = visit_.closed_sets(2);
-            if (at < twins->total()) draw_from(*twins, depth, at / twins->total());
-            return;
-        }
-        const auto candidates = table_.flipping(check);
-        const uint64_t* hashes = table_.flipping_hashes(check);
-        count(candidates.size());
-        const uint32_t words = table_.check_words();
-        uint64_t* const rest = residues_.data() + size_t{depth + 1} * words;
-        for (size_t k = 0; k < candidates.size(); ++k) {
-            if (!table_.may_exist(hash ^ hashes[k])) continue;
-            for (uint32_t w = 0; w < words; ++w) rest[w] = residue[w] ^ table_.checks(candidates[k])[w];
-            for (uint32_t m : table_.with_checks(hash ^ hashes[k], rest)) {
-                at -= table_.weight(candidates[k]) * table_.weight(m);
-                if (at >= 0) continue;
-                if (!may_join(depth, candidates[k]) || !may_join(depth, m) || table_.exclude_each_other(candidates[k], m)) return;
-                members_[depth] = candidates[k];
-                members_[depth + 1] = m;
-                visit_(members_.data(), 0);
-                return;
-            }
-        }
     }
 
     // Finds the sets that have the first `depth` members; `hash` is the hash of the checks that are still wrong.
@@ -214,19 +152,15 @@ class FaultSetSearch {
         if (left == 1) return complete(depth, product, hash);
         const uint32_t check = table_.first_check(residues_.data() + size_t{depth} * table_.check_words());
         if (check == FaultSetTable::none) {
-            if constexpr (Visit::draws)
-                if (const ClosedSets* closed = visit_.closed_sets(left)) return draw_closed(*closed, depth, product);
             if (left == 2) return complete_with_twins(depth, product);
             const uint32_t size = table_.num_mechanisms();
             count(size);
             for (uint32_t m = 0; m < size; ++m) {
                 if (left == 3 && m + pairs_ahead < size) prefetch_pairs(hash ^ table_.hash(m + pairs_ahead));
-                if (left != 3 || table_.may_be_pair(hash ^ table_.hash(m))) push(depth, product, hash, m, check, left == 3);
+                if (left != 3 || table_.may_be_pair(hash ^ table_.hash(m))) push(depth, product, hash, m, check);
             }
             return;
         }
-        if constexpr (Visit::draws)
-            if (left == 3 && !visit_.enter(product)) return;
         const auto candidates = table_.flipping(check);
         const uint64_t* hashes = table_.flipping_hashes(check);
         count(candidates.size());
@@ -236,32 +170,16 @@ class FaultSetSearch {
                 if (k + pairs_ahead < candidates.size()) prefetch_pairs(hash ^ hashes[k + pairs_ahead]);
                 if (!table_.may_be_pair(hash ^ hashes[k])) continue;
             }
-            push(depth, product, hash, candidates[k], check, left == 3);
+            push(depth, product, hash, candidates[k], check);
         }
-        if constexpr (Visit::draws)
-            if (left == 3) visit_.leave();
     }
 
-    // The tables of pairs are larger than any cache.
+    // The filter of pairs is larger than any cache.
     static constexpr size_t pairs_ahead = 12;
-    void prefetch_pairs(uint64_t hash) const { table_.prefetch_pairs(hash, Visit::draws); }
+    void prefetch_pairs(uint64_t hash) const { table_.prefetch_pairs(hash); }
 
     void complete(uint32_t depth, double product, uint64_t hash) {
         const auto last = table_.with_checks(hash, residues_.data() + size_t{depth} * table_.check_words());
-        if constexpr (Visit::draws) {
-            count(1);
-            double total = 0;
-            for (uint32_t m : last) total += table_.weight(m);
-            for (uint32_t points = visit_.points(product * total); points > 0; --points) {
-                double at = visit_.uniform() * total;
-                size_t k = 0;
-                while (k + 1 < last.size() && at >= table_.weight(last[k])) at -= table_.weight(last[k++]);
-                if (!may_join(depth, last[k])) continue;
-                members_[depth] = last[k];
-                visit_(members_.data(), product * table_.weight(last[k]));
-            }
-            return;
-        }
         for (uint32_t m : last) {
             count(1);
             if (!may_join(depth, m)) continue;
@@ -278,28 +196,10 @@ class FaultSetSearch {
             const auto [a, b] = table_.twins()[k];
             if (!may_join(depth, a) || !may_join(depth, b)) continue;
             const double weight = product * table_.weight(a) * table_.weight(b);
-            uint32_t times = 1;
-            if constexpr (Visit::draws) times = visit_.points(weight);
             members_[depth] = a;
             members_[depth + 1] = b;
-            for (; times > 0; --times) visit_(members_.data(), weight);
+            visit_(members_.data(), weight);
         }
-    }
-
-    void draw_closed(const ClosedSets& closed, uint32_t depth, double product) {
-        count(1);
-        for (uint32_t points = visit_.points(product * closed.total()); points > 0; --points)
-            draw_from(closed, depth, visit_.uniform());
-    }
-
-    void draw_from(const ClosedSets& closed, uint32_t depth, double number) {
-        count(1);
-        const uint32_t* const set = closed.draw(number);
-        for (uint32_t k = 0; k < closed.weight; ++k) {
-            if (!may_join(depth, set[k])) return;
-            members_[depth + k] = set[k];
-        }
-        visit_(members_.data(), 0);
     }
 
     const FaultSetTable& table_;

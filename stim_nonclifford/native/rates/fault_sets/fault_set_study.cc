@@ -1,33 +1,10 @@
 #include "rates/fault_sets/fault_set_study.h"
 
 #include <algorithm>
-#include <limits>
 #include <mutex>
 #include <utility>
 
 namespace snc {
-
-namespace {
-
-// The number of examples after which limits are looked at, whatever the number of threads.
-constexpr size_t examples_at_a_time = 32;
-
-// The mechanisms, with the bits of their keys as further checks. Few sets flip all that a given one flips, so that they are found
-// quickly where all sets of a weight are too many.
-FaultSetMechanisms keyed(const FaultSetTable& table) {
-    FaultSetMechanisms mechanisms;
-    mechanisms.check_words = table.check_words() + table.key_words();
-    mechanisms.weights = table.weights();
-    mechanisms.sites = table.sites();
-    mechanisms.target.resize(mechanisms.check_words);
-    for (uint32_t m = 0; m < table.num_mechanisms(); ++m) {
-        mechanisms.checks.insert(mechanisms.checks.end(), table.checks(m), table.checks(m) + table.check_words());
-        mechanisms.checks.insert(mechanisms.checks.end(), table.flips_of_key(m), table.flips_of_key(m) + table.key_words());
-    }
-    return mechanisms;
-}
-
-}  // namespace
 
 FaultSetStudy::FaultSetStudy(Plan plan, const Kernels& kernels, FaultSetMechanisms mechanisms, std::vector<uint64_t> coins,
                              const Options& options, std::function<void()> interrupted)
@@ -83,15 +60,9 @@ FaultSetStudy::Evaluated FaultSetStudy::evaluated() const {
     return all_evaluated_;
 }
 
-double FaultSetStudy::bound_on_twins() const {
-    const Turns::Turn turn = this->turn();
-    return table_.knows_pairs() ? table_.weight_of_pairs(0) : std::numeric_limits<double>::infinity();
-}
-
 void FaultSetStudy::release() {
     const Turns::Turn turn = this->turn();
     table_.forget_pairs();
-    keyed_.reset();
     closed_ = {};
     closed_keys_ = {};
     never_kept_ = NumberedRows(table_.key_words());
@@ -213,57 +184,6 @@ std::vector<uint32_t> FaultSetStudy::sets_with(uint32_t weight, const std::vecto
         };
     });
     return joined(std::move(groups));
-}
-
-FaultSetStudy::SetsLike FaultSetStudy::sets_like(const std::vector<uint32_t>& examples, uint32_t weight, const LikeLimits& limits) {
-    const Turns::Turn turn = this->turn();
-    if (!keyed_) {
-        Interruption interruption(interrupted_);
-        FaultSetTable table(keyed(table_), options_.max_bytes, interruption);
-        if (table.bytes_for_pair_filter() <= options_.max_pair_bytes) table.filter_pairs(interruption);
-        keyed_ = std::move(table);
-    }
-    SetsLike found;
-    found.is_complete.resize(examples.size() / weight);
-    struct OfExample {
-        std::vector<uint32_t> members;
-        uint64_t steps = 0;
-        bool is_complete = false;
-    };
-    for (size_t first = 0; first < found.is_complete.size() && found.steps < limits.max_steps; first += examples_at_a_time) {
-        std::vector<OfExample> batch(std::min(examples_at_a_time, found.is_complete.size() - first));
-        run_parts(batch.size(), options_.num_threads, interrupted_, [&](Interruption& interruption) {
-            return [&](size_t number) {
-                OfExample& own = batch[number];
-                const FaultSetGoal goal = FaultSetGoal::of(*keyed_, std::span(examples).subspan((first + number) * weight, weight));
-                SearchSteps steps(1, limits.max_steps_each);
-                EverySet visitor{[&](const uint32_t* members, double) {
-                    own.members.insert(own.members.end(), members, members + weight);
-                    if (own.members.size() / weight > limits.max_sets) steps.end_here();
-                }};
-                FaultSetSearch<decltype(visitor)> search(*keyed_, weight, visitor, goal, [&](uint64_t more) {
-                    interruption.look();
-                    return steps.add(more);
-                });
-                try {
-                    for (uint32_t part = 0; part < num_search_parts(*keyed_, weight, goal); ++part) search.run_part(part);
-                    search.finish();
-                    own.is_complete = true;
-                } catch (const SearchSteps::Ended&) {
-                }
-                own.steps = steps.total();
-            };
-        });
-        for (size_t k = 0; k < batch.size(); ++k) {
-            found.steps += batch[k].steps;
-            const size_t sets = batch[k].members.size() / weight;
-            if (!batch[k].is_complete || found.examples.size() + sets > limits.max_sets) continue;
-            found.is_complete[first + k] = 1;
-            found.members.insert(found.members.end(), batch[k].members.begin(), batch[k].members.end());
-            found.examples.insert(found.examples.end(), sets, static_cast<uint32_t>(first + k));
-        }
-    }
-    return found;
 }
 
 }  // namespace snc

@@ -1,4 +1,4 @@
-// Examines the fault sets of a plan: all sets of a weight, or a random sample of them.
+// Examines the fault sets of a plan: all sets of a weight, or those that a join of random halves finds.
 //
 // Draws depend on the seed alone, and sums are taken in a fixed order, so that results do not depend on the number of
 // threads.
@@ -49,7 +49,6 @@ class FaultSetStudy {
         uint64_t keys = 0, laws = 0;
     };
     Evaluated evaluated() const;
-    double bound_on_twins() const;
     // Whether most sets with which no shot is kept are told from the others without their laws.
     bool tells_kept() const { return spans_.has_value(); }
 
@@ -82,20 +81,6 @@ class FaultSetStudy {
         const Turns::Turn turn = this->turn();
         return fault_set_bounds(table_, options_.max_weight, closed, negligible, options_.num_threads, interrupted_);
     }
-
-    struct Draws {
-        bool is_complete = false;
-        uint64_t steps = 0;
-        std::vector<uint32_t> members;   // [draws][weight]
-        std::vector<uint32_t> clumps;    // [draws]: draws of different clumps are independent
-    };
-    // Draws sets of a weight as a Poisson process: one for each `spacing` of their mass, on average.
-    // The result is incomplete if there would be many more than max_draws draws, or if it takes longer.
-    //
-    // Where a search would look at many beginnings of sets for each draw, it looks at some of them, with more draws from each: a clump.
-    // A beginning of which `per_clump` draws are expected is always looked at. `passing` is about the mass of all sets.
-    Draws draw(uint32_t weight, double spacing, uint64_t seed, uint64_t max_draws, double per_clump, double passing,
-               double max_seconds);
 
     struct Join {
         bool is_complete = true;         // false: there would have been more than max_sets to store, or far more in all
@@ -145,19 +130,6 @@ class FaultSetStudy {
     std::vector<double> member_sums(uint32_t weight, const Weights& odds, const std::vector<double>& values, uint32_t columns);
     // The sets of a weight with a key of positive value, [sets][weight].
     std::vector<uint32_t> sets_with(uint32_t weight, const std::vector<double>& values);
-
-    struct SetsLike {
-        uint64_t steps = 0;
-        std::vector<uint32_t> members;   // [sets][weight]
-        std::vector<uint32_t> examples;  // [sets]: the example that each is like
-        std::vector<uint8_t> is_complete;  // [examples]
-    };
-    struct LikeLimits {
-        uint64_t max_steps_each, max_steps, max_sets;
-    };
-    // For each of some sets, [examples][weight], all sets that flip the same checks and have the same key: they include it. An
-    // example for which that takes too many steps has none, and so have all after the limits of all together.
-    SetsLike sets_like(const std::vector<uint32_t>& examples, uint32_t weight, const LikeLimits& limits);
 
     // Gives back the memory that only makes searches faster.
     void release();
@@ -250,7 +222,6 @@ class FaultSetStudy {
     KeptBranches new_laws_{{0}, {}, {}};  // of the last keys that are evaluated
     std::array<ClosedSets, 4> closed_;
     std::array<ClosedKeys, 4> closed_keys_;
-    std::optional<FaultSetTable> keyed_;  // the mechanisms, with all bits of their keys as further checks
 };
 
 template <typename MakeVisitor>

@@ -33,18 +33,6 @@ size_t ones_of_sum(const Bits& a, const Bits& b, size_t words) {
     return sum;
 }
 
-// Bits of the filter and cells of the table of weights, at least 16 and 2 for a pair.
-std::pair<uint64_t, uint64_t> sizes_of_pair_tables(uint64_t num_classes) {
-    const uint64_t num_pairs = num_classes * num_classes / 2;
-    return {std::bit_ceil(16 * num_pairs + 64), std::bit_ceil(2 * num_pairs + 2)};
-}
-
-// The smallest float that is not below a number.
-float rounded_up(double number) {
-    const auto nearest = static_cast<float>(number);
-    return nearest < number ? std::nextafter(nearest, std::numeric_limits<float>::infinity()) : nearest;
-}
-
 }  // namespace
 
 FaultSetTable::FaultSetTable(FaultSetMechanisms mechanisms, uint64_t max_bytes, Interruption& interruption)
@@ -171,58 +159,31 @@ double FaultSetTable::weight_of_twins() const {
     return sum;
 }
 
-uint64_t FaultSetTable::bytes_for_pair_filter() const { return sizes_of_pair_tables(num_classes()).first / 8; }
+namespace {
 
-uint64_t FaultSetTable::bytes_for_pairs() const {
-    const auto [bits, cells] = sizes_of_pair_tables(num_classes());
-    return bits / 8 + cells * sizeof(float);
-}
+// Bits of the filter of pairs: at least 16 for each.
+uint64_t bits_for_pairs(uint64_t num_classes) { return std::bit_ceil(8 * num_classes * num_classes + 64); }
 
-template <typename Use>
-void FaultSetTable::for_each_pair_of_classes(Interruption& interruption, Use use) const {
+}  // namespace
+
+uint64_t FaultSetTable::bytes_for_pairs() const { return bits_for_pairs(num_classes()) / 8; }
+
+void FaultSetTable::list_pairs(Interruption& interruption) {
     Looks look(interruption);
+    const uint64_t bits = bits_for_pairs(num_classes());
+    pair_filter_shift_ = static_cast<uint32_t>(64 - std::countr_zero(bits));
+    decltype(pair_filter_) filter(bits / 64);
+    filter[0] = 1;  // of two mechanisms of a class
     std::vector<uint64_t> hashes(num_classes());
     for (size_t c = 0; c < num_classes(); ++c) hashes[c] = hash_of_class(c);
     for (size_t a = 0; a < num_classes(); ++a) {
         look(num_classes() - a);
-        for (size_t b = a + 1; b < num_classes(); ++b) use(a, b, hashes[a] ^ hashes[b]);
-    }
-}
-
-void FaultSetTable::filter_pairs(Interruption& interruption) {
-    const uint64_t bits = sizes_of_pair_tables(num_classes()).first;
-    pair_filter_shift_ = static_cast<uint32_t>(64 - std::countr_zero(bits));
-    decltype(pair_filter_) filter(bits / 64);
-    filter[0] = 1;  // of two mechanisms of a class
-    for_each_pair_of_classes(interruption, [&](size_t, size_t, uint64_t hash) {
-        const uint64_t bit = hash >> pair_filter_shift_;
-        filter[bit / 64] |= uint64_t{1} << (bit % 64);
-    });
-    pair_filter_ = std::move(filter);
-}
-
-void FaultSetTable::list_pairs(Interruption& interruption) {
-    filter_pairs(interruption);
-    const uint64_t cells = sizes_of_pair_tables(num_classes()).second;
-    pair_weights_shift_ = static_cast<uint32_t>(64 - std::countr_zero(cells));
-    decltype(pair_weights_) weights(cells);
-    // The pairs from two classes, and those within classes, are summed up as doubles, whose sums are rounded up in each cell.
-    constexpr double round_up = 1 + 1e-9;
-    const auto add = [&](uint64_t hash, double sum) {
-        float& cell = weights[hash >> pair_weights_shift_];
-        cell = rounded_up(cell + round_up * sum);
-    };
-    std::vector<double> of_classes(num_classes());
-    double of_twins = 0;
-    for (size_t c = 0; c < num_classes(); ++c)
-        for (uint32_t k = class_starts_[c]; k < class_starts_[c + 1]; ++k) {
-            const double added = weight(class_members_[k]);
-            of_twins += of_classes[c] * added;
-            of_classes[c] += added;
+        for (size_t b = a + 1; b < num_classes(); ++b) {
+            const uint64_t bit = (hashes[a] ^ hashes[b]) >> pair_filter_shift_;
+            filter[bit / 64] |= uint64_t{1} << (bit % 64);
         }
-    add(0, of_twins);
-    for_each_pair_of_classes(interruption, [&](size_t a, size_t b, uint64_t hash) { add(hash, of_classes[a] * of_classes[b]); });
-    pair_weights_ = std::move(weights);
+    }
+    pair_filter_ = std::move(filter);
 }
 
 uint32_t FaultSetTable::first_check(const uint64_t* row) const {

@@ -83,23 +83,14 @@ class FaultSetTable {
         const uint64_t bit = hash >> pair_filter_shift_;
         return (pair_filter_[bit / 64] >> (bit % 64) & 1) != 0;
     }
-    void prefetch_pairs(uint64_t hash, bool weights) const {
+    void prefetch_pairs(uint64_t hash) const {
         if (!pair_filter_.empty()) __builtin_prefetch(&pair_filter_[(hash >> pair_filter_shift_) / 64]);
-        if (weights && knows_pairs()) __builtin_prefetch(&pair_weights_[hash >> pair_weights_shift_]);
     }
-    // An upper bound on the total weight of the pairs with this hash.
-    float weight_of_pairs(uint64_t hash) const { return pair_weights_[hash >> pair_weights_shift_]; }
-    bool knows_pairs() const { return !pair_weights_.empty(); }
-    // Builds the tables for pairs. Without them, searches take longer.
+    bool knows_pairs() const { return !pair_filter_.empty(); }
+    // Builds the filter of pairs. Without it, searches take longer.
     void list_pairs(Interruption& interruption);
-    // The filter of pairs alone.
-    void filter_pairs(Interruption& interruption);
-    void forget_pairs() {
-        pair_filter_ = {};
-        pair_weights_ = {};
-    }
+    void forget_pairs() { pair_filter_ = {}; }
     uint64_t bytes_for_pairs() const;
-    uint64_t bytes_for_pair_filter() const;
 
     const uint64_t* hashes() const { return hashes_.data(); }
     // The mechanisms that flip exactly these checks, ascending.
@@ -116,9 +107,6 @@ class FaultSetTable {
    private:
     size_t num_classes() const { return class_starts_.size() - 1; }
     uint64_t hash_of_class(size_t number) const { return hashes_[class_members_[class_starts_[number]]]; }
-    // Calls use(a, b, hash) for each pair of classes.
-    template <typename Use>
-    void for_each_pair_of_classes(Interruption& interruption, Use use) const;
     void choose_sparse_checks(Looks& look);
     void list_flipping(Looks& look);
     void list_classes(Looks& look);
@@ -133,8 +121,7 @@ class FaultSetTable {
     std::vector<uint64_t> flipping_hashes_;
     std::vector<uint64_t> filter_;
     std::vector<uint64_t, Aligned<uint64_t>> pair_filter_;
-    std::vector<float, Aligned<float>> pair_weights_;
-    uint32_t filter_shift_ = 0, pair_filter_shift_ = 0, pair_weights_shift_ = 0;
+    uint32_t filter_shift_ = 0, pair_filter_shift_ = 0;
     // Classes: mechanisms that flip the same checks.
     std::vector<uint32_t> class_members_, class_starts_;
     std::vector<uint32_t> slots_;  // open addressing by hash: class + 1, or 0

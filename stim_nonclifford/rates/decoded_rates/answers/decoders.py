@@ -10,7 +10,10 @@ import stim
 
 from .decoding import Predict
 
-__all__ = ["compiled_decoder", "decompositions_for", "name_of_decoder"]
+__all__ = ["compiled_decoder", "decompositions_for", "finds_least_weight", "name_of_decoder"]
+
+_LEAST_WEIGHT = frozenset({"fusion_blossom", "pymatching"})
+"""Decoders that find a matching of the least weight in their graph."""
 
 
 def name_of_decoder(decoder: Any) -> str:
@@ -23,6 +26,21 @@ def decompositions_for(decoder: Any) -> list[dict[str, Any]]:
     from ...decoding.decoders import MATCHING_DECODERS, decompositions
 
     return decompositions(isinstance(decoder, str) and decoder in MATCHING_DECODERS)
+
+
+def finds_least_weight(decoder: Any) -> bool:
+    """Whether the correction of a decoder is always one of the least weight in its graph.
+
+    Then a failing fault set F has a failing superset of one fault more. Let C be the correction of F, and
+    e a fault of C that is not in F. C without e is a correction of least weight for F with e: a lighter one,
+    with e, would be lighter than C. So the decoder is wrong again, by the same logical operator. If F has
+    all of C, the rest of F is a logical operator, and F fails again with any fault that is corrected beside
+    C. This leaves out corrections that weigh the same, and circuits so small that no fault is apart from C.
+
+    Args:
+        decoder: The name of a decoder, or a ``sinter.Decoder``, of which nothing is known.
+    """
+    return isinstance(decoder, str) and decoder in _LEAST_WEIGHT
 
 
 def compiled_decoder(model: stim.DetectorErrorModel, decoder: Any, confidence: bool = False) -> Predict:
@@ -64,7 +82,7 @@ def compiled_decoder(model: stim.DetectorErrorModel, decoder: Any, confidence: b
         if is_discarded.any():
             raise ValueError(
                 f"The decoder {name} discards shots. The rate of the shots that such a decoder keeps is not"
-                " known from failing fault sets alone: count it with sinter, or with SoftDecodingSampler."
+                " known from failing fault sets alone: count it with SoftDecodingSampler."
             )
         return predictions, gaps
 

@@ -100,8 +100,15 @@ class RepeatedRows:
                 self._mask = 2 * self._mask + 1
             self._answers = kept
 
-    def differing(self, predict: Predict) -> tuple[int, int]:
+    def differing(self, predict: Predict, most: int | None = None) -> tuple[int, int]:
         """Decodes the sample once more, in one batch and in another order.
+
+        Where it has fewer rows than it may have, they are asked for again and again: so many answers are
+        compared, however few different detection events there are.
+
+        Args:
+            predict: The decoder.
+            most: How many answers to compare; None: as many as rows that are kept at most.
 
         Returns:
             How many answers are not what they were, and of how many.
@@ -110,6 +117,8 @@ class RepeatedRows:
         kept = [self._answers[key] for key in sorted(self._answers)]
         if not kept:
             return 0, 0
+        most = self._most_rows if most is None else most
+        kept = [kept[k * len(kept) // most if most < len(kept) else k % len(kept)] for k in range(most)]
         dets = np.frombuffer(b"".join(events for events, _ in kept), dtype=np.uint8).reshape(len(kept), -1)
         predictions, gaps = predict(np.ascontiguousarray(dets))
         again = [_answer_bytes(*each) for each in zip(predictions, gaps, strict=True)]
@@ -176,9 +185,16 @@ class FailureTest:
         predictions, gaps = self._decoded(rows)
         return (predictions != self._model.observables(rows)).any(axis=1), gaps
 
-    def differing(self) -> tuple[int, int]:
+    def wrong_without_memory(self, rows: Words) -> Words:
+        """The observables that the decoder predicts wrongly, with every row decoded and none remembered."""
+        if not len(rows):
+            return np.zeros((0, self._model.observable_words), dtype=np.uint64)
+        self.asked += len(rows)
+        return self._decoded(rows)[0] ^ self._model.observables(rows)
+
+    def differing(self, most: int | None = None) -> tuple[int, int]:
         """Decodes a sample of all rows once more; how many answers are not what they were, of how many."""
-        found = self._repeated.differing(self._predict)
+        found = self._repeated.differing(self._predict, most)
         self.decoded += found[1]
         return found
 
@@ -281,17 +297,21 @@ def _sample(
         tests[k]._sample(rows[chosen], predictions[chosen])
 
 
-def check_answers(tests: Sequence[FailureTest], name: str) -> None:
+def check_answers(tests: Sequence[FailureTest], name: str, most: int | None = None) -> None:
     """Asks decoders again about a sample of what they have decoded.
+
+    Of n answers that are compared, none differs with probability (1 - r)^n if a part r of the answers is
+    random.
 
     Args:
         tests: The decoders.
         name: Their name.
+        most: How many answers of each to compare; None: as many as rows that are kept at most.
 
     Raises:
         ValueError: Some answers are other ones than before.
     """
-    different, total = (sum(each) for each in zip(*(test.differing() for test in tests), strict=True))
+    different, total = (sum(each) for each in zip(*(test.differing(most) for test in tests), strict=True))
     if different:
         raise not_deterministic(
             name,
@@ -310,5 +330,6 @@ def not_deterministic(name: str, seen: str) -> ValueError:
     return ValueError(
         f"The decoder {name} is not deterministic: {seen}. Which fault sets fail has no meaning then."
         " Let equal detection events have equal answers: a seed that follows from the events, and not one"
-        " stream for all. Or count errors, which may be random: sinter collect, or SoftDecodingSampler."
+        " stream for all. Or count errors with SoftDecodingSampler, which decodes every shot of such a"
+        " decoder."
     )

@@ -61,12 +61,11 @@ def decoded_failures(study: FailureStudy, count: int) -> list[DecodedFailure]:
     Returns:
         They with the largest shares; of equal ones, the most probable first.
     """
-    sets = study.sets
-    chosen = np.unique(np.linspace(0, len(sets) - 1, min(len(sets), _MOST_SETS)).astype(np.intp))
+    sets = study.sets.equally_likely(_MOST_SETS)
     found_cores, members = cores_of(
         study.model,
-        sets.members[chosen],
-        sets.numbers[chosen],
+        sets.members,
+        sets.numbers,
         study.log_odds,
         lambda rows, _: study.test(rows),
     )
@@ -86,13 +85,13 @@ def decoded_failures(study: FailureStudy, count: int) -> list[DecodedFailure]:
     found = []
     for core in ranked:
         which = slice(example[core], example[core] + 1)
-        row = rows_of(study.model, members[which], sets.numbers[chosen[which]])
+        row = rows_of(study.model, members[which], sets.numbers[which])
         seen = _ones(row[0, : study.model.detector_words])
         causing = plan_mechanism[list(core)].tolist()
         flipped = study.model.observables(row)
         found.append(
             DecodedFailure(
-                share=cores[core] / len(chosen),
+                share=cores[core] / len(sets),
                 probability=math.exp(log_probability(core)),
                 detectors=tuple(sorted({*seen, *_ignored_that_fire(study, causing)})),
                 observables=_ones(flipped[0]),

@@ -29,7 +29,8 @@ class PlainShots:
         odds = np.exp(log_odds)
         means = -0.5 * (np.log1p(-np.minimum(odds, 1 - 1e-12)) - np.log1p(odds))
         self._sums = np.cumsum(means)
-        self.batch = int(np.clip(_MOST_EVENTS / max(self._sums[-1], 1e-300), 256, 1 << 16))
+        self._total = float(self._sums[-1]) if len(means) else 0.0
+        self.batch = int(np.clip(_MOST_EVENTS / max(self._total, 1e-300), 256, 1 << 16))
 
     def rows(self, rng: np.random.Generator, shots: int) -> Words:
         """The rows of so many shots, which should be at most ``batch``."""
@@ -60,9 +61,8 @@ class PlainShots:
             The rows; the mechanisms that act, those of one shot after the other, some of them more than once;
             how many each shot has; and the numbers that fix the quantum outcomes.
         """
-        total = self._sums[-1]
-        numbers = rng.poisson(total, shots)
-        events = np.searchsorted(self._sums, rng.random(int(numbers.sum())) * total, side="right")
+        numbers = rng.poisson(self._total, shots)
+        events = np.searchsorted(self._sums, rng.random(int(numbers.sum())) * self._total, side="right")
         events = np.minimum(events, self._model.num_mechanisms - 1)
         outcomes = outcome_numbers(self._model, rng, shots)
         rows = self._model.with_outcomes(xor_of_groups(self._model, events, numbers), outcomes)

@@ -11,11 +11,21 @@ import numpy.typing as npt
 
 from ..faults.mechanisms import Floats, Words
 
-__all__ = ["FailingSets", "Recorder", "failing_sets"]
+__all__ = ["EXACT", "FailingSets", "Recorder", "failing_sets", "resampled_places"]
 
 Indices = npt.NDArray[np.intp]
 
+EXACT = -1
+"""The column of sets that are all there are."""
+
 _MOST_RECORDS = 256
+
+
+def resampled_places(weights: Floats, count: int, rng: np.random.Generator) -> Indices:
+    """So many places, each as often as its weight says, on average (systematic resampling)."""
+    ends = np.cumsum(weights)
+    points = (rng.random() + np.arange(count)) * (ends[-1] / count)
+    return np.minimum(np.searchsorted(ends, points, side="right"), len(weights) - 1)
 
 
 @dataclass(frozen=True)
@@ -26,14 +36,17 @@ class FailingSets:
         members: intp, shape (sets, room): the mechanisms of each, then -1.
         numbers: uint64, shape (sets,): what fixes their quantum outcomes.
         columns: intp, shape (sets,): sets of different columns are independent, and all columns have about
-            as many.
+            as many; ``EXACT``: these are all sets of their fault numbers, and have no error.
         wrong: uint64, shape (sets, words): the observables that the decoder predicts wrongly.
+        weights: float64, shape (sets,): how likely each is among failing sets, up to a factor; None: all are
+            as likely.
     """
 
     members: Indices
     numbers: Words
     columns: Indices
     wrong: Words
+    weights: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.members)
@@ -47,14 +60,31 @@ class FailingSets:
         Returns:
             Two arrays of shape (quantities,). The errors are those of independent columns.
         """
-        labels, column = np.unique(self.columns, return_inverse=True)
+        weights = np.ones(len(self)) if self.weights is None else self.weights
+        total = weights.sum()
+        mean = weights @ values / total
+        is_sampled = self.columns != EXACT
+        if not is_sampled.any():
+            return mean, np.zeros(mean.shape)
+        labels, column = np.unique(self.columns[is_sampled], return_inverse=True)
         count = len(labels)
+        if count == 1:
+            return mean, np.full(mean.shape, np.inf)
         sums = np.zeros((count, values.shape[1]))
-        np.add.at(sums, column, values)
-        sizes = np.bincount(column, minlength=count)[:, np.newaxis]
-        mean = sums.sum(axis=0) / len(column)
-        spread = ((sums - mean * sizes) ** 2).sum(axis=0) * (count / max(count - 1, 1))
-        return mean, np.sqrt(spread) / len(column) if count > 1 else np.full(mean.shape, np.inf)
+        np.add.at(sums, column, (weights[:, np.newaxis] * (values - mean))[is_sampled])
+        spread = (sums**2).sum(axis=0) * (count / (count - 1))
+        return mean, np.sqrt(spread) / total
+
+    def equally_likely(self, count: int) -> FailingSets:
+        """At most so many sets, each as often as it is likely, about."""
+        if self.weights is None:
+            places = np.unique(np.linspace(0, len(self) - 1, min(len(self), count)).astype(np.intp))
+        else:
+            # As the members of a set are known by now, there is nothing to draw: the same sets for all seeds.
+            places = resampled_places(self.weights, count, np.random.default_rng(0))
+        return FailingSets(
+            self.members[places], self.numbers[places], self.columns[places], self.wrong[places]
+        )
 
     def rates_of_observables(
         self, count: int, rate: float, error: float, factor: float
@@ -79,7 +109,9 @@ class FailingSets:
         word, bit = divmod(observable, 64)
         is_wrong = (self.wrong[:, word] >> np.uint64(bit) & np.uint64(1)).astype(np.float64)
         mean, error = self.column_means(is_wrong[:, np.newaxis])
-        return float(mean[0]), float(error[0])
+        # Where none or all are wrong, one column might have been otherwise.
+        least = 1 / max(len(np.unique(self.columns)), 1)
+        return float(mean[0]), max(float(error[0]), least if mean[0] in (0.0, 1.0) else 0.0)
 
 
 def failing_sets(sets: Sequence[Indices], numbers: Words, wrong: Words) -> FailingSets:

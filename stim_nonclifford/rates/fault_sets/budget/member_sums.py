@@ -2,7 +2,7 @@
 
 A budget asks for sums over the sets X of P(X) f(X) (b + Σ v_i over the members i of X), with f the
 probability of being kept, or kept and wrong. For enumerated weights they follow from the sums over the sets
-that have a member; for sampled ones, from the sets that were drawn, which also give the errors.
+that have a member; for sampled ones, from the sets that were found, which also give the errors.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from scipy import sparse
 
 from ..search.exploration import Exploration
 from ..search.laws import Floats
-from ..search.samples import SampledWeight
+from ..search.sampling.joins import JoinedSets
 from ..search.strata import ExactWeight
 from ..search.two_searches import TwoSearches
 
@@ -27,13 +27,13 @@ KEPT, WRONG = 0, 1
 
 @dataclass(frozen=True)
 class SampledSets:
-    """Sets that were drawn or joined and can be kept; shapes are those of ``count`` sets.
+    """Sets that were joined and can be kept; shapes are those of ``count`` sets.
 
     Attributes:
         members: uint32, shape (count, largest size); mechanisms first.
         sizes: How many mechanisms each set has, int64, shape (count,).
         probabilities: float64, shape (count, 2): what each set adds to P(kept), and to P(kept and wrong).
-        sides: Draws that sets have in common, int64, shape (count,) each; none if all are independent.
+        sides: Halves that sets have in common, int64, shape (count,) each; none if all are independent.
     """
 
     members: npt.NDArray[np.uint32]
@@ -68,7 +68,7 @@ class SampledSets:
         own = _sum_of_squares(spread, factors, constants)
         if not self.sides:
             return own
-        # Sets with a draw in common are not independent: the draws are.
+        # Sets with a half in common are not independent: the halves are.
         total = -own
         for side in self.sides:
             draws, draw = np.unique(side, return_inverse=True)
@@ -118,12 +118,12 @@ def member_sums(known: Exploration | TwoSearches, circuit: int) -> MemberSums:
     samples = []
     for stratum in known.strata:
         if isinstance(stratum, ExactWeight):
-            found = known.study.member_sums(stratum.weight, odds, values.ravel(), 2)
-            by_weight[stratum.weight] += factor * found.reshape(-1, 2)
-        elif isinstance(stratum, SampledWeight):
-            listed, *sampled = _sets_of(stratum, circuit, factor, values)
-            samples += sampled
-            for weight, sets in product(stratum.weights, (listed, *sampled)):
+            members = known.study.member_sums(stratum.weight, odds, values.ravel(), 2)
+            by_weight[stratum.weight] += factor * members.reshape(-1, 2)
+        elif isinstance(stratum, JoinedSets):
+            found = _sets_of(stratum, circuit, factor, values)
+            samples += found
+            for weight, sets in product(stratum.weights, found):
                 each = sets.of_size(weight)
                 by_weight[weight] += each.incidence(len(odds)).T @ each.probabilities
     known.study.release()
@@ -144,18 +144,16 @@ def _of_two(kept: MemberSums, wrong: MemberSums) -> MemberSums:
     return MemberSums(by_weight, (kept.without_faults[KEPT], wrong.without_faults[WRONG]), tuple(samples))
 
 
-def _sets_of(stratum: SampledWeight, circuit: int, factor: float, values: Floats) -> list[SampledSets]:
-    """The sets that are listed, and those that were found by chance; last the composed ones, if any.
+def _sets_of(stratum: JoinedSets, circuit: int, factor: float, values: Floats) -> list[SampledSets]:
+    """The sets that joins found and that can be kept, and the unions, if any.
 
     The errors of these are those of as many independent draws: more than they have where all combinations of
     two keys were looked at.
     """
     probabilities = factor * stratum.set_weights(circuit)[:, None] * values[stratum.keys]
-    found = []
-    for chosen in (~stratum.is_sampled, stratum.is_sampled):
-        kept = chosen & (probabilities[:, KEPT] > 0)
-        sides = tuple(side[kept] for side in stratum.sides)
-        found.append(SampledSets(stratum.members[kept], stratum.sizes[kept], probabilities[kept], sides))
+    kept = probabilities[:, KEPT] > 0
+    sides = tuple(side[kept] for side in stratum.sides)
+    found = [SampledSets(stratum.members[kept], stratum.sizes[kept], probabilities[kept], sides)]
     if (composed := stratum.composed) is not None:
         probabilities = factor * composed.set_weights(circuit)[:, None] * values[composed.keys]
         sizes = np.full(len(composed.members), stratum.weight)

@@ -13,16 +13,12 @@ import time
 from .limits import Limits
 
 __all__ = [
-    "DrawSteps",
     "Spending",
     "laws_for",
-    "of_composed",
-    "of_draws",
     "of_enumeration",
     "of_join",
     "of_laws",
-    "of_list",
-    "of_pairs",
+    "of_unions",
 ]
 
 _STEP = 1e-8
@@ -33,15 +29,10 @@ _CANDIDATE_OUT_OF_CACHE = 1e-7
 """Added to that if there are more signatures than the cache holds."""
 _KEYS_IN_CACHE = 1e6
 _KEY = 1.5e-6
-_DRAW_STEP = 1.5e-8
-_DRAW = 1e-6
 _HALF = 2e-7
 _FOUND = 8e-8
 _COMBINATION = 1.5e-7
-_LAW_OF_COMPOSED = 4e-6
-_LIST_STEP = 1.3e-8
-_PAIR = 8e-8
-_DRAWS_THAT_TELL = 10.0
+_LAW_OF_UNION = 4e-6
 _COST_THAT_TELLS = 0.1
 """Seconds of work after which its pace is known."""
 _CANDIDATE_OF_JOIN = 3e-7
@@ -64,11 +55,6 @@ def laws_for(cost: float) -> float:
     return cost / _KEY
 
 
-def of_draws(steps: float, draws: float) -> float:
-    """The cost of a search that draws sets."""
-    return _DRAW_STEP * steps + _DRAW * draws
-
-
 def of_join(halves: float, sets: float, candidates: float) -> float:
     """The cost of a join, from the number of halves of each kind and of the sets that it finds.
 
@@ -78,19 +64,9 @@ def of_join(halves: float, sets: float, candidates: float) -> float:
     return _HALF * halves + _FOUND * sets + _CANDIDATE_OF_JOIN * candidates
 
 
-def of_composed(combinations: float, laws: float) -> float:
-    """The cost of composed sets, from the number of combinations of keys and of laws that were evaluated."""
-    return _COMBINATION * combinations + _LAW_OF_COMPOSED * laws
-
-
-def of_list(steps: float) -> float:
-    """The cost of listing all sets with given keys."""
-    return _LIST_STEP * steps
-
-
-def of_pairs(mechanisms: float) -> float:
-    """The cost of tables of all pairs of so many mechanisms."""
-    return _PAIR * mechanisms**2 / 2
+def of_unions(combinations: float, laws: float) -> float:
+    """The cost of unions, from the number of combinations of keys and of laws that were evaluated."""
+    return _COMBINATION * combinations + _LAW_OF_UNION * laws
 
 
 class Spending:
@@ -134,35 +110,3 @@ class Spending:
     def seconds_per_cost(self) -> float:
         """How long what costs a second took here, so far."""
         return (self.seconds - self._prepared) / self.spent if self.spent > _COST_THAT_TELLS else 1.0
-
-
-class DrawSteps:
-    """How many steps searches for draws take.
-
-    A pair that completes a set is found by its hash. Hashes that meet by chance have a share of the draws, in
-    proportion to all sets, whether they pass or not. These draws give no set. Each search tells how many.
-
-    Args:
-        branching: Steps of a draw.
-    """
-
-    def __init__(self, branching: float) -> None:
-        self.branching = branching
-        self._by_chance = 0.0
-
-    def expected(self, beginnings: float, draws: float, passing: float) -> float:
-        """Steps of a search.
-
-        Args:
-            beginnings: Steps to the beginnings of sets.
-            draws: Sets that it is to draw.
-            passing: The part of all sets that pass, about.
-        """
-        in_vain = self._by_chance / passing if passing else 0.0
-        return beginnings + draws * self.branching * (1 + in_vain)
-
-    def learn(self, steps: float, draws: float, passing: float) -> None:
-        """Takes note of the steps that so many sets took, without those to beginnings; arguments as above."""
-        if draws >= _DRAWS_THAT_TELL:
-            in_vain = steps / (draws * self.branching) - 1
-            self._by_chance = max(self._by_chance, in_vain * passing)

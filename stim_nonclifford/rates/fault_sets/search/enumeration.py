@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from ..wrong_tool import refuse
 from .costs import of_enumeration
@@ -17,8 +18,8 @@ _REST_WITHOUT_RATE = 1e-9
 """Where no set is wrong yet: up to the weight beyond which there is less probability than this."""
 
 _MAX_PAIRS = 0.25
-"""Part of the pairs of mechanisms that may pass where larger sets are too many to draw. Of larger sets, a
-smaller part passes."""
+"""Part of the pairs of mechanisms that may pass where larger sets are too many to enumerate. Of larger sets,
+a smaller part passes. If it is doubled, circuits whose checks see nothing are refused after minutes."""
 
 _PART_OF_TIME = 0.3
 """The part of the time left that an enumeration may take: if it takes longer than expected, larger sets can
@@ -26,6 +27,10 @@ still be sampled."""
 
 _MANY_TOSSES = 2.0
 """Laws for each signature that are worth a word where they take too long."""
+
+_FREE = 0.1, 0.5
+"""Seconds that a weight may cost where the smaller ones were enough: P(kept) has more digits then. The second
+number is for a search for P(kept) alone."""
 
 _TOLERANCE = 3.0
 """How many times as many steps as expected an enumeration may take."""
@@ -38,8 +43,11 @@ def enumerate_to(known: Exploration, last: int) -> None:
             return
 
 
-def enumerate_cheap(known: Exploration) -> None:
-    """Enumerates as many weights as cost little.
+def enumerate_cheap(known: Exploration, is_enough: Callable[[], bool]) -> bool:
+    """Enumerates as many weights as cost little, until that is enough.
+
+    Returns:
+        Whether no enumeration took too much.
 
     Raises:
         ResourceLimitError: Nearly all pairs pass the checks, and larger sets are too many to list.
@@ -51,15 +59,18 @@ def enumerate_cheap(known: Exploration) -> None:
             if weight == 2:
                 _check_pairs(known)
             cost = of_enumeration(steps, sets, candidates, keys) + known.cost_of_tosses(keys)
-            is_cheap = weight == 2 or cost <= known.limits.first_cost
+            is_cheap = weight == 2 or cost <= (
+                _FREE[known.passing_only] if is_enough() else known.limits.first_cost
+            )
             if not is_cheap or not known.limits.may_enumerate(weight, steps, keys):
-                return
+                return True
             max_steps = min(max_steps, _TOLERANCE * steps)
         if not known.enumerate(weight, max_steps, _PART_OF_TIME if weight > 2 else 1.0):
-            return
+            return False
         if weight == 2:
             for c in range(len(known.odds)):
                 _check_pruning(known, c, known.exact(2).passing(c), known.totals(c).wrong)
+    return True
 
 
 def check_first(known: Exploration) -> None:
@@ -111,7 +122,7 @@ def _check_pairs(known: Exploration) -> None:
 
 
 def _check_pruning(known: Exploration, circuit: int, passing: float, wrong: float) -> None:
-    """Refuses where nearly all pairs pass the checks, and larger sets are too many to draw from.
+    """Refuses where nearly all pairs pass the checks, and larger sets are too many to enumerate.
 
     Args:
         known: The circuits.
@@ -124,8 +135,7 @@ def _check_pruning(known: Exploration, circuit: int, passing: float, wrong: floa
         return
     enough = _REST_OF_RATE * wrong or _REST_WITHOUT_RATE
     weight = next((k for k in range(3, known.max_weight + 1) if known.rest(circuit, k + 1) < enough), 2)
-    # A search for draws looks at all sets with one mechanism less.
-    if math.comb(known.odds.shape[1], weight - 1) > known.limits.draw_steps:
+    if math.comb(known.odds.shape[1], weight - 1) > known.limits.exact_steps:
         num_sets = math.comb(known.odds.shape[1], weight)
         refuse(
             f"{fraction:.0%} of the pairs of mechanisms pass them, and there are {float(num_sets):.2g} sets"

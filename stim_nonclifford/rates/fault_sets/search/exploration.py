@@ -6,27 +6,22 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from ...._native import random_words
-from ....simulation.engines.random_streams import Stream
 from ....simulation.plan import SamplingPlan
 from ..interval import interval_of_weighted_sum
-from ..wrong_tool import refuse
 from . import costs
-from .halves import Composition, Halves, MixedHalves, halves_of
 from .laws import Floats, KeyValues
 from .limits import Limits
 from .mechanisms import MAX_WEIGHT, Mechanisms, study_of
-from .samples import SampledWeight
-from .strata import CircuitTotals, ExactWeight, Outlook, Stratum, Sums, next_passing
+from .sampling.forecast import Forecast
+from .sampling.halves import Halves
+from .sampling.joins import JoinedSets
+from .sampling.unions import Composition
+from .strata import CircuitTotals, ExactWeight, Stratum, Sums, next_passing
 
 __all__ = ["Exploration"]
-
-MAX_PASSING = 0.05
-"""Part of the sets that may pass the noise-only checks."""
 
 _LONG_LAW_WIDTH = 14
 """From this peak width on, the laws of all signatures would take longer than the search for fault sets."""
@@ -37,19 +32,9 @@ _NEGLIGIBLE = 1e-40
 _LEAST_SECONDS, _LEAST_SECONDS_OF_LAWS = 1.0, 0.1
 """An enumeration, and the laws that it needs, may take as long, whatever time is left."""
 
-_DRAWS_OF_CLUMP = 16.0
-"""Sets that are drawn together, about, where a search for one takes long."""
-
 _MOST_MECHANISMS = 5000
-"""Mechanisms up to which sets are drawn together, as a clump that was missed counts for more than a set, and
-up to which composed sets are sampled apart. At d=7, with 8,360, intervals after a minute ended at 2.7 to 5
-times the estimate with clumps, and at 1.5 to 1.7 times without, in half of the processor time."""
-
-_PART_OF_BRANCHING = 0.4
-"""The part of the mechanisms that may flip back a check that is left where bits of keys are checks, too."""
-
-_TOLERANCE, _TOLERANCE_OF_ALL = 10.0, 3.0
-"""How many times as many steps as expected the list of a key may take, and those of all keys together."""
+"""Mechanisms up to which unions are sampled apart. At d=7, with 8,360, the lists of smaller sets take longer
+than they help."""
 
 _RATE_THAT_MATTERS = 1e-3
 """Below, the error of P(kept) adds nothing to that of P(wrong | kept)."""
@@ -106,10 +91,8 @@ class Exploration(costs.Spending):
         self.masses = np.array([each.masses(self.max_weight) for each in mechanisms])
         self.strata: list[Stratum] = []
         self._tosses = 0
-        self._draw_steps = costs.DrawSteps(max(2.0, self.study.branching))
         self.begin_to_spend()
         self._round = 0
-        self._listed: dict[int, float] = {}
         self._known_sums: dict[tuple[int, int, float], tuple[int, Sums]] = {}
         self._known_totals: dict[int, tuple[list[int], CircuitTotals]] = {}
 
@@ -173,10 +156,10 @@ class Exploration(costs.Spending):
         self.spent += costs.of_enumeration(*counted)
         if not found["is_complete"]:
             return False
+        self._evaluate()
         # What was sampled of this weight is not needed any more.
         self.strata[weight : weight + 1] = [ExactWeight(weight, found, len(self.odds))]
         self._known_sums.clear()
-        self._evaluate()
         self._tighten_bounds()
         return True
 
@@ -192,107 +175,58 @@ class Exploration(costs.Spending):
         self._known_totals.clear()
         self.__dict__.pop("bounds", None)
         for stratum in self.strata:
-            if isinstance(stratum, SampledWeight):
+            if isinstance(stratum, JoinedSets):
                 stratum.limit(*self._most_of(stratum.halves_of_joins))
 
-    def draw(self, stratum: SampledWeight, density: float) -> None:
-        """Adds draws, on average so many for each unit of odds."""
-        spacing, passing = 1 / density, self.passing_odds(stratum)
-        while True:
-            draws = max(1000.0, passing / spacing)
-            self._report(f"weight {stratum.weight}: {draws:.3g} draws")
-            self._round += 1
-            found = self.study.draw(
-                stratum.weight,
-                spacing,
-                self._seed_of_round(),
-                int(2 * draws),
-                self.draws_of_clump,
-                passing,
-                max(_LEAST_SECONDS, self.seconds_left),
-            )
-            num_drawn = len(found["members"]) / stratum.weight
-            self._spend(stratum, costs.of_draws(found["steps"], num_drawn))
-            if found["is_complete"]:
-                break
-            if self.is_out_of_time:
-                return
-            # Far more sets pass than at the weights before.
-            spacing *= 30
-        keys = self.study.number_keys(found["members"], stratum.weight, self.limits.kept_only)
-        self._evaluate()
-        beginnings, mass = self._steps_to_beginnings(stratum.weight), float(self.masses[0, stratum.weight])
-        self._draw_steps.learn(found["steps"] - beginnings, num_drawn, passing / mass)
-        stratum.add_draws(found["members"], keys, found["clumps"], spacing, self.values.kept)
-
-    def steps_of_draws(self, weight: int, draws: float, passing: float) -> float:
-        """About how many steps so many draws take; ``passing``: the odds of all sets that pass."""
-        part = passing / float(self.masses[0, weight])
-        return self._draw_steps.expected(self._steps_to_beginnings(weight), draws, part)
-
-    def _steps_to_beginnings(self, weight: int) -> float:
-        last, branching = self.num_exact - 1, self._draw_steps.branching
-        steps = float(self.exact(last).steps) * branching ** (weight - 2 - last)
-        return steps if self.draws_of_clump else steps * branching
-
-    def _spend(self, stratum: SampledWeight, cost: float) -> None:
-        stratum.cost += cost
-        self.spent += cost
-
-    def passing_odds(self, stratum: SampledWeight) -> float:
+    def passing_odds(self, stratum: JoinedSets) -> float:
         """The odds of all sets of a weight that pass the checks, about."""
         return stratum.passing(0) if stratum.sets else sum(map(self.next_passing_odds, stratum.weights))
-
-    def may_join(self, stratum: SampledWeight) -> bool:
-        """Whether few enough combinations of halves pass the checks for joins."""
-        return self.passing_odds(stratum) <= MAX_PASSING * float(self.masses[0, stratum.weights].sum())
 
     def next_passing_odds(self, weight: int, circuit: int = 0) -> float:
         """The odds of all sets of a weight that pass the checks, extrapolated from the weights before."""
         before = [stratum for stratum in self.strata if stratum.weights[-1] < weight]
         return next_passing(before, self.masses[circuit], weight, circuit)
 
-    def sample_of(self, weight: int) -> SampledWeight:
-        """A weight of which nothing was sampled yet."""
-        left, right = sizes = halves_of(weight)
-        halves = Halves(self.odds[0], sizes, (float(self.masses[0, left]), float(self.masses[0, right])))
+    def sample_of(self, weights: range) -> JoinedSets:
+        """A sample of the sets of some weights, without any join yet."""
+        halves = Halves(weights, self.odds[0], self.masses[0])
         most, partners = self._most_of(halves)
-        expected = self.next_passing_odds(weight)
+        expected = math.fsum(map(self.next_passing_odds, weights))
         exact = [self.exact(k) for k in range(min(4, self.num_exact))]
         composition = None
         is_small = self.odds.shape[1] <= _MOST_MECHANISMS and exact[-1].sets <= self.limits.stored_sets
-        if is_small and self.may_list and not self.mechanisms.target.any():
+        differ = not self.passing_only and self.mechanisms.keys.shape[1] > 0
+        if len(weights) == 1 and is_small and differ and not self.mechanisms.target.any():
             passing = [each.passing(0) for each in exact]
-            composition = Composition.of(weight, passing, self.mechanisms.checks)
-        return SampledWeight(self.odds, most, halves, partners, expected, composition)
+            composition = Composition.of(weights[0], passing, self.mechanisms.checks)
+        return JoinedSets(self.odds, most, halves, partners, expected, composition)
 
-    def sample_of_all(self, weights: range) -> SampledWeight:
-        """Of all sets of several weights, of which nothing was sampled yet."""
-        halves = MixedHalves(weights, self.masses[0], self.odds.shape[1])
-        expected = math.fsum(map(self.next_passing_odds, weights))
-        most, partners = self._most_of(halves)
-        return SampledWeight(self.odds, most, halves, partners, expected)
-
-    def compose(self, stratum: SampledWeight, draws: int) -> None:
-        """Adds a sample of composed sets, from as many combinations as would be so many of the same mass."""
-        max_keys, cost = int(self.limits.exact_keys), 0.0
+    def compose(self, stratum: JoinedSets, draws: int) -> None:
+        """Adds a sample of unions, from as many combinations as would be so many of the same mass."""
+        max_keys, cost, weight = int(self.limits.exact_keys), 0.0, stratum.weight
         while True:
-            self._report(f"weight {stratum.weight}: {draws:.3g} unions of sets that pass")
+            self._report(f"weight {weight}: {draws:.3g} unions of sets that pass")
             evaluated = self.study.evaluated[0]
             self._round += 1
             found = self.study.compose(
-                *halves_of(stratum.weight), draws, self.seed, self._round, max_keys, self.limits.kept_only
+                weight // 2,
+                weight - weight // 2,
+                draws,
+                self.seed,
+                self._round,
+                max_keys,
+                self.limits.kept_only,
             )
             combinations = found["combinations"] if found["is_complete"] else draws
-            cost += costs.of_composed(combinations, self.study.evaluated[0] - evaluated)
+            cost += costs.of_unions(combinations, self.study.evaluated[0] - evaluated)
             if found["is_complete"]:
                 break
             draws = max(1, draws // 8)
-        self._spend(stratum, cost)
+        self.spent += cost
         self._evaluate()
-        stratum.add_composed(draws, found, self.values.kept, cost)
+        stratum.add_unions(draws, found, self.values.kept, cost)
 
-    def _most_of(self, halves: Halves | MixedHalves) -> tuple[Floats, float]:
+    def _most_of(self, halves: Halves) -> tuple[Floats, float]:
         """Bounds on all sets that pass, and on the part of all halves that complete a half."""
         bounds, masses = self.bounds, self.masses[0]
         ratios = (self.odds / self.odds[0]).max(axis=1, keepdims=True) ** np.array(halves.weights)
@@ -301,76 +235,28 @@ class Exploration(costs.Spending):
         parts = np.divide(bounds["most"], masses, where=masses > 0, out=np.ones_like(masses))
         return most, halves.partners(np.minimum(1.0, parts))
 
-    def join(self, stratum: SampledWeight, halves: int) -> None:
-        """Adds a join of so many halves of each kind."""
+    def join(self, stratum: JoinedSets, halves: int) -> None:
+        """Adds a join of so many halves of each kind, or of fewer if these find too many sets."""
+        ratios = self.odds / self.odds[0]
         while True:
             self._report(f"weight {stratum.weight}: {halves:.3g} x {halves:.3g} joins")
-            found = self._joined(stratum, halves)
-            self._spend(stratum, costs.of_join(halves, found["sets"], found["candidates"]))
-            if found["sets"] > MAX_PASSING * halves**2:
-                part = found["sets"] / halves**2
-                refuse(f"{part:.0%} of the sets of {stratum.weight} mechanisms pass them")
+            self._round += 1
+            found = self.study.join(
+                *stratum.halves_of_joins.draws_of_sizes(halves),
+                stratum.halves_of_joins.counts_of_weights(halves),
+                self.seed,
+                self._round,
+                int(self.limits.most_sets_of_join),
+                ratios.ravel(),
+                len(ratios),
+                self.limits.kept_only,
+            )
+            self.spent += costs.of_join(halves, found["sets"], found["candidates"])
             if found["is_complete"]:
                 break
-            halves = max(1000, halves // 8)
+            halves = max(1, halves // 8)
         self._evaluate()
-        stratum.add_join(halves, found, self.values.kept)
-
-    def _joined(self, stratum: SampledWeight, halves: int) -> dict[str, Any]:
-        ratios = self.odds / self.odds[0]
-        self._round += 1
-        return self.study.join(
-            *stratum.halves_of_joins.draws_of_sizes(halves),
-            stratum.halves_of_joins.counts_of_weights(halves),
-            self.seed,
-            self._round,
-            int(self.limits.most_sets_of_join),
-            ratios.ravel(),
-            len(ratios),
-            self.limits.kept_only,
-        )
-
-    def list_keys(self, stratum: SampledWeight, number: int) -> None:
-        """Lists all sets with the keys that make most of a weight's variance, and begins its sample anew."""
-        self._report(f"weight {stratum.weight}: all sets of {number} keys")
-        examples = stratum.heavy_sets(self.values)[0][:number]
-        each = _TOLERANCE * self._steps_of_key(stratum.weight)
-        found = self.study.sets_like(
-            examples.ravel(),
-            stratum.weight,
-            int(each),
-            int(max(each, _TOLERANCE_OF_ALL * each / _TOLERANCE * number)),
-            int(self.limits.stored_sets / 4),
-        )
-        self.spent += costs.of_list(found["steps"]) + self._cost_of_keyed_pairs
-        self._listed[stratum.weight] = found["steps"] / number
-        keys = self.study.number_keys(found["members"], stratum.weight, self.limits.kept_only)
-        stratum.begin_anew(found["members"].reshape(-1, stratum.weight), keys)
-
-    def cost_of_list(self, stratum: SampledWeight, number: int) -> float:
-        """The cost of a list of all sets with so many keys, about."""
-        return costs.of_list(number * self._steps_of_key(stratum.weight)) + self._cost_of_keyed_pairs
-
-    @property
-    def draws_of_clump(self) -> float:
-        """Sets that are drawn together; 0: each alone."""
-        pays = not self.passing_only and self.odds.shape[1] <= _MOST_MECHANISMS
-        return _DRAWS_OF_CLUMP if pays else 0.0
-
-    @property
-    def may_list(self) -> bool:
-        """Whether sets differ in keys."""
-        return not self.passing_only and self.mechanisms.keys.shape[1] > 0
-
-    @property
-    def _cost_of_keyed_pairs(self) -> float:
-        """Of the tables for the first list."""
-        return 0.0 if self._listed else costs.of_pairs(self.odds.shape[1])
-
-    def _steps_of_key(self, weight: int) -> float:
-        """About how many steps find all sets of a weight with a given key."""
-        branching = max(2.0, _PART_OF_BRANCHING * self.study.branching)
-        return self._listed.get(weight, branching ** (weight - 2))
+        stratum.add(halves, found, self.values.kept)
 
     @cached_property
     def bounds(self) -> dict[str, Floats]:
@@ -384,10 +270,6 @@ class Exploration(costs.Spending):
         # Mechanisms that exclude each other leave no sets of the largest weights.
         weights = self.masses.shape[1]
         return {name: np.minimum(found[name][:weights], self.masses[0]) for name in ("passing", "most")}
-
-    def _seed_of_round(self) -> int:
-        """Independent for each pass over the sets."""
-        return int(random_words(self.seed, Stream.ROUNDS, self._round, 1)[0])
 
     def totals(self, circuit: int = 0) -> CircuitTotals:
         """What is known of a circuit so far."""
@@ -438,10 +320,10 @@ class Exploration(costs.Spending):
         """How many of the signatures of a weight can make a kept shot wrong."""
         return stratum.malignant(self.values)
 
-    def outlooks(self, stratum: SampledWeight) -> list[Outlook]:
+    def forecasts(self, stratum: JoinedSets) -> list[Forecast]:
         """What more draws of a weight would bring, for each circuit."""
         rates = map(self._rate_that_matters, range(len(self.odds)))
-        return [stratum.outlook(c, self.values, rate) for c, rate in enumerate(rates)]
+        return [stratum.forecast(c, self.values, rate) for c, rate in enumerate(rates)]
 
     def _rate_that_matters(self, circuit: int) -> float:
         """About the logical error rate; 0 where the error of P(kept) adds nothing to its own."""

@@ -73,16 +73,6 @@ class Limits:
         return steps <= self.exact_steps and (weight <= 2 or keys <= self.exact_keys)
 
     @property
-    def draw_steps(self) -> float:
-        """Steps of a search for draws."""
-        return 1e10 * self._patience
-
-    @property
-    def draws(self) -> float:
-        """Sets that are drawn at once, some 100 bytes each."""
-        return min(3e7, self.max_bytes / 200)
-
-    @property
     def join_draws(self) -> float:
         """Halves of either kind that are drawn for a join, some 85 bytes for a pair, without the sets."""
         if self.few_sets:
@@ -90,8 +80,8 @@ class Limits:
         return min(1.6e7, self.max_bytes / 130)
 
     @property
-    def composed_draws(self) -> float:
-        """Draws of composed sets at once, of which a tenth may take some 40 bytes each."""
+    def union_draws(self) -> float:
+        """Unions that are drawn at once, of which a tenth may take some 40 bytes each."""
         return min(1e8, self.max_bytes / 10)
 
     @property

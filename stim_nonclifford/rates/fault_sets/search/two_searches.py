@@ -22,7 +22,7 @@ from .exploration import Exploration
 from .laws import Floats
 from .limits import Limits
 from .mechanisms import Mechanisms
-from .samples import SampledWeight
+from .sampling.joins import JoinedSets
 from .strata import CircuitTotals, Stratum
 
 __all__ = ["TwoSearches", "decided_by_faults"]
@@ -32,10 +32,6 @@ _ERROR_OF_EACH = 0.7
 
 _PART_FOR_KEPT = 0.25
 """The part of the time and of the memory that the search for P(kept) may take."""
-
-_CLOSER_LOOKS = 6
-_LITTLE = 0.5
-"""A weight is left alone if what it may have unseen is below this part of the requested standard error."""
 
 
 def decided_by_faults(plan: SamplingPlan, mechanisms: Mechanisms) -> bool:
@@ -114,23 +110,7 @@ class TwoSearches:
         )
         Estimator(wrong).run()
         wrong.study.release()
-        both = cls(kept, wrong)
-        both._look_closer(limits)
-        return both
-
-    def _look_closer(self, limits: Limits) -> None:
-        """Joins weights in which hardly a wrong set was found, for kept sets: the wrong are some of them."""
-        estimator = Estimator(self.kept)
-        for _ in range(_CLOSER_LOOKS):
-            weights = set()
-            for circuit in range(len(self.odds)):
-                enough = _LITTLE * limits.relative_error * self.wrong.totals(circuit).wrong
-                most = self._most_of_unknown(circuit)
-                weights |= {k for k in most if most[k] > enough and k < len(self.kept.strata)}
-            for weight in sorted(weights):
-                if limits.max_seconds is not None and self.seconds > limits.max_seconds:
-                    return
-                estimator.look_closer(weight)
+        return cls(kept, wrong)
 
     def _most_of_unknown(self, circuit: int) -> dict[int, float]:
         """What there may be at most of each weight in which hardly a wrong set was found."""
@@ -140,7 +120,7 @@ class TwoSearches:
         return {
             weight: min(sums.largest, kept.get(weight, math.inf))
             for weight, stratum, _, sums in self.wrong.totals(circuit).by_weight
-            if isinstance(stratum, SampledWeight) and stratum.is_unknown
+            if isinstance(stratum, JoinedSets) and stratum.is_unknown
         }
 
     @property

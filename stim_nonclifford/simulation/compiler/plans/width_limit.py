@@ -49,13 +49,17 @@ def check_width(
     if width <= limit:
         return
     num_bytes, memory = _BYTES_OF_COEFFICIENT << width, machine_bytes()
-    if width <= MAX_INDEX_BITS and num_bytes < memory:
+    may_be_raised = width <= MAX_INDEX_BITS and num_bytes < memory
+    if may_be_raised:
         advice = f"Raise it with max_active_coordinates={width}."
     else:
         advice = (
             f"A higher limit does not help, as this machine has {memory:,} bytes of memory. {HOW_TO_NARROW}"
         )
-    raise ResourceLimitError(
+    need = (
         f"{what} needs {width} active coordinates, that is 2^{width} coefficients ({num_bytes:,} bytes); the"
-        f" limit is 2^{limit}. {advice}{narrower and ' '}{narrower}"
+        f" limit is 2^{limit}."
     )
+    error = ResourceLimitError(f"{need} {advice}{narrower and ' '}{narrower}")
+    error.need, error.limit_that_would_do = need, width if may_be_raised else None
+    raise error

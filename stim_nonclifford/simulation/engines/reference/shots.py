@@ -13,12 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ...._native import TIE, check_plan
+from ...._native import TIE, certain_at, check_plan
 from ....base.errors import ResourceLimitError
 from ...plan import (
     ACTIVATE,
     BLOCK_SHOTS,
-    CERTAIN,
     MEASURE,
     SamplingPlan,
     plain_attributes,
@@ -379,12 +378,13 @@ def _pauli_of(operation: np.void) -> IndexPauli:
 
 
 def _weight_of_one(vector: coefficients.Vector, operation: np.void) -> float:
-    """The probability of outcome 1; exactly 0 or 1 if it is within ``CERTAIN`` of that."""
+    """The probability of outcome 1; exactly 0 or 1 if rounding can make that of it."""
     zero, one = coefficients.outcome_weights(vector, _pauli_of(operation), int(operation["pivot"]))
     probability = one / (zero + one)
-    if probability < CERTAIN:
+    rounding = certain_at(vector.size.bit_length() - 1)
+    if probability < rounding:
         return 0.0
-    return 1.0 if probability > 1 - CERTAIN else probability
+    return 1.0 if probability > 1 - rounding else probability
 
 
 def _project(vector: coefficients.Vector, operation: np.void, outcome: int) -> coefficients.Vector:

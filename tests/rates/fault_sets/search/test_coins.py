@@ -185,11 +185,11 @@ def test_too_many_coins(count: int, message: str) -> None:
 
 @pytest.mark.slow
 def test_15_to_1_as_counted() -> None:
-    """As above, with circuits whose weights from 3 on are drawn."""
+    """As above, with circuits whose weights from 3 on are joined."""
     circuit = Circuit(factory("15-to-1"))
     estimate = circuit.logical_error_rate(postselection_mask="all", seed=1)
     counts = circuit.compile_detector_sampler(seed=1, postselection_mask="all").sample_counts(3 * 10**7)
     kept = counts.shots - counts.discards
     rate = counts.errors / kept
-    assert [share.method for share in estimate.weights[:5]] == ["exact"] * 3 + ["drawn"] * 2
+    assert [share.method for share in estimate.weights[:5]] == ["exact"] * 3 + ["joined"] * 2
     assert abs(rate - estimate.logical_error_rate) < 5.5 * (rate / kept) ** 0.5 + 3 * estimate.standard_error

@@ -18,9 +18,10 @@ from stim_nonclifford.generators.cultivation import cultivation_circuit
 from stim_nonclifford.rates.fault_sets.interface import estimate_rates, exploration_of
 from stim_nonclifford.rates.fault_sets.search import costs, exploration
 from stim_nonclifford.rates.fault_sets.search.estimator import Estimator
-from stim_nonclifford.rates.fault_sets.search.halves import Halves
 from stim_nonclifford.rates.fault_sets.search.limits import Limits
 from stim_nonclifford.rates.fault_sets.search.mechanisms import Mechanisms, mechanisms_of, study_of
+from stim_nonclifford.rates.fault_sets.search.sampling.halves import Halves
+from stim_nonclifford.simulation.engines.time_limit import time_limit
 from stim_nonclifford.simulation.plan import SamplingPlan, plain_attributes
 
 from ....support.processes.stopped_calls import heard_soon, needs_timer, stopped_from_a_thread
@@ -45,6 +46,15 @@ def enumerated(study: _native.FaultSetStudy, weight: int, distance: int, **limit
     return study.enumerate(weight, cultivation(distance)[1].odds, 1, **given)
 
 
+def joined(study: _native.FaultSetStudy, distance: int, draws: int) -> dict[str, Any]:
+    """Sets of four."""
+    odds = cultivation(distance)[1].odds
+    halves = Halves(range(4, 5), odds, np.ones(5))
+    left, right = halves.draws_of_sizes(draws)
+    counts = halves.counts_of_weights(draws)
+    return study.join(left, right, counts, 3, 1, 10**6, np.ones_like(odds), 1, False)
+
+
 def explored(distance: int, limits: Limits, weights: int = 3) -> exploration.Exploration:
     """So many weights are enumerated."""
     known = exploration_of([cultivation(distance)[0]], limits, 1, 1, False)
@@ -63,26 +73,6 @@ def study_of_one_class(num_mechanisms: int, odds: float, max_bytes: int = 1 << 2
     assert len(found.odds) == num_mechanisms
     found.odds[:] = odds
     return study_of(plan, found, 1, max_bytes)
-
-
-def test_the_bound_on_pairs_is_one() -> None:
-    """All 65,703 pairs are in one cell of the table. A sum of floats loses more there than a margin of 1e-4 gives."""
-    odds = np.sqrt(1.98025 * 2.0**-20)
-    study = study_of_one_class(363, odds)
-    assert study.num_twins == 363 * 362 // 2
-    total = study.weight_of_twins
-    assert total == pytest.approx(study.num_twins * odds**2, rel=1e-9)
-    weights = np.full(study.num_twins, 1.0001 * odds**2, dtype=np.float32)
-    assert np.add.accumulate(weights, dtype=np.float32)[-1] < 0.9995 * total
-    assert total <= study.bound_on_twins < 1.001 * total
-    # Sets of three are one mechanism that flips the check back, and one of these pairs.
-    assert study.draw(3, study.total(3) / 100, 1, 1000)["is_complete"]
-
-
-def test_the_bound_on_pairs_of_few_is_close() -> None:
-    for distance in (3, 5):
-        study = study_for(distance)
-        assert study.weight_of_twins <= study.bound_on_twins < 1.01 * study.weight_of_twins
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -126,73 +116,48 @@ def test_max_seconds() -> None:
     found = enumerated(study, 6, 5, max_seconds=0.2)
     assert not found["is_complete"]
     assert found["steps"] > 1 << 16
-    found = study.draw(9, study.total(9) * 1e-3, 1, MANY >> 16, max_seconds=0.05)
-    assert not found["is_complete"]
-    assert len(found["members"]) == 0
     with pytest.raises(ValueError, match="max_seconds must be positive"):
-        study.draw(3, 1.0, 1, 1, max_seconds=0.0)
+        enumerated(study, 3, 5, max_seconds=0.0)
 
 
-def test_draws_that_take_too_long_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_join_that_takes_too_long_is_dropped() -> None:
     """What was found before is left, and the search ends."""
-    monkeypatch.setattr(exploration, "_LEAST_SECONDS", 1e-3)
     known = explored(3, Limits())
-    known.limits = Limits(max_seconds=1e-9)
-    stratum = known.sample_of(3)
-    known.join(stratum, 20_000)
-    found = stratum.sums(0, known.values, 0.0)
-    known.draw(stratum, 1e7 / known.passing_odds(stratum))
-    assert known.is_out_of_time
-    assert stratum.sums(0, known.values, 0.0) == found
-
-
-@pytest.mark.parametrize("distance", [3, 5])
-def test_draws_take_the_steps_that_are_expected(distance: int) -> None:
-    """Hashes meet by chance: at distance 3, more than half of the steps are of points that give no set."""
-    known = explored(distance, Limits(), 4)
-    study = known.study
-    for weight in (4, 5):
-        stratum = known.sample_of(weight)
-        known.draw(stratum, 3000 / known.passing_odds(stratum))
-        draws, passing = 50_000, stratum.passing(0)
-        expected = known.steps_of_draws(weight, draws, passing)
-        found = study.draw(weight, passing / draws, 1, 2 * draws, known.draws_of_clump, passing)
-        assert found["steps"] < expected < 3 * found["steps"]
-        known.strata.append(stratum)
+    sample = known.sample_of(range(3, 4))
+    known.join(sample, 20_000)
+    found = sample.sums(0, known.values, 0.0)
+    with pytest.raises(TimeoutError), time_limit(0.0):
+        known.join(sample, 10**6)
+    assert sample.sums(0, known.values, 0.0) == found
 
 
 def test_several_joins_cost_less_where_finds_depend_on_each_other() -> None:
     """A fifth of one join leaves as small an error, and as small a one as was foreseen."""
     known = explored(3, Limits(), 4)
-    stratum = known.sample_of(4)
-    stratum.composed = None  # joins find these sets, too
-    known.join(stratum, 40_000)
-    known.strata.append(stratum)
-    (now,) = known.outlooks(stratum)
+    sample = known.sample_of(range(4, 5))
+    sample.composed = None  # joins find these sets, too
+    known.join(sample, 40_000)
+    known.strata.append(sample)
+    (now,) = known.forecasts(sample)
     assert now.clumping > 50 / 40_000
-    samplings = Estimator(known)._samplings
-    (*_, (cost_of_one, of_one, _)), (*_, (cost, error, join)) = (
-        samplings(stratum, (3.0,), times) for times in ((1,), (9,))
-    )
-    assert cost < 0.2 * cost_of_one
-    assert of_one(now).alone < error(now).alone < 1.1 * of_one(now).alone < 0.4 * now.now.alone
-    join()
-    assert known.outlooks(stratum)[0].now.alone < 1.5 * error(now).alone
+    estimator = Estimator(known)
+    (one,), (nine,) = (estimator._further(sample, (3.0,), times) for times in ((1,), (9,)))
+    assert nine.cost < 0.2 * one.cost
+    assert one.error(now).alone < nine.error(now).alone < 1.1 * one.error(now).alone < 0.4 * now.now.alone
+    estimator._join(sample, nine)
+    assert known.forecasts(sample)[0].now.alone < 1.5 * nine.error(now).alone
 
 
 def test_more_finds_leave_no_more_missed() -> None:
-    """A drawn set may be wrong for certain, where a half that joins missed would add less."""
     known = explored(3, Limits(), 4)
-    stratum = known.sample_of(4)
-    stratum.composed = None
-    known.join(stratum, 40_000)
-    (joined,) = known.outlooks(stratum)
-    for draws in (1, 100, 10_000):
-        known.draw(stratum, draws / known.passing_odds(stratum))
-        (both,) = known.outlooks(stratum)
-        assert both.drawn_event > joined.joined_event
-        assert both.missed <= joined.missed
-        assert both.missed <= both.drawn_event / both.drawn_density
+    sample = known.sample_of(range(4, 5))
+    sample.composed = None  # joins find these sets, too
+    known.join(sample, 40_000)
+    missed = known.forecasts(sample)[0].missed
+    for _ in range(3):
+        known.join(sample, 40_000)
+        assert known.forecasts(sample)[0].missed < missed
+        missed = known.forecasts(sample)[0].missed
 
 
 class SlowStudy:
@@ -229,37 +194,13 @@ def test_an_enumeration_that_takes_too_long_leaves_time_for_samples(monkeypatch:
     assert found.standard_error < 0.05 * found.logical_error_rate
 
 
-def test_draws_of_all_sets_together() -> None:
-    study = study_for(3)
-    spacing = study.total(5) * 1e-9
-    for max_draws in (10, 1000):
-        found = study.draw(5, spacing, 1, max_draws)
-        assert not found["is_complete"]
-        assert len(found["members"]) == 0
-    complete = study.draw(5, study.total(5) * 1e-7, 1, 10**6)
-    assert complete["is_complete"]
-    numbers = len(complete["members"]) // 5
-    assert not study.draw(5, study.total(5) * 1e-7, 1, numbers // 64 - 1)["is_complete"]
-
-
 def test_memory_of_lists() -> None:
     """The numbers of the error are those of the limit and of what is needed."""
     with pytest.raises(
         ResourceLimitError, match=r"4,950 pairs of 8 bytes; the limit is 39,599 bytes. Raise max"
     ):
         study_of_one_class(100, 0.1, 8 * 4950 - 1)
-    study = study_of_one_class(100, 0.1, 8 * 4950)
-    assert study.num_twins == 4950
-    with pytest.raises(
-        ResourceLimitError, match=r"of 2 mechanisms .* more than 2,475 such sets of 16 bytes; the limit"
-    ):
-        study.draw(3, study.total(3) / 10, 1, 1000)
-    few = study_for(3, max_bytes=60_000)
-    assert few.draw(3, few.total(3) / 1000, 1, 1000)["is_complete"]
-    with pytest.raises(
-        ResourceLimitError, match=r"of 3 mechanisms .* more than 3,000 such sets of 20 bytes; the limit"
-    ):
-        few.draw(4, few.total(4) / 1000, 1, 1000)
+    assert study_of_one_class(100, 0.1, 8 * 4950).num_twins == 4950
 
 
 def test_logical_error_rate_says_what_is_too_little() -> None:
@@ -270,9 +211,8 @@ def test_logical_error_rate_says_what_is_too_little() -> None:
 
 CALLS: dict[str, Callable[[_native.FaultSetStudy, Mechanisms], Any]] = {
     "enumerate": lambda study, found: study.enumerate(6, found.odds, 1, MANY, MANY, False),
-    "draw": lambda study, found: study.draw(6, study.total(6) * 1e-12, 1, 10**9),
     "join": lambda study, found: study.join(
-        *Halves(found.odds, (4, 4), (1.0, 1.0)).draws_of_sizes(2 * 10**7),
+        *Halves(range(8, 9), found.odds, np.ones(9)).draws_of_sizes(2 * 10**7),
         np.append(np.zeros(8), 1.0),
         1,
         1,
@@ -282,7 +222,6 @@ CALLS: dict[str, Callable[[_native.FaultSetStudy, Mechanisms], Any]] = {
         False,
     ),
     "member_sums": lambda study, found: study.member_sums(6, found.odds, np.ones(1), 1),
-    "sets_like": lambda study, found: study.sets_like(np.arange(7, dtype=np.uint32), 7, MANY, MANY, MANY),
     "sets_with": lambda study, found: study.sets_with(6, np.ones(1)),
 }
 
@@ -291,10 +230,7 @@ CALLS: dict[str, Callable[[_native.FaultSetStudy, Mechanisms], Any]] = {
 @pytest.mark.parametrize("threads", [pytest.param(1, marks=pytest.mark.slow), 2])
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param(name, marks=() if name in ("enumerate", "draw", "join") else pytest.mark.slow)
-        for name in CALLS
-    ],
+    [pytest.param(name, marks=() if name in ("enumerate", "join") else pytest.mark.slow) for name in CALLS],
 )
 def test_exceptions_of_handlers_are_heard_soon(name: str, threads: int) -> None:
     """Each call would take longer than ten seconds. What it has stored until then does not change later calls."""
@@ -305,10 +241,7 @@ def test_exceptions_of_handlers_are_heard_soon(name: str, threads: int) -> None:
     alone = study_for(5)
     for one in (study, alone):
         one.enumerate(2, found.odds, 1, MANY, MANY, False)
-    spacing = alone.total(4) * 1e-7
-    np.testing.assert_array_equal(
-        study.draw(4, spacing, 3, 10**6)["members"], alone.draw(4, spacing, 3, 10**6)["members"]
-    )
+    np.testing.assert_array_equal(*(joined(one, 5, 20_000)["members"] for one in (study, alone)))
 
 
 def slow_construction() -> _native.FaultSetStudy:
@@ -350,7 +283,7 @@ def test_threads_share_a_study(threads: int) -> None:
     members = alone.sets_with(2, np.ones(alone.num_keys))
 
     def call(weight: int) -> dict[str, Any]:
-        shared.draw(5, shared.total(5) / 1000, weight, 10**6)
+        joined(shared, 3, 1000)
         shared.number_keys(members, 2)
         shared.evaluate()
         result = enumerated(shared, weight, 3)

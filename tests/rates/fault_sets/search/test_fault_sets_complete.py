@@ -21,7 +21,7 @@ import stim_nonclifford as snc
 from stim_nonclifford.rates.fault_sets.interface import exploration_of
 from stim_nonclifford.rates.fault_sets.search.exploration import Exploration
 from stim_nonclifford.rates.fault_sets.search.limits import Limits
-from stim_nonclifford.rates.fault_sets.search.samples import SampledWeight
+from stim_nonclifford.rates.fault_sets.search.sampling.joins import JoinedSets
 from stim_nonclifford.simulation.engines.reference import fate_of_row
 from stim_nonclifford.simulation.plan import SamplingPlan
 
@@ -40,7 +40,7 @@ CIRCUITS_PER_SEED = 6
 MIN_MECHANISMS, MAX_MECHANISMS = 15, 40
 MAX_PATTERNS = 1 << 9
 MAX_SETS = 5e5
-DRAWS = 4000
+SETS = 4000
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ def test_every_weight(seed: int, kept_only: bool) -> None:
 @pytest.mark.parametrize("kept_only", [False, True])
 @pytest.mark.parametrize("seed", range(NUM_SEEDS))
 def test_sampled_weights(seed: int, kept_only: bool) -> None:
-    """Sets of 3 to 7: drawn, joined, and some listed and the others drawn. Standard errors are right on average."""
+    """Sets of 3 to 7. Standard errors are right on average."""
     pulls = []
     for k in range(CIRCUITS_PER_SEED):
         each = case(seed, k)
@@ -164,17 +164,12 @@ def test_sampled_weights(seed: int, kept_only: bool) -> None:
             passing = known.exact(weight).passing(0)
             if weight < 3 or not passing:
                 continue
-            for stratum in (
-                drawn(known, weight, passing, seed),
-                joined(known, weight, passing, seed),
-                listed(known, weight, passing, seed),
-            ):
-                known.values.evaluate()
-                sums = stratum.sums(0, known.values, 0.0)
+            for number in (seed, seed + 1000):
+                sample = joined(known, weight, passing, number)
+                sums = sample.sums(0, known.values, 0.0)
                 assert sums.passing == pytest.approx(passing, rel=0.5)
                 wrong, expected = known.factor(0) * sums.wrong, complete_sums(seed, k)[weight, 1]
-                found_wrong = stratum.is_sampled & (known.values.wrong[stratum.keys] > 0)
-                if np.count_nonzero(found_wrong) >= 100:
+                if np.count_nonzero(known.values.wrong[sample.keys] > 0) >= 100:
                     pulls.append((wrong - expected) / (known.factor(0) * math.sqrt(sums.variance)))
                 elif expected < TOLERANCE:
                     assert wrong < TOLERANCE
@@ -183,57 +178,12 @@ def test_sampled_weights(seed: int, kept_only: bool) -> None:
     assert np.sqrt(np.mean(np.square(pulls))) < 1.6
 
 
-def drawn(known: Exploration, weight: int, passing: float, seed: int) -> SampledWeight:
-    """About ``DRAWS`` sets, or fewer where most points on the axis of sets exclude themselves."""
-    spacing = passing / DRAWS
-    stratum = composed(known, weight)
-    add_draws(known, stratum, spacing, passing, seed)
-    return stratum
-
-
-def composed(known: Exploration, weight: int) -> SampledWeight:
-    """A sample with the sets that are unions of smaller ones that pass, where these are sampled apart."""
-    stratum = known.sample_of(weight)
+def joined(known: Exploration, weight: int, passing: float, seed: int) -> JoinedSets:
+    """As many halves as find about ``2 * SETS``."""
+    stratum = known.sample_of(range(weight, weight + 1))
     if stratum.composed is not None:
-        known.compose(stratum, 2 * DRAWS)
-    return stratum
-
-
-def add_draws(known: Exploration, stratum: SampledWeight, spacing: float, passing: float, seed: int) -> None:
-    """Draws in clumps of 16 where that saves steps."""
-    weight = stratum.weight
-    while not (found := known.study.draw(weight, spacing, seed, 10 * DRAWS, 16.0, passing, 1e3))[
-        "is_complete"
-    ]:
-        spacing *= 4
-    keys = known.study.number_keys(found["members"], weight, known.limits.kept_only)
-    known.values.evaluate()
-    stratum.add_draws(found["members"], keys, found["clumps"], spacing, known.values.kept)
-
-
-def listed(known: Exploration, weight: int, passing: float, seed: int) -> SampledWeight:
-    """All sets of up to three keys that a small sample chooses, and a sample of the others."""
-    stratum = known.sample_of(weight)
-    add_draws(known, stratum, 20 * passing / DRAWS, passing, seed)
-    examples, _ = stratum.heavy_sets(known.values)
-    if len(examples):
-        known.list_keys(stratum, min(3, len(examples)))
-        of_keys = exact_masses(known, weight, np.unique(stratum.keys))
-        assert stratum.set_weights(0).sum() == pytest.approx(of_keys, abs=TOLERANCE)
-    add_draws(known, stratum, passing / DRAWS, passing, seed + 1000)
-    return stratum
-
-
-def exact_masses(known: Exploration, weight: int, keys: np.ndarray) -> float:
-    """The odds of all sets with some keys."""
-    sums = known.exact(weight).coefficients(0, len(known.values.kept))
-    return float(sums[keys].sum())
-
-
-def joined(known: Exploration, weight: int, passing: float, seed: int) -> SampledWeight:
-    """As many halves as find about as many sets as are drawn."""
-    stratum = composed(known, weight)
-    count = 1 + int(math.sqrt(2 * DRAWS * stratum.scale / passing))
+        known.compose(stratum, 2 * SETS)
+    count = 1 + int(math.sqrt(2 * SETS * stratum.scale / passing))
     ones = np.ones(known.odds.shape[1])
     kept_only = known.limits.kept_only
     halves = stratum.halves_of_joins
@@ -248,7 +198,7 @@ def joined(known: Exploration, weight: int, passing: float, seed: int) -> Sample
         kept_only,
     )
     known.values.evaluate()
-    stratum.add_join(count, found, known.values.kept)
+    stratum.add(count, found, known.values.kept)
     return stratum
 
 

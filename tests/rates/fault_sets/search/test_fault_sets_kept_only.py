@@ -21,18 +21,14 @@ from stim_nonclifford.rates.fault_sets.search.strata import Stratum, Sums
 
 @lru_cache
 def looked_at(kept_only: bool) -> Exploration:
-    """Weights 0 to 3 enumerated, 4 drawn and composed, 5 and 6 joined and composed."""
+    """Weights 0 to 3 enumerated, 4 to 6 joined, with unions."""
     plans = [planned(snc.Circuit(cultivation_circuit(5, p=p)), "all", None).plan() for p in (1e-3, 2e-3)]
     known = exploration_of(plans, Limits(), 3, 1, progress=False)
     known.limits = replace(known.limits, kept_only=kept_only)
     for weight in range(4):
         assert known.enumerate(weight, 1e12)
-    sample = known.sample_of(4)
-    known.draw(sample, 30_000 / known.next_passing_odds(4))
-    known.compose(sample, 5_000)
-    known.strata.append(sample)
-    for weight in (5, 6):
-        sample = known.sample_of(weight)
+    for weight in (4, 5, 6):
+        sample = known.sample_of(range(weight, weight + 1))
         for halves in (30_000, 60_000):
             known.join(sample, halves)
         known.compose(sample, 5_000)

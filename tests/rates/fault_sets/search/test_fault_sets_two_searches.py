@@ -116,7 +116,9 @@ def test_equals_one_search(circuit: snc.Circuit) -> None:
     assert sum(share.kept_and_wrong for share in found.weights) == pytest.approx(found.kept_and_wrong)
     for ours, theirs in zip(found.weights, expected.weights, strict=False):
         if ours.method == theirs.method == "exact":
-            assert ours.passing == pytest.approx(theirs.passing, rel=1e-9)
+            assert ours.passing <= theirs.passing * (1 + 1e-9)
+            if ours.weight <= 4:  # P(kept) is known well enough without larger sets
+                assert ours.passing == pytest.approx(theirs.passing, rel=1e-9)
             assert ours.kept_and_wrong == pytest.approx(theirs.kept_and_wrong, rel=1e-9)
     for by in ("noise", "qubit"):
         ours, theirs = found.error_budget(by), basis.budget(by)

@@ -8,18 +8,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .anchoring.anchors import Profile
-from .anchoring.kept_counts import KeptShots
-from .anchoring.plain_counts import PlainLevel
-from .answers.decoding import FailureTest
-from .chains.descent import Stop
-from .chains.ladder import Ladder
-from .failing.one_circuit import DecodedSize, SumOverSizes
-from .failing.sets import FailingSets, failing_sets
-from .failing.study import FailureStudy
-from .faults.mechanisms import FaultModel, Floats
-from .questions import DecodedCircuit, Goal
-from .results import COVERAGE, DecodedErrorRate, DecodedGapPoint, DecodedLevel, interval_of
+from ..answers.decoding import FailureTest
+from ..chains.descent import Stop
+from ..chains.ladder import Ladder
+from ..failing.sets import FailingSets, failing_sets
+from ..failing.study import FailureStudy
+from ..faults.mechanisms import FaultModel, Floats
+from ..questions import DecodedCircuit, Goal
+from ..results import COVERAGE, DecodedErrorRate, DecodedGapPoint, DecodedLevel, interval_of, per_kept
+from .anchors import Profile
+from .kept_counts import KeptShots
+from .plain_counts import PlainLevel
 
 __all__ = ["Findings"]
 
@@ -43,7 +42,6 @@ class Findings:
         stop_of: By the places of circuits, their numbers among the levels that the ladder was asked for.
         plain_of: The plain shots of levels of the ladder, by the numbers of the levels.
         kept: Counts of kept shots, by circuits.
-        sum_over_sizes: What failing sets of one circuit say, if it was a sum over their sizes.
         seconds: How long it took.
     """
 
@@ -60,13 +58,10 @@ class Findings:
     stop_of: Mapping[int, int]
     plain_of: Mapping[int, PlainLevel]
     kept: Mapping[int, KeptShots]
-    sum_over_sizes: SumOverSizes | None
     seconds: float
 
     def results(self) -> list[DecodedErrorRate]:
         """The results, in the order of the circuits."""
-        if self.sum_over_sizes is not None:
-            return [self._of_sizes(self.sum_over_sizes)]
         results: dict[int, DecodedErrorRate] = {}
         for place, circuit in enumerate(self.order):
             number = self.above + place
@@ -81,23 +76,6 @@ class Findings:
             levels = self._levels(self.model.log_odds[circuit])
             results[circuit] = self._result(circuit, rate, error, levels, factor, sets)
         return [results[k] for k in range(len(self.circuits))]
-
-    def _of_sizes(self, found: SumOverSizes) -> DecodedErrorRate:
-        """The result of a sum over the numbers of members of failing sets."""
-        rate, error = found.rate, math.sqrt(found.variance)
-        level = DecodedLevel(
-            strength=1.0,
-            faults=found.sized.mean,
-            rate=rate,
-            standard_error=error,
-            shots=0,
-            failures=0,
-            mean_size=None,
-            accepted=None,
-            exchanged=None,
-            is_given=True,
-        )
-        return self._result(0, rate, error, (level,), 1.0, found.failing_sets(), found.sizes())
 
     def without_noise(self, circuit: int) -> DecodedErrorRate:
         """The result of a circuit without errors, where only outcomes are random."""
@@ -117,12 +95,12 @@ class Findings:
         levels: tuple[DecodedLevel, ...],
         factor: float,
         sets: FailingSets,
-        sizes: tuple[DecodedSize, ...] = (),
     ) -> DecodedErrorRate:
         of_observables = sets.rates_of_observables(self.model.num_observables, rate, error, factor)
         kept, kept_error = self.kept[circuit].kept() if circuit in self.kept else (1.0, 0.0)
         wrong = rate
-        rate, error = rate / kept, math.hypot(error, rate * kept_error / kept) / kept if kept else 0.0
+        of_each = [per_kept(*each, kept, kept_error) for each in of_observables]
+        rate, error = per_kept(rate, error, kept, kept_error)
         study = FailureStudy(
             sets,
             self.model,
@@ -138,8 +116,8 @@ class Findings:
             standard_error=error,
             interval=interval_of(rate, error / rate if rate else 0.0),
             coverage=COVERAGE,
-            observable_rates=tuple(rate / kept for rate, _ in of_observables),
-            observable_errors=tuple(error / kept for _, error in of_observables),
+            observable_rates=tuple(each for each, _ in of_each),
+            observable_errors=tuple(each for _, each in of_each),
             kept=kept,
             kept_error=kept_error,
             kept_and_wrong=wrong,
@@ -154,7 +132,6 @@ class Findings:
             lightest=None if profile is None else profile.lightest,
             error_factor=factor,
             asked_relative_error=self.goal.relative_error,
-            sizes=sizes,
             _study=study if rate and not self.model.postselects else None,
         )
 
@@ -226,4 +203,6 @@ class Findings:
 
 
 def _counted_rate(level: PlainLevel) -> tuple[float, float]:
-    return level.rate, math.sqrt(level.rate * (1 - level.rate) / level.shots)
+    # One more that fails, and one more that does not, may have been missed by chance.
+    share = (level.failures + 1) / (level.shots + 2)
+    return level.rate, math.sqrt(share * (1 - share) / level.shots)

@@ -1,4 +1,4 @@
-// Compositions: fault sets that are unions of two sets that flip no check, looked at by their keys.
+// Unions: fault sets that are unions of two sets that flip no check, looked at by their keys.
 //
 // The key of a union is the XOR of the keys of its halves. Far fewer keys than sets flip no check, so that combinations of two keys are
 // what is looked at: the heavy ones all, the others at random. Of each that may be kept, unions are drawn to learn how many of them
@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/random_points.h"
+#include "base/resource_limit.h"
 #include "rates/fault_sets/fault_set_study.h"
 
 namespace snc {
@@ -41,11 +42,47 @@ std::vector<std::vector<uint32_t>> subsets(uint32_t size, uint32_t chosen) {
 
 }  // namespace
 
+const ClosedSets& FaultSetStudy::closed_sets(uint32_t weight) {
+    if (closed_[weight].weight != 0) return closed_[weight];
+    const uint64_t bytes_of_set = weight * sizeof(uint32_t), most = options_.max_bytes / bytes_of_set;
+    const auto check = [=, this](uint64_t sets) {
+        if (sets > most)
+            throw ResourceLimit("To sample unions of fault sets, all sets of " + std::to_string(weight) +
+                                " mechanisms that flip no noise-only check are listed. There are more than " + with_commas(most) +
+                                " such sets of " + std::to_string(bytes_of_set) + " bytes; the limit is " +
+                                with_commas(options_.max_bytes) + " bytes. Raise max_bytes, or count errors instead: "
+                                "compile_detector_sampler(...).sample_counts(shots).");
+    };
+    std::atomic<uint64_t> listed = 0;
+    constexpr uint64_t sets_per_check = 1024;
+    std::vector<ClosedSets> groups(max_groups, ClosedSets{weight, {}, 0});
+    SearchSteps steps(options_.num_threads);
+    visit_all(weight, FaultSetGoal::nothing(table_), steps, [&](size_t number) {
+        return [&, &found = groups[number]](const uint32_t* members, double) {
+            found.members.insert(found.members.end(), members, members + weight);
+            ++found.count;
+            if (found.count % sets_per_check == 0) check(listed += sets_per_check);
+        };
+    });
+    ClosedSets closed{weight, {}, 0};
+    uint64_t sets = 0;
+    for (const ClosedSets& group : groups) sets += group.count;
+    check(sets);
+    closed.members.reserve(sets * weight);
+    for (ClosedSets& group : groups) {
+        closed.members.insert(closed.members.end(), group.members.begin(), group.members.end());
+        group = {};
+    }
+    closed.count = sets;
+    closed_[weight] = std::move(closed);
+    return closed_[weight];
+}
+
 const ClosedKeys& FaultSetStudy::closed_keys(uint32_t weight) {
     ClosedKeys& found = closed_keys_[weight];
     if (found.weight != 0) return found;
     const ClosedSets& closed = closed_sets(weight);
-    const size_t num_sets = closed.sums.size();
+    const size_t num_sets = closed.count;
     const uint32_t words = table_.key_words();
     const auto set = [&](size_t number) { return std::span(closed.members).subspan(number * weight, weight); };
     NumberedRows rows(words);

@@ -5,6 +5,8 @@ from __future__ import annotations
 __all__ = ["ELSEWHERE", "FOLDERS"]
 
 FOLDERS = {
+    "stim_nonclifford/circuit/interchange/cirq_circuits/": "needs Cirq, imported in seconds: tests/circuit/interchange",
+    "stim_nonclifford/circuit/interchange/qiskit_circuits/": "needs Qiskit, imported in seconds: tests/circuit/interchange",
     "stim_nonclifford/simulation/engines/gpu/": "needs a GPU",
     "stim_nonclifford/rates/decoded_rates/": "is said of long searches: the tests of tests/rates/decoded_rates provoke them",
 }
@@ -15,6 +17,8 @@ ELSEWHERE = {
         ("stim_nonclifford/base/memory.py", "What compiling needs grows wit"),
         ("stim_nonclifford/circuit/interchange/qasm/gates.py", "Write some of them out."),
         ("stim_nonclifford/dialect/text.py", "Write the targets in several l"),
+        ("stim_nonclifford/circuit/methods/fault_set_methods.py", "Raise max_seconds."),
+        ("stim_nonclifford/circuit/methods/fault_set_methods.py", "Rates that are computed have no"),
         ("stim_nonclifford/rates/fault_sets/short_count.py", "Where counts take too long, to"),
         ("stim_nonclifford/simulation/compiler/leakage/scripts.py", "Lower the repeat counts, or sa"),
         ("stim_nonclifford/simulation/compiler/sweeps/backward_sweep.py", "Lower the repeat counts, or sa"),
@@ -36,11 +40,10 @@ ELSEWHERE = {
         ("sinter_plugin/commands/sinter_internals.py", "Install sinter==1.16, or use `"),
         ("sinter_plugin/processes/executors.py", "Install it: pip install dask d"),
     ],
-    "needs a value of a type that has no counterpart: tests/circuit/interchange": [
+    "needs an operation of Cirq or a value of a type that has no counterpart: tests/circuit/interchange": [
+        ("stim_nonclifford/circuit/interchange/builder.py", "Remove the tag, or put it"),
+        ("stim_nonclifford/circuit/interchange/builder.py", "Split it into conditions"),
         ("stim_nonclifford/circuit/interchange/qasm/values.py", "Write numbers in its place."),
-    ],
-    "needs an operation of Cirq, which takes seconds to import: tests of tests/circuit/interchange": [
-        ("stim_nonclifford/circuit/interchange/cirq_circuits.py", "Write it with gates that Cirq "),
     ],
     "is no advice, but a text with such a word": [
         ("stim_nonclifford/circuit/interchange/qasm/execution.py", "{} is no bit or register of bi"),
@@ -56,11 +59,6 @@ ELSEWHERE = {
         ("stim_nonclifford/circuit/logical_states/state_check.py", "Check all components of the st"),
         ("stim_nonclifford/circuit/methods/decoded_circuits.py", "Measure the logical qubit so t"),
         ("stim_nonclifford/simulation/logical_errors/refusals.py", "Postselect such a detector (po"),
-    ],
-    "needs Qiskit, which takes seconds to import: tests of tests/circuit/interchange": [
-        ("stim_nonclifford/circuit/interchange/qiskit_circuits.py", "Replace it, for example by qis"),
-        ("stim_nonclifford/circuit/interchange/qiskit_circuits.py", "Write circuit.assign_parameter"),
-        ("stim_nonclifford/circuit/interchange/qiskit_circuits.py", "Write `with circuit.if_test(.."),
     ],
     "needs the circuits and minutes of cultivation: tests of tests/rates/decoded_rates and tests/generators": [
         ("stim_nonclifford/circuit/methods/kept_circuits.py", "Leave out the mask, or add wha"),

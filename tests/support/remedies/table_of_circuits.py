@@ -95,7 +95,6 @@ CIRCUITS = [
     Row("c('OBSERVABLE_INCLUDE(0) X0').to_qasm(open_qasm_version=3)", "skip_dets_and_obs=True", "c('OBSERVABLE_INCLUDE(0) X0').to_qasm(open_qasm_version=3, skip_dets_and_obs=True)"),
     Row("c('EXP_VAL X0').to_qasm(open_qasm_version=3)", "skip_dets_and_obs=True", "c('EXP_VAL X0').to_qasm(open_qasm_version=3, skip_dets_and_obs=True)"),
     Row("c('X_ERROR(0.1) 0').to_qasm(open_qasm_version=3)", "circuit.without_noise()", "c('X_ERROR(0.1) 0').without_noise().to_qasm(open_qasm_version=3)"),
-    Row("c('AMPLITUDE_DAMPING(0.1) 0').to_cirq()", "circuit.pauli_twirl()", "c('AMPLITUDE_DAMPING(0.1) 0').pauli_twirl().to_cirq()"),
     Row("c('X_ERROR(0.1) 0 / REPEAT 3 { / M 0 / DETECTOR rec[-1] / X_ERROR(0.1) 0 / }').to_crumble_url(mark={1: c('X_ERROR(0.1) 0 / REPEAT 3 { / M 0 / DETECTOR rec[-1] / X_ERROR(0.1) 0 / }').explain_detector_error_model_errors()})", "circuit.flattened()", "c('X_ERROR(0.1) 0 / REPEAT 3 { / M 0 / DETECTOR rec[-1] / X_ERROR(0.1) 0 / }').flattened().to_crumble_url(mark={1: c('X_ERROR(0.1) 0 / REPEAT 3 { / M 0 / DETECTOR rec[-1] / X_ERROR(0.1) 0 / }').flattened().explain_detector_error_model_errors()})"),
     Row("Circuit.from_qasm('OPENQASM 3.0;qubit q;delay[100dt] q;', relaxation_times=(1, 1))", "Pass dt", "Circuit.from_qasm('OPENQASM 3.0;qubit q;delay[100dt] q;', relaxation_times=(1, 1), dt=1e-9)"),
     Row("Circuit.from_qasm('OPENQASM 3.0;qubit q;delay[100ns] q;', relaxation_times={1: (1, 1)})", "Add 0: (T1, T2)", "Circuit.from_qasm('OPENQASM 3.0;qubit q;delay[100ns] q;', relaxation_times={0: (1, 1)})"),

@@ -59,4 +59,7 @@ RATES = [
     Row(f"__import__('pickle').loads(__import__('pickle').dumps({_OBSERVED}.logical_error_rate(postselection_mask='all'))).error_budget('noise')", "estimate it anew", f"{_OBSERVED}.logical_error_rate(postselection_mask='all').error_budget('noise')"),
     Row("c('RX 0 / T 0 / Z_ERROR(0.01) 0 / MX 0 / OBSERVABLE_INCLUDE(0) rec[-1] / RX 1 / T 1 / MX 1 / DETECTOR rec[-1]').logical_error_rate(decoder='desaturated')", "SoftDecodingSampler(decoder=..., error_model=\"noise_only\")", "sp.SoftDecodingSampler(decoder='desaturated', error_model='noise_only')"),
     Row(f"c('{_T_STATE % 'Z_ERROR'} / X_ERROR(0.1) 5 / M 5 / DETECTOR rec[-1]').logical_error_rate(decoder='desaturated')", "with the Pauli targets of each EXP_VAL", f"c('{_T_STATE % 'Z_ERROR'} / {_FRAMES}').logical_error_rate(state_check='T')"),
+    Row(f"{_MEMORY}.logical_error_rate(decoder='pymatching', skip_reference_sample=True)", "Leave out skip_reference_sample or decoder", f"{_MEMORY}.logical_error_rate(decoder='pymatching', relative_error=0.1)"),
+    Row("c('M(0.1, 0.2) 0 / OBSERVABLE_INCLUDE(0) rec[-1]').fault_distance()", "circuit.pauli_twirl()", "c('M(0.1, 0.2) 0 / OBSERVABLE_INCLUDE(0) rec[-1]').pauli_twirl().fault_distance()"),
+    Row(f"c('{_T_STATE % 'Z_ERROR'}').logical_error_rate(state_check='X')", "Check the state that the circuit prepares", f"c('{_T_STATE % 'Z_ERROR'}').logical_error_rate(state_check='T')"),
 ]  # fmt: skip

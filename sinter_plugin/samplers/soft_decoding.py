@@ -223,7 +223,8 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
             )
         except (ValueError, NotImplementedError, snc.ResourceLimitError) as error:
             # Sinter's report of a failed worker does not name the task.
-            raise type(error)(f"{error} (In the task with json_metadata={task.json_metadata!r}.)") from error
+            cause = str(error).replace("kind=", "error_model=")  # as this sampler calls the argument
+            raise type(error)(f"{cause} (In the task with json_metadata={task.json_metadata!r}.)") from error
         return CompiledSoftDecodingSampler(
             sampler,
             decoding,

@@ -41,7 +41,7 @@ from .names import forms_of_word, gate_named
 __all__ = ["NonCliffordGate", "gate_from_tag", "is_note", "qubits_of_carrier", "tag_of"]
 
 _CALL = re.compile(r"\s*(?P<word>[A-Za-z_]\w*)\s*\((?P<arguments>.*)\)\s*", re.DOTALL)
-_ARGUMENT = re.compile(rf"\s*(?P<key>\w+)\s*=\s*(?P<value>{NUMBER})\s*\*\s*pi\s*", re.ASCII)
+_ARGUMENT = re.compile(rf"[ \t]*(?P<key>\w+)[ \t]*=[ \t]*(?P<value>{NUMBER})[ \t]*\*[ \t]*pi[ \t]*", re.ASCII)
 
 _DELAY = ("I", "delay")
 """``I[delay:100ns] 0`` is a note: that a qubit waits, in a circuit that was written in another language."""

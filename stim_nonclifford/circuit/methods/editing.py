@@ -32,7 +32,7 @@ from ..printed_instructions import printed_bare
 from ..rewriting.decomposition import decomposed
 from ..rewriting.notes import without_notes
 from ..rewriting.pauli_twirling import pauli_twirled
-from ..rewriting.replacement import circuit_of, with_replaced, without_angles
+from ..rewriting.replacement import circuit_of, with_replaced, without_numbers
 
 __all__ = ["CircuitEditing", "check_coordinates", "check_flattened"]
 
@@ -273,6 +273,8 @@ class CircuitEditing:
     def approx_equals(self, other: object, *, atol: float) -> bool:
         r"""Whether the circuits are equal, up to ``atol`` in their arguments and angles (in half-turns).
 
+        Arguments of the channels of this package are compared in this way, too.
+
         Examples:
             >>> import stim_nonclifford as snc
             >>> circuit = snc.Circuit("R_X(0.1) 0\nM(0.01) 0")
@@ -282,7 +284,7 @@ class CircuitEditing:
         atol = number(atol, "atol", 0)
         if not isinstance(other, CircuitEditing):
             return False
-        own, others = without_angles(self._stim), without_angles(other._stim)
+        own, others = without_numbers(self._stim), without_numbers(other._stim)
         if not own[0].approx_equals(others[0], atol=atol) or len(own[1]) != len(others[1]):
             return False
         return all(abs(a - b) <= atol for a, b in zip(own[1], others[1], strict=True))

@@ -124,9 +124,11 @@ def _model_of(circuit: KeptCircuit, *, has_state_check: bool) -> stim.DetectorEr
             return circuit.detector_error_model(approximate_disjoint_errors=True)
         except ValueError as error:
             if not has_state_check:
+                cause = str(error).removesuffix(' kind="noise_only" exists for every circuit.')
                 raise ValueError(
-                    f"The decoder needs the error model of the S-proxy. {error} To check a logical state in"
-                    " place of the observables, pass state_check: that model then serves."
+                    f"The decoder needs the error model of the S-proxy. {cause} To check a logical state in"
+                    " place of the observables, pass state_check, which does without that model; or count"
+                    ' errors: SoftDecodingSampler(decoder=..., error_model="noise_only").'
                 ) from error
             # The S-proxy of a T state has no X, so that Stim refuses an observable of it.
             return circuit.detector_error_model(kind="noise_only", approximate_disjoint_errors=True)

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import stim
 
-from ...dialect import gate_from_tag
+from ...dialect import channel_of, gate_from_tag, readout_noise_of
 
-__all__ = ["circuit_of", "with_replaced", "without_angles"]
+__all__ = ["circuit_of", "with_replaced", "without_numbers"]
 
 
 def circuit_of(instruction: stim.CircuitInstruction) -> stim.Circuit:
@@ -52,24 +52,42 @@ def with_replaced(
     return result
 
 
-def without_angles(circuit: stim.Circuit) -> tuple[stim.Circuit, list[float]]:
-    """A tagged circuit with the names of gates in place of their tags, and the angles, in half-turns.
+def without_numbers(circuit: stim.Circuit) -> tuple[stim.Circuit, list[float]]:
+    """A tagged circuit with the names of gates and channels in place of their tags, and the tags' numbers.
+
+    Angles are in half-turns.
 
     Examples:
-        >>> without_angles(stim.Circuit("I[R_Z(theta=0.25*pi)] 0"))
+        >>> without_numbers(stim.Circuit("I[R_Z(theta=0.25*pi)] 0"))
         (stim.Circuit('''
-            I[R_Z] 0
+            I[R_Z:1] 0
         '''), [0.25])
     """
-    angles: list[float] = []
+    numbers: list[float] = []
 
     def stand_in(instruction: stim.CircuitInstruction) -> stim.Circuit | None:
-        gate = gate_from_tag(instruction)
-        if gate is None or not gate.half_turns:
+        name, values = _numbers_of_tag(instruction)
+        if not values:
             return None
-        angles.extend(gate.half_turns)
+        numbers.extend(values)
         return circuit_of(
-            stim.CircuitInstruction(instruction.name, instruction.targets_copy(), tag=gate.name)
+            stim.CircuitInstruction(
+                instruction.name,
+                instruction.targets_copy(),
+                instruction.gate_args_copy(),
+                tag=f"{name}:{len(values)}",
+            )
         )
 
-    return with_replaced(circuit, stand_in), angles
+    return with_replaced(circuit, stand_in), numbers
+
+
+def _numbers_of_tag(instruction: stim.CircuitInstruction) -> tuple[str, tuple[float, ...]]:
+    """The gate or channel for which a tag stands, and its numbers; no numbers for other tags."""
+    if (gate := gate_from_tag(instruction)) is not None:
+        return gate.name, gate.half_turns
+    if (channel := channel_of(instruction)) is not None:
+        return channel.name, channel.values
+    if (readout := readout_noise_of(instruction)) is not None:
+        return "READOUT_NOISE", (readout.p01, readout.p10)
+    return "", ()

@@ -33,7 +33,7 @@ ANNOTATIONS = frozenset({"TICK", "DETECTOR", "OBSERVABLE_INCLUDE", "QUBIT_COORDS
 """Instructions that do nothing to qubits. Their tags are notes."""
 
 _TAG = re.compile(r"\s*(?P<word>[A-Za-z_]\w*)\s*(?:\((?P<arguments>.*)\))?\s*", re.DOTALL)
-_ARGUMENT = re.compile(rf"\s*(?P<key>\w+)\s*=\s*(?P<value>{NUMBER})\s*", re.ASCII)
+_ARGUMENT = re.compile(rf"[ \t]*(?P<key>\w+)[ \t]*=[ \t]*(?P<value>{NUMBER})[ \t]*", re.ASCII)
 
 
 def probability_problem(value: float) -> str:

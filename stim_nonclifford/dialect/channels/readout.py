@@ -37,7 +37,9 @@ NOISY_MEASUREMENTS = (*MEASUREMENTS, "MZ", "MRZ")
 """The same with the other names of these instructions."""
 
 _TAG = re.compile(rf"\s*{READOUT_NOISE}\b(?P<rest>.*)", re.DOTALL)
-_NAMED = re.compile(rf"\(\s*p01\s*=\s*({NUMBER})\s*,\s*p10\s*=\s*({NUMBER})\s*\)\s*", re.ASCII)
+_NAMED = re.compile(
+    rf"\([ \t]*p01[ \t]*=[ \t]*({NUMBER})[ \t]*,[ \t]*p10[ \t]*=[ \t]*({NUMBER})[ \t]*\)[ \t]*", re.ASCII
+)
 _EXAMPLE = "M[READOUT_NOISE(p01=0.01, p10=0.05)](0.03) 0 or, without a tag, M(0.01, 0.05) 0"
 _ROUNDING = 1e-5
 

@@ -309,10 +309,10 @@ def _refusal(num_observables: int) -> str:
             "The observable is not a logical X or logical Z along a boundary of a color code: closed loops of"
             " errors flip it, or errors of both bases do. For logical Y, add logical X as a second"
             " observable. If errors before the code is complete flip it, postselect their detectors and"
-            " choose condition_on_postselection=True."
+            " sample with SoftDecodingSampler(condition_on_postselection=True)."
         )
     return (
         "The two observables are not logical operators of both bases along boundaries of a color code: closed"
         " loops of errors flip a sum of them. If errors before the code is complete do, postselect their"
-        " detectors and choose condition_on_postselection=True."
+        " detectors and sample with SoftDecodingSampler(condition_on_postselection=True)."
     )

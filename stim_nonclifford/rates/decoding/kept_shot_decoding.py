@@ -201,7 +201,8 @@ class KeptShotDecoding:
                     " explain. Errors that flip more than two detectors and cannot be decomposed are left"
                     " out for a matching decoder: choose another one. Or some detectors depend on quantum"
                     " outcomes that the model does not know, or the model is conditioned on the"
-                    " postselection: postselect these detectors, too, or choose another error_model."
+                    " postselection: postselect these detectors, too, or sample with another model:"
+                    " SoftDecodingSampler(error_model=...)."
                     f" PyMatching says: {error}"
                 ) from error
             if isinstance(self._decoder, FileDecoder) and isinstance(error, ValueError):

@@ -304,7 +304,8 @@ def _check_copies(copies: list[tuple[int, ...]]) -> None:
             f"Closed loops of errors flip the observable, through {len(split)} detectors (D{split[0]},"
             f" D{split[1]}, ...). The complementary gap is computed by matching if all loops lead through at"
             f" most {_MOST_SPLIT_DETECTORS}, as in codes with boundaries. Decode without confidence, for"
-            " example with soft_pymatching, or try another error_model."
+            " example with soft_pymatching, or sample with another model:"
+            " SoftDecodingSampler(error_model=...)."
         )
 
 

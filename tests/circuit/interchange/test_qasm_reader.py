@@ -188,6 +188,31 @@ def test_programs_that_grow_are_refused() -> None:
         Circuit.from_qasm(f"{HEAD}{gates}qubit q; g4 q;")
 
 
+@pytest.mark.parametrize(
+    ("program", "message"),
+    [
+        (
+            f"{HEAD}qubit q;\nrx({'(' * 3000}1{')' * 3000}) q;",
+            r"Line 4: `rx\(\(.*\.\.\.`: .* nested too deeply",
+        ),
+        (f"{HEAD}qubit q;\nx q; rx({'1+' * 3000}1) q;", r"Line 4: `x q; rx\(1\+.*nested too deeply"),
+        (f"{HEAD}qubit q;\n\n{'if (true) {' * 500}x q;{'}' * 500}", r"Line 5: .*nested too deeply"),
+        (f"{HEAD}x $0;\nx $100000000;\nx $1;", r"Line 4: the program has more than 10,000,000"),
+    ],
+)
+def test_limits_name_the_line(program: str, message: str) -> None:
+    from stim_nonclifford import ResourceLimitError
+
+    with pytest.raises(ResourceLimitError, match=message):
+        Circuit.from_qasm(program)
+
+
+def test_gates_that_are_opaque_twice_are_named_with_their_line() -> None:
+    program = 'OPENQASM 2.0;\ninclude "qelib1.inc";\nqreg q[2];\nopaque f a;\n\nopaque f a,b;'
+    with pytest.raises(ValueError, match=r"Line 6: `opaque f a,b;`: f is declared already"):
+        Circuit.from_qasm(program)
+
+
 def test_angles_are_radians() -> None:
     circuit = Circuit.from_qasm(f"{HEAD}qubit q; rx({math.pi / 3!r}) q;")
     assert abs(circuit.state_vector()[1]) ** 2 == pytest.approx(math.sin(math.pi / 6) ** 2)

@@ -238,6 +238,38 @@ def test_approximate_equality_of_angles() -> None:
         assert not circuit.approx_equals(Circuit(text.replace(old, new, 1)), atol=0.001)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "LEAKAGE(%s) 0",
+        "LEAKAGE_READOUT(%s) 0",
+        "AMPLITUDE_DAMPING(%s) 0",
+        "THERMAL_RELAXATION(0.2, %s) 0",
+        "HERALD_LEAKAGE_EVENT(%s) 0",
+        "M(%s, 0.2) 0",
+        "CX(0.1, 0.2, %s, 0.3) 0 1",
+        "REPEAT 2 {\n    MX(0.2, %s) 0 !1\n}",
+        "DEPOLARIZE1(%s) 0",
+    ],
+)
+def test_approximate_equality_of_channels(text: str) -> None:
+    """Arguments of channels are compared up to ``atol``, whether Stim knows the channel or not."""
+    circuit, other = Circuit(text % 0.1), Circuit(text % 0.1001)
+    assert circuit.approx_equals(other, atol=0.001)
+    assert not circuit.approx_equals(other, atol=0.00001)
+    assert not circuit.approx_equals(Circuit("LOSS(0.1) 0"), atol=0.001)
+
+
+def test_operators_of_different_number_are_not_approximately_equal() -> None:
+    one, two = "1, 0, 0, 0, 0, 0, 1, 0", "0, 0, 0, 0, 0, 0, 0, 0"
+    first, second = (
+        Circuit(f"KRAUS({one}) 0\nKRAUS({one}, {two}) 0"),
+        Circuit(f"KRAUS({one}, {two}) 0\nKRAUS({one}) 0"),
+    )
+    assert first.approx_equals(first, atol=0)
+    assert not first.approx_equals(second, atol=2)
+
+
 def test_decomposed_leaves_non_clifford_gates() -> None:
     found = Circuit("REPEAT 2 {\n    SWAP 0 1\n    T 0\n    CS 0 1\n}\nMPP X0*X1").decomposed()
     clifford = {instruction.name for instruction in found.flattened() if not instruction.tag}

@@ -88,7 +88,9 @@ def test_a_mask_must_have_what_desaturation_postselects() -> None:
 
 def test_other_circuits_are_refused() -> None:
     memory = stim.Circuit.generated("surface_code:rotated_memory_x", distance=3, rounds=2)
-    with pytest.raises(ValueError, match=r"No detector has coordinates .* or choose soft_pymatching_gap"):
+    with pytest.raises(
+        ValueError, match=r"No detector has coordinates .* or sample with soft_pymatching_gap"
+    ):
         SoftDecodingSampler("desaturated").compiled_sampler_for_task(sinter.Task(circuit=memory))
     readout = end_to_end_circuit(3, 5, 1e-3, readout="T")
     with pytest.raises(

@@ -43,7 +43,7 @@ class Execution:
         program: Its syntax tree.
         is_version_2: Whether it is OpenQASM 2.
         opaque: The gates that it declares without a definition.
-        num_physical: Number of physical qubits, such as ``$0``.
+        physical: The places of its physical qubits, such as ``$0``.
         delays: What becomes of delays.
 
     Raises:
@@ -55,8 +55,8 @@ class Execution:
         self,
         program: ast.Program,
         is_version_2: bool,
-        opaque: Iterable[str],
-        num_physical: int,
+        opaque: Iterable[ast.Identifier],
+        physical: Sequence[ast.Identifier],
         delays: Delays,
     ) -> None:
         self._builder = CircuitBuilder()
@@ -66,9 +66,11 @@ class Execution:
         self._delays = delays
         self._ancillas: list[int] = []
         self._left = _MOST
-        for name in opaque:
-            self._scopes.declare(None, name, Variable(None))
-        self._physical = Qubits(self._new_qubits(None, num_physical), True)
+        for node in opaque:
+            self._scopes.declare(node, node.name, Variable(None))
+        largest = max(physical, key=_number_of, default=None)
+        num_physical = 0 if largest is None else _number_of(largest) + 1
+        self._physical = Qubits(self._new_qubits(largest, num_physical), True)
         self._run(program.statements)
 
     def result(self) -> stim.Circuit:
@@ -343,11 +345,16 @@ class Execution:
 
     def _check(self, node: Any, count: int) -> None:
         if count > self._left:
-            where = "" if node is None else f"Line {node.span.start_line}: "
             raise ResourceLimitError(
-                f"{where}the program has more than {_MOST:,} gates, measurements, qubits and bits."
+                f"Line {node.span.start_line}: the program has more than {_MOST:,} gates, measurements,"
+                " qubits and bits."
             )
 
     def _spend(self, node: Any, count: int) -> None:
         self._check(node, count)
         self._left -= count
+
+
+def _number_of(physical: ast.Identifier) -> int:
+    """The number of a physical qubit, such as 3 of ``$3``."""
+    return int(physical.name[1:])

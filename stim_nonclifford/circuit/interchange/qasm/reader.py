@@ -9,10 +9,12 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+import traceback
 from typing import Any
 
 import openqasm3
 import stim
+from openqasm3 import ast
 
 from ....base.errors import ResourceLimitError
 from ..angles import Delays
@@ -26,8 +28,9 @@ _VERSION = re.compile(r"\bOPENQASM\s+([\d.]+)\s*;")
 _VERSIONS = ("2", "2.0", "3", "3.0", "3.1")
 _OPAQUE = re.compile(r"(?<![^;}\s])opaque\s+(\w+)[^;{}]*;")
 _PLACED = re.compile(r"L(\d+):C\d+: (.*)")
-_DEEP = "gates, blocks or expressions of the program are nested too deeply. Write them in fewer levels."
-_PHYSICAL = re.compile(r"\$(\d+)")
+_DEEP = "gates, blocks or expressions are nested too deeply. Write them in fewer levels."
+_LONGEST = 100
+_PHYSICAL = re.compile(r"\$\d+")
 _QELIB = re.compile(r'\binclude\s+"qelib1\.inc"')
 _PATH = re.compile(r"[^\r\n;{]*\.(?:qasm|inc|txt)\s*", re.IGNORECASE)
 
@@ -58,11 +61,11 @@ def read_qasm(text: str, delays: Delays | None = None) -> stim.Circuit:
     text = text.removeprefix("\ufeff")
     code = _SKIPPED.sub(lambda found: _blank(found[0]), text)
     is_version_2 = _is_version_2(text, code)
-    opaque: list[str] = []
+    opaque: list[ast.Identifier] = []
     read = text
     if is_version_2:
         for found in _OPAQUE.finditer(code):
-            opaque.append(found[1])
+            opaque.append(_name(code, found, 1))
             read = read[: found.start()] + _blank(found[0]) + read[found.end() :]
         read = read.replace("^", "**")  # the sign of powers in OpenQASM 3
     try:
@@ -70,19 +73,48 @@ def read_qasm(text: str, delays: Delays | None = None) -> stim.Circuit:
             program = openqasm3.parse(read)
     except openqasm3.parser.QASM3ParsingError as error:
         raise ValueError(_parsing_error(text, error)) from None
-    except RecursionError:
-        raise ResourceLimitError(_DEEP) from None
+    except RecursionError as error:
+        raise ResourceLimitError(_too_deep(text, error)) from None
     try:
-        num_physical = max((int(found[1]) + 1 for found in _PHYSICAL.finditer(code)), default=0)
-        return Execution(program, is_version_2, opaque, num_physical, delays or Delays()).result()
+        physical = [_name(code, found, 0) for found in _PHYSICAL.finditer(code)]
+        return Execution(program, is_version_2, opaque, physical, delays or Delays()).result()
     except Refusal as refusal:
         raise ValueError(_located(text, refusal)) from None
-    except RecursionError:
-        raise ResourceLimitError(_DEEP) from None
+    except RecursionError as error:
+        raise ResourceLimitError(_too_deep(text, error)) from None
 
 
 def _blank(text: str) -> str:
     return re.sub(r"[^\n]", " ", text)
+
+
+def _name(code: str, found: re.Match[str], group: int) -> ast.Identifier:
+    """A name in the program, with its line, as the parser gives it for all that it reads itself."""
+    line = code.count("\n", 0, found.start(group)) + 1
+    name = ast.Identifier(found[group])
+    name.span = ast.Span(line, 0, line, 0)
+    return name
+
+
+def _too_deep(text: str, error: RecursionError) -> str:
+    """The message about a program that the parser, or its execution, cannot follow.
+
+    Its line is that of the innermost part of the program that was being read.
+    """
+    number = None
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        for name in ("localctx", "ctx", "statement"):
+            part = frame.f_locals.get(name)
+            start = getattr(getattr(part, "start", None), "line", None)
+            number = getattr(getattr(part, "span", None), "start_line", start) or number
+    if number is None:
+        return _DEEP
+    return f"Line {number}: `{_shown(text.split(chr(10))[number - 1])}`: {_DEEP}"
+
+
+def _shown(line: str) -> str:
+    line = line.strip()
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."
 
 
 def _is_version_2(text: str, code: str) -> bool:

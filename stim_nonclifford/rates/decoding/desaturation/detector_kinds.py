@@ -30,8 +30,8 @@ _REMEDY = (
     "Desaturation needs the coordinates (x, y, t, color, kind): color 0, 1, 2 for X checks of red, green,"
     " blue tiles, 3, 4, 5 for Z checks, -1 for others; kind as in arXiv 2409.17595 (the color again, 6 or 7"
     " outside of the color code, -9 in cultivation), or 1 for detectors that postselect and 0 for others, as"
-    " end_to_end_circuit writes them. Give the detectors these coordinates, or choose soft_pymatching_gap,"
-    " which needs none, or soft_chromobius_gap, which needs the color alone."
+    " end_to_end_circuit writes them. Give the detectors these coordinates, or sample with"
+    " soft_pymatching_gap, which needs none, or soft_chromobius_gap, which needs the color alone."
 )
 
 

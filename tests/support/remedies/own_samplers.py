@@ -1,0 +1,17 @@
+"""Samplers of a user, for the table of remedies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sinter_plugin
+
+__all__ = ["samplers"]
+
+
+def samplers() -> dict[str, Any]:
+    """A sampler with a state check, and one that does not decode."""
+    return {
+        "mine": sinter_plugin.SoftDecodingSampler(state_check="T"),
+        "postselect": sinter_plugin.SoftPostselectSampler(),
+    }

@@ -62,13 +62,7 @@ class _Reader:
         self._gate_class = qiskit.circuit.Gate
 
     def run(self, circuit: Any, qubits: Mapping[Any, int], outer_bits: Mapping[Any, Any]) -> None:
-        """Runs a circuit or a block.
-
-        Args:
-            circuit: It.
-            qubits: Its qubits -> those of the builder.
-            outer_bits: Its bits -> those of the whole circuit.
-        """
+        """Runs a circuit or a block, whose qubits and bits are mapped to those of the builder."""
         for number, instruction in enumerate(circuit.data):
             operation = instruction.operation
             try:

@@ -41,10 +41,10 @@ FLIPPED_BY_CHANCE = "warning: single errors flip observables by chance"
 """No decoder can save such an observable."""
 
 IGNORED_DETECTORS = "warning: detectors are neither postselected nor decoded"
-"""Nothing was made of what they see."""
+"""Detectors that had no influence on the result."""
 
 UNUSED_HERALDS = "warning: heralds tell the decoder nothing"
-"""Of the errors that they announce, the decoder knows as little as without them."""
+"""A decoder that learns nothing from heralds about the errors that they announce."""
 
 
 @contextlib.contextmanager

@@ -19,7 +19,7 @@ _KEY = re.compile(r"seed=(\d+) shots=(\d+):(\d+)")
 
 
 class OverlapError(ValueError):
-    """The same shots are counted twice."""
+    """Two ranges that count some shots twice."""
 
 
 @dataclass(frozen=True, order=True)

@@ -92,7 +92,7 @@ def integer(value: Any, name: str, least: int | None = 0, most: int | None = Non
 
 
 def integer_or_none(value: Any, name: str, least: int | None = 0, most: int | None = None) -> int | None:
-    """The same for an argument that may be None."""
+    """An integer argument in a range, as ``integer`` checks it, or None."""
     return (
         None
         if value is None
@@ -190,7 +190,7 @@ def positive(value: Any, name: str) -> float:
 
 
 def positive_or_none(value: Any, name: str) -> float | None:
-    """The same for an argument that may be None."""
+    """A positive number, or None."""
     return None if value is None else _positive(value, name, "a positive number or None")
 
 

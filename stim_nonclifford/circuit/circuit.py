@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import os
 import pathlib
-from typing import Any, TextIO, get_args
+from typing import Any, Literal, TextIO, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from ..simulation.engines import DEFAULT_CACHE_BYTES, EngineName, EngineOptions,
 from ..simulation.faults import FaultTable
 from ..simulation.sampling import CompiledDetectorSampler, CompiledMeasurementSampler
 from .interchange import CircuitInterchange
+from .interchange.packages import remedy_for
 from .logical_states import LogicalState, LogicalStateCheck
 from .methods.editing import CircuitEditing
 from .methods.error_models import CircuitErrorModels
@@ -28,8 +29,8 @@ from .methods.given_faults import CircuitFaults
 from .methods.logical_readout import CircuitLogicalReadout
 from .methods.pictures import CircuitPictures
 from .methods.proxies import CircuitProxies
-from .methods.record_conversion import CircuitRecordConversion
-from .methods.state_vectors import CircuitStateVector
+from .methods.record_conversion import measurement_converter
+from .methods.state_vectors import state_vector_of
 from .plan_report import PlanMethod, PlanReport, plan_report
 
 __all__ = ["Circuit"]
@@ -38,8 +39,6 @@ __all__ = ["Circuit"]
 class Circuit(
     CircuitEditing,
     CircuitProxies,
-    CircuitRecordConversion,
-    CircuitStateVector,
     CircuitErrorModels,
     CircuitLogicalReadout,
     CircuitFaults,
@@ -87,10 +86,9 @@ class Circuit(
             self._stim = circuit._stim.copy()
             return
         if not isinstance(circuit, stim.Circuit):
-            hint = _hint(circuit)
             raise TypeError(
                 "circuit must be circuit text or a stim.Circuit, but has type"
-                f" {type(circuit).__name__}.{hint}"
+                f" {type(circuit).__name__}.{remedy_for(circuit)}"
             )
         self._stim = with_checked_tags(circuit)
 
@@ -328,8 +326,8 @@ class Circuit(
         options = EngineOptions(engine=engine, threads=threads, cache_bytes=cache_bytes, device=device)
         # Copies, which nobody else changes.
         if postselection_mask is not None:
-            name, count = "postselection_mask", self.num_detectors
-            postselection_mask = bools_of_mask(postselection_mask, count, name, "detectors")
+            name = "postselection_mask"
+            postselection_mask = bools_of_mask(postselection_mask, self.num_detectors, name, "detectors")
         if postselected_observables_mask is not None:
             name, count = "postselected_observables_mask", self.num_observables
             postselected_observables_mask = bools_of_mask(
@@ -427,16 +425,71 @@ class Circuit(
         """
         bit_packed = flag(bit_packed, "bit_packed")
         records = self.compile().reference_records()
-        size = self.num_measurements
-        packed = np.frombuffer(records.to_bytes(-(-size // 8), "little"), dtype=np.uint8)
-        return packed if bit_packed else np.unpackbits(packed, count=size, bitorder="little").view(np.bool_)
+        packed = np.frombuffer(records.to_bytes(-(-self.num_measurements // 8), "little"), np.uint8)
+        if bit_packed:
+            return packed
+        return np.unpackbits(packed, count=self.num_measurements, bitorder="little").view(np.bool_)
 
+    def compile_m2d_converter(
+        self, *, skip_reference_sample: bool = False
+    ) -> stim.CompiledMeasurementsToDetectionEventsConverter:
+        r"""Returns Stim's converter of records to detection events, as Stim's method of this name.
 
-def _hint(circuit: object) -> str:
-    """What to write for an argument that is no circuit of Stim."""
-    package = type(circuit).__module__.partition(".")[0]
-    if isinstance(circuit, os.PathLike):
-        return " Read a file with Circuit.from_file(path)."
-    if package in ("qiskit", "cirq"):
-        return f" Read it with Circuit.from_{package}(circuit)."
-    return ""
+        A detection event is the parity of a detector's records, compared with that of the noiseless
+        reference sample. The reference is ``reference_sample()`` of the circuit with its T gates, so that
+        the converter makes the bits of ``compile_detector_sampler`` from the records of ``compile_sampler``.
+
+        A circuit without non-Clifford gates gets the converter that Stim compiles for it. For all others,
+        the converter is compiled from a circuit that has the same detectors and observables, and in the place
+        of each measurement an MPAD of its reference value: nothing else of the circuit matters.
+
+        Args:
+            skip_reference_sample: Whether to convert to raw parities, as if the reference sample were 0.
+
+        Returns:
+            The converter, with Stim's methods ``convert`` and ``convert_file``.
+
+        Raises:
+            NotImplementedError: An instruction is not supported.
+            ResourceLimitError: The unrolled circuit is too large, or the reference sample of the circuit is
+                too wide to be computed.
+            ValueError: Records do not determine the result: an observable includes Paulis, which no record
+                shows, or the circuit has non-Clifford gates and sweep bits, whose flips are not fixed.
+
+        Examples:
+            >>> import numpy as np
+            >>> import stim_nonclifford as snc
+            >>> circuit = snc.Circuit("X 0\nT 0\nM 0\nDETECTOR rec[-1]")
+            >>> converter = circuit.compile_m2d_converter()
+            >>> converter.convert(measurements=np.array([[True], [False]]), append_observables=False)
+            array([[False],
+                   [ True]])
+        """
+        return measurement_converter(self._stim, self.reference_sample, skip_reference_sample)
+
+    def state_vector(self, *, endian: Literal["little", "big"] = "little") -> npt.NDArray[np.complex128]:
+        r"""The state after the circuit, as ``stim.TableauSimulator.state_vector``, of at most 20 qubits.
+
+        It is for looking at small circuits and at parts of them, such as ``circuit[:5].state_vector()``. The
+        circuit must have one state: it has no noise, the outcomes of its measurements are certain, and the
+        qubits that it resets are not entangled with others. Sweep bits are 0.
+
+        Args:
+            endian: With ``"little"``, qubit k is bit k of the index of an amplitude; with ``"big"``, qubit 0
+                is the most significant bit.
+
+        Returns:
+            complex128, shape (2^num_qubits,): the amplitudes, with norm 1. The global phase is chosen so that
+            the first amplitude that is not 0 is positive.
+
+        Raises:
+            NotImplementedError: An instruction is not supported.
+            ResourceLimitError: The circuit has more than 20 qubits, or its loops are too long.
+            ValueError: The circuit has noise, an outcome is random, or a qubit is reset that is entangled.
+
+        Examples:
+            >>> import stim_nonclifford as snc
+            >>> snc.Circuit("H 0\nT 0\nCX 0 1").state_vector().round(3)
+            array([0.707+0.j , 0.   +0.j , 0.   +0.j , 0.5  +0.5j])
+        """
+        return state_vector_of(self._stim, endian)

@@ -325,7 +325,7 @@ class SamplingPlan:
 
     @property
     def coins_are_lists(self) -> bool:
-        """The same for the effects of coins."""
+        """Whether engines keep the effects of coins as lists of bits."""
         return _are_lists(self.coins, np.ones(len(self.coins)), self.num_row_words)
 
     @property
@@ -335,13 +335,13 @@ class SamplingPlan:
 
     @property
     def signature_images_are_lists(self) -> bool:
-        """The same for the images of signature bits."""
+        """Whether engines keep the images of signature bits as lists of bits."""
         rows = self.signature_images
         return _are_lists(rows, np.ones(len(rows)), self.num_branch_words)
 
     @property
     def outcome_effects_are_lists(self) -> bool:
-        """The same for the effects of outcomes, and for the checks that are final after them."""
+        """Whether engines keep effects of outcomes, and checks final after them, as lists of bits."""
         rows = self.outcome_effects
         return _are_lists(rows, np.ones(len(rows)), self.num_branch_words)
 

@@ -103,15 +103,7 @@ def with_errors_for_gates(circuit: stim.Circuit) -> Drawing:
 def _replaced(
     circuit: stim.Circuit, gates: dict[str, DrawnGate], numbers: Iterator[str], num_records: int | None
 ) -> stim.Circuit:
-    """The same for a block.
-
-    Args:
-        circuit: The block.
-        gates: Takes the gates.
-        numbers: Yields numbers for them.
-        num_records: Number of records before the block, or None inside a loop. There, records are written as
-            in the circuit, because a gate has another record in each iteration.
-    """
+    """A block with numbered stand-ins for its gates; num_records is None in loops, whose records repeat."""
     result = stim.Circuit()
     for instruction in circuit:
         if isinstance(instruction, stim.CircuitRepeatBlock):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import os
 from typing import Any
 
-__all__ = ["needed"]
+__all__ = ["needed", "remedy_for"]
 
 
 def needed(module: str, what: str, package: str, extra: str) -> Any:
@@ -31,3 +32,11 @@ def needed(module: str, what: str, package: str, extra: str) -> Any:
             f"{what} needs {package}: {error}. Install it: pip install '{package}' or, in a clone of this"
             f" package, pip install '.[{extra}]'."
         ) from None
+
+
+def remedy_for(circuit: object) -> str:
+    """What to write for an argument that is no circuit of Stim."""
+    package = type(circuit).__module__.partition(".")[0]
+    if isinstance(circuit, os.PathLike):
+        return " Read a file with Circuit.from_file(path)."
+    return f" Read it with Circuit.from_{package}(circuit)." if package in ("qiskit", "cirq") else ""

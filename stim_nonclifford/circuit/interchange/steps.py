@@ -149,7 +149,7 @@ def controlled(steps: Iterable[Step], control: int) -> list[Step]:
 
 
 def _simpler(gate: Gate) -> list[Step]:
-    """The same unitary of gates that are nearer to rotations about Paulis."""
+    """A gate's unitary as steps that are nearer to rotations about Paulis."""
     name, qubits, angles = gate.name, gate.qubits, gate.angles
     if name in _AS_ROTATION:
         pauli, angle = _AS_ROTATION[name]

@@ -181,14 +181,9 @@ def _measurement(
     num_records: int,
     observable: int,
 ) -> stim.Circuit:
-    """Measures the sum of the weighted products.
+    """Measures a weighted sum of one to three anticommuting products; the squares of the weights add up to 1.
 
-    Args:
-        products: One, two or three products, which anticommute with each other.
-        weights: For each of them, a number other than 0. The sum of their squares is 1.
-        frames: For each of them, the records whose sum says whether it is flipped.
-        num_records: Number of records before.
-        observable: The observable that the outcome becomes.
+    The records of ``frames`` tell whether a product is flipped.
     """
     axis, radius = products[0], weights[0]
     result = stim.Circuit()

@@ -133,18 +133,7 @@ class CircuitFaults:
 
 
 def _faults_of_shots(faults: Any) -> tuple[list[list[CircuitFault]], bool]:
-    """The faults of each shot, from an argument that is either those of one shot or a list of such sets.
-
-    Args:
-        faults: The argument.
-
-    Returns:
-        The faults of each shot, and whether the argument was a list of sets.
-
-    Raises:
-        TypeError: It is neither.
-        ValueError: Faults stand beside sets of faults.
-    """
+    """The faults of each shot, and whether the argument was a list of sets rather than those of one shot."""
     given = list(iterable(faults, "faults", "the faults of a shot, or a list of these for several shots"))
     one_shot = [each for each in given if isinstance(each, CircuitFault)]
     several = [_checked_faults(each) for each in given if not isinstance(each, CircuitFault)]

@@ -40,7 +40,7 @@ _DEPRECATED = {"append_operation": "append", "flattened_operations": "flattened"
 class CircuitProxies:
     """Clifford proxies, Stim's analyses of the S-proxy, and methods that do not depend on gates.
 
-    Methods whose description begins with "Of the S-proxy" treat T as S. Their results hold for the circuit
+    Methods whose description names the S-proxy treat T as S. Their results hold for the circuit
     itself only where T and S behave alike, for example for which detectors a fault flips.
 
     Raises:
@@ -212,45 +212,45 @@ class CircuitProxies:
         return self._stim.get_final_qubit_coordinates()
 
     def count_determined_measurements(self, *, unknown_input: bool = False) -> int:
-        """Of the S-proxy: the number of measurements whose outcome is determined."""
+        """The number of measurements of the S-proxy whose outcome is determined."""
         unknown_input = flag(unknown_input, "unknown_input")
         return without_gaps(self.s_proxy()).count_determined_measurements(unknown_input=unknown_input)
 
     def detecting_regions(self, **arguments: Any) -> dict[stim.DemTarget, dict[int, stim.PauliString]]:
-        """Of the S-proxy: the sensitive regions of detectors, as ``stim.Circuit.detecting_regions``."""
+        """The sensitive regions of the S-proxy's detectors, as ``stim.Circuit.detecting_regions``."""
         return self._flat_s_proxy().detecting_regions(**arguments)
 
     def explain_detector_error_model_errors(self, **arguments: Any) -> list[stim.ExplainedError]:
-        """Of the S-proxy: the locations of errors in the circuit, as in Stim."""
+        """The locations of errors in the S-proxy, as in Stim."""
         return self._of_s_proxy(lambda proxy: proxy.explain_detector_error_model_errors(**arguments))
 
     def shortest_graphlike_error(self, **arguments: Any) -> list[stim.ExplainedError]:
-        """Of the S-proxy: a shortest undetected logical error among graphlike errors, as in Stim."""
+        """A shortest undetected logical error among the S-proxy's graphlike errors, as in Stim."""
         return self._of_s_proxy(lambda proxy: proxy.shortest_graphlike_error(**arguments))
 
     def search_for_undetectable_logical_errors(self, **arguments: Any) -> list[stim.ExplainedError]:
-        """Of the S-proxy: an undetected logical error, found by Stim's heuristic search."""
+        """An undetected logical error of the S-proxy, found by Stim's heuristic search."""
         return self._of_s_proxy(lambda proxy: proxy.search_for_undetectable_logical_errors(**arguments))
 
     def shortest_error_sat_problem(self, *, format: str = "WDIMACS") -> str:
-        """Of the S-proxy: its fault distance as a maxSAT problem, as in Stim.
+        """The fault distance of the S-proxy as a maxSAT problem, as in Stim.
 
         The solution is the distance of the circuit itself only where it has the detectors, observables and
         faults of its S-proxy; ``fault_distance`` counts faults of the circuit with its T gates.
 
         Args:
-            format: Of the problem: Stim knows WDIMACS.
+            format: The format of the problem; Stim knows WDIMACS.
         """
         format = choice(format, "format", ("WDIMACS",))
         problem: str = self._of_s_proxy(lambda proxy: proxy.shortest_error_sat_problem(format=format))
         return problem
 
     def likeliest_error_sat_problem(self, *, quantization: int = 100, format: str = "WDIMACS") -> str:
-        """Of the S-proxy: its likeliest undetected logical error as a maxSAT problem, as in Stim.
+        """The likeliest undetected logical error of the S-proxy as a maxSAT problem, as in Stim.
 
         Args:
             quantization: The weight of the least likely error, in which all weights are rounded.
-            format: Of the problem: Stim knows WDIMACS.
+            format: The format of the problem; Stim knows WDIMACS.
         """
         quantization = integer(quantization, "quantization", 1, _MOST_QUANTIZATION)
         format = choice(format, "format", ("WDIMACS",))
@@ -288,7 +288,7 @@ class CircuitProxies:
         return crumble_url(self._stim, skip_detectors=flag(skip_detectors, "skip_detectors"), mark=mark)
 
     def missing_detectors(self, *, unknown_input: bool = False) -> stim.Circuit:
-        """Of the S-proxy: detectors that could be added, as ``stim.Circuit.missing_detectors``."""
+        """Detectors that could be added to the S-proxy, as ``stim.Circuit.missing_detectors``."""
         unknown_input = flag(unknown_input, "unknown_input")
         return without_gaps(self.s_proxy()).missing_detectors(unknown_input=unknown_input)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Literal, TypeVar
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -25,9 +25,8 @@ from ...dialect import (
 from ...simulation.compiler.program.extent import extent_of
 from ...simulation.compiler.program.extent_limits import check_targets
 
-__all__ = ["CircuitStateVector"]
+__all__ = ["state_vector_of"]
 
-Self = TypeVar("Self", bound="CircuitStateVector")
 Vector = npt.NDArray[np.complex128]
 Product = Sequence[tuple[int, str]]
 """A product of Paulis: qubits and letters."""
@@ -44,51 +43,32 @@ _PAULIS = {
 _WITHOUT_EFFECT = frozenset({"DETECTOR", "OBSERVABLE_INCLUDE", "QUBIT_COORDS", "SHIFT_COORDS", "TICK"})
 
 
-class CircuitStateVector:
-    """The method that returns the state after the circuit."""
+def state_vector_of(circuit: stim.Circuit, endian: Literal["little", "big"]) -> Vector:
+    """The state after a noiseless circuit: complex128, shape (2^num_qubits,).
 
-    _stim: stim.Circuit
+    Args:
+        circuit: The circuit, with tagged gates and at most 20 qubits.
+        endian: Whether qubit 0 is the least (``"little"``) or the most significant bit of an index.
 
-    def state_vector(self, *, endian: Literal["little", "big"] = "little") -> Vector:
-        r"""The state after the circuit, as ``stim.TableauSimulator.state_vector``, of at most 20 qubits.
-
-        It is for looking at small circuits and at parts of them, such as ``circuit[:5].state_vector()``. The
-        circuit must have one state: it has no noise, the outcomes of its measurements are certain, and the
-        qubits that it resets are not entangled with others. Sweep bits are 0.
-
-        Args:
-            endian: With ``"little"``, qubit k is bit k of the index of an amplitude; with ``"big"``, qubit 0
-                is the most significant bit.
-
-        Returns:
-            complex128, shape (2^num_qubits,): the amplitudes, with norm 1. The global phase is chosen so that
-            the first amplitude that is not 0 is positive.
-
-        Raises:
-            NotImplementedError: An instruction is not supported.
-            ResourceLimitError: The circuit has more than 20 qubits, or its loops are too long.
-            ValueError: The circuit has noise, an outcome is random, or a qubit is reset that is entangled.
-
-        Examples:
-            >>> import stim_nonclifford as snc
-            >>> snc.Circuit("H 0\nT 0\nCX 0 1").state_vector().round(3)
-            array([0.707+0.j , 0.   +0.j , 0.   +0.j , 0.5  +0.5j])
-        """
-        endian = choice(endian, "endian", ("little", "big"))
-        num_qubits = self._stim.num_qubits
-        if num_qubits > _MOST_QUBITS:
-            raise ResourceLimitError(
-                f"The state of {num_qubits} qubits has 2^{num_qubits} amplitudes; the limit is"
-                f" 2^{_MOST_QUBITS}. The number of qubits is one more than the largest index: number them"
-                " from 0, without gaps, or ask for EXP_VAL of the Paulis that matter."
-            )
-        check_targets(extent_of(self._stim))
-        state = _State(num_qubits)
-        _run(self._stim, state)
-        tensor = state.tensor
-        if endian == "big":
-            tensor = tensor.transpose(range(num_qubits - 1, -1, -1))
-        return _with_positive_phase(np.ascontiguousarray(tensor).reshape(-1))
+    Raises:
+        ResourceLimitError: The circuit has more than 20 qubits, or its loops are too long.
+        ValueError: The circuit does not have one state.
+    """
+    endian = choice(endian, "endian", ("little", "big"))
+    num_qubits = circuit.num_qubits
+    if num_qubits > _MOST_QUBITS:
+        raise ResourceLimitError(
+            f"The state of {num_qubits} qubits has 2^{num_qubits} amplitudes; the limit is"
+            f" 2^{_MOST_QUBITS}. The number of qubits is one more than the largest index: number them"
+            " from 0, without gaps, or ask for EXP_VAL of the Paulis that matter."
+        )
+    check_targets(extent_of(circuit))
+    state = _State(num_qubits)
+    _run(circuit, state)
+    tensor = state.tensor
+    if endian == "big":
+        tensor = tensor.transpose(range(num_qubits - 1, -1, -1))
+    return _with_positive_phase(np.ascontiguousarray(tensor).reshape(-1))
 
 
 class _State:

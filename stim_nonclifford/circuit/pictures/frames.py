@@ -92,13 +92,7 @@ def _without_noise(
     *,
     flips: bool = False,
 ) -> stim.Circuit:
-    """An instruction, or one group of its targets, without noise; rotations are left out.
-
-    Args:
-        part: The instruction.
-        group: The targets of a measurement.
-        flips: Whether its record flips.
-    """
+    """An instruction, or one group of its targets, without noise; rotations are left out."""
     result = stim.Circuit()
     data = stim.gate_data(part.name)
     if gate_from_tag(part) is not None:

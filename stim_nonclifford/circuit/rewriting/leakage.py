@@ -301,12 +301,12 @@ def _partner_errors(
 
 
 def _exponent(probability: float) -> float:
-    """Of exp(-x) = 1 - 2 p. Exponents of independent flips of a bit add up."""
+    """The exponent x of exp(-x) = 1 - 2 p; exponents of independent flips of a bit add up."""
     return math.inf if probability >= 0.5 else -math.log1p(-2 * probability)
 
 
 def _exponent_of_mixing(probability: float) -> float:
-    """Of each of three independent Pauli errors that make a qubit completely mixed with a probability."""
+    """The exponent of each of three independent Pauli errors that fully mix a qubit with a probability."""
     return -math.log1p(-probability) / 2
 
 

@@ -34,7 +34,7 @@ MEASUREMENTS = ("M", "MX", "MY", "MR", "MRX", "MRY", "MXX", "MYY", "MZZ", "MPP")
 """The instructions that may have it."""
 
 NOISY_MEASUREMENTS = (*MEASUREMENTS, "MZ", "MRZ")
-"""The same with the other names of these instructions."""
+"""The instructions that may have the tag, with their aliases."""
 
 _TAG = re.compile(rf"\s*{READOUT_NOISE}\b(?P<rest>.*)", re.DOTALL)
 _NAMED = re.compile(

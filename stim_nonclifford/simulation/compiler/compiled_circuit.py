@@ -399,7 +399,7 @@ class CompiledCircuit:
 
     @cached_property
     def _reference_detectors_of_needed(self) -> int:
-        """The same without the outcomes on which no detector or observable depends."""
+        """Reference detectors from the outcomes on which some detector or observable depends."""
         num_outputs = self.program.num_detectors + self.program.num_observables
         needed = self._needed_for(RequestedOutputs.of(range(num_outputs)))
         with memory_is_a_limit(), collector_paused():

@@ -39,7 +39,7 @@ class Stream(IntEnum):
     LEFT_PARTS = _native.LEFT_PARTS
     """Index: weight, round and chunk of a join of fault sets. The words give the members of left parts."""
     RIGHT_PARTS = _native.RIGHT_PARTS
-    """The same for right parts."""
+    """Index: weight, round and chunk of a join of fault sets. The words give the members of right parts."""
     ROUNDS = _native.ROUNDS
     """Index: round. The first word is the seed of its ``SET_DRAWS``."""
 

@@ -92,7 +92,7 @@ def outcome_dependent(compiled: CompiledCircuit) -> npt.NDArray[np.bool_]:
 
 
 def outcome_dependent_observables(compiled: CompiledCircuit) -> npt.NDArray[np.bool_]:
-    """The same for the records of observables: bool, shape (num_observables,)."""
+    """Which observables' records depend on random outcomes: bool, shape (num_observables,)."""
     num_detectors, num_observables = compiled.program.num_detectors, compiled.program.num_observables
     found = np.zeros(num_detectors + num_observables, dtype=np.bool_)
     found[ones(_mask_of_outcomes(compiled))] = True

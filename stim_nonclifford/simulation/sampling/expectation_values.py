@@ -57,7 +57,7 @@ class ExpectationEngine:
     def sample_kept_numbered(
         self, seed: int, first_shot: int, shots: int
     ) -> tuple[PackedBits, npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-        """The same of the kept shots, with their numbers in between."""
+        """The bits of the kept shots, their numbers, and their expectation values."""
         rows, numbers = self._engine.sample_kept_numbered(seed, first_shot, shots)
         bits, values = self._split(rows)
         return bits, numbers, values

@@ -16,7 +16,7 @@ from .values import Angle, Bits, Duration, Integer, Qubits, Refusal, Value, angl
 __all__ = ["calculated", "float_of", "function_of", "negative"]
 
 _LONGEST = 4096
-"""Of the bits of a power or a shift, before they are cut to the width of a type."""
+"""Largest number of bits of a power or a shift, before it is cut to the width of a type."""
 
 _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,

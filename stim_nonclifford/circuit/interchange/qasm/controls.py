@@ -106,14 +106,7 @@ def _under(
 
 
 def _flip(controls: Sequence[int], target: int, borrowed: Sequence[int]) -> Iterator[Gate]:
-    """X on a target if all controls are 1; its inverse are the same gates, backwards.
-
-    Args:
-        controls: The controls.
-        target: The target.
-        borrowed: Other qubits, which are as before at the end; at least one if there are more than two
-            controls.
-    """
+    """X on a target if all controls are 1; more than two of them need a borrowed qubit, left as it was."""
     count = len(controls)
     if count < 3:
         yield Gate("CX" if count == 1 else "CCX", (*controls, target))

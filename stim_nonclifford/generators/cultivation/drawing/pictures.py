@@ -73,17 +73,7 @@ def _layout(builder: CircuitBuilder, code: ColorCode) -> Picture:
 def _stage(
     builder: CircuitBuilder, index: int, tiles: Sequence[Face], *, corrections_in: int | None = None
 ) -> Picture:
-    """Draws one stage.
-
-    Args:
-        builder: A circuit with all its stages.
-        index: The index of the stage.
-        tiles: Tiles to draw below the qubits.
-        corrections_in: The index of the stage whose first moment has the corrections of this stage.
-
-    Returns:
-        The picture.
-    """
+    """The picture of a stage; the first moment of the stage ``corrections_in`` has its corrections."""
     moments = moments_of(builder.circuit)
     sites = sites_of(builder.circuit)
     first, end = (builder.stages[k].first_moment for k in (index, index + 1))

@@ -143,11 +143,8 @@ def _add_helper(gates: list[Gates], extension: Reach) -> None:
 def _move_back(gates: list[Gates], a: Move, b: Move) -> None:
     """Lets one CX for each way back stand for the gate by which an ancilla reads this data qubit.
 
-    Args:
-        gates: The gates of all tiles, which this changes.
-        a: The move to the Z ancilla of a tile. Its X ancilla reads nothing before the Bell pair is made.
-        b: The move to the X ancilla of a tile. Its Z ancilla starts the Bell pair and reads after that, the
-            data qubits of the surface code last.
+    The X ancilla of the tile of ``a`` reads nothing before the Bell pair is made. The Z ancilla of the tile
+    of ``b`` starts the Bell pair and reads after that, the data qubits of the surface code last.
     """
     z_ancilla, x_ancilla = a.target, b.target
     partner_x, partner_z = shifted(z_ancilla, (-1, 0)), shifted(x_ancilla, (1, 0))

@@ -23,7 +23,7 @@ without which errors flip at most two others.
 """
 
 _BESIDE_COLORS: Mapping[Basis, int] = {"X": SHOWN_COLORS[0], "Z": SHOWN_COLORS[1] + 3}
-"""The same of the faces beside tiles. On their side of the seam, no tile has this color."""
+"""The color that a decoder reads at faces beside tiles; no tile on their side of the seam has it."""
 
 
 def append_face_detector(

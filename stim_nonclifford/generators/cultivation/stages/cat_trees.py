@@ -311,4 +311,7 @@ CAT_TREES: Mapping[int, CatTree] = {3: _TREE_D3, 5: _TREE_D5, 7: _TREE_D7}
 """The tree of the last cat check of the published variant, for each code distance."""
 
 FLAGGED_CAT_TREES: Mapping[int, CatTree] = {5: _FLAGGED_TREE_D5}
-"""The same for the flagged variant. Smaller codes on the way are checked with the trees of `CAT_TREES`."""
+"""The tree of the last cat check of the flagged variant, for each code distance.
+
+Smaller codes on the way are checked with the trees of `CAT_TREES`.
+"""

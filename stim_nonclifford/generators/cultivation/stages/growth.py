@@ -83,14 +83,7 @@ def append_corrections(
 
 
 def _exit_of(code: ColorCode, tile: Tile) -> tuple[Coord, Coord]:
-    """Finds the first edge that leads from a tile to the boundary.
-
-    Args:
-        code: The code.
-        tile: One of its tiles.
-
-    Returns:
-        An edge of the tile's color with one qubit in the tile and the other in no tile of that color.
+    """The first edge from a tile to the boundary, whose other qubit is in no tile of the tile's color.
 
     Examples:
         >>> code = ColorCode.triangular(3)

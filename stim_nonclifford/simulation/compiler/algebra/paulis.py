@@ -40,7 +40,7 @@ def pauli_code(letter: str) -> int:
 
 @cache
 def codes_of(pauli: str) -> Factors:
-    """Of ``"Z_X"`` and the like, the positions of the letters and their codes.
+    """The positions and codes of the letters of a Pauli string such as ``"Z_X"``.
 
     Examples:
         >>> codes_of("Z_X")

@@ -25,7 +25,7 @@ _EDGE = 2
 """An edge has at most two detectors."""
 
 _MOST_DETECTORS = 16
-"""Of an error for which edges are sought."""
+"""Largest number of detectors of an error for which edges are sought."""
 
 
 def herald_detectors(circuit: stim.Circuit) -> frozenset[int]:

@@ -199,17 +199,7 @@ class RowLayout:
 def _basis(
     sums: Sequence[Sequence[int]], causes: SparseRows, num_bits: int
 ) -> tuple[list[int], dict[int, list[int]]]:
-    """Finds independent parities of the causes' effects, and writes the other parities as sums of them.
-
-    Args:
-        sums: For each parity, the bits of an effect that enter it.
-        causes: The effects.
-        num_bits: Number of bits of an effect.
-
-    Returns:
-        The indices of the independent parities, and a dictionary with every other index. Its value lists the
-        independent parities whose sum this parity is.
-    """
+    """The indices of independent parities of effects, and for each other index those whose sum it is."""
     columns = transposed(odd_sums(causes, SparseRows.of(sums), num_bits), len(sums))
     # A parity that no cause flips is the empty sum. Parities that the same causes flip equal the first one.
     keys = [columns.row(k).tobytes() for k in range(len(sums))]

@@ -33,7 +33,7 @@ _DECAY_PARTS = len(decay_parts(0.5))
 _COPY_PARTS = 7
 
 _POWER_FROM = 1000
-"""So many targets of Clifford gates are unrolled rather than multiplied."""
+"""Number of targets of Clifford gates up to which a block is unrolled rather than multiplied."""
 
 # What compiling takes at least, in units of 10 ns, as measured: for an instruction each time it is followed,
 # for each of its targets, and for each target again if there are non-Clifford gates, because they need the

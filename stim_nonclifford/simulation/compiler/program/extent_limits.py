@@ -15,7 +15,7 @@ MAX_TARGETS = 1 << 26
 MAX_INSTRUCTIONS = 1 << 62
 MAX_FAULT_BYTES = 1 << 30
 FAULT_BYTES = 1 << 10
-"""Of a fault with its names, without the outputs that it flips."""
+"""Memory in bytes of a fault with its names, without the outputs that it flips."""
 MAX_OUTPUTS = 1 << 24
 MAX_OBSERVABLES = 1 << 21
 
@@ -23,7 +23,7 @@ _ERRORS = {"DEPOLARIZE1": 3, "PAULI_CHANNEL_1": 3, "DEPOLARIZE2": 15, "PAULI_CHA
     "HERALDED_ERASE": 4,
     "HERALDED_PAULI_CHANNEL_1": 4,
 }
-"""Of one place of noise; one, if not listed."""
+"""Number of errors of one place of noise; 1 if not listed."""
 
 
 def check_extent(extent: Extent) -> None:

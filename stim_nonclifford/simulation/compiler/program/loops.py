@@ -28,7 +28,7 @@ class Shift(NamedTuple):
     ticks: int = 0
 
     def times(self, iterations: int) -> Shift:
-        """The same for this many iterations."""
+        """The shift after this many iterations."""
         return Shift(
             iterations * self.records,
             iterations * self.detectors,
@@ -63,7 +63,7 @@ class Loop:
     shift: Shift
 
     def moved(self, places: int) -> Loop:
-        """The same loop some places later."""
+        """The loop, some places later."""
         return Loop(self.first + places, self.end + places, self.repetitions, self.shift)
 
 
@@ -95,7 +95,7 @@ class Unrolling:
         return self._whole.stored(step)
 
     def places(self) -> Iterator[tuple[int, Shift]]:
-        """The same for all steps in their order."""
+        """The stored place and the shift of each step, in order."""
         return self._whole.places(Shift())
 
 

@@ -37,7 +37,7 @@ class Place:
     source: stim.CircuitInstruction
 
     def shifted(self, shift: Shift) -> Place:
-        """The same place in a later iteration of a loop."""
+        """The place in a later iteration of a loop."""
         return Place(self.line, self.number + shift.instructions, self.tick + shift.ticks, self.source)
 
 

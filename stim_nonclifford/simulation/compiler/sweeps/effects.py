@@ -44,7 +44,7 @@ class NoiseEffects:
 
     @staticmethod
     def of(rates: Mapping[int, float], sites: Iterable[Mapping[int, float]] = ()) -> NoiseEffects:
-        """The same from effects as ints.
+        """Noise effects from effects as ints.
 
         Args:
             rates: Effect -> rate of independent causes.

@@ -39,7 +39,7 @@ __all__ = [
 _USUAL = {"LEAKAGE_PARTNER": (0.25, 0.25, 0.25), "LEAKAGE_READOUT": (0.5,), "LOSS_REPLACEMENT": (1.0,)}
 
 READOUT_ANCILLAS = 4
-"""So many ancillas ``leaked_readout_steps`` needs."""
+"""Number of ancillas that ``leaked_readout_steps`` needs."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class LeakageModels:
     replacements: Mapping[int, float] = field(default_factory=dict)
 
     def numbered(self, numbers: Mapping[int, int]) -> LeakageModels:
-        """The same with the numbers of qubits in place of their labels."""
+        """The models with the numbers of qubits in place of their labels."""
         return LeakageModels(
             {numbers[label]: paulis for label, paulis in self.partners.items()},
             {numbers[label]: p for label, p in self.readouts.items()},

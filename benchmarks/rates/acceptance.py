@@ -33,6 +33,7 @@ import stim
 import stim_nonclifford as snc
 from benchmarks.rates.code_circuits import CIRCUITS, t_state_circuit
 from benchmarks.rates.decoded_codes import CODES, Family, generated_memory
+from sinter_plugin.commands.end_to_end_circuits import CheckedCircuit, circuit_of_file
 from stim_nonclifford.circuit.logical_states import LogicalStateCheck
 from stim_nonclifford.generators.cultivation import cultivation_circuit, end_to_end_circuit
 from stim_nonclifford.generators.teleportation import injection_circuit
@@ -126,13 +127,24 @@ def _at(gaps: Values, found: Values) -> Values:
     return {name: found[name] for name in gaps if name in found}
 
 
-def _end_to_end(name: str, circuit: Callable[[], stim.Circuit | str], error: float, reference: Values,
-                source: str, max_seconds: float | None = None) -> Workload:  # fmt: skip
+def _published(path: Path) -> CheckedCircuit:
+    return circuit_of_file(path, "T")
+
+
+def _end_to_end(
+    name: str,
+    make: Callable[[], CheckedCircuit],
+    error: float,
+    reference: Values,
+    source: str,
+    max_seconds: float | None = None,
+) -> Workload:
     def ask(seed: int) -> Values:
-        found = snc.Circuit(circuit()).logical_error_rate(
+        checked = make()
+        found = checked.circuit.logical_error_rate(
             decoder="desaturated",
             confidence=True,
-            state_check=_PLUS_Y,
+            state_check=checked.check,
             relative_error=error,
             seed=seed,
             max_seconds=max_seconds,
@@ -142,10 +154,14 @@ def _end_to_end(name: str, circuit: Callable[[], stim.Circuit | str], error: flo
     return Workload(f"end to end {name}, {error:.2g}", ask, reference, source)
 
 
-def _generated_end_to_end(d: int, d2: int, p: float) -> Callable[[], stim.Circuit]:
-    return lambda: end_to_end_circuit(
-        d, d2, p, "T", postselected_rounds=1, rounds=1, readout="expectation_values"
-    )
+def _generated_end_to_end(d: int, d2: int, p: float) -> Callable[[], CheckedCircuit]:
+    def make() -> CheckedCircuit:
+        text = end_to_end_circuit(
+            d, d2, p, "T", postselected_rounds=1, rounds=1, readout="expectation_values"
+        )
+        return CheckedCircuit(snc.Circuit(text), {}, _PLUS_Y)
+
+    return make
 
 
 class WrongForTwo(sinter.Decoder):  # type: ignore[misc]
@@ -363,7 +379,7 @@ def workloads(published: Path | None = None) -> Iterator[Workload]:
     if published is not None:
         yield _end_to_end(
             "published d=3, p=0.001",
-            (published / "e2e_t_d3_p1e-3.stim").read_text,
+            partial(_published, published / "e2e_t_d3_p1e-3.stim"),
             0.1,
             {"0 dB": (3.113e-3, 0.008e-3), "10 dB": (1.012e-3, 0.005e-3), "20 dB": (4.38e-4, 0.03e-4),
              "30 dB": (9.96e-5, 0.15e-5), "40 dB": (4.59e-5, 0.11e-5), "50 dB": (1.87e-5, 0.08e-5),
@@ -372,7 +388,7 @@ def workloads(published: Path | None = None) -> Iterator[Workload]:
         )  # fmt: skip
         yield _end_to_end(
             "published d=5, p=0.001",
-            (published / "e2e_t_d5_p1e-3.stim").read_text,
+            partial(_published, published / "e2e_t_d5_p1e-3.stim"),
             0.15,
             {"0 dB": (5.28e-4, 0.09e-4), "20 dB": (1.12e-4, 0.03e-4), "40 dB": (1.91e-5, 0.10e-5),
              "50 dB": (4.8e-6, 0.5e-6), "70 dB": (3.87e-7, 0.07e-7), "90 dB": (3.64e-8, 0.06e-8),

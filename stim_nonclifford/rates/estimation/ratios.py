@@ -70,15 +70,7 @@ class Sums:
     @property
     def relative_errors(self) -> Floats:
         """What more shots make smaller of standard error over rate, at each gap; 0 if nothing is unsure."""
-        return self._relative(self.variances.sum(axis=0))
-
-    @property
-    def whole_relative_errors(self) -> Floats:
-        """Standard error over rate at each gap, that of the cells' probabilities included."""
-        return self._relative(self.variance)
-
-    def _relative(self, variance: Floats) -> Floats:
-        errors = np.sqrt(variance + self.weight**2)
+        errors = np.sqrt(self.variances.sum(axis=0) + self.weight**2)
         rates = np.where(self.wrong > 0, self.wrong, np.where(errors > 0, 1e-300, 1.0))
         return np.asarray(errors / rates)
 

@@ -111,8 +111,11 @@ def accepted_rate(
     limit = deadline if search is None else deadline.part(_MOST_TIME)
     try:
         found = partition(asked, goal.relative_error, np.random.default_rng(seeds[1]), limit)
-        of_sets = _Search(asked, goal, deadline, report, found.model, found.strata, found, seeds[2])
-        of_sets.run(_MOST_SHOTS)
+        leaves_too_much = found.unlisted_part(0) > goal.relative_error
+        if search is None or not leaves_too_much or search.shots_needed > _MOST_SHOTS:
+            of_sets = _Search(asked, goal, deadline, report, found.model, found.strata, found, seeds[2])
+            of_sets.run(_MOST_SHOTS)
+            return of_sets.result()
     except (ResourceLimitError, TimeIsOver) as error:
         if search is None:
             if isinstance(error, ResourceLimitError):
@@ -122,14 +125,8 @@ def accepted_rate(
                 " listed. Allow several times as much, or count errors with the sampler"
                 " soft_desaturated_gap."
             ) from None
-        search.run(_MOST_SHOTS)
-        return search.result()
-    if search is None:
-        return of_sets.result()
-    # Sets that are too many to be listed may leave a larger error than counting does.
-    if of_sets.relative_error > goal.relative_error:
-        search.run(_MOST_SHOTS)
-    return min(of_sets, search, key=lambda each: each.relative_error).result()
+    search.run(_MOST_SHOTS)
+    return search.result()
 
 
 class _Search:
@@ -196,9 +193,9 @@ class _Search:
         return float(self._sums(self._gaps()).accepted[0])
 
     @property
-    def relative_error(self) -> float:
-        """The relative error of the rate, or the largest one of the curve."""
-        return float(self._sums(self._gaps()).whole_relative_errors.max())
+    def shots_needed(self) -> float:
+        """About how many shots the rate needs, whatever the gap."""
+        return float(self._needed(self._sums(self._gaps()))[0])
 
     def _gaps(self) -> npt.NDArray[np.int64]:
         """The least gaps of the curve: all shots, steps, and the largest one that is not too rare."""

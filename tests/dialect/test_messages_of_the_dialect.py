@@ -281,11 +281,11 @@ def test_messages_of_stim_speak_of_the_gate_and_not_of_its_carrier(line: str, na
     ("noise", "message"),
     [
         ("AMPLITUDE_DAMPING(0.1) 0\nX_ERROR(0.1) 0\nM 0 1", r"pauli_twirl\(\)"),
-        ("X_ERROR(0.1) 0\nM(0.1, 0.2) 0 1", r"M\(p01, p10\).*pauli_twirl\(\)"),
+        ("X_ERROR(0.1) 0\nM(0.1, 0.2) 0 1", r"ine 3: `M`: outcomes 0 and 1 are misread .*pauli_twirl\(\)"),
         ("KRAUS(1, 0, 0, 0, 0, 0, 0.8, 0, 0, 0, 0.6, 0, 0, 0, 0, 0) 0\nM 0 1", r"pauli_twirl\(\)"),
         (
             "X_ERROR(0.01) 0\nLEAKAGE(0.01) 0\nM 0 1",
-            r"Qubits of the circuit leak .* Count errors with a sampler.* Or ask circuit\.pauli_twirl\(\)",
+            r"ine 3: `LEAKAGE`: the qubit leaks .* Count errors with a sampler.* Or ask circuit\.pauli_twirl\(\)",
         ),
     ],
 )

@@ -76,7 +76,7 @@ def test_leading_coefficient(protocol: ProtocolChoice, count: int, weight: int) 
 @every_protocol
 def test_rates_are_those_of_theory(protocol: ProtocolChoice, t_error: float) -> None:
     circuit = circuit_of(protocol, t_error=t_error)
-    found = circuit.logical_error_rate(postselection_mask="all")
+    found = circuit.logical_error_rate(postselection_mask="all", relative_error=1e-9)
     kept, wrong = undetected_by_theory(protocol, t_error)
     assert found.kept == pytest.approx(kept, rel=1e-9)
     assert found.logical_error_rate == pytest.approx(wrong / kept, rel=1e-6)

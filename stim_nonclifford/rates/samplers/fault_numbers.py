@@ -66,7 +66,7 @@ class FaultNumbers:
         if (len(odds) + 1) * (most + 1) > _MOST_ENTRIES:
             raise ResourceLimitError(
                 f"{len(odds):,} error mechanisms, of which {mean:.3g} act in a shot, are too many for a sum"
-                " over numbers of faults. Count errors: sinter collect, or SoftDecodingSampler."
+                " over numbers of faults. Count errors with SoftDecodingSampler."
             )
         # E(i, r) times r! / (sum of all odds)^r, so that it neither overflows nor underflows at i = 0.
         total = float(odds.sum())

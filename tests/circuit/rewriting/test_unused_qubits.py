@@ -151,6 +151,7 @@ def test_expectation_values_of_unused_qubits(line: str, value: float, circuit: s
         assert np.allclose(values, value)
 
 
+@pytest.mark.filterwarnings("ignore:.*has Pauli targets after T gates")
 @pytest.mark.parametrize("pauli", ["Z7", "Z7 Z9", "Z1000000"])
 def test_observables_of_unused_qubits(pauli: str) -> None:
     """They are 1 in the initial state, so that they change nothing."""

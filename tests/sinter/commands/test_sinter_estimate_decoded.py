@@ -174,7 +174,7 @@ def test_what_is_refused(folder: Folder) -> None:
         assert message in refused.stderr
     for more in ("", "--quiet --seed 1"):
         refused = folder.call(ESTIMATE, f"--circuits {names} {more}", code=2)
-        assert "Either pass --postselect all to discard every shot" in refused.stderr
+        assert "or pass --postselect all to discard every shot" in refused.stderr
 
 
 @pytest.mark.slow

@@ -179,7 +179,7 @@ class _Search:
                 raise ResourceLimitError(
                     f"max_seconds={self._goal.max_seconds:g} ended the search when {looked_at} of"
                     f" {len(self._cells)} strata of fault sets had been looked at. Allow several times as"
-                    " much, or count errors: sinter collect, or SoftDecodingSampler."
+                    " much, or count errors with SoftDecodingSampler."
                 ) from None
             self._time_is_over = True
             return True

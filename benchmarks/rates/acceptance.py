@@ -304,7 +304,7 @@ def workloads(published: Path | None = None) -> Iterator[Workload]:
         "T injection d=3", lambda: snc.Circuit(injection_circuit(3, 1e-3)), 0.01, 3.3826e-3, "long runs", 5e-8
     )
 
-    yield _surface(3, (1e-3, 1e-4), 0.02, {"0": (7.722e-4, 0.032e-4), "1": (7.8912e-6, 0.0)})
+    yield _surface(3, (1e-3, 1e-4), 0.02, {"0": (7.722e-4, 0.032e-4), "1": (7.8912e-6, 1e-9)})
     yield _surface(5, (1e-3, 1e-4), 0.05, {"0": (1.328e-4, 0.008e-4), "1": (1.338e-7, 0.013e-7)})
     yield _surface(7, (1e-3, 1e-4), 0.1, {"0": (1.772e-5, 0.012e-5), "1": (1.75e-9, 0.012e-9)})
     yield _surface(9, (1e-3, 1e-4), 0.2, {"0": (1.99e-6, 0.08e-6), "1": (1.83e-11, 0.04e-11)})

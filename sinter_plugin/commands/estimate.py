@@ -80,6 +80,7 @@ class _Question:
         decoder: The decoder that is told all detectors, or its name; None: there is none.
         confidence: Whether rates are asked for as a curve over the decoder's gap.
         state_check: The state that is checked in the decoded frame; None: observables are.
+        skip_reference_sample: Whether outputs are raw parities, and not flips of the reference sample.
     """
 
     circuit: snc.Circuit
@@ -88,10 +89,16 @@ class _Question:
     decoder: Any = None
     confidence: bool = False
     state_check: Any = None
+    skip_reference_sample: bool = False
 
     def planned(self) -> PlannedCircuit:
         """The circuit, compiled."""
-        return planned(self.circuit, "all" if self.detectors is None else self.detectors, self.observables)
+        return planned(
+            self.circuit,
+            "all" if self.detectors is None else self.detectors,
+            self.observables,
+            skip_reference_sample=self.skip_reference_sample,
+        )
 
 
 @dataclass(frozen=True)
@@ -133,7 +140,7 @@ def estimate(arguments: Sequence[str], program: str = "python -m sinter_plugin")
     args = parse_estimate_arguments(arguments, program)
     sinter_args = sinter_arguments(args)
     sinter_args.custom_decoders = sinter_args.custom_decoders or {}
-    for name in ("postselect", "state_check", "confidence"):
+    for name in ("postselect", "state_check", "confidence", "skip_reference_sample"):
         setattr(sinter_args, name, getattr(args, name))
     check_decoded_alone(args, sinter_args.custom_decoders)
     with contextlib.ExitStack() as stack:
@@ -395,6 +402,8 @@ def _job(path: str | None, circuit: snc.Circuit, name: str | None, args: argpars
             planned(circuit, None, observables)  # which refuses a circuit with detectors
         if args.postselect == ["all"]:
             detectors = None  # in the task, as with soft_postselect: the same question has the same row
+        if args.skip_reference_sample:
+            metadata = {**metadata, "skip_reference_sample": True}
         strong_id = task(
             circuit,
             decoder=FAULT_SETS,
@@ -402,7 +411,9 @@ def _job(path: str | None, circuit: snc.Circuit, name: str | None, args: argpars
             postselected_observables_mask=observables,
             json_metadata=metadata,
         ).strong_id()
-        question = _Question(circuit, detectors, observables)
+        question = _Question(
+            circuit, detectors, observables, skip_reference_sample=args.skip_reference_sample
+        )
         asked = question.planned()
         asked.plan()
         return _Job(shown_path, question, asked, None, circuit.num_observables, metadata, strong_id)

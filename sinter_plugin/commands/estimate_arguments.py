@@ -104,6 +104,12 @@ def parse_estimate_arguments(arguments: Sequence[str], program: str) -> argparse
     add("--postselected_observables_predicate", default="False", help="as for `collect`")
     add_state_check(parser)
     add(
+        "--skip_reference_sample",
+        action="store_true",
+        help="take outputs for raw parities of measurements instead of flips against the noiseless\n"
+        "reference sample; only without --decoders",
+    )
+    add(
         "--relative_error",
         type=_positive,
         default=0.01,
@@ -204,6 +210,11 @@ def check_decoded_alone(args: argparse.Namespace, custom: Mapping[str, Any]) -> 
         raise ValueError(
             f"--decoders {min(decoders)} predicts all observables here. Leave out --state_check (which"
             " --decoders desaturated knows); or count errors: `collect` with soft_pymatching."
+        )
+    if decoders and args.skip_reference_sample:
+        raise ValueError(
+            f"--decoders {min(decoders)} is told flips against the reference sample. Leave out"
+            " --skip_reference_sample."
         )
     if args.confidence and set(args.decoders) & {None, SOFT_POSTSELECT}:
         raise ValueError(

@@ -1,8 +1,9 @@
-"""`--state_check` of `python -m sinter_plugin collect` and `estimate`."""
+"""`--state_check` of `python -m sinter_plugin collect` and `estimate`, and raw parities in the latter."""
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -100,3 +101,15 @@ def test_collect_refuses(circuit: str, arguments: list[str], message: str) -> No
 def test_estimate_refuses(circuit: str, arguments: list[str], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         estimate(["--circuits", circuit, "--decoders", "soft_postselect", *arguments])
+
+
+@pytest.mark.parametrize(("flags", "kept"), [((), 0.6545085), (("--skip_reference_sample",), 0.3454915)])
+def test_estimates_keep_flips_or_raw_parities(
+    flags: tuple[str, ...], kept: float, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "a.stim"
+    file.write_text(
+        "RX 0\nR_Z(0.4) 0\nMX !0\nDETECTOR rec[-1]\nX_ERROR(0.1) 1\nM 1\nOBSERVABLE_INCLUDE(0) rec[-1]"
+    )
+    assert estimate(["--in", str(file), "--postselect", "all", *flags]) == 0
+    assert float(re.findall(r"P\(kept\) = ([\d.]+)", capfd.readouterr().out)[0]) == pytest.approx(kept)

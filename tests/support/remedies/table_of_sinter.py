@@ -66,6 +66,7 @@ COMMANDS = [
     Row(_COMMAND % "--shard 1/2 --seed 1 --max_errors 9", "Leave out --max_errors", _COMMAND % "--shard 1/2 --seed 1 --save_resume_filepath DIR/one.csv"),
     Row(_COMMAND % "--shard 1/2 --seed 1 --dask local", "Leave out --shard or --dask", _COMMAND % "--shard 1/2 --seed 1 --save_resume_filepath DIR/two.csv"),
     Row("plugin('collect --circuits {} --decoders soft_postselect --postselected_detectors_predicate \"index < 0\" --max_shots 9 --processes 1 --quiet', file('d=1.stim', '" + _OBSERVED + "'))", "leave the argument out", "plugin('collect --circuits {} --decoders soft_postselect --max_shots 9 --processes 1 --quiet', file('d=1.stim', '" + _OBSERVED + "'))"),
+    Row(_ESTIMATE % "--decoders pymatching --skip_reference_sample", "Leave out --skip_reference_sample", _ESTIMATE % "--decoders pymatching"),
     Row(_ESTIMATE % "--decoders pymatching --state_check T", "Leave out --state_check", _ESTIMATE % "--decoders pymatching"),
     Row(_ESTIMATE % "", "--postselect all", _ESTIMATE % "--postselect all"),
     Row("plugin('estimate --circuits {} --decoders soft_postselect', file('d=1.stim', '" + _NOISE + "'))", "OBSERVABLE_INCLUDE", _ESTIMATE % "--decoders soft_postselect"),

@@ -206,7 +206,10 @@ def test_families(seed: int) -> None:
     order = np.random.default_rng(100 + seed).permutation(len(asked))
     chosen = [asked[k] for k in order]
     rates = snc.logical_error_rates(
-        [snc.Circuit(circuit) for _, circuit in chosen], postselection_mask="all", seed=2, relative_error=1e-100
+        [snc.Circuit(circuit) for _, circuit in chosen],
+        postselection_mask="all",
+        seed=2,
+        relative_error=1e-100,
     )
     assert len(rates) == len(chosen) > 15
     for found, (case, circuit) in zip(rates, chosen, strict=True):

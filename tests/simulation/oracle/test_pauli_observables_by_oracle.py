@@ -109,7 +109,9 @@ def test_rates(seed: int) -> None:
                 own.logical_error_rate(seed=1, relative_error=1e-100, **case.arguments())
             refused += 1
             continue
-        assert_exact(own.logical_error_rate(seed=1, relative_error=1e-100, **case.arguments()), case, measured)
+        assert_exact(
+            own.logical_error_rate(seed=1, relative_error=1e-100, **case.arguments()), case, measured
+        )
         compared += 1
         with_records += record is not None
         before_t += len(t_gates) > 0

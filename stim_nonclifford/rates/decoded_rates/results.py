@@ -28,7 +28,7 @@ _ROUNDING = 5e-7
 
 @dataclass(frozen=True)
 class DecodedErrorRate:
-    """The logical error rate of a circuit with a decoder. Printed, it shows a table of the levels.
+    """The logical error rate of a circuit with a decoder. Printed, it shows what it is a sum of.
 
     Attributes:
         decoder: The name of the decoder.

@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import (
     BrokenExecutor,
@@ -35,6 +36,10 @@ __all__ = [
 Result = TypeVar("Result")
 
 _ENDING_SECONDS = 2.0
+"""The time, at most, that workers have to end once one has died. Doubled, slower ones say how they ended."""
+
+_PAUSE_SECONDS = 0.01
+"""The pause between two looks at whether they have ended."""
 
 _QUIET = {
     "distributed.worker.profile.enabled": False,
@@ -77,8 +82,11 @@ class _LocalProcesses(ProcessPoolExecutor):
 
     def end(self) -> str:
         """How the first of them ended that nobody has terminated."""
-        for child in self.children:
-            child.join(_ENDING_SECONDS)
+        # The executor waits for them in a thread of its own. While that has the exit code of a child and has
+        # not stored it yet, nobody else can get it.
+        limit = time.monotonic() + _ENDING_SECONDS
+        while any(child.exitcode is None for child in self.children) and time.monotonic() < limit:
+            time.sleep(_PAUSE_SECONDS)
         codes = [child.exitcode for child in self.children if child.exitcode is not None]
         codes = [code for code in codes if code not in (0, -signal.SIGTERM)]
         if not codes:

@@ -119,8 +119,7 @@ def rates_with_decoder(
         asked = [_decoded_circuit(circuit, decoder, postselection_mask, confidence) for circuit in circuits]
         return decoded_rates(asked, goal, number, report, threads)
     questions = [
-        kept_question(circuit, decoder, postselection_mask, state_check, confidence, threads)
-        for circuit in circuits
+        kept_question(circuit, decoder, postselection_mask, state_check, confidence) for circuit in circuits
     ]
     overall, rates = Deadline(goal.max_seconds, begun), []
     for k, question in enumerate(questions):

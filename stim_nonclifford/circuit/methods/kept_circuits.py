@@ -58,7 +58,6 @@ def kept_question(
     postselection_mask: Mask | None,
     state_check: LogicalStateCheck | LogicalState | None,
     confidence: bool,
-    threads: int = 1,
 ) -> AcceptedQuestion:
     """What is asked of a circuit whose kept shots are decoded.
 
@@ -68,7 +67,6 @@ def kept_question(
         postselection_mask: The detectors that discard a shot; None: those that the decoder postselects.
         state_check: The logical state that is checked in the decoded frame; None: observables are.
         confidence: Whether a curve over the gap is asked for.
-        threads: Number of threads.
 
     Raises:
         TypeError: The mask has the wrong dtype.
@@ -107,7 +105,7 @@ def kept_question(
     predict = compiled_decoder(model, whole, confidence=True)
     if observable is not None:
         predict = _of_observable(predict, observable)
-    return AcceptedQuestion(symptoms, predict, name, postselected, weight, confidence, threads=threads)
+    return AcceptedQuestion(symptoms, predict, name, postselected, weight, confidence)
 
 
 def _decoder(decoder: Any) -> DesaturatedGapDecoder:

@@ -73,13 +73,13 @@ def decoded_rates(
         for k, circuit in enumerate(shared):
             deadline = overall.share(1 / (len(shared) - k)) if len(shared) > 1 else overall
             if circuit.postselected or circuit.confidence:
-                found.append(accepted_rate(_question_of(circuit, threads), goal, seed, report, deadline))
+                found.append(accepted_rate(_question_of(circuit), goal, seed, report, deadline))
             else:
-                found.append(_rate_of(circuit, goal, deadline, seed, report, threads))
+                found.append(_rate_of(circuit, goal, deadline, seed, report))
         return found
 
 
-def _question_of(circuit: DecodedCircuit, threads: int) -> AcceptedQuestion:
+def _question_of(circuit: DecodedCircuit) -> AcceptedQuestion:
     """A circuit with postselected detectors, or of which a curve over the gap is asked for."""
     mask = np.zeros(circuit.symptoms.num_detectors, dtype=np.bool_)
     mask[list(circuit.postselected)] = True
@@ -91,7 +91,6 @@ def _question_of(circuit: DecodedCircuit, threads: int) -> AcceptedQuestion:
         None,
         circuit.confidence,
         circuit.matching,
-        threads,
     )
 
 
@@ -144,13 +143,12 @@ def _rate_of(
     deadline: Deadline,
     seed: int,
     report: Callable[[str], None],
-    threads: int,
 ) -> DecodedErrorRate:
     """The logical error rate of a circuit of which all shots are kept."""
     model = fault_model([circuit.symptoms])
     timely = _TimelyDecoder(circuit.predict, deadline)
     predict: Predict = circuit.predict if goal.max_seconds is None else timely
-    test = FailureTest(model, predict, _REPEATED, circuit.matching, threads)
+    test = FailureTest(model, predict, _REPEATED, circuit.matching)
     has_no_orphans = circuit.finds_least_weight and model.outcomes is None
     total = FaultNumberSum(model, model.log_odds[0], test, has_no_orphans)
     try:
@@ -167,7 +165,7 @@ def _rate_of(
         timely.end_limit()
         seconds = _SECONDS_OF_CHECK + _PART_OF_CHECK * goal.max_seconds
         most = max(1, min(_REPEATED, timely.rows_in(seconds)))
-    check_answers([test], circuit.decoder, most)
+    check_answers(test, circuit.decoder, most)
     if not total.rate and not total.is_exact:
         raise ResourceLimitError(
             f"The decoder {circuit.decoder} failed in none of {test.asked:,} shots, with"
@@ -188,7 +186,7 @@ def _result(
     rates, errors = total.rates.tolist(), np.sqrt(total.variances).tolist()
     one = model.num_observables == 1
     sets = total.failing_sets()
-    study = FailureStudy(sets, model, model.log_odds[0], test, circuit.fault_table, 1.0)
+    study = FailureStudy(sets, model, model.log_odds[0], test, circuit.fault_table)
     return DecodedErrorRate(
         decoder=circuit.decoder,
         logical_error_rate=rates[0],

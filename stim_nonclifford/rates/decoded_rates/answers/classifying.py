@@ -53,7 +53,6 @@ class Classifier:
         predict: The decoder.
         deadline: The limit on the time.
         matching: What answers like ``predict``, but faster, where it answers.
-        threads: Number of threads.
 
     Attributes:
         test: The decoder with its table of answers.
@@ -66,9 +65,8 @@ class Classifier:
         predict: Predict,
         deadline: Deadline,
         matching: PredictingMatching | None = None,
-        threads: int = 1,
     ) -> None:
-        self.test = FailureTest(model, predict, _REPEATED, matching, threads)
+        self.test = FailureTest(model, predict, _REPEATED, matching)
         self.num_observables = model.num_observables
         self._model, self._deadline = model, deadline
         self._rows = _FIRST_ROWS

@@ -1,4 +1,4 @@
-"""Decoders for the chains: any that Sinter knows, or a ``sinter.Decoder``, with their answers checked."""
+"""Decoders of rates: any that Sinter knows, or a ``sinter.Decoder``, with their answers checked."""
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
@@ -17,10 +16,7 @@ __all__ = [
     "FailureTest",
     "Predict",
     "RepeatedRows",
-    "answers_of",
     "check_answers",
-    "not_deterministic",
-    "tables_of",
 ]
 
 Gaps = npt.NDArray[np.int64]
@@ -139,10 +135,8 @@ class FailureTest:
         predict: The decoder.
         most_repeated: How many rows to keep, at most, for ``differing``.
         matching: What answers like ``predict``, but faster, where it answers.
-        threads: Number of threads that chains walk on, and find matchings.
 
     Attributes:
-        threads: The same.
         asked: Number of rows that were asked about.
         decoded: Number of rows that were decoded for them.
     """
@@ -153,9 +147,7 @@ class FailureTest:
         predict: Predict,
         most_repeated: int = 256,
         matching: PredictingMatching | None = None,
-        threads: int = 1,
     ) -> None:
-        self.threads = threads
         self._model = model
         self._predict = predict
         self._table = AnswerTable(model.detector_words, model.observable_words, _CACHE_BITS)
@@ -174,15 +166,17 @@ class FailureTest:
 
     def answers(self, rows: Words) -> tuple[Words, Gaps]:
         """The observables that the decoder predicts wrongly, and how sure it is, for each row."""
-        return answers_of([self], rows, np.zeros(len(rows), dtype=np.int64))
-
-    def without_memory(self, rows: Words) -> tuple[npt.NDArray[np.bool_], Gaps]:
-        """Whether the decoder fails, and how sure it is, with every row decoded and none remembered."""
-        if not len(rows):
-            return np.zeros(0, dtype=np.bool_), np.zeros(0, dtype=np.int64)
+        rows = np.ascontiguousarray(rows)
+        own = np.zeros(len(rows), dtype=np.int64)  # all rows are looked up in the one table
+        predictions, gaps, unknown, fresh = look_up([self._table], rows.ravel(), rows.shape[1], own)
         self.asked += len(rows)
-        predictions, gaps = self._decoded(rows)
-        return (predictions != self._model.observables(rows)).any(axis=1), gaps
+        self.decoded += len(fresh)
+        sampled = fresh[self._model.hashes(rows[fresh])[:, 1] & np.uint64(LISTED_BITS) == 0]
+        if len(unknown):
+            predictions[unknown], gaps[unknown] = self._remember(rows[unknown])
+        if len(sampled):
+            self._sample(rows[sampled], predictions[sampled])
+        return predictions ^ self._model.observables(rows), gaps
 
     def wrong_without_memory(self, rows: Words) -> Words:
         """The observables that the decoder predicts wrongly, with every row decoded and none remembered."""
@@ -220,97 +214,26 @@ class FailureTest:
         self._repeated.add(self._model.hashes(rows), self._model.detectors(rows), packed, gaps)
 
 
-def answers_of(
-    tests: Sequence[FailureTest], rows: Words, test_of: npt.NDArray[np.int64]
-) -> tuple[Words, Gaps]:
-    """The observables that decoders predict wrongly, and how sure they are.
-
-    Args:
-        tests: The decoders, for the same mechanisms.
-        rows: uint64, shape (rows, words).
-        test_of: int64, shape (rows,): for each row, which decoder is asked.
-
-    Returns:
-        uint64, shape (rows, words of observables); and int64, shape (rows,).
-    """
-    model = tests[0]._model
-    rows = np.ascontiguousarray(rows)
-    predictions, gaps, unknown, fresh = look_up(tables_of(tests), rows.ravel(), rows.shape[1], test_of)
-    counts = (np.bincount(each, minlength=len(tests)) for each in (test_of, test_of[fresh]))
-    _count(tests, *counts)
-    sampled = fresh[model.hashes(rows[fresh])[:, 1] & np.uint64(LISTED_BITS) == 0]
-    if len(unknown):
-        predictions[unknown], gaps[unknown] = _remembered(tests, rows[unknown], test_of[unknown])
-    _sample(tests, rows[sampled], predictions[sampled], test_of[sampled])
-    return predictions ^ model.observables(rows), gaps
-
-
-def tables_of(tests: Sequence[FailureTest]) -> list[AnswerTable]:
-    """The tables of answers of decoders, for native code that looks rows up."""
-    return [test._table for test in tests]
-
-
-def _count(
-    tests: Sequence[FailureTest], asked: npt.NDArray[np.integer], decoded: npt.NDArray[np.integer]
-) -> None:
-    for test, count, of_matching in zip(tests, asked.tolist(), decoded.tolist(), strict=True):
-        test.asked += count
-        test.decoded += of_matching
-
-
-def _remembered(
-    tests: Sequence[FailureTest], rows: Words, test_of: npt.NDArray[np.int64]
-) -> tuple[Words, Gaps]:
-    """What decoders answer to rows of which their tables know nothing."""
-    predictions = np.zeros((len(rows), tests[0]._model.observable_words), dtype=np.uint64)
-    gaps = np.zeros(len(rows), dtype=np.int64)
-    for k in sorted({*test_of.tolist()}):
-        chosen = np.flatnonzero(test_of == k)
-        predictions[chosen], gaps[chosen] = tests[k]._remember(rows[chosen])
-    return predictions, gaps
-
-
-def _sample(
-    tests: Sequence[FailureTest], rows: Words, predictions: Words, test_of: npt.NDArray[np.int64]
-) -> None:
-    for k in sorted({*test_of.tolist()}):
-        chosen = test_of == k
-        tests[k]._sample(rows[chosen], predictions[chosen])
-
-
-def check_answers(tests: Sequence[FailureTest], name: str, most: int | None = None) -> None:
-    """Asks decoders again about a sample of what they have decoded.
+def check_answers(test: FailureTest, name: str, most: int | None = None) -> None:
+    """Asks a decoder again about a sample of what it has decoded.
 
     Of n answers that are compared, none differs with probability (1 - r)^n if a part r of the answers is
     random.
 
     Args:
-        tests: The decoders.
-        name: Their name.
-        most: How many answers of each to compare; None: as many as rows that are kept at most.
+        test: The decoder.
+        name: Its name.
+        most: How many answers to compare; None: as many as rows that are kept at most.
 
     Raises:
         ValueError: Some answers are other ones than before.
     """
-    different, total = (sum(each) for each in zip(*(test.differing(most) for test in tests), strict=True))
+    different, total = test.differing(most)
     if different:
-        raise not_deterministic(
-            name,
-            f"it decoded {total} detection events once more, in another batch and order, and"
-            f" {different} of its answers were not what they had been",
+        raise ValueError(
+            f"The decoder {name} is not deterministic: it decoded {total} detection events once more, in"
+            f" another batch and order, and {different} of its answers were not what they had been. Which"
+            " fault sets fail has no meaning then. Let equal detection events have equal answers: a seed that"
+            " follows from the events, and not one stream for all. Or count errors with"
+            " SoftDecodingSampler, which decodes every shot of such a decoder."
         )
-
-
-def not_deterministic(name: str, seen: str) -> ValueError:
-    """The refusal of a decoder whose answers do not follow from the detection events.
-
-    Args:
-        name: The name of the decoder.
-        seen: What was seen.
-    """
-    return ValueError(
-        f"The decoder {name} is not deterministic: {seen}. Which fault sets fail has no meaning then."
-        " Let equal detection events have equal answers: a seed that follows from the events, and not one"
-        " stream for all. Or count errors with SoftDecodingSampler, which decodes every shot of such a"
-        " decoder."
-    )

@@ -56,23 +56,22 @@ def decoded_budget(
     members = _incidence(study)
     parts = sparse.hstack([members @ fractions, members @ scores]).toarray()
     means = np.concatenate([q @ fractions, q @ scores])
-    found, errors = study.sets.column_means(parts - means)
+    found, errors = study.sets.means(parts - means)
     excess = float(found[:count].sum())
     shares = found[:count] / excess
-    _, share_errors = study.sets.column_means(_deviations(parts[:, :count] - means[:count], shares) / excess)
+    _, share_errors = study.sets.means(_deviations(parts[:, :count] - means[:count], shares) / excess)
     is_unknown = _unknown_places(sources) @ membership > 0
     sensitivities = np.where(is_unknown, np.nan, found[count:])
-    factor = study.error_factor
     groups = [
         BudgetShare(
             group=label,
             share=float(shares[g]),
-            share_error=float(share_errors[g]) * factor,
+            share_error=float(share_errors[g]),
             discarded=0.0,
             kept_derivative=0.0,
             kept_and_wrong_derivative=float(sensitivities[g]) * rate,
             sensitivity=float(sensitivities[g]),
-            sensitivity_error=float(errors[count + g]) * factor,
+            sensitivity_error=float(errors[count + g]),
         )
         for g, label in enumerate(labels)
     ]

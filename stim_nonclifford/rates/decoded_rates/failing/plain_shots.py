@@ -1,11 +1,10 @@
-"""Plain shots of the mechanisms: failing fault sets, and how many shots they took."""
+"""Plain shots of the mechanisms."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
-from ..answers.decoding import FailureTest
 from ..faults.mechanisms import FaultModel, Floats, Words
 
 __all__ = ["PlainShots", "members_of_events", "outcome_numbers", "xor_of_groups"]
@@ -16,41 +15,20 @@ _MOST_EVENTS = 1 << 18
 
 
 class PlainShots:
-    """Takes shots of one level of noise.
+    """A sampler of shots, in which each mechanism acts with its probability.
 
     Each mechanism acts a Poisson number of times, and counts if that is odd: with the mean -ln(1 - 2q)/2 that
     has probability q.
     """
 
-    def __init__(self, model: FaultModel, log_odds: Floats, fails: FailureTest) -> None:
+    def __init__(self, model: FaultModel, log_odds: Floats) -> None:
         self._model = model
-        self._fails = fails
         # q/(1 - q) = w: 1 - 2q = (1 - w) / (1 + w)
         odds = np.exp(log_odds)
         means = -0.5 * (np.log1p(-np.minimum(odds, 1 - 1e-12)) - np.log1p(odds))
         self._sums = np.cumsum(means)
         self._total = float(self._sums[-1]) if len(means) else 0.0
         self.batch = int(np.clip(_MOST_EVENTS / max(self._total, 1e-300), 256, 1 << 16))
-
-    def rows(self, rng: np.random.Generator, shots: int) -> Words:
-        """The rows of so many shots, which should be at most ``batch``."""
-        return self.drawn(rng, shots)[0]
-
-    def failures(
-        self, rng: np.random.Generator, shots: int, most_sets: int
-    ) -> tuple[int, list[Indices], Words]:
-        """How many of so many shots, which should be at most ``batch``, fail.
-
-        Returns:
-            Their number; the first ``most_sets`` of their fault sets; and the numbers that fix the quantum
-            outcomes of these.
-        """
-        rows, events, numbers, outcomes = self.drawn(rng, shots)
-        failing = np.flatnonzero(self._fails.without_memory(rows)[0])
-        ends = np.cumsum(numbers)
-        kept = failing[:most_sets]
-        sets = [members_of_events(events[ends[k] - numbers[k] : ends[k]]) for k in kept]
-        return len(failing), sets, outcomes[kept]
 
     def drawn(
         self, rng: np.random.Generator, shots: int

@@ -29,7 +29,6 @@ class FailureStudy:
         log_odds: ln of their odds in this circuit.
         test: The decoder.
         table_of: Returns the faults of the circuit.
-        error_factor: By how much standard errors are enlarged; see ``DecodedErrorRate``.
     """
 
     sets: FailingSets
@@ -37,7 +36,6 @@ class FailureStudy:
     log_odds: Floats
     test: FailureTest
     table_of: Callable[[], FaultTable]
-    error_factor: float
 
     @cached_property
     def table(self) -> FaultTable:

@@ -1,10 +1,9 @@
 """Outputs that depend on quantum outcomes: what the outcomes flip, drawn from the exact outcome law.
 
 With T gates, detectors and observables follow from the fault set and from the outcomes of quantum
-measurements. A state of a chain has a fault set and a random number then. The signature of the fault set and
-this number fix the outcomes, with the probabilities of the outcome law (``simulation.plan``). So a number is
-as good as one more, uniform, mechanism: a fault set is replaced while the number stays, or the number is
-drawn anew.
+measurements. A state has a fault set and a random number then. The signature of the fault set and this
+number fix the outcomes, with the probabilities of the outcome law (``simulation.plan``). So a number is as
+good as one more, uniform, mechanism: when a fault is taken out of a set, the number stays.
 """
 
 from __future__ import annotations

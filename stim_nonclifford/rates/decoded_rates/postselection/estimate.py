@@ -146,7 +146,7 @@ class _Search:
         self._asked, self._goal, self._deadline, self._report = asked, goal, deadline, report
         self._postselects = bool(asked.postselected.any())
         self._strata, self._listed = strata, listed
-        self._classifier = Classifier(model, asked.predict, deadline, asked.matching, asked.threads)
+        self._classifier = Classifier(model, asked.predict, deadline, asked.matching)
         self._wanted = goal.relative_error * (1.0 if listed is None else _PART_OF_SHOTS)
         seeds = seed.spawn(len(strata))
         self._cells: list[Cell] = []
@@ -276,7 +276,7 @@ class _Search:
             ResourceLimitError: No shot was accepted.
             ValueError: The decoder is not deterministic.
         """
-        check_answers([self._classifier.test], self._asked.decoder)
+        check_answers(self._classifier.test, self._asked.decoder)
         gaps = self._gaps()
         sums = self._sums(gaps)
         if not sums.accepted[0]:

@@ -27,7 +27,6 @@ class AcceptedQuestion:
             value is multiplied, so that it is 1 without errors; None: observables are as they are.
         confidence: Whether a curve over the gap is asked for.
         matching: What answers like ``predict``, but faster; None: nothing does.
-        threads: Number of threads.
     """
 
     symptoms: Symptoms
@@ -37,4 +36,3 @@ class AcceptedQuestion:
     weight: float | None
     confidence: bool
     matching: PredictingMatching | None = None
-    threads: int = 1

@@ -75,8 +75,8 @@ With twice as much, an interval that has room for an orphan has half as much of 
 _MOST_UNSEEN = 1 << 20
 """Direct samples of which none fails, after which the search ends."""
 
-_COLUMNS = 64
-"""Independent parts of failing sets, for the errors of budgets. With half as many, these are less sure."""
+_REPLICAS = 64
+"""Independent replicas of failing sets, for the errors of budgets. With half as many, these are less sure."""
 
 
 @dataclass(frozen=True)
@@ -470,13 +470,9 @@ class FaultNumberSum:
             )
             joined.add(found.members, found.numbers, found.wrong, found.weights / samples, owners, rng)
         members = -np.sort(-joined.members, axis=1)
-        packed = np.packbits(joined.wrong, axis=1, bitorder="little")
-        wrong = np.zeros((len(joined), 8 * self._model.observable_words), dtype=np.uint8)
-        wrong[:, : packed.shape[1]] = packed
         return FailingSets(
             members=members[:, : max(1, int((members >= 0).sum(axis=1).max(initial=0)))],
             numbers=joined.numbers,
-            columns=np.where(joined.owners == EXACT, EXACT, joined.owners % _COLUMNS),
-            wrong=wrong.view(np.uint64),
+            replicas=np.where(joined.owners == EXACT, EXACT, joined.owners % _REPLICAS),
             weights=joined.weights,
         )

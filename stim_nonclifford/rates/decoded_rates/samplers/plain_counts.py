@@ -37,7 +37,7 @@ class PlainCounts:
 
     def __init__(self, model: FaultModel, log_odds: Floats, classify: Classify) -> None:
         self._classify = classify
-        self._plain = PlainShots(model, log_odds, classify.test)
+        self._plain = PlainShots(model, log_odds)
         self.tally = Tally.of(model.num_observables, 1.0)
         self.found = WeightedSets(model.num_observables)
 

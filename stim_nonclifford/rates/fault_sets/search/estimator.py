@@ -15,7 +15,6 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from operator import methodcaller
 
 from ....simulation.engines.time_limit import time_limit
 from ..interval import COVERAGE
@@ -320,8 +319,8 @@ class Estimator:
                 yield _Action(joins.cost, gain(joins.error), partial(self._join, sample, joins))
             for growth in _GROWTHS:
                 if (cost := self._cost_of_unions(sample, growth)) < math.inf:
-                    error = methodcaller("with_unions", growth)
-                    yield _Action(cost, gain(error), partial(self._compose, sample, growth))
+                    removed = gain(partial(Forecast.with_unions, growth=growth))
+                    yield _Action(cost, removed, partial(self._compose, sample, growth))
             last = self._further(sample, _LAST_GROWTHS) if sum(excess) < _NEAR_THE_END else ()
             for joins in last:
                 if (enough := gain(joins.error)) >= sum(excess):

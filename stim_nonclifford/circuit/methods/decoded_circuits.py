@@ -121,11 +121,11 @@ def rates_with_decoder(
     questions = [
         kept_question(circuit, decoder, postselection_mask, state_check, confidence) for circuit in circuits
     ]
-    overall, rates = Deadline(goal.max_seconds, begun), []
-    for k, question in enumerate(questions):
-        deadline = overall.share(1 / (len(questions) - k)) if len(questions) > 1 else overall
-        rates.append(accepted_rate(question, goal, number, report, deadline))
-    return rates
+    deadlines = Deadline(goal.max_seconds, begun).shares(len(questions))
+    return [
+        accepted_rate(question, goal, number, report, deadline)
+        for question, deadline in zip(questions, deadlines, strict=True)
+    ]
 
 
 def _decoded_circuit(

@@ -70,8 +70,7 @@ def decoded_rates(
             for k, circuit in enumerate(circuits)
         ]
         found = []
-        for k, circuit in enumerate(shared):
-            deadline = overall.share(1 / (len(shared) - k)) if len(shared) > 1 else overall
+        for circuit, deadline in zip(shared, overall.shares(len(shared)), strict=True):
             if circuit.postselected or circuit.confidence:
                 found.append(accepted_rate(_question_of(circuit), goal, seed, report, deadline))
             else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 
 __all__ = ["Deadline", "TimeIsOver"]
 
@@ -41,11 +42,14 @@ class Deadline:
         """A deadline that began at the same time, and ends after a part of it."""
         return Deadline(None if self._max_seconds is None else part * self._max_seconds, self._started)
 
-    def share(self, part: float) -> Deadline:
-        """A deadline that begins now, and ends after a part of the time that is left."""
-        return Deadline(
-            None if self._max_seconds is None else part * max(self._max_seconds - self.seconds, 0.0)
-        )
+    def shares(self, count: int) -> Iterator[Deadline]:
+        """The deadlines of several estimates, one after the other: each has an equal part of what is left."""
+        if count == 1:
+            yield self
+            return
+        for left in range(count, 0, -1):
+            rest = None if self._max_seconds is None else max(self._max_seconds - self.seconds, 0.0) / left
+            yield Deadline(rest)
 
     def has_passed(self, part: float) -> bool:
         """Whether more than a part of the time is over that there is."""

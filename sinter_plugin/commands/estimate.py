@@ -34,12 +34,11 @@ from stim_nonclifford.circuit.methods.fault_set_methods import planned
 from stim_nonclifford.circuit.methods.kept_circuits import decodes_kept_shots
 from stim_nonclifford.commands.options import masks_of
 from stim_nonclifford.commands.streams import as_flags, naming, read_circuit
-from stim_nonclifford.rates.decoded_rates import DecodedErrorRate, DecodedGapPoint
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import Symptoms
-from stim_nonclifford.rates.fault_sets import LogicalErrorRate
+from stim_nonclifford.rates.estimation.uncertainty import rate_text, uncertainty_of
 from stim_nonclifford.rates.fault_sets.interface import PlannedCircuit, estimate_rates, families_of
 from stim_nonclifford.rates.fault_sets.search.limits import Limits
-from stim_nonclifford.rates.fault_sets.uncertainty import rate_text, uncertainty_of
+from stim_nonclifford.rates.results import GapPoint, LogicalErrorRate
 
 from ..processes.executors import CallingExecutor, WorkersLostError, dask_executor, lost_workers, num_slots_of
 from ..processes.interrupts import interrupted_by_signals
@@ -64,8 +63,6 @@ from .estimate_arguments import (
 __all__ = ["estimate"]
 
 _GAP = "gap"
-
-_Rate = LogicalErrorRate | DecodedErrorRate
 
 
 @dataclass(frozen=True)
@@ -197,7 +194,7 @@ class _Run:
     def run(self, jobs: Sequence[_Job]) -> int:
         jobs = self._without_done(jobs)
         groups = collections.deque(_groups_of(jobs))
-        under_way: dict[Future[Sequence[_Rate]], list[_Job]] = {}
+        under_way: dict[Future[Sequence[LogicalErrorRate]], list[_Job]] = {}
         slots = max(1, num_slots_of(self._executor))
         num_started = 0
         while groups or under_way:
@@ -229,7 +226,7 @@ class _Run:
             return self._seed  # so that the number is that of Circuit.logical_error_rate
         return seed_of(_strongest(group).strong_id, self._seed) >> 11  # every program can read 53 bits
 
-    def _started(self, group: Sequence[_Job]) -> Future[Sequence[_Rate]]:
+    def _started(self, group: Sequence[_Job]) -> Future[Sequence[LogicalErrorRate]]:
         args = self._args
         limits = Limits(args.relative_error, args.max_seconds, args.max_bytes)
         questions = [job.question for job in group]
@@ -240,7 +237,7 @@ class _Run:
                 _estimated, questions, limits, self._seed_of(group), args.threads, progress
             )
 
-    def _taken(self, group: list[_Job], future: Future[Sequence[_Rate]]) -> list[list[_Job]]:
+    def _taken(self, group: list[_Job], future: Future[Sequence[LogicalErrorRate]]) -> list[list[_Job]]:
         """Saves the estimates of a group; returns the groups that are to be estimated instead of it."""
         try:
             with lost_workers(self._executor):
@@ -258,7 +255,7 @@ class _Run:
                 self._print(str(rate))
                 if self._args.error_budget is not None:
                     self._print(f"\n{rate.error_budget(self._args.error_budget)}")
-            curve = rate.gap_curve if isinstance(rate, DecodedErrorRate) else ()
+            curve = rate.gap_curve
             # The row of all kept shots comes last: if it is there, the curve is complete.
             for point in reversed(curve):
                 self._save(_at_gap(job, point.gap), point, rate.coverage, seconds, seed)
@@ -267,7 +264,7 @@ class _Run:
         return []
 
     def _save(
-        self, job: _Job, rate: _Rate | DecodedGapPoint, coverage: float, seconds: float, seed: int
+        self, job: _Job, rate: LogicalErrorRate | GapPoint, coverage: float, seconds: float, seed: int
     ) -> None:
         facts = {
             "kept": rate.kept,
@@ -281,7 +278,7 @@ class _Run:
             "asked_relative_error": self._args.relative_error,
             "asked_max_seconds": self._args.max_seconds,
         }
-        if isinstance(rate, LogicalErrorRate) and job.num_observables > 1:
+        if isinstance(rate, LogicalErrorRate) and rate.decoder is None and job.num_observables > 1:
             facts["error_patterns"] = {
                 "".join("_E"[pattern >> k & 1] for k in range(job.num_observables)): probability
                 for pattern, probability in sorted(rate.error_patterns.items())
@@ -471,7 +468,7 @@ def _strongest(group: Sequence[_Job]) -> _Job:
 
 def _estimated(
     questions: Sequence[_Question], limits: Limits, seed: int, threads: int, progress: bool
-) -> Sequence[_Rate]:
+) -> Sequence[LogicalErrorRate]:
     """Estimates a group, here or in a worker."""
     distributed = sys.modules.get("distributed")
     if distributed is not None:

@@ -18,8 +18,8 @@ from stim_nonclifford.commands.options import (
 )
 from stim_nonclifford.commands.streams import as_flags
 from stim_nonclifford.rates.decoding.decoders import decoder_named, gap_decoder_named
-from stim_nonclifford.rates.fault_sets.budget.table import BudgetKind
 from stim_nonclifford.rates.fault_sets.search.limits import DEFAULT_MAX_BYTES
+from stim_nonclifford.rates.results.error_budget import BudgetKind
 
 from ..samplers.by_name import all_samplers, decoder_of
 from .sinter_internals import parse_collect_arguments

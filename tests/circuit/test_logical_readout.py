@@ -283,7 +283,7 @@ def test_end_to_end_by_one_argument() -> None:
         each.kept_and_wrong for each in read.malignant_sets(**every)
     ]
     wrong_probability = sum(each.probability * each.kept_and_wrong for each in malignant)
-    assert wrong_probability == pytest.approx(by_check.weights[2].kept_and_wrong, rel=1e-6)
+    assert wrong_probability == pytest.approx(by_check.strata[2].kept_and_wrong, rel=1e-6)
     shares = by_check.error_budget("noise").groups
     assert sum(group.share for group in shares) == pytest.approx(1)
 

@@ -6,18 +6,19 @@ import contextlib
 import time
 import warnings
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast, overload
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
+import numpy as np
 import stim
 
-from ...base.arguments import flag
+from ...base.arguments import flag, seed_of
 from ...base.errors import HOW_TO_NARROW, RandomObservableWarning, ResourceLimitError
 from ...base.masks import Mask, postselected_outputs
-from ...rates.decoded_rates.results import DecodedErrorRate
 from ...rates.fault_sets.interface import PlannedCircuit, estimate_rates
 from ...rates.fault_sets.malignant import FaultDistance, MalignantSet, fault_distance, malignant_sets
-from ...rates.fault_sets.results import LogicalErrorRate
 from ...rates.fault_sets.search.limits import DEFAULT_MAX_BYTES, Limits
+from ...rates.results import LogicalErrorRate
 from ...simulation.compiler import CompiledCircuit
 from ...simulation.engines.time_limit import time_limit
 from ...simulation.faults import FaultTable
@@ -48,42 +49,6 @@ class CircuitFaultSets:
         def _refuse_random_state(self, state: LogicalStateCheck | LogicalState) -> NoReturn: ...
         def _fault_table(self) -> FaultTable: ...
 
-    @overload
-    def logical_error_rate(
-        self,
-        *,
-        decoder: None = None,
-        postselection_mask: Mask | None = None,
-        postselected_observables_mask: Mask | None = None,
-        state_check: LogicalStateCheck | LogicalState | None = None,
-        skip_reference_sample: bool = False,
-        relative_error: float = 0.01,
-        max_seconds: float | None = None,
-        max_bytes: int = DEFAULT_MAX_BYTES,
-        seed: int | None = None,
-        threads: int = 1,
-        confidence: bool = False,
-        progress: bool = False,
-    ) -> LogicalErrorRate: ...
-
-    @overload
-    def logical_error_rate(
-        self,
-        *,
-        decoder: Any,
-        postselection_mask: Mask | None = None,
-        postselected_observables_mask: Mask | None = None,
-        state_check: LogicalStateCheck | LogicalState | None = None,
-        skip_reference_sample: bool = False,
-        relative_error: float = 0.01,
-        max_seconds: float | None = None,
-        max_bytes: int = DEFAULT_MAX_BYTES,
-        seed: int | None = None,
-        threads: int = 1,
-        confidence: bool = False,
-        progress: bool = False,
-    ) -> DecodedErrorRate: ...
-
     def logical_error_rate(
         self,
         *,
@@ -99,7 +64,7 @@ class CircuitFaultSets:
         threads: int = 1,
         confidence: bool = False,
         progress: bool = False,
-    ) -> LogicalErrorRate | DecodedErrorRate:
+    ) -> LogicalErrorRate:
         r"""The probability that a kept shot is wrong, however small, from the sets of faults that make it so.
 
         Without a decoder: for circuits most of whose faults are seen by postselected detectors. With a
@@ -116,8 +81,10 @@ class CircuitFaultSets:
                 ``sinter.Decoder``: a shot is wrong if it predicts an observable wrongly. It is told the error
                 model of the circuit. None: every detector discards the shot if it fires.
             postselection_mask: The detectors that discard a shot, as in ``compile_detector_sampler``. Without
-                a decoder they must be all, ``"all"``, as nothing decodes the others; with one, any, and with
-                ``"desaturated"`` those that it needs by default. A circuit without detectors needs no mask.
+                a decoder they must be all, ``"all"``, as nothing decodes the others: that is the default for
+                circuits with non-Clifford gates, while Clifford circuits, which may be meant to be decoded,
+                have to say it. With a decoder, any, and with ``"desaturated"`` those that it needs by
+                default. A circuit without detectors needs no mask.
             postselected_observables_mask: The observables that discard a shot; none by default.
             state_check: A logical state, such as ``"T"``, in place of the observables: a kept shot is wrong
                 with probability 1 - fidelity. See ``with_logical_readout``, whose circuit is looked at. With
@@ -144,8 +111,7 @@ class CircuitFaultSets:
             progress: Whether to print what is under way to stderr.
 
         Returns:
-            The estimate with its interval and its parts; printed, a table. With a decoder, a
-            ``DecodedErrorRate``.
+            The estimate with its interval and its strata; printed, a table. Results of several seeds add up.
 
         Raises:
             ResourceLimitError: There are too many sets for this method; the message says why.
@@ -317,6 +283,8 @@ def planned(
         written.check_pauli_noise()
         asked = checked_circuit(circuit, state_check, postselected_observables_mask)
         num_detectors, num_observables = asked._stim.num_detectors, asked._stim.num_observables
+        if postselection_mask is None and written.program.has_non_clifford_gates:
+            postselection_mask = "all"  # a Clifford circuit may be meant to be decoded, and is refused
         postselected = postselected_outputs(
             postselection_mask, postselected_observables_mask, num_detectors, num_observables
         )
@@ -366,7 +334,7 @@ def rates_of(
     threads: int,
     progress: bool,
     confidence: bool = False,
-) -> list[LogicalErrorRate] | list[DecodedErrorRate]:
+) -> list[LogicalErrorRate]:
     """The logical error rates of circuits, with a decoder or without; see ``Circuit.logical_error_rate``.
 
     Raises:
@@ -374,6 +342,8 @@ def rates_of(
         TypeError: An argument is of the wrong type.
         ValueError: Logical errors are not well defined, or an argument is out of range.
     """
+    seed = seed_of(seed)
+    asked = decoder, postselection_mask, postselected_observables_mask, state_check, skip_reference_sample
     if decoder is not None:
         if flag(skip_reference_sample, "skip_reference_sample"):
             raise ValueError(
@@ -383,7 +353,7 @@ def rates_of(
         check_only_decoded(decoder, postselected_observables_mask, state_check)
         decodable = cast("Sequence[DecodableCircuit]", circuits)
         with remedies_of_rates():
-            return rates_with_decoder(
+            rates = rates_with_decoder(
                 decodable,
                 decoder,
                 limits,
@@ -394,12 +364,13 @@ def rates_of(
                 confidence,
                 state_check,
             )
+        return _with_origins(circuits, rates, seed, *asked)
     begin = time.perf_counter()
     if flag(confidence, "confidence"):
         raise ValueError('confidence=True asks how sure a decoder is. Give one: decoder="pymatching".')
     try:
         with time_limit(limits.max_seconds):
-            asked = [
+            questions = [
                 planned(
                     circuit,
                     postselection_mask,
@@ -415,11 +386,27 @@ def rates_of(
             " observables that are random without noise, as their coefficient vectors are long. Raise"
             " max_seconds."
         ) from None
-    found = estimate_rates(asked, limits, seed, threads, progress, begin)
-    for each, estimate in zip(asked, found, strict=True):
+    found = estimate_rates(questions, limits, seed, threads, progress, begin)
+    for each, estimate in zip(questions, found, strict=True):
         if each.compiled.program.has_non_clifford_gates:
             _warn_of_faultless_errors(estimate)
-    return found
+    return _with_origins(circuits, found, seed, *asked)
+
+
+def _with_origins(
+    circuits: Sequence[CircuitFaultSets],
+    rates: list[LogicalErrorRate],
+    seed: int,
+    decoder: Any,
+    *asked: object,
+) -> list[LogicalErrorRate]:
+    """Rates with the seed and the call that they come from, so that those of several seeds add up."""
+    name = decoder if decoder is None or isinstance(decoder, str) else repr(type(decoder))
+    call = repr([each.tolist() if isinstance(each, np.ndarray) else each for each in (name, *asked)])
+    return [
+        rate._with_origin(seed, sha256(f"{circuit}\n{call}".encode()).hexdigest())
+        for circuit, rate in zip(circuits, rates, strict=True)
+    ]
 
 
 def _warn_of_faultless_errors(estimate: LogicalErrorRate) -> None:

@@ -78,7 +78,7 @@ def table_of_strata(strata: Sequence[RateStratum], kept_and_wrong: float, larges
         "probability",
         "sets",
         "wrong",
-        "P(accepted and wrong)",
+        "P(kept and wrong)",
         "share",
     )
     if largest_gap is not None:

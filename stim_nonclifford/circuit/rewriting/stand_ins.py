@@ -28,6 +28,7 @@ from ...dialect import (
     groups_of_pairs,
     leakage_of,
 )
+from .leakage import with_averaged_leakage
 from .replacement import circuit_of, with_replaced
 from .twirled_channels import twirl_of_channel
 
@@ -36,6 +37,7 @@ __all__ = [
     "append_quarter_turns",
     "as_stim_reads",
     "drawable_proxy",
+    "proxy_of",
     "rotation_products",
     "stand_in",
     "stim_reads_s_proxy",
@@ -88,6 +90,18 @@ def stand_in(instruction: stim.CircuitInstruction, proxy: Proxy) -> stim.Circuit
         for product in rotation_products(instruction, gate):
             append_quarter_turns(result, product, turns[0][1])
     return result
+
+
+def proxy_of(circuit: stim.Circuit, proxy: Proxy, *, flags: bool = False) -> stim.Circuit:
+    """A proxy of a tagged circuit.
+
+    Args:
+        circuit: The circuit.
+        proxy: Which one.
+        flags: Whether errors of leaked qubits flip their heralds, too.
+    """
+    circuit = with_averaged_leakage(circuit, flags=flags)
+    return with_replaced(circuit, lambda instruction: stand_in(instruction, proxy))
 
 
 def drawable_proxy(circuit: stim.Circuit) -> stim.Circuit:

@@ -43,12 +43,6 @@ def check_state(
 ) -> None:
     """Checks that a circuit without noise is nearer to a state than to the orthogonal one.
 
-    Args:
-        circuit: The circuit, with expectation values.
-        state: The state.
-        compile: Compiles the circuit with the readout of the state.
-        observable: The observable that is the outcome of the readout.
-
     Raises:
         ValueError: The state is nearer to the orthogonal one.
     """

@@ -93,22 +93,13 @@ def stand_in(instruction: stim.CircuitInstruction, proxy: Proxy) -> stim.Circuit
 
 
 def proxy_of(circuit: stim.Circuit, proxy: Proxy, *, flags: bool = False) -> stim.Circuit:
-    """A proxy of a tagged circuit.
-
-    Args:
-        circuit: The circuit.
-        proxy: Which one.
-        flags: Whether errors of leaked qubits flip their heralds, too.
-    """
+    """A proxy of a tagged circuit."""
     circuit = with_averaged_leakage(circuit, flags=flags)
     return with_replaced(circuit, lambda instruction: stand_in(instruction, proxy))
 
 
 def drawable_proxy(circuit: stim.Circuit) -> stim.Circuit:
     r"""The S-proxy, with Z for each gate that a record controls and that has no stand-in.
-
-    Args:
-        circuit: The tagged circuit.
 
     Examples:
         >>> print(drawable_proxy(stim.Circuit("M 0\nS[T] 0\nCZ[CT] rec[-1] 0")))
@@ -130,9 +121,6 @@ def stim_reads_s_proxy(circuit: stim.Circuit) -> bool:
     """Whether a circuit of which Stim ignores the tags is its S-proxy.
 
     Stim reads all rotations about single qubits as the identity, and those about products as SPP.
-
-    Args:
-        circuit: The tagged circuit.
 
     Examples:
         >>> [stim_reads_s_proxy(stim.Circuit(f"I[R_X(theta={angle}*pi)] 0")) for angle in (0.1, 0.5)]
@@ -159,12 +147,7 @@ def stim_reads_s_proxy(circuit: stim.Circuit) -> bool:
 def rotation_products(
     instruction: stim.CircuitInstruction, gate: NonCliffordGate
 ) -> Iterator[list[stim.GateTarget]]:
-    """The Pauli products about which an instruction rotates, without combiners.
-
-    Args:
-        instruction: The instruction.
-        gate: The rotation for which it stands, which has one angle.
-    """
+    """The Pauli products about which an instruction rotates, without combiners."""
     if instruction.name.startswith("SPP"):
         for group in instruction.target_groups():
             yield [target for target in group if not target.is_combiner]

@@ -118,21 +118,13 @@ class FaultTable:
         raise AssertionError("a fault stands at noise or at a measurement")
 
     def by_mechanism(self, plan: SamplingPlan) -> NamedMechanisms[CircuitFault]:
-        """The faults behind the mechanisms of a plan.
-
-        Args:
-            plan: A plan of this circuit.
-        """
+        """The faults behind the mechanisms of a plan."""
         return NamedMechanisms(self.compiled, plan, self.faults)
 
     def outcome_probabilities(
         self, fault_sets: Sequence[Iterable[CircuitFault]], postselected: Sequence[int]
     ) -> list[OutcomeProbabilities]:
         """The exact probabilities of the results of shots that have exactly these faults.
-
-        Args:
-            fault_sets: The faults of each shot. A fault that is given twice cancels.
-            postselected: The detectors that discard a shot.
 
         Returns:
             The probabilities for each shot.

@@ -98,10 +98,6 @@ def check_flattened(circuit: stim.Circuit) -> None:
 def check_faults(circuit: stim.Circuit, num_outputs: int) -> None:
     """Checks that all faults of a circuit can be listed, each with the outputs that it flips.
 
-    Args:
-        circuit: The circuit.
-        num_outputs: Number of detectors and observables.
-
     Raises:
         ResourceLimitError: The list would take more than 2^30 bytes.
     """

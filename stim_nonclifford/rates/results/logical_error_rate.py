@@ -91,7 +91,7 @@ class LogicalErrorRate:
     decodes: int = 0
     seeds: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
-    question: str = field(default="", repr=False)
+    question: str = field(default="", compare=False, repr=False)
 
     # Decoders and native tables cannot be pickled, and dataclasses.asdict is to give plain numbers: the fault
     # sets are no field.

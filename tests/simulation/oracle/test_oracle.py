@@ -73,16 +73,11 @@ FEEDBACK = [
     f"{measurement}\n{gate}"
     for measurement in ("M(0.2) 0 !1", "MX !1 0")
     for gate in (
-        "CX rec[-1] 0 rec[-2] 2",
-        "CY rec[-1] 0 rec[-2] 2",
-        "CZ rec[-1] 0 2 rec[-2]",
-        "CZ rec[-1] rec[-2] rec[-1] sweep[0]",
-        "XCZ 0 rec[-1] 2 rec[-2]",
-        "YCZ 0 rec[-1] 2 rec[-2]",
-        "CX sweep[0] 0 rec[-1] 1 1 2",
-        "CZ 0 sweep[1] sweep[2] 1\nYCZ 2 sweep[5]",
+        "CX rec[-1] 0 rec[-2] 2", "CY rec[-1] 0 rec[-2] 2", "CZ rec[-1] 0 2 rec[-2]",
+        "CZ rec[-1] rec[-2] rec[-1] sweep[0]", "XCZ 0 rec[-1] 2 rec[-2]", "YCZ 0 rec[-1] 2 rec[-2]",
+        "CX sweep[0] 0 rec[-1] 1 1 2", "CZ 0 sweep[1] sweep[2] 1\nYCZ 2 sweep[5]",
     )
-]
+]  # fmt: skip
 
 
 def assert_agrees_with_stim(circuit: stim.Circuit, seed: int) -> None:

@@ -16,13 +16,8 @@ def wrong_plans() -> dict[str, dict[str, Any]]:
     """Attributes of a plan that are wrong, by what is wrong."""
     found: dict[str, dict[str, Any]] = {}
     numbers = (
-        "num_checks",
-        "num_signature_bits",
-        "num_outputs",
-        "num_signs",
-        "num_outcome_checks",
-        "peak_width",
-    )
+        "num_checks", "num_signature_bits", "num_outputs", "num_signs", "num_outcome_checks", "peak_width",
+    )  # fmt: skip
     for name in numbers:
         for value in (2**32 - 1, 2**32, -1, None, 1.5, np.nan):
             found[f"{name} = {value}"] = {name: value}

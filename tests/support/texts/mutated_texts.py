@@ -136,17 +136,9 @@ TAGS = [
     *("R_Y( theta = +2e0 * pi )", "a note", "R_Y(theta=0.5*pi)", "R_YY(theta=1*pi)", "R_ZZ(theta=0.25*pi)"),
 ]  # fmt: skip
 CARRIERS = {
-    "S": "0 1",
-    "S_DAG": "0",
-    "SPP": "X0*Y1 !Z2",
-    "SPP_DAG": "X0*Y1",
-    "I": "0 1 2",
-    "II": "0 1 1 2",
-    "H": "0",
-    "CX": "0 1",
-    "TICK": "",
-    "M": "0",
-}
+    "S": "0 1", "S_DAG": "0", "SPP": "X0*Y1 !Z2", "SPP_DAG": "X0*Y1", "I": "0 1 2", "II": "0 1 1 2", "H": "0",
+    "CX": "0 1", "TICK": "", "M": "0",
+}  # fmt: skip
 
 
 def mutated_tag(rng: random.Random) -> str:

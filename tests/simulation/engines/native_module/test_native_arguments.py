@@ -100,13 +100,9 @@ def test_entries_without_arguments(name: str) -> None:
 
 
 PLAN_ENTRIES = (
-    "Engine.__init__",
-    "check_plan",
-    "plan_image",
-    "has_insertion_laws",
-    "kept_branches",
+    "Engine.__init__", "check_plan", "plan_image", "has_insertion_laws", "kept_branches",
     "FaultSetStudy.__init__",
-)
+)  # fmt: skip
 
 
 def test_the_plan_has_everything() -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["random_leaking_text"]
-
 _LINES = (
     "LEAKAGE(0.3)", "LEAKAGE(0.04)", "LOSS(0.2)", "RELAX(0.6)", "RL", "HERALD_LEAKAGE_EVENT(0.2)",
     "HERALD_LOSS_EVENT(0)",

@@ -12,8 +12,6 @@ import stim_nonclifford as snc
 
 from .instruction_lines import LINES, NON_CLIFFORD, lines_of
 
-__all__ = ["CARRIERS", "CORPUS", "mutated_tag", "mutated_text"]
-
 HAND_WRITTEN = [
     "QUBIT_COORDS(0, 1.5) 0\nQUBIT_COORDS(-2, 1e3) 1\nR 0 1\nH 0\nT 0\nCX 0 1\nT_DAG 1\nMR 0 !1\n"
     "DETECTOR(1, 2, 0.5) rec[-1] rec[-2]\nSHIFT_COORDS(0, 1)\nDETECTOR(1, 2)\nOBSERVABLE_INCLUDE(1) rec[-1]",

@@ -28,8 +28,6 @@ import stim_nonclifford as snc
 
 from .mutated_texts import CORPUS, mutated_text
 
-__all__ = ["Outcome", "run_cases", "structured_text"]
-
 _T = TypeVar("_T")
 
 SECONDS = 10

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["ELSEWHERE", "FOLDERS"]
-
 FOLDERS = {
     "stim_nonclifford/circuit/interchange/cirq_circuits/": "needs Cirq, imported in seconds: tests/circuit/interchange",
     "stim_nonclifford/circuit/interchange/qiskit_circuits/": "needs Qiskit, imported in seconds: tests/circuit/interchange",

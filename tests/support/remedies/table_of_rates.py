@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from .rows import Row
 
-__all__ = ["RATES"]
-
 _MEMORY = "Circuit(memory(before_round_data_depolarization=0.01))"
 _NOISE = "X_ERROR(0.1) 0 1 / M 0 1 / DETECTOR rec[-1] / "
 _OBSERVED = f"c('{_NOISE}OBSERVABLE_INCLUDE(0) rec[-2]')"

@@ -15,16 +15,7 @@ __all__ = ["metadata_of", "postselected_detectors", "postselected_observables", 
 
 
 def metadata_of(circuit: stim.Circuit, path: str, args: argparse.Namespace) -> Any:
-    """The metadata that the arguments give to a circuit.
-
-    Args:
-        circuit: The circuit.
-        path: The path of its file.
-        args: Sinter's namespace.
-
-    Raises:
-        ValueError: The expression fails, or yields what JSON does not have.
-    """
+    """The metadata that the arguments give to a circuit."""
     try:
         found = args.metadata_func(path=path, circuit=circuit)
     except Exception as error:  # the user's expression may raise anything
@@ -35,17 +26,7 @@ def metadata_of(circuit: stim.Circuit, path: str, args: argparse.Namespace) -> A
 def postselected_detectors(
     circuit: stim.Circuit, metadata: object, args: argparse.Namespace, *, discards_on_all: str | None
 ) -> NDArray[np.bool_] | None:
-    """The detectors that the arguments postselect; None if no argument postselects detectors.
-
-    Args:
-        circuit: The circuit.
-        metadata: The metadata of the circuit.
-        args: Sinter's namespace.
-        discards_on_all: The sampler that discards on all detectors if there is no mask; None: there is none.
-
-    Raises:
-        ValueError: The predicate fails, or selects nothing although no mask would select everything.
-    """
+    """The detectors that the arguments postselect; None if no argument postselects detectors."""
     if args.postselected_detectors_predicate is None:
         return None
     selected = np.zeros(circuit.num_detectors, dtype=np.bool_)
@@ -74,11 +55,7 @@ def postselected_detectors(
 def postselected_observables(
     num_observables: int, metadata: object, args: argparse.Namespace
 ) -> NDArray[np.bool_] | None:
-    """The observables that the arguments postselect; None if they postselect none.
-
-    Raises:
-        ValueError: The predicate fails.
-    """
+    """The observables that the arguments postselect; None if they postselect none."""
     selected = []
     for index in range(num_observables):
         try:
@@ -92,13 +69,6 @@ def postselected_observables(
 
 def with_state_check(metadata: object, text: str) -> dict[str, object]:
     """The metadata of a circuit with that of ``--state_check``: other states are other questions.
-
-    Args:
-        metadata: What ``--metadata_func`` yields.
-        text: The state, as it was written.
-
-    Raises:
-        ValueError: The metadata has no place for the state.
 
     Examples:
         >>> with_state_check({"d": 3}, "T")

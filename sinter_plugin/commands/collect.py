@@ -66,20 +66,7 @@ _WITHOUT_MEANING = ("max_batch_size", "allowed_cpu_affinity_ids")
 
 
 def collect(arguments: Sequence[str]) -> int:
-    """Runs the command.
-
-    Args:
-        arguments: The arguments of ``sinter collect``.
-
-    Returns:
-        The exit code: 0 for success, 130 if the user interrupted the run, 1 if a worker died or statistics
-        could no longer be saved.
-
-    Raises:
-        ValueError: An argument, a circuit or a mask is wrong.
-        OSError: A file cannot be read or written.
-        SystemExit: ``argparse`` ended the command, for example after ``--help``.
-    """
+    """Runs the command."""
     own, arguments = parse_own_arguments(arguments)
     for name in known_decoders():
         if f"soft_{name}" in arguments:
@@ -134,10 +121,6 @@ def _say(message: str) -> None:
 
 def _without_names(arguments: Sequence[str]) -> tuple[list[str] | None, list[str]]:
     """Takes the names of decoders out of the arguments, as Sinter would accept its own ones only.
-
-    Returns:
-        The names, None if there are none, and the arguments with a decoder of Sinter and with the samplers of
-        this plugin among the custom decoders.
 
     Examples:
         >>> _without_names(["--decoders", "a", "b", "--custom_decoders", "my:decoders", "--quiet"])

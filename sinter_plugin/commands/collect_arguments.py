@@ -40,16 +40,6 @@ class CollectArguments:
 def parse_own_arguments(arguments: Sequence[str]) -> tuple[CollectArguments, list[str]]:
     """Takes the arguments of this command out of a command line.
 
-    Args:
-        arguments: All arguments.
-
-    Returns:
-        What they say, and the arguments that are left for Sinter.
-
-    Raises:
-        SystemExit: An argument is wrong (after a message on standard error).
-        ValueError: Arguments contradict each other.
-
     Examples:
         >>> own, left = parse_own_arguments(["--shard", "17/100", "--seed", "5", "--max_shots", "1000"])
         >>> own.shard, own.seed, left

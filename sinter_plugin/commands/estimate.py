@@ -122,21 +122,7 @@ class _Job:
 
 
 def estimate(arguments: Sequence[str], program: str = "python -m sinter_plugin") -> int:
-    """Runs the command.
-
-    Args:
-        arguments: The arguments, without the program's name and ``estimate``.
-        program: The program's name.
-
-    Returns:
-        The exit code: 0 for success, 130 if the user interrupted the run, 1 if fault sets are the wrong tool
-        for a circuit, or if a row could not be saved.
-
-    Raises:
-        ValueError: An argument, a circuit or a mask is wrong.
-        OSError: A file cannot be read or written.
-        SystemExit: ``argparse`` ended the command, for example after ``--help``.
-    """
+    """Runs the command."""
     args = parse_estimate_arguments(arguments, program)
     sinter_args = sinter_arguments(args)
     sinter_args.custom_decoders = sinter_args.custom_decoders or {}

@@ -45,20 +45,7 @@ circuit is printed, as `Circuit.logical_error_rate` has it; for --circuits, rows
 
 
 def parse_estimate_arguments(arguments: Sequence[str], program: str) -> argparse.Namespace:
-    """Parses the arguments.
-
-    Args:
-        arguments: The arguments, without the program's name and ``estimate``.
-        program: The program's name.
-
-    Returns:
-        The arguments, with the names that they have on the command line. ``circuits`` are the files;
-        ``prints_text`` says that one circuit is estimated and its rate printed, and not a row.
-
-    Raises:
-        SystemExit: The arguments are wrong (after a message on standard error), or include ``--help``.
-        ValueError: Arguments contradict each other.
-    """
+    """Parses the arguments."""
     parser = argparse.ArgumentParser(
         prog=f"{program} estimate",
         formatter_class=argparse.RawTextHelpFormatter,
@@ -195,15 +182,7 @@ def sinter_arguments(args: argparse.Namespace) -> argparse.Namespace:
 
 
 def check_decoded_alone(args: argparse.Namespace, custom: Mapping[str, Any]) -> None:
-    """Refuses what is not available together with a decoder, or without one.
-
-    Args:
-        args: The arguments.
-        custom: The user's decoders by name.
-
-    Raises:
-        ValueError: An argument does not go with ``--decoders``.
-    """
+    """Refuses what is not available together with a decoder, or without one."""
     decoders = set(args.decoders) - {None, SOFT_POSTSELECT}
     knows_states = all(decodes_kept_shots(custom.get(name, name)) for name in decoders)
     if decoders and args.state_check is not None and not knows_states:
@@ -225,17 +204,6 @@ def check_decoded_alone(args: argparse.Namespace, custom: Mapping[str, Any]) -> 
 
 def chosen_decoder(name: str, custom: Mapping[str, Any], *, confidence: bool = False) -> Any:
     """What the name of a decoder stands for.
-
-    Args:
-        name: The name.
-        custom: The user's decoders by name.
-        confidence: Whether it is asked how sure it is.
-
-    Returns:
-        The user's decoder, also out of a sampler; or the name of one of Sinter or of this package.
-
-    Raises:
-        ValueError: There is no decoder of this name, or it is not installed.
 
     Examples:
         >>> chosen_decoder("mine", {})

@@ -48,19 +48,7 @@ _STEP = 10
 
 
 def figure(arguments: Sequence[str]) -> int:
-    """Runs the command.
-
-    Args:
-        arguments: The arguments.
-
-    Returns:
-        The exit code, 0; or 130 after an interrupt, with what was counted until then.
-
-    Raises:
-        ValueError: An argument, a circuit or a file is wrong.
-        OSError: A file cannot be read or written.
-        SystemExit: The arguments are wrong (after a message on standard error), or include ``--help``.
-    """
+    """Runs the command."""
     args = _parsed(arguments)
     out = pathlib.Path(args.out)
     out.mkdir(parents=True, exist_ok=True)

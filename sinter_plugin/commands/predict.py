@@ -20,19 +20,7 @@ __all__ = ["predict"]
 
 
 def predict(arguments: Sequence[str]) -> int:
-    """Runs the command.
-
-    Args:
-        arguments: The arguments of ``sinter predict``.
-
-    Returns:
-        The exit code: 0 for success.
-
-    Raises:
-        ValueError: An argument, a file or the decoder is wrong.
-        OSError: A file cannot be read or written.
-        SystemExit: ``argparse`` ended the command, for example after ``--help``.
-    """
+    """Runs the command."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument(
         "--custom_decoders_module_function",

@@ -119,17 +119,7 @@ def _check_program() -> None:
 
 @contextlib.contextmanager
 def local_executor(num_processes: int) -> Iterator[Executor]:
-    """Workers on this machine, which end with the context.
-
-    Args:
-        num_processes: How many. One worker is a thread of this process.
-
-    Yields:
-        The executor.
-
-    Raises:
-        ValueError: The program was read from standard input, so that processes cannot import it.
-    """
+    """Workers on this machine, which end with the context."""
     if num_processes == 1:
         thread = ThreadPoolExecutor(1)
         try:
@@ -166,20 +156,7 @@ def _begin(watch: _Watch) -> None:
 
 @contextlib.contextmanager
 def dask_executor(where: str, num_processes: int) -> Iterator[Executor]:
-    """The workers of a Dask cluster.
-
-    Args:
-        where: The address of a scheduler, such as ``tcp://10.0.0.1:8786``; the file that ``dask scheduler
-            --scheduler-file`` writes, with a name that ends with ``.json``; or ``local``, for a cluster on
-            this machine that ends with the context.
-        num_processes: The number of workers of a local cluster, with one thread each.
-
-    Yields:
-        The executor.
-
-    Raises:
-        ValueError: Dask is not installed, or there is no scheduler.
-    """
+    """The workers of a Dask cluster."""
     try:
         import dask
         import distributed
@@ -231,12 +208,6 @@ def _ignored_interrupts() -> Iterator[None]:
 def num_slots_of(executor: Executor) -> int:
     """How many jobs an executor runs at the same time, which may change; 0 while there is no worker.
 
-    Args:
-        executor: The executor.
-
-    Raises:
-        WorkersLostError: Dask's scheduler cannot be reached.
-
     Examples:
         >>> with ThreadPoolExecutor(3) as threads:
         ...     num_slots_of(threads)
@@ -257,11 +228,7 @@ def num_slots_of(executor: Executor) -> int:
 
 @contextlib.contextmanager
 def lost_workers(executor: Executor) -> Iterator[None]:
-    """Reports lost workers and a lost connection as such. Errors of jobs pass through.
-
-    Args:
-        executor: The executor that is used in the context.
-    """
+    """Reports lost workers and a lost connection as such. Errors of jobs pass through."""
     try:
         yield
     except BrokenExecutor as error:

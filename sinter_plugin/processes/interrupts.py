@@ -36,9 +36,6 @@ def interrupted_by_signals() -> Iterator[Interrupt]:
 
     SIGTERM is sent by batch systems, SIGHUP when a terminal or a connection is closed. Signals that the
     process ignores remain ignored; ``nohup`` ignores SIGHUP.
-
-    Yields:
-        The handler.
     """
     interrupt = Interrupt()
     previous_handlers = {number: signal.signal(number, interrupt) for number in _interrupting_signals()}

@@ -63,14 +63,7 @@ class PackedTask:
 
     @classmethod
     def of(cls, sampler: Sampler, task: sinter.Task, seed: int, run: str = "") -> PackedTask:
-        """Packs a task.
-
-        Args:
-            sampler: The sampler.
-            task: The task, with its error model.
-            seed: The seed of the run; see ``seed_of``.
-            run: The name of the run.
-        """
+        """Packs a task."""
         try:
             import cloudpickle  # which comes with Dask, and packs decoders that are defined in a script
         except ImportError:
@@ -145,21 +138,7 @@ class JobCounts:
 
 
 def run_job(packed: PackedTask, job: Job) -> JobCounts:
-    """Does a job, in a worker.
-
-    Args:
-        packed: The task.
-        job: The job.
-
-    Returns:
-        The counts.
-
-    Raises:
-        ValueError: The circuit or the decoder is wrong for the sampler.
-        NotImplementedError: An instruction is not supported.
-        ResourceLimitError: The circuit is too much for this machine.
-        EngineUnavailableError: The sampler needs a GPU that is not there.
-    """
+    """Does a job, in a worker."""
     sampler = _IDLE.take(packed)
     if job.missing_errors is None:
         stats = _counts_of(sampler, job, job.first, job.first + job.shots)

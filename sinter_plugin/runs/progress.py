@@ -38,16 +38,7 @@ class ProgressLine:
         current: sinter.TaskStats | None,
         at_end: bool,
     ) -> None:
-        """Shows a line if it is time for it.
-
-        Args:
-            done: The number of tasks that are done.
-            tasks: The number of tasks.
-            workers: The number of workers.
-            shots: The number of shots that were counted in this run.
-            current: The statistics of the task that is being counted; None if all are done.
-            at_end: Whether this is the last line.
-        """
+        """Shows a line if it is time for it."""
         now = time.monotonic()
         pause = _TERMINAL_SECONDS if self._is_terminal else LOG_SECONDS
         if not at_end and now - self._shown_at < pause:

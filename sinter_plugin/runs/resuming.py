@@ -30,13 +30,6 @@ class Start:
 def shard_bounds(shots: int, shard: tuple[int, int]) -> tuple[int, int]:
     """The shots of one of several parts, which are as large as whole blocks allow.
 
-    Args:
-        shots: The number of all shots.
-        shard: Which part, counted from 1, and how many parts there are.
-
-    Returns:
-        The number of the first shot, and one more than that of the last.
-
     Examples:
         >>> shard_bounds(10_000, (1, 3)), shard_bounds(10_000, (2, 3)), shard_bounds(10_000, (3, 3))
         ((0, 3072), (3072, 6144), (6144, 10000))
@@ -47,11 +40,7 @@ def shard_bounds(shots: int, shard: tuple[int, int]) -> tuple[int, int]:
 
 
 def seeds_in(existing: sinter.AnonTaskStats) -> set[int]:
-    """The seeds of which the first shots are there, so that a run can go on.
-
-    Args:
-        existing: Statistics.
-    """
+    """The seeds of which the first shots are there, so that a run can go on."""
     ranges = joined_ranges(ranges_in(existing.custom_counts))
     return {one.seed for one in ranges if one.first == 0} - {one.seed for one in ranges if one.first > 0}
 
@@ -68,20 +57,6 @@ def start_of(
     """Where a run begins and ends.
 
     Shots with other seeds, or without one, count towards the limits, too.
-
-    Args:
-        existing: Statistics that there are already.
-        seed: The seed of the run.
-        shard: Which part of the shots, counted from 1, and how many parts there are.
-        max_shots: The number of shots to end with, or None; with several parts, over all of them.
-        max_errors: The number of errors to end with, or None.
-        error_key: The custom count that ``max_errors`` limits instead, or None.
-
-    Returns:
-        What is left.
-
-    Raises:
-        ValueError: The existing shots of the seed are not the first ones of this run.
 
     Examples:
         >>> counts = sinter.AnonTaskStats(shots=5000, errors=7, custom_counts={"seed=1 shots=0:4096": 4096})

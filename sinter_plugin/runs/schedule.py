@@ -45,15 +45,7 @@ class ShotSchedule:
         missing_errors: int | None = None,
         error_key: str | None = None,
     ) -> None:
-        """Sets up a task.
-
-        Args:
-            first: The number of the first shot.
-            end: The number of the shot before which the run ends; None for no limit.
-            job_seconds: How long a job should take, about.
-            missing_errors: The number of errors that ends the run; None for no limit.
-            error_key: The name of the custom count that ``missing_errors`` limits instead of errors, or None.
-        """
+        """Sets up a task."""
         self._end = end
         self._job_seconds = job_seconds
         self._missing_errors = missing_errors
@@ -81,11 +73,7 @@ class ShotSchedule:
         return len(self._handed_out)
 
     def next_job(self, slots: int) -> Job | None:
-        """The next job, or None if there is none for now.
-
-        Args:
-            slots: The number of jobs that workers can do at the same time, at least 1.
-        """
+        """The next job, or None if there is none for now."""
         if self.is_done:
             return None
         if self._cut_job is not None:

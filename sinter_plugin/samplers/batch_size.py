@@ -43,11 +43,6 @@ class BatchSize:
         return max(1, int(min(suggested_shots, self._affordable_shots, growing)))
 
     def record(self, *, shots: int, seconds: float) -> None:
-        """Records a finished batch.
-
-        Args:
-            shots: Number of shots in the batch.
-            seconds: Time that the batch took.
-        """
+        """Records a finished batch."""
         self._shots_taken += shots
         self._affordable_shots = shots * TARGET_SECONDS / seconds if seconds > 0 else math.inf

@@ -40,13 +40,6 @@ def sampler_named(
 
     A decoder of the user's is wrapped. Its rows have the name ``soft_...``, so that they are never added to
     those in which Sinter has Stim sample S gates in place of T gates.
-
-    Args:
-        name: The name.
-        custom: The user's samplers and decoders by name.
-
-    Raises:
-        ValueError: There is none with this name that can count ranges of shots.
     """
     samplers = {**all_samplers(), **custom}
     found = None if name is None else samplers.get(name)
@@ -86,15 +79,7 @@ def sampler_named(
 
 
 def decoder_of(found: Any, name: str) -> Any:
-    """The decoder in a sampler, for who does not sample; other objects are returned unchanged.
-
-    Args:
-        found: What a name stands for.
-        name: The name.
-
-    Raises:
-        ValueError: The sampler has settings that would be lost, or does not decode.
-    """
+    """The decoder in a sampler, for who does not sample; other objects are returned unchanged."""
     if isinstance(found, SoftPostselectSampler):
         raise ValueError(f"{name} does not decode. Use soft_postselect, or name a decoder.")
     if not isinstance(found, SoftDecodingSampler):
@@ -119,16 +104,7 @@ def decoder_of(found: Any, name: str) -> Any:
 def check_error_key(
     key: str | None, sampler: SoftPostselectSampler | SoftDecodingSampler, num_observables: int
 ) -> None:
-    """Checks that a sampler counts what is to be limited.
-
-    Args:
-        key: The name of the custom count; None: errors.
-        sampler: The sampler.
-        num_observables: The number of observables of the circuit.
-
-    Raises:
-        ValueError: It does not, so that the limit would never be reached.
-    """
+    """Checks that a sampler counts what is to be limited."""
     patterns = {"survivors": "survivors"}
     if sampler.count_observable_error_combos:
         shown = "obs_mistake_mask=" + "E" + "_" * (num_observables - 1)

@@ -28,13 +28,7 @@ class CompiledSampler(sinter.CompiledSampler, abc.ABC):  # type: ignore[misc]  #
     def __init__(
         self, sampler: CompiledDetectorSampler, *, has_seed: bool, row_warnings: Sequence[str]
     ) -> None:
-        """Wraps a compiled sampler.
-
-        Args:
-            sampler: The sampler, compiled with its masks.
-            has_seed: Whether it has a seed, so that it counts ranges of numbered shots only.
-            row_warnings: Names of ``custom_counts`` that count all shots.
-        """
+        """Wraps a compiled sampler."""
         self._sampler = sampler
         self._has_seed = has_seed
         self._row_warnings = row_warnings

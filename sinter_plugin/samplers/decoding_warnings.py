@@ -36,23 +36,7 @@ def warn_of_decoding(
     counts_flips: bool,
     stacklevel: int,
 ) -> list[str]:
-    """Warns of what no error model describes, or the decoder cannot use.
-
-    Args:
-        circuit: The circuit.
-        detectors: bool, shape (num_detectors,): the postselected detectors; the others are decoded.
-        decoder: The name of the decoder; None: one that has no name.
-        counts_flips: Whether flips of observables are counted, and not failures of a state check.
-        stacklevel: As in ``warnings.warn``, from the caller on.
-
-    Returns:
-        The names of the warnings in ``custom_counts``; see ``row_warnings``.
-
-    Warns:
-        InexactErrorModelWarning: Detectors that are decoded depend on quantum outcomes; or single errors flip
-            an observable by chance; or the decoder cannot use heralds.
-        RandomObservableWarning: Detectors that are decoded, or observables, are random without noise.
-    """
+    """Warns of what no error model describes, or the decoder cannot use."""
     names = []
     stacklevel += 1
     compiled = circuit.compile()

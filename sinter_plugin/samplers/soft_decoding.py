@@ -118,12 +118,7 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
     warn: bool = True
 
     def __post_init__(self) -> None:
-        """Checks the arguments.
-
-        Raises:
-            TypeError: An argument is of the wrong type.
-            ValueError: An argument is out of range.
-        """
+        """Checks the arguments."""
         check_sampling_arguments(
             engine=self.engine,
             device=self.device,
@@ -292,13 +287,7 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
         given: NDArray[np.bool_] | None,
         whole: stim.DetectorErrorModel | None = None,
     ) -> NDArray[np.bool_]:
-        """The detectors that discard a shot: the given ones, or those that the decoder needs.
-
-        Args:
-            circuit: The circuit.
-            given: The mask, or None.
-            whole: The error model of the circuit, if it is there already.
-        """
+        """The detectors that discard a shot: the given ones, or those that the decoder needs."""
         if not self._desaturates(circuit):
             return np.zeros(circuit.num_detectors, dtype=np.bool_) if given is None else given
         if self.condition_on_postselection:

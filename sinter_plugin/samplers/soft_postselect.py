@@ -91,12 +91,7 @@ class SoftPostselectSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[
     state_check: snc.LogicalStateCheck | LogicalState | None = None
 
     def __post_init__(self) -> None:
-        """Checks the arguments.
-
-        Raises:
-            TypeError: An argument is of the wrong type.
-            ValueError: An argument is out of range.
-        """
+        """Checks the arguments."""
         check_sampling_arguments(
             engine=self.engine,
             device=self.device,
@@ -254,20 +249,7 @@ def check_sampling_arguments(
     state_check: snc.LogicalStateCheck | LogicalState | None,
     warn: bool,
 ) -> None:
-    """Checks the arguments that all samplers of this plugin take.
-
-    Args:
-        engine: See ``SoftPostselectSampler``, as for the others.
-        device: The GPU.
-        count_observable_error_combos: Whether to count sets of observables.
-        max_active_coordinates: Limit for the width.
-        state_check: The state.
-        warn: Whether to warn.
-
-    Raises:
-        TypeError: An argument is of the wrong type.
-        ValueError: An argument is out of range.
-    """
+    """Checks the arguments that all samplers of this plugin take."""
     EngineOptions(engine=engine, device=device)
     flag(count_observable_error_combos, "count_observable_error_combos")
     integer(max_active_coordinates, "max_active_coordinates")
@@ -279,15 +261,7 @@ def check_sampling_arguments(
 def check_soft_postselect(
     circuit: snc.Circuit, state_check: snc.LogicalStateCheck | LogicalState | None = None
 ) -> None:
-    """Checks that a circuit has the detectors and observables that ``soft_postselect`` needs.
-
-    Args:
-        circuit: The circuit.
-        state_check: What takes the place of its observables.
-
-    Raises:
-        ValueError: The circuit has no observables or no detectors.
-    """
+    """Checks that a circuit has the detectors and observables that ``soft_postselect`` needs."""
     if circuit.num_observables == 0 and state_check is None:
         raise ValueError(
             "The circuit has no observables, so logical errors cannot be counted. Declare an observable with"
@@ -317,16 +291,7 @@ class CompiledSoftPostselectSampler(CompiledSampler):
         has_seed: bool = False,
         row_warnings: Sequence[str] = (),
     ) -> None:
-        """Wraps a compiled sampler.
-
-        Args:
-            sampler: The sampler, compiled with its masks.
-            num_observables: Number of observables of the circuit.
-            count_observable_error_combos: Whether to count kept shots by their set of flipped observables.
-            max_errors: The number of errors after which a batch ends early, or None.
-            has_seed: Whether the sampler has a seed, so that it counts ranges of numbered shots only.
-            row_warnings: Names of ``custom_counts`` that count all shots.
-        """
+        """Wraps a compiled sampler."""
         super().__init__(sampler, has_seed=has_seed, row_warnings=row_warnings)
         self._num_observables = num_observables
         self._count_observable_error_combos = count_observable_error_combos

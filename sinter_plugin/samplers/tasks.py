@@ -24,16 +24,6 @@ __all__ = ["is_misread", "json_value", "sinter_error_model", "task", "with_error
 def json_value(value: Any, name: str = "json_metadata") -> Any:
     """Metadata as they come back from a file of statistics, so that a run that is resumed finds its rows.
 
-    Args:
-        value: The metadata. Numbers and arrays of NumPy become those of Python, keys become strings.
-        name: The name of the argument in messages.
-
-    Returns:
-        The metadata as JSON has them.
-
-    Raises:
-        ValueError: They cannot be written as JSON, or come back as another value.
-
     Examples:
         >>> import numpy as np
         >>> json_value({3: np.int64(5), "p": (0.1, np.float32(0.5))})
@@ -169,18 +159,7 @@ def task(
 
 
 def with_error_model(given: sinter.Task, decoder: str | None) -> sinter.Task:
-    """A task with a decoder and an error model, as Sinter's workers complete it.
-
-    Args:
-        given: A task.
-        decoder: The name of its decoder or sampler.
-
-    Returns:
-        The task, with the ``strong_id`` that it has in ``sinter.collect``.
-
-    Raises:
-        ValueError: The task has no decoder.
-    """
+    """A task with a decoder and an error model, as Sinter's workers complete it."""
     if decoder is None:
         raise ValueError(
             f"The task {given.json_metadata!r} names no decoder. Name one in the task, or in the argument"
@@ -212,12 +191,6 @@ def sinter_error_model(circuit: stim.Circuit) -> stim.DetectorErrorModel | None:
 
     The options and their order are those of Sinter 1.16 (``_fill_in_task``). The text of the model enters
     the ``strong_id`` of a task. With other options, files of statistics would no longer match their tasks.
-
-    Args:
-        circuit: The circuit; tags are ignored.
-
-    Returns:
-        The error model, or None if Stim cannot compute one.
 
     Examples:
         >>> sinter_error_model(stim.Circuit("X_ERROR(0.1) 0\nM 0\nDETECTOR rec[-1]"))

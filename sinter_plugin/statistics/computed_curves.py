@@ -58,12 +58,6 @@ _OF_POINT = tuple(field.name for field in fields(ComputedPoint))
 class ComputedCurves:
     """The curves of a file, which need not exist yet.
 
-    Args:
-        path: The file, with a line for each point.
-
-    Raises:
-        ValueError: The file has other columns.
-
     Examples:
         >>> import tempfile
         >>> folder = tempfile.TemporaryDirectory()
@@ -94,24 +88,12 @@ class ComputedCurves:
                 self._rows.append((row["strong_id"], row["label"], wish, point))
 
     def known(self, strong_id: str, wish: Wish) -> list[ComputedPoint] | None:
-        """The points of a curve, if they are known as well as they are wished.
-
-        Args:
-            strong_id: Sinter's name of the circuit and of what is asked of it.
-            wish: How well it is to be known.
-        """
+        """The points of a curve, if they are known as well as they are wished."""
         found = [point for name, _, had, point in self._rows if name == strong_id and _is_met(wish, had)]
         return found or None
 
     def add(self, strong_id: str, label: str, had: Wish, points: Sequence[ComputedPoint]) -> None:
-        """Writes a curve to the file, in place of what was known of it.
-
-        Args:
-            strong_id: Sinter's name of the circuit and of what is asked of it.
-            label: Its name for readers of the file.
-            had: How well it was to be known when it was computed.
-            points: Its points.
-        """
+        """Writes a curve to the file, in place of what was known of it."""
         self._rows = [row for row in self._rows if row[0] != strong_id]
         self._rows += [(strong_id, label, had, point) for point in points]
         # Under another name first: who interrupts this loses no curve.

@@ -28,14 +28,7 @@ class StatisticsFileError(RuntimeError):
 
 
 def sums_of(rows: Iterable[sinter.TaskStats]) -> dict[str, sinter.TaskStats]:
-    """The sum of the rows of each task.
-
-    Args:
-        rows: Rows in any order.
-
-    Returns:
-        A row per task, by its strong_id, in the order in which they first occur.
-    """
+    """The sum of the rows of each task."""
     sums: dict[str, sinter.TaskStats] = {}
     for row in rows:
         known = sums.get(row.strong_id)
@@ -54,17 +47,7 @@ class StatisticsFile:
     """
 
     def __init__(self, path: pathlib.Path, *, say: Callable[[str], None]) -> None:
-        """Opens a file, or creates it, and locks it.
-
-        Args:
-            path: The path of the file.
-            say: Function that shows a message to the user; called where files cannot be locked.
-
-        Raises:
-            ValueError: The file is not a file of statistics, or a line of it is broken.
-            FileInUseError: Another run saves to the file.
-            OSError: The file cannot be read or written.
-        """
+        """Opens a file, or creates it, and locks it."""
         self._path = path
         self._target = path.resolve()
         self._new_path = self._target.with_name(f"{self._target.name}.new")
@@ -118,17 +101,7 @@ class StatisticsFile:
             self._lock.release()
 
     def save(self, rows: Iterable[sinter.TaskStats], *, replacing: bool = False) -> None:
-        """Saves rows. Each takes the place of all rows of the same task.
-
-        Args:
-            rows: What this run has counted until now, in one row per task, to which the rows that were in
-                the file before are added. After an interrupt they can be saved again.
-            replacing: Whether the rows that were there before are dropped instead.
-
-        Raises:
-            StatisticsFileError: The file was deleted or changed, or cannot be written. What was saved before
-                is in the file, or, if it was deleted there, in another file, which the message names.
-        """
+        """Saves rows. Each takes the place of all rows of the same task."""
         if self._failure is not None:
             raise self._failure
         lines = dict(self._lines)

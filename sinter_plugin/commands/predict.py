@@ -13,7 +13,7 @@ import sinter
 
 from stim_nonclifford.rates.decoding.decoders import decoder_named
 
-from .estimate_arguments import chosen_decoder
+from ..samplers.by_name import chosen_decoder
 from .sinter_internals import custom_decoders, parse_predict_arguments
 
 __all__ = ["predict"]

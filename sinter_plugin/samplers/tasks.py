@@ -14,11 +14,10 @@ import stim
 import stim_nonclifford as snc
 from stim_nonclifford.base.arguments import check_types, text
 from stim_nonclifford.base.masks import Mask
-from stim_nonclifford.circuit.rewriting.stand_ins import stim_reads_s_proxy
 
 from .masks import packed_mask
 
-__all__ = ["is_misread", "json_value", "sinter_error_model", "task", "with_error_model"]
+__all__ = ["completed_task", "json_value", "sinter_error_model", "task"]
 
 
 def json_value(value: Any, name: str = "json_metadata") -> Any:
@@ -134,16 +133,9 @@ def task(
         circuit = snc.Circuit.from_file(circuit)
     elif not isinstance(circuit, snc.Circuit):
         circuit = snc.Circuit(circuit)
-    stim_circuit = circuit.to_stim()
-    error_model = sinter_error_model(stim_circuit)
-    if error_model is None:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", snc.InexactErrorModelWarning)  # the sampler does not use it
-            error_model = circuit.detector_error_model(kind="noise_only", approximate_disjoint_errors=True)
-    return sinter.Task(
-        circuit=stim_circuit,
+    given = sinter.Task(
+        circuit=circuit.to_stim(),
         decoder=decoder,
-        detector_error_model=error_model,
         postselection_mask=packed_mask(
             postselection_mask, circuit.num_detectors, "postselection_mask", "detectors"
         ),
@@ -153,32 +145,28 @@ def task(
             "postselected_observables_mask",
             "observables",
         ),
-        json_metadata=json_value(json_metadata),
+        json_metadata=json_metadata,
         collection_options=collection_options or sinter.CollectionOptions(),
     )
+    return completed_task(given, decoder)
 
 
-def with_error_model(given: sinter.Task, decoder: str | None) -> sinter.Task:
-    """A task with a decoder and an error model, as Sinter's workers complete it."""
-    if decoder is None:
-        raise ValueError(
-            f"The task {given.json_metadata!r} names no decoder. Name one in the task, or in the argument"
-            " decoders."
-        )
-    if given.detector_error_model is None:
-        return task(
-            given.circuit_path if given.circuit is None else given.circuit,
-            decoder=decoder,
-            postselection_mask=given.postselection_mask,
-            postselected_observables_mask=given.postselected_observables_mask,
-            json_metadata=given.json_metadata,
-            collection_options=given.collection_options,
-        )
-    circuit = given.circuit
+def completed_task(given: sinter.Task, decoder: str | None) -> sinter.Task:
+    """A task with a decoder, its circuit and an error model, as Sinter's workers complete it."""
+    circuit = snc.Circuit.from_file(given.circuit_path).to_stim() if given.circuit is None else given.circuit
+    error_model = given.detector_error_model
+    if error_model is None:
+        error_model = sinter_error_model(circuit)
+    if error_model is None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", snc.InexactErrorModelWarning)  # the sampler does not use it
+            error_model = snc.Circuit(circuit).detector_error_model(
+                kind="noise_only", approximate_disjoint_errors=True
+            )
     return sinter.Task(
-        circuit=snc.Circuit.from_file(given.circuit_path).to_stim() if circuit is None else circuit,
+        circuit=circuit,
         decoder=decoder,
-        detector_error_model=given.detector_error_model,
+        detector_error_model=error_model,
         postselection_mask=given.postselection_mask,
         postselected_observables_mask=given.postselected_observables_mask,
         json_metadata=json_value(given.json_metadata),
@@ -207,16 +195,3 @@ def sinter_error_model(circuit: stim.Circuit) -> stim.DetectorErrorModel | None:
         except ValueError:
             continue
     return None
-
-
-def is_misread(circuit: snc.Circuit) -> bool:
-    """Whether Stim reads a circuit as another one than its S-proxy, as it ignores tags.
-
-    It does if the circuit has rotations that are near Clifford gates or T gates, but not the identity, or
-    gates that a record controls.
-
-    Examples:
-        >>> is_misread(snc.Circuit("T 0")), is_misread(snc.Circuit("R_X(0.5) 0"))
-        (False, True)
-    """
-    return not stim_reads_s_proxy(circuit.to_stim())

@@ -8,7 +8,7 @@ import os
 import pathlib
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 
 import sinter
@@ -100,13 +100,17 @@ class StatisticsFile:
         finally:
             self._lock.release()
 
-    def save(self, rows: Iterable[sinter.TaskStats], *, replacing: bool = False) -> None:
-        """Saves rows. Each takes the place of all rows of the same task."""
+    def save(self, rows: Iterable[sinter.TaskStats], *, replacing: Collection[str] = ()) -> None:
+        """Saves what this run has for some tasks until now: one row each, with what was there before.
+
+        Of the tasks in ``replacing``, what was there before is dropped. Rows can be saved again, as after an
+        interrupt.
+        """
         if self._failure is not None:
             raise self._failure
-        lines = dict(self._lines)
+        lines = {task: [] if task in replacing else found for task, found in self._lines.items()}
         for row in rows:
-            base = None if replacing else self._base.get(row.strong_id)
+            base = None if row.strong_id in replacing else self._base.get(row.strong_id)
             total = row if base is None else base + row
             total = replace(total, custom_counts=with_joined_ranges(total.custom_counts))
             lines[row.strong_id] = [total.to_csv_line().encode()]

@@ -219,7 +219,6 @@ WITHOUT_CHECKS = {
     "CompiledSoftPostselectSampler.__init__": "SoftPostselectSampler calls it",
     "ErrorBudget.plot": "matplotlib checks the axes",
     "LogicalErrorRate.plot": "the same",
-    "sinter_plugin.collect_on_dask": "it calls collect",
     "LogicalStateCheck.check_circuit": "a sampler calls it, and the two below",
     "LogicalStateCheck.failures": "the same",
     "LogicalStateCheck.fidelities": "the same",

@@ -387,10 +387,10 @@ def test_one_circuit_is_generated_to_standard_output(here: Path, capfd: pytest.C
         ("diagram --in t.stim --tick a", "argument --tick: 'a' is neither a number nor START:END"),
         ("diagram --in t.stim --filter_coords a", "argument --filter_coords: 'a' is neither a list"),
         ("estimate --in wide.stim", "estimate: error: wide.stim: The circuit has no observables"),
-        ("faults --in t.stim", "t.stim: 2 of 2 detectors are neither postselected nor"),
-        ("estimate --in t.stim", "or pass --postselect all to discard every shot"),
-        ("estimate --in t.stim", "Either decode: `stim-nonclifford estimate --in FILE --decoder pymatching`"),
-        ("estimate --circuits t.stim", "or pass --postselect all to discard every shot"),
+        ("faults --in s.stim", "s.stim: 2 of 2 detectors are neither postselected nor"),
+        ("estimate --in s.stim", "or pass --postselect all to discard every shot"),
+        ("estimate --in s.stim", "Either decode: `stim-nonclifford estimate --in FILE --decoder pymatching`"),
+        ("estimate --circuits s.stim", "or pass --postselect all to discard every shot"),
         ("estimate --in t.stim --circuits t.stim", "--in is for one circuit, and --circuits for several"),
         ("estimate --circuits t.stim --error_budget noise", "Use --in, not --circuits."),
         ("estimate --in t.stim --postselect all --postselected_detectors_predicate True", "Leave one of them out."),
@@ -411,6 +411,7 @@ def test_wrong_input(arguments: str, message: str, here: Path, capfd: pytest.Cap
     Path("open.stim").write_text("REPEAT 3 {")
     Path("binary.stim").write_bytes(b"\xff\xfe")
     Path("wide.stim").write_text("H 0 1 2\nT 0 1 2\nMPP X0*X1*X2")
+    Path("s.stim").write_text(Path("t.stim").read_text().replace("    T 0 1\n", ""))
     before = set(here.iterdir())
     assert main(arguments.split()) == 2
     captured = capfd.readouterr()

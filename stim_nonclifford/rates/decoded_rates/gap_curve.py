@@ -1,11 +1,53 @@
-"""Rates over the decoder's gap, and the strata that they are sums over, as users get them."""
+"""Parts of results: terms of a sum over numbers of faults, strata, and points of a curve over the gap."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["DecodedGapPoint", "DecodedStratum"]
+__all__ = ["DecodedGapPoint", "DecodedSize", "DecodedStratum", "table_of_sizes"]
+
+
+@dataclass(frozen=True)
+class DecodedSize:
+    """Shots in which a given number of mechanisms act.
+
+    Attributes:
+        least: The number, or the least one.
+        most: The largest one; None: any number.
+        probability: P(so many act).
+        rate: P(so many act, and the decoder fails).
+        standard_error: Of ``rate``; 0: all sets were enumerated.
+    """
+
+    least: int
+    most: int | None
+    probability: float
+    rate: float
+    standard_error: float
+
+
+def table_of_sizes(
+    sizes: Sequence[DecodedSize], rate: float
+) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """The header and the rows of a table.
+
+    Args:
+        sizes: What its rows show.
+        rate: The rate of all of them.
+    """
+    header = ("faults", "probability", "of them fail", "share of the rate")
+    return header, [
+        (
+            f"{each.least}{' or more' if each.most is None else ''}",
+            f"{each.probability:.3g}",
+            f"{each.rate / each.probability:.3g}",
+            f"{each.rate / rate:.1%}"
+            + (f" ± {each.standard_error / rate:.1%}" if each.standard_error else ""),
+        )
+        for each in sizes
+    ]
 
 
 @dataclass(frozen=True)

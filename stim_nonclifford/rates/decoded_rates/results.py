@@ -9,11 +9,10 @@ from typing import Any
 from ...base.arguments import integer
 from ...base.notebook import html_table
 from ..fault_sets.budget.table import ErrorBudget, Grouping
+from ..fault_sets.interval import COVERAGE
 from .failing.failures import DecodedFailure
 from .failing.study import FailureStudy
-from .gap_curve import DecodedGapPoint, DecodedStratum
-from .samplers.fault_numbers import DecodedSize, table_of_sizes
-from .samplers.tally import COVERAGE
+from .gap_curve import DecodedGapPoint, DecodedSize, DecodedStratum, table_of_sizes
 
 __all__ = [
     "COVERAGE",

@@ -16,7 +16,8 @@ import stim
 
 import stim_nonclifford as snc
 from stim_nonclifford.circuit.methods import decoded_circuits
-from stim_nonclifford.rates.decoded_rates import DecodedErrorRate, estimate
+from stim_nonclifford.rates.decoded_rates import DecodedErrorRate
+from stim_nonclifford.rates.decoded_rates.answers import classifying
 from stim_nonclifford.rates.decoded_rates.answers.decoding import RepeatedRows
 from stim_nonclifford.rates.estimation import deadline
 from tests.support.rates.decoded_rate_cases import exact_rate, repetition_code, surface_code
@@ -429,7 +430,7 @@ def test_a_slow_decoder_is_asked_in_small_batches(
 ) -> None:
     decoder = Counted()
     clock = SimpleNamespace(monotonic=lambda: decoder.now, perf_counter=lambda: decoder.now)
-    for module in (deadline, decoded_circuits, estimate):
+    for module in (deadline, decoded_circuits, classifying):
         monkeypatch.setattr(module, "time", clock)
     rate = surface_code(2e-3).logical_error_rate(decoder=decoder, max_seconds=max_seconds, seed=1)
     assert rate.interval[0] < rate.logical_error_rate < rate.interval[1]

@@ -15,10 +15,9 @@ import pytest
 import sinter
 
 import stim_nonclifford as snc
-from stim_nonclifford.rates.decoded_rates import DecodedErrorRate
+from stim_nonclifford.rates.decoded_rates import DecodedErrorRate, fault_number_sum
 from stim_nonclifford.rates.decoded_rates.answers.predicting_matching import detectors_that_matter
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import symptoms_of
-from stim_nonclifford.rates.decoded_rates.samplers import enumeration
 from tests.support.rates.decoded_rate_cases import (
     exact_rate,
     model_of,
@@ -40,7 +39,7 @@ def assert_agrees(rate: DecodedErrorRate, exact: float) -> None:
 
 
 def without_enumeration(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(enumeration, "_MOST_DECODES", 0)
+    monkeypatch.setattr(fault_number_sum, "_MOST_DECODES", 0)
 
 
 @pytest.mark.parametrize("is_enumerated", [True, False])
@@ -159,7 +158,7 @@ def test_surface_code_against_its_lightest_failing_sets() -> None:
     matching = pymatching.Matching.from_detector_error_model(
         circuit.detector_error_model(decompose_errors=True)
     )
-    odds = np.exp(model.log_odds[0])
+    odds = np.exp(model.log_odds)
     total = 0.0
     for size in (1, 2):
         chosen = np.array(list(itertools.combinations(range(model.num_mechanisms), size)))

@@ -13,7 +13,7 @@ from ..estimation.tally import WRONG
 from ..fault_sets.interval import COVERAGE
 from ..samplers.strata import Stratum
 from .answers.classifying import Classifier
-from .answers.decoding import check_answers
+from .answers.decoding import FailureTest, check_answers
 from .answers.decoding_processes import DecodingProcesses
 from .failing.study import FailureStudy
 from .fault_number_sum import FaultNumberSum
@@ -84,6 +84,18 @@ def _question_of(circuit: DecodedCircuit) -> AcceptedQuestion:
     )
 
 
+def _check_answers(test: FailureTest, decoder: str, max_seconds: float | None, deadline: Deadline) -> None:
+    """Asks for answers once more; with a limit on the time, for as many as take 3% of it and 0.3 seconds."""
+    answers, begun = 1, deadline.seconds
+    # Twice as many take twice as long.
+    while max_seconds is not None and answers < _REPEATED:
+        check_answers(test, decoder, answers)
+        if 3 * (deadline.seconds - begun) > 0.3 + 0.03 * max_seconds:
+            return
+        answers *= 2
+    check_answers(test, decoder, _REPEATED)
+
+
 def _rate_of(
     circuit: DecodedCircuit,
     goal: Goal,
@@ -106,7 +118,7 @@ def _rate_of(
                 f"max_seconds={goal.max_seconds:g} ended the search {total.reached()}. The rate is at most"
                 f" {total.upper_bound():.2g} ({COVERAGE:.0%}). Allow several times as much."
             ) from None
-    check_answers(classifier.test, circuit.decoder, _REPEATED if goal.max_seconds is None else None)
+    _check_answers(classifier.test, circuit.decoder, goal.max_seconds, deadline)
     if not total.rate and not total.is_exact:
         raise ResourceLimitError(
             f"The decoder {circuit.decoder} failed in none of {classifier.test.asked:,} shots, with"

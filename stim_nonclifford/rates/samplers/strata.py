@@ -27,6 +27,10 @@ Words = npt.NDArray[np.uint64]
 _OUTCOMES = 4
 """About how many quantum outcomes a fault set has. Doubled, half as many sets are enumerated."""
 
+_COST_OF_LAW = 128
+"""About how many decodes take as long as one outcome distribution. Doubled, circuits with T gates are enumerated
+up to smaller numbers of faults."""
+
 _GOLDEN = 0x9E3779B97F4A7C15
 _MIX = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1))
 
@@ -124,12 +128,17 @@ class Stratum:
         self._ends = np.cumsum(self._shares)
 
     def size(self, number: int) -> float:
-        """About how many shots all states with a number of free faults are; infinite if they have no list."""
+        """About how many shots cost as much as all states with a number of free faults.
+
+        It is infinite where these cannot be listed: with more than 20 coins, or with too many outcomes.
+        """
         outcomes = self.model.outcomes
         if len(self.coins) > 20 or (outcomes is not None and not outcomes.can_be_summed):
             return math.inf
-        ways = (1 if outcomes is None else _OUTCOMES) * len(self._starts) << len(self.coins)
-        return float(ways * math.comb(len(self.faults), number))
+        sets = math.comb(len(self.faults), number) * len(self._starts) << len(self.coins)
+        if outcomes is None:
+            return float(sets)
+        return float(_OUTCOMES * sets + _COST_OF_LAW * min(sets, 1 << outcomes.num_signature_bits))
 
     def drawn(self, least: int, most: int, count: int, rng: np.random.Generator) -> FaultStates:
         """Independent states with at least and at most so many free faults, in a random order."""

@@ -25,7 +25,9 @@ __all__ = ["PlanOutcomes", "symptom_of_row", "symptoms_of_plan"]
 
 _SEED = 0
 _MOST_SUMMED = 10
-"""Quantum outcomes of a shot, for sums over all of them."""
+"""Quantum outcomes of a shot that are summed over, at most. Doubled, one sum may take a minute."""
+
+_MOST_LAWS = 1 << 14
 
 
 class PlanOutcomes:
@@ -42,6 +44,7 @@ class PlanOutcomes:
     def __init__(self, plan: SamplingPlan) -> None:
         self._plan = plan
         self._engine = CpuEngine(plan)
+        self._laws: dict[bytes, tuple[Floats, npt.NDArray[np.bool_]]] = {}
         self.num_signature_bits = plan.num_signature_bits
         self.can_be_summed = plan.num_outcomes <= _MOST_SUMMED
 
@@ -76,9 +79,15 @@ class PlanOutcomes:
         Returns:
             Their probabilities; and the outputs that each flips, bool, shape (outcomes, outputs).
         """
-        bits = np.unpackbits(np.ascontiguousarray(signature).view(np.uint8), bitorder="little")
-        found = self._engine.outcome_law(bits[: self.num_signature_bits].astype(np.bool_))
-        return np.array([share for share, _, _ in found]), np.array([flipped for _, _, flipped in found])
+        name = signature.tobytes()
+        if name not in self._laws:
+            if len(self._laws) >= _MOST_LAWS:
+                self._laws.clear()
+            bits = np.unpackbits(np.ascontiguousarray(signature).view(np.uint8), bitorder="little")
+            found = self._engine.outcome_law(bits[: self.num_signature_bits].astype(np.bool_))
+            shares, flips = (np.array([each[part] for each in found]) for part in (0, 2))
+            self._laws[name] = shares, flips
+        return self._laws[name]
 
 
 def symptoms_of_plan(plan: SamplingPlan, num_detectors: int) -> Symptoms:

@@ -30,7 +30,6 @@ _REPEATED = 1024
 random in one of 200 answers is found out as surely as now in one of 100: with 99.99%."""
 
 
-
 def decoded_rates(
     circuits: Sequence[DecodedCircuit],
     goal: Goal,

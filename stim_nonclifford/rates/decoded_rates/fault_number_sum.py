@@ -113,12 +113,12 @@ class FaultNumberSum:
         if failures >= _PLAIN_RATE * shots:
             self._count(relative_error)
             return
-        self._enumerate()
+        samples = self._enumerate(relative_error)
         least = len(self._enumerated)
-        start = self._start(least)
+        start = self._start(least) if samples is None else None
         if start is None:
             self._larger = self._direct(least)
-            self._sample_rest(relative_error)
+            self._sample_rest(samples or _FIRST_SAMPLES, relative_error)
         else:
             self._delete(start, least, relative_error)
 
@@ -224,16 +224,29 @@ class FaultNumberSum:
     def _direct(self, least: int) -> DirectSamples:
         return DirectSamples(self._stratum, self._classifier, least, self._stratum.numbers.most, True)
 
-    def _enumerate(self) -> None:
-        """Enumerates one number of faults after the other, as long as there are few enough sets."""
-        done = sum(each.tally.samples for each in self._enumerated)
+    def _enumerate(self, relative_error: float = 0.0) -> int | None:
+        """Enumerates one number of faults after the other, as long as there are few enough sets.
+
+        Returns:
+            How many direct samples of all other numbers suffice, if these are fewer than the next sets; or None.
+        """
+        done = 0.0
         for number in range(len(self._enumerated), len(self._stratum.faults) + 1):
-            if done + self._stratum.size(number) > _MOST_DECODES:
-                return
+            size = self._stratum.size(number)
+            wanted = relative_error * self.rate
+            if wanted > 0:
+                # At most, the variance of samples is P²/4, and their zero-count bound is P/n.
+                others = float(self._stratum.numbers.probabilities[number:].sum())
+                samples = math.ceil(max((others / wanted) ** 2 / 2, 2 * others / wanted, 64))
+                if samples < min(size, _FIRST_SAMPLES):
+                    return samples
+            if done + size > _MOST_DECODES:
+                return None
             found = Enumeration(self._stratum, self._classifier, number, True)
             self._take(found, 0)
             self._enumerated.append(found)
-            done += found.tally.samples
+            done += size
+        return None
 
     def _count(self, relative_error: float) -> None:
         """Counts other shots than those that this choice depends on."""
@@ -255,15 +268,15 @@ class FaultNumberSum:
             size = max(size + 1, round(1.25 * size))
         return None
 
-    def _sample_rest(self, relative_error: float) -> None:
+    def _sample_rest(self, samples: int, relative_error: float) -> None:
         """Samples all numbers that were not enumerated, where deletion has nothing to start from."""
         larger = self._larger
         assert larger is not None
-        self._take(larger, _FIRST_SAMPLES)
+        self._take(larger, samples)
         while self.relative_variance > relative_error**2:
             if not larger.tally.failures and larger.tally.samples >= _MOST_UNSEEN:
                 return
-            self._take(larger, larger.tally.samples // 2)
+            self._take(larger, math.ceil(larger.tally.samples / 2))
             self._report(
                 f"{larger.tally.samples:,} sets of {larger.least} or more faults: rate {self.rate:.3g}"
             )

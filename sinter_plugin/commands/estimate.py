@@ -29,13 +29,13 @@ from numpy.typing import NDArray
 
 import stim_nonclifford as snc
 from stim_nonclifford.circuit.logical_states import parsed_state
-from stim_nonclifford.circuit.methods.decoded_circuits import exact_symptoms, rates_with_decoder
-from stim_nonclifford.circuit.methods.fault_set_methods import planned
-from stim_nonclifford.circuit.methods.kept_circuits import decodes_kept_shots
+from stim_nonclifford.circuit.methods.fault_set_methods import planned, rates_with_decoder
 from stim_nonclifford.commands.options import masks_of
 from stim_nonclifford.commands.streams import as_flags, naming, read_circuit
 from stim_nonclifford.rates.decoded_rates import DecodedErrorRate, DecodedGapPoint
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import Symptoms
+from stim_nonclifford.rates.decoding.decoders import decodes_kept_shots
+from stim_nonclifford.rates.decoding_problems import exact_symptoms
 from stim_nonclifford.rates.fault_sets import LogicalErrorRate
 from stim_nonclifford.rates.fault_sets.interface import PlannedCircuit, estimate_rates, families_of
 from stim_nonclifford.rates.fault_sets.search.limits import Limits

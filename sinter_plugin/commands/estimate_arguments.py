@@ -7,7 +7,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
-from stim_nonclifford.circuit.methods.kept_circuits import decodes_kept_shots
 from stim_nonclifford.commands.options import (
     add_circuit,
     add_output,
@@ -17,7 +16,7 @@ from stim_nonclifford.commands.options import (
     whole_number,
 )
 from stim_nonclifford.commands.streams import as_flags
-from stim_nonclifford.rates.decoding.decoders import decoder_named, gap_decoder_named
+from stim_nonclifford.rates.decoding.decoders import decoder_named, decodes_kept_shots, gap_decoder_named
 from stim_nonclifford.rates.fault_sets.budget.table import BudgetKind
 from stim_nonclifford.rates.fault_sets.search.limits import DEFAULT_MAX_BYTES
 

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ...base.errors import ResourceLimitError
+from ..decoding.decoding_processes import DecodingProcesses
+from ..decoding.failure_test import FailureTest, Gaps, Predict, check_answers
 from ..estimation.deadline import Deadline, TimeIsOver
-from .answers.decoding import FailureTest, Gaps, Predict, check_answers
-from .answers.decoding_processes import DecodingProcesses
 from .failing.study import FailureStudy
 from .faults.mechanisms import FaultModel, fault_model, seed_words
 from .postselection.estimate import accepted_rate

@@ -14,9 +14,7 @@ import stim
 from scipy.stats import chi2
 
 import stim_nonclifford as snc
-from stim_nonclifford.circuit.methods.decoded_circuits import exact_symptoms
 from stim_nonclifford.generators.teleportation import injection_circuit
-from stim_nonclifford.rates.decoded_rates.answers.decoding import FailureTest
 from stim_nonclifford.rates.decoded_rates.failing.cores import rows_of
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import (
     FaultModel,
@@ -27,6 +25,8 @@ from stim_nonclifford.rates.decoded_rates.samplers import enumeration
 from stim_nonclifford.rates.decoded_rates.samplers.classify import Classify
 from stim_nonclifford.rates.decoded_rates.samplers.plain_counts import PlainCounts
 from stim_nonclifford.rates.decoded_rates.samplers.weighted_sets import WeightedSets
+from stim_nonclifford.rates.decoding.failure_test import FailureTest
+from stim_nonclifford.rates.decoding_problems import exact_symptoms
 from stim_nonclifford.simulation.compiler import RequestedOutputs
 from stim_nonclifford.simulation.engines import CpuEngine, reference
 

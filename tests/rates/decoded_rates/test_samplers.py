@@ -11,8 +11,6 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.circuit.methods.decoded_circuits import exact_symptoms
-from stim_nonclifford.rates.decoded_rates.answers.decoding import FailureTest
 from stim_nonclifford.rates.decoded_rates.failing.sets import EXACT
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import FaultModel, fault_model, symptoms_of
 from stim_nonclifford.rates.decoded_rates.samplers import enumeration, fault_numbers
@@ -25,6 +23,8 @@ from stim_nonclifford.rates.decoded_rates.samplers.plain_counts import PlainCoun
 from stim_nonclifford.rates.decoded_rates.samplers.sized_sets import SizedSets
 from stim_nonclifford.rates.decoded_rates.samplers.tally import Tally, interval_of_tallies
 from stim_nonclifford.rates.decoded_rates.samplers.weighted_sets import WeightedSets
+from stim_nonclifford.rates.decoding.failure_test import FailureTest
+from stim_nonclifford.rates.decoding_problems import exact_symptoms
 from stim_nonclifford.rates.estimation.deadline import TimeIsOver
 from tests.support.rates.decoded_rate_cases import (
     failure_test,

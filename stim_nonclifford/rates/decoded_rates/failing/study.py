@@ -11,7 +11,7 @@ import numpy as np
 from ....simulation.compiler import CompiledCircuit, RequestedOutputs
 from ....simulation.faults import FaultTable
 from ....simulation.plan import SamplingPlan
-from ..answers.decoding import FailureTest
+from ...decoding.failure_test import FailureTest
 from ..faults.mechanisms import FaultModel, Floats, symptom_without
 from ..faults.outcomes import symptom_of_row
 from .sets import FailingSets, Indices

@@ -28,10 +28,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ....base.errors import ResourceLimitError
+from ...decoding.classifying import Classifier
+from ...decoding.failure_test import check_answers
 from ...estimation.deadline import Deadline, TimeIsOver
 from ...estimation.ratios import Ratio, Sums, ratio_of, sums_over
-from ..answers.classifying import Classifier
-from ..answers.decoding import check_answers
 from ..faults.mechanisms import FaultModel, Floats, fault_model, seed_words
 from ..gap_curve import DecodedGapPoint, DecodedStratum
 from ..questions import Goal

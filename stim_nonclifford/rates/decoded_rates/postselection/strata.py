@@ -14,10 +14,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ...decoding.classifying import Classifier
 from ...estimation.deadline import Deadline, TimeIsOver
 from ...estimation.tally import Tally
 from ...samplers.fault_numbers import FaultNumbers
-from ..answers.classifying import Classifier
 from ..faults.mechanisms import FaultModel, Floats, Words
 
 __all__ = ["Cell", "Stratum", "whole_stratum"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ..answers.decoding import FailureTest
+from ...decoding.failure_test import FailureTest
 from ..faults.mechanisms import FaultModel, Words
 
 __all__ = ["Bits", "Classify", "bits_of_words", "fails"]

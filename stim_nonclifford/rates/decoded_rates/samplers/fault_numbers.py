@@ -19,8 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...decoding.failure_test import FailureTest
 from ...estimation.deadline import TimeIsOver
-from ..answers.decoding import FailureTest
 from ..failing.sets import EXACT, FailingSets
 from ..faults.mechanisms import FaultModel, Floats
 from .backward_deletion import BackwardDeletion, Orphans

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...base.errors import ResourceLimitError
+from ..decoding.classifying import Classifier
+from ..decoding.decoding_processes import DecodingProcesses
+from ..decoding.failure_test import FailureTest, check_answers
 from ..estimation.deadline import Deadline, TimeIsOver
 from ..estimation.interval import COVERAGE
 from ..estimation.tally import WRONG
 from ..results import LogicalErrorRate
 from ..samplers.strata import Stratum
-from .answers.classifying import Classifier
-from .answers.decoding import FailureTest, check_answers
-from .answers.decoding_processes import DecodingProcesses
 from .failing.study import FailureStudy
 from .fault_number_sum import FaultNumberSum
 from .faults.mechanisms import fault_model, seed_words

@@ -17,6 +17,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..decoding.classifying import Classifier
 from ..estimation.deadline import Deadline, TimeIsOver
 from ..estimation.failing_sets import FailingSets
 from ..estimation.ratios import Ratio, Sums, sums_over
@@ -29,7 +30,6 @@ from ..samplers.enumeration import Enumeration
 from ..samplers.plain_shots import PlainShots
 from ..samplers.sampler import Sampler
 from ..samplers.strata import Stratum
-from .answers.classifying import Classifier
 
 __all__ = ["FaultNumberSum"]
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..decoded_rates.answers.classifying import Classes, Classifier
+from ..decoding.classifying import Classes, Classifier
 from ..estimation.deadline import Deadline
 from .direct_samples import DirectSamples
 from .sampler import Batch, Sampler, classified

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..decoded_rates.answers.classifying import Classifier
+from ..decoding.classifying import Classifier
 from ..estimation.deadline import Deadline
 from .sampler import Batch, Sampler
 from .strata import Stratum

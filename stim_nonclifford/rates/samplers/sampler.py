@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..decoded_rates.answers.classifying import Classes, Classifier
+from ..decoding.classifying import Classes, Classifier
 from ..estimation.deadline import Deadline, TimeIsOver
 from ..estimation.failing_sets import FailingSets
 from ..estimation.tally import Tally

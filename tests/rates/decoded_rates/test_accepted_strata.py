@@ -15,15 +15,15 @@ import stim
 import stim_nonclifford as snc
 from sinter_plugin import DesaturatedGapDecoder, SoftDecodingSampler, task
 from stim_nonclifford.circuit.logical_states import LogicalStateCheck
-from stim_nonclifford.circuit.methods.decoded_circuits import exact_symptoms
-from stim_nonclifford.circuit.methods.kept_circuits import kept_question
 from stim_nonclifford.generators.cultivation import end_to_end_circuit
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import fault_model
 from stim_nonclifford.rates.decoded_rates.postselection import estimate, listed_sets
 from stim_nonclifford.rates.decoded_rates.postselection.accepted_sets import AcceptedSetSearch
 from stim_nonclifford.rates.decoded_rates.postselection.listed_sets import SilentSets
 from stim_nonclifford.rates.decoded_rates.postselection.partition import partition
-from stim_nonclifford.rates.decoding.matching_graph import model_errors
+from stim_nonclifford.rates.decoding.decoders import rate_decoder
+from stim_nonclifford.rates.decoding.matching.matching_graph import model_errors
+from stim_nonclifford.rates.decoding_problems import accepted_problem, exact_symptoms
 from stim_nonclifford.rates.estimation.deadline import Deadline
 
 from ...support.rates.decoded_rate_cases import repetition_code
@@ -230,7 +230,7 @@ def test_drawn_accepted_sets_are_the_listed_ones(monkeypatch: pytest.MonkeyPatch
 def test_accepted_sets_are_drawn_until_they_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
     """The masses of strata: exact ones within 6 standard errors, which become smaller if that is asked for."""
     circuit = repetition_code(0.04, distance=3, rounds=3)
-    asked = kept_question(circuit, LikelierClass(0, 1, 2), None, None, True)
+    asked = accepted_problem(circuit, rate_decoder(LikelierClass(0, 1, 2)), None, None, True)
 
     def masses_of_strata(relative_error: float) -> dict[str, tuple[float, float]]:
         found = partition(asked, relative_error, np.random.default_rng(7), Deadline(None)).strata

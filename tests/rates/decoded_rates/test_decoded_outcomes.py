@@ -14,17 +14,17 @@ import stim
 from scipy.stats import chi2
 
 import stim_nonclifford as snc
-from stim_nonclifford.circuit.methods.decoded_circuits import exact_symptoms
 from stim_nonclifford.generators.teleportation import injection_circuit
 from stim_nonclifford.rates.decoded_rates import fault_number_sum
-from stim_nonclifford.rates.decoded_rates.answers.classifying import Classifier
-from stim_nonclifford.rates.decoded_rates.answers.decoding import FailureTest, Predict
 from stim_nonclifford.rates.decoded_rates.failing.cores import rows_of
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import (
     FaultModel,
     fault_model,
     log_probability_of_none,
 )
+from stim_nonclifford.rates.decoding.classifying import Classifier
+from stim_nonclifford.rates.decoding.failure_test import FailureTest, Predict
+from stim_nonclifford.rates.decoding_problems import exact_symptoms
 from stim_nonclifford.rates.estimation.deadline import Deadline
 from stim_nonclifford.rates.estimation.failing_sets import FailingSets
 from stim_nonclifford.rates.samplers.plain_shots import PlainShots

@@ -15,9 +15,9 @@ import sinter
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.circuit.methods import decoded_circuits
-from stim_nonclifford.rates.decoded_rates.answers import classifying
-from stim_nonclifford.rates.decoded_rates.answers.decoding import RepeatedRows
+from stim_nonclifford.rates import decoding_problems
+from stim_nonclifford.rates.decoding import classifying
+from stim_nonclifford.rates.decoding.failure_test import RepeatedRows
 from stim_nonclifford.rates.estimation import deadline
 from stim_nonclifford.rates.results import LogicalErrorRate
 from tests.support.rates.decoded_rate_cases import exact_rate, repetition_code, surface_code
@@ -375,7 +375,7 @@ def with_slow_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     looks = itertools.count()
     clock = SimpleNamespace(monotonic=lambda: 0.005 * next(looks))
     monkeypatch.setattr(deadline, "time", clock)
-    monkeypatch.setattr(decoded_circuits, "time", clock)
+    monkeypatch.setattr(decoding_problems, "time", clock)
 
 
 @pytest.mark.parametrize(
@@ -429,7 +429,7 @@ def test_a_slow_decoder_is_asked_in_small_batches(
 ) -> None:
     decoder = Counted()
     clock = SimpleNamespace(monotonic=lambda: decoder.now, perf_counter=lambda: decoder.now)
-    for module in (deadline, decoded_circuits, classifying):
+    for module in (deadline, decoding_problems, classifying):
         monkeypatch.setattr(module, "time", clock)
     rate = surface_code(2e-3).logical_error_rate(decoder=decoder, max_seconds=max_seconds, seed=1)
     assert rate.interval[0] < rate.logical_error_rate < rate.interval[1]

@@ -13,15 +13,15 @@ import stim
 from scipy.stats import chi2
 
 import stim_nonclifford as snc
-from stim_nonclifford.circuit.methods.decoded_circuits import exact_symptoms
 from stim_nonclifford.rates.decoded_rates import fault_number_sum
-from stim_nonclifford.rates.decoded_rates.answers.classifying import Classifier
-from stim_nonclifford.rates.decoded_rates.answers.decoders import compiled_decoder
-from stim_nonclifford.rates.decoded_rates.answers.decoding import Predict
 from stim_nonclifford.rates.decoded_rates.fault_number_sum import FaultNumberSum
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import FaultModel, fault_model, symptoms_of
 from stim_nonclifford.rates.decoded_rates.postselection.partition import partition
 from stim_nonclifford.rates.decoded_rates.postselection.questions import AcceptedQuestion
+from stim_nonclifford.rates.decoding.classifying import Classifier
+from stim_nonclifford.rates.decoding.decoders import rate_decoder
+from stim_nonclifford.rates.decoding.failure_test import Predict
+from stim_nonclifford.rates.decoding_problems import exact_symptoms
 from stim_nonclifford.rates.estimation.deadline import Deadline, TimeIsOver
 from stim_nonclifford.rates.estimation.failing_sets import EXACT, FailingSets
 from stim_nonclifford.rates.estimation.ratios import ratio_of
@@ -77,7 +77,7 @@ def with_pymatching(circuit: snc.Circuit, postselected: tuple[int, ...] = (), ga
     """All fault sets, by the exclusive or of the symptoms of their members."""
     dem = circuit.detector_error_model(decompose_errors=True)
     symptoms = symptoms_of(dem)
-    predict = compiled_decoder(dem, "pymatching", gaps)
+    predict = rate_decoder("pymatching", gaps).predictor(dem)
     sets = np.arange(1 << len(symptoms.probabilities))
     dets = np.zeros((len(sets), circuit.num_detectors), dtype=np.uint8)
     flipped, sizes, weights = np.zeros(len(sets), np.uint8), np.zeros(len(sets), int), np.ones(len(sets))

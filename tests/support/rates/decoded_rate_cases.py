@@ -9,8 +9,8 @@ import pymatching
 
 import stim_nonclifford as snc
 from benchmarks.rates import coverage
-from stim_nonclifford.rates.decoded_rates.answers.decoding import FailureTest
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import FaultModel, fault_model, symptoms_of
+from stim_nonclifford.rates.decoding.failure_test import FailureTest
 
 
 def repetition_code(

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from ....simulation.compiler import CompiledCircuit, RequestedOutputs
 from ....simulation.faults import FaultTable
 from ....simulation.plan import SamplingPlan
+from ...decoding.failure_test import FailureTest
 from ...estimation.failing_sets import FailingSets
-from ..answers.decoding import FailureTest
 from ..faults.mechanisms import FaultModel, symptom_without
 from ..faults.outcomes import symptom_of_row
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import stim
 
 from ....base.parity import exactly_one
-from ...decoding.matching_graph import model_errors
+from ...decoding.matching.matching_graph import model_errors
 
 __all__ = [
     "FaultModel",

@@ -28,6 +28,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ....base.errors import ResourceLimitError
+from ...decoding.classifying import Classifier
+from ...decoding.failure_test import check_answers
 from ...estimation.deadline import Deadline, TimeIsOver
 from ...estimation.interval import COVERAGE
 from ...estimation.ratios import Sums, sums_over
@@ -37,8 +39,6 @@ from ...samplers.direct_samples import DirectSamples
 from ...samplers.enumeration import Enumeration
 from ...samplers.sampler import Sampler
 from ...samplers.strata import Stratum
-from ..answers.classifying import Classifier
-from ..answers.decoding import check_answers
 from ..faults.mechanisms import FaultModel, Floats, fault_model, seed_words
 from ..questions import Goal
 from .partition import Partition, partition, probability_of_no_member

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ....base.errors import ResourceLimitError
+from ...decoding.failure_test import Gaps
 from ...estimation.deadline import Deadline
 from ...samplers.strata import Stratum
-from ..answers.decoding import Gaps
 from ..faults.mechanisms import FaultModel, Floats, Symptom, Symptoms, fault_model, log_probability_of_none
 from .accepted_sets import AcceptedSets, AcceptedSetSearch, distinct_rows
 from .listed_sets import MOST_MEMBERS

@@ -11,8 +11,8 @@ import sinter
 import stim
 from numpy.typing import NDArray
 
-from ...base.arguments import check_types, flag, integer
-from ...base.parity import exactly_one
+from ....base.arguments import check_types, flag, integer
+from ....base.parity import exactly_one
 from .matching_graph import Edge, edge_errors, edge_probabilities
 
 __all__ = ["CompiledHeraldedMatching", "HeraldedMatchingDecoder"]

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from ....base.arguments import check_types
 from ..gap_decoder import CompiledGapDecoder
-from ..matching_gap import CompiledMatchingGap
-from ..matching_graph import model_errors
 from .detector_kinds import DetectorKind, detector_kinds
+from .matching_gap import CompiledMatchingGap
+from .matching_graph import model_errors
 from .pair_graph import BasisGraph, basis_graphs, hidden_detectors
 
 __all__ = ["CompiledDesaturatedGap", "DesaturatedGapDecoder"]

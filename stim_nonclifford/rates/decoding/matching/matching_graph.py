@@ -26,8 +26,8 @@ import numpy as np
 import stim
 from numpy.typing import NDArray
 
-from ...base.parity import exactly_one
-from ...simulation.compiler.error_models.heralds import with_heralds_apart
+from ....base.parity import exactly_one
+from ....simulation.compiler.error_models.heralds import with_heralds_apart
 
 __all__ = [
     "DECIBEL",
@@ -207,6 +207,11 @@ class SplitGraph:
     added: NDArray[np.bool_]
     copies: list[tuple[int, ...]]
     num_nodes: int
+
+    @property
+    def splits_boundary_only(self) -> bool:
+        """Whether the boundary is split, and no detector."""
+        return self.copies == [(len(self.added),)]
 
 
 def split_graph(likelihoods: Mapping[Edge, float], num_detectors: int) -> SplitGraph:

@@ -20,8 +20,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ....base.parity import exactly_one
-from ..matching_graph import Edge, EdgeProbabilities, ModelError
 from .detector_kinds import Basis, DetectorKind
+from .matching_graph import Edge, EdgeProbabilities, ModelError
 
 __all__ = ["BasisGraph", "basis_graphs", "hidden_detectors"]
 

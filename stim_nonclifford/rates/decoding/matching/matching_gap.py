@@ -14,19 +14,14 @@ import sinter
 import stim
 from numpy.typing import NDArray
 
-from ..._native import MatchingWeights
-from ...base.arguments import check_types
-from ...base.parity import exactly_one
-from .gap_decoder import CompiledGapDecoder
+from ...._native import MatchingWeights
+from ....base.arguments import check_types
+from ....base.parity import exactly_one
+from ..gap_decoder import CompiledGapDecoder
 from .matching_graph import DECIBEL, Edge, EdgeProbabilities, edge_probabilities, split_graph
+from .pymatching_graph import rounded_edges
 
-__all__ = [
-    "DISTANCE_BYTES",
-    "CompiledMatchingGap",
-    "MatchingGapDecoder",
-    "NearEdges",
-    "near_edges",
-]
+__all__ = ["CompiledMatchingGap", "MatchingGapDecoder"]
 
 _SMALLEST_PROBABILITY = 1e-12
 """An edge and its absence are taken as at least so likely, as weights must be finite."""
@@ -36,12 +31,6 @@ _MOST_SPLIT_DETECTORS = 6
 
 _MOST_EVENTS = 200
 """Shots with more of them are left to PyMatching: distances between all pairs would take longer."""
-
-DISTANCE_BYTES = 256 << 20
-"""Memory for distances; what needs more is left to PyMatching."""
-
-_LARGEST_WEIGHT = (1 << 24) - 1
-"""PyMatching rounds weights to this fraction of the largest one."""
 
 
 @dataclass(frozen=True)
@@ -133,8 +122,11 @@ class CompiledMatchingGap(CompiledGapDecoder):
         self._num_nodes = graph.num_nodes
         self._firing = list(self._combinations(graph.copies))
         self._near: MatchingWeights | None = None
-        if not self._heralds and graph.copies == [(num_detectors,)]:
-            self._near, self._unit = self._distances(graph.num_nodes)
+        if not self._heralds and graph.splits_boundary_only:
+            weights = {edge: _weight(probability) for edge, probability in self._base.items()}
+            edges = rounded_edges(self._ends, weights, graph.num_nodes)
+            if edges is not None:
+                self._near, self._unit = edges.distances(), edges.unit
 
     @functools.cached_property
     def _matching(self) -> Any:
@@ -144,18 +136,6 @@ class CompiledMatchingGap(CompiledGapDecoder):
         matching = pymatching.Matching(stim.DetectorErrorModel(f"detector D{self._num_nodes - 1}"))
         self._set_edges(matching, self._base)
         return matching
-
-    def _distances(self, num_nodes: int) -> tuple[MatchingWeights | None, float]:
-        """Matching by distances, with the weights that PyMatching has; and how many of its units are 1.
-
-        None: there are weights below 0.
-        """
-        weights = {edge: _weight(probability) for edge, probability in self._base.items()}
-        found = near_edges(self._ends, weights, num_nodes)
-        if found is None:
-            return None, 1.0
-        near = MatchingWeights(num_nodes, found.first, found.second, found.weights, DISTANCE_BYTES)
-        return near, found.unit
 
     def _combinations(self, copies: list[tuple[int, ...]]) -> Iterator[tuple[int, NDArray[np.uint8]]]:
         """The combinations of copies that fire: their class, and the nodes that change, bit-packed."""
@@ -241,53 +221,6 @@ class CompiledMatchingGap(CompiledGapDecoder):
             _, found = self._matching.decode_batch(shots, bit_packed_shots=True, return_weights=True)
             least[value] = np.minimum(least[value], found)
         return least
-
-
-@dataclass(frozen=True)
-class NearEdges:
-    """The edges of a graph, with the weights that PyMatching has.
-
-    Attributes:
-        first: int64, shape (edges,): a node of each.
-        second: The other node; the number of nodes: the boundary.
-        weights: int64: even numbers, in the units of PyMatching.
-        unit: How many of these units are 1.
-    """
-
-    first: NDArray[np.int64]
-    second: NDArray[np.int64]
-    weights: NDArray[np.int64]
-    unit: float
-
-
-def near_edges(
-    ends: Mapping[Edge, tuple[int, ...]], weight_of: Mapping[Edge, float], num_nodes: int
-) -> NearEdges | None:
-    """Edges for matching by distances, which are rounded as by PyMatching.
-
-    Args:
-        ends: The nodes of each edge, one or two.
-        weight_of: The weight of each edge.
-        num_nodes: The number of nodes.
-
-    Returns:
-        None: there are weights below 0, or weights that PyMatching cannot have.
-    """
-    weights = np.array([weight_of[edge] for edge in ends])
-    if len(weights) and weights.min() < 0:
-        return None
-    is_whole = bool((weights == np.rint(weights)).all())
-    unit = 1.0 if is_whole else _LARGEST_WEIGHT / float(weights.max())
-    rounded = np.floor(weights * unit + 0.5).astype(np.int64)
-    if rounded.max(initial=0) > _LARGEST_WEIGHT:
-        return None
-    nodes = list(ends.values())
-    return NearEdges(
-        np.array([each[0] for each in nodes], dtype=np.int64),
-        np.array([each[1] if len(each) == 2 else num_nodes for each in nodes], dtype=np.int64),
-        2 * rounded,
-        2 * unit,
-    )
 
 
 def _check_copies(copies: list[tuple[int, ...]]) -> None:

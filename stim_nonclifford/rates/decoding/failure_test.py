@@ -7,9 +7,9 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ...._native import AnswerTable, look_up
-from ..faults.mechanisms import FaultModel, Words
-from .predicting_matching import PredictingMatching
+from ..._native import AnswerTable, look_up
+from ..decoded_rates.faults.mechanisms import FaultModel, Words
+from .matching.pymatching_graph import PredictingMatching
 
 __all__ = [
     "LISTED_BITS",

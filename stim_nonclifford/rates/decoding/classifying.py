@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ...estimation.deadline import Deadline
-from ..faults.mechanisms import FaultModel, Words
-from .decoding import FailureTest, Gaps, Predict
-from .predicting_matching import PredictingMatching
+from ..decoded_rates.faults.mechanisms import FaultModel, Words
+from ..estimation.deadline import Deadline
+from .failure_test import FailureTest, Gaps, Predict
+from .matching.pymatching_graph import PredictingMatching
 
 __all__ = ["Classes", "Classifier"]
 

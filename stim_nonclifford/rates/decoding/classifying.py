@@ -16,14 +16,15 @@ from .matching.pymatching_graph import PredictingMatching
 __all__ = ["Classes", "Classifier"]
 
 _FIRST_ROWS, _MOST_ROWS = 32, 1 << 14
-"""Rows that a decoder is asked about at once, before its speed is known, and at most. Doubled,
-``max_seconds`` is exceeded by twice as much with slow decoders."""
+"""Rows that are decoded at once before the decoder's speed is known, and at most. Doubled, ``max_seconds`` is
+exceeded by twice as much with slow decoders."""
 
 _SECONDS = 0.2
 """The time that one call of a decoder is to take. Doubled, ``max_seconds`` is exceeded by twice as much."""
 
 _REPEATED = 256
 """Rows that are decoded once more at the end. Doubled, decoders that are random are found out sooner."""
+
 
 _MIXER = np.uint64(0x9E3779B97F4A7C15)
 
@@ -46,16 +47,16 @@ class Classes:
 
 
 class Classifier:
-    """Classifies shots: the decoder is asked once for equal ones.
+    """Classifies shots, of which equal ones are decoded once.
 
     Args:
         model: The mechanisms, with the detectors that discard a shot.
         predict: The decoder.
         deadline: The limit on the time.
-        matching: What answers like ``predict``, but faster, where it answers.
+        matching: A matching by distances that predicts the same, but faster, where it predicts.
 
     Attributes:
-        test: The decoder with its table of answers.
+        test: The decoder with its table of predictions.
         num_observables: Number of observables.
     """
 
@@ -83,7 +84,7 @@ class Classifier:
         order = np.argsort(first, kind="stable")
         rank = np.empty(len(order), dtype=np.intp)
         rank[order] = np.arange(len(order))
-        wrong, gaps = self._answers(shown[first[order]])
+        wrong, gaps = self._judged(shown[first[order]])
         number = len(rows)
         if len(gaps) < len(order):
             place = int(first[order[len(gaps)]])
@@ -95,24 +96,29 @@ class Classifier:
             number, accepted, bits[which, : self._model.num_observables].astype(np.bool_), gaps[which]
         )
 
-    def _answers(self, rows: Words) -> tuple[Words, Gaps]:
-        """The decoder's answers to a first part of some rows: all of them if there is time."""
+    def _judged(self, rows: Words) -> tuple[Words, Gaps]:
+        """What the decoder makes of a first part of some rows: of all of them if there is time."""
         wrong = np.zeros((len(rows), self._model.observable_words), dtype=np.uint64)
         gaps = np.zeros(len(rows), dtype=np.int64)
-        start = 0
-        while start < len(rows):
-            if self._deadline.is_over:
-                return wrong[:start], gaps[:start]
-            end = min(start + self._rows, len(rows))
-            began, decoded = time.monotonic(), self.test.decoded
-            wrong[start:end], gaps[start:end] = self.test.answers(rows[start:end])
-            self._pace(time.monotonic() - began, self.test.decoded - decoded, end - start)
-            start = end
+        # Blocks do not depend on the speed, nor does what the table forgets between them.
+        for start in range(0, len(rows), _MOST_ROWS):
+            block = rows[start : start + _MOST_ROWS]
+            end = start + len(block)
+            wrong[start:end], gaps[start:end], unknown = self.test.known(block)
+            done = 0
+            while done < len(unknown):
+                if self._deadline.is_over:
+                    end = start + int(unknown[done])
+                    return wrong[:end], gaps[:end]
+                some = unknown[done : done + self._rows]
+                began = time.monotonic()
+                wrong[start + some], gaps[start + some] = self.test.decode(block[some])
+                self._pace(time.monotonic() - began, len(some))
+                done += len(some)
         return wrong, gaps
 
-    def _pace(self, seconds: float, decoded: int, asked: int) -> None:
-        """Chooses how many rows to ask about next, and leaves time for those that are decoded once more."""
-        fitting = int(_SECONDS * asked / max(seconds, 1e-9))
+    def _pace(self, seconds: float, decoded: int) -> None:
+        """Chooses how many rows to decode next, and leaves time for those that are decoded once more."""
+        fitting = int(_SECONDS * decoded / max(seconds, 1e-9))
         self._rows = int(np.clip(fitting, min(_FIRST_ROWS, max(fitting, 1)), min(2 * self._rows, _MOST_ROWS)))
-        if decoded:
-            self._deadline.reserve(_REPEATED * seconds / decoded)
+        self._deadline.reserve(_REPEATED * seconds / decoded)

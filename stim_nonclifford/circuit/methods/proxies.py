@@ -21,6 +21,7 @@ from ..diagrams.svg import on_white
 from ..rewriting.leakage import with_averaged_leakage
 from ..rewriting.replacement import with_replaced
 from ..rewriting.stand_ins import Proxy, drawable_proxy, stand_in
+from ..rewriting.three_qubit_errors import check_chains
 from .editing import check_flattened
 
 __all__ = ["CircuitProxies"]
@@ -100,6 +101,7 @@ class CircuitProxies:
         return self._proxy("i_proxy")
 
     def _proxy(self, proxy: Proxy, *, flags: bool = False) -> stim.Circuit:
+        check_chains(self._stim)
         circuit = with_averaged_leakage(self._stim, flags=flags)
         return with_replaced(circuit, lambda instruction: stand_in(instruction, proxy))
 

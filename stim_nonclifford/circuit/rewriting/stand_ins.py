@@ -29,6 +29,7 @@ from ...dialect import (
     leakage_of,
 )
 from .replacement import circuit_of, with_replaced
+from .three_qubit_errors import errors_on_three_qubits
 from .twirled_channels import twirl_of_channel
 
 __all__ = [
@@ -58,7 +59,7 @@ def stand_in(instruction: stim.CircuitInstruction, proxy: Proxy) -> stim.Circuit
 
     Returns:
         The Clifford gates on the same qubits, or None if the instruction is one of Stim and stays. The
-        Pauli twirl stands for relaxation.
+        Pauli twirl stands for relaxation, and E instructions for errors on three qubits.
 
     Raises:
         ValueError: A record controls the gate, and the gate has no stand-in in the S-proxy.
@@ -72,7 +73,7 @@ def stand_in(instruction: stim.CircuitInstruction, proxy: Proxy) -> stim.Circuit
     """
     gate = gate_from_tag(instruction)
     if gate is None:
-        return twirl_of_channel(instruction)
+        return errors_on_three_qubits(instruction) or twirl_of_channel(instruction)
     if instruction.name == CONDITIONAL_CARRIER:
         return _conditional(instruction, gate, proxy)
     if not gate.half_turns:

@@ -28,6 +28,11 @@ def circuit_of(protocol: str, k: int | None = None, **noise: float) -> snc.Circu
     return snc.Circuit(distillation_circuit(protocol, k=k, **noise))
 
 
+def direct(protocol: str, k: int | None, t_error: float) -> snc.Circuit:
+    """A circuit whose T gates are not teleported."""
+    return snc.Circuit(distillation_circuit(protocol, k=k, t_error=t_error, teleported=False))
+
+
 def columns_of(parities: Parities) -> npt.NDArray[np.int64]:
     """Of each sum, its qubits as a number; outputs are the lowest bits."""
     return np.array([sum(1 << qubit for qubit in qubits) for qubits in parities.sums])
@@ -168,6 +173,32 @@ def test_rates_are_exact(protocol: str, k: int | None, t_error: float) -> None:
     assert rates.kept_and_wrong == pytest.approx(wrong, rel=1e-9)
 
 
+@pytest.mark.parametrize(("protocol", "k"), [("15-to-1", None), ("8T-to-CCZ", None), ("3k+8-to-k", 4)])
+def test_rates_without_teleportation_are_exact(protocol: str, k: int | None) -> None:
+    circuit = direct(protocol, k, 0.01)
+    assert circuit.num_qubits == circuit.num_observables + circuit.num_detectors == circuit.num_measurements
+    kept, wrong = undetected_by_theory(parities_of(protocol, k), 0.01)
+    rates = circuit.logical_error_rate(postselection_mask="all", relative_error=1e-9)
+    assert rates.kept == pytest.approx(kept, rel=1e-9)
+    assert rates.kept_and_wrong == pytest.approx(wrong, rel=1e-8)
+
+
+@pytest.mark.slow
+def test_the_sum_over_sets_of_49_to_1() -> None:
+    """All sets of up to five errors: 1411 of them, all of five, are malignant."""
+    sets = direct("49-to-1", None, 0.01).malignant_sets(postselection_mask="all", max_weight=5)
+    assert len(sets) == 1411
+    assert {found.weight for found in sets} == {5}
+
+
+@pytest.mark.parametrize("k", [8, 12])
+def test_distances_of_bravyi_haah(k: int) -> None:
+    circuit = direct("3k+8-to-k", k, 0.01)
+    assert circuit.fault_distance(postselection_mask="all").value == 2
+    counted = circuit.malignant_sets(postselection_mask="all", max_weight=2)
+    assert len(counted) == {8: 88, 12: 202}[k]
+
+
 def by_theory(protocol: str, k: int | None, p: float) -> tuple[float, float]:
     """P(kept) and P(kept and wrong) of a protocol."""
     if protocol == "5-to-1":  # Bravyi, Kitaev, quant-ph/0403025
@@ -270,6 +301,7 @@ def test_width(protocol: str, k: int | None) -> None:
         ({"protocol": "3k+8-to-k"}, "Write it, for example k=2"),
         ({"protocol": "3k+8-to-k", "k": 3}, "k must be an even number, but is 3. Write k=2"),
         ({"protocol": "3k+8-to-k", "k": 0}, "k must be an integer"),
+        ({"protocol": "5-to-1", "teleported": False}, "Leave out teleported=False"),
         ({"k": 2}, "Leave it out for 15-to-1"),
         ({"protocol": "5-to-1", "t_error": 0.7}, "t_error of 5-to-1 must be a probability"),
     ],

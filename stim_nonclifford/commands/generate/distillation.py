@@ -37,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=["T"],
         help="T: T gates, written as S[T]; S: the S-proxy, where there is one (default: T)",
     )
+    add("--direct", action="store_true", help="apply each T gate as one gate, not by teleportation")
     add("--k", nargs="+", type=int, help="even numbers of outputs of 3k+8-to-k")
 
 
@@ -49,6 +50,9 @@ def circuits(args: argparse.Namespace) -> Iterator[tuple[str, stim.Circuit]]:
     for protocol in args.protocol:
         sizes = args.k if protocol == _WITH_K else [None]
         for k, t_error, gate in product(sizes, args.t_error, args.gate):
-            circuit = distillation_circuit(protocol, t_error=t_error, p=args.p, gate=gate, k=k)
+            circuit = distillation_circuit(
+                protocol, t_error=t_error, p=args.p, gate=gate, k=k, teleported=not args.direct
+            )
             size = "" if k is None else f"k={k},"
-            yield f"c={protocol},{size}g={gate},e={t_error:g},p={args.p:g}.stim", circuit
+            direct = "direct=1," if args.direct else ""
+            yield f"c={protocol},{size}{direct}g={gate},e={t_error:g},p={args.p:g}.stim", circuit

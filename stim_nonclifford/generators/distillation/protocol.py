@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, get_args
 
 import stim
 
-from ...base.arguments import choice, integer_or_none, probability
+from ...base.arguments import choice, flag, integer_or_none, probability
 from .five_to_one import MOST_STATE_ERROR, five_to_one_circuit
 from .parities import Parities, fifteen_to_one, parities_of
-from .teleported_rotation import add_t_state, add_teleported_rotation
+from .teleported_rotation import add_direct_rotation, add_t_state, add_teleported_rotation
 
 __all__ = ["PROTOCOL_CHOICES", "GateChoice", "ProtocolChoice", "distillation_circuit"]
 
@@ -33,6 +33,7 @@ def distillation_circuit(
     p: float = 0.0,
     gate: GateChoice = "T",
     k: int | None = None,
+    teleported: bool = True,
 ) -> stim.Circuit:
     """A distillation circuit with teleported T gates and conditional corrections.
 
@@ -56,14 +57,19 @@ def distillation_circuit(
             of the gate. In 5-to-1, qubits have it while they wait.
         gate: ``"T"``, or ``"S"`` for the S-proxy, which 8T-to-CCZ and 5-to-1 do not have.
         k: The number of outputs of ``3k+8-to-k``, an even number; None for all other protocols.
+        teleported: Whether T gates are teleported. If not, each is one gate on its outputs and checks, without
+            ancilla, readout and correction: it has the error of its T state and, with ``p``, the noise after
+            it. So outcomes of teleportations do not enter the rate. In 225-to-1 this is the first level; the
+            second one is always teleported.
 
     Returns:
-        The circuit. Qubits: outputs, checks, and one ancilla that holds each T state in turn. In 225-to-1 the
+        The circuit. Qubits: outputs, checks, and one ancilla that holds each T state in turn, if T gates are
+        teleported. In 225-to-1 the
         ancilla is the output of the first level, whose checks and ancilla come after it.
 
     Raises:
         ValueError: The protocol is unknown, a probability is not between 0 and 1, k is odd, missing or not
-            asked for, or the protocol has no S-proxy.
+            asked for, or the protocol has no S-proxy, or no T gates to apply directly.
 
     Examples:
         >>> print(distillation_circuit("8T-to-CCZ", t_error=0.01)[:9])
@@ -86,20 +92,27 @@ def distillation_circuit(
     k = _checked_k(protocol, k)
     if gate == "S" and protocol in _WITHOUT_PROXY:
         raise ValueError(f"{protocol} has no S-proxy: {_WITHOUT_PROXY[protocol]}. Leave out gate='S'.")
+    teleported = flag(teleported, "teleported")
     if protocol == "5-to-1":
+        if not teleported:
+            raise ValueError("5-to-1 has no T gates, and teleports none. Leave out teleported=False.")
         return five_to_one_circuit(probability(t_error, "t_error of 5-to-1", MOST_STATE_ERROR), p)
     circuit = stim.Circuit()
 
-    def add_raw_state(qubit: int, sign: int, number: int) -> None:
-        add_t_state(circuit, qubit, sign=sign, gate=gate, t_error=t_error)
+    def add_rotation(qubits: Sequence[int], ancilla: int, sign: int, number: int) -> None:
+        if teleported:
+            add_t_state(circuit, ancilla, sign=sign, gate=gate, t_error=t_error)
+            add_teleported_rotation(circuit, qubits, ancilla, sign=sign, gate=gate, p=p)
+        else:
+            add_direct_rotation(circuit, qubits, sign=sign, gate=gate, t_error=t_error)
 
-    def add_distilled_state(qubit: int, sign: int, number: int) -> None:
-        level = fifteen_to_one(-sign)
-        _add_level(circuit, level, qubit, add_raw_state, gate=gate, p=p, coordinates=(number,))
+    def add_distilled_rotation(qubits: Sequence[int], ancilla: int, sign: int, number: int) -> None:
+        _add_level(circuit, fifteen_to_one(-sign), ancilla, add_rotation, p, coordinates=(number,))
+        add_teleported_rotation(circuit, qubits, ancilla, sign=sign, gate=gate, p=p)
 
     is_twice = protocol == "225-to-1"
     parities = fifteen_to_one() if is_twice else parities_of(protocol, k)
-    _add_level(circuit, parities, 0, add_distilled_state if is_twice else add_raw_state, gate=gate, p=p)
+    _add_level(circuit, parities, 0, add_distilled_rotation if is_twice else add_rotation, p)
     _add_output_check(circuit, parities, gate)
     return circuit
 
@@ -122,9 +135,7 @@ def _add_level(
     circuit: stim.Circuit,
     parities: Parities,
     first: int,
-    add_state: Callable[[int, int, int], None],
-    *,
-    gate: str,
+    add_rotation: Callable[[Sequence[int], int, int, int], None],
     p: float,
     coordinates: tuple[int, ...] = (),
 ) -> None:
@@ -134,9 +145,8 @@ def _add_level(
         circuit: The circuit to which the gates are added.
         parities: The protocol.
         first: The first output; the others, the checks and an ancilla follow it.
-        add_state: Puts a T state into a qubit; called with the ancilla, and the sign and the number of the
-            rotation.
-        gate: ``"T"`` or ``"S"``.
+        add_rotation: Applies a rotation; called with the qubits of its sum, the ancilla, its sign and its
+            number.
         p: Strength of the noise.
         coordinates: Further coordinates of the detectors, after the number of the check.
     """
@@ -146,9 +156,7 @@ def _add_level(
     if p:
         circuit.append("Z_ERROR", qubits, p)
     for number, (positions, sign) in enumerate(zip(parities.sums, parities.signs, strict=True)):
-        add_state(ancilla, sign, number)
-        summed = [qubits[k] for k in positions]
-        add_teleported_rotation(circuit, summed, ancilla, sign=sign, gate=gate, p=p)
+        add_rotation([qubits[k] for k in positions], ancilla, sign, number)
         if p:
             circuit.append("DEPOLARIZE1", qubits, p)
         circuit.append("TICK")

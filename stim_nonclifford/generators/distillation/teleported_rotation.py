@@ -1,4 +1,4 @@
-"""A T gate about a sum of qubits, by teleportation."""
+"""A T gate about a sum of qubits, by teleportation or as one gate."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import stim
 
-__all__ = ["add_t_state", "add_teleported_rotation"]
+__all__ = ["add_direct_rotation", "add_t_state", "add_teleported_rotation"]
 
 
 def add_t_state(circuit: stim.Circuit, qubit: int, *, sign: int, gate: str, t_error: float) -> None:
@@ -23,6 +23,25 @@ def add_t_state(circuit: stim.Circuit, qubit: int, *, sign: int, gate: str, t_er
     circuit.append("S" if sign > 0 else "S_DAG", [qubit], tag="T" if gate == "T" else "")
     if t_error:
         circuit.append("Z_ERROR", [qubit], t_error)
+
+
+def add_direct_rotation(
+    circuit: stim.Circuit, qubits: Sequence[int], *, sign: int, gate: str, t_error: float
+) -> None:
+    """Applies T (or T_DAG) about the sum of some qubits as one gate, with the error of its T state.
+
+    Args:
+        circuit: The circuit to which the gate is added.
+        qubits: The qubits of the sum.
+        sign: 1 for T, -1 for T_DAG.
+        gate: ``"T"``, or ``"S"`` for the S-proxy.
+        t_error: Probability of a Z error of the T state, which is one on each qubit of the sum.
+    """
+    product = [target for qubit in qubits for target in (stim.target_z(qubit), stim.target_combiner())]
+    name, tag = "SPP" if sign > 0 else "SPP_DAG", "T" if gate == "T" else ""
+    circuit.append(name, product[:-1], tag=tag)
+    if t_error:
+        circuit.append("E", [stim.target_z(qubit) for qubit in qubits], t_error)
 
 
 def add_teleported_rotation(

@@ -94,6 +94,7 @@ COMMANDS = [
     Row(_DISTILLATION % "'3k+8-to-k', k=5", "Write k=4", _DISTILLATION % "'3k+8-to-k', k=4"),
     Row(_DISTILLATION % "'3k+8-to-k'", "for example k=2", _DISTILLATION % "'3k+8-to-k', k=2"),
     Row(_DISTILLATION % "'15-to-1', k=2", "Leave it out for 15-to-1", _DISTILLATION % "'15-to-1'"),
+    Row(_DISTILLATION % "'5-to-1', teleported=False", "Leave out teleported=False", _DISTILLATION % "'5-to-1'"),
     Row(_DISTILLATION % "'5-to-1', gate='S'", "Leave out gate='S'", _DISTILLATION % "'5-to-1'"),
     Row("command('estimate --circuits {} --decoders mine', file('a.stim', '" + _OBSERVED + "'))", "--custom_decoders_module_function MODULE:FUNCTION", "command('estimate --circuits {} --decoders soft_pymatching --custom_decoders_module_function sinter_plugin:sinter_decoders --quiet --relative_error 0.1', file('a.stim', '" + _OBSERVED + "'))"),
     Row("plugin('collect --circuits {} --decoders mine --custom_decoders_module_function {} --state_check T --max_shots 9 --processes 1 --quiet', file('d=1.stim', '" + _STATE + "'), 'tests.support.remedies.own_samplers:samplers')", "Leave out --state_check", "plugin('collect --circuits {} --decoders mine --custom_decoders_module_function {} --max_shots 9 --processes 1 --quiet', file('d=1.stim', '" + _STATE + "'), 'tests.support.remedies.own_samplers:samplers')"),

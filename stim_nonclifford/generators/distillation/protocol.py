@@ -57,10 +57,9 @@ def distillation_circuit(
             of the gate. In 5-to-1, qubits have it while they wait.
         gate: ``"T"``, or ``"S"`` for the S-proxy, which 8T-to-CCZ and 5-to-1 do not have.
         k: The number of outputs of ``3k+8-to-k``, an even number; None for all other protocols.
-        teleported: Whether T gates are teleported. If not, each is one gate on its outputs and checks, without
-            ancilla, readout and correction: it has the error of its T state and, with ``p``, the noise after
-            it. So outcomes of teleportations do not enter the rate. In 225-to-1 this is the first level; the
-            second one is always teleported.
+        teleported: Whether T gates are teleported. If not, each is one gate on its outputs and checks,
+            without ancilla, readout and correction. It has the error of its T state and, with ``p``, the
+            noise after it. In 225-to-1 this is so on the first level; the second one is always teleported.
 
     Returns:
         The circuit. Qubits: outputs, checks, and one ancilla that holds each T state in turn, if T gates are

@@ -177,7 +177,7 @@ CALLS: dict[str, Call] = {
         {"first": "integer", "second": "integer"},
     ),
     "distillation_circuit": Call(
-        distillation.distillation_circuit, {"t_error": 0.01}, {"k": "integer or None"}
+        distillation.distillation_circuit, {"t_error": 0.01}, {"k": "integer or None", "teleported": "flag"}
     ),
     "injection_circuit": Call(teleportation.injection_circuit),
     "teleportation_circuit": Call(teleportation.teleportation_circuit),

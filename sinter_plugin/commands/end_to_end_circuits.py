@@ -60,16 +60,13 @@ _NOISELESS_SHOTS = 100
 
 @dataclasses.dataclass(frozen=True)
 class CheckedCircuit:
-    """A circuit with the check of its logical Y.
+    """A circuit with the check of its logical Y."""
 
-    Attributes:
-        circuit: The circuit; it asks for the expectation values of logical X and Y, the second of which is Y.
-        metadata: What is known of it; ``g`` is "T" or "S", ``d`` the distance that is cultivated.
-        check: The check by Y alone, which logical X and Z errors flip, with T gates as in the S-proxy.
-    """
-
+    # the circuit; it asks for the expectation values of logical X and Y, the second of which is Y
     circuit: snc.Circuit
+    # what is known of it; ``g`` is "T" or "S", ``d`` the distance that is cultivated
     metadata: dict[str, Any]
+    # the check by Y alone, which logical X and Z errors flip, with T gates as in the S-proxy
     check: LogicalStateCheck
 
 

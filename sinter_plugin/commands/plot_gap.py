@@ -29,21 +29,14 @@ _MOST_INSIDE = 6
 
 @dataclasses.dataclass(frozen=True)
 class GapCurve:
-    """What is drawn of one row.
+    """What is drawn of one row."""
 
-    Attributes:
-        label: Its name in the legend.
-        attempts: Shots for each kept shot.
-        rates: The logical error rate per kept shot and its interval; ``best`` is None if no error was seen.
-        is_curve: Whether the points are thresholds of one row.
-        is_computed: Whether they are computed from fault sets.
-    """
-
-    label: str
-    attempts: list[float]
+    label: str  # its name in the legend
+    attempts: list[float]  # shots for each kept shot
+    # the logical error rate per kept shot and its interval; ``best`` is None if no error was seen
     rates: list[sinter.Fit]
-    is_curve: bool
-    is_computed: bool
+    is_curve: bool  # whether the points are thresholds of one row
+    is_computed: bool  # whether they are computed from fault sets
 
 
 def plot_gap(arguments: Sequence[str]) -> int:

@@ -37,15 +37,10 @@ Sampler: TypeAlias = SoftPostselectSampler | SoftDecodingSampler
 
 @dataclass(frozen=True)
 class PackedTask:
-    """A task with its sampler, as workers get it.
+    """A task with its sampler, as workers get it."""
 
-    Attributes:
-        content: The pickled sampler, task and seed of the task.
-        run: The run, so that Dask does not take jobs of two runs for the same.
-    """
-
-    content: bytes
-    run: str
+    content: bytes  # the pickled sampler, task and seed of the task
+    run: str  # the run, so that Dask does not take jobs of two runs for the same
 
     @classmethod
     def of(cls, sampler: Sampler, task: sinter.Task, seed: int, run: str = "") -> PackedTask:
@@ -82,21 +77,15 @@ class PackedTask:
 
 @dataclass(frozen=True)
 class Job:
-    """Shots to be counted.
+    """Shots to be counted."""
 
-    Attributes:
-        first: The number of the first shot.
-        shots: How many shots.
-        missing_errors: If not None, only the blocks up to the one with this error are counted. The range
-            must have so many errors.
-        error_key: The name of the custom count that is limited instead of errors, or None.
-        deadline: When the worker stops, as ``time.time()`` says, with the shots that it has then; or None.
-    """
-
-    first: int
-    shots: int
+    first: int  # the number of the first shot
+    shots: int  # how many shots
+    # if not None, only the blocks up to the one with this error are counted. The range must have so many
+    # errors
     missing_errors: int | None = None
-    error_key: str | None = None
+    error_key: str | None = None  # the name of the custom count that is limited instead of errors, or None
+    # when the worker stops, as ``time.time()`` says, with the shots that it has then; or None
     deadline: float | None = field(default=None, repr=False)
 
 

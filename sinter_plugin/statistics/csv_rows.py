@@ -30,17 +30,11 @@ _REQUIRED_COLUMNS = _COLUMNS[:-1]  # Sinter did not always write custom_counts
 
 @dataclass(frozen=True)
 class Row:
-    """A line of a file.
+    """A line of a file."""
 
-    Attributes:
-        number: The number of the line, counted from 1.
-        text: The line as it is in the file, without its end.
-        stats: What it says.
-    """
-
-    number: int
-    text: str
-    stats: sinter.TaskStats
+    number: int  # the number of the line, counted from 1
+    text: str  # the line as it is in the file, without its end
+    stats: sinter.TaskStats  # what it says
 
 
 def read_rows(content: bytes, path: str) -> list[Row]:

@@ -26,19 +26,14 @@ class OverlapError(ValueError):
 class ShotRange:
     """Shots with consecutive numbers.
 
-    Attributes:
-        seed: The seed of the run.
-        first: The number of the first shot.
-        end: One more than the number of the last shot.
-
     Examples:
         >>> ShotRange(seed=7, first=0, end=4096).key
         'seed=7 shots=0:4096'
     """
 
-    seed: int
-    first: int
-    end: int
+    seed: int  # the seed of the run
+    first: int  # the number of the first shot
+    end: int  # one more than the number of the last shot
 
     @property
     def key(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -15,6 +15,7 @@ from ..base.errors import InexactErrorModelWarning, ResourceLimitError
 from ..base.masks import Mask, checked_mask
 from ..base.memory import can_be_allocated, memory_is_a_limit
 from ..base.stim_refusals import is_of_random_outputs, random_outputs
+from ..dialect import three_qubit_errors_of
 from ..simulation.compiler import CompiledCircuit, compile_circuit
 from ..simulation.compiler.error_models.detector_error_model import detector_error_model
 from ..simulation.compiler.error_models.error_model_changes import check_decomposed, conditioned, decomposed
@@ -179,15 +180,21 @@ def _proxy_model(circuit: stim.Circuit, **arguments: Any) -> stim.DetectorErrorM
         raise
 
 
+def _probabilities(part: stim.CircuitInstruction) -> Sequence[float]:
+    """The probabilities of the errors of an instruction."""
+    errors = three_qubit_errors_of(part)
+    if errors is not None:
+        return errors.probabilities
+    return part.gate_args_copy() if stim.gate_data(part.name).is_noisy_gate else ()
+
+
 def _may_have_usual_errors(circuit: stim.Circuit) -> bool:
     """Whether an error may be more likely than none: a channel's, or one of a chain."""
     for part in circuit:
         if isinstance(part, stim.CircuitRepeatBlock):
             if _may_have_usual_errors(part.body_copy()):
                 return True
-        elif part.name == "ELSE_CORRELATED_ERROR" or (
-            stim.gate_data(part.name).is_noisy_gate and sum(part.gate_args_copy()) > _EVEN
-        ):
+        elif part.name == "ELSE_CORRELATED_ERROR" or sum(_probabilities(part)) > _EVEN:
             return True
     return False
 

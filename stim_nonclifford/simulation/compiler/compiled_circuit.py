@@ -9,7 +9,7 @@ import numpy as np
 import stim
 
 from ...base.memory import collector_paused, memory_is_a_limit
-from ...dialect import bare_name, kraus_of, readout_noise_of, relaxation_of, without_noise
+from ...dialect import bare_name, readout_noise_of, without_noise
 from ..plan import MAX_INDEX_BITS, SamplingPlan
 from .algebra.gf2 import mask_of, ones
 from .plans.needed_operations import needed_operations
@@ -17,7 +17,7 @@ from .plans.plan_construction import construct_plan
 from .plans.requested_outputs import RequestedOutputs
 from .plans.scheduling import schedule
 from .plans.width_limit import check_width
-from .program.expansion.channel_steps import needs_ancillas
+from .program.expansion.channel_steps import needs_ancillas, sampled_channel_of
 from .program.extent_limits import check_faults
 from .program.flattening import program_of
 from .program.program import Program
@@ -84,7 +84,7 @@ def _what_is_no_pauli_error(step: Step, source: stim.CircuitInstruction) -> str:
     noise = readout_noise_of(source)
     if noise is not None and noise.decay:
         return _MISREADS
-    channel = relaxation_of(source) or kraus_of(source)
+    channel = sampled_channel_of(source)
     return _DECAYS if channel is not None and needs_ancillas(channel) else ""
 
 

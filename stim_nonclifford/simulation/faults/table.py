@@ -13,6 +13,7 @@ import numpy.typing as npt
 import stim
 
 from ...base.arguments import iterable, refuse_argument
+from ...dialect import bare_name
 from ..compiler import CompiledCircuit, RequestedOutputs
 from ..compiler.program.iterations import unrolled
 from ..compiler.program.steps import CorrelatedError, Measure, Noise
@@ -98,7 +99,7 @@ class FaultTable:
             located = CircuitFault(
                 line=place.line,
                 tick=place.tick,
-                instruction=place.source.name,
+                instruction=bare_name(place.source),
                 targets=self._targets_of(fault),
                 pauli="*".join(f"{_LETTERS[code]}{qubit}" for qubit, code in program.labelled(fault.factors)),
                 records=fault.records,

@@ -15,8 +15,10 @@ from ....dialect import (
     is_expectation,
     kraus_of,
     leakage_of,
+    num_qubits_of_channel,
     readout_noise_of,
     relaxation_of,
+    three_qubit_errors_of,
 )
 from .expansion.leakage_steps import READOUT_ANCILLAS, LeakageModels, leakage_models
 
@@ -234,6 +236,10 @@ def _add_tagged(
             extent.faults += len(kraus.twirl) * groups
         elif targets:
             _add_rotations(extent, sum(map(len, kraus.stages)) * groups, ancillas=kraus.num_ancillas + 1)
+        extent.qubits.update(target.value for target in targets)
+    elif (errors := three_qubit_errors_of(instruction)) is not None:
+        extent.is_clifford = False
+        extent.faults += len(errors.probabilities) * len(targets) // num_qubits_of_channel(errors)
         extent.qubits.update(target.value for target in targets)
     elif leakage_of(instruction) is not None:
         extent.is_clifford = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import stim
 
 from ....base.errors import ResourceLimitError
+from ....dialect import num_qubits_of_channel, three_qubit_errors_of
 from .extent import Extent, extent_of
 
 __all__ = [
@@ -117,6 +118,9 @@ def _num_errors(circuit: stim.Circuit) -> int:
     for part in circuit:
         if isinstance(part, stim.CircuitRepeatBlock):
             count += part.repeat_count * _num_errors(part.body_copy())
+        elif (errors := three_qubit_errors_of(part)) is not None:
+            groups = len(part.targets_copy()) // num_qubits_of_channel(errors)
+            count += groups * len(errors.probabilities)
         elif stim.gate_data(part.name).is_noisy_gate and any(part.gate_args_copy()):
             count += len(part.target_groups()) * _ERRORS.get(part.name, 1)
     return count

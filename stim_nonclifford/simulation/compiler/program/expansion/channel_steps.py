@@ -8,13 +8,37 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .....dialect import Kraus, Part, ReadoutNoise, Relaxation, decay_parts
+import stim
+
+from .....dialect import (
+    Kraus,
+    Part,
+    ReadoutNoise,
+    Relaxation,
+    ThreeQubitErrors,
+    decay_parts,
+    kraus_of,
+    relaxation_of,
+    three_qubit_errors_of,
+)
 from ...algebra.clifford_gates import named_gate
 from ...algebra.paulis import Factors, X, Y, Z
 from ..channels import channel_of_patterns, patterns_of
 from ..steps import Clifford, Measure, Meeting, Noise, Reset, Step
 
-__all__ = ["Gates", "channel_steps", "copies", "misread_steps", "misreading", "needs_ancillas", "paulis_of"]
+__all__ = [
+    "Gates",
+    "SampledChannel",
+    "channel_steps",
+    "copies",
+    "misread_steps",
+    "misreading",
+    "needs_ancillas",
+    "paulis_of",
+    "sampled_channel_of",
+]
+
+SampledChannel = Relaxation | Kraus | ThreeQubitErrors
 
 _COPIED = {X: "XCX", Y: "YCX", Z: "CX"}
 
@@ -27,13 +51,22 @@ class Gates:
     qubits: tuple[int, ...]
 
 
-def needs_ancillas(channel: Relaxation | Kraus) -> bool:
+def sampled_channel_of(instruction: stim.CircuitInstruction) -> SampledChannel | None:
+    """The channel for which the tag of an instruction stands, if it is none of leakage; None for others."""
+    return relaxation_of(instruction) or kraus_of(instruction) or three_qubit_errors_of(instruction)
+
+
+def needs_ancillas(channel: SampledChannel) -> bool:
     """Whether a channel is more than Pauli errors."""
+    if isinstance(channel, ThreeQubitErrors):
+        return False
     return not channel.is_pauli_channel if isinstance(channel, Kraus) else channel.decay > 0
 
 
-def paulis_of(channel: Relaxation | Kraus) -> tuple[tuple[int, float], ...]:
+def paulis_of(channel: SampledChannel) -> tuple[tuple[int, float], ...]:
     """The Pauli errors of a channel, after what needs ancillas: Paulis (codes) with their probabilities."""
+    if isinstance(channel, ThreeQubitErrors):
+        return patterns_of("PAULI_CHANNEL_3", channel.probabilities)[1]
     if isinstance(channel, Relaxation):
         return ((Z, channel.dephasing),) if channel.dephasing else ()
     if needs_ancillas(channel):
@@ -42,7 +75,7 @@ def paulis_of(channel: Relaxation | Kraus) -> tuple[tuple[int, float], ...]:
 
 
 def channel_steps(
-    channel: Relaxation | Kraus, qubits: tuple[int, ...], num_qubits: int
+    channel: SampledChannel, qubits: tuple[int, ...], num_qubits: int
 ) -> Iterator[Step | Gates]:
     """What a channel does to qubits, without its Pauli errors.
 
@@ -53,7 +86,7 @@ def channel_steps(
     """
     if isinstance(channel, Kraus):
         yield from _kraus_steps(channel, qubits, num_qubits)
-    else:
+    elif isinstance(channel, Relaxation):
         ancilla = num_qubits - 1
         yield Reset(ancilla, Z)
         yield Gates(channel.decomposition, (*qubits, ancilla))

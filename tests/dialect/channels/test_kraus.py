@@ -12,11 +12,11 @@ import stim
 
 from stim_nonclifford import Circuit
 
-from ..support.laws.exact import exact_outputs
-from ..support.laws.records import assert_records_agree
-from ..support.oracle.leakage import leaked_record_distribution
-from ..support.oracle.operators import PAULIS, Matrix
-from ..support.texts.round_trips import read_again
+from ...support.laws.exact import exact_outputs
+from ...support.laws.records import assert_records_agree
+from ...support.oracle.leakage import leaked_record_distribution
+from ...support.oracle.operators import PAULIS, Matrix
+from ...support.texts.round_trips import read_again
 
 
 def random_operators(rng: np.random.Generator, count: int, strength: float = 1.0) -> Matrix:

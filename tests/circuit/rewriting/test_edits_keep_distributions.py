@@ -24,7 +24,7 @@ from ...support.oracle.density_matrix import (
     record_distribution,
 )
 from ...support.oracle.random_circuits import ALL_FAMILIES, Family, random_circuit
-from ...support.seeds import seeds
+from ...support.seeds import seeds, slow
 
 EXACT = 1e-12
 UNITARY = frozenset(
@@ -124,12 +124,12 @@ def test_decomposed_measurements_keep_their_noise(measurement: str) -> None:
 @pytest.mark.parametrize(
     "feedback",
     [
-        pytest.param("CZ 0 rec[-1]", marks=pytest.mark.slow),
+        slow("CZ 0 rec[-1]"),
         "CZ 0 rec[-1] rec[-2] 1 0 1",
-        pytest.param("CZ rec[-1] rec[-2]", marks=pytest.mark.slow),
+        slow("CZ rec[-1] rec[-2]"),
         "CZ sweep[0] 1 0 sweep[1]",
         "XCZ 0 rec[-1] 1 0",
-        pytest.param("YCZ 1 rec[-2]", marks=pytest.mark.slow),
+        slow("YCZ 1 rec[-2]"),
         "CY rec[-1] 0 1 2",
     ],
 )

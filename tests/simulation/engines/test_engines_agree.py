@@ -39,7 +39,7 @@ from ...support.laws.exact import exact_outputs
 from ...support.oracle.agreement import p_value
 from ...support.oracle.density_matrix import record_distribution
 from ...support.oracle.random_circuits import seeded_circuits
-from ...support.seeds import seeds
+from ...support.seeds import seeds, slow
 
 
 def on_host(plan: SamplingPlan) -> GpuEngine:
@@ -187,7 +187,7 @@ def test_threads_share_outcome_laws() -> None:
     assert engine.statistics()["simulations"] == work["simulations"]
 
 
-@pytest.mark.parametrize("cache_bytes", [1 << 21, pytest.param(DEFAULT_CACHE_BYTES, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("cache_bytes", [1 << 21, slow(DEFAULT_CACHE_BYTES)])
 def test_threads_add_signatures_while_others_look_them_up(cache_bytes: int) -> None:
     """The table of signatures grows four times and more, or as far as there is memory, under way."""
     plan = dict(plans_of(LONG_SIGNATURE))["detectors"]

@@ -26,6 +26,7 @@ from stim_nonclifford.simulation.plan import ACTIVATE, BLOCK_SHOTS, MEASURE, Sam
 
 from ...support.engines.engine_cases import DEEP, FIXED, LAYERS, REPETITION, SEED, plans_of
 from ...support.oracle.random_circuits import seeded_circuits
+from ...support.seeds import slow
 from .ptx.cases import coherent
 
 SMALL_SHARED = 14 << 10
@@ -152,9 +153,9 @@ def test_backends_are_what_they_should_be() -> None:
     "cache_bytes",
     [
         0,
-        pytest.param(300, marks=pytest.mark.slow),
-        pytest.param(3000, marks=pytest.mark.slow),
-        pytest.param(100_000, marks=pytest.mark.slow),
+        slow(300),
+        slow(3000),
+        slow(100_000),
         DEFAULT_CACHE_BYTES,
     ],
 )

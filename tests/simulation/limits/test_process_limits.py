@@ -13,6 +13,7 @@ from stim_nonclifford.simulation.engines import CpuEngine
 from stim_nonclifford.simulation.plan import plain_attributes
 
 from ...support.processes.programs import finished_program
+from ...support.seeds import slow
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="limits the process's memory as Linux does")
 
@@ -134,7 +135,7 @@ def test_vectors_that_no_machine_can_hold() -> None:
 
 
 @linux
-@pytest.mark.parametrize("threads", [pytest.param(1, marks=pytest.mark.slow), 2])
+@pytest.mark.parametrize("threads", [slow(1), 2])
 def test_outcome_laws_for_which_there_is_no_memory(threads: int) -> None:
     """The limit of the process is below ``cache_bytes``: what cannot be stored is simulated, as past cache_bytes."""
     output = finished_program(
@@ -193,8 +194,8 @@ calls = {
     [
         "laws",
         "kept",
-        pytest.param("compiling", marks=pytest.mark.slow),
-        pytest.param("slow statistics", marks=pytest.mark.slow),
+        slow("compiling"),
+        slow("slow statistics"),
         "short arrays long",
     ],
 )

@@ -23,6 +23,7 @@ from stim_nonclifford.simulation.sampling.shot_numbers import ShotNumbers
 from ...support.engines.engine_cases import DEEP, LAYERS, SEED, plans_of
 from ...support.engines.fake_cupy import make_cupy
 from ...support.processes.stopped_calls import Stop, needs_timer, stopped
+from ...support.seeds import slow
 
 pytestmark = pytest.mark.filterwarnings("ignore::stim_nonclifford.RandomObservableWarning")
 """Bits are compared here, whatever they mean: some observables are random without noise."""
@@ -52,9 +53,9 @@ OPTIONS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize(
     "options",
     [
-        pytest.param("cpu", marks=pytest.mark.slow),
+        slow("cpu"),
         "two threads",
-        pytest.param("auto", marks=pytest.mark.slow),
+        slow("auto"),
         "gpu",
     ],
 )

@@ -53,15 +53,7 @@ def start(*arguments: str, **options: Any) -> subprocess.Popen[bytes]:
     )
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "sample",
-        slow("detect"),
-        slow("plan"),
-        "diagram",
-    ],
-)
+@pytest.mark.parametrize("command", ["sample", slow("detect"), slow("plan"), "diagram"])
 def test_circuits_come_from_standard_input(command: str, here: Path) -> None:
     flags = ("--shots", "3", "--seed", "5") if command in ("sample", "detect") else ()
     piped = subprocess.run(

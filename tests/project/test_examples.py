@@ -294,10 +294,7 @@ def test_the_closed_law_is_that_of_the_engines() -> None:
     assert np.count_nonzero(found) > 300
 
 
-@pytest.mark.parametrize(
-    ("distance", "weights", "draws"),
-    [(3, [2, 3], 6000), slow(5, [3, 4], 40_000)],
-)
+@pytest.mark.parametrize(("distance", "weights", "draws"), [(3, [2, 3], 6000), slow(5, [3, 4], 40_000)])
 def test_importance_sampling_agrees_with_the_search(distance: int, weights: list[int], draws: int) -> None:
     circuit = snc.Circuit(cultivation_circuit(distance=distance, p=1e-3))
     listed = circuit.malignant_sets(max_weight=max(weights), postselection_mask="all")

@@ -10,11 +10,7 @@ from benchmarks.leakage import with_leakage
 from stim_nonclifford.generators.cultivation import cultivation_circuit
 from stim_nonclifford.simulation import plan as plans
 from stim_nonclifford.simulation.compiler import RequestedOutputs
-from stim_nonclifford.simulation.engines import (
-    CpuEngine,
-    GpuEngine,
-    ReferenceEngine,
-)
+from stim_nonclifford.simulation.engines import CpuEngine, GpuEngine, ReferenceEngine
 from stim_nonclifford.simulation.engines.gpu.host_backend import HostBackend
 from stim_nonclifford.simulation.plan import SamplingPlan
 

@@ -157,17 +157,7 @@ def measured_layers(rng: np.random.Generator, qubits: int) -> SamplingPlan:
 
 
 @pytest.mark.parametrize("instruction_set", available_instruction_sets())
-@pytest.mark.parametrize(
-    ("seed", "qubits"),
-    [
-        (2, 10),
-        (3, 11),
-        (4, 12),
-        (5, 13),
-        slow(6, 15),
-        slow(7, 18),
-    ],
-)
+@pytest.mark.parametrize(("seed", "qubits"), [(2, 10), (3, 11), (4, 12), (5, 13), slow(6, 15), slow(7, 18)])
 def test_laws_of_grouped_rotations_are_exact(seed: int, qubits: int, instruction_set: str) -> None:
     """Vectors to which many rotations are applied in few passes, with signs that noise has changed."""
     rng = np.random.default_rng(seed)

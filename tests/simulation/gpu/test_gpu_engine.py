@@ -149,16 +149,7 @@ def test_backends_are_what_they_should_be() -> None:
     assert (plain[2].noise.in_shared, small[2].noise.in_shared) == (True, False)
 
 
-@pytest.mark.parametrize(
-    "cache_bytes",
-    [
-        0,
-        slow(300),
-        slow(3000),
-        slow(100_000),
-        DEFAULT_CACHE_BYTES,
-    ],
-)
+@pytest.mark.parametrize("cache_bytes", [0, slow(300), slow(3000), slow(100_000), DEFAULT_CACHE_BYTES])
 def test_size_of_the_store_changes_nothing(cache_bytes: int) -> None:
     """The second round finds the trees of the first one, as far as they were stored."""
     for name in ("layers", "repetition", "long signature"):

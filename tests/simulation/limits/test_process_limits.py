@@ -60,7 +60,7 @@ for _ in range(3):
 limit_memory(None)
 alone = circuit.compile_detector_sampler(**keywords)
 assert sampler.sample_counts(10**5) == alone.sample_counts(10**5)
-""",
+"""
     )
     lines = output.splitlines()
     assert len(lines) == 3
@@ -151,7 +151,7 @@ unlimited = CpuEngine(plan)
 unlimited.sample(1, 0, 100)
 np.testing.assert_array_equal(found, unlimited.sample(1, 0, 60_000))
 print(stored, unlimited.statistics()["bytes"])
-""",
+"""
     )
     limited, unlimited = map(int, output.split())
     assert threads > 1 or limited < unlimited
@@ -190,14 +190,7 @@ calls = {
 
 
 @pytest.mark.parametrize(
-    "names",
-    [
-        "laws",
-        "kept",
-        slow("compiling"),
-        slow("slow statistics"),
-        "short arrays long",
-    ],
+    "names", ["laws", "kept", slow("compiling"), slow("slow statistics"), "short arrays long"]
 )
 def test_daemon_threads_that_sample_at_the_end(names: str) -> None:
     """The program ends while threads are in a call, or wait for one: quietly, and with exit status 0."""

@@ -50,15 +50,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 
 @needs_timer
-@pytest.mark.parametrize(
-    "options",
-    [
-        slow("cpu"),
-        "two threads",
-        slow("auto"),
-        "gpu",
-    ],
-)
+@pytest.mark.parametrize("options", [slow("cpu"), "two threads", slow("auto"), "gpu"])
 def test_shots_after_an_interruption(
     options: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -50,10 +50,7 @@ def expected(shots: int) -> tuple[Any, ...]:
     return kept.shots, kept.discards, kept.dets.tolist(), kept.obs.tolist()
 
 
-@pytest.mark.parametrize(
-    "batch_shots",
-    [None, slow(1), 7, slow(1000), 10**6],
-)
+@pytest.mark.parametrize("batch_shots", [None, slow(1), 7, slow(1000), 10**6])
 @pytest.mark.parametrize("engine", ["cpu", "auto", "reference"])
 def test_the_shots_of_sample_kept(batch_shots: int | None, engine: Any) -> None:
     shots = 3000 if engine == "reference" or batch_shots == 1 else 30_000

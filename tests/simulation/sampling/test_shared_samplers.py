@@ -145,16 +145,7 @@ def prepare(engine: str) -> None:
         sys.modules["cupy"] = make_cupy()
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "cpu",
-        "two threads, small cache",
-        slow("no cache"),
-        "gpu",
-        slow("auto"),
-    ],
-)
+@pytest.mark.parametrize("name", ["cpu", "two threads, small cache", slow("no cache"), "gpu", slow("auto")])
 def test_samplers(name: str) -> None:
     finished_program(
         """

@@ -195,12 +195,7 @@ class Simulator:
         else:
             self._apply(_noise(name, arguments), [target.value for target in group])
 
-    def _apply(
-        self,
-        instrument: Sequence[Term],
-        qubits: Sequence[int],
-        controls: Sequence[int] = (),
-    ) -> None:
+    def _apply(self, instrument: Sequence[Term], qubits: Sequence[int], controls: Sequence[int] = ()) -> None:
         """Applies an instrument, in the branches whose controlling records are all 1."""
         positions = [self.position[qubit] for qubit in qubits]
         terms = [term for term in instrument if term[0] > 0]

@@ -98,10 +98,10 @@ ELSEWHERE = {
         ("stim_nonclifford/simulation/engines/turns.py", "Compile the circuit again in t"),
     ],
     "needs a GPU": [
-        ("stim_nonclifford/simulation/sampling/kept_batches.py", "Leave output out, or call with"),
+        ("stim_nonclifford/simulation/sampling/kept_batches.py", "Leave output out, or call with")
     ],
     "cannot be reached from public classes": [
-        ("stim_nonclifford/simulation/sampling/pickled.py", "Compile it with Circuit.compil"),
+        ("stim_nonclifford/simulation/sampling/pickled.py", "Compile it with Circuit.compil")
     ],
     "needs a file, a process or a cluster that fails while a run goes on: tests of tests/sinter": [
         ("sinter_plugin/commands/collect.py", "Run the same command again to "),

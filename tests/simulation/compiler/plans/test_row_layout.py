@@ -18,12 +18,7 @@ from stim_nonclifford.simulation.compiler.sweeps.operations import OperationKind
 from stim_nonclifford.simulation.plan import SamplingPlan, SparseRows
 
 from ....support.laws.exact import mask, rank
-from ....support.laws.plans import (
-    plan_of,
-    plan_of_noise,
-    random_request,
-    swept,
-)
+from ....support.laws.plans import plan_of, plan_of_noise, random_request, swept
 from ....support.laws.records import assert_records_agree
 from ....support.oracle.random_circuits import random_circuit
 from ....support.seeds import seeds

@@ -12,9 +12,9 @@ from scipy.stats import chi2
 
 import stim_nonclifford as snc
 
-from ...support.laws.records import assert_records_agree
-from ...support.oracle.density_matrix import record_distribution
-from ...support.texts.instruction_lines import three_qubit_channel
+from ..support.laws.records import assert_records_agree
+from ..support.oracle.density_matrix import record_distribution
+from ..support.texts.instruction_lines import three_qubit_channel
 
 WORDS = ["".join(letters) for letters in itertools.product("IXYZ", repeat=3)][1:]
 BITS = {"I": (0, 0), "X": (0, 1), "Y": (1, 1), "Z": (1, 0)}

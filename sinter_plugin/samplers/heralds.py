@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import stim_nonclifford as snc
 from stim_nonclifford.base.arguments import check_types
-from stim_nonclifford.simulation.compiler.error_models.heralds import herald_detectors as detectors_of_heralds
+from stim_nonclifford.simulation.compiler.heralds import herald_detectors as detectors_of_heralds
 
 __all__ = ["herald_detectors"]
 

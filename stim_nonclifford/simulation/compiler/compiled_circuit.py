@@ -12,13 +12,11 @@ from ...base.memory import collector_paused, memory_is_a_limit
 from ...dialect import bare_name, kraus_of, readout_noise_of, relaxation_of, without_noise
 from ..plan import MAX_INDEX_BITS, SamplingPlan
 from .algebra.gf2 import mask_of, ones
-from .plans.needed_operations import needed_operations
-from .plans.plan_construction import construct_plan
-from .plans.requested_outputs import RequestedOutputs
-from .plans.scheduling import schedule
+from .plans.plan_construction import construct_plan, schedule
+from .plans.requested_outputs import RequestedOutputs, needed_operations
 from .plans.width_limit import check_width
-from .program.expansion.channel_steps import needs_ancillas
-from .program.extent_limits import check_faults
+from .program.expansion import needs_ancillas
+from .program.extent import check_faults
 from .program.flattening import program_of
 from .program.program import Program
 from .program.steps import Leaking, Step

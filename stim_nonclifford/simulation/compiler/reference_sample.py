@@ -16,10 +16,8 @@ import numpy.typing as npt
 
 from ..plan import SamplingPlan
 from .algebra.gf2 import mask_of, ones
-from .plans.needed_operations import needed_operations
-from .plans.plan_construction import construct_plan
-from .plans.requested_outputs import RequestedOutputs
-from .plans.scheduling import schedule
+from .plans.plan_construction import construct_plan, schedule
+from .plans.requested_outputs import RequestedOutputs, needed_operations
 from .sweeps.effects import EffectTable
 from .sweeps.forward_sweep import QuantumProgram
 from .sweeps.operations import Operation

@@ -5,7 +5,7 @@ from __future__ import annotations
 import stim
 
 from ....dialect import bare_name, is_expectation
-from ....simulation.compiler.program.iterations import unrolled
+from ....simulation.compiler.program.loops import unrolled
 
 __all__ = ["GateNames"]
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stim_nonclifford import Circuit
-from stim_nonclifford.simulation.compiler.plans.needed_operations import needed_operations
-from stim_nonclifford.simulation.compiler.plans.requested_outputs import RequestedOutputs
+from stim_nonclifford.simulation.compiler.plans.requested_outputs import RequestedOutputs, needed_operations
 
 from ....support.laws.plans import plan_of, swept
 

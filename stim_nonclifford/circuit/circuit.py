@@ -41,11 +41,10 @@ from ..dialect import (
     with_checked_tags,
     without_noise,
 )
-from ..rates.decoded_rates.results import DecodedErrorRate
 from ..rates.fault_sets.interface import search_arguments
 from ..rates.fault_sets.malignant import FaultDistance, MalignantSet, fault_distance, malignant_sets
-from ..rates.fault_sets.results import LogicalErrorRate
 from ..rates.fault_sets.search.limits import DEFAULT_MAX_BYTES, Limits
+from ..rates.results import LogicalErrorRate
 from ..simulation.compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, compile_circuit
 from ..simulation.compiler.program.extent import check_flattened
 from ..simulation.compiler.sweeps.clifford_records import without_gaps
@@ -1233,42 +1232,6 @@ class Circuit:
         found = self._fault_table().outcome_probabilities(shots, postselected)
         return found if are_several else found[0]
 
-    @overload
-    def logical_error_rate(
-        self,
-        *,
-        decoder: None = None,
-        postselection_mask: Mask | None = None,
-        postselected_observables_mask: Mask | None = None,
-        state_check: LogicalStateCheck | LogicalState | None = None,
-        skip_reference_sample: bool = False,
-        relative_error: float = 0.01,
-        max_seconds: float | None = None,
-        max_bytes: int = DEFAULT_MAX_BYTES,
-        seed: int | None = None,
-        threads: int = 1,
-        confidence: bool = False,
-        progress: bool = False,
-    ) -> LogicalErrorRate: ...
-
-    @overload
-    def logical_error_rate(
-        self,
-        *,
-        decoder: Any,
-        postselection_mask: Mask | None = None,
-        postselected_observables_mask: Mask | None = None,
-        state_check: LogicalStateCheck | LogicalState | None = None,
-        skip_reference_sample: bool = False,
-        relative_error: float = 0.01,
-        max_seconds: float | None = None,
-        max_bytes: int = DEFAULT_MAX_BYTES,
-        seed: int | None = None,
-        threads: int = 1,
-        confidence: bool = False,
-        progress: bool = False,
-    ) -> DecodedErrorRate: ...
-
     def logical_error_rate(
         self,
         *,
@@ -1284,7 +1247,7 @@ class Circuit:
         threads: int = 1,
         confidence: bool = False,
         progress: bool = False,
-    ) -> LogicalErrorRate | DecodedErrorRate:
+    ) -> LogicalErrorRate:
         r"""The probability that a kept shot is wrong, however small, from the sets of faults that make it so.
 
         Without a decoder: for circuits most of whose faults are seen by postselected detectors. With a
@@ -1301,8 +1264,10 @@ class Circuit:
                 ``sinter.Decoder``: a shot is wrong if it predicts an observable wrongly. It is told the error
                 model of the circuit. None: every detector discards the shot if it fires.
             postselection_mask: The detectors that discard a shot, as in ``compile_detector_sampler``. Without
-                a decoder they must be all, ``"all"``, as nothing decodes the others; with one, any, and with
-                ``"desaturated"`` those that it needs by default. A circuit without detectors needs no mask.
+                a decoder they must be all, ``"all"``, as nothing decodes the others: that is the default for
+                circuits with non-Clifford gates, while Clifford circuits, which may be meant to be decoded,
+                have to say it. With a decoder, any, and with ``"desaturated"`` those that it needs by
+                default. A circuit without detectors needs no mask.
             postselected_observables_mask: The observables that discard a shot; none by default.
             state_check: A logical state, such as ``"T"``, in place of the observables: a kept shot is wrong
                 with probability 1 - fidelity. See ``with_logical_readout``, whose circuit is looked at. With
@@ -1329,8 +1294,7 @@ class Circuit:
             progress: Whether to print what is under way to stderr.
 
         Returns:
-            The estimate with its interval and its parts; printed, a table. With a decoder, a
-            ``DecodedErrorRate``.
+            The estimate with its interval and its strata; printed, a table. Results of several seeds add up.
 
         Raises:
             ResourceLimitError: There are too many sets for this method; the message says why.

@@ -34,10 +34,9 @@ ROOMS = (
     "simulation.faults",
     "simulation.sampling",
     "simulation",
-    "rates.fault_sets.interval",
-    "rates.fault_sets.uncertainty",
     "rates.estimation",
     "rates.samplers",
+    "rates.results",
     "rates.fault_sets.wrong_tool",
     "rates.fault_sets.search",
     "rates.fault_sets.budget",
@@ -48,8 +47,6 @@ ROOMS = (
     "rates.decoded_rates.questions",
     "rates.decoded_rates.failing",
     "rates.decoded_rates.samplers",
-    "rates.decoded_rates.gap_curve",
-    "rates.decoded_rates.results",
     "rates.decoded_rates",
     "rates",
     "circuit.interchange",
@@ -281,7 +278,6 @@ SMALL_FOLDERS = {
     "stim_nonclifford/generators/device_noise": "to be merged",
     "stim_nonclifford/circuit/methods": "to be merged",
     "stim_nonclifford/rates/decoded_rates/faults": "to be merged",
-    "stim_nonclifford/rates/estimation": "to be merged",
     "stim_nonclifford/rates/samplers": "to be merged",
 }
 """Packages of three files and folders or fewer, each with the reason."""

@@ -6,15 +6,17 @@ import contextlib
 import time
 import warnings
 from collections.abc import Iterator, Sequence
+from hashlib import sha256
 from typing import Any, Protocol, TypeVar, cast
 
-from ...base.arguments import flag
+import numpy as np
+
+from ...base.arguments import flag, seed_of
 from ...base.errors import HOW_TO_NARROW, RandomObservableWarning, ResourceLimitError
 from ...base.masks import Mask, postselected_outputs
-from ...rates.decoded_rates.results import DecodedErrorRate
 from ...rates.fault_sets.interface import PlannedCircuit, estimate_rates
-from ...rates.fault_sets.results import LogicalErrorRate
 from ...rates.fault_sets.search.limits import Limits
+from ...rates.results import LogicalErrorRate
 from ...simulation.compiler import CompiledCircuit
 from ...simulation.engines.time_limit import time_limit
 from ...simulation.logical_errors.noiseless_outputs import random_outputs
@@ -84,6 +86,8 @@ def planned(
         asked = checked_circuit(circuit, state_check, postselected_observables_mask)
         compiled = asked.compile()
         num_detectors, num_observables = compiled.circuit.num_detectors, compiled.circuit.num_observables
+        if postselection_mask is None and written.program.has_non_clifford_gates:
+            postselection_mask = "all"  # a Clifford circuit may be meant to be decoded, and is refused
         postselected = postselected_outputs(
             postselection_mask, postselected_observables_mask, num_detectors, num_observables
         )
@@ -132,7 +136,7 @@ def rates_of(
     threads: int,
     progress: bool,
     confidence: bool = False,
-) -> list[LogicalErrorRate] | list[DecodedErrorRate]:
+) -> list[LogicalErrorRate]:
     """The logical error rates of circuits, with a decoder or without; see ``Circuit.logical_error_rate``.
 
     Raises:
@@ -140,6 +144,8 @@ def rates_of(
         TypeError: An argument is of the wrong type.
         ValueError: Logical errors are not well defined, or an argument is out of range.
     """
+    seed = seed_of(seed)
+    asked = decoder, postselection_mask, postselected_observables_mask, state_check, skip_reference_sample
     if decoder is not None:
         if flag(skip_reference_sample, "skip_reference_sample"):
             raise ValueError(
@@ -149,7 +155,7 @@ def rates_of(
         check_only_decoded(decoder, postselected_observables_mask, state_check)
         decodable = cast("Sequence[DecodableCircuit]", circuits)
         with remedies_of_rates():
-            return rates_with_decoder(
+            rates = rates_with_decoder(
                 decodable,
                 decoder,
                 limits,
@@ -160,12 +166,13 @@ def rates_of(
                 confidence,
                 state_check,
             )
+        return _with_origins(circuits, rates, seed, *asked)
     begin = time.perf_counter()
     if flag(confidence, "confidence"):
         raise ValueError('confidence=True asks how sure a decoder is. Give one: decoder="pymatching".')
     try:
         with time_limit(limits.max_seconds):
-            asked = [
+            questions = [
                 planned(
                     circuit,
                     postselection_mask,
@@ -181,11 +188,27 @@ def rates_of(
             " observables that are random without noise, as their coefficient vectors are long. Raise"
             " max_seconds."
         ) from None
-    found = estimate_rates(asked, limits, seed, threads, progress, begin)
-    for each, estimate in zip(asked, found, strict=True):
+    found = estimate_rates(questions, limits, seed, threads, progress, begin)
+    for each, estimate in zip(questions, found, strict=True):
         if each.compiled.program.has_non_clifford_gates:
             _warn_of_faultless_errors(estimate)
-    return found
+    return _with_origins(circuits, found, seed, *asked)
+
+
+def _with_origins(
+    circuits: Sequence[RatedCircuit],
+    rates: list[LogicalErrorRate],
+    seed: int,
+    decoder: Any,
+    *asked: object,
+) -> list[LogicalErrorRate]:
+    """Rates with the seed and the call that they come from, so that those of several seeds add up."""
+    name = decoder if decoder is None or isinstance(decoder, str) else repr(type(decoder))
+    call = repr([each.tolist() if isinstance(each, np.ndarray) else each for each in (name, *asked)])
+    return [
+        rate._with_origin(seed, sha256(f"{circuit}\n{call}".encode()).hexdigest())
+        for circuit, rate in zip(circuits, rates, strict=True)
+    ]
 
 
 def _warn_of_faultless_errors(estimate: LogicalErrorRate) -> None:

@@ -12,9 +12,9 @@ from typing import Any
 import stim
 
 from ...base.errors import ResourceLimitError
-from ...rates.fault_sets import LogicalErrorRate, MalignantSet
+from ...rates.fault_sets import MalignantSet
 from ...rates.fault_sets.budget.layout import places_of_qubits
-from ...rates.fault_sets.budget.noise_sources import NoisePlace
+from ...rates.results import LogicalErrorRate, NoisePlace
 from ...simulation.faults import CircuitFault, FaultTable
 from ..diagrams.moments import gates_by_tick
 from ..plan_report import PlanReport

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["ELSEWHERE", "FOLDERS"]
-
 FOLDERS = {
     "stim_nonclifford/circuit/interchange/cirq_circuits/": "needs Cirq, imported in seconds: tests/circuit/interchange",
     "stim_nonclifford/circuit/interchange/qiskit_circuits.py": "needs Qiskit, imported in seconds: tests/circuit/interchange",
@@ -101,7 +99,7 @@ ELSEWHERE = {
         ("stim_nonclifford/simulation/sampling/kept_batches.py", "Leave output out, or call with"),
     ],
     "cannot be reached from public classes": [
-        ("stim_nonclifford/simulation/sampling/pickled.py", "Compile it with Circuit.compil"),
+        ("stim_nonclifford/simulation/sampling/shot_numbers.py", "Compile it with Circuit.compil"),
     ],
     "needs a file, a process or a cluster that fails while a run goes on: tests of tests/sinter": [
         ("sinter_plugin/commands/collect.py", "Run the same command again to "),

@@ -74,7 +74,7 @@ class Problem:
         self._ignored: list[int] = []
         if not whole:
             self._ignored = np.flatnonzero(~detectors_that_matter(errors, "pymatching")).tolist()
-        self.model: FaultModel = fault_model([self._symptoms(self.circuit)])
+        self.model: FaultModel = fault_model(self._symptoms(self.circuit))
         self._matching = pymatching.Matching.from_detector_error_model(errors)
         self.decoded = 0
 
@@ -195,7 +195,7 @@ def _bennett(up: Floats, down: Floats) -> float:
 
 def subset_sampling(problem: Problem, seconds: float, rng: np.random.Generator) -> float:
     """The rate by subset sampling, in about so many seconds of processor time."""
-    q = 1 / (1 + np.exp(-problem.model.log_odds[0]))
+    q = 1 / (1 + np.exp(-problem.model.log_odds))
     mean = float(q.sum())
     weights = range(1, math.ceil(mean + 10 * math.sqrt(mean) + 2 * problem.distance))
     law = np.zeros(weights[-1] + 1)

@@ -35,7 +35,6 @@ ROOMS = (
     "simulation.sampling",
     "simulation",
     "rates.estimation",
-    "rates.samplers",
     "rates.results",
     "rates.fault_sets.wrong_tool",
     "rates.fault_sets.search",
@@ -44,9 +43,9 @@ ROOMS = (
     "rates.decoding",
     "rates.decoded_rates.faults",
     "rates.decoded_rates.answers",
+    "rates.samplers",
     "rates.decoded_rates.questions",
     "rates.decoded_rates.failing",
-    "rates.decoded_rates.samplers",
     "rates.decoded_rates",
     "rates",
     "circuit.interchange",
@@ -224,7 +223,7 @@ LARGE_CLASSES = {
     "stim_nonclifford/circuit/interchange/qasm/expressions.py: Evaluator": (
         "it has a method for each kind of expression"
     ),
-    "stim_nonclifford/rates/decoded_rates/samplers/fault_numbers.py: FaultNumberSum": "to be divided",
+    "stim_nonclifford/rates/decoded_rates/fault_number_sum.py: FaultNumberSum": "to be divided",
     "stim_nonclifford/rates/fault_sets/search/estimator.py: Estimator": "to be divided",
     "stim_nonclifford/rates/fault_sets/search/exploration.py: Exploration": "to be divided",
     "stim_nonclifford/rates/fault_sets/search/sampling/joins.py: JoinedSets": "to be divided",
@@ -278,7 +277,6 @@ SMALL_FOLDERS = {
     "stim_nonclifford/generators/device_noise": "to be merged",
     "stim_nonclifford/circuit/methods": "to be merged",
     "stim_nonclifford/rates/decoded_rates/faults": "to be merged",
-    "stim_nonclifford/rates/samplers": "to be merged",
 }
 """Packages of three files and folders or fewer, each with the reason."""
 

@@ -1,33 +1,28 @@
-"""The parts of decoded logical error rates: mechanisms, shots, moves, ratios."""
+"""The mechanisms of error models, and what is left of failing sets without the faults that do not matter."""
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 import pytest
 import stim
-from scipy.stats import chi2
 
 import stim_nonclifford as snc
+from stim_nonclifford.rates.decoded_rates.answers.classifying import Classifier
 from stim_nonclifford.rates.decoded_rates.failing.cores import cores_of, rows_of
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import symptoms_of
-from stim_nonclifford.rates.decoded_rates.samplers.classify import Classify
-from stim_nonclifford.rates.decoded_rates.samplers.plain_counts import PlainCounts
+from stim_nonclifford.rates.estimation.deadline import Deadline
+from stim_nonclifford.rates.estimation.failing_sets import FailingSets
+from stim_nonclifford.rates.samplers.plain_shots import PlainShots
+from stim_nonclifford.rates.samplers.strata import Stratum
 from tests.support.rates.decoded_rate_cases import (
     failure_test,
     model_of,
-    probabilities_of_sets,
+    random_rows,
     repetition_code,
     surface_code,
 )
 
-IMPROBABLE = 1e-7
-NOISE = 0.15
-
-
-def nothing() -> None:
-    pass
+FOREVER = Deadline(None)
 
 
 def test_loops_list_symptoms_more_than_once() -> None:
@@ -50,43 +45,14 @@ def test_likely_errors_are_expected() -> None:
     assert found.probabilities == {((0,), (0,)): pytest.approx(0.1)}
 
 
-def test_plain_shots_have_the_probabilities_of_fault_sets() -> None:
-    circuit = repetition_code(NOISE, distance=3)
-    probabilities, fails = probabilities_of_sets(circuit)
-    model = model_of(circuit)
-    counts = PlainCounts(model, model.log_odds[0], Classify(model, failure_test(circuit, model)))
-    counts.take(200_000, np.random.default_rng(5), nothing)
-    expected = float(probabilities[fails].sum()) * 200_000
-    assert abs(counts.failures - expected) < 5.4 * math.sqrt(expected)
-    members = counts.found.members
-    found = np.where(members >= 0, 1 << np.maximum(members, 0), 0).sum(axis=1)
-    assert_law(found, probabilities * fails)
-
-
-def assert_law(found: np.ndarray, weights: np.ndarray) -> None:
-    """A chi-squared test of independent draws, with rare values put together."""
-    counts = np.bincount(found, minlength=len(weights))
-    assert not counts[weights == 0].any()
-    expected = weights / weights.sum() * len(found)
-    rare = expected < 10
-    counts = np.append(counts[~rare], counts[rare].sum())
-    expected = np.append(expected[~rare], expected[rare].sum())
-    counts, expected = counts[expected > 0], expected[expected > 0]
-    chi_squared = float(((counts - expected) ** 2 / expected).sum())
-    assert len(counts) > 5
-    assert chi2.sf(chi_squared, len(counts) - 1) > IMPROBABLE, chi_squared
-
-
 def test_cores_fail_and_have_no_member_too_many() -> None:
-    circuit = repetition_code(NOISE)
+    circuit = repetition_code(0.15)
     model = model_of(circuit)
     test = failure_test(circuit, model)
-    counts = PlainCounts(model, model.log_odds[0], Classify(model, test))
-    counts.take(2000, np.random.default_rng(6), nothing)
-    sets = counts.found
-    cores, members = cores_of(
-        model, sets.members, sets.numbers, model.log_odds[0], lambda rows, _: test(rows)
-    )
+    shots = PlainShots(Stratum(model), Classifier(model, test._predict, FOREVER), True)
+    shots.take(2000, np.random.default_rng(6), FOREVER)
+    sets = FailingSets.joined([(shots.found, 2000)])
+    cores, members = cores_of(model, sets.members, sets.numbers, model.log_odds, lambda rows, _: test(rows))
     assert len(cores) == len(sets) > 100
     assert test(rows_of(model, members, sets.numbers)).all()
     for core, whole in zip(cores, sets.members, strict=True):
@@ -112,10 +78,7 @@ def test_failures_do_not_depend_on_what_was_asked_before() -> None:
     model = model_of(circuit)
     fails = failure_test(circuit, model)
     rng = np.random.default_rng(3)
-    numbers = rng.poisson(2.0, 3000)
-    from stim_nonclifford.rates.decoded_rates.failing.plain_shots import xor_of_groups
-
-    rows = xor_of_groups(model, rng.integers(model.num_mechanisms, size=int(numbers.sum())), numbers)
+    rows = random_rows(model, rng, rng.poisson(2.0, 3000))
     first = fails(rows)
     decoded = fails.decoded
     assert (fails(rows[::-1])[::-1] == first).all()

@@ -19,7 +19,7 @@ from stim_nonclifford.dialect.channels.three_qubit_errors import THREE_QUBIT_ERR
 from stim_nonclifford.dialect.expectation_values import tagged_expectation
 from stim_nonclifford.dialect.feed_forward.conditional import PRODUCT_GATES, conditional_gate
 from stim_nonclifford.dialect.gates import BARE_NAMES, CONDITIONAL_CARRIER, GateDefinition, TaggedForm
-from stim_nonclifford.simulation.compiler.program.extent_limits import MAX_SECONDS
+from stim_nonclifford.simulation.compiler.program.extent import MAX_SECONDS
 
 TARGET = Path(__file__).parents[1] / "reference" / "instructions.md"
 

@@ -13,7 +13,7 @@ import stim
 import sinter_plugin
 import stim_nonclifford.simulation.compiler
 from stim_nonclifford.generators import cultivation, distillation, teleportation
-from stim_nonclifford.simulation.compiler.program.extent_limits import MAX_SECONDS
+from stim_nonclifford.simulation.compiler.program.extent import MAX_SECONDS
 from stim_nonclifford.simulation.compiler.sweeps.backward_sweep import MAX_EFFECT_BYTES
 from stim_nonclifford.simulation.engines.auto import START_SECONDS
 

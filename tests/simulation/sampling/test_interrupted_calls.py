@@ -17,7 +17,7 @@ from stim_nonclifford.simulation.engines import CpuEngine, GpuEngine
 from stim_nonclifford.simulation.engines.gpu import engine as gpu_engine
 from stim_nonclifford.simulation.engines.gpu.host_backend import HostBackend, HostStream
 from stim_nonclifford.simulation.sampling import CompiledDetectorSampler, detector_sampler, kept_batches
-from stim_nonclifford.simulation.sampling.rows.shot_files import ShotFile
+from stim_nonclifford.simulation.sampling.shot_files import ShotFile
 from stim_nonclifford.simulation.sampling.shot_numbers import ShotNumbers
 
 from ...support.engines.engine_cases import DEEP, LAYERS, SEED, plans_of

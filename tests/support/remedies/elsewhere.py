@@ -4,7 +4,7 @@ from __future__ import annotations
 
 FOLDERS = {
     "stim_nonclifford/circuit/interchange/cirq_circuits/": "needs Cirq, imported in seconds: tests/circuit/interchange",
-    "stim_nonclifford/circuit/interchange/qiskit_circuits/": "needs Qiskit, imported in seconds: tests/circuit/interchange",
+    "stim_nonclifford/circuit/interchange/qiskit_circuits.py": "needs Qiskit, imported in seconds: tests/circuit/interchange",
     "stim_nonclifford/simulation/engines/gpu/": "needs a GPU",
     "stim_nonclifford/rates/decoded_rates/": "is said of long searches: the tests of tests/rates/decoded_rates provoke them",
 }
@@ -19,7 +19,7 @@ ELSEWHERE = {
         ("stim_nonclifford/circuit/methods/fault_set_methods.py", "Rates that are computed have no"),
         ("stim_nonclifford/rates/samplers/fault_numbers.py", "Count errors with SoftDecoding"),
         ("stim_nonclifford/rates/fault_sets/short_count.py", "Where counts take too long, to"),
-        ("stim_nonclifford/simulation/compiler/leakage/scripts.py", "Lower the repeat counts, or sa"),
+        ("stim_nonclifford/simulation/compiler/leakage.py", "Lower the repeat counts, or sa"),
         ("stim_nonclifford/simulation/compiler/sweeps/backward_sweep.py", "Lower the repeat counts, or sa"),
         ("stim_nonclifford/simulation/compiler/sweeps/backward_sweep.py", "Reset qubits after measurement"),
         ("stim_nonclifford/simulation/compiler/sweeps/patches.py", "They grow as the square of the"),
@@ -101,7 +101,7 @@ ELSEWHERE = {
         ("stim_nonclifford/simulation/sampling/kept_batches.py", "Leave output out, or call with")
     ],
     "cannot be reached from public classes": [
-        ("stim_nonclifford/simulation/sampling/pickled.py", "Compile it with Circuit.compil")
+        ("stim_nonclifford/simulation/sampling/shot_numbers.py", "Compile it with Circuit.compil"),
     ],
     "needs a file, a process or a cluster that fails while a run goes on: tests of tests/sinter": [
         ("sinter_plugin/commands/collect.py", "Run the same command again to "),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import stim
 
 from ....dialect import CONDITIONAL_CARRIER, bare_name, gate_from_tag, is_expectation
-from ....simulation.compiler.program.iterations import unrolled
+from ....simulation.compiler.program.loops import unrolled
 
 __all__ = ["GateNames"]
 

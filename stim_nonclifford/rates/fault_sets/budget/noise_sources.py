@@ -25,7 +25,7 @@ from ....simulation.compiler import CompiledCircuit
 from ....simulation.compiler.program.program import Program
 from ....simulation.compiler.program.steps import CorrelatedError, Measure, Noise
 from ....simulation.compiler.sweeps.effects import Fault
-from ....simulation.faults import located, noise_events
+from ....simulation.noise_events import located, noise_events
 from ....simulation.plan import SamplingPlan
 from ...results.error_budget import NoisePlace
 from ..search.laws import Floats

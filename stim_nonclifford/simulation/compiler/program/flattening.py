@@ -32,21 +32,28 @@ from ....dialect import (
 from ..algebra.clifford_gates import named_gate, pauli_product_gate, tableau_gate
 from ..algebra.paulis import Factors, X, Y, Z, codes_of, factors_of, product_of
 from .channels import PAULI_CHANNELS, channel_of_patterns, patterns_of
-from .expansion.channel_steps import (
+from .expansion import (
     Gates,
+    PlainRotation,
     SampledChannel,
     channel_steps,
+    conditional_steps,
     misread_steps,
     needs_ancillas,
     paulis_of,
     sampled_channel_of,
 )
-from .expansion.conditional_parts import PlainRotation, conditional_steps
-from .expansion.leakage_steps import LeakageModels, leakage_steps, leaked_readout_steps
-from .extent import CONTROLLED_PAULIS, WITHOUT_EFFECT, Extent, extent_of
-from .extent_limits import MAX_OBSERVABLES, MAX_OUTPUTS, check_extent
-from .iterations import shifted
-from .loops import Loop, Shift
+from .extent import (
+    CONTROLLED_PAULIS,
+    MAX_OBSERVABLES,
+    MAX_OUTPUTS,
+    WITHOUT_EFFECT,
+    Extent,
+    check_extent,
+    extent_of,
+)
+from .leakage_steps import LeakageModels, leakage_steps, leaked_readout_steps
+from .loops import Loop, Shift, shifted
 from .program import Place, Program
 from .relabelling import power_of_block
 from .steps import (

@@ -11,8 +11,7 @@ import pytest
 from stim_nonclifford import Circuit
 from stim_nonclifford.simulation.compiler.algebra.gf2 import masks_of, ones
 from stim_nonclifford.simulation.compiler.plans import row_layout
-from stim_nonclifford.simulation.compiler.plans.needed_operations import needed_operations
-from stim_nonclifford.simulation.compiler.plans.requested_outputs import RequestedOutputs
+from stim_nonclifford.simulation.compiler.plans.requested_outputs import RequestedOutputs, needed_operations
 from stim_nonclifford.simulation.compiler.sweeps.effects import EffectTable, NoiseEffects
 from stim_nonclifford.simulation.compiler.sweeps.operations import OperationKind
 from stim_nonclifford.simulation.plan import SamplingPlan, SparseRows

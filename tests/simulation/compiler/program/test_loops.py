@@ -13,7 +13,7 @@ import stim_nonclifford as snc
 from stim_nonclifford.simulation.compiler.program import extent
 from stim_nonclifford.simulation.compiler.program.extent import extent_of
 from stim_nonclifford.simulation.compiler.program.flattening import program_of
-from stim_nonclifford.simulation.compiler.program.iterations import unrolled
+from stim_nonclifford.simulation.compiler.program.loops import unrolled
 
 from ....support.laws.steps import one_by_one
 from ....support.oracle.random_circuits import random_circuit

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 
 import stim
 
-from .....dialect import ReadoutNoise, TaggedChannel, gate_named, leakage_of
-from ...algebra.clifford_gates import named_gate
-from ...algebra.paulis import Factors, Z
-from ..steps import (
+from ....dialect import ReadoutNoise, TaggedChannel, gate_named, leakage_of
+from ..algebra.clifford_gates import named_gate
+from ..algebra.paulis import Factors, Z
+from .expansion import Gates, copies, misreading
+from .steps import (
     Clifford,
     LeakageHerald,
     LeakageReturn,
@@ -25,7 +26,6 @@ from ..steps import (
     Reset,
     Step,
 )
-from .channel_steps import Gates, copies, misreading
 
 __all__ = [
     "READOUT_ANCILLAS",

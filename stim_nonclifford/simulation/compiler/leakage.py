@@ -18,11 +18,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ....base.errors import ResourceLimitError
-from ..algebra.paulis import X, Z
-from ..program.expansion.leakage_steps import LeakageModels
-from ..program.program import Program
-from ..program.steps import (
+from ...base.errors import ResourceLimitError
+from .algebra.paulis import X, Z
+from .program.leakage_steps import LeakageModels
+from .program.program import Program
+from .program.steps import (
     LeakageHerald,
     LeakageReturn,
     LeakageSpread,

@@ -1,16 +1,18 @@
-"""Channels that are no mixtures of Paulis, as gates with ancillas that are measured at once.
+"""What one instruction becomes: parts of gates that records control, and channels as gates with ancillas.
 
-Nothing becomes wider by an ancilla whose value a reset of another one, to which it is copied, has measured.
+Channels that are no mixtures of Paulis have ancillas that are measured at once. Nothing becomes wider by an
+ancilla whose value a reset of another one, to which it is copied, has measured.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import stim
 
-from .....dialect import (
+from ....dialect import (
+    CliffordPart,
     Kraus,
     Part,
     ReadoutNoise,
@@ -21,15 +23,17 @@ from .....dialect import (
     relaxation_of,
     three_qubit_errors_of,
 )
-from ...algebra.clifford_gates import named_gate
-from ...algebra.paulis import Factors, X, Y, Z
-from ..channels import channel_of_patterns, patterns_of
-from ..steps import Clifford, Measure, Meeting, Noise, Reset, Step
+from ..algebra.clifford_gates import named_gate
+from ..algebra.paulis import Factors, X, Y, Z, pauli_code
+from .channels import channel_of_patterns, patterns_of
+from .steps import Clifford, Feedback, Measure, Meeting, Noise, Reset, Step
 
 __all__ = [
     "Gates",
+    "PlainRotation",
     "SampledChannel",
     "channel_steps",
+    "conditional_steps",
     "copies",
     "misread_steps",
     "misreading",
@@ -39,6 +43,51 @@ __all__ = [
 ]
 
 SampledChannel = Relaxation | Kraus | ThreeQubitErrors
+
+
+@dataclass(frozen=True)
+class PlainRotation:
+    """exp(-i π/2 a P) with ``half_turns`` a, any angle."""
+
+    factors: Factors
+    half_turns: float
+
+
+def conditional_steps(
+    part: Part, records: Mapping[int, int], qubits: Mapping[int, int]
+) -> Iterator[Feedback | PlainRotation]:
+    """What a part becomes when records stand for some of the targets.
+
+    The Z of a target is (-1)^b if the target is a record b. So a rotation has a sign that depends on the
+    records. A Pauli that anticommutes with the axis reverses the rotation, if it is applied before and after:
+    the records control this Pauli.
+
+    Examples:
+        >>> from stim_nonclifford.dialect import RotationPart
+        >>> for step in conditional_steps(RotationPart("ZZ", -0.25), {0: 7}, {1: 3}):
+        ...     print(step)
+        Feedback(record=7, qubit=3, pauli=1)
+        PlainRotation(factors=((3, 2),), half_turns=-0.25)
+        Feedback(record=7, qubit=3, pauli=1)
+    """
+    if isinstance(part, CliffordPart):
+        record, qubit = part.targets
+        yield Feedback(records[record], qubits[qubit], pauli_code(part.name.removeprefix("C")))
+        return
+    controls = [record for position, record in records.items() if part.pauli[position] == "Z"]
+    factors = tuple(
+        (qubit, pauli_code(letter))
+        for position, qubit in qubits.items()
+        if (letter := part.pauli[position]) != "_"
+    )
+    if not factors:
+        return  # a global phase
+    qubit, code = factors[0]
+    reversing = [Feedback(record, qubit, Z if code == X else X) for record in controls]
+    yield from reversing
+    yield PlainRotation(factors, part.half_turns)
+    yield from reversing
+
 
 _COPIED = {X: "XCX", Y: "YCX", Z: "CX"}
 

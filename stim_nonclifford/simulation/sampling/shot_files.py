@@ -13,8 +13,8 @@ from typing import BinaryIO, Literal, get_args
 import numpy as np
 import stim
 
-from ...engines import PackedBits
-from .bits import pack, unpack
+from ..engines import PackedBits
+from .rows import pack, unpack
 
 __all__ = ["SHOT_FORMATS", "DetectionFiles", "ShotFile", "ShotFormat", "chunk_sizes"]
 

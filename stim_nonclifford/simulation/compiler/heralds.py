@@ -14,8 +14,8 @@ from collections.abc import Collection, Iterable, Sequence
 
 import stim
 
-from ..program.iterations import unrolled
-from .error_model_changes import Part, parts_of, targets_of
+from .error_models import Part, parts_of, targets_of
+from .program.loops import unrolled
 
 __all__ = ["herald_detectors", "with_heralds_apart"]
 

@@ -26,12 +26,12 @@ from itertools import groupby
 
 import numpy as np
 
-from ..compiler import CompiledCircuit
-from ..compiler.algebra.gf2 import independent, mask_of, parities
-from ..compiler.program.channels import Channel, channel_of_patterns
-from ..compiler.program.steps import CorrelatedError, Measure, Noise
-from ..compiler.sweeps.effects import Fault
-from ..plan import SamplingPlan
+from .compiler import CompiledCircuit
+from .compiler.algebra.gf2 import independent, mask_of, parities
+from .compiler.program.channels import Channel, channel_of_patterns
+from .compiler.program.steps import CorrelatedError, Measure, Noise
+from .compiler.sweeps.effects import Fault
+from .plan import SamplingPlan
 
 __all__ = ["Draw", "LocatedEvent", "NoiseEvent", "NoiseEvents", "located", "noise_events", "usual_effects"]
 

@@ -21,7 +21,6 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass, replace
 from typing import Any
 
-import sinter
 import stim
 
 import stim_nonclifford as snc
@@ -38,8 +37,8 @@ from ..statistics.csv_rows import ESTIMATE, FAULT_SETS
 from ..statistics.estimates import GAP, estimate_row, is_enough, is_narrower, shown_estimate
 from ..statistics.shot_ranges import seed_of
 from ..statistics.statistics_file import StatisticsFile
-from .arguments import checked_metadata, postselected_detectors, postselected_observables
-from .endings import exit_code_of
+from .arguments import metadata_of, postselected_detectors, postselected_observables
+from .endings import exit_code_of, print_row, print_text
 from .estimate_arguments import SOFT_POSTSELECT, parse_estimate_arguments
 
 __all__ = ["estimate"]
@@ -49,25 +48,16 @@ _NOISE_STRENGTHS = re.compile(r"^( *(\w+)(?:\[[^\]]*\])?)\(([^)]*)\)", re.MULTIL
 
 @dataclass(frozen=True)
 class _Job:
-    """A circuit whose logical error rate is asked for, and what its row says beside the answer.
-
-    Attributes:
-        path: Its file.
-        circuit: The circuit.
-        asked: Arguments of ``logical_error_rates``: the decoder, and what is postselected.
-        metadata: The metadata of its row, without the estimate.
-        strong_id: Sinter's name of the question.
-        group: What circuits that are computed together have in common: all but the strength of noise.
-        noise: The sum of all strengths, by which these are compared.
-    """
+    """A circuit whose logical error rate is asked for, and what its row says beside the answer."""
 
     path: str
     circuit: snc.Circuit
-    asked: dict[str, Any]
-    metadata: dict[str, Any]
-    strong_id: str = ""
+    asked: dict[str, Any]  # arguments of ``logical_error_rates``: the decoder, and what is postselected
+    metadata: dict[str, Any]  # the metadata of its row, without the estimate
+    strong_id: str = ""  # Sinter's name of the question
+    # what circuits that are computed together have in common: all but the strength of noise
     group: object = None
-    noise: float = 0.0
+    noise: float = 0.0  # the sum of all strengths, by which these are compared
 
     def at_gap(self, gap: int) -> _Job:
         """The job whose row has the rate of shots with at least some gap."""
@@ -199,9 +189,9 @@ class _Run:
         for job, rate in zip(group, found, strict=True):
             seconds, seed = rate.seconds / len(group), self._seed_of(group)
             if self._args.prints_text:
-                self._print(str(rate))
+                print_text(str(rate), self._args.out)
                 if self._args.error_budget is not None:
-                    self._print(f"\n{rate.error_budget(self._args.error_budget)}")
+                    print_text(f"\n{rate.error_budget(self._args.error_budget)}", self._args.out)
             curve = rate.gap_curve if job.asked.get("confidence") else ()
             # The row of all kept shots comes last: if it is there, the curve is complete.
             for point in reversed(curve):
@@ -238,17 +228,8 @@ class _Run:
             self._save_file.save([stats], replacing=[stats.strong_id])
         prints_rows = self._save_file is None and not self._args.prints_text
         if prints_rows or self._args.also_print_results_to_stdout:
-            if not self._header_printed:
-                self._print(sinter.CSV_HEADER)
+            print_row(stats, self._header_printed, self._args.out)
             self._header_printed = True
-            self._print(stats.to_csv_line())
-
-    def _print(self, text: str) -> None:
-        try:
-            print(text, flush=True)
-        except OSError as error:
-            error.filename = self._args.out or "standard output"
-            raise
 
     def _show(self, message: str) -> None:
         if not self._args.quiet and (not self._args.prints_text or self._save_file is not None):
@@ -268,11 +249,9 @@ def _job(path: str | None, circuit: snc.Circuit, name: str | None, args: argpars
                 " OBSERVABLE_INCLUDE."
             )
         stim_circuit = circuit.to_stim()
-        added = [(ESTIMATE, "the estimate"), *[("state_check", "the state")] * (check is not None)]
-        added += [("decoder", "the decoder")] * is_decoded + [(GAP, "the least gap")] * args.confidence
-        metadata = checked_metadata(stim_circuit, shown_path, args, added)
-        if check is not None:
-            metadata["state_check"] = args.state_check
+        added = {ESTIMATE: "the estimate"} | ({"decoder": "the decoder"} if is_decoded else {})
+        added |= {GAP: "the least gap"} if args.confidence else {}
+        metadata = metadata_of(stim_circuit, shown_path, args, added)
         if args.postselect is not None:
             detectors, observables = masks_of(args, circuit)
         else:

@@ -35,11 +35,12 @@ from stim_nonclifford.base.arguments import (
 from ..processes.executors import local_executor, lost_workers, num_slots_of
 from ..processes.interrupts import say
 from ..samplers.by_name import check_error_key, sampler_named
+from ..samplers.task_sampler import TaskSampler
 from ..samplers.tasks import completed_task
 from ..statistics.csv_rows import read_rows
 from ..statistics.shot_ranges import ShotRange, with_joined_ranges
 from ..statistics.statistics_file import StatisticsFile, sums_of
-from .jobs import Job, PackedTask, Sampler, answer_at_once, run_job
+from .jobs import Job, PackedTask, answer_at_once, run_job
 from .progress import ProgressLine
 from .schedule import ShotSchedule, resumed_schedule, seeds_in
 
@@ -241,25 +242,16 @@ def _rows_of(
 
 @dataclass
 class _CountedTask:
-    """A task of a run.
-
-    Attributes:
-        task: The task.
-        packed: The task as workers get it.
-        schedule: Hands out its shots, and has what was accepted.
-        before: What was there before.
-        seed: The seed of the run.
-        shown: What was accepted when rows were last made.
-        saved_at: When that was.
-    """
+    """A task of a run."""
 
     task: sinter.Task
-    packed: PackedTask
-    schedule: ShotSchedule
-    before: sinter.AnonTaskStats
+    packed: PackedTask  # the task as workers get it
+    schedule: ShotSchedule  # hands out its shots, and has what was accepted
+    before: sinter.AnonTaskStats  # what was there before
     seed: int
+    # what was accepted when rows were last made
     shown: sinter.AnonTaskStats = field(default_factory=sinter.AnonTaskStats)
-    saved_at: float = 0.0
+    saved_at: float = 0.0  # when that was
 
     def accepted(self) -> sinter.TaskStats:
         """What was accepted in this run."""
@@ -330,7 +322,7 @@ class _Run:
     def add(
         self,
         task: sinter.Task,
-        sampler: Sampler,
+        sampler: TaskSampler[Any],
         schedule: ShotSchedule,
         before: sinter.AnonTaskStats,
         seed: int,

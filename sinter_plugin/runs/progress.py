@@ -44,12 +44,7 @@ class ProgressLine:
 
 
 def _duration(seconds: float) -> str:
-    """A duration as text.
-
-    Examples:
-        >>> _duration(59), _duration(3700), _duration(200_000)
-        ('59 s', '1 h 1 min', '55 h 33 min')
-    """
+    """A duration as text."""
     if seconds < 60:
         return f"{seconds:.0f} s"
     minutes = int(seconds // 60)

@@ -174,14 +174,7 @@ def resumed_schedule(
     error_key: str | None,
     job_seconds: float,
 ) -> ShotSchedule:
-    """What is left to do, given what there is; shots of other seeds, or of none, count towards limits, too.
-
-    Examples:
-        >>> counts = sinter.AnonTaskStats(shots=5000, errors=7, custom_counts={"seed=1 shots=0:4096": 4096})
-        >>> limits = sinter.CollectionOptions(max_shots=10_000)
-        >>> resumed_schedule(counts, limits, seed=1, shard=(1, 1), error_key=None, job_seconds=1.0).first
-        4096
-    """
+    """What is left to do, given what there is; shots of other seeds, or of none, count as well."""
     own = [one for one in joined_ranges(ranges_in(existing.custom_counts)) if one.seed == seed]
     others = existing.shots - sum(one.shots for one in own)
     first, end = 0, None

@@ -167,12 +167,10 @@ def test_refuses_circuits_without_anything_to_count(circuit: str, message: str) 
 )
 @pytest.mark.parametrize("name", ["postselection_mask", "postselected_observables_mask"])
 def test_refuses_masks_of_the_wrong_size(name: str, mask: np.ndarray) -> None:
-    with pytest.raises(
-        (ValueError, TypeError), match=rf"{name} (has|must be .* got .*) shape|got dtype uint16"
-    ):
+    with pytest.raises((ValueError, TypeError), match=rf"{name} must be .* got .* shape|got dtype uint16"):
         task(CIRCUIT, **{name: mask})
     unchecked = sinter.Task(circuit=CIRCUIT, skip_validation=True, **{name: mask})
-    with pytest.raises(ValueError, match=f"{name} has shape"):
+    with pytest.raises(ValueError, match=f"{name} must be"):
         SoftPostselectSampler().compiled_sampler_for_task(unchecked)
 
 

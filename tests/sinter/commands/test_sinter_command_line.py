@@ -196,43 +196,6 @@ def test_without_arguments_prints_help(folder: Folder) -> None:
     assert "Not a command: colect" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("text", "arguments", "message"),
-    [
-        ("H 0\nTT 0", "", "wrong.stim: Line 2"),
-        ("T 0\nM 0\nDETECTOR rec[-1]", "", "wrong.stim: The circuit has no observables, so"),
-        ("M 0\nOBSERVABLE_INCLUDE(0) rec[-1]", "", "no detectors, so soft_postselect"),
-        (T_CIRCUIT, "--count_detection_events", "--count_detection_events works for decoders only"),
-        (T_CIRCUIT, "--decoders soft_postselect pymatching", "which reads T gates as S gates. Use soft_py"),
-        (T_CIRCUIT, "--postselected_detectors_predicate 'coords[4]'", "on detector 0"),
-        (T_CIRCUIT, "--postselected_detectors_predicate 'index > 9'", "none of the circuit's detectors"),
-        (T_CIRCUIT, "--processes 0", "--processes must be"),
-        (T_CIRCUIT, "--decoders soft_postselct", "numbered shots. Did you mean soft_postselect? Use one of"),
-        (T_CIRCUIT, "--decoders zzz", "zzz is no sampler of this package"),
-        (T_CIRCUIT, "--custom_decoders_module_function nomod:f", "No module named 'nomod'"),
-        (T_CIRCUIT, "--custom_decoders_module_function math:f", "cannot import name 'f' from 'math'"),
-        (T_CIRCUIT, "--custom_decoders_module_function os:getpid", "custom_decoders_module_function failed"),
-        (T_CIRCUIT, "--custom_decoders_module_function math", "didn't have exactly one colon"),
-        (T_CIRCUIT, "--metadata_func 'path +'", "--metadata_func is not an expression of Python"),
-        (T_CIRCUIT, "--metadata_func nix", "wrong.stim: --metadata_func failed with NameError"),
-        (T_CIRCUIT, "--postselected_detectors_predicate '1 +'", "_detectors_predicate is not an expression"),
-        (T_CIRCUIT, "--postselected_observables_predicate nix", "predicate failed with NameError"),
-        (None, "", "No such file"),
-    ],
-)
-def test_wrong_input_is_reported_in_a_line(
-    folder: Folder, text: str | None, arguments: str, message: str
-) -> None:
-    if text is not None:
-        (folder.path / "wrong.stim").write_text(text)
-    done = folder.call(
-        OURS, f"--circuits wrong.stim --decoders soft_postselect --max_shots 10 {arguments}", code=2
-    )
-    assert message in done.stderr
-    assert done.stderr.count("\n") == 1
-    assert not done.stdout
-
-
 def test_classes_instead_of_decoders_are_reported(folder: Folder) -> None:
     (folder.path / "mine.py").write_text(
         "import sinter, sinter_plugin\n"

@@ -23,7 +23,6 @@ from ...support.processes.sinter_runs import (
     ERROR_IF_KEPT,
     KEPT_BY_ALL,
     OURS,
-    T_CIRCUIT,
     Folder,
 )
 
@@ -80,9 +79,6 @@ class TestErrorRate:
 def test_exact_values_with_and_without_mask(folder: Folder) -> None:
     arguments = "--circuits d=3,p=0.1.stim --metadata_func auto --quiet --seed 7 --save_resume_filepath "
     folder.call(ESTIMATE, arguments + "all.csv")
-    partial = arguments + "mask.csv --postselect_detectors_with_non_zero_4th_coord"
-    refused = folder.call(ESTIMATE, partial, code=2)
-    assert "1 of 3 detectors is neither postselected nor decoded (the first is D1)" in refused.stderr
     folder.call(ESTIMATE, arguments + "mask.csv --postselected_detectors_predicate 'index < 3'")
     folder.call(ESTIMATE, arguments + "zero.csv --postselected_observables_predicate 'index == 0'")
     ids = set()
@@ -295,32 +291,6 @@ def test_combinations_of_observables(folder: Folder) -> None:
     assert stats.json_metadata["estimate"]["error_patterns"] == pytest.approx(
         {"E_": 0.125, "_E": 0.375, "EE": 0.125}
     )
-
-
-@pytest.mark.parametrize(
-    ("text", "arguments", "message"),
-    [
-        ("H 0\nTT 0", "", "wrong.stim, line 2"),
-        ("M 0\nDETECTOR rec[-1]", "", "wrong.stim: The circuit has no observables"),
-        (T_CIRCUIT, "--metadata_func '3'", "must yield a dictionary"),
-        (T_CIRCUIT, "--metadata_func \"{'estimate': 1}\"", "must yield a dictionary"),
-        (T_CIRCUIT, "--postselected_detectors_predicate 'index > 9'", "none of the circuit's detectors"),
-        (T_CIRCUIT, "--postselected_detectors_predicate 'coords[4]'", "on detector 0"),
-        (T_CIRCUIT, "--relative_error 0", "argument --relative_error: '0' is not a positive number"),
-        (T_CIRCUIT, "--relative_error x", "'x' is not a positive number"),
-        (T_CIRCUIT, "--threads 0", "0 is not between 1 and 1024"),
-        (T_CIRCUIT, "--seed -1", "-1 is not between 0 and"),
-        (T_CIRCUIT, "--max_shots 10", "unrecognized arguments: --max_shots"),
-        (None, "", "No such file"),
-    ],
-)
-def test_wrong_input_is_reported(folder: Folder, text: str | None, arguments: str, message: str) -> None:
-    if text is not None:
-        (folder.path / "wrong.stim").write_text(text)
-    done = folder.call(ESTIMATE, f"--circuits wrong.stim {arguments}", code=2)
-    assert message in done.stderr
-    assert "Traceback" not in done.stderr
-    assert not done.stdout
 
 
 def test_circuit_that_keeps_no_shot(folder: Folder) -> None:

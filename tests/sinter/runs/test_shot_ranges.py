@@ -175,42 +175,6 @@ def test_200_shards_add_up_to_one_run(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "are counted 2 times" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ("--shard 1/2 --max_shots 10", "--shard needs --seed"),
-        ("--shard 1/2 --seed 1", "--shard needs --max_shots"),
-        ("--shard 1/2 --seed 1 --max_shots 9 --max_errors 3", "--shard and --max_errors do not go together"),
-        ("--shard 1/2 --seed 1 --dask local", "Leave out --shard or --dask"),
-        ("--seed 1", "The run would never end"),
-        ("", "The run would never end"),
-        ("--max_shots 9 --max_batch_size 5", "--max_batch_size has no meaning"),
-        ("--max_shots 9 --decoders pymatching", "Use soft_pymatching, which samples the circuit as it is"),
-        ("--max_shots 9 --decoders pymatching", "or `sinter collect` for Stim's samples"),
-        ("--max_shots 9 --decoders perfectionist", "or use `sinter collect`, which takes other samplers"),
-    ],
-)
-def test_arguments_that_contradict_each_other(
-    arguments: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    given = arguments.split()
-    if "--decoders" not in given:
-        given += ["--decoders", "soft_postselect"]
-    assert main(["collect", "--circuits", str(circuit_file(tmp_path)), "--processes", "1", *given]) == 2
-    error = capsys.readouterr().err
-    assert message in error
-    assert error.count("\n") == 1
-
-
-@pytest.mark.parametrize(
-    "arguments", ["--shard 0/5", "--shard 6/5", "--shard 3", "--seed -1", "--seed 1e3", "--max_seconds 0"]
-)
-def test_arguments_that_are_no_numbers(arguments: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["collect", *arguments.split()])
-    assert "is not" in capsys.readouterr().err
-
-
 def test_shots_of_another_part_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     common = ["collect", "--circuits", str(circuit_file(tmp_path)), "--decoders", "soft_postselect"]
     common += ["--seed", "1", "--max_shots", "20_000", "--processes", "1", "--quiet"]

@@ -45,7 +45,7 @@ from .samplers.soft_decoding import SoftDecodingSampler
 from .samplers.soft_postselect import CompiledSoftPostselectSampler, SoftPostselectSampler
 from .samplers.state_check import LogicalStateCheck
 from .samplers.tasks import task
-from .statistics.error_rates import error_rate
+from .statistics.estimates import error_rate
 from .statistics.gap_points import (
     CalibrationPoint,
     GapPoint,

@@ -303,7 +303,7 @@ def _without_strengths(circuit: stim.Circuit) -> tuple[str, float]:
     strengths: list[float] = []
 
     def left(found: re.Match[str]) -> str:
-        if found[2] in ("REPEAT", "SHIFT_COORDS") or not stim.gate_data(found[2]).is_noisy_gate:
+        if not stim.gate_data(found[2]).is_noisy_gate:
             return found[0]
         strengths.extend(map(float, found[3].split(",")))
         return found[1]

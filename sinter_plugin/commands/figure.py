@@ -29,8 +29,7 @@ from ..runs.collection import collect
 from ..samplers.soft_decoding import SoftDecodingSampler
 from ..samplers.tasks import task
 from ..statistics.csv_rows import ESTIMATE
-from ..statistics.error_rates import error_rate
-from ..statistics.estimates import GAP, estimate_row, is_enough
+from ..statistics.estimates import GAP, error_rate, estimate_row, is_enough
 from ..statistics.gap_points import GapPoint, counts_of, gap_points, has_gaps, write_gap_points
 from ..statistics.statistics_file import StatisticsFile
 from .end_to_end_circuits import CheckedCircuit, circuit_of_file, generated_circuit, published_points

@@ -16,7 +16,7 @@ from typing import Any
 import sinter
 
 from ..statistics.csv_rows import ESTIMATE, FAULT_SETS
-from ..statistics.error_rates import COVERAGE, error_rate
+from ..statistics.estimates import COVERAGE, error_rate
 from ..statistics.gap_points import counts_of, gap_points, has_gaps
 
 __all__ = ["GapCurve", "curves_of", "draw", "plot_gap"]

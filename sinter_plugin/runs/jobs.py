@@ -20,7 +20,7 @@ from ..samplers.compiled_sampler import CompiledSampler
 from ..samplers.task_sampler import TaskSampler
 from ..statistics.shot_ranges import seed_of
 
-__all__ = ["BLOCK_SHOTS", "Job", "PackedTask", "answer_at_once", "count_of", "run_job"]
+__all__ = ["BLOCK_SHOTS", "Job", "PackedTask", "count_of", "run_job"]
 
 BLOCK_SHOTS = 1024
 """A run with a limit for errors ends with a block of so many shots, counted from shot 0."""
@@ -95,10 +95,6 @@ def run_job(packed: PackedTask, job: Job) -> sinter.AnonTaskStats:
         stats = _counts_until(sampler, job, job.missing_errors)
     _IDLE.put_back(packed, sampler)
     return stats
-
-
-def answer_at_once() -> None:
-    """Does nothing, in a worker: who gets an answer knows that a worker has been started."""
 
 
 def count_of(stats: sinter.AnonTaskStats, error_key: str | None) -> int:

@@ -27,7 +27,9 @@ T          | --decoders soft_postselect pymatching             | reads T gates a
 T          | --decoders pymatching                             | or `sinter collect` for Stim's samples
 T          | --decoders perfectionist                          | or use `sinter collect`, which takes other samplers
 T          | --decoders soft_postselct                         | numbered shots. Did you mean soft_postselect? Use one of
+T          | --decoders soft_pymatchng                         | numbered shots. Did you mean soft_pymatching? Use one of
 T          | --decoders zzz                                    | zzz is no sampler of this package
+T          | --decoders soft_pymatching --postselected_detectors_predicate 'index < 3' | All detectors are postselected, so there is nothing left to decode. To count
 T          | --processes 0                                     | --processes must be
 T          | --max_batch_size 5                                | --max_batch_size has no meaning
 T          | --custom_decoders_module_function nomod:f         | No module named 'nomod'

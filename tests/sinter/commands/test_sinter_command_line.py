@@ -118,28 +118,27 @@ def test_plots(folder: Folder, command: list[str]) -> None:
         assert (folder.path / name).read_bytes().startswith(b"\x89PNG")
 
 
+def row_of(folder: Folder, arguments: str) -> sinter.TaskStats:
+    """The row of 20,000 shots of `python -m sinter_plugin collect`."""
+    common = "--decoders soft_postselect --max_shots 20_000 --processes 1 --quiet"
+    folder.run(OURS, f"{arguments} {common} --save_resume_filepath stats.csv")
+    [row] = folder.stats()
+    return row
+
+
 class TestCollectOfThePlugin:
     """What `python -m sinter_plugin collect` does beyond `sinter collect`."""
 
     def test_collects_circuits_that_sinter_refuses(self, folder: Folder) -> None:
-        done = folder.run(
-            OURS, "--circuits bare.stim --decoders soft_postselect --max_shots 50_000 --processes 1 --quiet"
-        )
-        rows = list(csv.DictReader(done.stdout.splitlines(), skipinitialspace=True))
-        shots, discards, errors = (
-            sum(int(row[key]) for row in rows) for key in ("shots", "discards", "errors")
-        )
-        assert shots == 50_000
-        assert_rate(discards, shots, 0.25)
-        assert_rate(errors, shots - discards, BARE_ERROR_IF_KEPT)
+        row = row_of(folder, "--circuits bare.stim")
+        assert row.shots == 20_000
+        assert_rate(row.discards, row.shots, 0.25)
+        assert_rate(row.errors, row.shots - row.discards, BARE_ERROR_IF_KEPT)
 
     def test_sampler_for_gpus_says_what_it_needs(self, folder: Folder) -> None:
         folder.hide_gpus()
-        done = folder.run(
-            OURS,
-            "--circuits d=3,p=0.1.stim --decoders soft_postselect_gpu --max_shots 10 --processes 1 --quiet",
-            code=2,
-        )
+        arguments = "--circuits d=3,p=0.1.stim --decoders soft_postselect_gpu --max_shots 10 --processes 1"
+        done = folder.run(OURS, arguments, code=2)
         assert "A worker could not sample a circuit: engine='gpu' needs" in done.stderr
 
     def test_keeps_the_users_own_decoders(self, folder: Folder) -> None:
@@ -154,38 +153,21 @@ class TestCollectOfThePlugin:
             "--circuits d=3,p=0.1.stim --decoders mine soft_postselect --custom_decoders mine:samplers"
             " --max_shots 1000 --processes 1 --quiet --save_resume_filepath stats.csv",
         )
-        stats = {stat.decoder: stat for stat in folder.stats()}
-        assert set(stats) == {"mine", "soft_postselect"}
+        assert {row.decoder for row in folder.stats()} == {"mine", "soft_postselect"}
 
     def test_detectors_without_a_fourth_coordinate_are_not_postselected(self, folder: Folder) -> None:
         (folder.path / "short.stim").write_text(T_CIRCUIT.replace("(1, 0, 0, 0)", "(1, 0)"))
-        folder.run(
-            OURS,
-            "--circuits short.stim --decoders soft_postselect --max_shots 20_000 --processes 1 --quiet"
-            " --postselect_detectors_with_non_zero_4th_coord --save_resume_filepath stats.csv",
-        )
-        (stats,) = folder.stats()
-        assert_rate(stats.shots - stats.discards, stats.shots, KEPT_BY_MASK)
+        row = row_of(folder, "--circuits short.stim --postselect_detectors_with_non_zero_4th_coord")
+        assert_rate(row.shots - row.discards, row.shots, KEPT_BY_MASK)
 
     def test_observable_zero_can_be_postselected(self, folder: Folder) -> None:
-        folder.run(
-            OURS,
-            "--circuits d=3,p=0.1.stim --decoders soft_postselect --max_shots 20_000 --processes 1 --quiet"
-            " --postselected_observables_predicate 'index == 0' --save_resume_filepath stats.csv",
-        )
-        (stats,) = folder.stats()
-        assert stats.errors == 0
-        assert_rate(stats.shots - stats.discards, stats.shots, KEPT_BY_ALL * (1 - ERROR_IF_KEPT))
+        row = row_of(folder, "--circuits d=3,p=0.1.stim --postselected_observables_predicate 'index == 0'")
+        assert row.errors == 0
+        assert_rate(row.shots - row.discards, row.shots, KEPT_BY_ALL * (1 - ERROR_IF_KEPT))
 
     def test_counts_combinations_of_flips(self, folder: Folder) -> None:
-        folder.run(
-            OURS,
-            "--circuits d=3,p=0.1.stim --decoders soft_postselect --max_shots 20_000 --processes 1 --quiet"
-            " --count_observable_error_combos --save_resume_filepath stats.csv",
-        )
-        (stats,) = folder.stats()
-        assert stats.errors > 0
-        assert stats.custom_counts["obs_mistake_mask=E"] == stats.errors
+        row = row_of(folder, "--circuits d=3,p=0.1.stim --count_observable_error_combos")
+        assert 0 < row.errors == row.custom_counts["obs_mistake_mask=E"]
 
 
 def test_without_arguments_prints_help(folder: Folder) -> None:

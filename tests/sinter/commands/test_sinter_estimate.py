@@ -8,7 +8,6 @@ import os
 import signal
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 import scipy.stats
@@ -39,17 +38,7 @@ class TestErrorRate:
     """What figures show of counted and of computed rows."""
 
     @pytest.mark.parametrize(
-        ("errors", "kept"),
-        [
-            (1, 10),
-            (10, 1000),
-            (500, 1000),
-            (999, 1000),
-            (3, 10**9),
-            (999, 10**8),
-            (1000, 324548838),
-            (7, 10**12),
-        ],
+        ("errors", "kept"), [(1, 10), (500, 1000), (999, 1000), (3, 10**9), (1000, 324548838), (7, 10**12)]
     )
     def test_counts_have_the_interval_of_clopper_and_pearson(self, errors: int, kept: int) -> None:
         fit = error_rate(sinter.AnonTaskStats(shots=3 * kept, discards=2 * kept, errors=errors))
@@ -158,33 +147,6 @@ def test_row_with_a_narrower_interval_stays(folder: Folder) -> None:
     done = folder.call(ESTIMATE, f"--circuits d=3,p=0.1.stim {SAVED}")
     assert "The row in the file stays" in done.stderr
     assert folder.stats() == [stats]
-
-
-def test_the_figure_has_the_intervals_of_the_rows(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`sinter plot` draws from low to high what the row says, whether it was counted or computed."""
-    pyplot = pytest.importorskip("matplotlib.pyplot")
-    folder.call(ESTIMATE, f"--circuits d=3,p=0.1.stim {SAVED} --quiet")
-    [computed] = folder.stats()
-    computed.json_metadata["estimate"]["interval"] = [0.02, 0.3]
-    counted = sinter.TaskStats("b", "soft_postselect", {"p": 0.1}, shots=100, errors=10)
-    drawn: list[tuple[float, float]] = []
-
-    def errorbar(axes: object, x: list[float], y: list[float], **options: Any) -> None:
-        [below], [above] = options["yerr"]
-        drawn.append((y[0] - below, y[0] + above))
-
-    monkeypatch.setattr("matplotlib.axes.Axes.errorbar", errorbar)
-    figure, axes = pyplot.subplots()
-    sinter.plot_custom(
-        ax=axes,
-        stats=[computed, counted],
-        x_func=lambda stat: stat.json_metadata["p"],
-        y_func=error_rate,
-        group_func=lambda stat: stat.decoder,
-    )
-    pyplot.close(figure)
-    expected = scipy.stats.binomtest(10, 100).proportion_ci()  # Clopper and Pearson
-    assert drawn == [pytest.approx((0.02, 0.3)), pytest.approx((expected.low, expected.high))]
 
 
 def test_estimates_do_not_depend_on_what_else_is_computed(folder: Folder) -> None:

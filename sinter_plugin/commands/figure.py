@@ -136,12 +136,13 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     add("--max_seconds", type=float, default=100, help="for all curves (default: 100)")
     add("--max_shots", type=int, help="attempts of each curve, with those of the file")
     add("--processes", type=int, default=2, help="number of workers (default: 2)")
-    computed = (
-        "compute each curve, too, from sums over kept fault sets (desaturated), for at most so many seconds,"
-        " and draw it with its intervals; curves are kept in end_to_end_computed.csv of the folder, and are"
-        " not computed again"
+    add(
+        "--compute_seconds",
+        type=float,
+        help="compute each curve, too, from sums over kept fault sets (desaturated), for at most so many"
+        " seconds, and draw it with its intervals; curves are kept in end_to_end_computed.csv of the folder,"
+        " and are not computed again",
     )
-    add("--compute_seconds", type=float, help=computed)
     add("--relative_error", type=float, default=0.05, help="of computed curves, at each gap (default: 0.05)")
     add("--seed", type=int, help="seed of the shots (default: a fresh one, or that of the file)")
     add("--out", default="out", metavar="FOLDER", help="folder for the results (default: out)")

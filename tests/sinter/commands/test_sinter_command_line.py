@@ -6,7 +6,6 @@ import csv
 import os
 import re
 import signal
-import sys
 
 import pytest
 import sinter
@@ -91,31 +90,14 @@ def test_statistics_of_both_commands_fit_together(folder: Folder) -> None:
     assert row["shots"] == "2000"
 
 
-@pytest.mark.parametrize(
-    "command",
-    [[SINTER[0]], pytest.param([sys.executable, "-m", "sinter_plugin"], marks=pytest.mark.slow)],
-    ids=["sinter", "sinter_plugin"],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("command", [[SINTER[0]], OURS[:-1]], ids=["sinter", "sinter_plugin"])
 def test_plots(folder: Folder, command: list[str]) -> None:
-    stats = [
-        sinter.TaskStats(
-            strong_id=str(p),
-            decoder="soft_postselect",
-            json_metadata={"d": 3, "p": p},
-            shots=10_000,
-            discards=int(2e6 * p),
-            errors=int(1e5 * p),
-        )
-        for p in (0.001, 0.002)
-    ]
-    lines = [sinter.CSV_HEADER, *(stat.to_csv_line() for stat in stats)]
-    (folder.path / "stats.csv").write_text("\n".join(lines) + "\n")
-    attempts = "(stat.shots + 1) / (stat.shots - stat.discards + 2)"
+    stats = sinter.TaskStats("id", "soft_postselect", {"d": 3, "p": 0.001}, 10_000, 100, 2000)
+    (folder.path / "stats.csv").write_text(f"{sinter.CSV_HEADER}\n{stats.to_csv_line()}\n")
     arguments = "plot --in stats.csv --group_func \"f'd={m.d}'\" --fig_size 400 300"
     folder.run(command, arguments + " --x_func m.p --xaxis '[log]p' --out over_p.png")
-    folder.run(command, arguments + f" --type error_rate --x_func '{attempts}' --out over_attempts.png")
-    for name in ("over_p.png", "over_attempts.png"):
-        assert (folder.path / name).read_bytes().startswith(b"\x89PNG")
+    assert (folder.path / "over_p.png").read_bytes().startswith(b"\x89PNG")
 
 
 def row_of(folder: Folder, arguments: str) -> sinter.TaskStats:

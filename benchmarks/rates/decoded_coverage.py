@@ -23,8 +23,8 @@ import stim
 import stim_nonclifford as snc
 from benchmarks.rates.decoded_codes import generated_memory, toric_memory
 from stim_nonclifford.generators.teleportation import injection_circuit
-from stim_nonclifford.rates.decoded_rates import DecodedErrorRate
 from stim_nonclifford.rates.decoded_rates.samplers import enumeration
+from stim_nonclifford.rates.results import LogicalErrorRate
 
 __all__ = ["FAMILIES", "Coverage", "coverage_of", "main", "two_codes"]
 
@@ -95,7 +95,7 @@ def coverage_of(name: str, runs: int, relative_error: float, first_seed: int = 1
     make, p = FAMILIES[name]
     circuit = snc.Circuit(make(p))
 
-    def rate(seed: int, error: float) -> DecodedErrorRate:
+    def rate(seed: int, error: float) -> LogicalErrorRate:
         return circuit.logical_error_rate(decoder="pymatching", relative_error=error, seed=seed)
 
     exact = rate(1, 0.001)

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import sinter
 
-from ..processes.executors import WorkersLostError
-from ..processes.interrupts import interrupted_by_signals, say
+from ..runs.executors import WorkersLostError
+from ..runs.interrupts import interrupted_by_signals, say
 from ..statistics.statistics_file import StatisticsFileError
 
 __all__ = ["exit_code_of", "print_row", "print_text"]

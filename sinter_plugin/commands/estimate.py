@@ -28,9 +28,10 @@ from stim_nonclifford.circuit.logical_states import parsed_state
 from stim_nonclifford.circuit.methods.fault_set_methods import planned
 from stim_nonclifford.commands.options import masks_of
 from stim_nonclifford.commands.streams import as_flags, naming, read_circuit
+from stim_nonclifford.rates.results import GapPoint, LogicalErrorRate
 
-from ..processes.executors import CallingExecutor, dask_executor, lost_workers, num_slots_of
-from ..processes.interrupts import say
+from ..runs.executors import CallingExecutor, dask_executor, lost_workers, num_slots_of
+from ..runs.interrupts import say
 from ..samplers.by_name import checks_states, chosen_decoder
 from ..samplers.tasks import task
 from ..statistics.csv_rows import ESTIMATE, FAULT_SETS
@@ -127,7 +128,7 @@ class _Run:
         for job in jobs:
             found.setdefault(job.group, []).append(job)
         groups = collections.deque(found.values())
-        under_way: dict[Future[list[Any]], list[_Job]] = {}
+        under_way: dict[Future[list[LogicalErrorRate]], list[_Job]] = {}
         slots = max(1, num_slots_of(self._executor))
         num_started = 0
         while groups or under_way:
@@ -159,7 +160,7 @@ class _Run:
             return self._seed  # so that the number is that of Circuit.logical_error_rate
         return seed_of(_strongest(group).strong_id, self._seed) >> 11  # every program can read 53 bits
 
-    def _started(self, group: Sequence[_Job]) -> Future[list[Any]]:
+    def _started(self, group: Sequence[_Job]) -> Future[list[LogicalErrorRate]]:
         args = self._args
         progress = args.dask is None and not args.quiet
         arguments = {
@@ -174,7 +175,7 @@ class _Run:
         with lost_workers(self._executor):
             return self._executor.submit(_estimated, [job.circuit for job in group], arguments)
 
-    def _taken(self, group: list[_Job], future: Future[list[Any]]) -> list[list[_Job]]:
+    def _taken(self, group: list[_Job], future: Future[list[LogicalErrorRate]]) -> list[list[_Job]]:
         """Saves the estimates of a group; returns the groups that are to be estimated instead of it."""
         try:
             with lost_workers(self._executor):
@@ -192,7 +193,7 @@ class _Run:
                 print_text(str(rate), self._args.out)
                 if self._args.error_budget is not None:
                     print_text(f"\n{rate.error_budget(self._args.error_budget)}", self._args.out)
-            curve = rate.gap_curve if job.asked.get("confidence") else ()
+            curve = rate.gap_curve
             # The row of all kept shots comes last: if it is there, the curve is complete.
             for point in reversed(curve):
                 self._save(job.at_gap(point.gap), point, rate.coverage, seconds, seed)
@@ -200,7 +201,9 @@ class _Run:
                 self._save(job, rate, rate.coverage, seconds, seed)
         return []
 
-    def _save(self, job: _Job, rate: Any, coverage: float, seconds: float, seed: int) -> None:
+    def _save(
+        self, job: _Job, rate: LogicalErrorRate | GapPoint, coverage: float, seconds: float, seed: int
+    ) -> None:
         args = self._args
         stats = estimate_row(
             job.strong_id,
@@ -213,7 +216,7 @@ class _Run:
         )
         facts = stats.json_metadata[ESTIMATE]
         num_observables = job.circuit.num_observables
-        if "decoder" not in job.asked and num_observables > 1:
+        if isinstance(rate, LogicalErrorRate) and rate.decoder is None and num_observables > 1:
             facts["error_patterns"] = {
                 "".join("_E"[pattern >> k & 1] for k in range(num_observables)): probability
                 for pattern, probability in sorted(rate.error_patterns.items())
@@ -315,7 +318,7 @@ def _strongest(group: Sequence[_Job]) -> _Job:
     return max(group, key=lambda job: (job.noise, job.strong_id))
 
 
-def _estimated(circuits: Sequence[snc.Circuit], arguments: dict[str, Any]) -> list[Any]:
+def _estimated(circuits: Sequence[snc.Circuit], arguments: dict[str, Any]) -> list[LogicalErrorRate]:
     """Estimates a group, here or in a worker."""
     distributed = sys.modules.get("distributed")
     if distributed is not None:

@@ -24,8 +24,8 @@ from stim_nonclifford.generators.cultivation import ESCAPE_CHOICES, VARIANT_CHOI
 from stim_nonclifford.generators.cultivation.builder import GATE_CHOICES
 from stim_nonclifford.generators.cultivation.protocol import UnavailableError
 
-from ..processes.interrupts import say
 from ..runs.collection import collect
+from ..runs.interrupts import say
 from ..samplers.soft_decoding import SoftDecodingSampler
 from ..samplers.tasks import task
 from ..statistics.csv_rows import ESTIMATE

@@ -32,14 +32,14 @@ from stim_nonclifford.base.arguments import (
     text,
 )
 
-from ..processes.executors import local_executor, lost_workers, num_slots_of
-from ..processes.interrupts import say
 from ..samplers.by_name import check_error_key, sampler_named
 from ..samplers.task_sampler import TaskSampler
 from ..samplers.tasks import completed_task
 from ..statistics.csv_rows import read_rows
 from ..statistics.shot_ranges import ShotRange, with_joined_ranges
 from ..statistics.statistics_file import StatisticsFile, sums_of
+from .executors import local_executor, lost_workers, num_slots_of
+from .interrupts import say
 from .jobs import Job, PackedTask, run_job
 from .progress import ProgressLine
 from .schedule import ShotSchedule, resumed_schedule, seeds_in

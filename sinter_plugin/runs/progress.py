@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from ..processes.interrupts import say
+from .interrupts import say
 
 __all__ = ["ProgressLine"]
 

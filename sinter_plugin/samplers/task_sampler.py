@@ -17,8 +17,8 @@ from stim_nonclifford.circuit.logical_states import LogicalState
 from stim_nonclifford.simulation.engines import EngineName, EngineOptions
 from stim_nonclifford.simulation.sampling import CompiledDetectorSampler
 
-from ..processes.parent_watch import EndsWithItsParent
 from .compiled_sampler import CompiledSampler
+from .parent_watch import EndsWithItsParent
 from .tasks import bools_of
 
 __all__ = ["TaskSampler", "circuit_of", "mask_of", "naming_the_task"]

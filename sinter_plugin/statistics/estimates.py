@@ -15,7 +15,8 @@ from typing import Any
 import sinter
 
 from stim_nonclifford.base.binomial import clopper_pearson
-from stim_nonclifford.rates.fault_sets.uncertainty import rate_text, uncertainty_of
+from stim_nonclifford.rates.estimation.uncertainty import rate_text, uncertainty_of
+from stim_nonclifford.rates.results import GapPoint, LogicalErrorRate
 
 from .csv_rows import ESTIMATE, ESTIMATES, FAULT_SETS
 
@@ -31,7 +32,7 @@ GAP = "gap"
 def estimate_row(
     strong_id: str,
     metadata: Mapping[str, Any],
-    rate: Any,
+    rate: LogicalErrorRate | GapPoint,
     *,
     coverage: float,
     seconds: float,

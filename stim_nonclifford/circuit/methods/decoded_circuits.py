@@ -26,10 +26,10 @@ from ...rates.decoded_rates.faults.mechanisms import Symptoms, symptoms_of
 from ...rates.decoded_rates.faults.outcomes import symptoms_of_plan
 from ...rates.decoded_rates.postselection.estimate import accepted_rate
 from ...rates.decoded_rates.questions import DecodedCircuit, Goal
-from ...rates.decoded_rates.results import DecodedErrorRate
 from ...rates.estimation.deadline import Deadline
 from ...rates.fault_sets.interface import search_arguments
 from ...rates.fault_sets.search.limits import Limits
+from ...rates.results import LogicalErrorRate
 from ...simulation.compiler import RequestedOutputs
 from ...simulation.faults import FaultTable
 from ...simulation.logical_errors.noiseless_outputs import outcome_dependent, outcome_dependent_observables
@@ -92,7 +92,7 @@ def rates_with_decoder(
     postselection_mask: Mask | None = None,
     confidence: bool = False,
     state_check: LogicalStateCheck | LogicalState | None = None,
-) -> list[DecodedErrorRate]:
+) -> list[LogicalErrorRate]:
     """The logical error rates of circuits with a decoder; see ``Circuit.logical_error_rate``.
 
     Args:

@@ -7,17 +7,5 @@
 * ``failing`` takes plain shots, and has what failing sets say beyond the rate.
 * ``postselection`` finds rates per accepted shot and curves over the gap: a sum over kinds of accepted fault
   sets and numbers of free faults.
-* ``estimate`` decides which of the two a circuit needs, and makes the ``results`` that users get.
+* ``estimate`` decides which of the two a circuit needs, and makes the result that users get.
 """
-
-from .failing.failures import DecodedFailure
-from .results import DecodedErrorRate, DecodedGapPoint, DecodedStratum
-from .samplers.fault_numbers import DecodedSize
-
-__all__ = [
-    "DecodedErrorRate",
-    "DecodedFailure",
-    "DecodedGapPoint",
-    "DecodedSize",
-    "DecodedStratum",
-]

@@ -5,12 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from ...base.errors import ResourceLimitError
 from ..estimation.deadline import Deadline, TimeIsOver
+from ..estimation.interval import COVERAGE
+from ..results import LogicalErrorRate
 from .answers.decoding import FailureTest, Gaps, Predict, check_answers
 from .answers.decoding_processes import DecodingProcesses
 from .failing.study import FailureStudy
@@ -18,9 +21,11 @@ from .faults.mechanisms import FaultModel, fault_model, seed_words
 from .postselection.estimate import accepted_rate
 from .postselection.questions import AcceptedQuestion
 from .questions import DecodedCircuit, Goal
-from .results import DecodedErrorRate
 from .samplers.fault_numbers import FaultNumberSum
-from .samplers.tally import COVERAGE
+
+if TYPE_CHECKING:
+    from ..results import DecodedFailure
+    from ..results.error_budget import ErrorBudget, Grouping
 
 __all__ = ["decoded_rates"]
 
@@ -46,7 +51,7 @@ def decoded_rates(
     seed: int,
     report: Callable[[str], None],
     threads: int = 1,
-) -> list[DecodedErrorRate]:
+) -> list[LogicalErrorRate]:
     """The logical error rates of circuits. What is asked beside a circuit does not change its rate.
 
     Args:
@@ -142,7 +147,7 @@ def _rate_of(
     deadline: Deadline,
     seed: int,
     report: Callable[[str], None],
-) -> DecodedErrorRate:
+) -> LogicalErrorRate:
     """The logical error rate of a circuit of which all shots are kept."""
     model = fault_model([circuit.symptoms])
     timely = _TimelyDecoder(circuit.predict, deadline)
@@ -181,12 +186,12 @@ def _result(
     test: FailureTest,
     total: FaultNumberSum,
     seconds: float,
-) -> DecodedErrorRate:
+) -> LogicalErrorRate:
     rates, errors = total.rates.tolist(), np.sqrt(total.variances).tolist()
     one = model.num_observables == 1
     sets = total.failing_sets()
     study = FailureStudy(sets, model, model.log_odds[0], test, circuit.fault_table)
-    return DecodedErrorRate(
+    result = LogicalErrorRate(
         decoder=circuit.decoder,
         logical_error_rate=rates[0],
         standard_error=errors[0],
@@ -197,10 +202,42 @@ def _result(
         kept=1.0,
         kept_error=0.0,
         kept_and_wrong=rates[0],
-        decodes=test.decoded,
-        seconds=seconds,
+        strata=total.strata(),
         asked_relative_error=goal.relative_error,
-        sizes=total.sizes(),
-        orphans_left=total.orphans_left,
-        _study=study if rates[0] and len(sets) else None,
+        seconds=seconds,
+        decodes=test.decoded,
+        notes=_notes(total),
     )
+    return result._with_failing_sets(_FailingSets(study, result) if rates[0] and len(sets) else None)
+
+
+def _notes(total: FaultNumberSum) -> tuple[str, ...]:
+    """What else there is to say of a sum over fault numbers."""
+    if total.orphans_left is None:
+        return ()
+    samples, least, most = total.orphans_left
+    numbers = f"{least} to {most}" if least < most else f"{least}"
+    return (
+        f"among {samples:,} random sets of {numbers} faults, none failed without a failing set of one fault"
+        " more, which backward deletion cannot see: the interval has room for one",
+    )
+
+
+class _FailingSets:
+    """The failing fault sets of a decoder, for budgets."""
+
+    def __init__(self, study: FailureStudy, result: LogicalErrorRate) -> None:
+        self._study, self._result = study, result
+
+    def budget(self, by: Grouping) -> ErrorBudget:
+        """The error budget of the rate."""
+        from .failing.budget import decoded_budget  # SciPy takes as long to import as this package
+
+        found = self._result
+        return decoded_budget(self._study, by, found.logical_error_rate, found.standard_error, found.interval)
+
+    def failures(self, count: int) -> list[DecodedFailure]:
+        """The minimal failing sets, the most typical first."""
+        from .failing.failures import decoded_failures
+
+        return decoded_failures(self._study, count)

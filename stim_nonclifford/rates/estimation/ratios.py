@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..fault_sets.interval import COVERAGE, interval_of_weighted_sum
+from .interval import COVERAGE, interval_of_weighted_sum
 from .tally import Tally
 
 __all__ = ["Ratio", "Sums", "sums_over"]
@@ -53,6 +53,7 @@ class Sums:
         wrong: Y, the probability that it is wrong, too.
         wrong_variance: Its variance.
         weight: w, the largest weight of a shot that was not seen.
+        cells_accepted: A of each cell.
         shares: W of each cell.
         variances: The contribution of each cell to V.
         variance: V, with what else is unsure of the cells' probabilities.
@@ -63,6 +64,7 @@ class Sums:
     wrong: Floats
     wrong_variance: Floats
     weight: float
+    cells_accepted: Floats
     shares: Floats
     variances: Floats
     variance: Floats
@@ -143,6 +145,7 @@ def sums_over(
         + (squares * by_stratum[1] ** 2).sum(axis=0)
         + (unlisted * all_wrong) ** 2,
         weight=max((tally.weight for tally in tallies), default=0.0),
+        cells_accepted=accepted,
         shares=wrong,
         variances=variances,
         variance=variances.sum(axis=0)

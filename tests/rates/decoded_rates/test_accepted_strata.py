@@ -160,7 +160,7 @@ def test_curves_are_those_of_all_fault_sets(
         assert sum(stratum.probability for stratum in rate.strata) == pytest.approx(rate.kept, rel=1e-3)
     else:
         assert [stratum.name for stratum in rate.strata] == ["all shots"]
-    assert "of errors" in str(rate)
+    assert "P(kept and wrong)" in str(rate)
 
 
 def test_drawn_sets_are_the_listed_ones(monkeypatch: pytest.MonkeyPatch) -> None:

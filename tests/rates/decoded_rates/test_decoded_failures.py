@@ -13,7 +13,7 @@ import stim
 import stim_nonclifford as snc
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import symptoms_of
 from stim_nonclifford.rates.decoded_rates.samplers import enumeration
-from stim_nonclifford.rates.fault_sets import NoisePlace
+from stim_nonclifford.rates.results import NoisePlace
 from stim_nonclifford.simulation.faults import CircuitFault
 from tests.support.rates.decoded_rate_cases import (
     exact_rate,

@@ -206,8 +206,8 @@ def test_sets_of_one_fault_are_summed_over_their_outcomes() -> None:
     owners, shares, rows = model.with_all_outcomes(model.flips ^ model.base)
     single = np.exp(model.log_odds[0])[owners] * shares
     first_order = float(single[test(rows)].sum())
-    assert rate.sizes[0].least == 1
-    assert rate.sizes[0].rate == pytest.approx(
+    assert rate.strata[1].least_faults == 1
+    assert rate.strata[1].kept_and_wrong == pytest.approx(
         first_order * np.exp(log_probability_of_none(model.log_odds[0]))
     )
     assert abs(rate.logical_error_rate / first_order - 1) < 0.01

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["ELSEWHERE", "FOLDERS"]
-
 FOLDERS = {
     "stim_nonclifford/circuit/interchange/cirq_circuits/": "needs Cirq, imported in seconds: tests/circuit/interchange",
     "stim_nonclifford/circuit/interchange/qiskit_circuits/": "needs Qiskit, imported in seconds: tests/circuit/interchange",
@@ -39,7 +37,7 @@ ELSEWHERE = {
         ("stim_nonclifford/rates/decoding/heralded_matching.py", "Update it: pip install --upgra"),
         ("stim_nonclifford/simulation/plan.py", "If another version of stim_non"),
         ("sinter_plugin/commands/sinter_internals.py", "Install sinter==1.16, or use `"),
-        ("sinter_plugin/processes/executors.py", "Install it: pip install dask d"),
+        ("sinter_plugin/runs/executors.py", "Install it: pip install dask d"),
     ],
     "needs an operation of Cirq or a value of a type that has no counterpart: tests/circuit/interchange": [
         ("stim_nonclifford/circuit/interchange/builder.py", "Remove the tag, or put it"),
@@ -106,8 +104,8 @@ ELSEWHERE = {
     "needs a file, a process or a cluster that fails while a run goes on: tests of tests/sinter": [
         ("sinter_plugin/commands/collect.py", "Run the same command again to "),
         ("sinter_plugin/commands/endings.py", "Run the same command again to "),
-        ("sinter_plugin/processes/executors.py", "Save the program to a file; or"),
-        ("sinter_plugin/processes/executors.py", "Start one with `dask scheduler"),
+        ("sinter_plugin/runs/executors.py", "Save the program to a file; or"),
+        ("sinter_plugin/runs/executors.py", "Start one with `dask scheduler"),
         ("sinter_plugin/runs/schedule.py", "Save to another file, and add "),
         ("sinter_plugin/statistics/counted_once.py", "Correct the metadata, or leave"),
         ("sinter_plugin/statistics/counted_once.py", "Correct the row, or delete it "),

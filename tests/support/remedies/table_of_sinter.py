@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from .rows import Row
 
-__all__ = ["COMMANDS", "SINTER"]
-
 _NOISE = "X_ERROR(0.1) 0 1 / M 0 1 / DETECTOR rec[-1] / "
 _OBSERVED = f"{_NOISE}OBSERVABLE_INCLUDE(0) rec[-2]"
 _STATE = "X_ERROR(0.1) 1 / M 1 / DETECTOR rec[-1] / RX 0 / T 0 / EXP_VAL X0 Y0 / OBSERVABLE_INCLUDE(0) X0 / OBSERVABLE_INCLUDE(1) Y0"

@@ -18,7 +18,7 @@ from scipy import sparse
 
 from ...fault_sets.budget.grouping import groups_of, name_of_grouping
 from ...fault_sets.budget.noise_sources import NoiseSources, noise_sources
-from ...fault_sets.budget.table import BudgetShare, ErrorBudget, Grouping
+from ...results.error_budget import BudgetShare, ErrorBudget, Grouping
 from ..faults.mechanisms import Floats
 from .study import FailureStudy
 

@@ -22,20 +22,21 @@ possible (``partition``).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from ....base.errors import ResourceLimitError
 from ...estimation.deadline import Deadline, TimeIsOver
+from ...estimation.interval import COVERAGE
 from ...estimation.ratios import Ratio, Sums, ratio_of, sums_over
+from ...estimation.tally import Tally
+from ...results import GapPoint, LogicalErrorRate, RateStratum
 from ..answers.classifying import Classifier
 from ..answers.decoding import check_answers
 from ..faults.mechanisms import FaultModel, Floats, fault_model, seed_words
-from ..gap_curve import DecodedGapPoint, DecodedStratum
 from ..questions import Goal
-from ..results import COVERAGE, DecodedErrorRate
 from .partition import Partition, partition, probability_of_no_member
 from .questions import AcceptedQuestion
 from .strata import Cell, Stratum, whole_stratum
@@ -81,7 +82,7 @@ _MOST_UNSURE = 1.0
 
 def accepted_rate(
     asked: AcceptedQuestion, goal: Goal, seed: int, report: Callable[[str], None], deadline: Deadline
-) -> DecodedErrorRate:
+) -> LogicalErrorRate:
     """The logical error rate per accepted shot of a circuit.
 
     Args:
@@ -269,7 +270,7 @@ class _Search:
             f" decodes, {self._deadline.seconds:.0f} s: relative error {sums.relative_errors[place]:.2g}{at}"
         )
 
-    def result(self) -> DecodedErrorRate:
+    def result(self) -> LogicalErrorRate:
         """The result.
 
         Raises:
@@ -293,7 +294,7 @@ class _Search:
                 break
         notes = [] if last == len(points) else [self._end_of_curve(points[last])]
         observables = self._observables(sums)
-        return DecodedErrorRate(
+        return LogicalErrorRate(
             decoder=self._asked.decoder,
             logical_error_rate=first.logical_error_rate,
             standard_error=first.standard_error,
@@ -304,21 +305,21 @@ class _Search:
             kept=first.kept,
             kept_error=first.kept_error,
             kept_and_wrong=first.kept_and_wrong,
+            strata=tuple(self._described(sums, last - 1)),
             gap_curve=tuple(points[:last]) if self._asked.confidence else (),
             decodes=self._classifier.test.decoded,
             seconds=self._deadline.seconds,
             asked_relative_error=self._goal.relative_error,
-            strata=tuple(self._described(sums, last - 1)),
             notes=tuple(notes),
         )
 
-    def _point(self, sums: Sums, place: int, gap: int) -> DecodedGapPoint:
+    def _point(self, sums: Sums, place: int, gap: int) -> GapPoint:
         # Without postselection, all shots have the least gap. Shots of listed sets are all accepted.
         is_all = place == 0 and not self._postselects
         unseen = sums.weight if place > 0 or self._listed is None else 0.0
         accepted = 1.0 if is_all else float(sums.accepted[place])
         ratio = sums.ratio(place, accepted)
-        return DecodedGapPoint(
+        return GapPoint(
             gap,
             accepted,
             0.0 if is_all else math.sqrt(float(sums.accepted_variance[place]) + unseen**2),
@@ -343,31 +344,46 @@ class _Search:
             found.append(ratio_of(float(wrong.sum()), kept, max(variance, 0.0), sums.weight))
         return found
 
-    def _end_of_curve(self, point: DecodedGapPoint) -> str:
+    def _end_of_curve(self, point: GapPoint) -> str:
         return (
             f"the curve ends before gap {point.gap}, where the logical error rate per kept shot is below"
             f" {point.interval[1]:.2g}: larger gaps need more shots than were taken (with max_seconds, they"
             " are taken for so long)"
         )
 
-    def _described(self, sums: Sums, last: int) -> list[DecodedStratum]:
+    def _described(self, sums: Sums, last: int) -> list[RateStratum]:
         found = []
         for number, stratum in enumerate(self._strata):
             mine = [k for k, cell in enumerate(self._cells) if cell.stratum == number]
             tallies = [self._cells[k].tally for k in mine]
-            shares = sums.shares[mine].sum(axis=0)
+            wrong, accepted = sums.shares[mine].sum(axis=0), sums.cells_accepted[mine, 0].sum()
             exact = [tally.is_exact for tally in tallies]
+            methods = {
+                (True, False): "enumerated",
+                (False, True): "direct samples",
+                (True, True): "enumerated, direct",
+            }
+            at_largest = float(wrong[last] / sums.wrong[last]) if sums.wrong[last] else 0.0
+            of_listing = stratum.relative_error * float(wrong[0])
             found.append(
-                DecodedStratum(
+                RateStratum(
                     name=stratum.name,
+                    method=methods[any(exact), not all(exact)],
                     probability=stratum.probability,
-                    shots=sum(tally.shots for tally in tallies),
+                    sets=sum(tally.shots for tally in tallies),
                     wrong=sum(tally.wrong for tally in tallies),
-                    shares=(
-                        float(shares[0] / sums.wrong[0]) if sums.wrong[0] else 0.0,
-                        float(shares[last] / sums.wrong[last]) if sums.wrong[last] else 0.0,
+                    draws=sum(0 if tally.is_exact else tally.shots for tally in tallies),
+                    kept=float(accepted),
+                    kept_and_wrong=float(wrong[0]),
+                    standard_error=math.hypot(
+                        math.sqrt(float(sums.variances[mine, 0].sum())), of_listing, *self._unseen(tallies)
                     ),
-                    numbers=(exact.index(False) if False in exact else len(exact)) - 1,
+                    share_at_largest_gap=at_largest if self._asked.confidence else None,
                 )
             )
         return found
+
+    @staticmethod
+    def _unseen(tallies: Sequence[Tally]) -> tuple[float, ...]:
+        """The largest weight of a wrong shot of these cells that may have been missed."""
+        return (max((tally.weight for tally in tallies), default=0.0),)

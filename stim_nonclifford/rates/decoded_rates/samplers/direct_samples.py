@@ -66,6 +66,11 @@ class DirectSamples:
         self.tally = Tally.of(classify.model.num_observables, self.probability)
         self.found = WeightedSets(classify.model.num_observables)
 
+    @property
+    def failures(self) -> int:
+        """The number of samples that failed."""
+        return round(float(self.tally.sums[0]) / self.probability) if self.probability else 0
+
     def take(self, samples: int, rng: np.random.Generator, check: Callable[[], None]) -> None:
         """Draws more samples.
 

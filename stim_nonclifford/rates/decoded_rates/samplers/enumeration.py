@@ -45,6 +45,7 @@ class Enumeration:
     Attributes:
         most: The largest fault number of which all sets were looked at; -1: none.
         by_size: The rates of the numbers 0 to ``most``.
+        counts: For each of them, the number of sets (with coins), and of those that fail.
         means: float64, shape (1 + observables,): the rate of any observable, and of each.
     """
 
@@ -52,6 +53,7 @@ class Enumeration:
         self._sized, self._classify, self._model = sized, classify, sized.model
         self.most = -1
         self.by_size: list[float] = []
+        self.counts: list[tuple[int, int]] = []
         self.means = np.zeros(1 + self._model.num_observables)
         self._none = math.exp(-float(np.log1p(sized.odds).sum()))
         self._failing: list[tuple[Indices, Words, Floats, Bits]] = []
@@ -105,6 +107,7 @@ class Enumeration:
             outcomes = seen / sets
             self._failing += failing
             self.by_size.append(float(found[0]))
+            self.counts.append((sets, sum(len(weights) for _, _, weights, _ in failing)))
             self.means += found
             self.most = size
 

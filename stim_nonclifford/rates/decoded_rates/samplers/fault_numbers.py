@@ -14,12 +14,13 @@ largest weight (Fay and Feuer, Statistics in Medicine 16, 791, 1997).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 
 import numpy as np
 
 from ...estimation.deadline import TimeIsOver
+from ...results import RateStratum
+from ...results.strata import name_of_faults
 from ..answers.decoding import FailureTest
 from ..failing.sets import EXACT, FailingSets
 from ..faults.mechanisms import FaultModel, Floats
@@ -32,7 +33,7 @@ from .sized_sets import SizedSets
 from .tally import Tally, interval_of_tallies
 from .weighted_sets import WeightedSets
 
-__all__ = ["DecodedSize", "FaultNumberSum", "table_of_sizes"]
+__all__ = ["FaultNumberSum"]
 
 _PLAIN_RATE = 0.01
 """From this rate on, plain shots are counted. At twice the rate, deletion takes as long."""
@@ -77,47 +78,6 @@ _MOST_UNSEEN = 1 << 20
 
 _REPLICAS = 64
 """Independent replicas of failing sets, for the errors of budgets. With half as many, these are less sure."""
-
-
-@dataclass(frozen=True)
-class DecodedSize:
-    """Shots in which a given number of mechanisms act.
-
-    Attributes:
-        least: The number, or the least one.
-        most: The largest one; None: any number.
-        probability: P(so many act).
-        rate: P(so many act, and the decoder fails).
-        standard_error: Of ``rate``; 0: all sets were looked at.
-    """
-
-    least: int
-    most: int | None
-    probability: float
-    rate: float
-    standard_error: float
-
-
-def table_of_sizes(
-    sizes: Sequence[DecodedSize], rate: float
-) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """The header and the rows of a table.
-
-    Args:
-        sizes: What its rows show.
-        rate: The rate of all of them.
-    """
-    header = ("faults", "probability", "of them fail", "share of the rate")
-    return header, [
-        (
-            f"{each.least}{' or more' if each.most is None else ''}",
-            f"{each.probability:.3g}",
-            f"{each.rate / each.probability:.3g}",
-            f"{each.rate / rate:.1%}"
-            + (f" ± {each.standard_error / rate:.1%}" if each.standard_error else ""),
-        )
-        for each in sizes
-    ]
 
 
 class FaultNumberSum:
@@ -427,16 +387,16 @@ class FaultNumberSum:
             found.append(self.interval[1])
         return min(found)
 
-    def sizes(self) -> tuple[DecodedSize, ...]:
-        """What each fault number adds to the rate, and all beyond those of deletion."""
+    def strata(self) -> tuple[RateStratum, ...]:
+        """The rates of the fault numbers, and of all beyond those of deletion."""
         if self._counts:
-            error = math.sqrt(float(self.variances[0]))
-            return (DecodedSize(0, None, 1.0, self.rate, error),)
-        law = self.sized.law
+            error, tally = math.sqrt(float(self.variances[0])), self._plain.tally
+            counts = tally.samples, self._plain.failures
+            return (_stratum(0, None, "direct samples", 1.0, *counts, self.rate, error),)
+        law = self.sized.law.tolist()
         found = [
-            DecodedSize(size, size, float(law[size]), rate, 0.0)
+            _stratum(size, size, "enumerated", law[size], *self._exact.counts[size], rate, 0.0)
             for size, rate in enumerate(self._exact.by_size)
-            if rate
         ]
         means, variances = np.zeros((2, len(law)))
         for part in (self._deletion, self._orphans):
@@ -444,15 +404,22 @@ class FaultNumberSum:
                 mean = part.sums / part.tally.samples
                 means += mean
                 variances += np.maximum(part.squares / part.tally.samples - mean**2, 0) / part.tally.samples
-        found += [
-            DecodedSize(size, size, float(law[size]), float(means[size]), math.sqrt(float(variances[size])))
-            for size in np.flatnonzero(means).tolist()
-        ]
+        deletion = self._deletion
+        for size in np.flatnonzero(means).tolist():
+            assert deletion is not None
+            # Sets of the largest number are drawn; those of smaller numbers are subsets of them.
+            counts = (deletion.tally.samples, deletion.failures) if size == deletion.start else (0, 0)
+            error = math.sqrt(float(variances[size]))
+            found.append(
+                _stratum(size, size, "backward deletion", law[size], *counts, float(means[size]), error)
+            )
         larger = self._larger
-        if larger is not None and larger.tally.sums[0]:
-            error = math.sqrt(float(larger.tally.variances[0]))
-            rate = float(larger.tally.means[0])
-            found.append(DecodedSize(larger.least, None, larger.probability, rate, error))
+        if larger is not None and larger.tally.samples:
+            error, rate = math.sqrt(float(larger.tally.variances[0])), float(larger.tally.means[0])
+            counts = larger.tally.samples, larger.failures
+            found.append(
+                _stratum(larger.least, None, "direct samples", larger.probability, *counts, rate, error)
+            )
         return tuple(found)
 
     def failing_sets(self) -> FailingSets:
@@ -476,3 +443,19 @@ class FaultNumberSum:
             replicas=np.where(joined.owners == EXACT, EXACT, joined.owners % _REPLICAS),
             weights=joined.weights,
         )
+
+
+def _stratum(
+    least: int,
+    most: int | None,
+    method: str,
+    probability: float,
+    sets: int,
+    wrong: int,
+    rate: float,
+    error: float,
+) -> RateStratum:
+    """A stratum of fault numbers, of which all shots are accepted."""
+    name = name_of_faults(least, most)
+    draws = 0 if method == "enumerated" else sets
+    return RateStratum(name, method, probability, sets, wrong, probability, rate, error, least, most, draws)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...fault_sets.interval import interval_of_weighted_sum
+from ...estimation.interval import interval_of_weighted_sum
 from ..faults.mechanisms import Floats
 
 __all__ = ["COVERAGE", "Tally", "interval_of_tallies"]

@@ -22,7 +22,7 @@ from concurrent.futures import (
 from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
 
-from .parent_watch import EndsWithItsParent
+from ..samplers.parent_watch import EndsWithItsParent
 
 __all__ = [
     "CallingExecutor",

@@ -6,12 +6,34 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from ....base.arguments import choice, integer
-from ..uncertainty import rate_text
+from ...base.arguments import choice, integer
+from ..estimation.uncertainty import rate_text
 from .layout_plot import plot_on_layout
-from .noise_sources import NoisePlace
 
-__all__ = ["BudgetKind", "BudgetShare", "ErrorBudget", "Grouping"]
+__all__ = ["BudgetKind", "BudgetShare", "ErrorBudget", "Grouping", "NoisePlace"]
+
+
+@dataclass(frozen=True)
+class NoisePlace:
+    """A noise channel on one group of its targets, or the readout error of one measurement.
+
+    Attributes:
+        line: Line of the instruction in the printed circuit, counted from 1.
+        tick: Number of TICKs before the instruction; every iteration of a REPEAT counts.
+        instruction: Name of the instruction.
+        arguments: The numbers in its parentheses.
+        targets: The qubits of the channel or measurement: one group of its targets.
+        gate: The gate of this tick to which the noise belongs, with its qubits: ``CX 3-7``, ``M 5``, or
+            ``idle 5`` if none acts there.
+    """
+
+    line: int
+    tick: int
+    instruction: str
+    arguments: tuple[float, ...]
+    targets: tuple[int, ...]
+    gate: str = ""
+
 
 BudgetKind = Literal["instruction", "place", "qubit", "tick", "noise"]
 Grouping = BudgetKind | Callable[[NoisePlace], Hashable]

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import stim
 
-from ...base.arguments import choice
-from ...base.errors import ResourceLimitError
-from ...dialect import (
+from ..base.arguments import choice
+from ..base.errors import ResourceLimitError
+from ..dialect import (
     CONDITIONAL_CARRIER,
     PRODUCT,
     CliffordPart,
@@ -22,8 +22,8 @@ from ...dialect import (
     groups_of_pairs,
     is_expectation,
 )
-from ...simulation.compiler.program.extent import extent_of
-from ...simulation.compiler.program.extent_limits import check_targets
+from .compiler.program.extent import extent_of
+from .compiler.program.extent_limits import check_targets
 
 __all__ = ["state_vector_of"]
 

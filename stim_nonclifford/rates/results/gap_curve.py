@@ -1,37 +1,15 @@
-"""Rates over the decoder's gap, and the strata that they are sums over, as users get them."""
+"""Logical error rates over the decoder's gap."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
-__all__ = ["DecodedGapPoint", "DecodedStratum"]
+__all__ = ["GapPoint"]
 
 
 @dataclass(frozen=True)
-class DecodedStratum:
-    """Accepted shots that are alike: a kind of fault set, with any number of free faults beside it.
-
-    Attributes:
-        name: What they have in common.
-        probability: P(a shot is accepted, and one of them), or, where no sets were listed, 1.
-        shots: Shots that were drawn, or enumerated.
-        wrong: How many of these were wrong.
-        shares: Their parts of the wrong shots: of all, and of those with the largest gap of the curve.
-        numbers: The largest number of free faults whose fault sets were all enumerated, as were all smaller
-            ones; -1: none.
-    """
-
-    name: str
-    probability: float
-    shots: int
-    wrong: int
-    shares: tuple[float, float]
-    numbers: int = -1
-
-
-@dataclass(frozen=True)
-class DecodedGapPoint:
+class GapPoint:
     """Accepted shots with at least some gap.
 
     Attributes:
@@ -42,8 +20,8 @@ class DecodedGapPoint:
             predicted wrongly).
         kept_and_wrong_error: The standard error of ``kept_and_wrong``.
         standard_error: The standard error of ``logical_error_rate``, with an allowance for a wrong shot that
-            was not seen. It includes that of ``kept``: wrong shots are kept ones, so that both fluctuate
-            together.
+            was not observed (zero-count bound). It includes that of ``kept``: wrong shots are accepted ones,
+            so that both fluctuate together.
         interval: (low, high): holds the logical error rate with a probability of 95%.
     """
 
@@ -57,16 +35,16 @@ class DecodedGapPoint:
 
     @property
     def logical_error_rate(self) -> float:
-        """The logical error rate per kept shot, at most 1."""
+        """The logical error rate per accepted shot, at most 1."""
         return self.kept_and_wrong / self.kept if self.kept else 0.0
 
     @property
     def relative_error(self) -> float:
-        """Standard error over logical error rate; infinite if no kept shot, or no wrong one, was found."""
+        """Standard error over logical error rate; infinite if no accepted shot was wrong."""
         rate = self.logical_error_rate
         return self.standard_error / rate if rate else math.inf if self.standard_error else 0.0
 
     @property
     def attempts_per_kept_shot(self) -> float:
-        """1 / ``kept``; infinite if no kept shot was found."""
+        """1 / ``kept``; infinite if no accepted shot was found."""
         return 1 / self.kept if self.kept else math.inf

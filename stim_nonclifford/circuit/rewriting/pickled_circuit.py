@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import stim
 
-from ..dialect import exact_text
+from ...dialect import exact_text
 
 __all__ = ["State", "circuit_of_state", "state_of"]
 

@@ -86,15 +86,11 @@ def _row(text: str, columns: Sequence[str], first_rows: dict[str, Row]) -> sinte
             f"not a row of statistics, {error}: {_shown(text)}. Correct the line, or delete it and lose its"
             " shots."
         ) from None
-    if stats.decoder == FAULT_SETS:
-        remedy = "Delete such lines, and compute the rates again with `python -m sinter_plugin estimate`."
-        if stats.shots:
-            raise ValueError(
-                f"{stats.shots} shots that nobody has taken: an earlier version of this package wrote counts"
-                f" in place of an estimate. {remedy}"
-            )
-        if stats.custom_counts and stats.custom_counts[ESTIMATES] != 1:
-            raise ValueError(f"an estimate that was added to itself. {remedy}")
+    if stats.decoder == FAULT_SETS and (stats.shots or stats.custom_counts.get(ESTIMATES, 1) != 1):
+        raise ValueError(
+            f"an estimate that was added to itself, or to {counted(stats.shots, 'shot')}. Delete such lines,"
+            " and compute the rates again with `python -m sinter_plugin estimate`."
+        )
     return stats
 
 

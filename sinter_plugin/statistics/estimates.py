@@ -105,9 +105,6 @@ def error_rate(stats: sinter.TaskStats | sinter.AnonTaskStats) -> sinter.Fit:
         The interval's ends and the rate. The rate is None if no error was counted, or no fault set was found
         that causes one: ``sinter plot`` then draws the interval alone.
 
-    Raises:
-        ValueError: The row has counts that an earlier version of this package wrote in place of an estimate.
-
     Examples:
         >>> error_rate(sinter.AnonTaskStats(shots=2000, errors=10, discards=1000))
         sinter.Fit(low=0.004..., best=0.01, high=0.018...)
@@ -118,11 +115,6 @@ def error_rate(stats: sinter.TaskStats | sinter.AnonTaskStats) -> sinter.Fit:
                 --y_func "__import__('sinter_plugin').error_rate(stat)"
     """
     if isinstance(stats, sinter.TaskStats) and stats.decoder == FAULT_SETS:
-        if stats.shots:
-            raise ValueError(
-                f"The row of {stats.json_metadata!r} has counts that no sampler has taken: an earlier version"
-                " wrote them. Compute it again with `python -m sinter_plugin estimate`."
-            )
         estimate = stats.json_metadata[ESTIMATE]
         rate, (low, high) = estimate["logical_error_rate"], estimate["interval"]
         return sinter.Fit(low=low, best=rate if rate or not high else None, high=high)

@@ -29,9 +29,9 @@ ESTIMATE = [*OURS[:-1], "estimate", "--decoders", "soft_postselect"]
 SAVED = "--threads 2 --seed 1 --metadata_func auto --save_resume_filepath stats.csv"
 
 
-def estimated(rate: float, interval: tuple[float, float], shots: int = 0) -> sinter.TaskStats:
+def estimated(rate: float, interval: tuple[float, float]) -> sinter.TaskStats:
     facts = {"logical_error_rate": rate, "interval": list(interval)}
-    return sinter.TaskStats("id", "soft_fault_sets", {"estimate": facts}, shots)
+    return sinter.TaskStats("id", "soft_fault_sets", {"estimate": facts})
 
 
 class TestErrorRate:
@@ -59,10 +59,6 @@ class TestErrorRate:
         assert error_rate(estimated(1e-20, (0.9e-20, 4e-20))) == sinter.Fit(0.9e-20, 1e-20, 4e-20)
         assert error_rate(estimated(0.0, (0.0, 1e-9))) == sinter.Fit(0, None, 1e-9)
         assert error_rate(estimated(0.0, (0.0, 0.0))) == sinter.Fit(0, 0, 0)
-
-    def test_counts_that_nobody_has_taken_are_refused(self) -> None:
-        with pytest.raises(ValueError, match="counts that no sampler has taken"):
-            error_rate(estimated(1e-3, (0.9e-3, 1.1e-3), shots=1000))
 
 
 def test_exact_values_with_and_without_mask(folder: Folder) -> None:
@@ -173,22 +169,6 @@ def test_estimates_do_not_depend_on_what_else_is_computed(folder: Folder) -> Non
     weaker = found("weaker.csv", ["d=3,g=T,p=0.001.stim", *names])
     assert len(weaker) == 4
     assert {key: weaker[key][0] for key in in_one_go} == {key: seed for key, (seed, _) in in_one_go.items()}
-
-
-@pytest.mark.parametrize(
-    "command", [[*ESTIMATE, "--circuits"], [*OURS, "--decoders", "soft_postselect", "--circuits"]]
-)
-def test_rows_with_counts_that_nobody_has_taken_are_refused(folder: Folder, command: list[str]) -> None:
-    """Earlier versions wrote such rows."""
-    old = sinter.TaskStats("id", "soft_fault_sets", {"estimate": {}}, shots=10**12, errors=10**6)
-    text = f"{sinter.CSV_HEADER}\n{old.to_csv_line()}\n"
-    (folder.path / "stats.csv").write_text(text)
-    more = "" if command[: len(ESTIMATE)] == ESTIMATE else "--processes 1 --max_shots 10"
-    done = folder.call(command, f"d=3,p=0.1.stim --save_resume_filepath stats.csv {more}", code=2)
-    assert "stats.csv, line 2: 1000000000000 shots that nobody has taken" in done.stderr
-    assert "compute the rates again with `python -m sinter_plugin estimate`" in done.stderr
-    assert done.stderr.count("\n") == 1
-    assert (folder.path / "stats.csv").read_text() == text
 
 
 def test_estimates_of_two_files_are_not_added(folder: Folder) -> None:

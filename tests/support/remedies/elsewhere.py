@@ -110,7 +110,6 @@ ELSEWHERE = {
         ("sinter_plugin/statistics/counted_once.py", "Correct the metadata, or leave"),
         ("sinter_plugin/statistics/counted_once.py", "Correct the row, or delete it "),
         ("sinter_plugin/statistics/csv_rows.py", "Delete such lines, and compute"),
-        ("sinter_plugin/statistics/estimates.py", "Compute it again with `python "),
         ("sinter_plugin/statistics/file_lock.py", "Wait until that process has en"),
         ("sinter_plugin/statistics/file_lock.py", "Or save to another file with an"),
         ("sinter_plugin/statistics/statistics_file.py", "To count these shots, add the "),

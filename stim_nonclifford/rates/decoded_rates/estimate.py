@@ -16,7 +16,7 @@ from .answers.classifying import Classifier
 from .answers.decoding import FailureTest, check_answers
 from .answers.decoding_processes import DecodingProcesses
 from .failing.study import FailureStudy
-from .fault_number_sum import FaultNumberSum
+from .fault_number_search import FaultNumberSearch
 from .faults.mechanisms import fault_model, seed_words
 from .postselection.estimate import accepted_rate
 from .postselection.questions import AcceptedQuestion
@@ -26,8 +26,8 @@ from .results import DecodedErrorRate
 __all__ = ["decoded_rates"]
 
 _REPEATED = 1024
-"""Answers that the decoder is asked for once more, if there is no limit on the time. Doubled, a decoder that is
-random in one of 200 answers is found out as surely as now in one of 100: with 99.99%."""
+"""Answers that the decoder is asked for once more, if there is no limit on the time. Doubled, a decoder that
+is random in one of 200 answers is found out as surely as now in one of 100: with 99.99%."""
 
 
 def decoded_rates(
@@ -107,21 +107,23 @@ def _rate_of(
     classifier = Classifier(model, circuit.predict, deadline, circuit.matching)
     has_no_orphans = circuit.finds_least_weight and model.outcomes is None
     rng = np.random.default_rng(seed_words(model, seed))
-    total = FaultNumberSum(Stratum(model), classifier, has_no_orphans, deadline, rng, report)
+    stratum = Stratum(model)
+    search = FaultNumberSearch(stratum, classifier, has_no_orphans, deadline, rng, report)
+    total = search.total
     try:
-        total.run(goal.relative_error)
+        search.run(goal.relative_error)
     except TimeIsOver:
-        total.count_pilot()
+        search.count_pilot()
         if not total.is_known:
             raise ResourceLimitError(
-                f"max_seconds={goal.max_seconds:g} ended the search {total.reached()}. The rate is at most"
-                f" {total.upper_bound():.2g} ({COVERAGE:.0%}). Allow several times as much."
+                f"max_seconds={goal.max_seconds:g} ended the search {search.reached()}. The rate is at most"
+                f" {search.upper_bound():.2g} ({COVERAGE:.0%}). Allow several times as much."
             ) from None
     _check_answers(classifier.test, circuit.decoder, goal.max_seconds, deadline)
     if not total.rate and not total.is_exact:
         raise ResourceLimitError(
             f"The decoder {circuit.decoder} failed in none of {classifier.test.asked:,} shots, with"
-            f" {total.mean_faults:.3g} errors per shot: the rate is at most {total.upper_bound():.2g}"
+            f" {stratum.numbers.mean:.3g} errors per shot: the rate is at most {search.upper_bound():.2g}"
             f" ({COVERAGE:.0%}). If it can fail, that is too rare to be found."
         )
     ratio = total.ratio()

@@ -28,8 +28,8 @@ _OUTCOMES = 4
 """About how many quantum outcomes a fault set has. Doubled, half as many sets are enumerated."""
 
 _COST_OF_LAW = 128
-"""About how many decodes take as long as one outcome distribution. Doubled, circuits with T gates are enumerated
-up to smaller numbers of faults."""
+"""About how many decodes take as long as one outcome distribution. Doubled, circuits with T gates are
+enumerated up to smaller numbers of faults."""
 
 _GOLDEN = 0x9E3779B97F4A7C15
 _MIX = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1))

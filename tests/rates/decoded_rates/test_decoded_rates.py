@@ -15,7 +15,7 @@ import pytest
 import sinter
 
 import stim_nonclifford as snc
-from stim_nonclifford.rates.decoded_rates import DecodedErrorRate, fault_number_sum
+from stim_nonclifford.rates.decoded_rates import DecodedErrorRate, fault_number_search
 from stim_nonclifford.rates.decoded_rates.answers.predicting_matching import detectors_that_matter
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import symptoms_of
 from tests.support.rates.decoded_rate_cases import (
@@ -39,7 +39,7 @@ def assert_agrees(rate: DecodedErrorRate, exact: float) -> None:
 
 
 def without_enumeration(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fault_number_sum, "_MOST_DECODES", 0)
+    monkeypatch.setattr(fault_number_search, "_MOST_DECODES", 0)
 
 
 @pytest.mark.parametrize("is_enumerated", [True, False])

@@ -14,6 +14,7 @@ from ...base.arguments import flag
 from ...base.errors import InexactErrorModelWarning
 from ...base.masks import Mask, checked_mask
 from ...base.stim_refusals import is_of_random_outputs, random_outputs
+from ...rates.decoded_rates.accepted_rate import accepted_rate
 from ...rates.decoded_rates.answers.decoders import (
     compiled_decoder,
     decompositions_for,
@@ -24,7 +25,6 @@ from ...rates.decoded_rates.answers.predicting_matching import detectors_that_ma
 from ...rates.decoded_rates.estimate import decoded_rates
 from ...rates.decoded_rates.faults.mechanisms import Symptoms, symptoms_of
 from ...rates.decoded_rates.faults.outcomes import symptoms_of_plan
-from ...rates.decoded_rates.postselection.estimate import accepted_rate
 from ...rates.decoded_rates.questions import DecodedCircuit, Goal
 from ...rates.decoded_rates.results import DecodedErrorRate
 from ...rates.estimation.deadline import Deadline

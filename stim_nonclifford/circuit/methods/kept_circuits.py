@@ -15,7 +15,7 @@ from ...base.masks import Mask, checked_mask
 from ...rates.decoded_rates.answers.decoders import compiled_decoder, name_of_decoder
 from ...rates.decoded_rates.answers.decoding import Gaps, Predict
 from ...rates.decoded_rates.faults.outcomes import symptoms_of_plan
-from ...rates.decoded_rates.postselection.questions import AcceptedQuestion
+from ...rates.decoded_rates.questions import AcceptedQuestion
 from ...simulation.compiler import CompiledCircuit, RequestedOutputs
 from ...simulation.logical_errors.refusals import check_logical_errors
 from ..logical_states import LogicalState, LogicalStateCheck, state_check_of

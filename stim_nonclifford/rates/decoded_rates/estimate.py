@@ -12,21 +12,20 @@ from ..estimation.deadline import Deadline, TimeIsOver
 from ..estimation.tally import WRONG
 from ..fault_sets.interval import COVERAGE
 from ..samplers.strata import Stratum
+from .accepted_rate import accepted_rate
 from .answers.classifying import Classifier
 from .answers.decoding import FailureTest, check_answers
 from .answers.decoding_processes import DecodingProcesses
 from .failing.study import FailureStudy
 from .fault_number_search import FaultNumberSearch
 from .faults.mechanisms import fault_model, seed_words
-from .postselection.estimate import accepted_rate
-from .postselection.questions import AcceptedQuestion
-from .questions import DecodedCircuit, Goal
+from .questions import AcceptedQuestion, DecodedCircuit, Goal
 from .results import DecodedErrorRate
 
 __all__ = ["decoded_rates"]
 
 _REPEATED = 1024
-"""Answers that the decoder is asked for once more, if there is no limit on the time. Doubled, a decoder that
+"""Shots that are decoded once more, if there is no limit on the time. Doubled, a decoder that
 is random in one of 200 answers is found out as surely as now in one of 100: with 99.99%."""
 
 
@@ -37,20 +36,20 @@ def decoded_rates(
     report: Callable[[str], None],
     threads: int = 1,
 ) -> list[DecodedErrorRate]:
-    """The logical error rates of circuits. What is asked beside a circuit does not change its rate.
+    """The logical error rates of circuits, each independent of the others.
 
     Args:
         circuits: The circuits.
         goal: When to stop.
         seed: 0 <= seed < 2^64.
-        report: Is told what is under way.
+        report: Called with a line on the progress.
         threads: Number of threads.
 
     Returns:
         One result for each circuit.
 
     Raises:
-        ResourceLimitError: Nothing can be said in the time that there is, or no failing shot is found.
+        ResourceLimitError: There is no estimate within the limit on the time, or no failing shot is found.
         ValueError: A decoder returned something else than predictions, or is not deterministic.
     """
     overall = Deadline(goal.max_seconds, goal.begun)
@@ -69,7 +68,7 @@ def decoded_rates(
 
 
 def _question_of(circuit: DecodedCircuit) -> AcceptedQuestion:
-    """A circuit with postselected detectors, or of which a curve over the gap is asked for."""
+    """A circuit with postselected detectors, or whose rate is wanted as a curve over the gap."""
     mask = np.zeros(circuit.symptoms.num_detectors, dtype=np.bool_)
     mask[list(circuit.postselected)] = True
     return AcceptedQuestion(
@@ -84,7 +83,7 @@ def _question_of(circuit: DecodedCircuit) -> AcceptedQuestion:
 
 
 def _check_answers(test: FailureTest, decoder: str, max_seconds: float | None, deadline: Deadline) -> None:
-    """Asks for answers once more; with a limit on the time, for as many as take 3% of it and 0.3 seconds."""
+    """Decodes a sample once more; with a limit on the time, what takes 3% of it and 0.3 seconds."""
     answers, begun = 1, deadline.seconds
     # Twice as many take twice as long.
     while max_seconds is not None and answers < _REPEATED:

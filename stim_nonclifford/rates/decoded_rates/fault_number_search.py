@@ -34,7 +34,7 @@ _PLAIN_RATE = 0.01
 """From this rate on, plain shots are counted. Doubled, deletion takes as long at the same rate."""
 
 _FIRST_SAMPLES = 1 << 10
-"""Samples of each sampler before its error is looked at. Doubled, easy circuits take longer."""
+"""Samples of each sampler before its error is evaluated. Doubled, easy circuits take longer."""
 
 _RATE_AT_START = 0.005
 """Deletion starts where about this part of the fault sets fails. Doubled, lineages are longer."""
@@ -60,7 +60,7 @@ class FaultNumberSearch:
         has_no_orphans: As of ``FaultNumberSum``.
         deadline: The limit on the time.
         rng: The random numbers.
-        report: Is told how far it is.
+        report: Called with a line on the progress.
 
     Attributes:
         total: The sum.

@@ -39,7 +39,7 @@ class FaultNumberSum:
     Attributes:
         stratum: All fault sets.
         num_observables: Number of observables.
-        has_no_orphans: Whether each failing set is known to have a failing superset of one fault more; see
+        has_no_orphans: Whether each failing set is proven to have a failing superset of one fault more; see
             ``answers.decoders.finds_least_weight``.
         plain: Plain shots, if these are the estimate; the other parts do not count then.
         enumerated: The numbers of faults from 0 on whose sets were all enumerated.
@@ -90,7 +90,7 @@ class FaultNumberSum:
     def orphans_left(self) -> tuple[int, int, int] | None:
         """The direct samples among which no orphan was found, and their least and largest number of faults.
 
-        None where it is known that there are none.
+        None where it is proven that there are none.
         """
         orphans = self.orphans
         if self.has_no_orphans or self.plain is not None or orphans is None or orphans.tally.failures:
@@ -99,7 +99,7 @@ class FaultNumberSum:
 
     @property
     def is_known(self) -> bool:
-        """Whether there is an estimate whose error can be believed."""
+        """Whether there is an estimate with a reliable standard error."""
         if self.plain is not None:
             return self.plain.tally.failures > 0
         if self.is_exact:
@@ -144,7 +144,7 @@ class FaultNumberSum:
         return max(0.0 if each.tally.samples else each.probability for each in parts)
 
     def sizes(self) -> tuple[DecodedSize, ...]:
-        """What each number of faults adds to the rate, and all numbers beyond those of deletion."""
+        """The contribution of each number of faults to the rate; one of all numbers beyond those of deletion."""
         if self.plain is not None:
             tally = self.plain.tally
             return (DecodedSize(0, None, 1.0, tally.mean, math.sqrt(tally.variance)),)

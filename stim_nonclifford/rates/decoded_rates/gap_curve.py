@@ -18,7 +18,7 @@ class DecodedSize:
         most: The largest one; None: any number.
         probability: P(so many act).
         rate: P(so many act, and the decoder fails).
-        standard_error: Of ``rate``; 0: all sets were enumerated.
+        standard_error: The standard error of ``rate``; 0: all sets were enumerated.
     """
 
     least: int
@@ -52,14 +52,15 @@ def table_of_sizes(
 
 @dataclass(frozen=True)
 class DecodedStratum:
-    """Accepted shots that are alike: a kind of fault set, with any number of free faults beside it.
+    """A stratum: a kind of accepted fault set, with any number of free faults beside it.
 
     Attributes:
-        name: What they have in common.
+        name: What its shots have in common.
         probability: P(a shot is accepted, and one of them), or, where no sets were listed, 1.
         shots: Shots that were drawn, or enumerated.
-        wrong: How many of these were wrong.
-        shares: Their parts of the wrong shots: of all, and of those with the largest gap of the curve.
+        wrong: How many of the shots were wrong.
+        shares: The parts of the stratum in the wrong shots: in all, and in those with the largest gap of the
+            curve.
         numbers: The largest number of free faults whose fault sets were all enumerated, as were all smaller
             ones; -1: none.
     """
@@ -84,7 +85,7 @@ class DecodedGapPoint:
             predicted wrongly).
         kept_and_wrong_error: The standard error of ``kept_and_wrong``.
         standard_error: The standard error of ``logical_error_rate``, with an allowance for a wrong shot that
-            was not seen. It includes that of ``kept``: wrong shots are kept ones, so that both fluctuate
+            was not sampled. It includes that of ``kept``: wrong shots are kept ones, so that both fluctuate
             together.
         interval: (low, high): holds the logical error rate with a probability of 95%.
     """

@@ -20,8 +20,8 @@ from stim_nonclifford.rates.decoded_rates.answers.decoders import compiled_decod
 from stim_nonclifford.rates.decoded_rates.answers.decoding import Predict
 from stim_nonclifford.rates.decoded_rates.fault_number_search import FaultNumberSearch
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import FaultModel, fault_model, symptoms_of
-from stim_nonclifford.rates.decoded_rates.postselection.partition import partition
-from stim_nonclifford.rates.decoded_rates.postselection.questions import AcceptedQuestion
+from stim_nonclifford.rates.decoded_rates.partition import partition
+from stim_nonclifford.rates.decoded_rates.questions import AcceptedQuestion
 from stim_nonclifford.rates.estimation.deadline import Deadline, TimeIsOver
 from stim_nonclifford.rates.estimation.failing_sets import EXACT, FailingSets
 from stim_nonclifford.rates.estimation.ratios import ratio_of

@@ -16,21 +16,19 @@ from .study import FailureStudy
 
 __all__ = ["DecodedFailure", "decoded_failures"]
 
-_MOST_SETS = 2048
-
 
 @dataclass(frozen=True)
 class DecodedFailure:
     """A fault set on which the decoder fails, and on none of those with one mechanism less.
 
     Attributes:
-        share: Part of the failing fault sets that were looked at and come down to this one if mechanisms are
-            left out one after the other, as long as the decoder fails.
+        share: The part of the sampled failing fault sets that come down to this one if mechanisms are left
+            out one after the other, as long as the decoder fails.
         probability: That these mechanisms act, and no others that matter to the decoder, whatever the quantum
             outcomes are.
         detectors: The detectors that fire with ``faults``; with T gates, for an example of the outcomes.
         observables: The observables that are flipped, for the same outcomes.
-        predicted: The observables that the decoder says are flipped.
+        predicted: The observables that are flipped by the decoder's prediction.
         causes: One entry per mechanism: the faults that have its effect, any one of which may have been the
             cause.
         faults: The faults of a shot in which these mechanisms act, and no others, for
@@ -52,7 +50,7 @@ class DecodedFailure:
 
 
 def decoded_failures(study: FailureStudy, count: int) -> list[DecodedFailure]:
-    """The failing fault sets that most of those that were looked at come down to.
+    """The minimal failing sets that most of the sampled failing sets come down to.
 
     Args:
         study: The failing fault sets.
@@ -61,7 +59,7 @@ def decoded_failures(study: FailureStudy, count: int) -> list[DecodedFailure]:
     Returns:
         They with the largest shares; of equal ones, the most probable first.
     """
-    sets = study.sets.equally_likely(_MOST_SETS)
+    sets = study.sets.equally_likely(2048)
     found_cores, members = cores_of(
         study.model,
         sets.members,

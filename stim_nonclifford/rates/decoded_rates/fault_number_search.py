@@ -57,7 +57,7 @@ class FaultNumberSearch:
     Args:
         stratum: All fault sets.
         classifier: The decoder.
-        has_no_orphans: As of ``FaultNumberSum``.
+        has_no_orphans: Whether each failing set is proven to have a failing superset of one fault more.
         deadline: The limit on the time.
         rng: The random numbers.
         report: Called with a line on the progress.

@@ -144,7 +144,7 @@ class FaultNumberSum:
         return max(0.0 if each.tally.samples else each.probability for each in parts)
 
     def sizes(self) -> tuple[DecodedSize, ...]:
-        """The contribution of each number of faults to the rate; one of all numbers beyond those of deletion."""
+        """The contribution of each number of faults, and that of all numbers beyond those of deletion."""
         if self.plain is not None:
             tally = self.plain.tally
             return (DecodedSize(0, None, 1.0, tally.mean, math.sqrt(tally.variance)),)

@@ -183,7 +183,7 @@ class BackwardDeletion(_Lineages):
         classifier: The decoder.
         start: The number of faults of the samples.
         least: The least number of faults.
-        stores_failures: As of ``Sampler``.
+        stores_failures: Whether failing sets are stored, for error budgets.
     """
 
     def __init__(
@@ -212,7 +212,7 @@ class Orphans(_Lineages):
         classifier: The decoder.
         least: The least number of faults.
         most: The largest one.
-        stores_failures: As of ``Sampler``.
+        stores_failures: Whether failing sets are stored, for error budgets.
     """
 
     def __init__(

@@ -25,7 +25,7 @@ class Enumeration(Sampler):
         stratum: The fault sets.
         classifier: The decoder.
         number: k, the number of free faults; ``stratum.size(number)`` must be finite.
-        stores_failures: As of ``Sampler``.
+        stores_failures: Whether failing sets are stored, for error budgets.
 
     Attributes:
         least: k.

@@ -16,7 +16,6 @@ from stim_nonclifford.rates.decoded_rates.faults.mechanisms import symptoms_of
 from stim_nonclifford.rates.fault_sets import NoisePlace
 from stim_nonclifford.simulation.faults import CircuitFault
 from tests.support.rates.decoded_rate_cases import (
-    exact_rate,
     model_of,
     probabilities_of_sets,
     repetition_code,
@@ -189,13 +188,6 @@ def test_each_observable_has_its_own_rate(
         assert error < 0.3 * exact
         assert abs(found - exact) < SIGNIFICANT * error + 1e-9 * exact
     assert "each observable: L0" in str(rate)
-
-
-def test_one_observable_has_the_rate() -> None:
-    rate = repetition_code(0.12).logical_error_rate(decoder="pymatching", relative_error=0.2, seed=1)
-    assert rate.observable_rates == (rate.logical_error_rate,)
-    assert rate.observable_errors == (rate.standard_error,)
-    assert rate.logical_error_rate == pytest.approx(exact_rate("repetition", 0.12), rel=1)
 
 
 @pytest.mark.parametrize("name", ["DEPOLARIZE1", "DEPOLARIZE2"])

@@ -34,8 +34,8 @@ def decoded_budget(
         study: The failing fault sets.
         by: What makes a group.
         rate: The logical error rate.
-        standard_error: Of ``rate``.
-        interval: Of ``rate``.
+        standard_error: The standard error of the rate.
+        interval: The interval of the rate.
     """
     mechanism_of = study.mechanism_of
     sources = noise_sources(study.compiled, study.plan)

@@ -109,7 +109,7 @@ def decoded_failures(study: FailureStudy, count: int) -> list[DecodedFailure]:
 
 
 def _ignored_that_fire(study: FailureStudy, mechanisms: list[int]) -> list[int]:
-    """Of the detectors that the model ignores, those that mechanisms of the plan flip."""
+    """The detectors that the model ignores, as far as mechanisms of the plan flip them."""
     plan, count = study.plan, study.model.num_detectors
     flipped = [plan.constant, *(plan.effects.row(k) for k in mechanisms)]
     events = Counter(k for bits in flipped for k in symptom_of_row(plan, bits, count)[0])

@@ -131,7 +131,7 @@ def _independent_errors(plan: SamplingPlan) -> Iterator[tuple[npt.NDArray[np.int
     """Independent errors with the distribution of a plan's mechanisms: their rows and probabilities.
 
     Raises:
-        ValueError: Those of a site exclude each other, and no independent errors have their distribution.
+        ValueError: The errors of a site exclude each other, and no independent errors are equivalent.
     """
     for k in np.flatnonzero(plan.sites < 0).tolist():
         yield plan.effects.row(k), -0.5 * math.expm1(-2 * plan.rates[k])

@@ -19,11 +19,11 @@ from ...simulation.engines.cpu import MAX_THREADS
 from ...simulation.plan import SamplingPlan
 from .interval import COVERAGE
 from .results import LogicalErrorRate, WeightShare
-from .search.estimator import Estimator
-from .search.exploration import Exploration
+from .search.allocation import estimate_of
+from .search.estimate import Estimate
 from .search.limits import Limits
 from .search.mechanisms import mechanisms_of
-from .search.two_searches import TwoSearches, decided_by_faults
+from .search.search import Search
 from .short_count import saying_what_counts_tell
 from .wrong_tool import WrongToolError, cause_of
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .budget.basis import BudgetBasis
     from .budget.table import ErrorBudget, Grouping
 
-__all__ = ["PlannedCircuit", "estimate_rates", "exploration_of", "families_of", "rate_of"]
+__all__ = ["PlannedCircuit", "estimate_rates", "families_of", "rate_of", "search_of"]
 
 _ROUNDING = 1e-9
 """Relative error of sums of many numbers, generously."""
@@ -87,14 +87,14 @@ class PlannedCircuit:
             raise ResourceLimitError(f"{error} {cause}".strip()) from error
 
 
-def exploration_of(
+def search_of(
     plans: Sequence[SamplingPlan],
     limits: Limits,
     seed: int | None,
     threads: int,
     progress: bool,
-) -> Exploration:
-    """What becomes known of the fault sets of plans that differ in their rates only.
+) -> Search:
+    """A search for the fault sets of plans that differ in their rates only, before anything was enumerated.
 
     Args:
         plans: The plans.
@@ -109,29 +109,7 @@ def exploration_of(
     """
     _check_kept(plans[0])
     mechanisms = [mechanisms_of(plan) for plan in plans]
-    return Exploration(plans[0], mechanisms, limits, *search_arguments(seed, threads, progress))
-
-
-def _searched(
-    plans: Sequence[SamplingPlan],
-    limits: Limits,
-    seed: int | None,
-    threads: int,
-    progress: bool,
-    begin: float,
-) -> Exploration | TwoSearches:
-    """What is known of plans that differ in their rates only, after all searches; arguments as above.
-
-    ``begin`` says when the limits of time began, on the clock of ``time.perf_counter``.
-    """
-    mechanisms = [mechanisms_of(plan) for plan in plans]
-    arguments = plans[0], mechanisms, limits, *search_arguments(seed, threads, progress)
-    if decided_by_faults(plans[0], mechanisms[0]):
-        return TwoSearches.of(*arguments, elapsed=time.perf_counter() - begin)
-    known = Exploration(*arguments, elapsed=time.perf_counter() - begin)
-    Estimator(known).run()
-    known.study.release()
-    return known
+    return Search(plans[0], mechanisms, limits, *search_arguments(seed, threads, progress))
 
 
 def _check_kept(plan: SamplingPlan) -> None:
@@ -191,7 +169,9 @@ def estimate_rates(
         strongest = plans[family[0]]
         counts = saying_what_counts_tell(strongest, len(family), limits.relative_error, threads)
         with asked, counts:
-            known = _searched([plans[k] for k in family], limits, seed, threads, progress, begin)
+            mechanisms = [mechanisms_of(plans[k]) for k in family]
+            arguments = search_arguments(seed, threads, progress)
+            known = estimate_of(strongest, mechanisms, limits, *arguments, begin)
         begin = time.perf_counter()
         for place, k in enumerate(family):
             budget = partial(_budget, cache(partial(_basis, known, place, circuits[k].compiled, plans[k])))
@@ -200,9 +180,7 @@ def estimate_rates(
     return [result for result in results if result is not None]
 
 
-def _basis(
-    known: Exploration | TwoSearches, circuit: int, compiled: CompiledCircuit, plan: SamplingPlan
-) -> BudgetBasis:
+def _basis(known: Estimate, circuit: int, compiled: CompiledCircuit, plan: SamplingPlan) -> BudgetBasis:
     from .budget.basis import BudgetBasis  # SciPy's sparse matrices take as long to import as this package
 
     return BudgetBasis(known, circuit, compiled, plan)
@@ -212,7 +190,7 @@ def _budget(basis: Callable[[], BudgetBasis], by: Grouping) -> ErrorBudget:
     return basis().budget(by)
 
 
-def rate_of(known: Exploration | TwoSearches, circuit: int, num_observables: int) -> LogicalErrorRate:
+def rate_of(known: Estimate, circuit: int, num_observables: int) -> LogicalErrorRate:
     """The result for one of the circuits."""
     totals = known.totals(circuit)
     patterns = known.error_patterns(circuit)

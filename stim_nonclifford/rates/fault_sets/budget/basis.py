@@ -31,13 +31,11 @@ from scipy import sparse
 from ....simulation.compiler import CompiledCircuit
 from ....simulation.plan import SamplingPlan
 from ..interval import COVERAGE
-from ..search.exploration import Exploration
-from ..search.laws import Floats
-from ..search.strata import CircuitTotals
-from ..search.two_searches import TwoSearches
+from ..search.estimate import CircuitTotals, Estimate
+from ..search.outcomes import KEPT, WRONG, Floats
 from .grouping import groups_of, name_of_grouping
 from .layout import places_of_qubits
-from .member_sums import KEPT, WRONG, MemberSums, member_sums
+from .member_sums import MemberSums, member_sums
 from .noise_sources import NoiseSources, noise_sources
 from .table import BudgetShare, ErrorBudget, Grouping
 
@@ -55,13 +53,13 @@ class BudgetBasis:
     """What an error budget is computed from. It keeps the keys that were found.
 
     Attributes:
-        known: What is known of the fault sets.
+        known: The estimate.
         circuit: Which of its circuits.
         compiled: That circuit.
         plan: Its plan.
     """
 
-    known: Exploration | TwoSearches
+    known: Estimate
     circuit: int
     compiled: CompiledCircuit
     plan: SamplingPlan

@@ -26,7 +26,7 @@ from ....simulation.compiler.program.steps import CorrelatedError, Measure, Nois
 from ....simulation.compiler.sweeps.effects import Fault
 from ....simulation.faults import located, noise_events
 from ....simulation.plan import SamplingPlan
-from ..search.laws import Floats
+from ..search.outcomes import Floats
 from .gate_names import GateNames
 
 __all__ = ["NoisePlace", "NoiseSources", "noise_sources"]

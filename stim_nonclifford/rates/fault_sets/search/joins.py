@@ -10,7 +10,7 @@ Finds that share a half depend on each other. The variance is estimated without 
     sum_i (sum_j h_ij)^2 + sum_j (sum_i h_ij)^2 - sum_ij h_ij^2,    h_ij = f(X) / d_w
 
 (W. Hoeffding, Annals of Mathematical Statistics 19, 293 (1948)). Several joins are pooled in proportion to
-their numbers of halves, which do not depend on what they found, so that the estimate is unbiased.
+their densities: to n^2, which does not depend on what a join finds, so that the estimate is unbiased.
 
 The interval of such a sum needs the largest event that a sample may have (``interval``): here one more half,
 with all its sets. It is extrapolated from the sums of the halves that were drawn: with the k largest sums
@@ -114,8 +114,8 @@ class JoinedSets:
         return sum(len(each.classes) for each in self.joins)
 
     def share(self, join: Join) -> float:
-        """The part that a join has in the pooled estimate."""
-        return join.halves / self.num_halves
+        """The part that a join has in the pooled estimate, in proportion to its density."""
+        return join.halves**2 / sum(each.halves**2 for each in self.joins)
 
     def sizes(self, members: Numbers) -> npt.NDArray[np.int64]:
         """The numbers of members of sets, without those that fill them up; shape (sets,)."""
@@ -168,27 +168,43 @@ class JoinedSets:
 
     def tally(self, circuit: int, outcomes: OutcomeClasses, bound: Bound) -> Tally:
         """The sums for a circuit, by the pooled U-statistics."""
-        found = Tally(self.passing(circuit), 0.0, 0.0)
-        hits = [each.weights[:, circuit, None] * outcomes.probabilities[each.classes] for each in self.joins]
-        for join, values in zip(self.joins, hits, strict=True):
-            kept, wrong = values.sum(axis=0).tolist()
-            found += Tally(0.0, kept, wrong, join.covariance(values)).scaled(self.share(join))
-        missed = max(
-            self._missed(join, values, circuit, bound) for join, values in zip(self.joins, hits, strict=True)
-        )
-        return found + Tally(0.0, 0.0, 0.0, missed=min(missed, float(bound.most[circuit])))
+        found, passing, parts = np.zeros(2), self.passing(circuit), []
+        covariance = np.zeros((3, 3))
+        for join in self.joins:
+            weights = self.share(join) * join.weights[:, circuit, None]
+            # Finds that are wrong, that are kept, and all of them.
+            values = np.hstack([weights * outcomes.probabilities[join.classes], weights])
+            found += values.sum(axis=0)[:2]
+            covariance += join.covariance(values)
+            parts.append(values)
+        missed = min(self._missed(parts, covariance, circuit, bound), float(bound.most[circuit]))
+        return Tally(passing, float(found[KEPT]), float(found[WRONG]), covariance[:2, :2], missed)
 
-    def _missed(self, join: Join, values: Floats, circuit: int, bound: Bound) -> float:
-        """What one more half may add to the pooled sum, with all its sets."""
-        columns = (values[:, WRONG], values[:, KEPT], join.weights[:, circuit])
-        for column in columns:
-            total, variance = float(column.sum()), float(join.covariance(column[:, None])[0, 0])
-            if total**2 >= FEW * variance > 0:
-                return self.share(join) * max(_tail(_sums_of_halves(side, column)) for side in join.sides)
+    def _missed(self, parts: list[Floats], covariance: Floats, circuit: int, bound: Bound) -> float:
+        """What one more half may add to the pooled sum, with all its sets.
+
+        Args:
+            parts: For each join what each find adds to P(kept), to P(kept and wrong), and to the total odds.
+            covariance: The covariance of their sums.
+            circuit: The number of the circuit.
+            bound: What else is known of the sets.
+        """
+        for column in (WRONG, KEPT, 2):
+            hits = [values[:, column] for values in parts]
+            total = math.fsum(float(each.sum()) for each in hits)
+            if total**2 >= FEW * covariance[column, column] > 0:
+                sides = (
+                    [_sums_of_halves(join.sides[k], each) for join, each in zip(self.joins, hits, strict=True)]
+                    for k in range(2)
+                )
+                return max(_tail(np.concatenate(side)) for side in sides)
         # Too little was found: as many sets as any half has, or may have, each wrong with certainty.
-        largest = float(self._largest_ratio[circuit] * self.halves.importance_weights(join.halves).max())
-        partners = 1 + join.halves * bound.partners if self.sets < FEW else 1
-        return self.share(join) * largest * max(partners, join.most_of_half)
+        most = 0.0
+        for join in self.joins:
+            largest = float(self._largest_ratio[circuit] * self.halves.importance_weights(join.halves).max())
+            partners = 1 + join.halves * bound.partners if self.sets < FEW else 1
+            most = max(most, self.share(join) * largest * max(partners, join.most_of_half))
+        return most
 
     def coefficients(self, circuit: int, num_classes: int) -> Floats:
         """The total odds of its sets by outcome class: float64, shape (num_classes,)."""
@@ -214,10 +230,13 @@ def _sums_of_halves(side: npt.NDArray[np.int64], values: Floats) -> Floats:
 
 
 def _tail(sums: Floats) -> float:
-    """The level that as many further halves exceed with probability 1 - COVERAGE (Weissman); at least the maximum."""
+    """The level that as many further halves exceed with probability 1 - COVERAGE; at least the largest sum.
+
+    Hill's index is at most 1/2, as the sums are bounded and have a variance.
+    """
     sums = np.sort(sums[sums > 0])[::-1]
     count = min(FEW, len(sums) - 1)
     if count < 1:
         return float(sums[0]) if len(sums) else 0.0
-    index = min(1.0, float(np.log(sums[:count] / sums[count]).mean()))
+    index = min(0.5, float(np.log(sums[:count] / sums[count]).mean()))
     return max(float(sums[0]), float(sums[count]) * math.exp(index * math.log(count / (1 - COVERAGE))))

@@ -24,28 +24,23 @@ gaps are in ``stim_nonclifford.rates.decoding``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
-
-import sinter
-
 from stim_nonclifford.rates.decoding.chromobius_gap import ChromobiusGapDecoder, CompiledChromobiusGap
-from stim_nonclifford.rates.decoding.desaturation.desaturated_gap import (
+from stim_nonclifford.rates.decoding.gap_decoder import CompiledGapDecoder
+from stim_nonclifford.rates.decoding.kept_shot_decoding import ConfidentDecoder
+from stim_nonclifford.rates.decoding.matching.desaturated_gap import (
     CompiledDesaturatedGap,
     DesaturatedGapDecoder,
 )
-from stim_nonclifford.rates.decoding.gap_decoder import CompiledGapDecoder
-from stim_nonclifford.rates.decoding.heralded_matching import (
+from stim_nonclifford.rates.decoding.matching.heralded_matching import (
     CompiledHeraldedMatching,
     HeraldedMatchingDecoder,
 )
-from stim_nonclifford.rates.decoding.kept_shot_decoding import ConfidentDecoder
-from stim_nonclifford.rates.decoding.matching_gap import CompiledMatchingGap, MatchingGapDecoder
+from stim_nonclifford.rates.decoding.matching.matching_gap import CompiledMatchingGap, MatchingGapDecoder
 
 from .runs.collection import collect
 from .samplers.by_name import all_samplers
 from .samplers.compiled_soft_decoding import CompiledSoftDecodingSampler
-from .samplers.heralds import herald_detectors
+from .samplers.decoding_warnings import herald_detectors
 from .samplers.soft_decoding import SoftDecodingSampler
 from .samplers.soft_postselect import CompiledSoftPostselectSampler, SoftPostselectSampler
 from .samplers.state_check import LogicalStateCheck
@@ -79,13 +74,11 @@ __all__ = [
     "SoftDecodingSampler",
     "SoftPostselectSampler",
     "collect",
-    "collect_on_dask",
     "error_rate",
     "gap_calibration",
     "gap_points",
     "herald_detectors",
     "read_gap_stats",
-    "sinter_decoders",
     "sinter_samplers",
     "task",
     "write_gap_points",
@@ -109,18 +102,3 @@ def sinter_samplers() -> dict[str, SoftPostselectSampler | SoftDecodingSampler]:
         ('auto', 'pymatching')
     """
     return all_samplers()
-
-
-sinter_decoders = sinter_samplers
-"""An earlier name of ``sinter_samplers``."""
-
-
-def collect_on_dask(client: Any, tasks: Iterable[sinter.Task], **arguments: Any) -> list[sinter.TaskStats]:
-    """Calls ``collect`` with the executor of a ``distributed.Client``: an earlier name.
-
-    Args:
-        client: The client.
-        tasks: The tasks.
-        arguments: Further arguments of ``collect``.
-    """
-    return collect(tasks, executor=client.get_executor(), **arguments)

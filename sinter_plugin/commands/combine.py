@@ -28,20 +28,7 @@ __all__ = ["combine"]
 
 
 def combine(arguments: Sequence[str]) -> int:
-    """Runs the command.
-
-    Args:
-        arguments: The arguments of ``sinter combine``: options and paths of files. Without a path, rows are
-            read from standard input.
-
-    Returns:
-        The exit code, 0.
-
-    Raises:
-        ValueError: A file is broken or was cut off, or a shot or an estimate is counted twice.
-        OSError: A file cannot be read.
-        SystemExit: The arguments are wrong (after a message on standard error), or include ``--help``.
-    """
+    """Runs the command."""
     parser = argparse.ArgumentParser(
         prog="python -m sinter_plugin combine",
         description="Adds rows of statistics of the same task up, and refuses shots that are counted twice.",

@@ -76,12 +76,6 @@ class CheckedCircuit:
 def published_points(metadata: Mapping[str, Any]) -> dict[int, tuple[float, float]]:
     """Published results at the distance and the strength of noise of a circuit.
 
-    Args:
-        metadata: What is known of the circuit.
-
-    Returns:
-        For each least gap the kept fraction and the logical error; empty if none were published.
-
     Examples:
         >>> published_points({"d": 3, "p": 1e-3})[10], published_points({"d": 3, "p": 5e-4})
         ((0.53484, 0.0009748), {})
@@ -129,16 +123,7 @@ def generated_circuit(
 
 
 def circuit_of_file(path: str | pathlib.Path, gate: GateChoice) -> CheckedCircuit:
-    """A circuit of the Clifft paper (arXiv 2604.27058), or its S-proxy.
-
-    Args:
-        path: The file. It ends in EXP_VAL of the logical X, Y and Z and a measurement of Y.
-        gate: "T", or "S" for the S-proxy.
-
-    Raises:
-        ValueError: The circuit does not end like that.
-        OSError: The file cannot be read.
-    """
+    """A circuit of the Clifft paper (arXiv 2604.27058), or its S-proxy."""
     path = pathlib.Path(path)
     circuit = with_observable_of_y(path.read_text(encoding="utf-8"))
     if gate == "S":
@@ -160,12 +145,6 @@ def circuit_of_file(path: str | pathlib.Path, gate: GateChoice) -> CheckedCircui
 
 def with_observable_of_y(text: str) -> snc.Circuit:
     r"""The circuit in which the observable includes the logical Y in place of its measurement.
-
-    Args:
-        text: The circuit. The product of the second EXP_VAL is measured at the end of observable 0.
-
-    Raises:
-        ValueError: There are fewer than two EXP_VAL, or there is no observable 0.
 
     Examples:
         >>> text = "RY 0\nEXP_VAL X0\nEXP_VAL Y0\nMPP Y0\nOBSERVABLE_INCLUDE(0) rec[-1]\n"

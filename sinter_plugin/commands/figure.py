@@ -9,11 +9,9 @@ each curve. The logical Y is checked in the decoded frame.
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import itertools
 import math
 import pathlib
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -31,12 +29,15 @@ from stim_nonclifford.generators.cultivation import (
 from stim_nonclifford.generators.cultivation.builder import GATE_CHOICES, GateChoice
 from stim_nonclifford.generators.cultivation.protocol import UnavailableError
 
+from ..processes.interrupts import say
 from ..runs.collection import collect
 from ..samplers.soft_decoding import SoftDecodingSampler
 from ..samplers.tasks import task
-from ..statistics.computed_curves import ComputedCurves, ComputedPoint, Wish
+from ..statistics.csv_rows import ESTIMATE
 from ..statistics.error_rates import error_rate
+from ..statistics.estimates import GAP, estimate_row, is_enough
 from ..statistics.gap_points import GapPoint, gap_points, has_gaps, write_gap_points
+from ..statistics.statistics_file import StatisticsFile
 from .end_to_end_circuits import CheckedCircuit, circuit_of_file, generated_circuit, published_points
 from .plot_gap import GapCurve, curves_of, draw
 
@@ -48,19 +49,7 @@ _STEP = 10
 
 
 def figure(arguments: Sequence[str]) -> int:
-    """Runs the command.
-
-    Args:
-        arguments: The arguments.
-
-    Returns:
-        The exit code, 0; or 130 after an interrupt, with what was counted until then.
-
-    Raises:
-        ValueError: An argument, a circuit or a file is wrong.
-        OSError: A file cannot be read or written.
-        SystemExit: The arguments are wrong (after a message on standard error), or include ``--help``.
-    """
+    """Runs the command."""
     args = _parsed(arguments)
     out = pathlib.Path(args.out)
     out.mkdir(parents=True, exist_ok=True)
@@ -197,43 +186,57 @@ def _computed(
     """The curves of sums over kept fault sets, if they are asked for; some may be in the file."""
     if args.compute_seconds is None:
         return []
-    wish = Wish(args.relative_error, args.compute_seconds, args.seed)
-    known, found = ComputedCurves(path), []
-    for checked, name in zip(circuits, names, strict=True):
-        label = _name(checked.metadata)
-        points = known.known(name, wish)
-        if points is None:
-            try:
-                had, points = _computed_points(checked, label, wish, args.decoder, not args.quiet)
-            except ResourceLimitError as error:
-                print(f"Not computed: {label}. {error}", file=sys.stderr)
-                continue
-            known.add(name, label, had, points)
-        attempts, fits = [point.attempts for point in points], [point.fit for point in points]
-        found.append(GapCurve(label, attempts, fits, is_curve=True, is_computed=True))
+    found = []
+    with StatisticsFile(path, say=say) as file:
+        for checked, name in zip(circuits, names, strict=True):
+            label = _name(checked.metadata)
+            rows = [row for row in file.rows if row.strong_id.startswith(f"{name} ")]
+            if not rows or not all(_is_known(row.json_metadata[ESTIMATE], args) for row in rows):
+                replaced = {row.strong_id for row in rows}
+                try:
+                    rows = _computed_rows(checked, name, label, args)
+                except ResourceLimitError as error:
+                    say(f"Not computed: {label}. {error}")
+                    continue
+                file.save(rows, replacing=replaced | {row.strong_id for row in rows})
+            attempts = [1 / row.json_metadata[ESTIMATE]["kept"] for row in rows]
+            rates = [error_rate(row) for row in rows]
+            found.append(GapCurve(label, attempts, rates, is_curve=True, is_computed=True))
     return found
 
 
-def _computed_points(
-    checked: CheckedCircuit, label: str, wish: Wish, decoder: str, is_shown: bool
-) -> tuple[Wish, list[ComputedPoint]]:
-    """The points of a curve, which are printed, too; and how well they are known."""
+def _is_known(facts: Mapping[str, Any], args: argparse.Namespace) -> bool:
+    """Whether an estimate of the file is what is asked for."""
+    has_seed = args.seed is None or facts["seed"] == args.seed
+    return has_seed and is_enough(facts, args.relative_error, args.compute_seconds)
+
+
+def _computed_rows(
+    checked: CheckedCircuit, name: str, label: str, args: argparse.Namespace
+) -> list[sinter.TaskStats]:
+    """A row for each gap of a curve, which is printed, too."""
     rate = checked.circuit.logical_error_rate(
-        decoder=decoder,
+        decoder=args.decoder,
         confidence=True,
         state_check=checked.check,
-        relative_error=wish.relative_error,
-        max_seconds=wish.max_seconds,
-        seed=wish.seed,
-        progress=is_shown,
+        relative_error=args.relative_error,
+        max_seconds=args.compute_seconds,
+        seed=args.seed,
+        progress=not args.quiet,
     )
     print(f"{label}, computed:\n{rate}", flush=True)
-    points = [
-        ComputedPoint(point.gap, point.attempts_per_kept_shot, point.logical_error_rate, *point.interval)
+    return [
+        estimate_row(
+            f"{name} {point.gap}",
+            {**checked.metadata, GAP: point.gap},
+            point,
+            coverage=rate.coverage,
+            seconds=rate.seconds / len(rate.gap_curve),
+            seed=args.seed,
+            asked=(args.relative_error, args.compute_seconds),
+        )
         for point in rate.gap_curve
     ]
-    had = wish if rate.seconds >= wish.max_seconds else dataclasses.replace(wish, max_seconds=math.inf)
-    return had, points
 
 
 def _circuits(args: argparse.Namespace) -> Iterator[CheckedCircuit]:
@@ -253,7 +256,7 @@ def _circuits(args: argparse.Namespace) -> Iterator[CheckedCircuit]:
             refused.append(error)
             if len(refused) == len(kinds):
                 raise
-            print(f"Left out: d={d}, {variant}, {escape} escape, p={p}. {error}", file=sys.stderr)
+            say(f"Left out: d={d}, {variant}, {escape} escape, p={p}. {error}")
 
 
 def _generated(

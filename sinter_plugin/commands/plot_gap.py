@@ -47,19 +47,7 @@ class GapCurve:
 
 
 def plot_gap(arguments: Sequence[str]) -> int:
-    """Runs the command.
-
-    Args:
-        arguments: The arguments.
-
-    Returns:
-        The exit code, 0.
-
-    Raises:
-        ValueError: No file has a row that can be drawn, or an expression fails.
-        OSError: A file cannot be read or written.
-        SystemExit: The arguments are wrong (after a message on standard error), or include ``--help``.
-    """
+    """Runs the command."""
     parser = argparse.ArgumentParser(
         prog="python -m sinter_plugin plot-gap",
         description="Draws the logical error rate per kept shot against attempts per kept shot.",
@@ -91,10 +79,6 @@ def curves_of(
     rows: Iterable[sinter.TaskStats], label_of: Callable[[sinter.TaskStats], str]
 ) -> list[GapCurve]:
     """What is drawn of rows of statistics; rows without a kept shot are left out.
-
-    Args:
-        rows: The rows.
-        label_of: Returns the label of a row.
 
     Examples:
         >>> row = sinter.TaskStats("id", "soft_postselect", {"d": 3}, shots=2000, errors=10, discards=1000)
@@ -149,13 +133,7 @@ class _Fields:
 
 
 def draw(curves: Sequence[GapCurve], title: str, out: str | None) -> None:
-    """Draws curves and points. Counted curves are dotted where they are computed, too, in the same colour.
-
-    Args:
-        curves: What is drawn.
-        title: The title of the picture.
-        out: Its file; None opens a window.
-    """
+    """Draws curves and points. Counted curves are dotted where they are computed, too, in the same colour."""
     if out is not None:
         import matplotlib as mpl
 

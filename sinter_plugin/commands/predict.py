@@ -13,26 +13,14 @@ import sinter
 
 from stim_nonclifford.rates.decoding.decoders import decoder_named
 
-from .estimate_arguments import chosen_decoder
+from ..samplers.by_name import chosen_decoder
 from .sinter_internals import custom_decoders, parse_predict_arguments
 
 __all__ = ["predict"]
 
 
 def predict(arguments: Sequence[str]) -> int:
-    """Runs the command.
-
-    Args:
-        arguments: The arguments of ``sinter predict``.
-
-    Returns:
-        The exit code: 0 for success.
-
-    Raises:
-        ValueError: An argument, a file or the decoder is wrong.
-        OSError: A file cannot be read or written.
-        SystemExit: ``argparse`` ended the command, for example after ``--help``.
-    """
+    """Runs the command."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument(
         "--custom_decoders_module_function",

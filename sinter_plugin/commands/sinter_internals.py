@@ -26,20 +26,7 @@ __all__ = ["custom_decoders", "parse_collect_arguments", "parse_predict_argument
 
 
 def parse_collect_arguments(arguments: Sequence[str]) -> argparse.Namespace:
-    """Parses the arguments of ``sinter collect``.
-
-    Args:
-        arguments: The arguments, without the program's name and ``collect``.
-
-    Returns:
-        Sinter's namespace: predicates and ``metadata_func`` are callables, ``custom_decoders`` is a
-        dictionary or None.
-
-    Raises:
-        SystemExit: The arguments are wrong (after a message on standard error), or include ``--help``.
-        ValueError: The name of a decoder is unknown, arguments contradict each other, or an expression or a
-            module of the user's fails.
-    """
+    """Parses the arguments of ``sinter collect``."""
     try:
         namespace: argparse.Namespace = _parse_collect_args(list(arguments))
     except ValueError as error:
@@ -56,28 +43,13 @@ def parse_collect_arguments(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def parse_predict_arguments(arguments: Sequence[str]) -> argparse.Namespace:
-    """Parses the arguments of ``sinter predict``.
-
-    Args:
-        arguments: The arguments, without the program's name and ``predict``.
-
-    Raises:
-        SystemExit: The arguments are wrong (after a message on standard error), or include ``--help``.
-        ValueError: Arguments contradict each other.
-    """
+    """Parses the arguments of ``sinter predict``."""
     namespace: argparse.Namespace = _parse_predict_args(list(arguments))
     return namespace
 
 
 def custom_decoders(functions: Sequence[str]) -> dict[str, Any]:
-    """The decoders that functions return, by name.
-
-    Args:
-        functions: Names such as ``"my_module:my_function"``.
-
-    Raises:
-        ValueError: A module or a function fails.
-    """
+    """The decoders that functions return, by name."""
     shared = ["--custom_decoders_module_function", *functions] if functions else []
     needed = ["--circuits", "", "--decoders", "vacuous", "--processes", "1"]
     return parse_collect_arguments([*shared, *needed]).custom_decoders or {}

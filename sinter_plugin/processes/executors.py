@@ -38,16 +38,6 @@ Result = TypeVar("Result")
 _ENDING_SECONDS = 2.0
 """The time, at most, that workers have to end once one has died. Doubled, slower ones say how they ended."""
 
-_PAUSE_SECONDS = 0.01
-"""The pause between two looks at whether they have ended."""
-
-_QUIET = {
-    "distributed.worker.profile.enabled": False,
-    "distributed.admin.system-monitor.interval": "5s",
-    "distributed.admin.tick.interval": "1s",
-}
-"""Dask watches itself. So less often, the scheduler of local workers takes 2% of a core, not 5%."""
-
 _NEEDS_DASK = (
     "--dask needs Dask, which is not installed. Install it: pip install dask distributed, or, in a clone of"
     " this package, pip install '.[dask]'."
@@ -60,6 +50,8 @@ class WorkersLostError(RuntimeError):
 
 class CallingExecutor(Executor):
     """An executor that calls functions at once, in the thread that submits them."""
+
+    num_workers = 1
 
     def submit(self, fn: Callable[..., Result], /, *args: Any, **kwargs: Any) -> Future[Result]:
         """Calls a function, and returns a future that is done."""
@@ -86,7 +78,7 @@ class _LocalProcesses(ProcessPoolExecutor):
         # not stored it yet, nobody else can get it.
         limit = time.monotonic() + _ENDING_SECONDS
         while any(child.exitcode is None for child in self.children) and time.monotonic() < limit:
-            time.sleep(_PAUSE_SECONDS)
+            time.sleep(0.01)
         codes = [child.exitcode for child in self.children if child.exitcode is not None]
         codes = [code for code in codes if code not in (0, -signal.SIGTERM)]
         if not codes:
@@ -119,17 +111,7 @@ def _check_program() -> None:
 
 @contextlib.contextmanager
 def local_executor(num_processes: int) -> Iterator[Executor]:
-    """Workers on this machine, which end with the context.
-
-    Args:
-        num_processes: How many. One worker is a thread of this process.
-
-    Yields:
-        The executor.
-
-    Raises:
-        ValueError: The program was read from standard input, so that processes cannot import it.
-    """
+    """Workers on this machine, which end with the context."""
     if num_processes == 1:
         thread = ThreadPoolExecutor(1)
         try:
@@ -166,22 +148,8 @@ def _begin(watch: _Watch) -> None:
 
 @contextlib.contextmanager
 def dask_executor(where: str, num_processes: int) -> Iterator[Executor]:
-    """The workers of a Dask cluster.
-
-    Args:
-        where: The address of a scheduler, such as ``tcp://10.0.0.1:8786``; the file that ``dask scheduler
-            --scheduler-file`` writes, with a name that ends with ``.json``; or ``local``, for a cluster on
-            this machine that ends with the context.
-        num_processes: The number of workers of a local cluster, with one thread each.
-
-    Yields:
-        The executor.
-
-    Raises:
-        ValueError: Dask is not installed, or there is no scheduler.
-    """
+    """The workers of a Dask cluster."""
     try:
-        import dask
         import distributed
     except ImportError:
         raise ValueError(_NEEDS_DASK) from None
@@ -189,22 +157,14 @@ def dask_executor(where: str, num_processes: int) -> Iterator[Executor]:
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     with contextlib.ExitStack() as stack:
         if where == "local":
-            stack.enter_context(dask.config.set(_QUIET))
+            options = {"dashboard_address": ":0", "silence_logs": logging.CRITICAL}
             with _ignored_interrupts():
-                cluster = distributed.LocalCluster(
-                    n_workers=num_processes,
-                    threads_per_worker=1,
-                    dashboard_address=":0",
-                    silence_logs=logging.CRITICAL,
-                )
-            stack.enter_context(cluster)
-            client = distributed.Client(cluster)
+                cluster = distributed.LocalCluster(n_workers=num_processes, threads_per_worker=1, **options)
+            client = distributed.Client(stack.enter_context(cluster))
         else:
             try:
-                if where.endswith(".json"):
-                    client = distributed.Client(scheduler_file=where)
-                else:
-                    client = distributed.Client(where)
+                name = "scheduler_file" if where.endswith(".json") else "address"
+                client = distributed.Client(**{name: where})
             except (OSError, TimeoutError, ValueError) as error:
                 reason = str(error) or "it did not answer in time"
                 raise ValueError(
@@ -231,12 +191,6 @@ def _ignored_interrupts() -> Iterator[None]:
 def num_slots_of(executor: Executor) -> int:
     """How many jobs an executor runs at the same time, which may change; 0 while there is no worker.
 
-    Args:
-        executor: The executor.
-
-    Raises:
-        WorkersLostError: Dask's scheduler cannot be reached.
-
     Examples:
         >>> with ThreadPoolExecutor(3) as threads:
         ...     num_slots_of(threads)
@@ -246,8 +200,6 @@ def num_slots_of(executor: Executor) -> int:
     if client is not None:
         with lost_workers(executor):
             return sum(client.nthreads().values())
-    if isinstance(executor, CallingExecutor):
-        return 1
     for name in ("_max_workers", "num_workers"):  # of Python's library and loky; of mpi4py
         found = getattr(executor, name, None)
         if isinstance(found, int) and found > 0:
@@ -257,11 +209,7 @@ def num_slots_of(executor: Executor) -> int:
 
 @contextlib.contextmanager
 def lost_workers(executor: Executor) -> Iterator[None]:
-    """Reports lost workers and a lost connection as such. Errors of jobs pass through.
-
-    Args:
-        executor: The executor that is used in the context.
-    """
+    """Reports lost workers and a lost connection as such. Errors of jobs pass through."""
     try:
         yield
     except BrokenExecutor as error:
@@ -274,14 +222,12 @@ def lost_workers(executor: Executor) -> Iterator[None]:
                 f" {str(error).splitlines()[0]}"
             ) from error
         client = _client_of(executor)
-        is_closed = client is not None and client.status != "running"
-        if isinstance(error, CancelledError) or (
-            is_closed and isinstance(error, OSError | TimeoutError | RuntimeError)
-        ):
-            raise WorkersLostError(
-                "The connection to the workers, or to Dask's scheduler, was lost."
-            ) from error
-        raise
+        lost: tuple[type[BaseException], ...] = (CancelledError,)
+        if client is not None and client.status != "running":
+            lost += OSError, TimeoutError, RuntimeError
+        if not isinstance(error, lost):
+            raise
+        raise WorkersLostError("The connection to the workers, or to Dask's scheduler, was lost.") from error
 
 
 def _client_of(executor: Executor) -> Any:

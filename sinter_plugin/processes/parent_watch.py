@@ -15,11 +15,10 @@ import signal
 import sys
 import threading
 import time
-from dataclasses import dataclass
 from multiprocessing.context import get_spawning_popen
 from typing import Any
 
-__all__ = ["EndsWithItsParent", "SpawningProcess"]
+__all__ = ["EndsWithItsParent"]
 
 _SPAWNING_PROCESS = "spawning process"  # key of the pickled state; no attribute has this name
 
@@ -29,53 +28,31 @@ _PR_SET_PDEATHSIG = 1
 _watching = threading.Lock()  # the first watch of a process acquires it and never releases it
 
 
-@dataclass(frozen=True)
-class SpawningProcess:
-    """A process that spawns another process.
-
-    Attributes:
-        pid: Its process id.
-        in_main_thread: Whether its main thread spawns the other process.
-    """
-
-    pid: int
-    in_main_thread: bool
-
-    @classmethod
-    def current(cls) -> SpawningProcess | None:
-        """This process, if it is pickling objects for a process that it spawns; otherwise None.
-
-        Examples:
-            >>> SpawningProcess.current() is None  # no process is being spawned
-            True
-        """
-        if getattr(get_spawning_popen(), "method", None) != "spawn":
-            return None
-        return cls(os.getpid(), threading.current_thread() is threading.main_thread())
-
-    def end_with_it(self) -> None:
-        """Called in the spawned process: ends it when the spawning process ends. Further calls do nothing."""
-        if not _watching.acquire(blocking=False):
-            return
-        # Linux sends this signal when the spawning thread ends. Only the main thread ends with its process.
-        if sys.platform == "linux" and self.in_main_thread:
-            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-            if os.getppid() != self.pid:  # the parent ended before the call of prctl
-                os._exit(1)
-        threading.Thread(target=_watch_parent, name="parent watch", daemon=True).start()
-
-
 class EndsWithItsParent:
     """A sampler whose workers end when the process that spawned them has ended."""
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, _SPAWNING_PROCESS: SpawningProcess.current()}
+        if getattr(get_spawning_popen(), "method", None) != "spawn":
+            return {**self.__dict__}
+        in_main_thread = threading.current_thread() is threading.main_thread()
+        return {**self.__dict__, _SPAWNING_PROCESS: (os.getpid(), in_main_thread)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        spawning_process = state.pop(_SPAWNING_PROCESS, None)
-        if spawning_process is not None:
-            spawning_process.end_with_it()
+        if _SPAWNING_PROCESS in state:
+            _end_with(*state.pop(_SPAWNING_PROCESS))
         self.__dict__.update(state)
+
+
+def _end_with(parent: int, in_main_thread: bool) -> None:
+    """Lets this process end when its parent, or the parent's thread, does. Further calls do nothing."""
+    if not _watching.acquire(blocking=False):
+        return
+    # Linux sends this signal when the spawning thread ends. Only the main thread ends with its process.
+    if sys.platform == "linux" and in_main_thread:
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != parent:  # the parent ended before the call of prctl
+            os._exit(1)
+    threading.Thread(target=_watch_parent, name="parent watch", daemon=True).start()
 
 
 def _watch_parent() -> None:

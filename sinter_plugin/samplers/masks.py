@@ -15,17 +15,6 @@ __all__ = ["packed_mask", "unpacked_mask"]
 def unpacked_mask(mask: NDArray[Any], num_bits: int, name: str) -> NDArray[np.bool_]:
     """Unpacks a mask in the form in which Sinter passes it to samplers.
 
-    Args:
-        mask: Bit-packed mask, shape ``(ceil(num_bits / 8),)``: bit k is ``(mask[k // 8] >> (k % 8)) & 1``.
-        num_bits: Number of bits in the mask; further bits of the last byte are ignored.
-        name: The name of the mask in error messages.
-
-    Returns:
-        The bits, shape ``(num_bits,)``.
-
-    Raises:
-        ValueError: The mask has another shape or dtype.
-
     Examples:
         >>> unpacked_mask(np.array([5], dtype=np.uint8), 4, "postselection_mask")
         array([ True, False,  True, False])
@@ -46,20 +35,6 @@ def unpacked_mask(mask: NDArray[Any], num_bits: int, name: str) -> NDArray[np.bo
 
 def packed_mask(mask: Mask | None, num_bits: int, name: str, what: str) -> NDArray[np.uint8] | None:
     """Converts a mask to the form that ``sinter.Task`` takes.
-
-    Args:
-        mask: A mask in any form that ``compile_detector_sampler`` takes, or None. One that is bit-packed is
-            returned unchanged.
-        num_bits: Number of bits.
-        name: The name of the mask in error messages.
-        what: The kind of the bits, for messages: ``"detectors"`` or ``"observables"``.
-
-    Returns:
-        The bit-packed mask, or None for None.
-
-    Raises:
-        TypeError: The mask has none of these forms.
-        ValueError: The mask has another shape.
 
     Examples:
         >>> packed_mask([True, False, True], 3, "postselection_mask", "detectors")

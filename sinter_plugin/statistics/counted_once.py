@@ -28,15 +28,7 @@ class _Place:
 
 
 def check_counted_once(files: Sequence[tuple[str, Sequence[Row]]]) -> None:
-    """Checks that rows can be added up.
-
-    Args:
-        files: The files: the path of each, and its rows.
-
-    Raises:
-        ValueError: A shot or an estimate is counted twice, or two rows contradict each other. The message
-            names the files and lines, and the remedy.
-    """
+    """Checks that rows can be added up."""
     places = [_Place(path, each.number, each.stats) for path, rows in files for each in rows]
     _check_tasks(places)
     _check_ranges(places)

@@ -46,17 +46,6 @@ class Row:
 def read_rows(content: bytes, path: str) -> list[Row]:
     r"""Reads a file of statistics, and checks every line.
 
-    Args:
-        content: The content of the file.
-        path: The path of the file, for messages.
-
-    Returns:
-        The rows.
-
-    Raises:
-        ValueError: A line is not a row of statistics, or was cut off: the newline is written last, so a row
-            with a newline is whole. The message names the line and the remedy.
-
     Examples:
         >>> header = b"shots,errors,discards,seconds,decoder,strong_id,json_metadata,custom_counts\n"
         >>> row = b'9,1,2,0.5,soft_postselect,abc,"{""p"":1}","{""survivors"":7}"\n'

@@ -49,11 +49,7 @@ UNUSED_HERALDS = "warning: heralds tell the decoder nothing"
 
 @contextlib.contextmanager
 def shown_warnings(shown: bool) -> Iterator[None]:
-    """Warnings in the context are shown as ever, or not at all.
-
-    Args:
-        shown: Whether they are.
-    """
+    """Warnings in the context are shown as ever, or not at all."""
     if shown:
         yield
         return

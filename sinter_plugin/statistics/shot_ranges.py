@@ -54,16 +54,6 @@ class ShotRange:
 def ranges_in(custom_counts: Mapping[str, int]) -> list[ShotRange]:
     """The ranges that a row, or a sum of rows, counts.
 
-    Args:
-        custom_counts: The counts by name.
-
-    Returns:
-        The ranges in ascending order.
-
-    Raises:
-        OverlapError: A range was counted more than once.
-        ValueError: The value of a range is not its number of shots.
-
     Examples:
         >>> ranges_in({"survivors": 5, "seed=7 shots=0:10": 10})
         [ShotRange(seed=7, first=0, end=10)]
@@ -90,15 +80,6 @@ def ranges_in(custom_counts: Mapping[str, int]) -> list[ShotRange]:
 def joined_ranges(ranges: Iterable[ShotRange]) -> list[ShotRange]:
     """Joins ranges that follow one another.
 
-    Args:
-        ranges: The ranges, in any order.
-
-    Returns:
-        As few ranges as possible with the same shots, in ascending order.
-
-    Raises:
-        OverlapError: Two ranges have a shot in common.
-
     Examples:
         >>> joined_ranges([ShotRange(7, 5, 9), ShotRange(7, 0, 5), ShotRange(8, 9, 12)])
         [ShotRange(seed=7, first=0, end=9), ShotRange(seed=8, first=9, end=12)]
@@ -123,15 +104,6 @@ def joined_ranges(ranges: Iterable[ShotRange]) -> list[ShotRange]:
 def with_joined_ranges(custom_counts: Mapping[str, int]) -> Counter[str]:
     """Counts in which ranges that follow one another are one entry.
 
-    Args:
-        custom_counts: The counts by name.
-
-    Returns:
-        The other counts as they are, and the joined ranges.
-
-    Raises:
-        OverlapError: A shot is counted more than once.
-
     Examples:
         >>> with_joined_ranges({"survivors": 9, "seed=7 shots=5:9": 4, "seed=7 shots=0:5": 5})
         Counter({'survivors': 9, 'seed=7 shots=0:9': 9})
@@ -143,14 +115,6 @@ def with_joined_ranges(custom_counts: Mapping[str, int]) -> Counter[str]:
 
 def seed_of(strong_id: str, seed: int) -> int:
     """The seed of a task in a run with a seed.
-
-    Args:
-        strong_id: The ``strong_id`` of the task.
-        seed: The seed of the run.
-
-    Returns:
-        A seed in range(2**64) that depends on these two alone: no two tasks of a run have the same random
-        numbers, and other tasks of the run do not matter.
 
     Examples:
         >>> seed_of("9c31908e2b", 7) == seed_of("9c31908e2b", 7) != seed_of("deadbeef08", 7)

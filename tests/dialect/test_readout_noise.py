@@ -19,20 +19,10 @@ from ..support.texts.round_trips import read_again
 
 TOLERANCE = 1e-10
 LINES = (
-    "M(0.1, 0.3) {a} !{b}",
-    "MX(0.2, 0.05) !{a}",
-    "MY(0, 1) {a}",
-    "MR(0.3, 0) !{a} {b}",
-    "MRX(0.05, 0.4) {a}",
-    "MRY(1, 0) {a}",
-    "MXX(0.1, 0.2) {a} !{b}",
-    "MYY(0.3, 0.2) {a} {b}",
-    "MZZ(0, 0.2) {a} {b}",
-    "MPP(0.2, 0.9) !X{a}*Y{b} Z{a}*Z{b}",
-    "M(1, 1) {a}",
-    "M(0.2, 0.2) {b}",
-    "MPP(0.1, 0.2) Y{a}",
-)
+    "M(0.1, 0.3) {a} !{b}", "MX(0.2, 0.05) !{a}", "MY(0, 1) {a}", "MR(0.3, 0) !{a} {b}", "MRX(0.05, 0.4) {a}",
+    "MRY(1, 0) {a}", "MXX(0.1, 0.2) {a} !{b}", "MYY(0.3, 0.2) {a} {b}", "MZZ(0, 0.2) {a} {b}",
+    "MPP(0.2, 0.9) !X{a}*Y{b} Z{a}*Z{b}", "M(1, 1) {a}", "M(0.2, 0.2) {b}", "MPP(0.1, 0.2) Y{a}",
+)  # fmt: skip
 
 
 def random_text(seed: int, *, leaks: bool = False) -> str:

@@ -28,14 +28,10 @@ PAGES = [
     *(
         DOCS.parent / folder / "README.md"
         for folder in (
-            ".",
-            "examples",
-            "circuits/cultivation",
-            "circuits/distillation",
-            "circuits/teleportation",
+            ".", "examples", "circuits/cultivation", "circuits/distillation", "circuits/teleportation",
         )
     ),
-]
+]  # fmt: skip
 
 
 def generator(name: str) -> ModuleType:

@@ -80,9 +80,6 @@ def is_long(circuit: stim.Circuit) -> bool:
 def folded_timeline(circuit: stim.Circuit) -> str:
     r"""An SVG of the circuit, with loops unrolled.
 
-    Args:
-        circuit: The circuit with tagged gates.
-
     Raises:
         ResourceLimitError: The loops of the circuit are too long.
 

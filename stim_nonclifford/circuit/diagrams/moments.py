@@ -50,9 +50,6 @@ class Glyph:
 def gates_by_tick(circuit: stim.Circuit) -> list[list[Glyph]]:
     r"""The gates between TICKs; noise is none of them.
 
-    Args:
-        circuit: The circuit with tagged gates.
-
     Returns:
         For each number of TICKs before them, the gates in their order.
 

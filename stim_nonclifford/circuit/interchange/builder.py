@@ -126,10 +126,6 @@ class CircuitBuilder:
     def apply(self, steps: Sequence[Step], tag: str = "") -> None:
         """Applies a unitary, under the conditions that hold.
 
-        Args:
-            steps: The unitary.
-            tag: A note that each of its instructions has.
-
         Raises:
             ValueError: An instruction cannot have the note.
         """
@@ -156,10 +152,6 @@ class CircuitBuilder:
     def measure(self, qubit: int, *, inverted: bool = False) -> Literal:
         """Measures a qubit.
 
-        Args:
-            qubit: The qubit.
-            inverted: Whether the record is the opposite of the outcome.
-
         Raises:
             ValueError: A condition holds.
         """
@@ -168,9 +160,6 @@ class CircuitBuilder:
 
     def append(self, text: str) -> list[Literal]:
         """Appends circuit text as it is.
-
-        Returns:
-            Its records.
 
         Raises:
             ValueError: A condition holds.
@@ -245,10 +234,6 @@ class CircuitBuilder:
 
     def function_of(self, bits: Sequence[Literal], function: Callable[[Sequence[bool]], bool]) -> Literal:
         """Any function of bits, as the parity of products of some of them.
-
-        Args:
-            bits: The bits.
-            function: Returns the value of the function for values of the bits.
 
         Raises:
             ValueError: The function depends on too many records.

@@ -39,10 +39,6 @@ class Frame:
 def frame_of(table: FaultTable, faults: Iterable[CircuitFault]) -> Frame:
     r"""What a set of faults does.
 
-    Args:
-        table: The circuit.
-        faults: The faults.
-
     Examples:
         >>> import stim_nonclifford as snc
         >>> circuit = snc.Circuit("X_ERROR(0.1) 0\nTICK\nCX 0 1\nTICK\nM 0 1\nDETECTOR rec[-1]")

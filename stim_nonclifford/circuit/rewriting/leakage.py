@@ -51,10 +51,6 @@ def with_averaged_leakage(circuit: stim.Circuit, *, flags: bool = False) -> stim
     qubit then, the flag. They do not if a chain of correlated errors has other instructions in between, which
     further correlated errors would end.
 
-    Args:
-        circuit: The circuit.
-        flags: Whether errors flip heralds.
-
     Returns:
         The circuit, unrolled if it has leakage.
 

@@ -28,6 +28,7 @@ from ...dialect import (
     groups_of_pairs,
     leakage_of,
 )
+from .leakage import with_averaged_leakage
 from .replacement import circuit_of, with_replaced
 from .twirled_channels import twirl_of_channel
 
@@ -36,6 +37,7 @@ __all__ = [
     "append_quarter_turns",
     "as_stim_reads",
     "drawable_proxy",
+    "proxy_of",
     "rotation_products",
     "stand_in",
     "stim_reads_s_proxy",
@@ -90,11 +92,14 @@ def stand_in(instruction: stim.CircuitInstruction, proxy: Proxy) -> stim.Circuit
     return result
 
 
+def proxy_of(circuit: stim.Circuit, proxy: Proxy, *, flags: bool = False) -> stim.Circuit:
+    """A proxy of a tagged circuit."""
+    circuit = with_averaged_leakage(circuit, flags=flags)
+    return with_replaced(circuit, lambda instruction: stand_in(instruction, proxy))
+
+
 def drawable_proxy(circuit: stim.Circuit) -> stim.Circuit:
     r"""The S-proxy, with Z for each gate that a record controls and that has no stand-in.
-
-    Args:
-        circuit: The tagged circuit.
 
     Examples:
         >>> print(drawable_proxy(stim.Circuit("M 0\nS[T] 0\nCZ[CT] rec[-1] 0")))
@@ -116,9 +121,6 @@ def stim_reads_s_proxy(circuit: stim.Circuit) -> bool:
     """Whether a circuit of which Stim ignores the tags is its S-proxy.
 
     Stim reads all rotations about single qubits as the identity, and those about products as SPP.
-
-    Args:
-        circuit: The tagged circuit.
 
     Examples:
         >>> [stim_reads_s_proxy(stim.Circuit(f"I[R_X(theta={angle}*pi)] 0")) for angle in (0.1, 0.5)]
@@ -145,12 +147,7 @@ def stim_reads_s_proxy(circuit: stim.Circuit) -> bool:
 def rotation_products(
     instruction: stim.CircuitInstruction, gate: NonCliffordGate
 ) -> Iterator[list[stim.GateTarget]]:
-    """The Pauli products about which an instruction rotates, without combiners.
-
-    Args:
-        instruction: The instruction.
-        gate: The rotation for which it stands, which has one angle.
-    """
+    """The Pauli products about which an instruction rotates, without combiners."""
     if instruction.name.startswith("SPP"):
         for group in instruction.target_groups():
             yield [target for target in group if not target.is_combiner]

@@ -42,9 +42,6 @@ def compile_circuit(circuit: stim.Circuit, likely_outputs: LikelyOutputs) -> Com
         likely_outputs: An engine's function that returns the outputs of a plan on its likely outcomes; the
             reference sample needs it.
 
-    Returns:
-        The compiled circuit.
-
     Raises:
         NotImplementedError: An instruction is not supported.
         ResourceLimitError: The circuit is too large to be unrolled.

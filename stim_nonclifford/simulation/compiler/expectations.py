@@ -86,9 +86,6 @@ class ExpectationPlan:
 class ExpectationCircuit:
     r"""A circuit after both sweeps, with its expectation values.
 
-    Args:
-        compiled: The circuit, compiled without its expectation values: it knows the reference sample.
-
     Raises:
         ResourceLimitError: The circuit is too large.
 

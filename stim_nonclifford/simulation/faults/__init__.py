@@ -7,7 +7,7 @@ computes the exact results of shots with given faults.
 
 from .named import NamedMechanisms
 from .noise_events import NoiseEvents, located, noise_events, usual_effects
-from .table import CircuitFault, FaultTable, OutcomeProbabilities
+from .table import CircuitFault, FaultTable, OutcomeProbabilities, checked_faults, faults_of_shots
 
 __all__ = [
     "CircuitFault",
@@ -15,6 +15,8 @@ __all__ = [
     "NamedMechanisms",
     "NoiseEvents",
     "OutcomeProbabilities",
+    "checked_faults",
+    "faults_of_shots",
     "located",
     "noise_events",
     "usual_effects",

@@ -17,11 +17,6 @@ Name = TypeVar("Name")
 class NamedMechanisms(Generic[Name]):
     r"""The faults behind the mechanisms of a plan.
 
-    Args:
-        compiled: The circuit.
-        plan: A plan of it.
-        names: What stands for each of ``compiled.faults``.
-
     Examples:
         >>> import stim_nonclifford as snc
         >>> from stim_nonclifford.simulation.compiler import RequestedOutputs
@@ -61,9 +56,6 @@ class NamedMechanisms(Generic[Name]):
         Where a mechanism has several possible causes, one is chosen. Events of the same place are added up
         to one fault: X and Z of a depolarizing channel are Y. The errors that usually happen are among the
         faults.
-
-        Args:
-            mechanisms: The mechanisms, which can act together.
         """
         results = dict(self._usual)
         for mechanism in mechanisms:

@@ -111,9 +111,6 @@ class LocatedEvent:
 def noise_events(compiled: CompiledCircuit) -> NoiseEvents:
     r"""The events of a circuit's noise.
 
-    Args:
-        compiled: The circuit.
-
     Examples:
         >>> import stim_nonclifford as snc
         >>> circuit = snc.Circuit("X_ERROR(0.9) 0\nM 0\nDETECTOR rec[-1]")
@@ -154,9 +151,6 @@ def noise_events(compiled: CompiledCircuit) -> NoiseEvents:
 
 def usual_effects(compiled: CompiledCircuit) -> list[int]:
     r"""The effects of the errors that are more likely than none, each for itself.
-
-    Args:
-        compiled: The circuit.
 
     Examples:
         >>> import stim_nonclifford as snc
@@ -274,10 +268,6 @@ def _add_chain(links: list[tuple[int, int, int, float]], found: NoiseEvents) -> 
 
 def located(plan: SamplingPlan, events: NoiseEvents) -> Iterator[LocatedEvent]:
     """Finds the mechanisms of events by their rows, as ``RowLayout.mechanisms`` makes them.
-
-    Args:
-        plan: A plan of the circuit.
-        events: The events of the circuit.
 
     Yields:
         The events that flip a bit of the plan's rows. An event that does not happen, and flips what no

@@ -6,11 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import stim
 
+from ...base.arguments import iterable, refuse_argument
 from ..compiler import CompiledCircuit, RequestedOutputs
 from ..compiler.program.iterations import unrolled
 from ..compiler.program.steps import CorrelatedError, Measure, Noise
@@ -19,7 +21,7 @@ from ..engines.row_fates import fates_of_rows
 from ..plan import SamplingPlan
 from .named import NamedMechanisms
 
-__all__ = ["CircuitFault", "FaultTable", "OutcomeProbabilities"]
+__all__ = ["CircuitFault", "FaultTable", "OutcomeProbabilities", "checked_faults", "faults_of_shots"]
 
 _LETTERS = "_XZY"
 
@@ -116,21 +118,13 @@ class FaultTable:
         raise AssertionError("a fault stands at noise or at a measurement")
 
     def by_mechanism(self, plan: SamplingPlan) -> NamedMechanisms[CircuitFault]:
-        """The faults behind the mechanisms of a plan.
-
-        Args:
-            plan: A plan of this circuit.
-        """
+        """The faults behind the mechanisms of a plan."""
         return NamedMechanisms(self.compiled, plan, self.faults)
 
     def outcome_probabilities(
         self, fault_sets: Sequence[Iterable[CircuitFault]], postselected: Sequence[int]
     ) -> list[OutcomeProbabilities]:
         """The exact probabilities of the results of shots that have exactly these faults.
-
-        Args:
-            fault_sets: The faults of each shot. A fault that is given twice cancels.
-            postselected: The detectors that discard a shot.
 
         Returns:
             The probabilities for each shot.
@@ -270,3 +264,26 @@ def _inverted(name: str, target: stim.GateTarget) -> stim.GateTarget:
     if name == "MPAD":
         return stim.GateTarget(1 - target.value)
     return stim.target_inv(target.value) if invert else stim.GateTarget(target.value)
+
+
+def faults_of_shots(faults: Any) -> tuple[list[list[CircuitFault]], bool]:
+    """The faults of each shot, and whether the argument was a list of sets rather than those of one shot."""
+    given = list(iterable(faults, "faults", "the faults of a shot, or a list of these for several shots"))
+    one_shot = [each for each in given if isinstance(each, CircuitFault)]
+    several = [checked_faults(each) for each in given if not isinstance(each, CircuitFault)]
+    if one_shot and several:
+        raise ValueError("faults must be the faults of one shot or a list of such sets, not a mixture.")
+    return several or [one_shot], bool(several)
+
+
+def checked_faults(faults: Any) -> list[CircuitFault]:
+    """The argument ``faults`` of a method, for one shot, as a list.
+
+    Raises:
+        TypeError: It is no iterable, or has anything else than faults.
+    """
+    found = list(iterable(faults, "faults", "an iterable of faults"))
+    for fault in found:
+        if not isinstance(fault, CircuitFault):
+            refuse_argument("Each of faults", "a CircuitFault", fault)
+    return found

@@ -51,10 +51,6 @@ class DetectorExpectations:
         The value of an ``EXP_VAL`` is that of the state of the shot at its place, given the errors and the
         outcomes of the shot before it. No postselection is applied. The shots are not those of ``sample``.
 
-        Args:
-            shots: Number of shots to sample.
-            bit_packed: Whether to return eight bits per byte.
-
         Returns:
             Detection events and observable flips as from ``sample(shots, separate_observables=True)``, and
             float64, shape (shots, num_expectation_values).

@@ -86,9 +86,6 @@ class KeptShots:
                 then others than without.
             bit_packed: Whether the result has eight bits per byte, or one bool for each.
 
-        Returns:
-            Detection events and observable flips of the kept shots, in the order of the shots.
-
         Raises:
             ResourceLimitError: Nothing is postselected, and the result is larger than the machine's memory.
             ValueError: shots is negative, or output is ``"cupy"`` and the engine uses no GPU, or expectation
@@ -173,9 +170,6 @@ class KeptShots:
             batch_shots: The number of shots to attempt per batch. By default, batches have about 4 MiB.
             expectation_values: Whether batches have the expectation values of their shots, which are then the
                 shots of ``sample_kept`` with this argument.
-
-        Yields:
-            The batches, which count ``shots`` and ``discards`` of their own.
 
         Raises:
             ValueError: A number is out of range.

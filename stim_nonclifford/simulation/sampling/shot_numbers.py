@@ -17,9 +17,6 @@ _END = 1 << 63
 class ShotNumbers:
     """The numbers of a sampler's shots: each goes to one call, and to none that fails.
 
-    Args:
-        first: The number that comes first.
-
     Examples:
         >>> numbers = ShotNumbers()
         >>> with numbers.call():
@@ -63,9 +60,6 @@ class ShotNumbers:
 
     def take(self, shots: int) -> int:
         """Takes numbers, in a call.
-
-        Args:
-            shots: How many.
 
         Returns:
             The first one.
@@ -125,9 +119,6 @@ class NumberedShots:
 
         What a shot is depends on its number and the seed alone. So any machine can take any range of the
         shots of a seed, and take it again.
-
-        Args:
-            shot: The number of the shot, counted from 0.
 
         Raises:
             ValueError: The number is negative or not below 2^63.

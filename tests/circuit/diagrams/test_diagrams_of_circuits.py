@@ -277,15 +277,10 @@ def test_detectors_without_qubits(text: str, type: str) -> None:
 @pytest.mark.parametrize(
     ("text", "last"),
     [
-        ("", 0),
-        ("T 0", 0),
-        ("TICK", 0),
-        ("T 0\nTICK", 0),
-        ("T 0\nTICK\nSHIFT_COORDS(1)", 1),
-        ("REPEAT 3 {\n    T 0\n    TICK\n}", 2),
-        ("REPEAT 3 {\n    T 0\n    TICK\n    H 0\n}", 3),
+        ("", 0), ("T 0", 0), ("TICK", 0), ("T 0\nTICK", 0), ("T 0\nTICK\nSHIFT_COORDS(1)", 1),
+        ("REPEAT 3 {\n    T 0\n    TICK\n}", 2), ("REPEAT 3 {\n    T 0\n    TICK\n    H 0\n}", 3),
     ],
-)
+)  # fmt: skip
 def test_slices_after_the_end(text: str, last: int, type: str) -> None:
     """Stim would end Python, or draw pictures of nothing."""
     circuit = Circuit(text)

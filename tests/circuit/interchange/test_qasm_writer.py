@@ -28,22 +28,8 @@ def unitary_lines() -> list[str]:
         if gate.is_unitary and name not in ("SPP", "SPP_DAG")
     ]
     plain = (
-        "M",
-        "MX",
-        "MY",
-        "MR",
-        "MRX",
-        "MRY",
-        "MXX",
-        "MYY",
-        "MZZ",
-        "R",
-        "RX",
-        "RY",
-        "MPP",
-        "SPP",
-        "SPP_DAG",
-    )
+        "M", "MX", "MY", "MR", "MRX", "MRY", "MXX", "MYY", "MZZ", "R", "RX", "RY", "MPP", "SPP", "SPP_DAG",
+    )  # fmt: skip
     others = [line for name in plain for line in LINES[name] if "(" not in line and "Y0*Z0*X0" not in line]
     gates = [
         line

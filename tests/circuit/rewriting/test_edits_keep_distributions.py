@@ -29,33 +29,16 @@ from ...support.seeds import seeds
 EXACT = 1e-12
 UNITARY = frozenset(
     {
-        Family.CLIFFORD,
-        Family.PAULI_PHASE,
-        Family.T,
-        Family.ROTATIONS,
-        Family.CONTROLLED,
-        Family.CONDITIONAL,
-        Family.FEEDBACK,
-        Family.REPEAT,
+        Family.CLIFFORD, Family.PAULI_PHASE, Family.T, Family.ROTATIONS, Family.CONTROLLED, Family.CONDITIONAL,
+        Family.FEEDBACK, Family.REPEAT,
     }
-)
+)  # fmt: skip
 MEASUREMENTS = (
-    "M(0.1) 0 1",
-    "MX(0.2) 0",
-    "MY(0.2) !1",
-    "MR(0.1) 0 !1",
-    "MRX(0.3) !0",
-    "MRY(0.1) 0",
-    "MXX(0.1) 0 1",
-    "MYY(0.1) 0 !1 !2 !0",
-    "MZZ(0.4) !0 1",
-    "MPP(0.1) X0*X1",
-    "MPP(0.2) X0*Y1*Z2 !Z0*Z1 X2",
-    "MPP(0.1) X0*X0 !Z1",
-    "MPAD(0.1) 0 1",
-    "HERALDED_ERASE(0.2) 0 1",
+    "M(0.1) 0 1", "MX(0.2) 0", "MY(0.2) !1", "MR(0.1) 0 !1", "MRX(0.3) !0", "MRY(0.1) 0", "MXX(0.1) 0 1",
+    "MYY(0.1) 0 !1 !2 !0", "MZZ(0.4) !0 1", "MPP(0.1) X0*X1", "MPP(0.2) X0*Y1*Z2 !Z0*Z1 X2",
+    "MPP(0.1) X0*X0 !Z1", "MPAD(0.1) 0 1", "HERALDED_ERASE(0.2) 0 1",
     "HERALDED_PAULI_CHANNEL_1(0.1, 0.2, 0.05, 0.3) 2",
-)
+)  # fmt: skip
 
 
 def through_text(circuit: Circuit, _: Path) -> Circuit:

@@ -11,10 +11,10 @@ from scipy.special import gammainc, gammaincinv
 
 import stim_nonclifford as snc
 from stim_nonclifford.generators.cultivation import cultivation_circuit
-from stim_nonclifford.rates.fault_sets import LogicalErrorRate
-from stim_nonclifford.rates.fault_sets.interval import gamma_quantile
+from stim_nonclifford.rates.estimation.interval import gamma_quantile
+from stim_nonclifford.rates.estimation.uncertainty import is_narrow, rate_text
 from stim_nonclifford.rates.fault_sets.search.limits import Limits
-from stim_nonclifford.rates.fault_sets.uncertainty import is_narrow, rate_text
+from stim_nonclifford.rates.results import LogicalErrorRate
 
 from ...support.rates.fault_set_cases import estimate as search
 
@@ -28,6 +28,7 @@ def estimate(
     return dataclasses.replace(
         found,
         kept=0.5,
+        logical_error_rate=rate,
         kept_and_wrong=rate / 2,
         standard_error=error,
         interval=interval,

@@ -60,44 +60,22 @@ MIXTURES: list[Collection[Family]] = [
     ALL_FAMILIES,
     ALL_FAMILIES - {Family.CLIFFORD, Family.PAULI_PHASE, Family.ANNOTATIONS},
     {
-        Family.CLIFFORD,
-        Family.T,
-        Family.ROTATIONS,
-        Family.MEASUREMENTS,
-        Family.FEEDBACK,
-        Family.RESETS,
-        Family.NOISE,
-        Family.DETECTORS,
-        Family.OBSERVABLES,
+        Family.CLIFFORD, Family.T, Family.ROTATIONS, Family.MEASUREMENTS, Family.FEEDBACK, Family.RESETS,
+        Family.NOISE, Family.DETECTORS, Family.OBSERVABLES,
     },
     {
-        Family.T,
-        Family.MEASUREMENT_NOISE,
-        Family.EXOTIC_NOISE,
-        Family.DETECTORS,
-        Family.OBSERVABLES,
+        Family.T, Family.MEASUREMENT_NOISE, Family.EXOTIC_NOISE, Family.DETECTORS, Family.OBSERVABLES,
         Family.REPEAT,
     },
     {
-        Family.T,
-        Family.ROTATIONS,
-        Family.MEASUREMENTS,
-        Family.MEASUREMENT_NOISE,
-        Family.NOISE,
-        Family.DETECTORS,
-        Family.OBSERVABLES,
+        Family.T, Family.ROTATIONS, Family.MEASUREMENTS, Family.MEASUREMENT_NOISE, Family.NOISE,
+        Family.DETECTORS, Family.OBSERVABLES,
     },
     {
-        Family.CLIFFORD,
-        Family.T,
-        Family.MEASUREMENT_NOISE,
-        Family.RESETS,
-        Family.NOISE,
-        Family.CONDITIONAL,
-        Family.FEEDBACK,
-        Family.REPEAT,
+        Family.CLIFFORD, Family.T, Family.MEASUREMENT_NOISE, Family.RESETS, Family.NOISE, Family.CONDITIONAL,
+        Family.FEEDBACK, Family.REPEAT,
     },
-]
+]  # fmt: skip
 
 
 MAX_ROWS = 1 << 12

@@ -144,7 +144,7 @@ def assert_exact(found: snc.LogicalErrorRate, case: Case, circuit: stim.Circuit)
     right = flips.pop((0,) * circuit.num_observables, 0.0)
     wrong = sum(flips.values())
     where = f"{circuit}\n{case.observables}\n{found}"
-    assert all(share.method == "exact" for share in found.weights), where
+    assert all(share.method == "exact" for share in found.strata), where
     assert found.standard_error == 0
     assert found.kept == pytest.approx(right + wrong, rel=0, abs=EXACT), where
     assert found.kept_and_wrong == pytest.approx(wrong, rel=0, abs=EXACT), where
@@ -404,7 +404,7 @@ def test_drawn_weights(seed: int, clifford: bool, circuits: int) -> None:
                 )
             except ResourceLimitError:  # nearly all sets pass
                 break
-            if all(share.method == "exact" for share in found.weights):
+            if all(share.method == "exact" for share in found.strata):
                 break
             low, high = found.interval
             estimates += 1

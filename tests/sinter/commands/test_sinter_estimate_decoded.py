@@ -167,7 +167,7 @@ def test_what_is_refused(folder: Folder) -> None:
         ),
         ("pymatching", "--state_check T", "--decoders pymatching predicts all observables here"),
         ("pymatching", "--metadata_func \"{'decoder':1}\"", 'the key "decoder"'),
-        ("pymatching", "--confidence --metadata_func \"{'gap':1}\"", 'the key "gap", as --confidence'),
+        ("pymatching", "--confidence --metadata_func \"{'gap':1}\"", 'the key "gap"'),
         ("soft_postselect", "--confidence", "--confidence asks a decoder how sure it is"),
     ):
         refused = folder.call(ESTIMATE, f"--decoders {decoder} --circuits {names} {more}", code=2)

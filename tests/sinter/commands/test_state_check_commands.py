@@ -112,4 +112,4 @@ def test_estimates_keep_flips_or_raw_parities(
         "RX 0\nR_Z(0.4) 0\nMX !0\nDETECTOR rec[-1]\nX_ERROR(0.1) 1\nM 1\nOBSERVABLE_INCLUDE(0) rec[-1]"
     )
     assert estimate(["--in", str(file), "--postselect", "all", *flags]) == 0
-    assert float(re.findall(r"P\(kept\) = ([\d.]+)", capfd.readouterr().out)[0]) == pytest.approx(kept)
+    assert float(re.findall(r"P\(kept\): ([\d.]+)", capfd.readouterr().out)[0]) == pytest.approx(kept)

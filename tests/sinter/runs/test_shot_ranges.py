@@ -371,5 +371,5 @@ def test_a_job_stops_at_its_deadline(
     schedule = ShotSchedule(first=5, end=None, job_seconds=5.0)
     handed_out = schedule.next_job(1)
     assert handed_out is not None
-    schedule.record(jobs.JobCounts(handed_out, sinter.AnonTaskStats(shots=7, errors=1)))
+    schedule.record(handed_out, sinter.AnonTaskStats(shots=7, errors=1))
     assert (schedule.accepted.shots, schedule.end_of_accepted) == (7, 12)

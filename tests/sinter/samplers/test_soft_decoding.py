@@ -17,7 +17,7 @@ import stim
 
 import sinter_plugin
 import stim_nonclifford as snc
-from sinter_plugin import SoftDecodingSampler, sinter_decoders
+from sinter_plugin import SoftDecodingSampler, sinter_samplers
 from stim_nonclifford.rates.decoding.decoders import installed_decoders
 
 from ...support.processes.sinter_runs import OURS, SINTER, Folder, assert_rate
@@ -225,11 +225,11 @@ def test_chromobius() -> None:
 
 
 def test_names_of_installed_decoders() -> None:
-    names = set(sinter_decoders())
+    names = set(sinter_samplers())
     assert {"soft_pymatching", "soft_pymatching_gap", "soft_pymatching-correlated", "soft_vacuous"} <= names
     assert {"soft_desaturated", "soft_desaturated_gap"} <= names
     assert ("soft_chromobius_gap" in names) == ("soft_chromobius" in names)
-    assert all(pickle.loads(pickle.dumps(sampler)) == sampler for sampler in sinter_decoders().values())
+    assert all(pickle.loads(pickle.dumps(sampler)) == sampler for sampler in sinter_samplers().values())
 
 
 class TestErrorModels:
@@ -378,7 +378,7 @@ def test_a_decoder_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> Non
             collected(THREE, 100, decoder=decoder)
         assert any(line.startswith(package) for line in extra("decoding"))
     assert not any(line.startswith("fusion") for line in extra("decoding"))
-    assert set(sinter_decoders()) == {"soft_vacuous", "soft_postselect", "soft_postselect_gpu"}
+    assert set(sinter_samplers()) == {"soft_vacuous", "soft_postselect", "soft_postselect_gpu"}
 
 
 @pytest.fixture
@@ -433,7 +433,7 @@ def test_sinter_collect_in_python() -> None:
     [stats] = sinter.collect(
         num_workers=2,
         tasks=[sinter_plugin.task(circuit, decoder="soft_pymatching")],
-        custom_decoders=sinter_decoders(),
+        custom_decoders=sinter_samplers(),
         max_shots=20_000,
         max_errors=10_000,
     )

@@ -200,7 +200,7 @@ def test_rows_of_a_task_become_one(tmp_path: Path) -> None:
                 [sinter.TaskStats(old.strong_id, old.decoder, old.json_metadata, shots=shots, errors=1)]
             )
         file.save([sinter.TaskStats("new", "b", None, shots=2)])
-        file.save([sinter.TaskStats("new", "b", None, shots=3)], replacing=True)
+        file.save([sinter.TaskStats("new", "b", None, shots=3)], replacing=["new"])
     lines = path.read_text().splitlines()
     assert lines[2] == DECODED
     found = {each.strong_id: (each.shots, each.errors) for each in statistics_in(path.read_bytes())}

@@ -132,16 +132,9 @@ LONG_SIGNATURE = """
 """
 
 FIXED = {
-    "layers": LAYERS,
-    "repetition": REPETITION,
-    "wide": WIDE,
-    "coins": MANY_COINS,
-    "sites": REPEATED_SITES,
-    "events": MANY_EVENTS,
-    "wide events": MANY_WIDE_EVENTS,
-    "long signature": LONG_SIGNATURE,
-    "nothing": "",
-}
+    "layers": LAYERS, "repetition": REPETITION, "wide": WIDE, "coins": MANY_COINS, "sites": REPEATED_SITES,
+    "events": MANY_EVENTS, "wide events": MANY_WIDE_EVENTS, "long signature": LONG_SIGNATURE, "nothing": "",
+}  # fmt: skip
 
 QUBITS = "0 1 2 3 4 5 6 7 8 9 10"
 DEEP = f"""

@@ -26,10 +26,6 @@ Matrix = npt.NDArray[np.float64]
 def channel_lines(gate: Any, qubits: Sequence[int]) -> list[str] | None:
     """The circuit text of a channel; None if it is none.
 
-    Args:
-        gate: A gate of Cirq that is not unitary.
-        qubits: Its qubits.
-
     Raises:
         ValueError: The channel has no counterpart.
     """

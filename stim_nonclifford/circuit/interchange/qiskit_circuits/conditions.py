@@ -48,10 +48,6 @@ class Conditions:
     def holds(self, condition: Any, outer_bits: Mapping[Any, Any]) -> Literal:
         """The bit that a condition is.
 
-        Args:
-            condition: A pair of a bit or a register and its value, or an expression.
-            outer_bits: The bits of the block -> those of the whole circuit.
-
         Raises:
             ValueError: It has no counterpart.
         """

@@ -18,10 +18,6 @@ __all__ = ["read_qiskit"]
 def read_qiskit(circuit: Any, delays: Delays) -> stim.Circuit:
     """The circuit with tagged gates of a ``qiskit.QuantumCircuit``.
 
-    Args:
-        circuit: The circuit; all its parameters have numbers.
-        delays: What becomes of delays.
-
     Raises:
         TypeError: It is no ``QuantumCircuit``.
         ValueError: Something has no counterpart; the message names the operation.
@@ -54,13 +50,7 @@ class _Reader:
         self._conditions = Conditions(self.builder, dict.fromkeys(circuit.clbits, False))
 
     def run(self, circuit: Any, qubits: Mapping[Any, int], outer_bits: Mapping[Any, Any]) -> None:
-        """Runs a circuit or a block.
-
-        Args:
-            circuit: It.
-            qubits: Its qubits -> those of the builder.
-            outer_bits: Its bits -> those of the whole circuit.
-        """
+        """Runs a circuit or a block."""
         for number, instruction in enumerate(circuit.data):
             operation = instruction.operation
             where = f"instruction {number}, {operation.name}:"

@@ -133,15 +133,17 @@ def member_sums(known: Estimate, circuit: int) -> MemberSums:
 def _sets_of(stratum: SampledSets, circuit: int, probabilities: Floats) -> Iterator[WeighedSets]:
     """The sets of each join that can be kept, and the unions, if any.
 
-    The errors of unions are those of as many independent draws: more than they have where all pairs of outcome
-    classes were taken.
+    The errors of unions are those of as many independent draws: more than they have where all pairs of
+    outcome classes were taken.
     """
     of_joins, of_unions = stratum.joins, stratum.unions
     for join in of_joins.joins:
         weights = of_joins.share(join) * join.weights[:, circuit]
         sizes = of_joins.sizes(join.members)
         yield WeighedSets(join.members, sizes, weights[:, None] * probabilities[join.classes], join.sides)
-    for sample in of_unions.samples if of_unions else ():
+    if of_unions is None:
+        return
+    for sample in of_unions.samples:
         weights = of_unions.share(sample) * sample.weights[:, circuit]
         sizes = np.full(len(weights), stratum.weights[0])
         yield WeighedSets(sample.members, sizes, weights[:, None] * probabilities[sample.classes], ())

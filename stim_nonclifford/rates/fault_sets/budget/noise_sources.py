@@ -26,32 +26,11 @@ from ....simulation.compiler.program.steps import CorrelatedError, Measure, Nois
 from ....simulation.compiler.sweeps.effects import Fault
 from ....simulation.faults import located, noise_events
 from ....simulation.plan import SamplingPlan
+from ...results.error_budget import NoisePlace
 from ..search.outcomes import Floats
 from .gate_names import GateNames
 
-__all__ = ["NoisePlace", "NoiseSources", "noise_sources"]
-
-
-@dataclass(frozen=True)
-class NoisePlace:
-    """A noise channel on one group of its targets, or the readout error of one measurement.
-
-    Attributes:
-        line: Line of the instruction in the printed circuit, counted from 1.
-        tick: Number of TICKs before the instruction; every iteration of a REPEAT counts.
-        instruction: Name of the instruction.
-        arguments: The numbers in its parentheses.
-        targets: The qubits of the channel or measurement: one group of its targets.
-        gate: The gate of this tick to which the noise belongs, with its qubits: ``CX 3-7``, ``M 5``, or
-            ``idle 5`` if none acts there.
-    """
-
-    line: int
-    tick: int
-    instruction: str
-    arguments: tuple[float, ...]
-    targets: tuple[int, ...]
-    gate: str = ""
+__all__ = ["NoiseSources", "noise_sources"]
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
-"""Allocation of time: enumerates the weights that cost little, and samples the others until the error is small.
+"""Allocation of time: weights that cost little are enumerated, others sampled until the error is small.
 
-The error of a rate is a sum over strata, as the strata are sampled independently. After a first sample of each,
-time goes to the stratum and sampler where the square of the error falls most per second (J. Neyman, Journal of
-the Royal Statistical Society 97, 558 (1934), in steps):
+The error of a rate is a sum over strata, as the strata are sampled independently. After a first sample of
+each, time goes to the stratum and sampler where the square of the error falls most per second (J. Neyman,
+Journal of the Royal Statistical Society 97, 558 (1934), in steps):
 
     gain = min(excess, variance * g / (1 + g)),    cost = g * (cost of the samples so far),
 
@@ -25,8 +25,8 @@ from ...._native import random_words
 from ....simulation.engines.random_streams import Stream
 from ....simulation.engines.time_limit import time_limit
 from ....simulation.plan import SamplingPlan
-from ..interval import COVERAGE
-from ..uncertainty import uncertainty_of
+from ...estimation.interval import COVERAGE
+from ...estimation.uncertainty import uncertainty_of
 from ..wrong_tool import refuse
 from .estimate import CircuitTotals, Estimate, totals_of
 from .limits import Limits, sampling_seconds, steps_seconds
@@ -39,11 +39,11 @@ from .strata import Tally
 __all__ = ["Allocation", "enumerate_to", "estimate_of"]
 
 _FIRST_SETS = 2e4
-"""Sets that the first sample of a stratum should find, about. If it is doubled, first variances are better, and
-searches that need little more than the first samples take longer."""
+"""Sets that the first sample of a stratum should find, about. If it is doubled, first variances are better,
+and searches that need little more than the first samples take longer."""
 
 _FIRST_HALVES = 400_000
-"""The most halves of a first sample. If it is doubled, so is the cost of weights of which nearly no set passes."""
+"""The most halves of a first sample. If it is doubled, so is the cost of weights with few sets."""
 
 _FEWEST_HALVES = 1000
 """The fewest halves of a join. If it is doubled, small circuits take longer."""
@@ -61,23 +61,23 @@ _LARGEST_WEAK, _WEAK_PASSING = 12, 1e-3
 halves to be found by. If the part is doubled, such circuits take minutes."""
 
 _PART_FOR_KEPT = 0.25
-"""The part of time and memory for P(kept), where it has a search of its own. If it is doubled, less is left for
-P(kept and wrong)."""
+"""The part of time and memory for P(kept), where it has a search of its own. If it is doubled, less is left
+for P(kept and wrong)."""
 
 _MAX_PAIRS = 0.25
-"""Part of the pairs of mechanisms that may pass where larger sets are too many to enumerate. If it is doubled,
-circuits whose checks detect nothing are refused after minutes."""
+"""Part of the pairs of mechanisms that may pass where larger sets are too many to enumerate. If it is
+doubled, circuits whose checks detect nothing are refused after minutes."""
 
 _FREE = 0.1
-"""Seconds that the enumeration of a weight may cost where smaller ones are enough. If it is doubled, P(kept) has
-more digits in small circuits."""
+"""Seconds that the enumeration of a weight may cost where smaller ones are enough. If it is doubled,
+P(kept) has more digits in small circuits."""
 
 _PART_OF_TIME = 0.3
 """The part of the time left that an enumeration may take. If it is doubled, less is left for samples."""
 
 _TOLERANCE = 3.0
-"""How many times as many steps as expected an enumeration may take. If it is doubled, a wrong expectation costs
-more."""
+"""How many times as many steps as expected an enumeration may take. If it is doubled, a wrong expectation
+costs more."""
 
 _NOTHING = 1e-15
 """Without a wrong set, the search aims at an upper limit of this logical error rate. If it is doubled, empty
@@ -86,7 +86,7 @@ searches end a little earlier."""
 
 @dataclass(frozen=True)
 class _Action:
-    """Something that can be done next: its cost, how much it lowers the square of the error, and what does it."""
+    """A possible next step: its cost, how much it lowers the square of the error, and what runs it."""
 
     cost: float
     gain: float
@@ -113,8 +113,8 @@ def estimate_of(
 
     Where the faults of a shot decide everything, a wrong shot is one whose faults flip no check, and flip the
     observable: one more check. Then P(kept) and P(kept and wrong) have a search each, with other checks. That
-    pays because malignant sets are rare: of distance-7 cultivation with S gates at p = 10^-3, one in 3 * 10^12
-    of the kept shots is wrong.
+    pays because malignant sets are rare: of distance-7 cultivation with S gates at p = 10^-3, one in 3 *
+    10^12 of the kept shots is wrong.
 
     Raises:
         ResourceLimitError: Too many fault sets matter.
@@ -164,15 +164,13 @@ class Allocation:
         seconds = max(0.5, self._search.work.seconds_left)
         with contextlib.suppress(TimeoutError), time_limit(seconds):
             self._can_enumerate = self._enumerate_cheap()
-            self._check_first()
-            self._check_events()
+            _check_first(self._search)
+            _check_events(self._search)
             self._sample_rest()
             while not self._is_done() and (action := self._best()) is not None:
                 action.run()
                 self._sample_rest()
-        self._check_first()
-
-    # Enumeration.
+        _check_first(self._search)
 
     def _enumerate_cheap(self) -> bool:
         """Enumerates weights as long as they cost little; False if one took too much."""
@@ -180,7 +178,7 @@ class Allocation:
         for weight in range(len(search.strata), search.max_weight + 1):
             max_steps, part_of_time = limits.exact_steps, 1.0
             if weight == 2:
-                self._check_pairs()
+                _check_pairs(search)
             if weight >= 2:
                 steps, sets, classes = search.expected_enumeration(weight)
                 max_steps = min(max_steps, _TOLERANCE * steps)
@@ -198,67 +196,8 @@ class Allocation:
                 return False
             if weight == 2:
                 for c in self._circuits:
-                    self._check_pruning(c, search.enumerated[2].passing(c), self._totals(c).asked)
+                    _check_pruning(search, c, search.enumerated[2].passing(c), self._totals(c).asked)
         return True
-
-    def _check_first(self) -> None:
-        """Refuses where not even the pairs of mechanisms could be enumerated."""
-        search = self._search
-        if len(search.strata) >= min(3, search.max_weight + 1):
-            return
-        reason = f"there are too many sets of {len(search.strata)} mechanisms that pass them"
-        if search.tosses > 2:
-            reason += (
-                f", each with an outcome law that is an average over about {search.tosses:.0f} tosses of coins"
-                " (random records of measurements)"
-            )
-        if search.limits.max_seconds is not None:
-            reason += f", for max_seconds={search.limits.max_seconds:g}: more time may do"
-        refuse(reason)
-
-    def _check_pairs(self) -> None:
-        """Refuses before the outcome distributions of all pairs, if nothing about these changes that."""
-        search = self._search
-        if not search.mechanisms.target.any():
-            passing = float(search.study.weight_of_twins)
-            self._check_pruning(0, passing, self._totals(0).asked + search.factors[0] * passing)
-
-    def _check_pruning(self, circuit: int, passing: float, asked: float) -> None:
-        """Refuses where nearly all pairs pass the checks, and larger sets are too many to enumerate.
-
-        Args:
-            circuit: The number of the circuit.
-            passing: The total odds of its pairs that pass.
-            asked: The sum asked for, about.
-        """
-        search = self._search
-        part = passing / float(search.masses[circuit, 2])
-        if part < _MAX_PAIRS:
-            return
-        enough = 1e-3 * asked or 1e-9
-        larger = range(3, search.max_weight + 1)
-        weight = next((k for k in larger if search.rest(circuit, k + 1) < enough), 2)
-        count = search.odds.shape[1]
-        if math.comb(count, weight - 1) > search.limits.exact_steps:
-            sets = float(math.comb(count, weight))
-            refuse(
-                f"{part:.0%} of the pairs of mechanisms pass them, and there are {sets:.2g} sets of {weight}"
-            )
-
-    def _check_events(self) -> None:
-        """Refuses where sets matter that are larger than ``MAX_WEIGHT``."""
-        search = self._search
-        for c in self._circuits:
-            allowed = search.limits.relative_error * (self._totals(c).kept or search.factors[c])
-            rest = search.rest(c, search.max_weight + 1) * search.factors[c] / search.nothing[c]
-            if search.is_cut and rest > allowed:
-                mean = float(search.masses[c, 1])
-                refuse(
-                    f"a shot has {mean:.3g} noise events on average, and weights above {MAX_WEIGHT} matter",
-                    checks_are_weak=False,
-                )
-
-    # First samples.
 
     def _sample_rest(self) -> None:
         """A first sample of every weight that may matter: a few alone, and all larger ones together."""
@@ -294,8 +233,6 @@ class Allocation:
             part = search.expected_passing(range(weight, weight + 1)) / float(search.masses[0, weight])
             if part > _WEAK_PASSING:
                 refuse(f"sets of {weight} mechanisms matter, of which {part:.1%} or more pass")
-
-    # Further samples.
 
     def _totals(self, circuit: int) -> CircuitTotals:
         return totals_of(self._search, circuit)
@@ -372,23 +309,18 @@ class Allocation:
     def _joins(self, sample: SampledSets, growth: float) -> tuple[int, int]:
         """Halves and number of joins that are ``growth`` times as many halves as there are.
 
-        Finds grow as the square of the halves. So joins are large, until to find sets costs as much as to draw
-        halves. Then several joins tell more: their finds share fewer halves.
+        Finds grow as the square of the halves. So joins are large, until to find sets costs as much as to
+        draw halves. Then several joins tell more: their finds share fewer halves.
         """
         search, joins = self._search, sample.joins
         passing, wanted = search.passing(sample), growth * joins.num_halves
         balanced = sampling_seconds(1, 0) / sampling_seconds(0, 1) * joins.halves.scale / passing
-        fits = math.sqrt(
-            0.5 * search.limits.exact_keys * joins.halves.scale * self._kept_part(sample) / passing
-        )
+        # Sets that may be kept are stored.
+        stored = passing * (joins.candidates + 1) / (joins.sets + 1)
+        fits = math.sqrt(0.5 * search.limits.exact_keys * joins.halves.scale / stored)
         most = max(_FEWEST_HALVES, min(balanced, fits, search.limits.join_draws))
         times = max(1, math.ceil(wanted / most - 0.5))
         return int(max(_FEWEST_HALVES, min(wanted / times, most))), times
-
-    @staticmethod
-    def _kept_part(sample: SampledSets) -> float:
-        """Sets that are found for each that may be kept, and is stored."""
-        return (sample.joins.sets + 1) / (sample.joins.candidates + 1)
 
     def _cost_of_join(self, sample: SampledSets, halves: int) -> float:
         sets = halves**2 / sample.joins.halves.scale * self._search.passing(sample)
@@ -405,7 +337,7 @@ class Allocation:
 
 
 def _growth(excess: list[float], squares: list[float]) -> float:
-    """How much larger a sampler should become: twice as large, or less where that is enough to end the search."""
+    """Relative size of the next sample: as large as those so far, or less where that ends the search."""
     enough = (
         part / (square - part) if square > part else 1.0 for part, square in zip(excess, squares, strict=True)
     )
@@ -416,3 +348,59 @@ def _gain(excess: list[float], squares: list[float], growth: float) -> float:
     """How much a sampler of which there is ``growth`` times more lowers the squares, as far as that helps."""
     falls = [square * growth / (1 + growth) for square in squares]
     return sum(map(min, excess, falls))
+
+
+def _check_first(search: Search) -> None:
+    """Refuses where not even the pairs of mechanisms could be enumerated."""
+    if len(search.strata) >= min(3, search.max_weight + 1):
+        return
+    reason = f"there are too many sets of {len(search.strata)} mechanisms that pass them"
+    if search.tosses > 2:
+        reason += (
+            f", each with an outcome law that is an average over about {search.tosses:.0f} tosses of"
+            " coins (random records of measurements)"
+        )
+    if search.limits.max_seconds is not None:
+        reason += f", for max_seconds={search.limits.max_seconds:g}: more time may do"
+    refuse(reason)
+
+
+def _check_pairs(search: Search) -> None:
+    """Refuses before the outcome distributions of all pairs, if nothing about these changes that."""
+    if not search.mechanisms.target.any():
+        passing = float(search.study.weight_of_twins)
+        _check_pruning(search, 0, passing, totals_of(search, 0).asked + search.factors[0] * passing)
+
+
+def _check_pruning(search: Search, circuit: int, passing: float, asked: float) -> None:
+    """Refuses where nearly all pairs pass the checks, and larger sets are too many to enumerate.
+
+    Args:
+        search: The search.
+        circuit: The number of the circuit.
+        passing: The total odds of its pairs that pass.
+        asked: The sum asked for, about.
+    """
+    part = passing / float(search.masses[circuit, 2])
+    if part < _MAX_PAIRS:
+        return
+    enough = 1e-3 * asked or 1e-9
+    larger = range(3, search.max_weight + 1)
+    weight = next((k for k in larger if search.rest(circuit, k + 1) < enough), 2)
+    count = search.odds.shape[1]
+    if math.comb(count, weight - 1) > search.limits.exact_steps:
+        sets = float(math.comb(count, weight))
+        refuse(f"{part:.0%} of the pairs of mechanisms pass them, and there are {sets:.2g} sets of {weight}")
+
+
+def _check_events(search: Search) -> None:
+    """Refuses where sets matter that are larger than ``MAX_WEIGHT``."""
+    for c in range(search.num_circuits):
+        allowed = search.limits.relative_error * (totals_of(search, c).kept or search.factors[c])
+        rest = search.rest(c, search.max_weight + 1) * search.factors[c] / search.nothing[c]
+        if search.is_cut and rest > allowed:
+            mean = float(search.masses[c, 1])
+            refuse(
+                f"a shot has {mean:.3g} noise events on average, and weights above {MAX_WEIGHT} matter",
+                checks_are_weak=False,
+            )

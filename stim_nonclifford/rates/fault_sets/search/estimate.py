@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..interval import interval_of_weighted_sum, upper_limit_of_weighted_sum
+from ...estimation.interval import interval_of_weighted_sum, upper_limit_of_weighted_sum
 from .joins import FEW
 from .outcomes import KEPT, WRONG, Floats
 from .search import Search
@@ -186,14 +186,3 @@ class Estimate:
         for stratum in search.strata:
             coefficients += search.factors[circuit] * stratum.coefficients(circuit, len(coefficients))
         return search.outcomes.pattern_sums(coefficients)
-
-    def signatures(self, stratum: Stratum) -> int:
-        """Number of outcome classes of a stratum with which a shot can be kept."""
-        search = next(each for each in self.searches if stratum in each.strata)
-        classes = np.unique(stratum.classes)
-        return int(np.count_nonzero(search.outcomes.probabilities[classes].any(axis=1)))
-
-    def malignant(self, stratum: Stratum) -> int:
-        """Number of outcome classes of a stratum with which a kept shot can be wrong."""
-        search = next(each for each in self.searches if stratum in each.strata)
-        return int(np.count_nonzero(search.outcomes.probabilities[np.unique(stratum.classes), WRONG]))

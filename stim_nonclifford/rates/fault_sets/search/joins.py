@@ -1,7 +1,7 @@
 """Joins of random halves: a sampler of the fault sets of a weight, or of several (``halves``).
 
-A join of n left and n right halves estimates the sum over sets X of odds(X) f(X), with the density d_w at which
-it finds sets of weight w, by the two-sample U-statistic
+A join of n left and n right halves estimates the sum over sets X of odds(X) f(X), with the density d_w at
+which it finds sets of weight w, by the two-sample U-statistic
 
     T = sum over pairs (i, j) of halves that are a set X of weight w of   f(X) / d_w.
 
@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..interval import COVERAGE
+from ...estimation.interval import COVERAGE
 from .halves import Halves
 from .outcomes import KEPT, WRONG, Floats, OutcomeClasses
 from .strata import Bound, Numbers, Tally, product_sum
@@ -37,8 +37,8 @@ from .strata import Bound, Numbers, Tally, product_sum
 __all__ = ["FEW", "Join", "JoinedSets"]
 
 FEW = 10
-"""Effective hits, (sum)^2 / (sum of squares), and largest sums, from which the size of others is extrapolated.
-If it is doubled, intervals are wider where little was found."""
+"""Effective hits, (sum)^2 / (sum of squares), and largest sums, from which the size of others is
+extrapolated. If it is doubled, intervals are wider where little was found."""
 
 _NOT_STORED = 2**32 - 1
 """The number of an outcome class with which no shot is kept, where only the others are stored."""
@@ -194,7 +194,10 @@ class JoinedSets:
             total = math.fsum(float(each.sum()) for each in hits)
             if total**2 >= FEW * covariance[column, column] > 0:
                 sides = (
-                    [_sums_of_halves(join.sides[k], each) for join, each in zip(self.joins, hits, strict=True)]
+                    [
+                        _sums_of_halves(join.sides[k], each)
+                        for join, each in zip(self.joins, hits, strict=True)
+                    ]
                     for k in range(2)
                 )
                 return max(_tail(np.concatenate(side)) for side in sides)
@@ -223,7 +226,7 @@ def _gram(values: Floats) -> Floats:
 
 
 def _sums_of_halves(side: npt.NDArray[np.int64], values: Floats) -> Floats:
-    """The sums of the values of the finds that share a half, by half; values of shape (finds,) or (finds, n)."""
+    """Sums over the finds that share a half, by half; values of shape (finds,) or (finds, n)."""
     if values.ndim == 1:
         return np.bincount(side, values).astype(np.float64)
     return np.stack([_sums_of_halves(side, column) for column in values.T], axis=1)

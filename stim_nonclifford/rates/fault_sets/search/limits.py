@@ -44,7 +44,7 @@ def steps_seconds(steps: float, sets: float, distributions: float) -> float:
 
 
 def sampling_seconds(draws: float, sets: float, distributions: float = 0.0) -> float:
-    """The processor time of a sample, about; arguments as for ``steps_seconds``, with halves or unions drawn."""
+    """The processor time of a sample of halves or unions, about; see ``steps_seconds``."""
     return _SECONDS_OF_HALF * draws + _SECONDS_OF_SET * sets + _SECONDS_OF_OUTCOMES * distributions
 
 

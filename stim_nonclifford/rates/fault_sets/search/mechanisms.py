@@ -116,7 +116,7 @@ def mechanisms_of(plan: SamplingPlan) -> Mechanisms:
             break
         coin = coins[flipping[0]].copy()
         check = int(np.flatnonzero(coin)[0])
-        # The toss of this coin is what passes the check: any mechanism that flips the check flips the coin, too.
+        # The toss of this coin is what passes the check: what flips the check flips the coin, too.
         rows[rows[:, check]] ^= coin
         coins[coins[:, check]] ^= coin
         if constant[check]:

@@ -23,7 +23,7 @@ class SampledSets:
         weights: The weights of its sets.
     """
 
-    method = "joined"
+    method = "join"
 
     def __init__(self, joins: JoinedSets, unions: UnionSets | None) -> None:
         self.weights = joins.weights

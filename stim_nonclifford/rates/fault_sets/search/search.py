@@ -22,11 +22,11 @@ from .unions import UnionSets, union_sizes
 __all__ = ["Search"]
 
 _LONG_WIDTH = 14
-"""From this peak width on, outcome classes with which no shot is kept are not stored: outcome distributions of
-all classes would take longer than the search. If it is doubled, d=7 takes minutes."""
+"""From this peak width on, outcome classes with which no shot is kept are not stored: outcome distributions
+of all classes would take longer than the search. If it is doubled, d=7 takes minutes."""
 
 _MOST_MECHANISMS = 5000
-"""Mechanisms up to which unions are sampled. If it is doubled, d=7 lists smaller sets for longer than that helps."""
+"""Mechanisms up to which unions are sampled. If it is doubled, d=7 takes longer."""
 
 
 class Search:

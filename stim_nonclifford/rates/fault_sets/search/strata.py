@@ -1,8 +1,8 @@
 """Strata of fault sets by their number of mechanisms, and the tallies of what is kept, and kept and wrong.
 
 P(kept and wrong) is the probability that no mechanism acts times the sum over fault sets X of odds(X) f(X),
-where f is the probability that a shot with these faults is kept and wrong; P(kept) likewise. A stratum has the
-part of these sums that comes from sets of one weight (number of mechanisms), or of several.
+where f is the probability that a shot with these faults is kept and wrong; P(kept) likewise. A stratum has
+the part of these sums that comes from sets of one weight (number of mechanisms), or of several.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class Tally:
         passing: Sum over the sets that pass the noise-only checks: P(these mechanisms act, no other one).
         kept: The part of it that is kept.
         wrong: The part of it that is kept and wrong.
-        covariance: float64, shape (2, 2): of the estimates of ``kept`` and ``wrong``; 0 if all sets are known.
-        missed: The largest event of a sample that may have been missed: by how much it would change ``wrong``
+        covariance: float64, shape (2, 2): of the estimates of ``kept`` and ``wrong``; 0 if all are known.
+        missed: The largest event of a sample that may have been missed: what it would add to ``wrong``
             (or ``kept``, in a search for that alone).
     """
 
@@ -46,7 +46,7 @@ class Tally:
     missed: float = 0.0
 
     def __add__(self, other: Tally) -> Tally:
-        """The tally of two independent samples. One event may have been missed: the larger one (``interval``)."""
+        """The tally of two independent samples; one event may have been missed, the larger one."""
         return Tally(
             self.passing + other.passing,
             self.kept + other.kept,
@@ -74,7 +74,7 @@ class Tally:
 
     @property
     def standard_error(self) -> float:
-        """The standard error of ``wrong``, with what the largest event that may have been missed would add."""
+        """The standard error of ``wrong``, with the largest event that may have been missed."""
         return math.hypot(math.sqrt(max(0.0, float(self.covariance[WRONG, WRONG]))), self.missed)
 
 
@@ -98,7 +98,7 @@ class Stratum(Protocol):
 
     @property
     def method(self) -> str:
-        """How its sets were found: ``"exact"`` or ``"joined"``."""
+        """How its sets were found: ``"enumerated"`` or ``"join"``."""
 
     @property
     def draws(self) -> int:
@@ -135,7 +135,7 @@ class EnumeratedSets:
         num_circuits: Number of circuits.
     """
 
-    method = "exact"
+    method = "enumerated"
     draws = 0
     rounds = 0
 

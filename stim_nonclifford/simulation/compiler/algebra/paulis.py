@@ -52,10 +52,6 @@ def codes_of(pauli: str) -> Factors:
 def product_of(targets: Iterable[stim.GateTarget], where: Callable[[], str]) -> tuple[Factors, bool]:
     """The product of Pauli targets such as ``X0*!Y1*X2``.
 
-    Args:
-        targets: Pauli targets; combiners are skipped.
-        where: Returns the name of the instruction, for the error message.
-
     Returns:
         The factors in order of first appearance, and whether the product has a minus sign.
 

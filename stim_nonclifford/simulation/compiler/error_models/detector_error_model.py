@@ -39,9 +39,6 @@ def detector_error_model(
         approximate_disjoint_errors: Whether to replace exclusive events by independent errors with the same
             probabilities; a number allows this up to that probability.
 
-    Returns:
-        The model, with every detector and observable declared.
-
     Raises:
         ValueError: Exclusive events would have to be approximated more than is allowed.
     """

@@ -27,13 +27,6 @@ def conditioned(model: stim.DetectorErrorModel, silent: Collection[int]) -> stim
     Where Stim has decomposed an error into parts that flip a silent detector and flip it back, these parts
     are joined.
 
-    Args:
-        model: The model.
-        silent: The detectors that do not fire.
-
-    Returns:
-        The flattened model, with the same detectors and observables.
-
     Examples:
         >>> print(conditioned(stim.DetectorErrorModel("error(0.25) D0 D1\nerror(0.25) D0 D2 ^ D2"), {1, 2}))
         error(0.25) D0
@@ -81,9 +74,6 @@ def decomposed(
             returned as it is. Otherwise its suggestions are dropped.
         ignore_decomposition_failures: As in ``stim.Circuit.detector_error_model``.
         block_decomposition_from_introducing_remnant_edges: As in ``stim.Circuit.detector_error_model``.
-
-    Returns:
-        The flattened model, with every detector and observable declared.
 
     Raises:
         ValueError: An error cannot be decomposed.

@@ -80,9 +80,6 @@ def with_heralds_apart(
         new_edges: Whether an error that edges of the model do not explain may be decomposed into others, if
             the model suggests them. It stays one part if not.
 
-    Returns:
-        The flattened model. Its errors flip what they did, in the same order.
-
     Examples:
         >>> model = stim.DetectorErrorModel(
         ...     "error(0.25) D0 D2 ^ D1 L0 ^ L0\nerror(0.25) D1 D2\nerror(0.25) D2\nerror(0.25) D1 L0"

@@ -143,12 +143,6 @@ class Scripts:
 def scripts_of(program: Program) -> Scripts:
     r"""Finds the scripts of a circuit.
 
-    Args:
-        program: The circuit's steps.
-
-    Returns:
-        The scripts.
-
     Raises:
         ResourceLimitError: They have more than 2^24 items.
 

@@ -78,9 +78,6 @@ def leakage_tables(
         num_checks: How many bits of a row are noise-only checks. They are the first ones.
         first_site: The number of the first site.
 
-    Returns:
-        The tables.
-
     Examples:
         >>> from stim_nonclifford.simulation.compiler.leakage.scripts import Mix
         >>> script = [Change(1, LEAKED, 0.25), Mix((0, 1)), Change(1, LEAKED, 0.125), Mix((0,))]

@@ -16,14 +16,6 @@ def needed_operations(
 ) -> list[Operation]:
     """The operations up to the last measurement whose outcome flips a requested output.
 
-    Args:
-        operations: The operations in the order of the forward sweep.
-        outcomes: The effects of their outcomes.
-        requested: The requested outputs.
-
-    Returns:
-        The needed operations: the list without its end.
-
     Examples:
         >>> from ..sweeps.operations import OperationKind
         >>> measure = [Operation(OperationKind.MEASURE, 1, 1, 0, 0, 0, outcome=k) for k in range(2)]

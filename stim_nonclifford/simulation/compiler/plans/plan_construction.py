@@ -37,9 +37,6 @@ def construct_plan(
         scheduled: The same operations after the passes that reorder, merge and join them.
         requested: The requested outputs.
         output_constant: The outputs on the base path, as a mask.
-
-    Returns:
-        The plan.
     """
     signs = [
         table.num_outputs + term.sign

@@ -13,14 +13,6 @@ __all__ = ["schedule"]
 
 
 def schedule(operations: Sequence[Operation], table: EffectTable) -> list[Operation]:
-    """The operations in the order and form in which an engine applies them.
-
-    Args:
-        operations: The operations in the order of the forward sweep.
-        table: The result of the backward sweep.
-
-    Returns:
-        An equivalent list.
-    """
+    """The operations in the order and form in which an engine applies them."""
     reordered = reorder_for_width(operations, table.outcomes, table.num_outputs)
     return merge_rotations(reordered)

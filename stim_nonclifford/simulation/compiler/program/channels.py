@@ -76,10 +76,6 @@ class Channel:
 def patterns_of(name: str, arguments: Sequence[float]) -> tuple[int, tuple[tuple[int, float], ...]]:
     """The patterns of one of Stim's channels.
 
-    Args:
-        name: The name of the channel.
-        arguments: Its arguments.
-
     Returns:
         The number of qubits in a group of targets, and the patterns with their probabilities.
 
@@ -99,9 +95,6 @@ def channel_of_patterns(patterns: tuple[tuple[int, float], ...]) -> Channel:
 
     Args:
         patterns: (pattern, probability); patterns may repeat. Pattern 0 has the remaining probability.
-
-    Returns:
-        The equivalent channel.
 
     Examples:
         >>> channel_of_patterns(((1, 0.1),)).rates == ((1, -0.5 * math.log1p(-0.2)),)
@@ -133,12 +126,6 @@ def channel_of_patterns(patterns: tuple[tuple[int, float], ...]) -> Channel:
 @lru_cache(maxsize=1024)
 def further_patterns(channel: Channel) -> tuple[tuple[int, tuple[int, ...]], ...]:
     """The patterns that occur in a channel only if several of its independent events do.
-
-    Args:
-        channel: The channel.
-
-    Returns:
-        Each such pattern, with patterns of single events, or the constant, that add up to it.
 
     Examples:
         >>> both = channel_of_patterns(((1, 0.09), (2, 0.09), (3, 0.01)))  # X and Z with 0.1 each

@@ -121,9 +121,6 @@ class Extent:
 def extent_of(circuit: stim.Circuit) -> Extent:
     r"""The extent of a circuit.
 
-    Args:
-        circuit: A circuit in the dialect of ``stim_nonclifford.dialect``.
-
     Examples:
         >>> extent = extent_of(stim.Circuit("REPEAT 1000000 {\n    X 7\n    TICK\n}\nM 3"))
         >>> extent.targets, extent.kept, extent.ticks, sorted(extent.qubits)

@@ -5,9 +5,17 @@ from __future__ import annotations
 import stim
 
 from ....base.errors import ResourceLimitError
-from .extent import Extent
+from .extent import Extent, extent_of
 
-__all__ = ["MAX_OBSERVABLES", "MAX_OUTPUTS", "check_extent", "check_faults", "check_targets"]
+__all__ = [
+    "MAX_OBSERVABLES",
+    "MAX_OUTPUTS",
+    "check_coordinates",
+    "check_extent",
+    "check_faults",
+    "check_flattened",
+    "check_targets",
+]
 
 MAX_SECONDS = 10
 """The least time that is predicted; most circuits take longer, up to a minute."""
@@ -17,6 +25,8 @@ MAX_FAULT_BYTES = 1 << 30
 FAULT_BYTES = 1 << 10
 """Memory in bytes of a fault with its names, without the outputs that it flips."""
 MAX_OUTPUTS = 1 << 24
+MAX_COORDINATES = 1 << 23
+"""The largest number of coordinates that are returned. As Python numbers, they take some 40 bytes each."""
 MAX_OBSERVABLES = 1 << 21
 
 _ERRORS = {"DEPOLARIZE1": 3, "PAULI_CHANNEL_1": 3, "DEPOLARIZE2": 15, "PAULI_CHANNEL_2": 15} | {
@@ -60,12 +70,33 @@ def check_targets(extent: Extent) -> None:
         )
 
 
+def check_coordinates(extent: Extent) -> None:
+    """Checks that Stim can list the coordinates of the detectors; it crashes where the memory ends.
+
+    Raises:
+        ResourceLimitError: There are more than 2^23 coordinates.
+    """
+    if extent.coordinates > MAX_COORDINATES:
+        raise ResourceLimitError(
+            f"The detectors of the unrolled circuit have {extent.coordinates:,} coordinates; the limit is"
+            f" {MAX_COORDINATES:,}. Lower the repeat counts, or give detectors fewer coordinates."
+        )
+
+
+def check_flattened(circuit: stim.Circuit) -> None:
+    """Checks that a circuit is small enough for Stim to unroll it in memory.
+
+    Raises:
+        ResourceLimitError: The unrolled circuit would have more than 2^26 targets, or its detectors more than
+            2^23 coordinates.
+    """
+    extent = extent_of(circuit)
+    check_targets(extent)
+    check_coordinates(extent)
+
+
 def check_faults(circuit: stim.Circuit, num_outputs: int) -> None:
     """Checks that all faults of a circuit can be listed, each with the outputs that it flips.
-
-    Args:
-        circuit: The circuit.
-        num_outputs: Number of detectors and observables.
 
     Raises:
         ResourceLimitError: The list would take more than 2^30 bytes.

@@ -70,9 +70,6 @@ def program_of(circuit: stim.Circuit, *, with_expectations: bool = False) -> Pro
         circuit: A ``stim.Circuit`` in the dialect of ``stim_nonclifford.dialect``.
         with_expectations: Whether EXP_VAL becomes steps. If not, it does nothing.
 
-    Returns:
-        Its steps.
-
     Raises:
         ValueError: A tag is unknown or malformed.
         NotImplementedError: An instruction that this version does not know; names it and its line.

@@ -35,10 +35,6 @@ __all__ = ["shifted", "unrolled"]
 def shifted(step: Step, shift: Shift) -> Step:
     """A step as it is in a later iteration; correlated errors have no numbers that differ.
 
-    Args:
-        step: The step.
-        shift: What comes in between.
-
     Examples:
         >>> shifted(DetectorStep(0, (1, 2)), Shift(10, 3))
         DetectorStep(index=3, records=(11, 12))

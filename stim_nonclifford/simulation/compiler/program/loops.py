@@ -158,11 +158,6 @@ class _Range:
 class Unrolled(Sequence[_T], Generic[_T]):
     """A list with an entry for each step of an unrolled circuit, of which one for each stored step is kept.
 
-    Args:
-        unrolling: Where the steps are stored.
-        stored: The entries of the stored steps.
-        in_iteration: An entry as it is in a later iteration.
-
     Examples:
         >>> unrolling = Unrolling(2, [Loop(0, 2, 3, Shift(ticks=5))])
         >>> list(Unrolled(unrolling, [0, 1], lambda tick, shift: tick + shift.ticks))

@@ -24,10 +24,6 @@ _MAX_GAPS = 1.2
 def clifford_records(circuit: stim.Circuit, program: Program) -> npt.NDArray[np.uint8]:
     r"""The measurement records without noise, with 0 for every fair coin.
 
-    Args:
-        circuit: The circuit, without non-Clifford gates.
-        program: Its steps.
-
     Raises:
         ResourceLimitError: The circuit has too many qubits.
 

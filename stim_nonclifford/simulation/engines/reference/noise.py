@@ -61,15 +61,7 @@ def noise_of_shots(
 
 
 def acting_mechanisms(plan: SamplingPlan, events: Iterable[int]) -> list[int]:
-    """The mechanisms that act in a shot: two events of one cancel, and of a site only the first event counts.
-
-    Args:
-        plan: The plan.
-        events: The mechanisms of the events, in their order.
-
-    Returns:
-        The mechanisms, each once.
-    """
+    """The mechanisms that act in a shot: two events of one cancel; of a site only the first event counts."""
     acting: dict[int, None] = {}
     used_sites = set()
     for mechanism in events:

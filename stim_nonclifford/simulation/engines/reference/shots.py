@@ -80,9 +80,6 @@ class Branch:
 class ReferenceEngine:
     r"""Draws shots one by one.
 
-    Args:
-        plan: The plan.
-
     Raises:
         ValueError: The plan is wrong.
 
@@ -158,9 +155,6 @@ def sample_shots(plan: SamplingPlan, seed: int, first_shot: int, num_shots: int)
         seed: 0 <= seed < 2^64.
         first_shot: Number of the first shot.
         num_shots: How many shots to sample.
-
-    Yields:
-        The shots.
     """
     for shot, (mechanisms, row) in enumerate(noise_of_shots(plan, seed, first_shot, num_shots), first_shot):
         yield _finish(plan, row, seed, shot, mechanisms)
@@ -236,9 +230,6 @@ def likely_outputs(plan: SamplingPlan) -> Bits:
 
 def averaged_coins(plan: SamplingPlan) -> Bits:
     r"""What each coin flips, for an average over all of them.
-
-    Args:
-        plan: The plan.
 
     Returns:
         bool, shape (num_coins, num_row_bits).

@@ -189,24 +189,13 @@ def test_deep_circuits_of_stim() -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        "flattened()",
-        "detecting_regions()",
-        "shortest_graphlike_error()",
-        "explain_detector_error_model_errors()",
-        "diagram()",
-        "diagram('timeslice-svg')",
-        "get_detector_coordinates()",
-        "count_determined_measurements()",
-        "missing_detectors()",
-        "detector_error_model(kind='noise_only')",
-        "detector_error_model(flatten_loops=True)",
-        "plan()",
-        "faults()",
-        "reference_sample()",
-        "compile_sampler()",
-        "compile_detector_sampler()",
+        "flattened()", "detecting_regions()", "shortest_graphlike_error()",
+        "explain_detector_error_model_errors()", "diagram()", "diagram('timeslice-svg')",
+        "get_detector_coordinates()", "count_determined_measurements()", "missing_detectors()",
+        "detector_error_model(kind='noise_only')", "detector_error_model(flatten_loops=True)", "plan()",
+        "faults()", "reference_sample()", "compile_sampler()", "compile_detector_sampler()",
     ],
-)
+)  # fmt: skip
 def test_what_would_be_unrolled_is_refused(call: str) -> None:
     """Stim fills the memory of the machine with these."""
     circuit = snc.Circuit("REPEAT 1000000000000 {\n    R 0\n    M 0\n    DETECTOR rec[-1]\n}")

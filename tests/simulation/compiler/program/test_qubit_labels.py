@@ -143,15 +143,12 @@ def test_qubits_are_those_that_something_is_done_to() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (
-            "M {0}\nH {0}\nCX {1}\nM {0}",
-            "The circuit uses 60,000 qubits, up to 60,000 of which are connected",
-        ),
+        ("M {0}\nH {0}\nCX {1}\nM {0}", "The circuit uses 60,000 qubits, up to 60,000 of which are connected"),
         pytest.param(
             "RX {0}\nT {0}\nCX {1}\nMX {0}", "The circuit uses 60,000 qubits", marks=pytest.mark.slow
         ),
     ],
-)
+)  # fmt: skip
 def test_too_many_connected_qubits(text: str, message: str) -> None:
     """Refused at once, with the bytes."""
     output = run_limited(

@@ -29,14 +29,6 @@ def conditional_steps(
     records. A Pauli that anticommutes with the axis reverses the rotation, if it is applied before and after:
     the records control this Pauli.
 
-    Args:
-        part: A rotation, or a Pauli controlled by a record.
-        records: The records, by their positions among the targets.
-        qubits: The qubits, by their positions among the targets.
-
-    Yields:
-        Steps in the order in which they are applied.
-
     Examples:
         >>> from stim_nonclifford.dialect import RotationPart
         >>> for step in conditional_steps(RotationPart("ZZ", -0.25), {0: 7}, {1: 3}):

@@ -1,0 +1,85 @@
+"""Rows of logical error rates that are computed: their counts are zero, and the estimate is in the metadata.
+
+The decoder's name in such a row is ``soft_fault_sets``, so that it is never added to counted shots. The
+custom count ``estimates`` is 1, which gives away a row that was added to itself.
+"""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Mapping
+from typing import Any
+
+import sinter
+
+from stim_nonclifford.rates.estimation.uncertainty import rate_text, uncertainty_of
+
+from .csv_rows import ESTIMATE, ESTIMATES, FAULT_SETS
+
+__all__ = ["GAP", "estimate_row", "is_enough", "is_narrower", "shown_estimate"]
+
+GAP = "gap"
+"""The least gap in the metadata of a row of a curve."""
+
+
+def estimate_row(
+    strong_id: str,
+    metadata: Mapping[str, Any],
+    rate: Any,
+    *,
+    coverage: float,
+    seconds: float,
+    seed: int | None,
+    asked: tuple[float, float | None],
+) -> sinter.TaskStats:
+    """The row of a rate, or of a point of its curve, for which an error and a time were asked."""
+    facts = {
+        "kept": rate.kept,
+        "kept_and_wrong": rate.kept_and_wrong,
+        "logical_error_rate": rate.logical_error_rate,
+        "standard_error": rate.standard_error,
+        "interval": list(rate.interval),
+        "coverage": coverage,
+        "seconds": round(seconds, 3),
+        "seed": seed,
+        "asked_relative_error": asked[0],
+        "asked_max_seconds": asked[1],
+    }
+    return sinter.TaskStats(
+        strong_id=strong_id,
+        decoder=FAULT_SETS,
+        json_metadata={**metadata, ESTIMATE: facts},
+        seconds=seconds,
+        custom_counts=collections.Counter({ESTIMATES: 1}),
+    )
+
+
+def is_enough(facts: Mapping[str, Any], relative_error: float, max_seconds: float | None) -> bool:
+    """Whether an estimate has the error that is asked for, or has been asked for as much before."""
+    rate = facts["logical_error_rate"]
+    uncertainty = uncertainty_of(rate, facts["standard_error"], facts["interval"])
+    if rate and uncertainty <= relative_error * rate:
+        return True
+    had_seconds = facts["asked_max_seconds"]
+    had_as_long = had_seconds is None or (max_seconds is not None and max_seconds <= had_seconds)
+    return bool(facts["asked_relative_error"] <= relative_error and had_as_long)
+
+
+def is_narrower(facts: Mapping[str, Any], known: Mapping[str, Any]) -> bool:
+    """Whether an estimate has a smaller error than a known one.
+
+    Much smaller: of two estimates that have cost the same, it must not decide which one happens to be lower.
+    """
+    (low, high), (known_low, known_high) = facts["interval"], known["interval"]
+    return bool(high - low < 0.9 * (known_high - known_low))
+
+
+def shown_estimate(facts: Mapping[str, Any]) -> str:
+    """An estimate in a line."""
+    rate, standard_error = facts["logical_error_rate"], facts["standard_error"]
+    text = rate_text(rate, standard_error, facts["interval"], facts["coverage"])
+    text = f"logical error rate per kept shot {text}; kept {facts['kept']:.8g}"
+    error = facts["asked_relative_error"]
+    if rate and uncertainty_of(rate, standard_error, facts["interval"]) > rate * error:
+        text += f"; a relative error of {error:g} was out of reach, or of time"
+    return text

@@ -25,7 +25,7 @@ from .search.estimate import Estimate
 from .search.limits import Limits
 from .search.mechanisms import mechanisms_of
 from .search.search import Search
-from .short_count import saying_what_counts_tell
+from .short_count import naming_enough_shots
 from .wrong_tool import WrongToolError, cause_of
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def estimate_rates(
         family = sorted(family, key=lambda k: -plans[k].mean_events)
         asked = circuits[family[0]].naming_the_cause()
         strongest = plans[family[0]]
-        counts = saying_what_counts_tell(strongest, len(family), limits.relative_error, threads)
+        counts = naming_enough_shots(strongest, len(family), limits.relative_error, threads)
         with asked, counts:
             mechanisms = [mechanisms_of(plans[k]) for k in family]
             arguments = search_arguments(seed, threads, progress)

@@ -177,7 +177,7 @@ class BudgetBasis:
         return np.asarray(odds / (1 + of_sites[site]) * (weights * products @ (1 / factors))[site])
 
     def _scores(self, membership: sparse.csr_array) -> tuple[sparse.csr_array, Floats]:
-        """Of d ln P(X) / d ln s: what each member of X adds, and what there is without any member.
+        """Terms of d ln P(X) / d ln s: what each member of X adds, and what there is without any member.
 
         Shapes (num_mechanisms, num_groups) and (num_groups,).
         """

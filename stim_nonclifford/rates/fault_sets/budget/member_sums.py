@@ -46,7 +46,7 @@ class WeighedSets:
         return sparse.csr_array((np.ones(len(members)), members, starts), shape=(count, num_mechanisms))
 
     def of_size(self, size: int) -> WeighedSets:
-        """Those with so many members."""
+        """The sets with ``size`` members."""
         chosen = self.sizes == size
         sides = tuple(side[chosen] for side in self.sides)
         return WeighedSets(self.members[chosen], self.sizes[chosen], self.probabilities[chosen], sides)
@@ -86,7 +86,7 @@ def _sum_of_squares(spread: sparse.csr_array, factors: Floats, constants: Floats
 
 @dataclass(frozen=True)
 class MemberSums:
-    """What the fault sets of a circuit say of its mechanisms.
+    """Sums over the fault sets that contain a mechanism, for each mechanism of a circuit.
 
     Attributes:
         by_weight: float64, shape (weights, num_mechanisms, 2): probability of the sets of a weight that have

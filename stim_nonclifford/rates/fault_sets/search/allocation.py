@@ -310,7 +310,7 @@ class Allocation:
         """Halves and number of joins that are ``growth`` times as many halves as there are.
 
         Finds grow as the square of the halves. So joins are large, until to find sets costs as much as to
-        draw halves. Then several joins tell more: their finds share fewer halves.
+        draw halves. Then several joins leave less variance: their finds share fewer halves.
         """
         search, joins = self._search, sample.joins
         passing, wanted = search.passing(sample), growth * joins.num_halves

@@ -73,7 +73,7 @@ class CircuitTotals:
         """The standard error of the sum asked for.
 
         A sum of few events has a small variance where it is too small itself. In units of that, it would be
-        farther from the truth than the normal distribution says. The upper end of an interval with the
+        farther from the truth than for the normal distribution. The upper end of an interval with the
         probability of one standard deviation includes it.
         """
         sampled = self.asked - self.exact

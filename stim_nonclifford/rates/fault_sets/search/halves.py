@@ -38,7 +38,7 @@ class Halves:
     Sets of one weight w are made of w // 2 and w - w // 2 mechanisms. For several weights, a half has k
     mechanisms with a probability in proportion to e_k / 2^k: then all sets are found equally densely, as if
     each of their mechanisms went left or right by the toss of a coin. Sizes that are too small are left out,
-    so that as many sets of the smallest weight as possible are found, and no size is drawn hardly ever.
+    so that as many sets of the smallest weight as possible are found, and all sizes are drawn often enough.
 
     Attributes:
         weights: The weights of the sets that are found.

@@ -29,10 +29,11 @@ MAX_WEIGHT = 64
 """Larger sets are neither enumerated nor sampled; the native code has the same limit."""
 
 _PART_FOR_PAIRS = 8
-"""The part of the memory that the table of pairs may take, as a divisor."""
+"""Inverse of the part of the memory for the table of pairs. If it is doubled, large circuits take longer."""
 
 MAX_COINS = 48
-"""A law is an average over the coins that matter to its signature, at most 20 of these."""
+"""Coins at most: an outcome distribution is an average over those that matter to it, at most 20. If it is
+doubled, refusals come later, with a number of the native code."""
 
 Bits = npt.NDArray[np.bool_]
 Words = npt.NDArray[np.uint64]

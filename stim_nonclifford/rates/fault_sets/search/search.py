@@ -117,8 +117,8 @@ class Search:
         ``max_steps`` limits its steps, ``part_of_time`` the part of the time left that it may take.
         """
         self._report(f"weight {weight}: all sets")
-        seconds = max(1.0, part_of_time * self.work.seconds_left)
-        cost = min(self.limits.work, seconds / self.work.seconds_per_cost)
+        seconds = part_of_time * self.work.seconds_left
+        cost = min(self.limits.work, max(0.1, seconds) / self.work.seconds_per_cost)
         found = self.study.enumerate(
             weight,
             self.odds.ravel(),
@@ -126,7 +126,7 @@ class Search:
             int(max_steps),
             int(2 * self.limits.exact_keys),
             self.kept_only,
-            seconds,
+            max(1.0, seconds),
             int(cost / steps_seconds(0, 0, 1)),
         )
         self.work.spent += steps_seconds(found["steps"], found["sets"], found["num_keys"] * self.tosses)

@@ -161,7 +161,7 @@ class UnionSets:
             kept, wrong = values.sum(axis=0).tolist()
             covariance = each.covariance(values)
             found += Tally(0.0, kept, wrong, covariance).scaled(self.share(each))
-            # The largest find, if there were enough to say so; else any union may be wrong with certainty.
+            # The largest find, if there were enough of them; else any union may be wrong with certainty.
             largest = each.s * float(self._largest_ratio[circuit])
             for column in (WRONG, KEPT):
                 if values[:, column].sum() ** 2 >= FEW * covariance[column, column] > 0:

@@ -10,7 +10,7 @@ from ...simulation.engines import CpuEngine
 from ...simulation.plan import SamplingPlan
 from .wrong_tool import WrongToolError
 
-__all__ = ["naming_enough_shots", "enough_shots_text"]
+__all__ = ["enough_shots_text", "naming_enough_shots"]
 
 _SECONDS = 0.3
 """The time that the run may take. If it is doubled, refusals take longer, and their numbers are closer."""

@@ -223,9 +223,6 @@ LARGE_CLASSES = {
     "stim_nonclifford/circuit/interchange/qasm/expressions.py: Evaluator": (
         "it has a method for each kind of expression"
     ),
-    "stim_nonclifford/rates/fault_sets/search/estimator.py: Estimator": "to be divided",
-    "stim_nonclifford/rates/fault_sets/search/exploration.py: Exploration": "to be divided",
-    "stim_nonclifford/rates/fault_sets/search/sampling/joins.py: JoinedSets": "to be divided",
     "stim_nonclifford/simulation/compiler/program/flattening.py: _Flattener": (
         "it has a method for each kind of instruction"
     ),

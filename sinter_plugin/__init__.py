@@ -16,10 +16,9 @@ use the plugin:
 ``python -m sinter_plugin estimate`` writes logical error rates that are computed from fault sets to the same
 kind of file, and ``error_rate`` draws both in one figure.
 
-The rooms, each of which imports from earlier ones only: ``processes`` (where jobs run, and how they end),
-``statistics`` (files of statistics and what their rows mean), ``samplers`` (for Sinter), ``runs`` (tasks are
-counted by workers), ``commands`` and ``__main__`` (the command line). The decoders and their complementary
-gaps are in ``stim_nonclifford.rates.decoding``.
+The rooms, each of which imports from earlier ones only: ``statistics`` (files of statistics and what their
+rows mean), ``samplers`` (for Sinter), ``runs`` (tasks are counted by workers), ``commands`` and ``__main__``
+(the command line). Decoders and complementary gaps are in ``stim_nonclifford.rates.decoding``.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ from .samplers.soft_decoding import SoftDecodingSampler
 from .samplers.soft_postselect import CompiledSoftPostselectSampler, SoftPostselectSampler
 from .samplers.state_check import LogicalStateCheck
 from .samplers.tasks import task
-from .statistics.error_rates import error_rate
+from .statistics.estimates import error_rate
 from .statistics.gap_points import (
     CalibrationPoint,
     GapPoint,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from stim_nonclifford.commands.options import add_state_check, whole_number
 from ..samplers.tasks import json_value
 
 __all__ = [
-    "checked_metadata",
+    "metadata_of",
     "parse_own_arguments",
     "positive_number",
     "postselected_detectors",
@@ -27,13 +27,7 @@ __all__ = [
 
 
 def parse_own_arguments(arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
-    """Takes the arguments that only this ``collect`` has out of a command line.
-
-    Examples:
-        >>> own, left = parse_own_arguments(["--shard", "17/100", "--seed", "5", "--max_shots", "1000"])
-        >>> own.shard, own.seed, left
-        ((17, 100), 5, ['--max_shots', '1000'])
-    """
+    """Takes the arguments that only this ``collect`` has out of a command line."""
     parser = argparse.ArgumentParser(
         prog="python -m sinter_plugin collect",
         add_help=False,
@@ -100,22 +94,24 @@ def positive_number(text: str) -> float:
     return number
 
 
-def checked_metadata(
-    circuit: stim.Circuit, path: str, args: argparse.Namespace, added: Sequence[tuple[str, str]]
+def metadata_of(
+    circuit: stim.Circuit, path: str, args: argparse.Namespace, added: Mapping[str, str] | None = None
 ) -> Any:
-    """The metadata that ``--metadata_func`` gives to a circuit, with room for further keys."""
+    """The metadata of a circuit: what ``--metadata_func`` yields, and the state, with room for other keys."""
     try:
         found = args.metadata_func(path=path, circuit=circuit)
     except Exception as error:  # the user's expression may raise anything
         raise ValueError(f"--metadata_func failed with {error!r}.") from error
     found = json_value(found, "What --metadata_func yields")
-    for key, what in added:
+    state = {} if args.state_check is None else {"state_check": args.state_check}
+    wanted = {"state_check": "the state"} if state else {}
+    for key, what in (wanted | dict(added or {})).items():
         if not isinstance(found, dict) or key in found:
             raise ValueError(
                 f'--metadata_func must yield a dictionary without the key "{key}", under which {what} is'
                 f" stored, but it yields {found!r}."
             )
-    return found
+    return {**found, **state} if state else found
 
 
 def postselected_detectors(

@@ -1,22 +1,8 @@
 """``python -m sinter_plugin collect``: ``sinter collect`` for circuits with T gates.
 
-The command takes the arguments of ``sinter collect``, and calls ``sinter_plugin.collect``. Differences are:
-
-* the samplers of this plugin are always registered; decoders of the user's decode shots of this package, in
-  rows named ``soft_...``; other samplers, and the names of Sinter's own decoders, are refused;
-* circuit files may have bare gates (``T 0``) as well as tags (``S[T] 0``);
-* a circuit for which Sinter cannot compute an error model gets one from ``stim_nonclifford``;
-* ``--count_observable_error_combos`` works for all samplers;
-* observable 0 can be the only postselected observable, which Sinter 1.16 ignores;
-* ``--postselect_detectors_with_non_zero_4th_coord`` skips detectors without a fourth coordinate, on which
-  Sinter 1.16 fails;
-* wrong input is reported in one line, if possible before workers start;
-* the file of statistics is locked and checked, and replaced whenever something is saved;
-* SIGTERM and SIGHUP interrupt a run as Ctrl-C does, and a run ends when a worker dies;
-* ``--seed`` gives the same counts on any number of workers, ``--dask`` has a cluster sample, and
-  ``--shard`` takes a part of the shots;
-* ``--max_seconds`` ends a run, and where nobody watches, progress is logged once per hour;
-* ``--state_check`` counts the shots in which a logical state is not the wanted one.
+The command takes the arguments of ``sinter collect``, and calls ``sinter_plugin.collect``. It reads bare
+gates and tags, knows the samplers of this plugin, and reports wrong input in one line. Unlike in Sinter 1.16,
+observable 0 can be the only postselected one, and detectors may lack a fourth coordinate.
 """
 
 from __future__ import annotations
@@ -33,32 +19,22 @@ import sinter
 import stim_nonclifford as snc
 from stim_nonclifford.rates.decoding.decoders import decoder_named, known_decoders
 
-from ..processes.executors import dask_executor, local_executor
-from ..processes.interrupts import say
 from ..runs.collection import TIME_IS_UP
 from ..runs.collection import collect as collect_tasks
+from ..runs.executors import dask_executor, local_executor
+from ..runs.interrupts import say
 from ..samplers.by_name import sampler_named
-from ..samplers.soft_decoding import SoftDecodingSampler
 from ..samplers.soft_postselect import SoftPostselectSampler, check_soft_postselect
+from ..samplers.task_sampler import TaskSampler
 from ..samplers.tasks import task
 from ..statistics.row_warnings import RANDOM_DECODER, RANDOM_DECODER_REMEDY
-from .arguments import (
-    checked_metadata,
-    parse_own_arguments,
-    postselected_detectors,
-    postselected_observables,
-)
-from .endings import exit_code_of
+from .arguments import metadata_of, parse_own_arguments, postselected_detectors, postselected_observables
+from .endings import exit_code_of, print_row
 from .sinter_internals import parse_collect_arguments
 
 __all__ = ["collect"]
 
-# argparse accepts any unambiguous prefix of an argument.
-_DECODERS, _SHORTEST_DECODERS = "--decoders", "--d"
-_CUSTOM_DECODERS, _SHORTEST_CUSTOM = "--custom_decoders_module_function", "--custom_d"
-
-
-_WITHOUT_MEANING = ("max_batch_size", "allowed_cpu_affinity_ids")
+_DECODERS, _CUSTOM_DECODERS = "--decoders", "--custom_decoders_module_function"
 
 
 def collect(arguments: Sequence[str]) -> int:
@@ -115,7 +91,7 @@ def _without_names(arguments: Sequence[str]) -> tuple[list[str] | None, list[str
         (['a', 'b'], ['--quiet', '--decoders', 'vacuous', '--custom_decoders_module_function', 'my:decoders'])
     """
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    for name, shortest in ((_DECODERS, _SHORTEST_DECODERS), (_CUSTOM_DECODERS, _SHORTEST_CUSTOM)):
+    for name, shortest in ((_DECODERS, "--d"), (_CUSTOM_DECODERS, "--custom_d")):  # unambiguous prefixes
         names = [name[:length] for length in range(len(shortest), len(name) + 1)]
         parser.add_argument(*names, nargs="+", dest=name)
     found, others = parser.parse_known_args(list(arguments))
@@ -126,7 +102,7 @@ def _without_names(arguments: Sequence[str]) -> tuple[list[str] | None, list[str
 
 def _check_arguments(args: argparse.Namespace) -> None:
     """Checks what can be checked before circuits are read."""
-    for name in _WITHOUT_MEANING:
+    for name in ("max_batch_size", "allowed_cpu_affinity_ids"):
         if getattr(args, name) is not None:
             raise ValueError(
                 f"--{name} has no meaning here: workers choose their batches, and the system their"
@@ -144,31 +120,26 @@ def _check_arguments(args: argparse.Namespace) -> None:
             "--shard and --max_errors do not go together, as the parts know nothing of each other's errors."
             " Leave out --max_errors, or use --dask."
         )
-    for name in args.decoders:
-        _, sampler = sampler_named(name, args.custom_decoders)
-        if sampler.state_check is not None and args.state_check is not None:
-            raise ValueError(f"The sampler {name} has a state check already. Leave out --state_check.")
 
 
-def _with_arguments(args: argparse.Namespace) -> list[SoftPostselectSampler | SoftDecodingSampler]:
+def _with_arguments(args: argparse.Namespace) -> list[TaskSampler[Any]]:
     """The samplers with what the arguments say. Warnings come from this process, not from the workers."""
     named = dict(sampler_named(name, args.custom_decoders) for name in args.decoders)
     args.decoders = list(named)
     samplers = []
     for name, sampler in named.items():
-        changes: dict[str, Any] = {}
         if args.state_check is not None:
-            changes["state_check"] = args.checked_state
+            if sampler.state_check is not None:
+                raise ValueError(f"The sampler {name} has a state check already. Leave out --state_check.")
+            sampler = dataclasses.replace(sampler, state_check=args.checked_state)
         if args.count_observable_error_combos:
-            changes["count_observable_error_combos"] = True
-        samplers.append(dataclasses.replace(sampler, **changes))
-        args.custom_decoders[name] = dataclasses.replace(samplers[-1], warn=False)
+            sampler = dataclasses.replace(sampler, count_observable_error_combos=True)
+        samplers.append(sampler)
+        args.custom_decoders[name] = dataclasses.replace(sampler, warn=False)
     return samplers
 
 
-def _task_of_file(
-    path: str, args: argparse.Namespace, samplers: Sequence[SoftPostselectSampler | SoftDecodingSampler]
-) -> sinter.Task:
+def _task_of_file(path: str, args: argparse.Namespace, samplers: Sequence[TaskSampler[Any]]) -> sinter.Task:
     """The task of a circuit, which is checked; says once what the workers would all warn of."""
     try:
         circuit = snc.Circuit.from_file(path)
@@ -176,10 +147,7 @@ def _task_of_file(
         if discards_on_all:  # before Sinter's arguments are applied to it
             check_soft_postselect(circuit, args.checked_state)
         stim_circuit = circuit.to_stim()
-        added = [("state_check", "the state")] * (args.state_check is not None)
-        metadata = checked_metadata(stim_circuit, path, args, added)
-        if args.state_check is not None:
-            metadata["state_check"] = args.state_check
+        metadata = metadata_of(stim_circuit, path, args)
         detectors = postselected_detectors(
             stim_circuit, metadata, args, discards_on_all="soft_postselect" if discards_on_all else None
         )
@@ -218,18 +186,9 @@ class _RowPrinter:
                     f"{stats.decoder} {stats.json_metadata}: the decoder answers equal detection events"
                     f" differently. {RANDOM_DECODER_REMEDY}"
                 )
-        lines = [stats.to_csv_line() for stats in progress.new_stats]
-        if not self._prints:
-            return
-        if lines and not self._header_printed:
-            lines.insert(0, sinter.CSV_HEADER)
-            self._header_printed = True
-        try:
-            for line in lines:
-                print(line, flush=True)
-        except OSError as error:
-            error.filename = "standard output"
-            raise
+            if self._prints:
+                print_row(stats, self._header_printed)
+                self._header_printed = True
 
 
 def _num_workers(processes: str) -> int:

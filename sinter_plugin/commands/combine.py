@@ -51,9 +51,9 @@ def combine(arguments: Sequence[str]) -> int:
     for path, content in contents:
         if not content:
             raise ValueError(f"{path} is empty. Leave it out, or run its command again.")
-    files = [(path, read_rows(content, path)) for path, content in contents]
+    files = [read_rows(content, path) for path, content in contents]
     check_counted_once(files)
-    total = sums_of(each.stats for _, rows in files for each in rows)
+    total = sums_of(each.stats for rows in files for each in rows)
     joined = [replace(row, custom_counts=with_joined_ranges(row.custom_counts)) for row in total.values()]
     # Sinter sorts and prints; what it prints is shown only if nothing failed.
     with tempfile.TemporaryDirectory() as folder:

@@ -71,12 +71,7 @@ class CheckedCircuit:
 
 
 def published_points(metadata: Mapping[str, Any]) -> dict[int, tuple[float, float]]:
-    """Published results at the distance and the strength of noise of a circuit.
-
-    Examples:
-        >>> published_points({"d": 3, "p": 1e-3})[10], published_points({"d": 3, "p": 5e-4})
-        ((0.53484, 0.0009748), {})
-    """
+    """Published results at the distance and the strength of noise of a circuit."""
     return _PUBLISHED.get(metadata["d"], {}) if metadata["p"] == _PUBLISHED_STRENGTH else {}
 
 
@@ -86,35 +81,19 @@ def generated_circuit(
     p: float,
     gate: GateChoice,
     *,
-    postselected_rounds: int,
-    rounds: int,
     escape: EscapeChoice = "color",
     variant: VariantChoice = "published",
+    **rounds: int,
 ) -> CheckedCircuit:
-    """A circuit of ``end_to_end_circuit``, whose arguments these are.
-
-    Examples:
-        >>> found = generated_circuit(3, 5, 1e-3, "T", postselected_rounds=1, rounds=1)
-        >>> found.check.observables, found.metadata["d2"]
-        ((0, 1), 5)
-    """
-    circuit = end_to_end_circuit(
-        distance,
-        escape_distance,
-        p,
-        gate,
-        postselected_rounds=postselected_rounds,
-        rounds=rounds,
-        readout="expectation_values",
-        variant=variant,
-        escape=escape,
-    )
+    """A circuit of ``end_to_end_circuit``, whose arguments these are."""
+    options: dict[str, Any] = {**rounds, "readout": "expectation_values", "variant": variant}
+    circuit = end_to_end_circuit(distance, escape_distance, p, gate, escape=escape, **options)
     metadata: dict[str, Any] = {"d": distance, "d2": escape_distance, "p": p, "g": gate}
     if variant != "published":
         metadata["variant"] = variant
     if escape != "color":
         metadata["escape"] = escape
-    metadata |= {"postselected": postselected_rounds, "r": rounds, "state_check": "Y"}
+    metadata |= {"postselected": rounds["postselected_rounds"], "r": rounds["rounds"], "state_check": "Y"}
     value = 2**0.5 if gate == "T" else 1.0
     return CheckedCircuit(snc.Circuit(circuit), metadata, LogicalStateCheck((0, _Y), (0, 1), (0.0, value)))
 
@@ -141,17 +120,7 @@ def circuit_of_file(path: str | pathlib.Path, gate: GateChoice) -> CheckedCircui
 
 
 def with_observable_of_y(text: str) -> snc.Circuit:
-    r"""The circuit in which the observable includes the logical Y in place of its measurement.
-
-    Examples:
-        >>> text = "RY 0\nEXP_VAL X0\nEXP_VAL Y0\nMPP Y0\nOBSERVABLE_INCLUDE(0) rec[-1]\n"
-        >>> print(with_observable_of_y(text))
-        RY 0
-        EXP_VAL X0
-        EXP_VAL Y0
-        MPP Y0
-        OBSERVABLE_INCLUDE(0) Y0
-    """
+    r"""The circuit in which the observable includes the logical Y in place of its measurement."""
     products = re.findall(r"^EXP_VAL (.*)$", text, re.MULTILINE)
     before, last, after = text.rpartition("OBSERVABLE_INCLUDE(0)")
     if len(products) <= _Y or not last:

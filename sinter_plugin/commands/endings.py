@@ -1,14 +1,16 @@
-"""How commands end that save statistics: by an interrupt, without workers, or if nothing can be saved."""
+"""How commands that save statistics print rows, and end: interrupted, without workers, or without a file."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..processes.executors import WorkersLostError
-from ..processes.interrupts import interrupted_by_signals, say
+import sinter
+
+from ..runs.executors import WorkersLostError
+from ..runs.interrupts import interrupted_by_signals, say
 from ..statistics.statistics_file import StatisticsFileError
 
-__all__ = ["exit_code_of"]
+__all__ = ["exit_code_of", "print_row", "print_text"]
 
 
 def exit_code_of(work: Callable[[], int], goes_on: str) -> int:
@@ -24,3 +26,17 @@ def exit_code_of(work: Callable[[], int], goes_on: str) -> int:
     except StatisticsFileError as error:
         say(f"\n{error}")
     return 1
+
+
+def print_row(row: sinter.TaskStats, has_header: bool, name: str | None = None) -> None:
+    """Prints a row, below Sinter's header, to standard output, which may be a file of some name."""
+    print_text(row.to_csv_line() if has_header else f"{sinter.CSV_HEADER}\n{row.to_csv_line()}", name)
+
+
+def print_text(text: str, name: str | None = None) -> None:
+    """Prints text to standard output, which may be a file of some name."""
+    try:
+        print(text, flush=True)
+    except OSError as error:
+        error.filename = name or "standard output"
+        raise

@@ -21,7 +21,6 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass, replace
 from typing import Any
 
-import sinter
 import stim
 
 import stim_nonclifford as snc
@@ -29,17 +28,18 @@ from stim_nonclifford.circuit.logical_states import parsed_state
 from stim_nonclifford.circuit.rates import planned
 from stim_nonclifford.commands.options import masks_of
 from stim_nonclifford.commands.streams import as_flags, naming, read_circuit
+from stim_nonclifford.rates.results import GapPoint, LogicalErrorRate
 
-from ..processes.executors import CallingExecutor, dask_executor, lost_workers, num_slots_of
-from ..processes.interrupts import say
+from ..runs.executors import CallingExecutor, dask_executor, lost_workers, num_slots_of
+from ..runs.interrupts import say
 from ..samplers.by_name import checks_states, chosen_decoder
 from ..samplers.tasks import task
 from ..statistics.csv_rows import ESTIMATE, FAULT_SETS
 from ..statistics.estimates import GAP, estimate_row, is_enough, is_narrower, shown_estimate
 from ..statistics.shot_ranges import seed_of
 from ..statistics.statistics_file import StatisticsFile
-from .arguments import checked_metadata, postselected_detectors, postselected_observables
-from .endings import exit_code_of
+from .arguments import metadata_of, postselected_detectors, postselected_observables
+from .endings import exit_code_of, print_row, print_text
 from .estimate_arguments import SOFT_POSTSELECT, parse_estimate_arguments
 
 __all__ = ["estimate"]
@@ -49,25 +49,16 @@ _NOISE_STRENGTHS = re.compile(r"^( *(\w+)(?:\[[^\]]*\])?)\(([^)]*)\)", re.MULTIL
 
 @dataclass(frozen=True)
 class _Job:
-    """A circuit whose logical error rate is asked for, and what its row says beside the answer.
-
-    Attributes:
-        path: Its file.
-        circuit: The circuit.
-        asked: Arguments of ``logical_error_rates``: the decoder, and what is postselected.
-        metadata: The metadata of its row, without the estimate.
-        strong_id: Sinter's name of the question.
-        group: What circuits that are computed together have in common: all but the strength of noise.
-        noise: The sum of all strengths, by which these are compared.
-    """
+    """A circuit whose logical error rate is asked for, and what its row says beside the answer."""
 
     path: str
     circuit: snc.Circuit
-    asked: dict[str, Any]
-    metadata: dict[str, Any]
-    strong_id: str = ""
+    asked: dict[str, Any]  # arguments of ``logical_error_rates``: the decoder, and what is postselected
+    metadata: dict[str, Any]  # the metadata of its row, without the estimate
+    strong_id: str = ""  # Sinter's name of the question
+    # what circuits that are computed together have in common: all but the strength of noise
     group: object = None
-    noise: float = 0.0
+    noise: float = 0.0  # the sum of all strengths, by which these are compared
 
     def at_gap(self, gap: int) -> _Job:
         """The job whose row has the rate of shots with at least some gap."""
@@ -137,7 +128,7 @@ class _Run:
         for job in jobs:
             found.setdefault(job.group, []).append(job)
         groups = collections.deque(found.values())
-        under_way: dict[Future[list[Any]], list[_Job]] = {}
+        under_way: dict[Future[list[LogicalErrorRate]], list[_Job]] = {}
         slots = max(1, num_slots_of(self._executor))
         num_started = 0
         while groups or under_way:
@@ -169,7 +160,7 @@ class _Run:
             return self._seed  # so that the number is that of Circuit.logical_error_rate
         return seed_of(_strongest(group).strong_id, self._seed) >> 11  # every program can read 53 bits
 
-    def _started(self, group: Sequence[_Job]) -> Future[list[Any]]:
+    def _started(self, group: Sequence[_Job]) -> Future[list[LogicalErrorRate]]:
         args = self._args
         progress = args.dask is None and not args.quiet
         arguments = {
@@ -184,7 +175,7 @@ class _Run:
         with lost_workers(self._executor):
             return self._executor.submit(_estimated, [job.circuit for job in group], arguments)
 
-    def _taken(self, group: list[_Job], future: Future[list[Any]]) -> list[list[_Job]]:
+    def _taken(self, group: list[_Job], future: Future[list[LogicalErrorRate]]) -> list[list[_Job]]:
         """Saves the estimates of a group; returns the groups that are to be estimated instead of it."""
         try:
             with lost_workers(self._executor):
@@ -199,10 +190,10 @@ class _Run:
         for job, rate in zip(group, found, strict=True):
             seconds, seed = rate.seconds / len(group), self._seed_of(group)
             if self._args.prints_text:
-                self._print(str(rate))
+                print_text(str(rate), self._args.out)
                 if self._args.error_budget is not None:
-                    self._print(f"\n{rate.error_budget(self._args.error_budget)}")
-            curve = rate.gap_curve if job.asked.get("confidence") else ()
+                    print_text(f"\n{rate.error_budget(self._args.error_budget)}", self._args.out)
+            curve = rate.gap_curve
             # The row of all kept shots comes last: if it is there, the curve is complete.
             for point in reversed(curve):
                 self._save(job.at_gap(point.gap), point, rate.coverage, seconds, seed)
@@ -210,7 +201,9 @@ class _Run:
                 self._save(job, rate, rate.coverage, seconds, seed)
         return []
 
-    def _save(self, job: _Job, rate: Any, coverage: float, seconds: float, seed: int) -> None:
+    def _save(
+        self, job: _Job, rate: LogicalErrorRate | GapPoint, coverage: float, seconds: float, seed: int
+    ) -> None:
         args = self._args
         stats = estimate_row(
             job.strong_id,
@@ -223,7 +216,7 @@ class _Run:
         )
         facts = stats.json_metadata[ESTIMATE]
         num_observables = job.circuit.num_observables
-        if "decoder" not in job.asked and num_observables > 1:
+        if isinstance(rate, LogicalErrorRate) and rate.decoder is None and num_observables > 1:
             facts["error_patterns"] = {
                 "".join("_E"[pattern >> k & 1] for k in range(num_observables)): probability
                 for pattern, probability in sorted(rate.error_patterns.items())
@@ -238,17 +231,8 @@ class _Run:
             self._save_file.save([stats], replacing=[stats.strong_id])
         prints_rows = self._save_file is None and not self._args.prints_text
         if prints_rows or self._args.also_print_results_to_stdout:
-            if not self._header_printed:
-                self._print(sinter.CSV_HEADER)
+            print_row(stats, self._header_printed, self._args.out)
             self._header_printed = True
-            self._print(stats.to_csv_line())
-
-    def _print(self, text: str) -> None:
-        try:
-            print(text, flush=True)
-        except OSError as error:
-            error.filename = self._args.out or "standard output"
-            raise
 
     def _show(self, message: str) -> None:
         if not self._args.quiet and (not self._args.prints_text or self._save_file is not None):
@@ -268,11 +252,9 @@ def _job(path: str | None, circuit: snc.Circuit, name: str | None, args: argpars
                 " OBSERVABLE_INCLUDE."
             )
         stim_circuit = circuit.to_stim()
-        added = [(ESTIMATE, "the estimate"), *[("state_check", "the state")] * (check is not None)]
-        added += [("decoder", "the decoder")] * is_decoded + [(GAP, "the least gap")] * args.confidence
-        metadata = checked_metadata(stim_circuit, shown_path, args, added)
-        if check is not None:
-            metadata["state_check"] = args.state_check
+        added = {ESTIMATE: "the estimate"} | ({"decoder": "the decoder"} if is_decoded else {})
+        added |= {GAP: "the least gap"} if args.confidence else {}
+        metadata = metadata_of(stim_circuit, shown_path, args, added)
         if args.postselect is not None:
             detectors, observables = masks_of(args, circuit)
         else:
@@ -324,7 +306,7 @@ def _without_strengths(circuit: stim.Circuit) -> tuple[str, float]:
     strengths: list[float] = []
 
     def left(found: re.Match[str]) -> str:
-        if found[2] in ("REPEAT", "SHIFT_COORDS") or not stim.gate_data(found[2]).is_noisy_gate:
+        if not stim.gate_data(found[2]).is_noisy_gate:
             return found[0]
         strengths.extend(map(float, found[3].split(",")))
         return found[1]
@@ -336,7 +318,7 @@ def _strongest(group: Sequence[_Job]) -> _Job:
     return max(group, key=lambda job: (job.noise, job.strong_id))
 
 
-def _estimated(circuits: Sequence[snc.Circuit], arguments: dict[str, Any]) -> list[Any]:
+def _estimated(circuits: Sequence[snc.Circuit], arguments: dict[str, Any]) -> list[LogicalErrorRate]:
     """Estimates a group, here or in a worker."""
     distributed = sys.modules.get("distributed")
     if distributed is not None:

@@ -19,7 +19,7 @@ from stim_nonclifford.rates.results.error_budget import BudgetKind
 
 from ..samplers.by_name import checks_states
 from .arguments import positive_number
-from .sinter_internals import parse_collect_arguments
+from .sinter_internals import add_custom_decoders, parse_shared_arguments
 
 __all__ = ["SOFT_POSTSELECT", "parse_estimate_arguments"]
 
@@ -63,13 +63,7 @@ def parse_estimate_arguments(arguments: Sequence[str], program: str) -> argparse
         "is wrong if a prediction is; shots in which a postselected one fires are discarded.\n"
         "soft_postselect: nothing is decoded, and all detectors are postselected",
     )
-    add(
-        "--custom_decoders_module_function",
-        nargs="+",
-        default=[],
-        metavar="MODULE:FUNCTION",
-        help="functions that return a dictionary of decoders of yours by name, as for `sinter collect`",
-    )
+    add_custom_decoders(parser)
     add(
         "--confidence",
         action="store_true",
@@ -164,13 +158,10 @@ def _set_sinter_arguments(args: argparse.Namespace) -> None:
     shared = [f"--{name}={getattr(args, name)}" for name in names]
     if args.postselect_detectors_with_non_zero_4th_coord:
         shared.append("--postselect_detectors_with_non_zero_4th_coord")
-    if args.custom_decoders_module_function:
-        shared += ["--custom_decoders_module_function", *args.custom_decoders_module_function]
-    # Sinter requires a decoder and a number of processes.
-    found = parse_collect_arguments([*shared, "--circuits", "", "--decoders", "vacuous", "--processes", "1"])
+    found = parse_shared_arguments(shared, args.custom_decoders_module_function)
     for name in names:
         setattr(args, name, getattr(found, name))
-    args.custom_decoders = found.custom_decoders or {}
+    args.custom_decoders = found.custom_decoders
 
 
 def _check_decoded_alone(args: argparse.Namespace) -> None:

@@ -20,23 +20,17 @@ import sinter
 
 from stim_nonclifford.base.arguments import integer, positive_or_none
 from stim_nonclifford.base.errors import ResourceLimitError
-from stim_nonclifford.generators.cultivation import (
-    ESCAPE_CHOICES,
-    VARIANT_CHOICES,
-    EscapeChoice,
-    VariantChoice,
-)
-from stim_nonclifford.generators.cultivation.builder import GATE_CHOICES, GateChoice
+from stim_nonclifford.generators.cultivation import ESCAPE_CHOICES, VARIANT_CHOICES
+from stim_nonclifford.generators.cultivation.builder import GATE_CHOICES
 from stim_nonclifford.generators.cultivation.protocol import UnavailableError
 
-from ..processes.interrupts import say
 from ..runs.collection import collect
+from ..runs.interrupts import say
 from ..samplers.soft_decoding import SoftDecodingSampler
 from ..samplers.tasks import task
 from ..statistics.csv_rows import ESTIMATE
-from ..statistics.error_rates import error_rate
-from ..statistics.estimates import GAP, estimate_row, is_enough
-from ..statistics.gap_points import GapPoint, gap_points, has_gaps, write_gap_points
+from ..statistics.estimates import GAP, error_rate, estimate_row, is_enough
+from ..statistics.gap_points import GapPoint, counts_of, gap_points, has_gaps, write_gap_points
 from ..statistics.statistics_file import StatisticsFile
 from .end_to_end_circuits import CheckedCircuit, circuit_of_file, generated_circuit, published_points
 from .plot_gap import GapCurve, curves_of, draw
@@ -107,7 +101,7 @@ def figure(arguments: Sequence[str]) -> int:
         }
         published = [_published_curve(distance, points_of[distance]) for distance in sorted(points_of)]
         draw(
-            [*curves_of(counted, _label), *computed, *published],
+            [*curves_of(counted, lambda row: _name(row.json_metadata)), *computed, *published],
             "cultivation end to end",
             str(out / "end_to_end.png"),
         )
@@ -122,61 +116,37 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("name", choices=["end_to_end"], help="the figure")
-    parser.add_argument(
-        "--circuits", nargs="+", metavar="FILE", help="e2e_t_d3_p1e-3.stim, ... (Clifft paper)"
+    add = parser.add_argument
+    add("name", choices=["end_to_end"], help="the figure")
+    add("--circuits", nargs="+", metavar="FILE", help="e2e_t_d3_p1e-3.stim, ... (Clifft paper)")
+    add("--d", type=int, nargs="+", default=[3], help="distances that are cultivated (default: 3)")
+    add("--d2", type=int, default=7, help="distance after the escape (default: 7)")
+    add("--p", type=float, nargs="+", default=[0.001], help="strengths of the noise (default: 0.001)")
+    flagged = "flagged: the last check of distance 5 has flags (default: published)"
+    add("--variant", choices=VARIANT_CHOICES, nargs="+", default=["published"], help=flagged)
+    escapes = (
+        "into a color code, or into a surface code: from distance 3, or from 5 if d2 >= 9 (default: color);"
+        " of several distances, variants and escapes, combinations that do not exist are left out"
     )
-    parser.add_argument(
-        "--d", type=int, nargs="+", default=[3], help="distances that are cultivated (default: 3)"
-    )
-    parser.add_argument("--d2", type=int, default=7, help="distance after the escape (default: 7)")
-    parser.add_argument(
-        "--p", type=float, nargs="+", default=[0.001], help="strengths of the noise (default: 0.001)"
-    )
-    parser.add_argument(
-        "--variant",
-        choices=VARIANT_CHOICES,
-        nargs="+",
-        default=["published"],
-        help="flagged: the last check of distance 5 has flags (default: published)",
-    )
-    parser.add_argument(
-        "--escape",
-        choices=ESCAPE_CHOICES,
-        nargs="+",
-        default=["color"],
-        help="into a color code, or into a surface code: from distance 3, or from 5 if d2 >= 9"
-        " (default: color);"
-        " of several distances, variants and escapes, combinations that do not exist are left out",
-    )
-    parser.add_argument(
-        "--postselected_rounds", type=int, default=1, help="rounds that postselect (default: 1)"
-    )
-    parser.add_argument(
-        "--rounds", type=int, default=1, help="rounds for the decoder after these (default: 1)"
-    )
-    parser.add_argument("--gate", choices=GATE_CHOICES, nargs="+", default=GATE_CHOICES, help="default: both")
-    parser.add_argument("--decoder", choices=_DECODERS, default=_DECODERS[0], help="default: desaturated")
-    parser.add_argument("--max_seconds", type=float, default=100, help="for all curves (default: 100)")
-    parser.add_argument("--max_shots", type=int, help="attempts of each curve, with those of the file")
-    parser.add_argument("--processes", type=int, default=2, help="number of workers (default: 2)")
-    parser.add_argument(
+    add("--escape", choices=ESCAPE_CHOICES, nargs="+", default=["color"], help=escapes)
+    add("--postselected_rounds", type=int, default=1, help="rounds that postselect (default: 1)")
+    add("--rounds", type=int, default=1, help="rounds for the decoder after these (default: 1)")
+    add("--gate", choices=GATE_CHOICES, nargs="+", default=GATE_CHOICES, help="default: both")
+    add("--decoder", choices=_DECODERS, default=_DECODERS[0], help="default: desaturated")
+    add("--max_seconds", type=float, default=100, help="for all curves (default: 100)")
+    add("--max_shots", type=int, help="attempts of each curve, with those of the file")
+    add("--processes", type=int, default=2, help="number of workers (default: 2)")
+    add(
         "--compute_seconds",
         type=float,
         help="compute each curve, too, from sums over kept fault sets (desaturated), for at most so many"
         " seconds, and draw it with its intervals; curves are kept in end_to_end_computed.csv of the folder,"
         " and are not computed again",
     )
-    parser.add_argument(
-        "--relative_error", type=float, default=0.05, help="of computed curves, at each gap (default: 0.05)"
-    )
-    parser.add_argument(
-        "--seed", type=int, help="seed of the shots (default: a fresh one, or that of the file)"
-    )
-    parser.add_argument(
-        "--out", default="out", metavar="FOLDER", help="folder for the results (default: out)"
-    )
-    parser.add_argument("--quiet", action="store_true", help="show no progress")
+    add("--relative_error", type=float, default=0.05, help="of computed curves, at each gap (default: 0.05)")
+    add("--seed", type=int, help="seed of the shots (default: a fresh one, or that of the file)")
+    add("--out", default="out", metavar="FOLDER", help="folder for the results (default: out)")
+    add("--quiet", action="store_true", help="show no progress")
     return parser.parse_args(arguments)
 
 
@@ -245,30 +215,20 @@ def _circuits(args: argparse.Namespace) -> Iterator[CheckedCircuit]:
         yield from (circuit_of_file(path, gate) for gate in gates)
     if args.circuits:
         return
-    kinds = list(
-        dict.fromkeys(itertools.product(args.d, args.variant, args.escape, args.p))  # each of them once
-    )
+    kinds = list(dict.fromkeys(itertools.product(args.d, args.variant, args.escape, args.p)))  # each once
+    rounds = {"postselected_rounds": args.postselected_rounds, "rounds": args.rounds}
     refused: list[UnavailableError] = []
     for d, variant, escape, p in kinds:
         try:
-            yield from [_generated(args, d, p, gate, variant, escape) for gate in gates]
+            yield from [
+                generated_circuit(d, args.d2, p, gate, variant=variant, escape=escape, **rounds)
+                for gate in gates
+            ]
         except UnavailableError as error:
             refused.append(error)
             if len(refused) == len(kinds):
                 raise
             say(f"Left out: d={d}, {variant}, {escape} escape, p={p}. {error}")
-
-
-def _generated(
-    args: argparse.Namespace,
-    distance: int,
-    p: float,
-    gate: GateChoice,
-    variant: VariantChoice,
-    escape: EscapeChoice,
-) -> CheckedCircuit:
-    rounds = {"postselected_rounds": args.postselected_rounds, "rounds": args.rounds}
-    return generated_circuit(distance, args.d2, p, gate, variant=variant, escape=escape, **rounds)
 
 
 def _sampler(checked: CheckedCircuit, decoder: str) -> SoftDecodingSampler:
@@ -287,10 +247,6 @@ def _mask(checked: CheckedCircuit) -> Any:
     """The detectors that a circuit of ``end_to_end_circuit`` postselects: the fifth coordinate says which."""
     places = checked.circuit.get_detector_coordinates()
     return np.array([places[k][4:5] == [1] for k in range(checked.circuit.num_detectors)], dtype=np.bool_)
-
-
-def _label(row: sinter.TaskStats) -> str:
-    return _name(row.json_metadata)
 
 
 def _name(m: Mapping[str, Any]) -> str:
@@ -318,21 +274,17 @@ def _print_tables(rows: Sequence[sinter.TaskStats]) -> None:
         published = published_points(row.json_metadata) if "file" in row.json_metadata else {}
         largest = points[-1].gap
         speed = row.shots / row.seconds if row.seconds else math.nan
-        print(f"{_label(row)}: {row.shots} attempts, {speed:.3g} per second and worker")
-        print(
-            "gap >= attempts per kept  errors  logical error [95% interval]" + "  published" * bool(published)
-        )
-        for threshold in sorted(
-            {*range(0, largest, _STEP), *(gap for gap in published if gap < largest), largest}
-        ):
+        print(f"{_name(row.json_metadata)}: {row.shots} attempts, {speed:.3g} per second and worker")
+        head = "gap >= attempts per kept  errors  logical error [95% interval]"
+        print(head + "  published" * bool(published))
+        thresholds = {*range(0, largest, _STEP), *(gap for gap in published if gap < largest), largest}
+        for threshold in sorted(thresholds):
             point = next(point for point in points if point.gap >= threshold)
             print(_line(threshold, point, published.get(threshold)))
 
 
 def _line(threshold: int, point: GapPoint, published: tuple[float, float] | None) -> str:
-    rate = error_rate(
-        sinter.AnonTaskStats(shots=point.shots, errors=point.errors, discards=point.shots - point.kept)
-    )
+    rate = error_rate(counts_of(point))
     shown = f"{rate.best or 0:.3g} [{rate.low:.2g}, {rate.high:.2g}]"
     line = f"{threshold:6} {point.attempts_per_kept_shot:17.4g} {point.errors:7}  {shown:28}"
     return f"{line} {published[1]:.3g} (attempts {1 / published[0]:.4g})" if published else line.rstrip()

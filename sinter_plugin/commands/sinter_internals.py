@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import Any
 
 import sinter
 
@@ -22,7 +21,13 @@ except ImportError as error:
         " --custom_decoders_module_function sinter_plugin:sinter_samplers`, which does not need it."
     ) from error
 
-__all__ = ["custom_decoders", "parse_collect_arguments", "parse_predict_arguments", "run_sinter_command"]
+__all__ = [
+    "add_custom_decoders",
+    "parse_collect_arguments",
+    "parse_predict_arguments",
+    "parse_shared_arguments",
+    "run_sinter_command",
+]
 
 
 def parse_collect_arguments(arguments: Sequence[str]) -> argparse.Namespace:
@@ -48,11 +53,25 @@ def parse_predict_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     return namespace
 
 
-def custom_decoders(functions: Sequence[str]) -> dict[str, Any]:
-    """The decoders that functions return, by name."""
-    shared = ["--custom_decoders_module_function", *functions] if functions else []
+def add_custom_decoders(parser: argparse.ArgumentParser) -> None:
+    """Adds ``--custom_decoders_module_function``."""
+    parser.add_argument(
+        "--custom_decoders_module_function",
+        nargs="+",
+        default=[],
+        metavar="MODULE:FUNCTION",
+        help="functions that return a dictionary of decoders of yours by name, as for `sinter collect`",
+    )
+
+
+def parse_shared_arguments(arguments: Sequence[str], functions: Sequence[str]) -> argparse.Namespace:
+    """Parses arguments of ``sinter collect`` that others have, too, with functions that return decoders."""
+    custom = ["--custom_decoders_module_function", *functions] if functions else []
+    # Sinter requires a decoder and a number of processes.
     needed = ["--circuits", "", "--decoders", "vacuous", "--processes", "1"]
-    return parse_collect_arguments([*shared, *needed]).custom_decoders or {}
+    namespace = parse_collect_arguments([*arguments, *custom, *needed])
+    namespace.custom_decoders = namespace.custom_decoders or {}
+    return namespace
 
 
 def _custom_decoders_failed(error: Exception) -> ValueError:

@@ -13,7 +13,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sinter
@@ -32,14 +32,15 @@ from stim_nonclifford.base.arguments import (
     text,
 )
 
-from ..processes.executors import local_executor, lost_workers, num_slots_of
-from ..processes.interrupts import say
 from ..samplers.by_name import check_error_key, sampler_named
+from ..samplers.task_sampler import TaskSampler
 from ..samplers.tasks import completed_task
 from ..statistics.csv_rows import read_rows
 from ..statistics.shot_ranges import ShotRange, with_joined_ranges
 from ..statistics.statistics_file import StatisticsFile, sums_of
-from .jobs import Job, PackedTask, Sampler, answer_at_once, run_job
+from .executors import local_executor, lost_workers, num_slots_of
+from .interrupts import say
+from .jobs import Job, PackedTask, run_job
 from .progress import ProgressLine
 from .schedule import ShotSchedule, resumed_schedule, seeds_in
 
@@ -241,25 +242,14 @@ def _rows_of(
 
 @dataclass
 class _CountedTask:
-    """A task of a run.
-
-    Attributes:
-        task: The task.
-        packed: The task as workers get it.
-        schedule: Hands out its shots, and has what was accepted.
-        before: What was there before.
-        seed: The seed of the run.
-        shown: What was accepted when rows were last made.
-        saved_at: When that was.
-    """
+    """A task of a run."""
 
     task: sinter.Task
-    packed: PackedTask
-    schedule: ShotSchedule
-    before: sinter.AnonTaskStats
+    packed: PackedTask  # the task as workers get it
+    schedule: ShotSchedule  # hands out its shots, and has what was accepted
+    before: sinter.AnonTaskStats  # what was there before
     seed: int
-    shown: sinter.AnonTaskStats = field(default_factory=sinter.AnonTaskStats)
-    saved_at: float = 0.0
+    saved_at: float = 0.0  # when it was last saved
 
     def accepted(self) -> sinter.TaskStats:
         """What was accepted in this run."""
@@ -267,16 +257,8 @@ class _CountedTask:
 
     def new(self) -> sinter.TaskStats:
         """What was accepted since the last call."""
-        accepted, shown = self.schedule.accepted, self.shown
-        self.shown = accepted
-        new = sinter.AnonTaskStats(
-            shots=accepted.shots - shown.shots,
-            errors=accepted.errors - shown.errors,
-            discards=accepted.discards - shown.discards,
-            seconds=accepted.seconds - shown.seconds,
-            custom_counts=accepted.custom_counts - shown.custom_counts,
-        )
-        return self._row(new, self.schedule.first + shown.shots)
+        new, self.schedule.new = self.schedule.new, sinter.AnonTaskStats()
+        return self._row(new, self.schedule.end_of_accepted - new.shots)
 
     def total(self) -> sinter.TaskStats:
         """Everything, with what was there before."""
@@ -330,7 +312,7 @@ class _Run:
     def add(
         self,
         task: sinter.Task,
-        sampler: Sampler,
+        sampler: TaskSampler[Any],
         schedule: ShotSchedule,
         before: sinter.AnonTaskStats,
         seed: int,
@@ -364,7 +346,7 @@ class _Run:
             return
         is_there = threading.Event()
         with lost_workers(self._executor):
-            answer = self._executor.submit(answer_at_once)
+            answer = self._executor.submit(int)
             answer.add_done_callback(lambda _: is_there.set())
             while not is_there.wait(_TICK_SECONDS):
                 waited = time.monotonic() - self._started
@@ -436,8 +418,7 @@ class _Run:
         due = [
             task
             for task in self._tasks
-            if task.schedule.accepted.shots > task.shown.shots
-            and (at_end or task.schedule.is_done or now - task.saved_at >= pause)
+            if task.schedule.new.shots and (at_end or task.schedule.is_done or now - task.saved_at >= pause)
         ]
         if due and self._save_file is not None:
             self._save_file.save([task.accepted() for task in due])

@@ -10,18 +10,17 @@ import pickle
 import threading
 import time
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any
 
 import sinter
 
 import stim_nonclifford as snc
 
 from ..samplers.compiled_sampler import CompiledSampler
-from ..samplers.soft_decoding import SoftDecodingSampler
-from ..samplers.soft_postselect import SoftPostselectSampler
+from ..samplers.task_sampler import TaskSampler
 from ..statistics.shot_ranges import seed_of
 
-__all__ = ["BLOCK_SHOTS", "Job", "PackedTask", "Sampler", "answer_at_once", "count_of", "run_job"]
+__all__ = ["BLOCK_SHOTS", "Job", "PackedTask", "count_of", "run_job"]
 
 BLOCK_SHOTS = 1024
 """A run with a limit for errors ends with a block of so many shots, counted from shot 0."""
@@ -32,8 +31,6 @@ _PART_SECONDS = 0.5
 _MOST_IDLE_SAMPLERS = 8
 """Compiled samplers that a process keeps although no job uses them just now."""
 
-Sampler: TypeAlias = SoftPostselectSampler | SoftDecodingSampler
-
 
 @dataclass(frozen=True)
 class PackedTask:
@@ -43,7 +40,7 @@ class PackedTask:
     run: str  # the run, so that Dask does not take jobs of two runs for the same
 
     @classmethod
-    def of(cls, sampler: Sampler, task: sinter.Task, seed: int, run: str = "") -> PackedTask:
+    def of(cls, sampler: TaskSampler[Any], task: sinter.Task, seed: int, run: str = "") -> PackedTask:
         """A task that has its error model, in a run with a seed."""
         try:
             import cloudpickle  # which comes with Dask, and packs decoders that are defined in a script
@@ -98,10 +95,6 @@ def run_job(packed: PackedTask, job: Job) -> sinter.AnonTaskStats:
         stats = _counts_until(sampler, job, job.missing_errors)
     _IDLE.put_back(packed, sampler)
     return stats
-
-
-def answer_at_once() -> None:
-    """Does nothing, in a worker: who gets an answer knows that a worker has been started."""
 
 
 def count_of(stats: sinter.AnonTaskStats, error_key: str | None) -> int:

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from ..processes.interrupts import say
+from .interrupts import say
 
 __all__ = ["ProgressLine"]
 
@@ -44,12 +44,7 @@ class ProgressLine:
 
 
 def _duration(seconds: float) -> str:
-    """A duration as text.
-
-    Examples:
-        >>> _duration(59), _duration(3700), _duration(200_000)
-        ('59 s', '1 h 1 min', '55 h 33 min')
-    """
+    """A duration as text."""
     if seconds < 60:
         return f"{seconds:.0f} s"
     minutes = int(seconds // 60)

@@ -28,6 +28,7 @@ class ShotSchedule:
     Attributes:
         first: The number of the first shot.
         accepted: The statistics of the first shots of the run.
+        new: The part of these that is not in a row yet.
 
     Examples:
         >>> schedule = ShotSchedule(first=0, end=10_000, job_seconds=5.0)
@@ -62,7 +63,7 @@ class ShotSchedule:
         self._is_cut = missing_errors is not None and missing_errors <= 0
         self._cut_job: Job | None = None
         self.first = first
-        self.accepted = sinter.AnonTaskStats()
+        self.accepted = self.new = sinter.AnonTaskStats()
 
     @property
     def end_of_accepted(self) -> int:
@@ -103,7 +104,7 @@ class ShotSchedule:
         self._largest = max(self._largest, stats.shots)
         self._waiting[job.first] = stats
         if job.missing_errors is not None:
-            self.accepted += stats
+            self._accept(stats)
             self._is_cut = count_of(stats, self._error_key) >= job.missing_errors  # or its time was up
             self._drop_the_rest()
         while (following := self._waiting.get(self.end_of_accepted)) is not None:
@@ -114,7 +115,10 @@ class ShotSchedule:
                     self._drop_the_rest()
                     return
             del self._waiting[self.end_of_accepted]
-            self.accepted += following
+            self._accept(following)
+
+    def _accept(self, stats: sinter.AnonTaskStats) -> None:
+        self.accepted, self.new = self.accepted + stats, self.new + stats
 
     def _drop_the_rest(self) -> None:
         self._handed_out.clear()
@@ -174,14 +178,7 @@ def resumed_schedule(
     error_key: str | None,
     job_seconds: float,
 ) -> ShotSchedule:
-    """What is left to do, given what there is; shots of other seeds, or of none, count towards limits, too.
-
-    Examples:
-        >>> counts = sinter.AnonTaskStats(shots=5000, errors=7, custom_counts={"seed=1 shots=0:4096": 4096})
-        >>> limits = sinter.CollectionOptions(max_shots=10_000)
-        >>> resumed_schedule(counts, limits, seed=1, shard=(1, 1), error_key=None, job_seconds=1.0).first
-        4096
-    """
+    """What is left to do, given what there is; shots of other seeds, or of none, count as well."""
     own = [one for one in joined_ranges(ranges_in(existing.custom_counts)) if one.seed == seed]
     others = existing.shots - sum(one.shots for one in own)
     first, end = 0, None

@@ -20,10 +20,9 @@ from stim_nonclifford.rates.decoding.matching.desaturated_gap import Desaturated
 
 from .soft_decoding import SoftDecodingSampler
 from .soft_postselect import SoftPostselectSampler
+from .task_sampler import TaskSampler
 
 __all__ = ["all_samplers", "check_error_key", "checks_states", "chosen_decoder", "sampler_named"]
-
-_SAMPLER_TYPES = (SoftPostselectSampler, SoftDecodingSampler)
 
 _OF_RESULTS = ("error_model", "confidence", "state_check", "condition_on_postselection", "decompose_errors")
 """The settings of a sampler without which its rates would be others."""
@@ -42,25 +41,21 @@ def all_samplers() -> dict[str, SoftPostselectSampler | SoftDecodingSampler]:
     return samplers
 
 
-def sampler_named(
-    name: str | None, custom: Mapping[str, Any]
-) -> tuple[str, SoftPostselectSampler | SoftDecodingSampler]:
+def sampler_named(name: str, custom: Mapping[str, Any]) -> tuple[str, TaskSampler[Any]]:
     """The sampler that a name stands for, and the name that its rows have.
 
     A decoder of the user's is wrapped. Its rows have the name ``soft_...``, so that they are never added to
     those in which Sinter has Stim sample S gates in place of T gates.
     """
     samplers = {**all_samplers(), **custom}
-    found = None if name is None else samplers.get(name)
-    if name is not None and found is None and name.startswith("soft_"):
-        found = custom.get(name.removeprefix("soft_"))
-    if isinstance(found, _SAMPLER_TYPES):
-        return str(name), found
+    found = samplers.get(name, custom.get(name.removeprefix("soft_")) if name.startswith("soft_") else None)
+    if isinstance(found, TaskSampler):
+        return name, found
     if isinstance(found, type):
         raise ValueError(
             f"{name!r} is the class {found.__name__}. Register an object in its place: {found.__name__}()."
         )
-    soft = str(name) if str(name).startswith("soft_") else f"soft_{name}"
+    soft = name if name.startswith("soft_") else f"soft_{name}"
     if soft in samplers and soft != name:
         if name in custom:
             raise ValueError(
@@ -74,8 +69,8 @@ def sampler_named(
         )
     if _is_decoder(found):
         return soft, SoftDecodingSampler(decoder=found)
-    able = [known for known, one in samplers.items() if isinstance(one, _SAMPLER_TYPES) or _is_decoder(one)]
-    close = did_you_mean(str(name), [*able, *sinter.BUILT_IN_DECODERS])
+    able = [known for known, one in samplers.items() if isinstance(one, TaskSampler) or _is_decoder(one)]
+    close = did_you_mean(name, [*able, *sinter.BUILT_IN_DECODERS])
     for known in sinter.BUILT_IN_DECODERS:
         if f" {known}?" in close and f"soft_{known}" in able:
             close = close.replace(known, f"soft_{known}")
@@ -93,14 +88,7 @@ def checks_states(decoder: object) -> bool:
 
 
 def chosen_decoder(name: str, custom: Mapping[str, Any], *, confidence: bool = False) -> Any:
-    """The decoder of the user's that a name stands for, also out of a sampler; or the name of a known one.
-
-    Examples:
-        >>> chosen_decoder("mine", {})
-        Traceback (most recent call last):
-        ...
-        ValueError: There is no decoder 'mine'. ... --custom_decoders_module_function MODULE:FUNCTION.
-    """
+    """The decoder of the user's that a name stands for, also out of a sampler; or the name of a known one."""
     plain = name.removeprefix("soft_")
     found = custom.get(name, custom.get(plain, all_samplers().get(name)))
     if isinstance(found, SoftPostselectSampler):
@@ -123,9 +111,7 @@ def chosen_decoder(name: str, custom: Mapping[str, Any], *, confidence: bool = F
     return found or name
 
 
-def check_error_key(
-    key: str | None, sampler: SoftPostselectSampler | SoftDecodingSampler, num_observables: int
-) -> None:
+def check_error_key(key: str | None, sampler: TaskSampler[Any], num_observables: int) -> None:
     """Checks that a sampler counts what is to be limited."""
     patterns = {"survivors": "survivors"}
     if sampler.count_observable_error_combos:

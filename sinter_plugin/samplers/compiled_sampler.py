@@ -28,19 +28,6 @@ class BatchSize:
     counts as an error (``custom_error_count_key``), how many errors it wants, or how many other workers have
     found. So no batch has more than an eighth of the shots sampled so far: whatever Sinter counts, one batch
     increases it by about an eighth at most. The first batches are small for the same reason.
-
-    Examples:
-        >>> batch = BatchSize()
-        >>> batch.next_shots(10**6)  # the first batch is small
-        16
-        >>> batch.record(shots=8000, seconds=0.001)
-        >>> batch.next_shots(10**6)  # an eighth of 8000
-        1000
-        >>> batch.next_shots(10)  # never more than suggested
-        10
-        >>> batch.record(shots=1000, seconds=0.5)
-        >>> batch.next_shots(10**6)  # 0.2 s at 2000 shots/s
-        400
     """
 
     def __init__(self) -> None:

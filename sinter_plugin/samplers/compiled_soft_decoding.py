@@ -33,13 +33,13 @@ class CompiledSoftDecodingSampler(CompiledSampler):
         decoding: KeptShotDecoding,
         *,
         postselected_observables: NDArray[np.bool_],
-        confidence: bool = False,
-        count_observable_error_combos: bool = False,
-        state_check: LogicalStateCheck | None = None,
-        seed: int | None = None,
-        row_warnings: Sequence[str] = (),
-        warn: bool = True,
-        task: str = "",
+        confidence: bool,
+        count_observable_error_combos: bool,
+        state_check: LogicalStateCheck | None,
+        seed: int | None,
+        row_warnings: Sequence[str],
+        warn: bool,
+        task: str,
     ) -> None:
         """Wraps a compiled sampler and a compiled decoder."""
         super().__init__(sampler, has_seed=seed is not None, row_warnings=row_warnings)

@@ -136,7 +136,7 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
         observables = mask_of(task, "postselected_observables_mask", circuit.num_observables)
         if observables is None:
             observables = np.zeros(circuit.num_observables, dtype=np.bool_)
-        row_warnings = self._checked(circuit, detectors, observables)
+        row_warnings = self._row_warnings(circuit, detectors, observables)
         check = self._state_check_of(circuit)
         with naming_the_task(task, ValueError, NotImplementedError, snc.ResourceLimitError):
             decoding = KeptShotDecoding(
@@ -173,37 +173,6 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
             )
         return check
 
-    def check(
-        self,
-        circuit: snc.Circuit,
-        detectors: NDArray[np.bool_] | None,
-        observables: NDArray[np.bool_] | None = None,
-    ) -> list[str]:
-        """Checks that there is something to decode, and warns of what no error model knows.
-
-        Args:
-            circuit: The circuit.
-            detectors: bool, shape (num_detectors,): the postselected detectors; None: those that the decoder
-                needs, for most of them none.
-            observables: bool, shape (num_observables,): the postselected observables; None: none of them.
-
-        Returns:
-            The warnings that belong into the rows, as names of ``custom_counts``; see ``row_warnings``.
-
-        Raises:
-            ValueError: The decoder is unknown or not installed, the circuit has no observables, all of its
-                detectors are postselected, a detector is not that the decoder needs, observables are
-                postselected or told apart beside a state check, or without noise the state is another one.
-
-        Warns:
-            InexactErrorModelWarning: Detectors that are decoded depend on quantum outcomes; or single errors
-                flip an observable with a probability that is neither 0 nor 1, and there is no state check;
-                or the decoder cannot use heralds.
-            RandomObservableWarning: Detectors that are decoded, or observables without a state check, are
-                random without noise.
-        """
-        return self._checked(circuit, self._postselected(circuit, detectors), observables)
-
     def _desaturates(self, circuit: snc.Circuit) -> bool:
         return circuit.num_detectors > 0 and isinstance(self._decoder(), DesaturatedGapDecoder)
 
@@ -238,6 +207,14 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
         return given
 
     def _checked(
+        self,
+        circuit: snc.Circuit,
+        detectors: NDArray[np.bool_] | None,
+        observables: NDArray[np.bool_] | None,
+    ) -> list[str]:
+        return self._row_warnings(circuit, self._postselected(circuit, detectors), observables)
+
+    def _row_warnings(
         self, circuit: snc.Circuit, detectors: NDArray[np.bool_], observables: NDArray[np.bool_] | None
     ) -> list[str]:
         self._decoder()

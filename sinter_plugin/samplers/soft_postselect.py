@@ -131,14 +131,15 @@ class SoftPostselectSampler(TaskSampler[CompiledSoftPostselectSampler]):
     state_check: snc.LogicalStateCheck | LogicalState | None = None
 
     def _compiled(self, task: sinter.Task, seed: int | None) -> CompiledSoftPostselectSampler:
-        circuit = self._checked(circuit_of(task), task.postselected_observables_mask)
+        given = circuit_of(task)
+        circuit = self._read_out(given, task.postselected_observables_mask)
         detectors = mask_of(task, "postselection_mask", circuit.num_detectors)
         if detectors is None:
             detectors = np.ones(circuit.num_detectors, dtype=np.bool_)
         observables = mask_of(task, "postselected_observables_mask", circuit.num_observables)
         with naming_the_task(task, NotImplementedError, snc.ResourceLimitError):
             sampler = self._shots_of(circuit, seed, detectors, observables)
-            row_warnings = self._check(circuit, detectors, observables)
+            row_warnings = self._checked(given, detectors, observables)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", snc.RandomObservableWarning)  # check() has said it
                 sampler.sample_counts(0)
@@ -151,32 +152,7 @@ class SoftPostselectSampler(TaskSampler[CompiledSoftPostselectSampler]):
             row_warnings=row_warnings,
         )
 
-    def check(
-        self,
-        circuit: snc.Circuit,
-        detectors: NDArray[np.bool_] | None,
-        observables: NDArray[np.bool_] | None,
-    ) -> list[str]:
-        """Checks that shots can be discarded and errors counted, and warns of what an error may not be.
-
-        Args:
-            circuit: The circuit.
-            detectors: bool, shape (num_detectors,): the postselected detectors; None: all of them.
-            observables: bool, shape (num_observables,): the postselected observables; None: none of them.
-
-        Returns:
-            The warnings that belong into the rows, as names of ``custom_counts``; see ``row_warnings``.
-
-        Raises:
-            ValueError: The circuit has no observables or no detectors, or the state cannot be checked.
-
-        Warns:
-            UnusedDetectorsWarning: Some detectors are not postselected.
-            RandomObservableWarning: An observable is random without noise.
-        """
-        return self._check(self._checked(circuit, observables), detectors, observables)
-
-    def _checked(self, circuit: snc.Circuit, observables: NDArray[Any] | None) -> snc.Circuit:
+    def _read_out(self, circuit: snc.Circuit, observables: NDArray[Any] | None) -> snc.Circuit:
         """The circuit whose observable is the state check, if there is one."""
         if self.state_check is not None and self.count_observable_error_combos:
             raise ValueError(
@@ -185,12 +161,13 @@ class SoftPostselectSampler(TaskSampler[CompiledSoftPostselectSampler]):
             )
         return checked_circuit(circuit, self.state_check, observables)
 
-    def _check(
+    def _checked(
         self,
         circuit: snc.Circuit,
         detectors: NDArray[np.bool_] | None,
         observables: NDArray[np.bool_] | None,
     ) -> list[str]:
+        circuit = self._read_out(circuit, observables)
         check_soft_postselect(circuit)
         if detectors is None:
             detectors = np.ones(circuit.num_detectors, dtype=np.bool_)

@@ -17,9 +17,9 @@ from stim_nonclifford.circuit.logical_states import LogicalState
 from stim_nonclifford.simulation.engines import EngineName, EngineOptions
 from stim_nonclifford.simulation.sampling import CompiledDetectorSampler
 
-from ..processes.parent_watch import EndsWithItsParent
 from .compiled_sampler import CompiledSampler
-from .masks import unpacked_mask
+from .parent_watch import EndsWithItsParent
+from .tasks import bools_of
 
 __all__ = ["TaskSampler", "circuit_of", "mask_of", "naming_the_task"]
 
@@ -92,6 +92,44 @@ class TaskSampler(EndsWithItsParent, sinter.Sampler, abc.ABC, Generic[Compiled])
         """
         return self._compiled(task, seed_of(seed))
 
+    def check(
+        self,
+        circuit: snc.Circuit,
+        detectors: NDArray[np.bool_] | None,
+        observables: NDArray[np.bool_] | None = None,
+    ) -> list[str]:
+        """Checks that there is something to count, and warns of what changes the meaning of a count.
+
+        Args:
+            circuit: The circuit.
+            detectors: bool, shape (num_detectors,): the postselected detectors; None: those that discard
+                without a mask.
+            observables: bool, shape (num_observables,): the postselected observables; None: none of them.
+
+        Returns:
+            The warnings that belong into the rows, as names of ``custom_counts``; see ``row_warnings``.
+
+        Raises:
+            ValueError: As for ``compiled_sampler_for_task``; or without noise, the state is not the one that
+                is checked.
+
+        Warns:
+            UnusedDetectorsWarning: Some detectors are neither postselected nor decoded.
+            RandomObservableWarning: An observable, or a detector that is decoded, is random without noise.
+            InexactErrorModelWarning: Detectors that are decoded depend on quantum outcomes; single errors
+                flip an observable by chance; or the decoder cannot use heralds.
+        """
+        return self._checked(circuit, detectors, observables)
+
+    @abc.abstractmethod
+    def _checked(
+        self,
+        circuit: snc.Circuit,
+        detectors: NDArray[np.bool_] | None,
+        observables: NDArray[np.bool_] | None,
+    ) -> list[str]:
+        """Checks a circuit, and returns the warnings that belong into its rows."""
+
     @abc.abstractmethod
     def _compiled(self, task: sinter.Task, seed: int | None) -> Compiled:
         """Compiles a task. Without a seed, workers have fresh entropy, so that no two draw the same shots."""
@@ -123,7 +161,7 @@ def circuit_of(task: sinter.Task) -> snc.Circuit:
 def mask_of(task: sinter.Task, name: str, num_bits: int) -> NDArray[np.bool_] | None:
     """A mask of a task, by its name; None if there is none."""
     mask = getattr(task, name)
-    return None if mask is None else unpacked_mask(mask, num_bits, name)
+    return None if mask is None else bools_of(mask, num_bits, name)
 
 
 @contextlib.contextmanager

@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 import sinter
 import stim
+from numpy.typing import NDArray
 
 import stim_nonclifford as snc
 from stim_nonclifford.base.arguments import check_types, text
-from stim_nonclifford.base.masks import Mask
+from stim_nonclifford.base.masks import Mask, bools_of_mask
 
-from .masks import packed_mask
-
-__all__ = ["completed_task", "json_value", "sinter_error_model", "task"]
+__all__ = ["bools_of", "completed_task", "json_value", "sinter_error_model", "task"]
 
 
 def json_value(value: Any, name: str = "json_metadata") -> Any:
@@ -136,19 +135,36 @@ def task(
     given = sinter.Task(
         circuit=circuit.to_stim(),
         decoder=decoder,
-        postselection_mask=packed_mask(
-            postselection_mask, circuit.num_detectors, "postselection_mask", "detectors"
-        ),
-        postselected_observables_mask=packed_mask(
-            postselected_observables_mask,
-            circuit.num_observables,
-            "postselected_observables_mask",
-            "observables",
+        postselection_mask=_packed(postselection_mask, circuit.num_detectors, "postselection_mask"),
+        postselected_observables_mask=_packed(
+            postselected_observables_mask, circuit.num_observables, "postselected_observables_mask"
         ),
         json_metadata=json_metadata,
         collection_options=collection_options or sinter.CollectionOptions(),
     )
     return completed_task(given, decoder)
+
+
+def bools_of(mask: Mask, num_bits: int, name: str) -> NDArray[np.bool_]:
+    """The bits of a mask in any form; further bits of the last byte mean nothing, as for Sinter.
+
+    Examples:
+        >>> bools_of(np.array([5], dtype=np.uint8), 2, "postselection_mask")
+        array([ True, False])
+    """
+    if isinstance(mask, np.ndarray) and mask.dtype == np.uint8 and mask.shape == (-(-num_bits // 8),):
+        return np.unpackbits(mask, count=num_bits, bitorder="little").astype(np.bool_)
+    return bools_of_mask(mask, num_bits, name, "observables" if "observables" in name else "detectors")
+
+
+def _packed(mask: Mask | None, num_bits: int, name: str) -> NDArray[np.uint8] | None:
+    """A mask as ``sinter.Task`` takes it; one that has this form is not changed."""
+    if mask is None:
+        return None
+    bools = bools_of(mask, num_bits, name)
+    if isinstance(mask, np.ndarray) and mask.dtype == np.uint8:
+        return mask
+    return np.packbits(bools, bitorder="little")
 
 
 def completed_task(given: sinter.Task, decoder: str | None) -> sinter.Task:
@@ -179,14 +195,6 @@ def sinter_error_model(circuit: stim.Circuit) -> stim.DetectorErrorModel | None:
 
     The options and their order are those of Sinter 1.16 (``_fill_in_task``). The text of the model enters
     the ``strong_id`` of a task. With other options, files of statistics would no longer match their tasks.
-
-    Examples:
-        >>> sinter_error_model(stim.Circuit("X_ERROR(0.1) 0\nM 0\nDETECTOR rec[-1]"))
-        stim.DetectorErrorModel('''
-            error(0.1) D0
-        ''')
-        >>> sinter_error_model(stim.Circuit("H 0\nM 0\nDETECTOR rec[-1]")) is None
-        True
     """
     attempts: tuple[dict[str, bool], ...] = ({"decompose_errors": True}, {}, {"flatten_loops": True})
     for options in attempts:

@@ -1,4 +1,6 @@
-"""Rows of logical error rates that are computed: their counts are zero, and the estimate is in the metadata.
+"""Rows of logical error rates that are computed, and the rates of these and of counted rows.
+
+The counts of a computed row are zero, and the estimate is in the metadata.
 
 The decoder's name in such a row is ``soft_fault_sets``, so that it is never added to counted shots. The
 custom count ``estimates`` is 1, which gives away a row that was added to itself.
@@ -12,11 +14,16 @@ from typing import Any
 
 import sinter
 
+from stim_nonclifford.base.binomial import clopper_pearson
 from stim_nonclifford.rates.estimation.uncertainty import rate_text, uncertainty_of
+from stim_nonclifford.rates.results import GapPoint, LogicalErrorRate
 
 from .csv_rows import ESTIMATE, ESTIMATES, FAULT_SETS
 
-__all__ = ["GAP", "estimate_row", "is_enough", "is_narrower", "shown_estimate"]
+__all__ = ["COVERAGE", "GAP", "error_rate", "estimate_row", "is_enough", "is_narrower", "shown_estimate"]
+
+COVERAGE = 0.95
+"""The probability with which the interval of a counted row contains the true rate, as for fault sets."""
 
 GAP = "gap"
 """The least gap in the metadata of a row of a curve."""
@@ -25,7 +32,7 @@ GAP = "gap"
 def estimate_row(
     strong_id: str,
     metadata: Mapping[str, Any],
-    rate: Any,
+    rate: LogicalErrorRate | GapPoint,
     *,
     coverage: float,
     seconds: float,
@@ -83,3 +90,34 @@ def shown_estimate(facts: Mapping[str, Any]) -> str:
     if rate and uncertainty_of(rate, standard_error, facts["interval"]) > rate * error:
         text += f"; a relative error of {error:g} was out of reach, or of time"
     return text
+
+
+def error_rate(stats: sinter.TaskStats | sinter.AnonTaskStats) -> sinter.Fit:
+    r"""The logical error rate per kept shot, with its 95% interval, for plots of counted and computed rows.
+
+    Counted rows have the interval of Clopper and Pearson. Rows that ``python -m sinter_plugin estimate`` has
+    computed have the interval of the estimate.
+
+    Args:
+        stats: A row.
+
+    Returns:
+        The interval's ends and the rate. The rate is None if no error was counted, or no fault set was found
+        that causes one: ``sinter plot`` then draws the interval alone.
+
+    Examples:
+        >>> error_rate(sinter.AnonTaskStats(shots=2000, errors=10, discards=1000))
+        sinter.Fit(low=0.004..., best=0.01, high=0.018...)
+
+        In a figure, beside rows of ``estimate``::
+
+            sinter plot --in stats.csv rates.csv --x_func m.p --type custom_y \
+                --y_func "__import__('sinter_plugin').error_rate(stat)"
+    """
+    if isinstance(stats, sinter.TaskStats) and stats.decoder == FAULT_SETS:
+        estimate = stats.json_metadata[ESTIMATE]
+        rate, (low, high) = estimate["logical_error_rate"], estimate["interval"]
+        return sinter.Fit(low=low, best=rate if rate or not high else None, high=high)
+    kept = stats.shots - stats.discards
+    low, high = clopper_pearson(stats.errors, kept, COVERAGE)
+    return sinter.Fit(low=low, best=stats.errors / kept if stats.errors else None, high=high)

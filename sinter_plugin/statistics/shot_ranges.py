@@ -24,12 +24,7 @@ class OverlapError(ValueError):
 
 @dataclass(frozen=True, order=True)
 class ShotRange:
-    """Shots with consecutive numbers.
-
-    Examples:
-        >>> ShotRange(seed=7, first=0, end=4096).key
-        'seed=7 shots=0:4096'
-    """
+    """Shots with consecutive numbers."""
 
     seed: int  # the seed of the run
     first: int  # the number of the first shot
@@ -47,16 +42,7 @@ class ShotRange:
 
 
 def ranges_in(custom_counts: Mapping[str, int]) -> list[ShotRange]:
-    """The ranges that a row, or a sum of rows, counts.
-
-    Examples:
-        >>> ranges_in({"survivors": 5, "seed=7 shots=0:10": 10})
-        [ShotRange(seed=7, first=0, end=10)]
-        >>> ranges_in({"seed=7 shots=0:10": 20})
-        Traceback (most recent call last):
-        ...
-        sinter_plugin.statistics.shot_ranges.OverlapError: the shots 0 to 9 of seed 7 are counted 2 times
-    """
+    """The ranges that a row, or a sum of rows, counts."""
     found = []
     for key, value in custom_counts.items():
         match = _KEY.fullmatch(key)
@@ -97,12 +83,7 @@ def joined_ranges(ranges: Iterable[ShotRange]) -> list[ShotRange]:
 
 
 def with_joined_ranges(custom_counts: Mapping[str, int]) -> Counter[str]:
-    """Counts in which ranges that follow one another are one entry.
-
-    Examples:
-        >>> with_joined_ranges({"survivors": 9, "seed=7 shots=5:9": 4, "seed=7 shots=0:5": 5})
-        Counter({'survivors': 9, 'seed=7 shots=0:9': 9})
-    """
+    """Counts in which ranges that follow one another are one entry."""
     counts = Counter({key: value for key, value in custom_counts.items() if not _KEY.fullmatch(key)})
     counts.update({one.key: one.shots for one in joined_ranges(ranges_in(custom_counts))})
     return counts

@@ -160,13 +160,8 @@ class StatisticsFile:
 
     def _missing_in(self, found: bytes | None) -> list[bytes]:
         """The lines that were saved, and are not in the file any more."""
-        there = Counter((found or b"").splitlines())
-        missing = []
-        for line in itertools.chain(*self._lines.values()):
-            there[line] -= 1
-            if there[line] < 0:
-                missing.append(line)
-        return missing
+        saved = Counter(itertools.chain(*self._lines.values()))
+        return list((saved - Counter((found or b"").splitlines())).elements())
 
     def _rescued(self, found: bytes | None) -> str:
         """Saves the lines that are not in the file any more beside it, and says what happened."""

@@ -133,7 +133,7 @@ def test_no_module_imports_itself_by_a_circle() -> None:
     assert left == {}
 
 
-PLUGIN_ROOMS = ("processes", "statistics", "samplers", "runs", "commands")
+PLUGIN_ROOMS = ("statistics", "samplers", "runs", "commands")
 """The folders of ``sinter_plugin``: a module imports from its folder and from those before it."""
 
 
@@ -270,7 +270,6 @@ def test_modules_import_at_most_8_siblings() -> None:
 
 
 SMALL_FOLDERS = {
-    "sinter_plugin/processes": "to be merged",
     "stim_nonclifford/commands/generate": "it has a file for each family of circuits, as for each command",
     "stim_nonclifford/dialect/feed_forward": "to be merged",
     "stim_nonclifford/generators/cultivation/drawing": "to be merged",

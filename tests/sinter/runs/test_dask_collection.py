@@ -17,7 +17,7 @@ import sinter
 
 import sinter_plugin
 from sinter_plugin.__main__ import main
-from sinter_plugin.processes.executors import WorkersLostError
+from sinter_plugin.runs.executors import WorkersLostError
 from stim_nonclifford.generators.cultivation import cultivation_circuit
 
 from ...support.processes.range_cases import CIRCUIT, circuit_file, counts, task_of, whole_run, with_range

@@ -1,4 +1,4 @@
-"""Decoders of the user's in `collect` and `estimate`, metadata that JSON does not have, and unknown counts."""
+"""Names of samplers and decoders of the user's in `collect` and `estimate`, metadata that JSON does not have, and unknown counts."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from concurrent.futures import (
 from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
 
-from .parent_watch import EndsWithItsParent
+from ..samplers.parent_watch import EndsWithItsParent
 
 __all__ = [
     "CallingExecutor",
@@ -189,13 +189,7 @@ def _ignored_interrupts() -> Iterator[None]:
 
 
 def num_slots_of(executor: Executor) -> int:
-    """How many jobs an executor runs at the same time, which may change; 0 while there is no worker.
-
-    Examples:
-        >>> with ThreadPoolExecutor(3) as threads:
-        ...     num_slots_of(threads)
-        3
-    """
+    """How many jobs an executor runs at the same time, which may change; 0 while there is no worker."""
     client = _client_of(executor)
     if client is not None:
         with lost_workers(executor):

@@ -32,7 +32,12 @@ def interrupted_by_signals() -> Iterator[None]:
             first = now
             raise KeyboardInterrupt
 
-    previous_handlers = {number: signal.signal(number, interrupt) for number in _interrupting_signals()}
+    names = [
+        name for name in ("SIGTERM", "SIGINT", "SIGHUP") if hasattr(signal, name)
+    ]  # Windows has no SIGHUP
+    numbers = [getattr(signal, name) for name in names]
+    chosen = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
+    previous_handlers = {number: signal.signal(number, interrupt) for number in chosen}
     try:
         yield
     finally:
@@ -44,12 +49,3 @@ def say(message: str, end: str = "\n") -> None:
     """Shows a message to the user, if somebody is there: the terminal may have been closed."""
     with contextlib.suppress(OSError):
         print(message, end=end, file=sys.stderr, flush=True)
-
-
-def _interrupting_signals() -> list[signal.Signals]:
-    signals = [signal.SIGTERM]
-    for name in ("SIGINT", "SIGHUP"):  # Windows has no SIGHUP
-        number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
-            signals.append(number)
-    return signals

@@ -17,8 +17,9 @@ The passes, in their order, each a module with one entry point:
 10. ``plan_construction``: writes the plan as plain arrays.
 
 The rooms, each of which imports from those before it: ``algebra`` (GF(2), Paulis, Clifford gates),
-``program`` (pass 1), ``sweeps`` (passes 2 and 3), ``plans`` (passes 5 to 10; ``plan_construction`` runs 6 and 7;
-``requested_outputs`` is the question of a plan), ``error_models`` and ``heralds`` (what decoders get).
+``program`` (pass 1), ``leakage``, ``sweeps`` (passes 2 and 3), ``plans`` (passes 5 to 10;
+``requested_outputs`` is the question that a plan answers, and ``plan_construction`` runs passes 6 and 7),
+``error_models`` and ``heralds`` (what decoders get).
 
 ``compile_circuit`` runs the first two passes, which do not depend on the question. ``CompiledCircuit`` runs
 the others when it constructs the plan for a question. ``expectations`` has the plans that report expectation

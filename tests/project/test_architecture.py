@@ -270,7 +270,6 @@ SMALL_FOLDERS = {
     "stim_nonclifford/dialect/feed_forward": "to be merged",
     "stim_nonclifford/generators/cultivation/drawing": "to be merged",
     "stim_nonclifford/generators/device_noise": "to be merged",
-    "stim_nonclifford/circuit/methods": "to be merged",
     "stim_nonclifford/rates/decoded_rates/faults": "to be merged",
 }
 """Packages of three files and folders or fewer, each with the reason."""

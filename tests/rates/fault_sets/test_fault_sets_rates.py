@@ -12,7 +12,7 @@ import scipy.stats
 
 import stim_nonclifford as snc
 from stim_nonclifford.base.errors import ResourceLimitError
-from stim_nonclifford.circuit.methods.fault_set_methods import planned
+from stim_nonclifford.circuit.rates import planned
 from stim_nonclifford.generators import cultivation
 from stim_nonclifford.rates.fault_sets.interface import search_of
 from stim_nonclifford.rates.fault_sets.search.limits import Limits

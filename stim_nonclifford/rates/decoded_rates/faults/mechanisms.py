@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import stim
 
-from ....base.parity import exactly_one
+from ....base.probabilities import exactly_one
 from ...decoding.matching.matching_graph import model_errors
 
 __all__ = [

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from ....base.parity import exactly_one
+from ....base.probabilities import exactly_one
 from ....simulation.compiler.algebra.gf2 import mask_of, ones
 from ....simulation.compiler.program.channels import independent_errors
 from ....simulation.engines import CpuEngine

@@ -13,7 +13,7 @@ import pytest
 
 from stim_nonclifford import Circuit, _native
 from stim_nonclifford.base.errors import ResourceLimitError
-from stim_nonclifford.circuit.methods.fault_set_methods import planned
+from stim_nonclifford.circuit.rates import planned
 from stim_nonclifford.generators.cultivation import cultivation_circuit
 from stim_nonclifford.rates.fault_sets import interface
 from stim_nonclifford.rates.fault_sets.interface import estimate_rates, search_of

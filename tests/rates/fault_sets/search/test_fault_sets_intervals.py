@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import stim_nonclifford as snc
-from stim_nonclifford.circuit.methods.fault_set_methods import planned
+from stim_nonclifford.circuit.rates import planned
 from stim_nonclifford.generators import cultivation
 from stim_nonclifford.rates.estimation.interval import interval_of_weighted_sum
 from stim_nonclifford.rates.fault_sets.interface import search_of

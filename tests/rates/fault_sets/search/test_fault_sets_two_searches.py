@@ -9,7 +9,7 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.circuit.methods.fault_set_methods import planned
+from stim_nonclifford.circuit.rates import planned
 from stim_nonclifford.generators.cultivation import cultivation_circuit
 from stim_nonclifford.rates.fault_sets.budget.basis import BudgetBasis
 from stim_nonclifford.rates.fault_sets.interface import PlannedCircuit, rate_of, search_of

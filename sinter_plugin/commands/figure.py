@@ -33,6 +33,7 @@ from ..statistics.estimates import GAP, error_rate, estimate_row, is_enough
 from ..statistics.gap_points import GapPoint, counts_of, gap_points, has_gaps, write_gap_points
 from ..statistics.statistics_file import StatisticsFile
 from .end_to_end_circuits import CheckedCircuit, circuit_of_file, generated_circuit, published_points
+from .endings import exit_code_of
 from .plot_gap import GapCurve, curves_of, draw
 
 __all__ = ["figure"]
@@ -45,6 +46,11 @@ _STEP = 10
 def figure(arguments: Sequence[str]) -> int:
     """Runs the command."""
     args = _parsed(arguments)
+    return exit_code_of(lambda: _drawn(args), "continue from the saved statistics")
+
+
+def _drawn(args: argparse.Namespace) -> int:
+    """Counts, computes and draws; after an interrupt, with what was counted until then."""
     out = pathlib.Path(args.out)
     out.mkdir(parents=True, exist_ok=True)
     if "matchable" in args.escape and args.decoder == "chromobius":

@@ -162,7 +162,7 @@ def _computed(
     """The curves of sums over kept fault sets, if they are asked for; some may be in the file."""
     if args.compute_seconds is None:
         return []
-    found = []
+    found: list[GapCurve] = []
     with StatisticsFile(path, say=say) as file:
         for checked, name in zip(circuits, names, strict=True):
             label = _name(checked.metadata)
@@ -175,9 +175,7 @@ def _computed(
                     say(f"Not computed: {label}. {error}")
                     continue
                 file.save(rows, replacing=replaced | {row.strong_id for row in rows})
-            attempts = [1 / row.json_metadata[ESTIMATE]["kept"] for row in rows]
-            rates = [error_rate(row) for row in rows]
-            found.append(GapCurve(label, attempts, rates, is_curve=True, is_computed=True))
+            found += curves_of(rows, lambda row: _name(row.json_metadata))
     return found
 
 

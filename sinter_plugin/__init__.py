@@ -24,17 +24,17 @@ rows mean), ``samplers`` (for Sinter), ``runs`` (tasks are counted by workers), 
 from __future__ import annotations
 
 from stim_nonclifford.rates.decoding.chromobius_gap import ChromobiusGapDecoder, CompiledChromobiusGap
-from stim_nonclifford.rates.decoding.desaturation.desaturated_gap import (
+from stim_nonclifford.rates.decoding.gap_decoder import CompiledGapDecoder
+from stim_nonclifford.rates.decoding.kept_shot_decoding import ConfidentDecoder
+from stim_nonclifford.rates.decoding.matching.desaturated_gap import (
     CompiledDesaturatedGap,
     DesaturatedGapDecoder,
 )
-from stim_nonclifford.rates.decoding.gap_decoder import CompiledGapDecoder
-from stim_nonclifford.rates.decoding.heralded_matching import (
+from stim_nonclifford.rates.decoding.matching.heralded_matching import (
     CompiledHeraldedMatching,
     HeraldedMatchingDecoder,
 )
-from stim_nonclifford.rates.decoding.kept_shot_decoding import ConfidentDecoder
-from stim_nonclifford.rates.decoding.matching_gap import CompiledMatchingGap, MatchingGapDecoder
+from stim_nonclifford.rates.decoding.matching.matching_gap import CompiledMatchingGap, MatchingGapDecoder
 
 from .runs.collection import collect
 from .samplers.by_name import all_samplers

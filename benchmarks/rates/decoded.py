@@ -38,13 +38,13 @@ import stim
 
 import stim_nonclifford as snc
 from benchmarks.rates.decoded_codes import generated_memory
-from stim_nonclifford.rates.decoded_rates.answers.predicting_matching import detectors_that_matter
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import (
     FaultModel,
     Symptoms,
     fault_model,
     symptoms_of,
 )
+from stim_nonclifford.rates.decoding.matching.pymatching_graph import PyMatchingGraph
 from stim_nonclifford.rates.results import LogicalErrorRate, RateStratum
 
 __all__ = ["Problem", "main", "splitting", "subset_sampling"]
@@ -73,8 +73,8 @@ class Problem:
         errors = self.circuit.detector_error_model(decompose_errors=True)
         self._ignored: list[int] = []
         if not whole:
-            self._ignored = np.flatnonzero(~detectors_that_matter(errors, "pymatching")).tolist()
-        self.model: FaultModel = fault_model([self._symptoms(self.circuit)])
+            self._ignored = np.flatnonzero(~PyMatchingGraph(errors).detectors_that_matter()).tolist()
+        self.model: FaultModel = fault_model(self._symptoms(self.circuit))
         self._matching = pymatching.Matching.from_detector_error_model(errors)
         self.decoded = 0
 
@@ -195,7 +195,7 @@ def _bennett(up: Floats, down: Floats) -> float:
 
 def subset_sampling(problem: Problem, seconds: float, rng: np.random.Generator) -> float:
     """The rate by subset sampling, in about so many seconds of processor time."""
-    q = 1 / (1 + np.exp(-problem.model.log_odds[0]))
+    q = 1 / (1 + np.exp(-problem.model.log_odds))
     mean = float(q.sum())
     weights = range(1, math.ceil(mean + 10 * math.sqrt(mean) + 2 * problem.distance))
     law = np.zeros(weights[-1] + 1)

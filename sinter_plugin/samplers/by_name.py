@@ -16,7 +16,7 @@ from stim_nonclifford.rates.decoding.decoders import (
     gap_decoder_named,
     installed_decoders,
 )
-from stim_nonclifford.rates.decoding.desaturation.desaturated_gap import DesaturatedGapDecoder
+from stim_nonclifford.rates.decoding.matching.desaturated_gap import DesaturatedGapDecoder
 
 from .soft_decoding import SoftDecodingSampler
 from .soft_postselect import SoftPostselectSampler

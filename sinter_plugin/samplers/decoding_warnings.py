@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 import stim_nonclifford as snc
 from stim_nonclifford.base.arguments import check_types
 from stim_nonclifford.rates.decoding.decoders import DECODERS_WITHOUT_HERALDS
-from stim_nonclifford.simulation.compiler.error_models.heralds import herald_detectors as detectors_of_heralds
+from stim_nonclifford.simulation.compiler.heralds import herald_detectors as detectors_of_heralds
 from stim_nonclifford.simulation.logical_errors.coherent_noise import twirl_advice
 from stim_nonclifford.simulation.logical_errors.noiseless_outputs import outcome_dependent
 from stim_nonclifford.simulation.logical_errors.refusals import (

@@ -23,10 +23,10 @@ from stim_nonclifford.rates.decoding.decoders import (
     decoder_named,
     decompositions,
 )
-from stim_nonclifford.rates.decoding.desaturation.desaturated_gap import DesaturatedGapDecoder
-from stim_nonclifford.rates.decoding.heralded_matching import HeraldedMatchingDecoder
 from stim_nonclifford.rates.decoding.kept_shot_decoding import KeptShotDecoding
-from stim_nonclifford.rates.decoding.matching_gap import MatchingGapDecoder
+from stim_nonclifford.rates.decoding.matching.desaturated_gap import DesaturatedGapDecoder
+from stim_nonclifford.rates.decoding.matching.heralded_matching import HeraldedMatchingDecoder
+from stim_nonclifford.rates.decoding.matching.matching_gap import MatchingGapDecoder
 from stim_nonclifford.simulation.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
 from stim_nonclifford.simulation.engines import EngineName
 

@@ -46,7 +46,7 @@ from ..rates.fault_sets.malignant import FaultDistance, MalignantSet, fault_dist
 from ..rates.fault_sets.search.limits import DEFAULT_MAX_BYTES, Limits
 from ..rates.results import LogicalErrorRate
 from ..simulation.compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, compile_circuit
-from ..simulation.compiler.program.extent_limits import check_flattened
+from ..simulation.compiler.program.extent import check_flattened
 from ..simulation.compiler.sweeps.clifford_records import without_gaps
 from ..simulation.engines import DEFAULT_CACHE_BYTES, EngineName, EngineOptions, likely_outputs
 from ..simulation.faults import (

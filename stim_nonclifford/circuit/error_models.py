@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -15,18 +15,17 @@ from ..base.errors import InexactErrorModelWarning, ResourceLimitError
 from ..base.masks import Mask, checked_mask
 from ..base.memory import can_be_allocated, memory_is_a_limit
 from ..base.stim_refusals import is_of_random_outputs, random_outputs
+from ..dialect import three_qubit_errors_of
 from ..simulation.compiler import CompiledCircuit, compile_circuit
-from ..simulation.compiler.error_models.detector_error_model import detector_error_model
-from ..simulation.compiler.error_models.error_model_changes import check_decomposed, conditioned, decomposed
-from ..simulation.compiler.error_models.heralds import herald_detectors, with_heralds_apart
-from ..simulation.compiler.program.extent import extent_of
-from ..simulation.compiler.program.extent_limits import check_coordinates, check_flattened, check_targets
+from ..simulation.compiler.error_models import check_decomposed, conditioned, decomposed, detector_error_model
+from ..simulation.compiler.heralds import herald_detectors, with_heralds_apart
+from ..simulation.compiler.program.extent import check_coordinates, check_flattened, check_targets, extent_of
 from ..simulation.compiler.program.relabelling import relabelled
 from ..simulation.engines import likely_outputs
-from ..simulation.faults import usual_effects
 from ..simulation.logical_errors.coherent_noise import twirl_advice
 from ..simulation.logical_errors.noiseless_outputs import outcome_dependent, outputs_of_chance
 from ..simulation.logical_errors.refusals import warn_of_frames, warn_of_observables_flipped_by_chance
+from ..simulation.noise_events import usual_effects
 from .rewriting.leakage import has_leakage, with_averaged_leakage
 from .rewriting.stand_ins import proxy_of
 from .rewriting.twirled_channels import with_twirled_channels
@@ -179,15 +178,21 @@ def _proxy_model(circuit: stim.Circuit, **arguments: Any) -> stim.DetectorErrorM
         raise
 
 
+def _probabilities(part: stim.CircuitInstruction) -> Sequence[float]:
+    """The probabilities of the errors of an instruction."""
+    errors = three_qubit_errors_of(part)
+    if errors is not None:
+        return errors.probabilities
+    return part.gate_args_copy() if stim.gate_data(part.name).is_noisy_gate else ()
+
+
 def _may_have_usual_errors(circuit: stim.Circuit) -> bool:
     """Whether an error may be more likely than none: a channel's, or one of a chain."""
     for part in circuit:
         if isinstance(part, stim.CircuitRepeatBlock):
             if _may_have_usual_errors(part.body_copy()):
                 return True
-        elif part.name == "ELSE_CORRELATED_ERROR" or (
-            stim.gate_data(part.name).is_noisy_gate and sum(part.gate_args_copy()) > _EVEN
-        ):
+        elif part.name == "ELSE_CORRELATED_ERROR" or sum(_probabilities(part)) > _EVEN:
             return True
     return False
 

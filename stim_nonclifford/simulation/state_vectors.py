@@ -22,8 +22,7 @@ from ..dialect import (
     groups_of_pairs,
     is_expectation,
 )
-from .compiler.program.extent import extent_of
-from .compiler.program.extent_limits import check_targets
+from .compiler.program.extent import check_targets, extent_of
 
 __all__ = ["state_vector_of"]
 

@@ -12,7 +12,7 @@ import stim
 
 import sinter_plugin
 import stim_nonclifford as snc
-from stim_nonclifford.simulation.compiler.error_models.error_model_changes import conditioned, decomposed
+from stim_nonclifford.simulation.compiler.error_models import conditioned, decomposed
 
 from ..support.laws.exact import mask_of
 from ..support.rates.error_models import largest_difference, symptoms

@@ -114,8 +114,7 @@ def test_equality() -> None:
 _ANGLES = st.floats(allow_nan=False, allow_infinity=False)
 _QUBITS = st.integers(0, 30)
 _TAGS = st.text(
-    st.sampled_from("abT 0[]\\{}#()=*\"'\n\r:,é") | st.characters(codec="ascii", min_codepoint=32),
-    max_size=8,
+    st.sampled_from("abT 0[]\\{}#()=*\"'\n\r:,é") | st.characters(codec="ascii", min_codepoint=32), max_size=8
 )
 
 

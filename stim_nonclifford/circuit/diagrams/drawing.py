@@ -11,7 +11,7 @@ from ...base.arguments import flag, integer_or_none
 from ...base.notebook import Diagram, preformatted, scrolled
 from ...base.stim_refusals import is_of_random_outputs, random_outputs
 from ...dialect import extended_text, without_noise
-from ...simulation.compiler.program.extent_limits import check_flattened
+from ...simulation.compiler.program.extent import check_flattened
 from ..rewriting.stand_ins import drawable_proxy
 from .crumble import shown_by_crumble
 from .drawn_gates import with_errors_for_gates

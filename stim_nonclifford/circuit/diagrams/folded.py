@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 import stim
 
-from ...simulation.compiler.program.iterations import unrolled
+from ...simulation.compiler.program.loops import unrolled
 from .moments import CONTROL, CROSS, NOT, Glyph, glyphs_of
 
 __all__ = ["folded_timeline", "is_long"]

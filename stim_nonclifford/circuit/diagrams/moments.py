@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import stim
 
 from ...dialect import is_expectation
-from ...simulation.compiler.program.iterations import unrolled
+from ...simulation.compiler.program.loops import unrolled
 from .drawn_gates import DrawnGate, drawn_gates_of
 
 __all__ = ["CONTROL", "CROSS", "NOT", "Glyph", "gates_by_tick", "glyphs_of"]

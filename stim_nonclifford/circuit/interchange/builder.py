@@ -133,21 +133,17 @@ class CircuitBuilder:
         if condition is False:
             return
         self._flush(_LINES_AT_ONCE)
-        lines = self._texts(steps, condition)
-        self._lines += [with_note(line, tag) for line in lines] if tag else lines
-
-    def _texts(self, steps: Sequence[Step], condition: Literal) -> list[str]:
         gates = [step for step in steps if not isinstance(step, Phase)]
-        if condition is True:
-            return [text_of(gate) for gate in gates]
-        assert isinstance(condition, Record)
-        record = self._target(condition)
-        lines = [text_of(gate) for gate in gates if gate.name == "I"]
-        gates = [gate for gate in gates if gate.name != "I"]
-        if condition.negated:
-            lines += [text_of(gate) for gate in gates]
-            gates = [step for step in inverse(gates) if isinstance(step, Gate)]
-        return lines + [text_of(gate, record) for gate in gates]
+        record, lines = "", []
+        if isinstance(condition, Record):
+            lines = [text_of(gate) for gate in gates if gate.name == "I"]
+            gates = [gate for gate in gates if gate.name != "I"]
+            record = self._target(condition)
+            if condition.negated:
+                lines += [text_of(gate) for gate in gates]
+                gates = [step for step in inverse(gates) if isinstance(step, Gate)]
+        lines += [text_of(gate, record) for gate in gates]
+        self._lines += [with_note(line, tag) for line in lines] if tag else lines
 
     def measure(self, qubit: int, *, inverted: bool = False) -> Literal:
         """Measures a qubit.

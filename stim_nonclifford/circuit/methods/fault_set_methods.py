@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import time
 import warnings
 from collections.abc import Iterator, Sequence
+from functools import partial
 from hashlib import sha256
 from typing import Any, Protocol, TypeVar, cast
 
@@ -21,8 +23,13 @@ from ...simulation.compiler import CompiledCircuit
 from ...simulation.engines.time_limit import time_limit
 from ...simulation.logical_errors.noiseless_outputs import random_outputs
 from ...simulation.logical_errors.refusals import check_logical_errors
-from ..logical_states import LogicalState, LogicalStateCheck, measured_observable, refuse_random_state
-from .decoded_circuits import DecodableCircuit, check_only_decoded, rates_with_decoder
+from ..logical_states import (
+    LogicalState,
+    LogicalStateCheck,
+    measured_observable,
+    refuse_random_state,
+    state_check_of,
+)
 
 __all__ = ["checked_circuit", "planned", "rates_of"]
 
@@ -152,20 +159,18 @@ def rates_of(
                 "skip_reference_sample=True makes detectors raw parities, but decoders are told flips of the"
                 " noiseless reference sample. Leave out skip_reference_sample or decoder."
             )
-        check_only_decoded(decoder, postselected_observables_mask, state_check)
-        decodable = cast("Sequence[DecodableCircuit]", circuits)
-        with remedies_of_rates():
-            rates = rates_with_decoder(
-                decodable,
-                decoder,
-                limits,
-                seed,
-                threads,
-                progress,
-                postselection_mask,
-                confidence,
-                state_check,
-            )
+        rates = rates_with_decoder(
+            circuits,
+            decoder,
+            limits,
+            seed,
+            threads,
+            progress,
+            postselection_mask,
+            confidence,
+            state_check,
+            postselected_observables_mask,
+        )
         return _with_origins(circuits, rates, seed, *asked)
     begin = time.perf_counter()
     if flag(confidence, "confidence"):
@@ -209,6 +214,62 @@ def _with_origins(
         rate._with_origin(seed, sha256(f"{circuit}\n{call}".encode()).hexdigest())
         for circuit, rate in zip(circuits, rates, strict=True)
     ]
+
+
+def rates_with_decoder(
+    circuits: Sequence[RatedCircuit],
+    decoder: Any,
+    limits: Limits,
+    seed: int | None,
+    threads: int,
+    progress: bool,
+    postselection_mask: Mask | None = None,
+    confidence: bool = False,
+    state_check: LogicalStateCheck | LogicalState | None = None,
+    postselected_observables_mask: Mask | None = None,
+) -> list[LogicalErrorRate]:
+    """The logical error rates of circuits with a decoder; see ``Circuit.logical_error_rate``.
+
+    Raises:
+        ResourceLimitError: Time was too short, or no failing shot is found.
+        TypeError: An argument is of the wrong type.
+        ValueError: A circuit or the decoder is none that this is possible for.
+    """
+    # It imports Sinter, which takes as long as this package: not at the top.
+    from ...rates.decoding_problems import decoded_error_rates
+
+    with remedies_of_rates():
+        return decoded_error_rates(
+            cast("Any", circuits),
+            decoder,
+            limits,
+            seed,
+            threads,
+            progress,
+            postselection_mask,
+            postselected_observables_mask,
+            confidence,
+            None if state_check is None else partial(_with_pauli_readout, state=state_check),
+        )
+
+
+def _with_pauli_readout(
+    circuit: Checked, state: LogicalStateCheck | LogicalState
+) -> tuple[Checked, int, float]:
+    """The circuit with a measurement of the checked Pauli; its observable; and the weight of the check."""
+    check = state_check_of(circuit.compile().circuit, state)
+    terms = [k for k, weight in enumerate(check.weights) if weight]
+    if len(terms) != 1 or not check.observables:
+        raise ValueError(
+            "With a decoder, a state is checked by one logical Pauli here, with an observable that has its"
+            " Pauli targets: LogicalStateCheck((1,), (1,), (2**0.5,)) checks a T state by its Y, which"
+            " X errors and Z errors flip. To check by several, count errors: the sampler"
+            " soft_desaturated_gap with state_check."
+        )
+    (term,) = terms
+    observable, weight = check.observables[term], check.weights[term]
+    pauli = LogicalStateCheck((check.expectation_values[term],), (observable,), (math.copysign(1.0, weight),))
+    return circuit.with_logical_readout(pauli), observable, abs(weight)
 
 
 def _warn_of_faultless_errors(estimate: LogicalErrorRate) -> None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import stim
 
 from ...dialect import gate_from_tag
-from ...simulation.compiler.program.iterations import unrolled
+from ...simulation.compiler.program.loops import unrolled
 from ...simulation.faults import CircuitFault, FaultTable
 
 __all__ = ["Frame", "frame_of"]

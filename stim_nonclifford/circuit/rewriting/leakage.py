@@ -14,12 +14,12 @@ from itertools import pairwise
 import stim
 
 from ...dialect import CONDITIONAL_CARRIER, gate_from_tag, leakage_of
-from ...simulation.compiler.program.expansion.leakage_steps import (
+from ...simulation.compiler.program.leakage_steps import (
     LeakageModels,
     is_leakage_model,
     leakage_models,
 )
-from ...simulation.compiler.program.iterations import unrolled
+from ...simulation.compiler.program.loops import unrolled
 
 __all__ = ["has_leakage", "with_averaged_leakage"]
 

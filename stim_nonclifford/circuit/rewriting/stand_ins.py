@@ -30,6 +30,7 @@ from ...dialect import (
 )
 from .leakage import with_averaged_leakage
 from .replacement import circuit_of, with_replaced
+from .three_qubit_errors import check_chains, errors_on_three_qubits
 from .twirled_channels import twirl_of_channel
 
 __all__ = [
@@ -60,7 +61,7 @@ def stand_in(instruction: stim.CircuitInstruction, proxy: Proxy) -> stim.Circuit
 
     Returns:
         The Clifford gates on the same qubits, or None if the instruction is one of Stim and stays. The
-        Pauli twirl stands for relaxation.
+        Pauli twirl stands for relaxation, and E instructions for errors on three qubits.
 
     Raises:
         ValueError: A record controls the gate, and the gate has no stand-in in the S-proxy.
@@ -74,7 +75,7 @@ def stand_in(instruction: stim.CircuitInstruction, proxy: Proxy) -> stim.Circuit
     """
     gate = gate_from_tag(instruction)
     if gate is None:
-        return twirl_of_channel(instruction)
+        return errors_on_three_qubits(instruction) or twirl_of_channel(instruction)
     if instruction.name == CONDITIONAL_CARRIER:
         return _conditional(instruction, gate, proxy)
     if not gate.half_turns:
@@ -94,6 +95,7 @@ def stand_in(instruction: stim.CircuitInstruction, proxy: Proxy) -> stim.Circuit
 
 def proxy_of(circuit: stim.Circuit, proxy: Proxy, *, flags: bool = False) -> stim.Circuit:
     """A proxy of a tagged circuit."""
+    check_chains(circuit)
     circuit = with_averaged_leakage(circuit, flags=flags)
     return with_replaced(circuit, lambda instruction: stand_in(instruction, proxy))
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...simulation.faults import FaultTable
-from .answers.decoding import Predict
-from .answers.predicting_matching import PredictingMatching
+from ..decoding.failure_test import Predict
+from ..decoding.matching.pymatching_graph import PredictingMatching
 from .faults.mechanisms import Symptoms
 
 __all__ = ["DecodedCircuit", "Goal"]

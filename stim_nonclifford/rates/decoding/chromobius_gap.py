@@ -17,7 +17,7 @@ from ...base.parity import exactly_one
 from .boundary_tile import NUM_COLORS, BoundaryTile, ColoredError, possible_tiles
 from .distinct_rows import DistinctRows
 from .gap_decoder import CompiledGapDecoder
-from .matching_graph import DECIBEL, model_errors
+from .matching.matching_graph import DECIBEL, model_errors
 
 __all__ = ["ChromobiusGapDecoder", "CompiledChromobiusGap"]
 

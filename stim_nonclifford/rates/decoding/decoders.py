@@ -1,26 +1,37 @@
-"""Decoders by name: those of Sinter and of its plugins, as far as they are installed, and of this package."""
+"""Decoders by name, or given as objects: found and checked once, with what estimates of rates need."""
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import sinter
+import stim
 
 from ...base.spelling import did_you_mean
+from .failure_test import Gaps, Predict
+from .kept_shot_decoding import KeptShotDecoding
+from .matching.pymatching_graph import PyMatchingGraph
 
 __all__ = [
     "DECODERS_WITHOUT_HERALDS",
     "GAP_DECODERS",
     "HERALDED_DECODERS",
     "MATCHING_DECODERS",
+    "RateDecoder",
     "checked_decoder",
     "decoder_named",
+    "decodes_kept_shots",
     "decompositions",
     "gap_decoder_named",
     "installed_decoders",
     "known_decoders",
+    "rate_decoder",
 ]
 
 MATCHING_DECODERS = frozenset({"pymatching", "pymatching-correlated", "fusion_blossom"})
@@ -35,6 +46,11 @@ DECODERS_WITHOUT_HERALDS = frozenset({"chromobius", "fusion_blossom"})
 GAP_DECODERS = ("chromobius", "desaturated", "pymatching")
 """Decoders for which this package computes the complementary gap."""
 
+_LEAST_WEIGHT = frozenset({"fusion_blossom", "pymatching"})
+"""Decoders whose correction is a matching of the least weight in their graph."""
+
+_DESATURATED = "desaturated"
+
 _MODULES = {
     "pymatching": "pymatching",
     "pymatching-correlated": "pymatching",
@@ -47,7 +63,7 @@ _MODULES = {
 _PLUGINS = {"chromobius": "chromobius"}
 """Decoders that a module of their own offers by its function ``sinter_decoders``."""
 
-_OWN = {"desaturated": "pymatching"}
+_OWN = {_DESATURATED: "pymatching"}
 """Decoders of this package, and the module that each needs."""
 
 _PACKAGES = {"fusion_blossom": "fusion-blossom"}
@@ -105,8 +121,8 @@ def decoder_named(name: str) -> sinter.Decoder:
         package = _PACKAGES.get(missing, missing)
         extra = ", or, in a clone of this package, pip install '.[decoding]'" if package in _EXTRA else ""
         raise ValueError(f"The decoder {name} is not installed. Install it: pip install {package}{extra}.")
-    if name == "desaturated":
-        from .desaturation.desaturated_gap import DesaturatedGapDecoder
+    if name == _DESATURATED:
+        from .matching.desaturated_gap import DesaturatedGapDecoder
 
         return DesaturatedGapDecoder()
     if name in _PLUGINS:
@@ -125,7 +141,7 @@ def gap_decoder_named(name: str) -> sinter.Decoder:
     """
     found = decoder_named(name)
     if name == "pymatching":
-        from .matching_gap import MatchingGapDecoder
+        from .matching.matching_gap import MatchingGapDecoder
 
         return MatchingGapDecoder()
     if name == "chromobius":
@@ -142,7 +158,7 @@ def checked_decoder(decoder: Any) -> sinter.Decoder:
         decoder: The object.
 
     Returns:
-        The same.
+        The object itself.
 
     Raises:
         ValueError: It is a class, or has no method of a decoder.
@@ -173,6 +189,119 @@ def decompositions(is_matching: bool) -> list[dict[str, Any]]:
     """
     partly = {"decompose_errors": True, "ignore_decomposition_failures": True}
     return [{"decompose_errors": True}, partly if is_matching else {}]
+
+
+def decodes_kept_shots(decoder: Any) -> bool:
+    """Whether a decoder, given by its name or as an object, decodes only shots that its detectors accept."""
+    if isinstance(decoder, str):
+        return decoder == _DESATURATED
+    return callable(getattr(decoder, "postselected_detectors", None))
+
+
+@dataclass(frozen=True)
+class RateDecoder:
+    """A decoder whose logical error rate is estimated.
+
+    Attributes:
+        name: The name of the decoder, for messages and results.
+        decoder: The decoder.
+        confidence: Whether it says how sure it is.
+        is_named: Whether it was given by its name, so that its properties are known.
+    """
+
+    name: str
+    decoder: sinter.Decoder
+    confidence: bool
+    is_named: bool
+
+    @property
+    def decodes_kept_shots(self) -> bool:
+        """Whether it decodes only shots in which the detectors are silent that it postselects."""
+        return decodes_kept_shots(self.decoder)
+
+    @property
+    def decompositions(self) -> list[dict[str, Any]]:
+        """The ways to decompose its error model; see the function ``decompositions``."""
+        return decompositions(self.is_named and self.name in MATCHING_DECODERS)
+
+    @property
+    def finds_least_weight(self) -> bool:
+        """Whether its correction is always one of the least weight in its graph.
+
+        Then a failing fault set F has a failing superset of one fault more. Let C be the correction of F, and
+        e a fault of C that is not in F. C without e is a correction of least weight for F with e: a lighter
+        one, with e, would be lighter than C. So the decoder is wrong again, by the same logical operator. If
+        F has all of C, the rest of F is a logical operator, and F fails again with any fault that is
+        corrected beside C. This leaves out corrections that weigh the same, and circuits so small that no
+        fault is apart from C.
+        """
+        return self.is_named and self.name in _LEAST_WEIGHT
+
+    def graph(self, model: stim.DetectorErrorModel) -> PyMatchingGraph | None:
+        """The graph that decides its predictions for an error model, if that is PyMatching's."""
+        if self.confidence or not (self.is_named and self.name == "pymatching"):
+            return None
+        return PyMatchingGraph(model)
+
+    def predictor(self, model: stim.DetectorErrorModel) -> Predict:
+        """The decoder, compiled for an error model.
+
+        Returns:
+            The predictions and gaps of batches of detection events. They are checked: a ``ValueError`` says
+            what is wrong with them, also if the decoder discards shots.
+
+        Raises:
+            ValueError: The decoder refuses the model.
+        """
+        decoding = KeptShotDecoding(
+            self.decoder,
+            model,
+            name=self.name,
+            num_observables=model.num_observables,
+            confidence=self.confidence,
+            store_bytes=0,
+        )
+
+        def predict(dets: npt.NDArray[np.uint8], /) -> tuple[npt.NDArray[np.uint8], Gaps]:
+            predictions, is_discarded, gaps = decoding.decode(dets)
+            if is_discarded.any():
+                raise ValueError(
+                    f"The decoder {self.name} discards shots. The rate of the shots that such a decoder keeps"
+                    " is not known from failing fault sets alone: count it with SoftDecodingSampler."
+                )
+            return predictions, gaps
+
+        return predict
+
+    def recipe(self, model: stim.DetectorErrorModel) -> tuple[Callable[..., Predict], tuple[Any, ...]]:
+        """A function that makes ``predictor(model)`` in another process, and its arguments."""
+        return _predictor_of, (self.name if self.is_named else self.decoder, self.confidence, model)
+
+
+def rate_decoder(decoder: Any, confidence: bool = False) -> RateDecoder:
+    """The decoder with a name, or the one that was given as an object, with what estimates need of it.
+
+    Args:
+        decoder: The name of a decoder, or a ``sinter.Decoder``.
+        confidence: Whether it is to say how sure it is: by the complementary gap, for the decoders of
+            ``GAP_DECODERS``. Decoders of kept shots always do.
+
+    Raises:
+        ValueError: There is no such decoder, or it is not installed.
+
+    Examples:
+        >>> rate_decoder("pymatching").finds_least_weight
+        True
+    """
+    confidence = confidence or decodes_kept_shots(decoder)
+    if isinstance(decoder, str):
+        found = gap_decoder_named(decoder) if confidence else decoder_named(decoder)
+        return RateDecoder(decoder, found, confidence, is_named=True)
+    return RateDecoder(type(decoder).__name__, checked_decoder(decoder), confidence, is_named=False)
+
+
+def _predictor_of(decoder: Any, confidence: bool, model: stim.DetectorErrorModel) -> Predict:
+    return rate_decoder(decoder, confidence).predictor(model)
 
 
 def _missing_module(name: str) -> str | None:

@@ -15,7 +15,7 @@ from ..engines import PackedBits, SamplingEngine
 from ..plan import SamplingPlan
 from .expectation_values import ExpectationEngine, sampled_in_chunks
 from .requests import DetectorMethod
-from .rows.bits import unpack
+from .rows import unpack
 from .shot_numbers import ShotNumbers
 
 __all__ = ["DetectorExpectations"]

@@ -12,7 +12,7 @@ from ...base.memory import check_result_bytes
 from ..compiler import ExpectationPlan
 from ..engines import PackedBits, SamplingEngine
 from ..plan import SamplingPlan
-from .rows.bits import columns, unpack
+from .rows import columns, unpack
 from .shot_numbers import ShotNumbers
 
 __all__ = ["ExpectationEngine", "sampled_in_chunks"]

@@ -17,9 +17,7 @@ from ..compiler import CompiledCircuit
 from ..engines import PackedBits, SamplingEngine
 from .expectation_values import ExpectationEngine
 from .results import KeptSamples
-from .rows.bits import unpack
-from .rows.destinations import OUTPUT_NAMES, OutputName, kept_rows_from
-from .rows.device_bits import namespace_of
+from .rows import OUTPUT_NAMES, OutputName, kept_rows_from, namespace_of, unpack
 from .shot_numbers import ShotNumbers
 
 __all__ = ["KeptBatch", "KeptShots"]

@@ -12,7 +12,7 @@ import stim
 from ...base.arguments import flag
 from ...base.memory import memory_is_a_limit
 from ...dialect import gate_from_tag
-from ..compiler.program.extent_limits import check_flattened
+from ..compiler.program.extent import check_flattened
 
 __all__ = ["measurement_converter"]
 

@@ -24,7 +24,7 @@ from ...support.oracle.density_matrix import (
     record_distribution,
 )
 from ...support.oracle.random_circuits import ALL_FAMILIES, Family, random_circuit
-from ...support.seeds import seeds
+from ...support.seeds import seeds, slow
 
 EXACT = 1e-12
 UNITARY = frozenset(
@@ -124,15 +124,10 @@ def test_decomposed_measurements_keep_their_noise(measurement: str) -> None:
 @pytest.mark.parametrize(
     "feedback",
     [
-        pytest.param("CZ 0 rec[-1]", marks=pytest.mark.slow),
-        "CZ 0 rec[-1] rec[-2] 1 0 1",
-        pytest.param("CZ rec[-1] rec[-2]", marks=pytest.mark.slow),
-        "CZ sweep[0] 1 0 sweep[1]",
-        "XCZ 0 rec[-1] 1 0",
-        pytest.param("YCZ 1 rec[-2]", marks=pytest.mark.slow),
-        "CY rec[-1] 0 1 2",
+        slow("CZ 0 rec[-1]"), "CZ 0 rec[-1] rec[-2] 1 0 1", slow("CZ rec[-1] rec[-2]"),
+        "CZ sweep[0] 1 0 sweep[1]", "XCZ 0 rec[-1] 1 0", slow("YCZ 1 rec[-2]"), "CY rec[-1] 0 1 2",
     ],
-)
+)  # fmt: skip
 def test_decomposed_feedback(feedback: str) -> None:
     circuit = stim.Circuit(f"RX 0 1\nRY 2\nMY 0\nM 1\nH 1\n{feedback}\nMX 0 1 2\nMY 0 1 2")
     assert_same(Circuit(circuit).decomposed(), circuit)

@@ -12,6 +12,8 @@ import stim
 
 from stim_nonclifford import Circuit
 
+from ...support.seeds import slow
+
 WITHOUT_EFFECT = (
     "I 7", "II 7 9", "I", "II", "TICK", "TICK[a tag]", "QUBIT_COORDS(1, 2) 7", "QUBIT_COORDS 7 8 9",
     "QUBIT_COORDS(1) 1000000", "SHIFT_COORDS(1, 2)", "SHIFT_COORDS", "MPAD", "I_ERROR 7", "I_ERROR(0.1) 7 0",
@@ -51,7 +53,7 @@ RESULTS: dict[str, Callable[[Circuit], Any]] = {
 }
 
 
-ONE_BY_ONE = [pytest.param(line, marks=pytest.mark.slow) for line in WITHOUT_EFFECT]
+ONE_BY_ONE = [slow(line) for line in WITHOUT_EFFECT]
 
 
 @pytest.mark.parametrize("line", [pytest.param("\n".join(WITHOUT_EFFECT), id="all"), *ONE_BY_ONE])

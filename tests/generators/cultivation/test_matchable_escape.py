@@ -19,8 +19,8 @@ from stim_nonclifford.generators.cultivation.matchable.grafted_code import Graft
 from stim_nonclifford.generators.cultivation.matchable.grafts import GRAFTS
 from stim_nonclifford.generators.cultivation.matchable.surface_patch import Face, SurfacePatch, fitted_moments
 from stim_nonclifford.generators.cultivation.protocol import build_noiseless
-from stim_nonclifford.rates.decoding.desaturation.desaturated_gap import DesaturatedGapDecoder
-from stim_nonclifford.rates.decoding.desaturation.detector_kinds import detector_kinds
+from stim_nonclifford.rates.decoding.matching.desaturated_gap import DesaturatedGapDecoder
+from stim_nonclifford.rates.decoding.matching.detector_kinds import detector_kinds
 
 pytestmark = pytest.mark.filterwarnings("ignore::stim_nonclifford.RandomObservableWarning")
 

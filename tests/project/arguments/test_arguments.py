@@ -175,7 +175,9 @@ CALLS: dict[str, Call] = {
         {"first": 0, "second": 1},
         {"first": "integer", "second": "integer"},
     ),
-    "distillation_circuit": Call(distillation.distillation_circuit, {"t_error": 0.01}),
+    "distillation_circuit": Call(
+        distillation.distillation_circuit, {"t_error": 0.01}, {"k": "integer or None", "teleported": "flag"}
+    ),
     "injection_circuit": Call(teleportation.injection_circuit),
     "teleportation_circuit": Call(teleportation.teleportation_circuit),
     "teleportation.circuit_file_name": Call(teleportation.circuit_file_name, GENERATOR),

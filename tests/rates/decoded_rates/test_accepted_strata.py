@@ -15,15 +15,15 @@ import stim
 import stim_nonclifford as snc
 from sinter_plugin import DesaturatedGapDecoder, SoftDecodingSampler, task
 from stim_nonclifford.circuit.logical_states import LogicalStateCheck
-from stim_nonclifford.circuit.methods.decoded_circuits import exact_symptoms
-from stim_nonclifford.circuit.methods.kept_circuits import kept_question
 from stim_nonclifford.generators.cultivation import end_to_end_circuit
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import fault_model
 from stim_nonclifford.rates.decoded_rates.postselection import estimate, listed_sets
 from stim_nonclifford.rates.decoded_rates.postselection.accepted_sets import AcceptedSetSearch
 from stim_nonclifford.rates.decoded_rates.postselection.listed_sets import SilentSets
 from stim_nonclifford.rates.decoded_rates.postselection.partition import partition
-from stim_nonclifford.rates.decoding.matching_graph import model_errors
+from stim_nonclifford.rates.decoding.decoders import rate_decoder
+from stim_nonclifford.rates.decoding.matching.matching_graph import model_errors
+from stim_nonclifford.rates.decoding_problems import accepted_problem, exact_symptoms
 from stim_nonclifford.rates.estimation.deadline import Deadline
 
 from ...support.rates.decoded_rate_cases import repetition_code
@@ -77,10 +77,10 @@ def exact_curve(
     circuit: snc.Circuit, postselected: tuple[int, ...], whole: Any
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Of all fault sets with all outcomes that are kept: probabilities, gaps, and whether they are wrong."""
-    model = fault_model([exact_symptoms(circuit)], postselected)
+    model = fault_model(exact_symptoms(circuit), postselected)
     rows = model.base[np.newaxis]
     probabilities = np.ones(1)
-    for flips, odds in zip(model.flips, np.exp(model.log_odds[0]), strict=True):
+    for flips, odds in zip(model.flips, np.exp(model.log_odds), strict=True):
         rows = np.concatenate([rows, rows ^ flips])
         probabilities = np.concatenate([probabilities, probabilities * odds]) / (1 + odds)
     owners, shares, rows = model.with_all_outcomes(rows)
@@ -203,7 +203,7 @@ def test_drawn_sets_are_the_listed_ones(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_drawn_accepted_sets_are_the_listed_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sets of three: those that flip no detector are exact, the others are within 6 standard errors."""
-    model = fault_model([exact_symptoms(repetition_code(0.04, distance=3, rounds=3))], (0, 1, 2))
+    model = fault_model(exact_symptoms(repetition_code(0.04, distance=3, rounds=3)), (0, 1, 2))
     certain = np.arange(model.num_detectors) < 3
 
     def masses() -> dict[bytes, tuple[float, float]]:
@@ -230,7 +230,7 @@ def test_drawn_accepted_sets_are_the_listed_ones(monkeypatch: pytest.MonkeyPatch
 def test_accepted_sets_are_drawn_until_they_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
     """The masses of strata: exact ones within 6 standard errors, which become smaller if that is asked for."""
     circuit = repetition_code(0.04, distance=3, rounds=3)
-    asked = kept_question(circuit, LikelierClass(0, 1, 2), None, None, True)
+    asked = accepted_problem(circuit, rate_decoder(LikelierClass(0, 1, 2)), None, None, True)
 
     def masses_of_strata(relative_error: float) -> dict[str, tuple[float, float]]:
         found = partition(asked, relative_error, np.random.default_rng(7), Deadline(None)).strata

@@ -15,9 +15,9 @@ import sinter
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.circuit.methods import decoded_circuits
-from stim_nonclifford.rates.decoded_rates import estimate
-from stim_nonclifford.rates.decoded_rates.answers.decoding import RepeatedRows
+from stim_nonclifford.rates import decoding_problems
+from stim_nonclifford.rates.decoding import classifying
+from stim_nonclifford.rates.decoding.failure_test import RepeatedRows
 from stim_nonclifford.rates.estimation import deadline
 from stim_nonclifford.rates.results import LogicalErrorRate
 from tests.support.rates.decoded_rate_cases import exact_rate, repetition_code, surface_code
@@ -375,14 +375,14 @@ def with_slow_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     looks = itertools.count()
     clock = SimpleNamespace(monotonic=lambda: 0.005 * next(looks))
     monkeypatch.setattr(deadline, "time", clock)
-    monkeypatch.setattr(decoded_circuits, "time", clock)
+    monkeypatch.setattr(decoding_problems, "time", clock)
 
 
 @pytest.mark.parametrize(
     ("circuit", "max_seconds", "reached"),
     [
         (surface_code(1e-4), 0.05, r"when 0 of [\d,]+ shots had failed. The rate is at most 0.\d+ \(95%\)"),
-        (surface_code(1e-4, 5), 0.42, r"when [\d,]+ sets of \d+ faults had failed, which do not suffice"),
+        (surface_code(1e-4, 5), 0.28, r"when [\d,]+ sets of \d+ faults had failed, which do not suffice"),
     ],
 )
 def test_too_little_time(
@@ -429,7 +429,7 @@ def test_a_slow_decoder_is_asked_in_small_batches(
 ) -> None:
     decoder = Counted()
     clock = SimpleNamespace(monotonic=lambda: decoder.now, perf_counter=lambda: decoder.now)
-    for module in (deadline, decoded_circuits, estimate):
+    for module in (deadline, decoding_problems, classifying):
         monkeypatch.setattr(module, "time", clock)
     rate = surface_code(2e-3).logical_error_rate(decoder=decoder, max_seconds=max_seconds, seed=1)
     assert rate.interval[0] < rate.logical_error_rate < rate.interval[1]

@@ -15,9 +15,9 @@ import pytest
 import sinter
 
 import stim_nonclifford as snc
-from stim_nonclifford.rates.decoded_rates.answers.predicting_matching import detectors_that_matter
+from stim_nonclifford.rates.decoded_rates import fault_number_sum
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import symptoms_of
-from stim_nonclifford.rates.decoded_rates.samplers import enumeration
+from stim_nonclifford.rates.decoding.matching.pymatching_graph import PyMatchingGraph
 from stim_nonclifford.rates.results import LogicalErrorRate
 from tests.support.rates.decoded_rate_cases import (
     exact_rate,
@@ -40,7 +40,7 @@ def assert_agrees(rate: LogicalErrorRate, exact: float) -> None:
 
 
 def without_enumeration(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(enumeration, "_MOST_DECODES", 0)
+    monkeypatch.setattr(fault_number_sum, "_MOST_DECODES", 0)
 
 
 @pytest.mark.parametrize("is_enumerated", [True, False])
@@ -96,13 +96,13 @@ def test_a_rate_is_a_sum_over_numbers_of_faults(p: float, exact: float) -> None:
     assert rate.strata[2].standard_error == 0  # all sets of two
     assert rate.strata[-1].most_faults is None
     assert "or more" in str(rate)
-    assert "backward deletion" in rate._repr_html_()
+    assert "direct samples" in rate._repr_html_()
     assert circuit.logical_error_rate(decoder="pymatching", relative_error=0.03, seed=5) == rate
     assert pickle.loads(pickle.dumps(rate)) == rate
     assert json.loads(json.dumps(dataclasses.asdict(rate)))["logical_error_rate"] == rate.logical_error_rate
     # Sensitivities are the numbers of additional faults: those of failing shots, less the mean number.
     model = circuit.detector_error_model(decompose_errors=True)
-    matter = detectors_that_matter(model, "pymatching")
+    matter = PyMatchingGraph(model).detectors_that_matter()
     mean = sum(symptoms_of(model).without(np.flatnonzero(~matter).tolist()).probabilities.values())
     faults = sum(each.kept_and_wrong * each.least_faults for each in rate.strata) / rate.logical_error_rate
     slope = sum(group.sensitivity for group in rate.error_budget("noise").groups)
@@ -160,7 +160,7 @@ def test_surface_code_against_its_lightest_failing_sets() -> None:
     matching = pymatching.Matching.from_detector_error_model(
         circuit.detector_error_model(decompose_errors=True)
     )
-    odds = np.exp(model.log_odds[0])
+    odds = np.exp(model.log_odds)
     total = 0.0
     for size in (1, 2):
         chosen = np.array(list(itertools.combinations(range(model.num_mechanisms), size)))

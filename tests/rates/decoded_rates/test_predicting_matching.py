@@ -5,19 +5,22 @@ from __future__ import annotations
 import numpy as np
 import pymatching
 import pytest
+import sinter
 import stim
 
 import stim_nonclifford as snc
 from benchmarks.rates.decoded_codes import toric_memory
-from stim_nonclifford.rates.decoded_rates.answers import decoding
-from stim_nonclifford.rates.decoded_rates.answers.decoders import compiled_decoder
-from stim_nonclifford.rates.decoded_rates.answers.decoding import FailureTest
-from stim_nonclifford.rates.decoded_rates.answers.predicting_matching import (
-    detectors_that_matter,
-    predicting_matching,
+from stim_nonclifford.rates.decoding import failure_test
+from stim_nonclifford.rates.decoding.decoders import rate_decoder
+from stim_nonclifford.rates.decoding.failure_test import FailureTest
+from stim_nonclifford.rates.decoding.matching.pymatching_graph import PyMatchingGraph
+from tests.support.rates.decoded_rate_cases import (
+    model_of,
+    random_rows,
+    repetition_code,
+    surface_code,
+    two_codes,
 )
-from stim_nonclifford.rates.decoded_rates.failing.plain_shots import xor_of_groups
-from tests.support.rates.decoded_rate_cases import model_of, repetition_code, surface_code, two_codes
 
 
 def noisy_readout(distance: int, p: float) -> snc.Circuit:
@@ -41,11 +44,11 @@ def noisy_readout(distance: int, p: float) -> snc.Circuit:
 def test_predictions_are_those_of_pymatching(
     circuit: snc.Circuit, least_known: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(decoding, "LISTED_BITS", 15)
+    monkeypatch.setattr(failure_test, "LISTED_BITS", 15)
     model = model_of(circuit)
     errors = circuit.detector_error_model(decompose_errors=True)
-    decoder = compiled_decoder(errors, "pymatching")
-    matching = predicting_matching(errors, "pymatching")
+    decoder = rate_decoder("pymatching").predictor(errors)
+    matching = PyMatchingGraph(errors).predicting_matching()
     assert matching is not None
     asked = 0
 
@@ -57,7 +60,7 @@ def test_predictions_are_those_of_pymatching(
     with_matching, without = FailureTest(model, predict, matching=matching), FailureTest(model, decoder)
     rng = np.random.default_rng(9)
     sizes = rng.integers(0, 9, size=3000)
-    rows = xor_of_groups(model, rng.integers(model.num_mechanisms, size=int(sizes.sum())), sizes)
+    rows = random_rows(model, rng, sizes)
     expected = without.wrong(rows)
     assert 0.05 < expected.mean() < 0.95
     for _ in range(2):  # the second time from the table
@@ -76,14 +79,14 @@ def test_predictions_are_those_of_pymatching(
 def test_a_matching_that_predicts_something_else_is_found_out() -> None:
     circuit = surface_code(4e-3)
     errors = circuit.detector_error_model(decompose_errors=True)
-    matching = predicting_matching(errors, "pymatching")
+    matching = PyMatchingGraph(errors).predicting_matching()
     assert matching is not None
-    decoder = compiled_decoder(errors, "pymatching")
+    decoder = rate_decoder("pymatching").predictor(errors)
     test = FailureTest(
         model_of(circuit), lambda dets: (decoder(dets)[0] ^ 1, decoder(dets)[1]), matching=matching
     )
     rng = np.random.default_rng(2)
-    test(xor_of_groups(model_of(circuit), rng.integers(200, size=9000), np.full(3000, 3)))
+    test(random_rows(model_of(circuit), rng, np.full(3000, 3)))
     different, total = test.differing()
     assert different > 0
     assert total > 2
@@ -102,7 +105,7 @@ def test_a_matching_that_predicts_something_else_is_found_out() -> None:
 def test_predictions_without_detectors_that_do_not_matter(circuit: snc.Circuit, kept: float) -> None:
     """Ties are broken in the same way, too."""
     errors = circuit.detector_error_model(decompose_errors=True)
-    matters = detectors_that_matter(errors, "pymatching")
+    matters = PyMatchingGraph(errors).detectors_that_matter()
     assert matters.mean() == pytest.approx(kept)
     matching = pymatching.Matching.from_detector_error_model(errors)
     events = circuit.to_stim().compile_detector_sampler(seed=3).sample(20_000)
@@ -120,9 +123,8 @@ def test_detectors_matter_where_a_matching_may_be_missing() -> None:
         ("error(0.1) D3", 2),
     ):
         model = stim.DetectorErrorModel(f"{text}\n{more}")
-        matters = detectors_that_matter(model, "pymatching")
+        matters = PyMatchingGraph(model).detectors_that_matter()
         assert matters.tolist() == [k < expected for k in range(model.num_detectors)], more
-        assert detectors_that_matter(model, "fusion_blossom").all()
 
 
 def test_where_there_is_none() -> None:
@@ -130,8 +132,12 @@ def test_where_there_is_none() -> None:
     two = two_codes(1e-3).detector_error_model(decompose_errors=True)
     merged = stim.DetectorErrorModel("error(0.1) D0 D1 L0\nerror(0.1) D0 D1")
     likely = stim.DetectorErrorModel("error(0.1) D0 L0\nerror(0.7) D0 D1\nerror(0.1) D1")
-    for model, decoder in (
-        (errors, "fusion_blossom"),
-        *((each, "pymatching") for each in (two, merged, likely)),
+    for model in (two, merged, likely):
+        assert PyMatchingGraph(model).predicting_matching() is None
+    assert rate_decoder("pymatching").graph(errors) is not None
+    for other in (
+        rate_decoder("pymatching", confidence=True),
+        rate_decoder("pymatching-correlated"),
+        rate_decoder(sinter.BUILT_IN_DECODERS["pymatching"]),
     ):
-        assert predicting_matching(model, decoder) is None
+        assert other.graph(errors) is None

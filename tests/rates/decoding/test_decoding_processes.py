@@ -13,9 +13,9 @@ import sinter
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.rates.decoded_rates.answers import decoding_processes
-from stim_nonclifford.rates.decoded_rates.answers.decoders import compiled_decoder
-from stim_nonclifford.rates.decoded_rates.answers.decoding_processes import DecodingProcesses
+from stim_nonclifford.rates.decoding import decoding_processes
+from stim_nonclifford.rates.decoding.decoders import rate_decoder
+from stim_nonclifford.rates.decoding.decoding_processes import DecodingProcesses
 from tests.support.processes.stopped_calls import heard_soon, needs_timer
 from tests.support.rates.decoded_rate_cases import surface_code
 
@@ -65,8 +65,8 @@ def events(shots: int) -> np.ndarray:
 
 def helped(decoder: Any, count: int) -> tuple[DecodingProcesses, Any, Any]:
     """Processes that have begun, and a decoder with and without their help, with how sure it is."""
-    recipe = compiled_decoder, (MODEL, decoder, True)
-    alone = compiled_decoder(MODEL, decoder, True)
+    chosen = rate_decoder(decoder, True)
+    recipe, alone = chosen.recipe(MODEL), chosen.predictor(MODEL)
     processes = DecodingProcesses([recipe], count)
     shared = processes.shared(0, alone)
     shared(events(20))
@@ -113,14 +113,16 @@ def test_decoders_that_cannot_be_sent_are_asked_here(monkeypatch: pytest.MonkeyP
     class Local(SlowMatching):
         """No other process can import it."""
 
-    for recipe in ((compiled_decoder, (MODEL, Local(0.0), True)), None):
+    local, slow = rate_decoder(Local(0.0), True), rate_decoder(SlowMatching(0.0), True)
+    for recipe in (local.recipe(MODEL), None):
         with DecodingProcesses([recipe], 1) as processes:
-            shared = processes.shared(0, compiled_decoder(MODEL, Local(0.0), True))
+            shared = processes.shared(0, local.predictor(MODEL))
             for _ in range(3):
                 assert set(shared(events(50))[1].tolist()) == {os.getpid()}
             assert processes._ready() == []
-    with DecodingProcesses([(compiled_decoder, (MODEL, "no_such_decoder", True))], 1) as processes:
-        shared = processes.shared(0, compiled_decoder(MODEL, SlowMatching(0.0), True))
+    make, arguments = slow.recipe(MODEL)
+    with DecodingProcesses([(make, ("no_such_decoder", *arguments[1:]))], 1) as processes:
+        shared = processes.shared(0, slow.predictor(MODEL))
         for _ in range(2):  # the first one takes the time after which processes are started
             shared(events(50))
         assert processes._processes is not None

@@ -14,9 +14,9 @@ import stim_nonclifford as snc
 from sinter_plugin import DesaturatedGapDecoder, MatchingGapDecoder
 from sinter_plugin.commands.end_to_end_circuits import with_observable_of_y
 from stim_nonclifford.generators.cultivation import end_to_end_circuit
-from stim_nonclifford.rates.decoding.desaturation.detector_kinds import DetectorKind, detector_kinds
-from stim_nonclifford.rates.decoding.desaturation.pair_graph import basis_graphs, hidden_detectors
-from stim_nonclifford.rates.decoding.matching_graph import model_errors
+from stim_nonclifford.rates.decoding.matching.detector_kinds import DetectorKind, detector_kinds
+from stim_nonclifford.rates.decoding.matching.matching_graph import model_errors
+from stim_nonclifford.rates.decoding.matching.pair_graph import basis_graphs, hidden_detectors
 
 from ...support.published_circuits import FOLDER, needs_published
 from ...support.rates.pair_model import pair_model

@@ -10,7 +10,7 @@ import pytest
 import stim
 
 from sinter_plugin import MatchingGapDecoder
-from stim_nonclifford.rates.decoding.matching_graph import edge_probabilities, split_graph
+from stim_nonclifford.rates.decoding.matching.matching_graph import edge_probabilities, split_graph
 
 from ...support.rates.least_weights import LeastWeights
 

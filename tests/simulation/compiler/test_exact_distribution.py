@@ -38,13 +38,7 @@ from ...support.oracle.density_matrix import (
     record_distribution,
     used_qubits,
 )
-from ...support.oracle.random_circuits import (
-    ALL_FAMILIES,
-    Family,
-    circuits,
-    mirrored_circuit,
-    random_circuit,
-)
+from ...support.oracle.random_circuits import ALL_FAMILIES, Family, circuits, mirrored_circuit, random_circuit
 from ...support.seeds import seeds
 
 TOLERANCE = 1e-10

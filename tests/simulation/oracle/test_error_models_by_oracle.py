@@ -17,7 +17,7 @@ import stim
 
 import stim_nonclifford as snc
 from sinter_plugin import herald_detectors
-from stim_nonclifford.rates.decoding.matching_graph import Edge, edge_probabilities
+from stim_nonclifford.rates.decoding.matching.matching_graph import Edge, edge_probabilities
 
 from ...support.laws.exact import convolve, mask
 from ...support.oracle.certain_circuits import certain_circuit

@@ -461,11 +461,7 @@ _ANSWER_CASES = (
 
 CASES = {case.name: case for case in (*_CASES, *_ANSWER_CASES)}
 INSTANCES: dict[str, Callable[[], Any]] = {
-    "Engine": engine,
-    "FaultSetStudy": study,
-    "MatchingWeights": matchings,
-    "PathExpectations": paths,
-    "Program": program,
-    "AnswerTable": table,
-}
+    "Engine": engine, "FaultSetStudy": study, "MatchingWeights": matchings, "PathExpectations": paths,
+    "Program": program, "AnswerTable": table,
+}  # fmt: skip
 """What makes the object whose method is called, by its class, or by the method."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 FOLDERS = {
     "stim_nonclifford/circuit/interchange/cirq_circuits/": "needs Cirq, imported in seconds: tests/circuit/interchange",
-    "stim_nonclifford/circuit/interchange/qiskit_circuits/": "needs Qiskit, imported in seconds: tests/circuit/interchange",
+    "stim_nonclifford/circuit/interchange/qiskit_circuits.py": "needs Qiskit, imported in seconds: tests/circuit/interchange",
     "stim_nonclifford/simulation/engines/gpu/": "needs a GPU",
     "stim_nonclifford/rates/decoded_rates/": "is said of long searches: the tests of tests/rates/decoded_rates provoke them",
 }
@@ -19,7 +19,7 @@ ELSEWHERE = {
         ("stim_nonclifford/circuit/methods/fault_set_methods.py", "Rates that are computed have no"),
         ("stim_nonclifford/rates/samplers/fault_numbers.py", "Count errors with SoftDecoding"),
         ("stim_nonclifford/rates/fault_sets/short_count.py", "Where counts take too long, to"),
-        ("stim_nonclifford/simulation/compiler/leakage/scripts.py", "Lower the repeat counts, or sa"),
+        ("stim_nonclifford/simulation/compiler/leakage.py", "Lower the repeat counts, or sa"),
         ("stim_nonclifford/simulation/compiler/sweeps/backward_sweep.py", "Lower the repeat counts, or sa"),
         ("stim_nonclifford/simulation/compiler/sweeps/backward_sweep.py", "Reset qubits after measurement"),
         ("stim_nonclifford/simulation/compiler/sweeps/patches.py", "They grow as the square of the"),
@@ -34,7 +34,7 @@ ELSEWHERE = {
         ("stim_nonclifford/base/unbuilt.py", "'python -P', or start Python"),
         ("stim_nonclifford/circuit/interchange/packages.py", "Install it: pip install '{}' o"),
         ("stim_nonclifford/rates/decoding/decoders.py", "Install it: pip install {}{}."),
-        ("stim_nonclifford/rates/decoding/heralded_matching.py", "Update it: pip install --upgra"),
+        ("stim_nonclifford/rates/decoding/matching/heralded_matching.py", "Update it: pip install --upgra"),
         ("stim_nonclifford/simulation/plan.py", "If another version of stim_non"),
         ("sinter_plugin/commands/sinter_internals.py", "Install sinter==1.16, or use `"),
         ("sinter_plugin/runs/executors.py", "Install it: pip install dask d"),
@@ -56,13 +56,13 @@ ELSEWHERE = {
         ("stim_nonclifford/circuit/logical_states/readout.py", "Move EXP_VAL and OBSERVABLE_IN"),
         ("stim_nonclifford/circuit/logical_states/readout.py", "Check the state by two of them"),
         ("stim_nonclifford/circuit/logical_states/state_check.py", "Check all components of the st"),
-        ("stim_nonclifford/circuit/methods/decoded_circuits.py", "Measure the logical qubit so t"),
+        ("stim_nonclifford/rates/decoding_problems.py", "Measure the logical qubit so t"),
         ("stim_nonclifford/simulation/logical_errors/refusals.py", "Postselect such a detector (po"),
     ],
     "needs the circuits and minutes of cultivation: tests of tests/rates/decoded_rates and tests/generators": [
-        ("stim_nonclifford/circuit/methods/kept_circuits.py", "Leave out the mask, or add wha"),
-        ("stim_nonclifford/circuit/methods/kept_circuits.py", "To check by several, count err"),
-        ("stim_nonclifford/circuit/methods/kept_circuits.py", "Count errors with the sampler "),
+        ("stim_nonclifford/rates/decoding_problems.py", "Leave out the mask, or add wha"),
+        ("stim_nonclifford/circuit/methods/fault_set_methods.py", "To check by several, count err"),
+        ("stim_nonclifford/rates/decoding_problems.py", "Count errors with the sampler "),
         ("stim_nonclifford/generators/cultivation/end_to_end.py", "Choose one of these or escape="),
         ("stim_nonclifford/generators/cultivation/end_to_end.py", "Choose a larger one or escape="),
         ("sinter_plugin/commands/end_to_end_circuits.py", "Leave out --circuits to genera"),
@@ -77,12 +77,14 @@ ELSEWHERE = {
         ("stim_nonclifford/rates/decoding/chromobius_gap.py", "If errors before the code is c"),
         ("stim_nonclifford/rates/decoding/chromobius_gap.py", "For logical Y, add logical X a"),
         ("stim_nonclifford/rates/decoding/chromobius_gap.py", "If errors before the code is c"),
-        ("stim_nonclifford/rates/decoding/desaturation/desaturated_gap.py", "Postselect what DesaturatedGap"),
-        ("stim_nonclifford/rates/decoding/desaturation/pair_graph.py", "The gap is defined for one log"),
-        ("stim_nonclifford/rates/decoding/matching_gap.py", "Decode without confidence, for"),
+        ("stim_nonclifford/rates/decoding/matching/desaturated_gap.py", "Postselect what DesaturatedGap"),
+        ("stim_nonclifford/rates/decoding/matching/pair_graph.py", "The gap is defined for one log"),
+        ("stim_nonclifford/rates/decoding/matching/matching_gap.py", "Decode without confidence, for"),
         ("sinter_plugin/samplers/soft_decoding.py", "Leave out the mask, so that th"),
     ],
-    "needs a decoder that answers wrongly: tests of tests/rates/decoding and tests/sinter": [
+    "needs a decoder that answers wrongly: tests of tests/rates and tests/sinter": [
+        ("stim_nonclifford/rates/decoding/decoders.py", "The rate of the shots that suc"),
+        ("stim_nonclifford/rates/decoding/failure_test.py", "Or count errors with SoftDecod"),
         ("stim_nonclifford/rates/decoding/kept_shot_decoding.py", "Return finite numbers up to 2^"),
         ("stim_nonclifford/rates/decoding/kept_shot_decoding.py", "In the second case, pack them:"),
         ("stim_nonclifford/rates/decoding/kept_shot_decoding.py", "In the first case, discard wit"),
@@ -96,10 +98,10 @@ ELSEWHERE = {
         ("stim_nonclifford/simulation/engines/turns.py", "Compile the circuit again in t"),
     ],
     "needs a GPU": [
-        ("stim_nonclifford/simulation/sampling/kept_batches.py", "Leave output out, or call with"),
+        ("stim_nonclifford/simulation/sampling/kept_batches.py", "Leave output out, or call with")
     ],
     "cannot be reached from public classes": [
-        ("stim_nonclifford/simulation/sampling/pickled.py", "Compile it with Circuit.compil"),
+        ("stim_nonclifford/simulation/sampling/shot_numbers.py", "Compile it with Circuit.compil"),
     ],
     "needs a file, a process or a cluster that fails while a run goes on: tests of tests/sinter": [
         ("sinter_plugin/commands/collect.py", "Run the same command again to "),

@@ -51,7 +51,7 @@ def decoded_budget(
     columns = sources.of_places[known]
     fractions = sparse.csr_array((amounts / rates[rows], (rows, columns)), shape=shape) @ membership
     changes = sparse.csr_array((sources.derivatives[known], (rows, columns)), shape=shape) @ membership
-    q = 1 / (1 + np.exp(-study.log_odds))
+    q = 1 / (1 + np.exp(-study.model.log_odds))
     scores = sparse.diags_array((1 - 2 * q) / (q * (1 - q))) @ changes
     members = _incidence(study)
     parts = sparse.hstack([members @ fractions, members @ scores]).toarray()

@@ -33,15 +33,15 @@ def decoded_failures(study: FailureStudy, count: int) -> list[DecodedFailure]:
         study.model,
         sets.members,
         sets.numbers,
-        study.log_odds,
+        study.model.log_odds,
         lambda rows, _: study.test(rows),
     )
     cores = Counter(found_cores)
     example = {core: k for k, core in reversed(list(enumerate(found_cores)))}
-    none = log_probability_of_none(study.log_odds)
+    none = log_probability_of_none(study.model.log_odds)
 
     def log_probability(core: tuple[int, ...]) -> float:
-        return none + float(study.log_odds[list(core)].sum())
+        return none + float(study.model.log_odds[list(core)].sum())
 
     ranked = sorted(cores, key=lambda core: (-cores[core], -log_probability(core), core))[:count]
     named = study.table.by_mechanism(study.plan)

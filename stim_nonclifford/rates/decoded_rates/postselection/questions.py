@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..answers.decoding import Predict
-from ..answers.predicting_matching import PredictingMatching
+from ...decoding.failure_test import Predict
+from ...decoding.matching.pymatching_graph import PredictingMatching
 from ..faults.mechanisms import Symptoms
 
 __all__ = ["AcceptedQuestion"]

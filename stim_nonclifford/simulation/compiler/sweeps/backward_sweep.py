@@ -25,7 +25,7 @@ from ....base.errors import ResourceLimitError
 from ...plan import SparseRows
 from ..algebra.gf2 import mask_of, masks_of
 from ..algebra.paulis import Factors
-from ..leakage.scripts import InsertedBit, Scripts, scripts_of
+from ..leakage import InsertedBit, Scripts, scripts_of
 from ..program.channels import further_patterns
 from ..program.program import Program
 from ..program.steps import CorrelatedError, Noise

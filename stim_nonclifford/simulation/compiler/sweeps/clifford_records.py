@@ -6,8 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import stim
 
-from ..program.extent import Extent, extent_of
-from ..program.extent_limits import check_extent
+from ..program.extent import Extent, check_extent, extent_of
 from ..program.program import Program
 from ..program.relabelling import relabelled
 from .forward_sweep import forward_sweep

@@ -7,8 +7,7 @@ import numpy.typing as npt
 import pytest
 
 from stim_nonclifford import Circuit
-from stim_nonclifford.simulation.compiler.plans.needed_operations import needed_operations
-from stim_nonclifford.simulation.compiler.plans.requested_outputs import RequestedOutputs
+from stim_nonclifford.simulation.compiler.plans.requested_outputs import RequestedOutputs, needed_operations
 from stim_nonclifford.simulation.plan import ACTIVATE, MEASURE, ROTATE, SamplingPlan
 
 from ....support.laws.plans import plan_of, random_request, swept

@@ -34,11 +34,7 @@ CLIFFT_SHOTS = {
     "pure_surface_d7_r7_p1e-3": 200_000, "quantum_volume_q10_seed42": 100_000,
 }  # fmt: skip
 # Of the others, tsim compiles none within minutes.
-TSIM_SHOTS = {
-    "distillation": 50_000,
-    "coherent_d3_r1": 500_000,
-    "pure_surface_d7_r7_p1e-3": 100_000,
-}
+TSIM_SHOTS = {"distillation": 50_000, "coherent_d3_r1": 500_000, "pure_surface_d7_r7_p1e-3": 100_000}
 FALSE_ALARM = 1e-6 / (len(CLIFFT_SHOTS) + len(TSIM_SHOTS))
 """Probability that a right sampler fails one test."""
 

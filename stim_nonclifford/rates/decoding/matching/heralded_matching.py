@@ -1,0 +1,155 @@
+"""PyMatching with edges that are reweighted when heralds fire."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sinter
+import stim
+from numpy.typing import NDArray
+
+from ....base.arguments import check_types, flag, integer
+from ....base.parity import exactly_one
+from .matching_graph import Edge, edge_errors, edge_probabilities
+
+__all__ = ["CompiledHeraldedMatching", "HeraldedMatchingDecoder"]
+
+_RARE = 1e-6
+"""The probability of a copy of a herald: too small to change that of the edge with which it is correlated."""
+
+
+@dataclass(frozen=True)
+class HeraldedMatchingDecoder(sinter.Decoder):  # type: ignore[misc]  # Sinter has no type marker.
+    r"""PyMatching, with the probabilities that edges have given the heralds of the shot.
+
+    A herald is a detector of its own, which an erased qubit fires together with others. In a matching graph,
+    it is isolated: Stim splits the error ``D0 D9 L0`` into the parts ``D9 L0`` and ``D0``, and the matching
+    explains each alone. So D9 is as likely with the herald D0 as without it.
+
+    Here, an error that no herald announces has not happened, and one that is announced has its probability
+    given the herald, as far as that is at most 1/2. PyMatching's correlated matching does this: each edge
+    that a herald D0 makes likelier is correlated with a copy of D0, which must be matched if D0 fires.
+
+    Attributes:
+        heralds: The detectors that are heralds; see ``herald_detectors``.
+        correlations: Whether other parts of errors are correlated, too, as in Sinter's
+            ``pymatching-correlated``.
+
+    Examples:
+        Without the herald D2, error 1 is more likely than errors 2 and 3; with the herald it is not.
+
+        >>> model = stim.DetectorErrorModel(
+        ...     "error(0.04) D0\nerror(0.1) D0 D1 L0\nerror(0.1) D1\nerror(0.01) D0 D1 L0 ^ D2"
+        ...     "\nerror(0.01) D2"
+        ... )
+        >>> decoder = HeraldedMatchingDecoder(heralds=[2]).compile_decoder_for_dem(dem=model)
+        >>> events = np.array([[0b001], [0b101]], dtype=np.uint8)
+        >>> decoder.decode_shots_bit_packed(bit_packed_detection_event_data=events).tolist()
+        [[0], [1]]
+    """
+
+    heralds: Collection[int]
+    correlations: bool = False
+
+    def __post_init__(self) -> None:
+        """Checks the arguments.
+
+        Raises:
+            TypeError: One is of the wrong type.
+            ValueError: A detector has a negative number.
+        """
+        check_types(self.heralds, "heralds", "a collection of detectors", list, tuple, set, frozenset, range)
+        for each in self.heralds:
+            integer(each, "Each of heralds")
+        flag(self.correlations, "correlations")
+
+    def compile_decoder_for_dem(self, *, dem: stim.DetectorErrorModel) -> CompiledHeraldedMatching:
+        """Prepares the decoder for an error model.
+
+        Args:
+            dem: The model, decomposed. Parts that flip more than two detectors are ignored.
+
+        Raises:
+            ValueError: PyMatching has no correlated matching.
+            ImportError: PyMatching is not installed.
+        """
+        check_types(dem, "dem", "a stim.DetectorErrorModel", stim.DetectorErrorModel)
+        return CompiledHeraldedMatching(dem, self.heralds, correlations=self.correlations)
+
+
+class CompiledHeraldedMatching(sinter.CompiledDecoder):  # type: ignore[misc]
+    """Returned by ``HeraldedMatchingDecoder.compile_decoder_for_dem``."""
+
+    def __init__(
+        self, model: stim.DetectorErrorModel, heralds: Collection[int], *, correlations: bool
+    ) -> None:
+        """Constructs the graph; see ``HeraldedMatchingDecoder``."""
+        import pymatching
+
+        self._row_bytes = -(-model.num_detectors // 8)
+        is_herald = np.zeros(8 * self._row_bytes, dtype=np.bool_)
+        is_herald[list(heralds)] = True
+        self._others = ~np.packbits(is_herald, bitorder="little")
+        self._sources: list[int] = []
+        graph = self._with_copies(model, heralds, correlations)
+        try:
+            self._matching: Any = pymatching.Matching(graph, enable_correlations=True)
+        except TypeError:
+            raise ValueError(
+                f"PyMatching {pymatching.__version__} has no correlated matching, which is needed so that"
+                " heralds reweight edges. Update it: pip install --upgrade 'pymatching>=2.3.1'."
+            ) from None
+
+    def _with_copies(
+        self, model: stim.DetectorErrorModel, heralds: Collection[int], correlations: bool
+    ) -> stim.DetectorErrorModel:
+        """The model with a copy of a herald for each edge that it announces, in place of the herald."""
+        result = stim.DetectorErrorModel()
+        for probability, parts, fired in edge_errors(model, heralds):
+            if not fired:
+                for together in [parts] if correlations else [[part] for part in parts]:
+                    if together:
+                        result.append("error", probability, _targets(together))
+        known = edge_probabilities(model, heralds)
+        for herald, edges in known.given_herald.items():
+            for edge, given in edges.items():
+                copy = Edge((8 * self._row_bytes + len(self._sources),), 0)
+                probability = exactly_one(given, known.edges.get(edge, 0.0))
+                # An error that flips observables alone is no edge.
+                parts = [edge, copy] if edge.detectors else [Edge(copy.detectors, edge.observables)]
+                result.append("error", _RARE * probability, _targets(parts))
+                result.append("error", _RARE * (1 - probability), _targets([copy]))
+                self._sources.append(herald)
+        last = 8 * self._row_bytes + len(self._sources) - 1
+        result.append("detector", [], [stim.target_relative_detector_id(max(last, 0))])
+        for k in range(model.num_observables):
+            result.append("logical_observable", [], [stim.target_logical_observable_id(k)])
+        return result
+
+    def decode_shots_bit_packed(
+        self, *, bit_packed_detection_event_data: NDArray[np.uint8]
+    ) -> NDArray[np.uint8]:
+        """The predictions; see ``sinter.CompiledDecoder``."""
+        rows = bit_packed_detection_event_data
+        places = np.array(self._sources, dtype=np.intp)
+        fired = rows[:, places >> 3] >> (places & 7).astype(np.uint8) & 1
+        events = np.hstack([rows & self._others, np.packbits(fired, axis=1, bitorder="little")])
+        found: NDArray[np.uint8] = self._matching.decode_batch(
+            events, bit_packed_shots=True, bit_packed_predictions=True, enable_correlations=True
+        )
+        return found
+
+
+def _targets(parts: Collection[Edge]) -> list[stim.DemTarget]:
+    """The targets of an error."""
+    targets: list[stim.DemTarget] = []
+    for part in parts:
+        if targets:
+            targets.append(stim.target_separator())
+        targets += [stim.target_relative_detector_id(k) for k in part.detectors]
+        mask = part.observables
+        targets += [stim.target_logical_observable_id(k) for k in range(mask.bit_length()) if mask >> k & 1]
+    return targets

@@ -1,0 +1,291 @@
+"""Matching graphs in which the class of an error, the observable that it flips or not, is an event of nodes.
+
+An edge is an error that flips one or two detectors, and perhaps the observable; errors at the boundary end in
+a further node. Two edges between the same nodes can differ in the observable.
+
+* Detectors are added to the observable, so that a spanning forest of likely edges leaves their sum as it is.
+* An edge outside of the forest that still flips the sum ends in a *split node*: a copy of one of its two
+  nodes, which takes over that edge and all others that flip the sum there. A copy fires if an odd number of
+  them occurs, and then its node fires once more. So the class of an error is the number of copies that fire.
+
+In codes with boundaries, the boundary alone is split. Where closed loops of errors in the bulk flip the
+observable, detectors are split as well.
+"""
+
+from __future__ import annotations
+
+import collections
+import functools
+import math
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import stim
+from numpy.typing import NDArray
+
+from ....base.parity import exactly_one
+from ....simulation.compiler.heralds import with_heralds_apart
+
+__all__ = [
+    "DECIBEL",
+    "Edge",
+    "EdgeProbabilities",
+    "ModelError",
+    "SplitGraph",
+    "edge_errors",
+    "edge_probabilities",
+    "model_errors",
+    "split_graph",
+]
+
+DECIBEL = 10 / math.log(10)
+"""Decibels of a weight, which is a natural logarithm of a ratio of probabilities."""
+
+_ERROR = re.compile(r"error(?:\[.*\])?\(([^()]+)\)(.*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """What an error flips.
+
+    Attributes:
+        detectors: None, one or two detectors, in ascending order.
+        observables: The observables, as a mask.
+    """
+
+    detectors: tuple[int, ...]
+    observables: int
+
+
+@dataclass(frozen=True)
+class EdgeProbabilities:
+    """The edges of an error model.
+
+    Attributes:
+        edges: The probability of each edge, if no herald fires.
+        given_herald: For each herald, the probabilities of the errors that it announces, if it fires.
+    """
+
+    edges: dict[Edge, float]
+    given_herald: dict[int, dict[Edge, float]]
+
+
+class ModelError(NamedTuple):
+    """An error of a model.
+
+    Attributes:
+        probability: Its probability, which is not 0.
+        detectors: The detectors that it flips.
+        observables: The observables that it flips, as a mask.
+    """
+
+    probability: float
+    detectors: frozenset[int]
+    observables: int
+
+
+def model_errors(model: stim.DetectorErrorModel) -> list[ModelError]:
+    """The errors of a model, with what they flip in all: parts of a decomposition are put together."""
+    # Reading text takes a third of the time that Stim's objects do; its numbers are exact.
+    found = []
+    for line in str(model.flattened()).splitlines():
+        error = _ERROR.fullmatch(line)
+        if error is not None and float(error[1]) > 0:
+            found.append(ModelError(float(error[1]), *_flipped(error[2])))
+    return found
+
+
+@functools.lru_cache(maxsize=1 << 17)
+def _flipped(targets: str) -> tuple[frozenset[int], int]:
+    """The detectors and the observables that targets flip: ``D0 D1 ^ D1 L0`` flips D0 and L0."""
+    detectors: set[int] = set()
+    observables = 0
+    for target in targets.split():
+        if target[0] == "D":
+            detectors ^= {int(target[1:])}
+        elif target[0] == "L":
+            observables ^= 1 << int(target[1:])
+    return frozenset(detectors), observables
+
+
+def edge_probabilities(model: stim.DetectorErrorModel, heralds: Collection[int] = ()) -> EdgeProbabilities:
+    r"""The edges of an error model, merged if they flip the same.
+
+    Args:
+        model: The model, decomposed. Parts that flip more than two detectors are ignored, as PyMatching does.
+        heralds: Detectors that announce errors. Errors that flip one of them are left out of ``edges``.
+
+    Returns:
+        The edges. Those of probability 0 are left out.
+
+    Examples:
+        >>> model = stim.DetectorErrorModel("error(0.1) D0 L0 ^ D1\nerror(0.1) D1\nerror(0.01) D0")
+        >>> found = edge_probabilities(model, heralds=[1])
+        >>> found.edges
+        {Edge(detectors=(0,), observables=0): 0.01}
+        >>> found.given_herald
+        {1: {Edge(detectors=(0,), observables=1): 0.5}}
+    """
+    edges: dict[Edge, float] = {}
+    announced: dict[int, list[tuple[float, list[Edge]]]] = {}
+    for probability, parts, fired in edge_errors(model, heralds):
+        for herald in fired:
+            announced.setdefault(herald, []).append((probability, parts))
+        if not fired:
+            for edge in parts:
+                edges[edge] = exactly_one(edges.get(edge, 0.0), probability)
+    # Parts of certain errors can cancel.
+    edges = {edge: probability for edge, probability in edges.items() if probability > 0}
+    return EdgeProbabilities(edges, {herald: _given(errors) for herald, errors in announced.items()})
+
+
+def edge_errors(
+    model: stim.DetectorErrorModel, heralds: Collection[int] = ()
+) -> Iterator[tuple[float, list[Edge], set[int]]]:
+    """The errors of a model whose probability is not 0.
+
+    Args:
+        model: The model, decomposed.
+        heralds: Detectors that announce errors.
+
+    Yields:
+        The probability of an error, its parts without heralds, and the heralds that it fires.
+    """
+    known = frozenset(heralds)
+    for error in with_heralds_apart(model, heralds) if heralds else model.flattened():
+        if error.type != "error" or error.args_copy()[0] == 0:
+            continue
+        fired: set[int] = set()
+        parts = []
+        for part in error.target_groups():
+            detectors: set[int] = set()
+            observables = 0
+            for target in part:
+                if target.is_relative_detector_id():
+                    detectors ^= {target.val}
+                else:
+                    observables ^= 1 << target.val
+            fired ^= detectors & known
+            detectors -= known
+            if len(detectors) <= 2 and (detectors or observables):
+                parts.append(Edge(tuple(sorted(detectors)), observables))
+        yield error.args_copy()[0], parts, fired
+
+
+def _given(errors: list[tuple[float, list[Edge]]]) -> dict[Edge, float]:
+    """The probabilities of edges, given that an odd number of errors occurs."""
+    found = {}
+    for edge in {edge for _, edges in errors for edge in edges}:
+        on, off = 0.0, 0.0
+        for probability, edges in errors:
+            if edges.count(edge) % 2:
+                on = exactly_one(on, probability)
+            else:
+                off = exactly_one(off, probability)
+        fires = exactly_one(on, off)
+        if on > 0 and fires > 0:
+            found[edge] = on * (1 - off) / fires
+    return found
+
+
+@dataclass(frozen=True)
+class SplitGraph:
+    """A matching graph with split nodes.
+
+    Attributes:
+        ends: The nodes of each edge, one or two: detectors, then copies.
+        added: bool, shape (num_detectors,): the detectors that are added to the observable.
+        copies: For each copy, the nodes that change if it fires: the copy and, unless it is that of the
+            boundary, its detector.
+        num_nodes: Number of detectors and copies.
+    """
+
+    ends: dict[Edge, tuple[int, ...]]
+    added: NDArray[np.bool_]
+    copies: list[tuple[int, ...]]
+    num_nodes: int
+
+    @property
+    def splits_boundary_only(self) -> bool:
+        """Whether the boundary is split, and no detector."""
+        return self.copies == [(len(self.added),)]
+
+
+def split_graph(likelihoods: Mapping[Edge, float], num_detectors: int) -> SplitGraph:
+    """Splits nodes so that the class of an error is an event.
+
+    Args:
+        likelihoods: The edges, with at most one observable; likelier ones become part of the forest first.
+        num_detectors: Number of detectors.
+
+    Returns:
+        The graph. It has no copies if all errors that explain the same detection events are of one class.
+
+    Examples:
+        >>> graph = split_graph({Edge((0,), 1): 0.1, Edge((0,), 0): 0.2}, 1)
+        >>> list(graph.ends.values()), graph.copies
+        ([(0, 1), (0,)], [(1,)])
+    """
+    added = _added_detectors(likelihoods, num_detectors)
+    is_odd = {
+        edge: (edge.observables + sum(added[k] for k in edge.detectors)) % 2 == 1 for edge in likelihoods
+    }
+    odd = [edge for edge, flips in is_odd.items() if flips]
+    split = list(_cover([edge for edge in odd if len(edge.detectors) == 2]))
+    ends = {edge: edge.detectors for edge in likelihoods}
+    copies: list[tuple[int, ...]] = []
+    if any(len(edge.detectors) < 2 for edge in odd):
+        copies.append((num_detectors,))
+    copy_of = {detector: num_detectors + len(copies) + k for k, detector in enumerate(split)}
+    copies += [(copy, detector) for detector, copy in copy_of.items()]
+    for edge in odd:
+        if len(edge.detectors) < 2:
+            ends[edge] = (*edge.detectors, num_detectors)
+        else:
+            a, b = edge.detectors
+            if a not in copy_of:
+                a, b = b, a
+            ends[edge] = (copy_of[a], b)
+    return SplitGraph(ends, added, copies, num_detectors + len(copies))
+
+
+def _added_detectors(likelihoods: Mapping[Edge, float], num_detectors: int) -> NDArray[np.bool_]:
+    """Detectors whose sum with the observable is flipped by no edge of a spanning forest."""
+    boundary = num_detectors
+    parent = list(range(num_detectors + 1))
+    parity = [False] * (num_detectors + 1)  # relative to the parent
+
+    def root(node: int) -> tuple[int, bool]:
+        path = []
+        while parent[node] != node:
+            path.append(node)
+            node = parent[node]
+        total = False
+        for child in reversed(path):
+            total ^= parity[child]
+            parent[child], parity[child] = node, total
+        return node, total
+
+    # Edges in the bulk come first, so that fewer of them are left outside of the forest.
+    for edge in sorted(likelihoods, key=lambda edge: (-len(edge.detectors), -likelihoods[edge])):
+        if edge.detectors:
+            a, b = (*edge.detectors, boundary)[:2]
+            (root_a, parity_a), (root_b, parity_b) = root(a), root(b)
+            if root_a != root_b:
+                parent[root_a] = root_b
+                parity[root_a] = bool(edge.observables) ^ parity_a ^ parity_b
+    outer, outer_parity = root(boundary)
+    found = [root(node) for node in range(num_detectors)]
+    return np.array([p ^ (outer_parity and r == outer) for r, p in found], dtype=np.bool_)
+
+
+def _cover(edges: list[Edge]) -> Iterator[int]:
+    """Detectors such that each edge has one of them, each time one with most edges."""
+    while edges:
+        counts = collections.Counter(k for edge in edges for k in edge.detectors)
+        detector, _ = max(counts.items(), key=lambda item: (item[1], -item[0]))
+        yield detector
+        edges = [edge for edge in edges if detector not in edge.detectors]

@@ -1,0 +1,325 @@
+"""Circuits with a decoder as problems of estimation: independent errors, and what the decoder is told."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any, Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import stim
+
+from ..base.arguments import flag
+from ..base.errors import InexactErrorModelWarning
+from ..base.masks import Mask, checked_mask
+from ..base.stim_refusals import is_of_random_outputs, random_outputs
+from ..simulation.compiler import CompiledCircuit, RequestedOutputs
+from ..simulation.faults import FaultTable
+from ..simulation.logical_errors.noiseless_outputs import outcome_dependent, outcome_dependent_observables
+from ..simulation.logical_errors.refusals import check_logical_errors
+from ..simulation.plan import SamplingPlan
+from .decoded_rates.estimate import decoded_rates
+from .decoded_rates.faults.mechanisms import Symptoms, symptoms_of
+from .decoded_rates.faults.outcomes import symptoms_of_plan
+from .decoded_rates.postselection.estimate import accepted_rate
+from .decoded_rates.postselection.questions import AcceptedQuestion
+from .decoded_rates.questions import DecodedCircuit, Goal
+from .decoding.decoders import RateDecoder, rate_decoder
+from .decoding.failure_test import Gaps, Predict
+from .estimation.deadline import Deadline
+from .fault_sets.interface import search_arguments
+from .fault_sets.search.limits import Limits
+from .results import LogicalErrorRate
+
+__all__ = [
+    "DecodableCircuit",
+    "PauliReadout",
+    "accepted_problem",
+    "decoded_error_rates",
+    "exact_symptoms",
+]
+
+_WITHOUT_OBSERVABLES_MASK = (
+    ". Count errors with the sampler soft_pymatching (docs/guides/decoding.md). Or leave out decoder= and"
+    ' give postselection_mask="all": the rate is that of the shots in which no detector fires.'
+)
+_WITHOUT_STATE_CHECK = (
+    ": a decoded shot is right or wrong, and a state is wrong by a part. Count with"
+    " SoftDecodingSampler(decoder=..., state_check=...), which has the expectation values in the frame that"
+    ' the decoder predicts. Or leave out decoder= and give postselection_mask="all": the rate is that of the'
+    ' shots in which no detector fires. Circuits of cultivation are computed with decoder="desaturated".'
+)
+_NO_OBSERVABLES = (
+    "The circuit has no observables, so there is nothing to predict. Declare an observable with"
+    " OBSERVABLE_INCLUDE"
+)
+
+
+class DecodableCircuit(Protocol):
+    """The part of ``Circuit`` that a decoder and its failures follow from."""
+
+    @property
+    def num_detectors(self) -> int: ...  # noqa: D102
+    @property
+    def num_observables(self) -> int: ...  # noqa: D102
+    def to_stim(self) -> stim.Circuit: ...  # noqa: D102
+    def compile(self) -> CompiledCircuit: ...  # noqa: D102
+    def _fault_table(self) -> FaultTable: ...
+    def detector_error_model(  # noqa: D102
+        self,
+        *,
+        decompose_errors: bool = ...,
+        approximate_disjoint_errors: float = ...,
+        ignore_decomposition_failures: bool = ...,
+        kind: Literal["s_proxy", "noise_only"] = ...,
+    ) -> stim.DetectorErrorModel: ...
+
+
+PauliReadout = tuple[DecodableCircuit, int, float]
+"""A circuit that measures the checked logical Pauli; its observable; the expectation value's factor."""
+
+
+def decoded_error_rates(
+    circuits: Iterable[DecodableCircuit],
+    decoder: Any,
+    limits: Limits,
+    seed: int | None,
+    threads: int,
+    progress: bool,
+    postselection_mask: Mask | None = None,
+    postselected_observables_mask: Mask | None = None,
+    confidence: bool = False,
+    read_out: Callable[[Any], PauliReadout] | None = None,
+) -> list[LogicalErrorRate]:
+    """The logical error rates of circuits with a decoder; see ``Circuit.logical_error_rate``.
+
+    Args:
+        circuits: The circuits.
+        decoder: The name of a decoder, or a ``sinter.Decoder``.
+        limits: The relative error at which it stops, and the seconds after which it does.
+        seed: 0 <= seed < 2^64; None: fresh entropy.
+        threads: Number of threads.
+        progress: Whether to print what is under way to stderr.
+        postselection_mask: The detectors that discard a shot.
+        postselected_observables_mask: Must be empty: decoders predict all observables.
+        confidence: Whether to compute curves over how sure the decoder is.
+        read_out: Measures the logical state that is checked, for decoders of kept shots; None: none is.
+
+    Raises:
+        ResourceLimitError: Time was too short, or no failing shot is found.
+        TypeError: An argument is of the wrong type.
+        ValueError: A circuit or the decoder is none that this is possible for.
+    """
+    confidence = flag(confidence, "confidence")
+    chosen = rate_decoder(decoder, confidence)
+    for name, value, remedies in (
+        ("postselected_observables_mask", postselected_observables_mask, _WITHOUT_OBSERVABLES_MASK),
+        ("state_check", None if chosen.decodes_kept_shots else read_out, _WITHOUT_STATE_CHECK),
+    ):
+        if value is not None and (isinstance(value, str) or np.any(np.asarray(value, dtype=object))):
+            raise ValueError(f"{name} is not available with decoder={chosen.name}{remedies}")
+    number, threads, report = search_arguments(seed, threads, progress)
+    begun = time.monotonic()
+    goal = Goal(limits.relative_error, limits.max_seconds, begun)
+    if not chosen.decodes_kept_shots:
+        decoded = [_decoded_circuit(each, chosen, postselection_mask, confidence) for each in circuits]
+        return decoded_rates(decoded, goal, number, report, threads)
+    accepted = [accepted_problem(each, chosen, postselection_mask, read_out, confidence) for each in circuits]
+    deadlines = Deadline(goal.max_seconds, begun).shares(len(accepted))
+    return [
+        accepted_rate(problem, goal, number, report, deadline)
+        for problem, deadline in zip(accepted, deadlines, strict=True)
+    ]
+
+
+def _decoded_circuit(
+    circuit: DecodableCircuit, decoder: RateDecoder, postselection_mask: Mask | None, confidence: bool
+) -> DecodedCircuit:
+    """A circuit with a decoder that decodes all shots."""
+    if circuit.num_observables == 0:
+        raise ValueError(f"{_NO_OBSERVABLES}.")
+    if circuit.num_detectors == 0:
+        raise ValueError(
+            "The circuit has no detectors, so there is nothing to decode. Leave out decoder= to compute how"
+            " often its observables are flipped."
+        )
+    postselected = checked_mask(postselection_mask, circuit.num_detectors, "postselection_mask", "detectors")
+    symptoms = exact_symptoms(circuit)
+    model = _model_for(circuit, decoder)
+    graph = decoder.graph(model)
+    if graph is not None and symptoms.outcomes is None:
+        ignored = np.flatnonzero(~graph.detectors_that_matter())
+        symptoms = symptoms.without(np.setdiff1d(ignored, postselected).tolist())
+    return DecodedCircuit(
+        symptoms,
+        decoder.predictor(model),
+        decoder.name,
+        circuit._fault_table,
+        tuple(postselected),
+        confidence,
+        None if graph is None else graph.predicting_matching(),
+        decoder.finds_least_weight,
+        decoder.recipe(model),
+    )
+
+
+def exact_symptoms(circuit: DecodableCircuit) -> Symptoms:
+    """The errors of a circuit, which must be independent.
+
+    Args:
+        circuit: The circuit.
+
+    Returns:
+        What they flip, with their probabilities; and what quantum outcomes flip, if any output depends on
+        them.
+
+    Raises:
+        ValueError: They exclude each other, or an output is random without noise.
+    """
+    tagged = circuit.to_stim()
+    if tagged == tagged.without_tags():  # a Clifford circuit
+        try:
+            return symptoms_of(circuit.detector_error_model())
+        except ValueError:  # exclusive errors, or outputs that are random
+            pass
+    compiled = circuit.compile()
+    compiled.check_pauli_noise()
+    check_logical_errors(compiled, (), range(circuit.num_detectors))
+    plan: SamplingPlan | None = None
+    if outcome_dependent(compiled).any() or outcome_dependent_observables(compiled).any():
+        plan = _plan_of(compiled)
+    try:
+        if plan is not None:
+            return symptoms_of_plan(plan, circuit.num_detectors)
+        return symptoms_of(circuit.detector_error_model(kind="noise_only"))
+    except ValueError as error:
+        raise ValueError(
+            "Some errors of the circuit exclude each other, as those of HERALDED_ERASE, of E and"
+            " ELSE_CORRELATED_ERROR, or of most PAULI_CHANNEL_2 do, and no independent errors have their"
+            " distribution, which logical_error_rate with a decoder needs. Count errors with the sampler"
+            " soft_pymatching (docs/guides/decoding.md). Or write a channel as independent errors, which"
+            " differ from it by the squares of its probabilities: CORRELATED_ERROR(0.001) X0 Z1, and so for"
+            " each of its Paulis."
+        ) from error
+
+
+def _plan_of(compiled: CompiledCircuit) -> SamplingPlan:
+    """The plan of all detectors and observables."""
+    program = compiled.program
+    return compiled.detector_plan(RequestedOutputs.of(range(program.num_detectors + program.num_observables)))
+
+
+def _model_for(circuit: DecodableCircuit, decoder: RateDecoder) -> stim.DetectorErrorModel:
+    """The error model that a decoder is told, as by Sinter: decomposed if that is possible."""
+    first, second = decoder.decompositions
+    with warnings.catch_warnings():
+        # What decoders are told need not be exact: the rate is that of the circuit with such a decoder.
+        warnings.simplefilter("ignore", InexactErrorModelWarning)
+        try:
+            return circuit.detector_error_model(approximate_disjoint_errors=True, **first)
+        except ValueError:
+            pass
+        try:
+            return circuit.detector_error_model(approximate_disjoint_errors=True, **second)
+        except ValueError as error:
+            cause = error.__cause__
+            if not (isinstance(cause, ValueError) and is_of_random_outputs(cause)):
+                raise
+            raise ValueError(
+                "Decoders are told the error model of the S-proxy, the circuit with S in place of T, and Stim"
+                f" refuses to compute it: {random_outputs(cause)}. Measure the logical qubit so that its"
+                " observable is certain with S, too; or leave out decoder= and give"
+                ' postselection_mask="all": the rate is that of the shots in which no detector fires.'
+            ) from error
+
+
+def accepted_problem(
+    circuit: DecodableCircuit,
+    decoder: RateDecoder,
+    postselection_mask: Mask | None,
+    read_out: Callable[[Any], PauliReadout] | None,
+    confidence: bool,
+) -> AcceptedQuestion:
+    """A circuit with a decoder that decodes only shots that its detectors accept.
+
+    Args:
+        circuit: The circuit.
+        decoder: A decoder with the method ``postselected_detectors``.
+        postselection_mask: The detectors that discard a shot; None: those that the decoder postselects.
+        read_out: Measures the logical state that is checked in the decoded frame; None: observables are.
+        confidence: Whether a curve over the gap is wanted.
+
+    Raises:
+        TypeError: The mask has the wrong dtype.
+        ValueError: The circuit has nothing to decode; the mask leaves out a detector that the decoder
+            postselects; the state cannot be checked in this way; or errors exclude each other.
+    """
+    if circuit.num_observables == 0:
+        raise ValueError(f"{_NO_OBSERVABLES}; to check a state, one with the Pauli targets of each EXP_VAL.")
+    model = _whole_model(circuit, has_state_check=read_out is not None)
+    needed = decoder.decoder.postselected_detectors(model)
+    postselected = _accepting_mask(postselection_mask, needed, circuit.num_detectors, decoder.name)
+    measured, observable, weight = (circuit, None, None) if read_out is None else read_out(circuit)
+    compiled = measured.compile()
+    compiled.check_pauli_noise()
+    if weight is None:
+        check_logical_errors(compiled, (), range(circuit.num_detectors))
+    plan = _plan_of(compiled)
+    try:
+        symptoms = symptoms_of_plan(plan, measured.num_detectors)
+    except ValueError as error:
+        raise ValueError(
+            "Some errors of the circuit exclude each other, and a sum over fault sets needs independent"
+            " ones. Count errors with the sampler soft_desaturated_gap."
+        ) from error
+    predict = decoder.predictor(model)
+    if observable is not None:
+        predict = _predictor_of_one(predict, observable)
+    return AcceptedQuestion(symptoms, predict, decoder.name, postselected, weight, confidence)
+
+
+def _whole_model(circuit: DecodableCircuit, *, has_state_check: bool) -> stim.DetectorErrorModel:
+    """The model that the sampler of this decoder has, too."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InexactErrorModelWarning)
+        try:
+            return circuit.detector_error_model(approximate_disjoint_errors=True)
+        except ValueError as error:
+            if not has_state_check:
+                cause = str(error).removesuffix(' kind="noise_only" exists for every circuit.')
+                raise ValueError(
+                    f"The decoder needs the error model of the S-proxy. {cause} To check a logical state in"
+                    " place of the observables, pass state_check, which does without that model; or count"
+                    ' errors: SoftDecodingSampler(decoder=..., error_model="noise_only").'
+                ) from error
+            # The S-proxy of a T state has no X, so that Stim refuses an observable of it.
+            return circuit.detector_error_model(kind="noise_only", approximate_disjoint_errors=True)
+
+
+def _accepting_mask(
+    given: Mask | None, needed: npt.NDArray[np.bool_], num_detectors: int, name: str
+) -> npt.NDArray[np.bool_]:
+    """The detectors that discard a shot, among which must be those that the decoder needs."""
+    if given is None:
+        return needed
+    found = np.zeros(num_detectors, dtype=np.bool_)
+    found[list(checked_mask(given, num_detectors, "postselection_mask", "detectors"))] = True
+    left_out = np.flatnonzero(needed & ~found)
+    if len(left_out):
+        raise ValueError(
+            f"postselection_mask leaves out D{left_out[0]}, which the decoder {name} postselects. Leave out"
+            " the mask, or add what DesaturatedGapDecoder().postselected_detectors(model) says."
+        )
+    return found
+
+
+def _predictor_of_one(predict: Predict, observable: int) -> Predict:
+    """The predictions of one observable alone."""
+
+    def predict_one(dets: npt.NDArray[np.uint8], /) -> tuple[npt.NDArray[np.uint8], Gaps]:
+        predictions, gaps = predict(dets)
+        return predictions[:, [observable >> 3]] >> np.uint8(observable & 7) & np.uint8(1), gaps
+
+    return predict_one

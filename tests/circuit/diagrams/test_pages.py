@@ -141,13 +141,9 @@ def test_pages_without_a_rate_say_why(text: str, arguments: dict[str, Any], rema
     assert any(data["ticks"])
 
 
-def test_wrong_masks_are_errors() -> None:
-    with pytest.raises(ValueError, match="postselection_mask"):
-        page_of(Circuit(SMALL), postselection_mask=np.zeros(5, bool))
-
-
-def test_wrong_limits_are_errors_and_not_remarks() -> None:
-    for name, value in (("relative_error", -1.0), ("max_seconds", 0), ("threads", 0)):
+def test_wrong_arguments_are_errors_and_not_remarks() -> None:
+    wrong = {"postselection_mask": np.zeros(5, bool), "relative_error": -1.0, "max_seconds": 0, "threads": 0}
+    for name, value in wrong.items():
         with pytest.raises(ValueError, match=name):
             page_of(Circuit(SMALL), **{name: value})
 

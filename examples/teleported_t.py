@@ -27,7 +27,7 @@ from stim_nonclifford.generators.teleportation import (
     teleportation_circuit,
 )
 from stim_nonclifford.generators.teleportation.protocol import build_teleportation
-from stim_nonclifford.rates.fault_sets import LogicalErrorRate
+from stim_nonclifford.rates.results import LogicalErrorRate
 from stim_nonclifford.simulation.sampling import SampleCounts
 
 from .rates import interval, likelihood_region

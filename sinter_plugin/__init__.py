@@ -16,18 +16,12 @@ use the plugin:
 ``python -m sinter_plugin estimate`` writes logical error rates that are computed from fault sets to the same
 kind of file, and ``error_rate`` draws both in one figure.
 
-The rooms, each of which imports from earlier ones only: ``processes`` (where jobs run, and how they end),
-``statistics`` (files of statistics and what their rows mean), ``samplers`` (for Sinter), ``runs`` (tasks are
-counted by workers), ``commands`` and ``__main__`` (the command line). The decoders and their complementary
-gaps are in ``stim_nonclifford.rates.decoding``.
+The rooms, each of which imports from earlier ones only: ``statistics`` (files of statistics and what their
+rows mean), ``samplers`` (for Sinter), ``runs`` (tasks are counted by workers), ``commands`` and ``__main__``
+(the command line). Decoders and complementary gaps are in ``stim_nonclifford.rates.decoding``.
 """
 
 from __future__ import annotations
-
-from collections.abc import Iterable
-from typing import Any
-
-import sinter
 
 from stim_nonclifford.rates.decoding.chromobius_gap import ChromobiusGapDecoder, CompiledChromobiusGap
 from stim_nonclifford.rates.decoding.gap_decoder import CompiledGapDecoder
@@ -45,12 +39,12 @@ from stim_nonclifford.rates.decoding.matching.matching_gap import CompiledMatchi
 from .runs.collection import collect
 from .samplers.by_name import all_samplers
 from .samplers.compiled_soft_decoding import CompiledSoftDecodingSampler
-from .samplers.heralds import herald_detectors
+from .samplers.decoding_warnings import herald_detectors
 from .samplers.soft_decoding import SoftDecodingSampler
 from .samplers.soft_postselect import CompiledSoftPostselectSampler, SoftPostselectSampler
 from .samplers.state_check import LogicalStateCheck
 from .samplers.tasks import task
-from .statistics.error_rates import error_rate
+from .statistics.estimates import error_rate
 from .statistics.gap_points import (
     CalibrationPoint,
     GapPoint,
@@ -79,13 +73,11 @@ __all__ = [
     "SoftDecodingSampler",
     "SoftPostselectSampler",
     "collect",
-    "collect_on_dask",
     "error_rate",
     "gap_calibration",
     "gap_points",
     "herald_detectors",
     "read_gap_stats",
-    "sinter_decoders",
     "sinter_samplers",
     "task",
     "write_gap_points",
@@ -109,18 +101,3 @@ def sinter_samplers() -> dict[str, SoftPostselectSampler | SoftDecodingSampler]:
         ('auto', 'pymatching')
     """
     return all_samplers()
-
-
-sinter_decoders = sinter_samplers
-"""An earlier name of ``sinter_samplers``."""
-
-
-def collect_on_dask(client: Any, tasks: Iterable[sinter.Task], **arguments: Any) -> list[sinter.TaskStats]:
-    """Calls ``collect`` with the executor of a ``distributed.Client``: an earlier name.
-
-    Args:
-        client: The client.
-        tasks: The tasks.
-        arguments: Further arguments of ``collect``.
-    """
-    return collect(tasks, executor=client.get_executor(), **arguments)

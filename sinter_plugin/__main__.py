@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Sequence
 
 __all__ = ["main"]
+
+_COMMANDS = ("collect", "estimate", "plot-gap", "figure", "combine", "predict")
+"""The commands of this package, each a function in a module of its name."""
 
 _HELP = """\
 usage: python -m sinter_plugin COMMAND ...
@@ -68,11 +72,6 @@ Examples:
   Plot what discarding more shots by their gap brings, beside computed rates:
 
     python -m sinter_plugin plot-gap stats.csv rates.csv --group_func "f'{decoder} d={m.d}'" --out gap.png
-
-  Plot errors per kept shot, and discarded shots, against the noise strength:
-
-    python -m sinter_plugin plot --in stats.csv --x_func "m.p" --group_func "f'd={m.d}'" \\
-        --xaxis "[log]p" --out stats.png
 """
 
 
@@ -96,44 +95,24 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "python -m si
         print(_HELP, end="")
         return 0
     command, *rest = arguments
-    if command not in ("collect", "estimate", "plot", "plot-gap", "figure", "combine", "predict"):
+    if command == "plot":
+        from .commands.sinter_internals import run_sinter_command
+
+        run_sinter_command(arguments)
+        return 0
+    if command not in _COMMANDS:
         print(f"Not a command: {command}\n\n{_HELP}", end="", file=sys.stderr)
         return 2
     # Imported only here, because every spawned worker imports this module.
-    if command != "plot":
-        try:
-            if command == "collect":
-                from .commands.collect import collect
-
-                return collect(rest)
-            if command == "combine":
-                from .commands.combine import combine
-
-                return combine(rest)
-            if command == "figure":
-                from .commands.figure import figure
-
-                return figure(rest)
-            if command == "predict":
-                from .commands.predict import predict
-
-                return predict(rest)
-            if command == "plot-gap":
-                from .commands.plot_gap import plot_gap
-
-                return plot_gap(rest)
-            from .commands.estimate import estimate
-
-            return estimate(rest, program)
-        except BrokenPipeError:  # nobody reads the output any more
-            raise
-        except (OSError, ValueError) as error:
-            print(f"{program} {command}: error: {error}", file=sys.stderr)
-            return 2
-    from .commands.sinter_internals import run_sinter_command
-
-    run_sinter_command(arguments)
-    return 0
+    name = command.replace("-", "_")
+    run = getattr(importlib.import_module(f"sinter_plugin.commands.{name}"), name)
+    try:
+        return int(run(rest, program) if command == "estimate" else run(rest))
+    except BrokenPipeError:  # nobody reads the output any more
+        raise
+    except (OSError, ValueError) as error:
+        print(f"{program} {command}: error: {error}", file=sys.stderr)
+        return 2
 
 
 if __name__ == "__main__":

@@ -38,7 +38,6 @@ import stim
 
 import stim_nonclifford as snc
 from benchmarks.rates.decoded_codes import generated_memory
-from stim_nonclifford.rates.decoded_rates import DecodedErrorRate, DecodedSize
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import (
     FaultModel,
     Symptoms,
@@ -46,6 +45,7 @@ from stim_nonclifford.rates.decoded_rates.faults.mechanisms import (
     symptoms_of,
 )
 from stim_nonclifford.rates.decoding.matching.pymatching_graph import PyMatchingGraph
+from stim_nonclifford.rates.results import LogicalErrorRate, RateStratum
 
 __all__ = ["Problem", "main", "splitting", "subset_sampling"]
 
@@ -74,7 +74,7 @@ class Problem:
         self._ignored: list[int] = []
         if not whole:
             self._ignored = np.flatnonzero(~PyMatchingGraph(errors).detectors_that_matter()).tolist()
-        self.model: FaultModel = fault_model([self._symptoms(self.circuit)])
+        self.model: FaultModel = fault_model(self._symptoms(self.circuit))
         self._matching = pymatching.Matching.from_detector_error_model(errors)
         self.decoded = 0
 
@@ -195,7 +195,7 @@ def _bennett(up: Floats, down: Floats) -> float:
 
 def subset_sampling(problem: Problem, seconds: float, rng: np.random.Generator) -> float:
     """The rate by subset sampling, in about so many seconds of processor time."""
-    q = 1 / (1 + np.exp(-problem.model.log_odds[0]))
+    q = 1 / (1 + np.exp(-problem.model.log_odds))
     mean = float(q.sum())
     weights = range(1, math.ceil(mean + 10 * math.sqrt(mean) + 2 * problem.distance))
     law = np.zeros(weights[-1] + 1)
@@ -270,7 +270,7 @@ def main(arguments: list[str] | None = None) -> None:
         if args.whole:
             options["decoder"] = WholePyMatching()
             rate = problem.circuit.logical_error_rate(**options)
-        best = _best_shots(rate.sizes, rate.logical_error_rate)
+        best = _best_shots(rate.strata, rate.logical_error_rate)
         to_five = best * time_of_decode
         print(
             f"{'  at best':15}  {best:,} decodes, {to_five:.3g} s to 5%, {to_five / seconds:.3g} times",
@@ -284,7 +284,7 @@ _WAYS: dict[str, Callable[[Problem, float, np.random.Generator], float]] = {
 }
 
 
-def _timed(name: str, compute: Callable[[], DecodedErrorRate]) -> tuple[DecodedErrorRate, float]:
+def _timed(name: str, compute: Callable[[], LogicalErrorRate]) -> tuple[LogicalErrorRate, float]:
     """A rate, which is printed, and the seconds of processor time that it took."""
     began = time.process_time()
     rate = compute()
@@ -294,11 +294,11 @@ def _timed(name: str, compute: Callable[[], DecodedErrorRate]) -> tuple[DecodedE
     return rate, seconds
 
 
-def _best_shots(sizes: Sequence[DecodedSize], rate: float) -> int:
+def _best_shots(sizes: Sequence[RateStratum], rate: float) -> int:
     """The fewest shots with which subset sampling can have a relative error of 5%."""
     spread = sum(
         each.probability * math.sqrt(share * (1 - share))
-        for each, share in ((each, each.rate / each.probability) for each in sizes)
+        for each, share in ((each, each.kept_and_wrong / each.probability) for each in sizes)
     )
     return round((spread / rate / 0.05) ** 2)
 

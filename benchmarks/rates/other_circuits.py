@@ -22,7 +22,7 @@ import stim_nonclifford as snc
 from stim_nonclifford.generators.cultivation import cultivation_circuit
 from stim_nonclifford.generators.distillation import distillation_circuit
 from stim_nonclifford.generators.teleportation import injection_circuit, teleportation_circuit
-from stim_nonclifford.rates.fault_sets import LogicalErrorRate
+from stim_nonclifford.rates.results import LogicalErrorRate
 
 from .code_circuits import CIRCUITS, biased_noise, color_code, t_state_circuit
 from .fault_set_coverage import thinned

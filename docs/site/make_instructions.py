@@ -15,10 +15,11 @@ from stim_nonclifford.dialect.channels.kraus import KRAUS
 from stim_nonclifford.dialect.channels.leakage import LEAKAGE
 from stim_nonclifford.dialect.channels.readout import MEASUREMENTS, readout_head
 from stim_nonclifford.dialect.channels.relaxation import RELAXATION
+from stim_nonclifford.dialect.channels.three_qubit_errors import THREE_QUBIT_ERRORS
 from stim_nonclifford.dialect.expectation_values import tagged_expectation
 from stim_nonclifford.dialect.feed_forward.conditional import PRODUCT_GATES, conditional_gate
 from stim_nonclifford.dialect.gates import BARE_NAMES, CONDITIONAL_CARRIER, GateDefinition, TaggedForm
-from stim_nonclifford.simulation.compiler.program.extent_limits import MAX_SECONDS
+from stim_nonclifford.simulation.compiler.program.extent import MAX_SECONDS
 
 TARGET = Path(__file__).parents[1] / "reference" / "instructions.md"
 
@@ -83,6 +84,14 @@ def table() -> str:
         test = f"`test_every_instruction.py::test_non_clifford_gate[{name}]`"
         lines.append(f"| {_call(name, gate)} | {meaning} | {forms} | {_inverse(gate)} | yes | yes | {test} |")
     lines += _conditional_section()
+    lines += _channel_section(
+        "Pauli errors on three qubits",
+        "The noise of CCZ and CCX, as DEPOLARIZE2 and PAULI_CHANNEL_2 are that of CZ and CX. Stim reads the tagged"
+        " instruction as one that does nothing. What the package gives to Stim itself, such as `s_proxy()` and error"
+        " models, has E instructions in its place: independent errors if such have the same distribution, as those of"
+        " DEPOLARIZE3(p) do up to p = 63/64, or else a chain of errors that exclude each other.",
+        THREE_QUBIT_ERRORS,
+    )
     lines += _channel_section(
         "Relaxation",
         "These channels are no mixtures of Paulis. They are sampled exactly ([relaxation](../guides/relaxation.md)).",
@@ -170,7 +179,9 @@ def _channel_section(title: str, text: str, table: Mapping[str, ChannelDefinitio
     ]
     for name, channel in table.items():
         call = f"{name}({', '.join(channel.parameters)})" if channel.parameters else name
-        tagged = tagged_channel(channel, list(range(channel.num_targets)), channel.example)
+        tagged = str(tagged_channel(channel, list(range(channel.num_targets)), channel.example))
+        if name == "PAULI_CHANNEL_3":
+            tagged = tagged.replace(", 0.0" * 61, ", ...")  # of 62 zeros
         test = f"`test_every_instruction.py::test_channel[{name}]`"
         meaning = channel.description.replace("|", "\\|")
         lines.append(f"| {call} | {meaning} | `{tagged}` | yes | yes | {test} |")

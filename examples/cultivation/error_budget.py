@@ -21,7 +21,7 @@ import matplotlib as mpl
 import stim_nonclifford as snc
 from stim_nonclifford.generators.cultivation import AVAILABLE_DISTANCES, cultivation_circuit
 from stim_nonclifford.generators.cultivation.protocol import build_noiseless
-from stim_nonclifford.rates.fault_sets import ErrorBudget, LogicalErrorRate, NoisePlace
+from stim_nonclifford.rates.results import ErrorBudget, LogicalErrorRate, NoisePlace
 
 Estimates = dict[int, LogicalErrorRate]
 

@@ -1,107 +1,72 @@
 """``python -m sinter_plugin collect``: ``sinter collect`` for circuits with T gates.
 
-The command takes the arguments of ``sinter collect``, and calls ``sinter_plugin.collect``. Differences are:
-
-* the samplers of this plugin are always registered; decoders of the user's decode shots of this package, in
-  rows named ``soft_...``; other samplers, and the names of Sinter's own decoders, are refused;
-* circuit files may have bare gates (``T 0``) as well as tags (``S[T] 0``);
-* a circuit for which Sinter cannot compute an error model gets one from ``stim_nonclifford``;
-* ``--count_observable_error_combos`` works for all samplers;
-* observable 0 can be the only postselected observable, which Sinter 1.16 ignores;
-* ``--postselect_detectors_with_non_zero_4th_coord`` skips detectors without a fourth coordinate, on which
-  Sinter 1.16 fails;
-* wrong input is reported in one line, if possible before workers start;
-* the file of statistics is locked and checked, and replaced whenever something is saved;
-* SIGTERM and SIGHUP interrupt a run as Ctrl-C does, and a run ends when a worker dies;
-* ``--seed`` gives the same counts on any number of workers, ``--dask`` has a cluster sample, and
-  ``--shard`` takes a part of the shots;
-* ``--max_seconds`` ends a run, and where nobody watches, progress is logged once per hour;
-* ``--state_check`` counts the shots in which a logical state is not the wanted one.
+The command takes the arguments of ``sinter collect``, and calls ``sinter_plugin.collect``. It reads bare
+gates and tags, knows the samplers of this plugin, and reports wrong input in one line. Unlike in Sinter 1.16,
+observable 0 can be the only postselected one, and detectors may lack a fourth coordinate.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import dataclasses
 import os
-import sys
 import warnings
 from collections.abc import Sequence
-from concurrent.futures import Executor
+from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import sinter
 
 import stim_nonclifford as snc
 from stim_nonclifford.rates.decoding.decoders import decoder_named, known_decoders
 
-from ..processes.executors import WorkersLostError, dask_executor, local_executor
-from ..processes.interrupts import interrupted_by_signals
 from ..runs.collection import TIME_IS_UP
 from ..runs.collection import collect as collect_tasks
+from ..runs.executors import dask_executor, local_executor
+from ..runs.interrupts import say
 from ..samplers.by_name import sampler_named
 from ..samplers.soft_postselect import SoftPostselectSampler, check_soft_postselect
+from ..samplers.task_sampler import TaskSampler
 from ..samplers.tasks import task
 from ..statistics.row_warnings import RANDOM_DECODER, RANDOM_DECODER_REMEDY
-from ..statistics.statistics_file import StatisticsFileError
-from .circuit_arguments import (
-    metadata_of,
-    postselected_detectors,
-    postselected_observables,
-    with_state_check,
-)
-from .collect_arguments import CollectArguments, parse_own_arguments
+from .arguments import metadata_of, parse_own_arguments, postselected_detectors, postselected_observables
+from .endings import exit_code_of, print_row
 from .sinter_internals import parse_collect_arguments
 
 __all__ = ["collect"]
 
-# argparse accepts any unambiguous prefix of an argument.
-_DECODERS, _SHORTEST_DECODERS = "--decoders", "--d"
-_CUSTOM_DECODERS, _SHORTEST_CUSTOM = "--custom_decoders_module_function", "--custom_d"
-
-
-_WITHOUT_MEANING = ("max_batch_size", "allowed_cpu_affinity_ids")
+_DECODERS, _CUSTOM_DECODERS = "--decoders", "--custom_decoders_module_function"
 
 
 def collect(arguments: Sequence[str]) -> int:
-    """Runs the command.
-
-    Args:
-        arguments: The arguments of ``sinter collect``.
-
-    Returns:
-        The exit code: 0 for success, 130 if the user interrupted the run, 1 if a worker died or statistics
-        could no longer be saved.
-
-    Raises:
-        ValueError: An argument, a circuit or a mask is wrong.
-        OSError: A file cannot be read or written.
-        SystemExit: ``argparse`` ended the command, for example after ``--help``.
-    """
+    """Runs the command."""
     own, arguments = parse_own_arguments(arguments)
     for name in known_decoders():
         if f"soft_{name}" in arguments:
             decoder_named(name)  # says what to install, where Sinter would say that there is no such decoder
     names, arguments = _without_names(arguments)
     args = parse_collect_arguments(arguments)
+    vars(args).update(vars(own))
     args.decoders, args.custom_decoders = names, args.custom_decoders or {}
-    _check_arguments(own, args)
-    _set_samplers(own, args)
+    _check_arguments(args)
+    samplers = _with_arguments(args)
     num_workers = _num_workers(args.processes)
-    tasks = [_task_of_file(path, args) for path in args.circuits]
+    tasks = [_task_of_file(path, args, samplers) for path in args.circuits]
+    return exit_code_of(lambda: _collected(tasks, args, num_workers), "continue from the saved statistics")
+
+
+def _collected(tasks: Sequence[sinter.Task], args: argparse.Namespace, num_workers: int) -> int:
     printer = _RowPrinter(args)
+    workers = local_executor(num_workers) if args.dask is None else dask_executor(args.dask, num_workers)
     try:
-        with interrupted_by_signals(), _executor(own, num_workers) as executor:
+        with workers as executor:
             collect_tasks(
                 tasks,
                 executor=executor,
-                seed=own.seed,
-                shard=own.shard or (1, 1),
+                seed=args.seed,
+                shard=args.shard or (1, 1),
                 max_shots=args.max_shots,
                 max_errors=args.max_errors,
-                max_seconds=own.max_seconds,
+                max_seconds=args.max_seconds,
                 decoders=args.decoders,
                 custom_decoders=args.custom_decoders,
                 custom_error_count_key=args.custom_error_count_key,
@@ -111,40 +76,22 @@ def collect(arguments: Sequence[str]) -> int:
                 print_progress=not args.quiet,
                 progress_callback=printer.show,
             )
-    except KeyboardInterrupt:
-        _say("\nInterrupted. Run the same command again to continue from the saved statistics.")
-        return 130
-    except WorkersLostError as error:
-        _say(f"\n{error} Run the same command again to continue from the saved statistics.")
-        return 1
-    except StatisticsFileError as error:
-        _say(f"\n{error}")
-        return 1
     except (NotImplementedError, snc.ResourceLimitError, snc.EngineUnavailableError) as error:
         raise ValueError(f"A worker could not sample a circuit: {error}") from error
     if printer.is_time_up:
-        _say("The time is up. Run the same command again to continue from the saved statistics.")
+        say("The time is up. Run the same command again to continue from the saved statistics.")
     return 0
-
-
-def _say(message: str) -> None:
-    with contextlib.suppress(OSError):  # the terminal may have been closed
-        print(message, file=sys.stderr)
 
 
 def _without_names(arguments: Sequence[str]) -> tuple[list[str] | None, list[str]]:
     """Takes the names of decoders out of the arguments, as Sinter would accept its own ones only.
-
-    Returns:
-        The names, None if there are none, and the arguments with a decoder of Sinter and with the samplers of
-        this plugin among the custom decoders.
 
     Examples:
         >>> _without_names(["--decoders", "a", "b", "--custom_decoders", "my:decoders", "--quiet"])
         (['a', 'b'], ['--quiet', '--decoders', 'vacuous', '--custom_decoders_module_function', 'my:decoders'])
     """
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    for name, shortest in ((_DECODERS, _SHORTEST_DECODERS), (_CUSTOM_DECODERS, _SHORTEST_CUSTOM)):
+    for name, shortest in ((_DECODERS, "--d"), (_CUSTOM_DECODERS, "--custom_d")):  # unambiguous prefixes
         names = [name[:length] for length in range(len(shortest), len(name) + 1)]
         parser.add_argument(*names, nargs="+", dest=name)
     found, others = parser.parse_known_args(list(arguments))
@@ -153,9 +100,9 @@ def _without_names(arguments: Sequence[str]) -> tuple[list[str] | None, list[str
     return names, others + ([_CUSTOM_DECODERS, *custom] if custom else [])
 
 
-def _check_arguments(own: CollectArguments, args: argparse.Namespace) -> None:
+def _check_arguments(args: argparse.Namespace) -> None:
     """Checks what can be checked before circuits are read."""
-    for name in _WITHOUT_MEANING:
+    for name in ("max_batch_size", "allowed_cpu_affinity_ids"):
         if getattr(args, name) is not None:
             raise ValueError(
                 f"--{name} has no meaning here: workers choose their batches, and the system their"
@@ -166,51 +113,51 @@ def _check_arguments(own: CollectArguments, args: argparse.Namespace) -> None:
             "--count_detection_events works for decoders only, not for samplers, which stop sampling a shot"
             " once a detector has discarded it. Leave the argument out."
         )
-    if own.shard is not None and args.max_shots is None:
+    if args.shard is not None and args.max_shots is None:
         raise ValueError("--shard needs --max_shots, the number of shots of all parts together.")
-    if own.shard is not None and args.max_errors is not None:
+    if args.shard is not None and args.max_errors is not None:
         raise ValueError(
             "--shard and --max_errors do not go together, as the parts know nothing of each other's errors."
             " Leave out --max_errors, or use --dask."
         )
-    for name in args.decoders:
-        _, sampler = sampler_named(name, args.custom_decoders)
-        if sampler.state_check is not None and own.state_check is not None:
-            raise ValueError(f"The sampler {name} has a state check already. Leave out --state_check.")
 
 
-def _set_samplers(own: CollectArguments, args: argparse.Namespace) -> None:
-    """Gives the samplers what the arguments say. Warnings come from this process, not from the workers."""
-    args.state_check, args.state_check_text = own.state_check, own.state_check_text
-    args.warning_samplers = {}
+def _with_arguments(args: argparse.Namespace) -> list[TaskSampler[Any]]:
+    """The samplers with what the arguments say. Warnings come from this process, not from the workers."""
     named = dict(sampler_named(name, args.custom_decoders) for name in args.decoders)
     args.decoders = list(named)
+    samplers = []
     for name, sampler in named.items():
-        if own.state_check is not None:
-            sampler = dataclasses.replace(sampler, state_check=own.state_check)
+        if args.state_check is not None:
+            if sampler.state_check is not None:
+                raise ValueError(f"The sampler {name} has a state check already. Leave out --state_check.")
+            sampler = dataclasses.replace(sampler, state_check=args.checked_state)
         if args.count_observable_error_combos:
             sampler = dataclasses.replace(sampler, count_observable_error_combos=True)
-        args.warning_samplers[name] = sampler
+        samplers.append(sampler)
         args.custom_decoders[name] = dataclasses.replace(sampler, warn=False)
+    return samplers
 
 
-def _task_of_file(path: str, args: argparse.Namespace) -> sinter.Task:
+def _task_of_file(path: str, args: argparse.Namespace, samplers: Sequence[TaskSampler[Any]]) -> sinter.Task:
+    """The task of a circuit, which is checked; says once what the workers would all warn of."""
     try:
         circuit = snc.Circuit.from_file(path)
-        discards_on_all = any(
-            isinstance(sampler, SoftPostselectSampler) for sampler in args.warning_samplers.values()
-        )
+        discards_on_all = any(isinstance(sampler, SoftPostselectSampler) for sampler in samplers)
         if discards_on_all:  # before Sinter's arguments are applied to it
-            check_soft_postselect(circuit, args.state_check)
+            check_soft_postselect(circuit, args.checked_state)
         stim_circuit = circuit.to_stim()
         metadata = metadata_of(stim_circuit, path, args)
-        if args.state_check is not None:
-            metadata = with_state_check(metadata, args.state_check_text)
         detectors = postselected_detectors(
             stim_circuit, metadata, args, discards_on_all="soft_postselect" if discards_on_all else None
         )
         observables = postselected_observables(circuit.num_observables, metadata, args)
-        _check_samplers(circuit, detectors, observables, path, args)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for sampler in samplers:
+                sampler.check(circuit, detectors, observables)
+        for message in dict.fromkeys(str(each.message) for each in caught):
+            say(f"{path}: {message}")
         return task(
             circuit,
             postselection_mask=detectors,
@@ -219,25 +166,6 @@ def _task_of_file(path: str, args: argparse.Namespace) -> sinter.Task:
         )
     except (ValueError, NotImplementedError, snc.ResourceLimitError) as error:
         raise ValueError(f"{path}: {error}") from error
-
-
-def _check_samplers(
-    circuit: snc.Circuit,
-    detectors: npt.NDArray[np.bool_] | None,
-    observables: npt.NDArray[np.bool_] | None,
-    path: str,
-    args: argparse.Namespace,
-) -> None:
-    """Checks that there is something to sample, and says once what the workers would all warn of."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        for sampler in args.warning_samplers.values():
-            if isinstance(sampler, SoftPostselectSampler):
-                sampler.check(circuit, detectors, observables)
-            else:
-                sampler.check(circuit, detectors)
-    for message in dict.fromkeys(str(each.message) for each in caught):
-        _say(f"{path}: {message}")
 
 
 class _RowPrinter:
@@ -254,26 +182,13 @@ class _RowPrinter:
         for stats in progress.new_stats:
             if RANDOM_DECODER in stats.custom_counts and stats.strong_id not in self._said:
                 self._said.add(stats.strong_id)
-                _say(
+                say(
                     f"{stats.decoder} {stats.json_metadata}: the decoder answers equal detection events"
                     f" differently. {RANDOM_DECODER_REMEDY}"
                 )
-        lines = [stats.to_csv_line() for stats in progress.new_stats]
-        if not self._prints:
-            return
-        if lines and not self._header_printed:
-            lines.insert(0, sinter.CSV_HEADER)
-            self._header_printed = True
-        try:
-            for line in lines:
-                print(line, flush=True)
-        except OSError as error:
-            error.filename = "standard output"
-            raise
-
-
-def _executor(own: CollectArguments, num_workers: int) -> contextlib.AbstractContextManager[Executor]:
-    return local_executor(num_workers) if own.dask is None else dask_executor(own.dask, num_workers)
+            if self._prints:
+                print_row(stats, self._header_printed)
+                self._header_printed = True
 
 
 def _num_workers(processes: str) -> int:

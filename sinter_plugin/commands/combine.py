@@ -28,20 +28,7 @@ __all__ = ["combine"]
 
 
 def combine(arguments: Sequence[str]) -> int:
-    """Runs the command.
-
-    Args:
-        arguments: The arguments of ``sinter combine``: options and paths of files. Without a path, rows are
-            read from standard input.
-
-    Returns:
-        The exit code, 0.
-
-    Raises:
-        ValueError: A file is broken or was cut off, or a shot or an estimate is counted twice.
-        OSError: A file cannot be read.
-        SystemExit: The arguments are wrong (after a message on standard error), or include ``--help``.
-    """
+    """Runs the command."""
     parser = argparse.ArgumentParser(
         prog="python -m sinter_plugin combine",
         description="Adds rows of statistics of the same task up, and refuses shots that are counted twice.",
@@ -64,9 +51,9 @@ def combine(arguments: Sequence[str]) -> int:
     for path, content in contents:
         if not content:
             raise ValueError(f"{path} is empty. Leave it out, or run its command again.")
-    files = [(path, read_rows(content, path)) for path, content in contents]
+    files = [read_rows(content, path) for path, content in contents]
     check_counted_once(files)
-    total = sums_of(each.stats for _, rows in files for each in rows)
+    total = sums_of(each.stats for rows in files for each in rows)
     joined = [replace(row, custom_counts=with_joined_ranges(row.custom_counts)) for row in total.values()]
     # Sinter sorts and prints; what it prints is shown only if nothing failed.
     with tempfile.TemporaryDirectory() as folder:

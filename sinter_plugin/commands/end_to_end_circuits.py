@@ -60,32 +60,18 @@ _NOISELESS_SHOTS = 100
 
 @dataclasses.dataclass(frozen=True)
 class CheckedCircuit:
-    """A circuit with the check of its logical Y.
+    """A circuit with the check of its logical Y."""
 
-    Attributes:
-        circuit: The circuit; it asks for the expectation values of logical X and Y, the second of which is Y.
-        metadata: What is known of it; ``g`` is "T" or "S", ``d`` the distance that is cultivated.
-        check: The check by Y alone, which logical X and Z errors flip, with T gates as in the S-proxy.
-    """
-
+    # the circuit; it asks for the expectation values of logical X and Y, the second of which is Y
     circuit: snc.Circuit
+    # what is known of it; ``g`` is "T" or "S", ``d`` the distance that is cultivated
     metadata: dict[str, Any]
+    # the check by Y alone, which logical X and Z errors flip, with T gates as in the S-proxy
     check: LogicalStateCheck
 
 
 def published_points(metadata: Mapping[str, Any]) -> dict[int, tuple[float, float]]:
-    """Published results at the distance and the strength of noise of a circuit.
-
-    Args:
-        metadata: What is known of the circuit.
-
-    Returns:
-        For each least gap the kept fraction and the logical error; empty if none were published.
-
-    Examples:
-        >>> published_points({"d": 3, "p": 1e-3})[10], published_points({"d": 3, "p": 5e-4})
-        ((0.53484, 0.0009748), {})
-    """
+    """Published results at the distance and the strength of noise of a circuit."""
     return _PUBLISHED.get(metadata["d"], {}) if metadata["p"] == _PUBLISHED_STRENGTH else {}
 
 
@@ -95,50 +81,25 @@ def generated_circuit(
     p: float,
     gate: GateChoice,
     *,
-    postselected_rounds: int,
-    rounds: int,
     escape: EscapeChoice = "color",
     variant: VariantChoice = "published",
+    **rounds: int,
 ) -> CheckedCircuit:
-    """A circuit of ``end_to_end_circuit``, whose arguments these are.
-
-    Examples:
-        >>> found = generated_circuit(3, 5, 1e-3, "T", postselected_rounds=1, rounds=1)
-        >>> found.check.observables, found.metadata["d2"]
-        ((0, 1), 5)
-    """
-    circuit = end_to_end_circuit(
-        distance,
-        escape_distance,
-        p,
-        gate,
-        postselected_rounds=postselected_rounds,
-        rounds=rounds,
-        readout="expectation_values",
-        variant=variant,
-        escape=escape,
-    )
+    """A circuit of ``end_to_end_circuit``, whose arguments these are."""
+    options: dict[str, Any] = {**rounds, "readout": "expectation_values", "variant": variant}
+    circuit = end_to_end_circuit(distance, escape_distance, p, gate, escape=escape, **options)
     metadata: dict[str, Any] = {"d": distance, "d2": escape_distance, "p": p, "g": gate}
     if variant != "published":
         metadata["variant"] = variant
     if escape != "color":
         metadata["escape"] = escape
-    metadata |= {"postselected": postselected_rounds, "r": rounds, "state_check": "Y"}
+    metadata |= {"postselected": rounds["postselected_rounds"], "r": rounds["rounds"], "state_check": "Y"}
     value = 2**0.5 if gate == "T" else 1.0
     return CheckedCircuit(snc.Circuit(circuit), metadata, LogicalStateCheck((0, _Y), (0, 1), (0.0, value)))
 
 
 def circuit_of_file(path: str | pathlib.Path, gate: GateChoice) -> CheckedCircuit:
-    """A circuit of the Clifft paper (arXiv 2604.27058), or its S-proxy.
-
-    Args:
-        path: The file. It ends in EXP_VAL of the logical X, Y and Z and a measurement of Y.
-        gate: "T", or "S" for the S-proxy.
-
-    Raises:
-        ValueError: The circuit does not end like that.
-        OSError: The file cannot be read.
-    """
+    """A circuit of the Clifft paper (arXiv 2604.27058), or its S-proxy."""
     path = pathlib.Path(path)
     circuit = with_observable_of_y(path.read_text(encoding="utf-8"))
     if gate == "S":
@@ -159,23 +120,7 @@ def circuit_of_file(path: str | pathlib.Path, gate: GateChoice) -> CheckedCircui
 
 
 def with_observable_of_y(text: str) -> snc.Circuit:
-    r"""The circuit in which the observable includes the logical Y in place of its measurement.
-
-    Args:
-        text: The circuit. The product of the second EXP_VAL is measured at the end of observable 0.
-
-    Raises:
-        ValueError: There are fewer than two EXP_VAL, or there is no observable 0.
-
-    Examples:
-        >>> text = "RY 0\nEXP_VAL X0\nEXP_VAL Y0\nMPP Y0\nOBSERVABLE_INCLUDE(0) rec[-1]\n"
-        >>> print(with_observable_of_y(text))
-        RY 0
-        EXP_VAL X0
-        EXP_VAL Y0
-        MPP Y0
-        OBSERVABLE_INCLUDE(0) Y0
-    """
+    r"""The circuit in which the observable includes the logical Y in place of its measurement."""
     products = re.findall(r"^EXP_VAL (.*)$", text, re.MULTILINE)
     before, last, after = text.rpartition("OBSERVABLE_INCLUDE(0)")
     if len(products) <= _Y or not last:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import math
-from collections.abc import Mapping, Sequence
-from typing import Any, get_args
+from collections.abc import Sequence
+from typing import get_args
 
 from stim_nonclifford.commands.options import (
     add_circuit,
@@ -15,21 +14,14 @@ from stim_nonclifford.commands.options import (
     add_threads,
     whole_number,
 )
-from stim_nonclifford.commands.streams import as_flags
-from stim_nonclifford.rates.decoding.decoders import decoder_named, decodes_kept_shots, gap_decoder_named
-from stim_nonclifford.rates.fault_sets.budget.table import BudgetKind
 from stim_nonclifford.rates.fault_sets.search.limits import DEFAULT_MAX_BYTES
+from stim_nonclifford.rates.results.error_budget import BudgetKind
 
-from ..samplers.by_name import all_samplers, decoder_of
-from .sinter_internals import parse_collect_arguments
+from ..samplers.by_name import checks_states
+from .arguments import positive_number
+from .sinter_internals import add_custom_decoders, parse_shared_arguments
 
-__all__ = [
-    "SOFT_POSTSELECT",
-    "check_decoded_alone",
-    "chosen_decoder",
-    "parse_estimate_arguments",
-    "sinter_arguments",
-]
+__all__ = ["SOFT_POSTSELECT", "parse_estimate_arguments"]
 
 SOFT_POSTSELECT = "soft_postselect"
 
@@ -44,20 +36,7 @@ circuit is printed, as `Circuit.logical_error_rate` has it; for --circuits, rows
 
 
 def parse_estimate_arguments(arguments: Sequence[str], program: str) -> argparse.Namespace:
-    """Parses the arguments.
-
-    Args:
-        arguments: The arguments, without the program's name and ``estimate``.
-        program: The program's name.
-
-    Returns:
-        The arguments, with the names that they have on the command line. ``circuits`` are the files;
-        ``prints_text`` says that one circuit is estimated and its rate printed, and not a row.
-
-    Raises:
-        SystemExit: The arguments are wrong (after a message on standard error), or include ``--help``.
-        ValueError: Arguments contradict each other.
-    """
+    """Parses the arguments."""
     parser = argparse.ArgumentParser(
         prog=f"{program} estimate",
         formatter_class=argparse.RawTextHelpFormatter,
@@ -84,13 +63,7 @@ def parse_estimate_arguments(arguments: Sequence[str], program: str) -> argparse
         "is wrong if a prediction is; shots in which a postselected one fires are discarded.\n"
         "soft_postselect: nothing is decoded, and all detectors are postselected",
     )
-    add(
-        "--custom_decoders_module_function",
-        nargs="+",
-        default=[],
-        metavar="MODULE:FUNCTION",
-        help="functions that return a dictionary of decoders of yours by name, as for `sinter collect`",
-    )
+    add_custom_decoders(parser)
     add(
         "--confidence",
         action="store_true",
@@ -110,7 +83,7 @@ def parse_estimate_arguments(arguments: Sequence[str], program: str) -> argparse
     )
     add(
         "--relative_error",
-        type=_positive,
+        type=positive_number,
         default=0.01,
         metavar="E",
         help="error over logical error rate at which it stops (default: 0.01). The error is the larger of\n"
@@ -118,7 +91,7 @@ def parse_estimate_arguments(arguments: Sequence[str], program: str) -> argparse
     )
     add(
         "--max_seconds",
-        type=_positive,
+        type=positive_number,
         metavar="T",
         help="no new round of sampling begins after that, for circuits that share the work. The error is\n"
         "then larger than asked for",
@@ -167,44 +140,34 @@ def parse_estimate_arguments(arguments: Sequence[str], program: str) -> argparse
         args.circuits = [args.circuit]
     elif args.error_budget is not None:
         raise ValueError("--error_budget is printed for one circuit. Use --in, not --circuits.")
-    if args.postselect is not None and _has_predicate(args):
+    predicates = args.postselected_detectors_predicate, args.postselected_observables_predicate
+    has_predicate = args.postselect_detectors_with_non_zero_4th_coord or predicates != ("False", "False")
+    if args.postselect is not None and has_predicate:
         raise ValueError(
             "--postselect says which detectors and observables are postselected, and so do arguments of"
             " `sinter collect` such as --postselected_detectors_predicate. Leave one of them out."
         )
+    _set_sinter_arguments(args)
+    _check_decoded_alone(args)
     return args
 
 
-def _has_predicate(args: argparse.Namespace) -> bool:
-    """Whether an argument of ``sinter collect`` says what is postselected."""
-    predicates = args.postselected_detectors_predicate, args.postselected_observables_predicate
-    return bool(args.postselect_detectors_with_non_zero_4th_coord or predicates != ("False", "False"))
-
-
-def sinter_arguments(args: argparse.Namespace) -> argparse.Namespace:
-    """What Sinter makes of the arguments that this command shares with ``sinter collect``."""
+def _set_sinter_arguments(args: argparse.Namespace) -> None:
+    """Replaces the arguments that ``sinter collect`` has, too, by what Sinter makes of them."""
     names = ("metadata_func", "postselected_detectors_predicate", "postselected_observables_predicate")
     shared = [f"--{name}={getattr(args, name)}" for name in names]
     if args.postselect_detectors_with_non_zero_4th_coord:
         shared.append("--postselect_detectors_with_non_zero_4th_coord")
-    if args.custom_decoders_module_function:
-        shared += ["--custom_decoders_module_function", *args.custom_decoders_module_function]
-    # Sinter requires a decoder and a number of processes.
-    return parse_collect_arguments([*shared, "--circuits", "", "--decoders", "vacuous", "--processes", "1"])
+    found = parse_shared_arguments(shared, args.custom_decoders_module_function)
+    for name in names:
+        setattr(args, name, getattr(found, name))
+    args.custom_decoders = found.custom_decoders
 
 
-def check_decoded_alone(args: argparse.Namespace, custom: Mapping[str, Any]) -> None:
-    """Refuses what is not available together with a decoder, or without one.
-
-    Args:
-        args: The arguments.
-        custom: The user's decoders by name.
-
-    Raises:
-        ValueError: An argument does not go with ``--decoders``.
-    """
+def _check_decoded_alone(args: argparse.Namespace) -> None:
+    """Refuses what is not available together with a decoder, or without one."""
     decoders = set(args.decoders) - {None, SOFT_POSTSELECT}
-    knows_states = all(decodes_kept_shots(custom.get(name, name)) for name in decoders)
+    knows_states = all(checks_states(args.custom_decoders.get(name, name)) for name in decoders)
     if decoders and args.state_check is not None and not knows_states:
         raise ValueError(
             f"--decoders {min(decoders)} predicts all observables here. Leave out --state_check (which"
@@ -220,47 +183,3 @@ def check_decoded_alone(args: argparse.Namespace, custom: Mapping[str, Any]) -> 
             "--confidence asks a decoder how sure it is. Pass --decoders pymatching, chromobius or"
             " desaturated, or leave out --confidence."
         )
-
-
-def chosen_decoder(name: str, custom: Mapping[str, Any], *, confidence: bool = False) -> Any:
-    """What the name of a decoder stands for.
-
-    Args:
-        name: The name.
-        custom: The user's decoders by name.
-        confidence: Whether it is asked how sure it is.
-
-    Returns:
-        The user's decoder, also out of a sampler; or the name of one of Sinter or of this package.
-
-    Raises:
-        ValueError: There is no decoder of this name, or it is not installed.
-
-    Examples:
-        >>> chosen_decoder("mine", {})
-        Traceback (most recent call last):
-        ...
-        ValueError: There is no decoder 'mine'. ... --custom_decoders_module_function MODULE:FUNCTION.
-    """
-    plain = name.removeprefix("soft_")
-    found = custom.get(name, custom.get(plain, all_samplers().get(name)))
-    if found is not None:
-        decoder = decoder_of(found, name)
-        if not isinstance(decoder, str):
-            return decoder
-        name = decoder
-    try:
-        (gap_decoder_named if confidence else decoder_named)(name)
-    except ValueError as error:
-        raise ValueError(as_flags(str(error))) from None
-    return name
-
-
-def _positive(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1.0
-    if not 0 < number < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
-    return number

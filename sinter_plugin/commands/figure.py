@@ -9,11 +9,9 @@ each curve. The logical Y is checked in the decoded frame.
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import itertools
 import math
 import pathlib
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -22,21 +20,18 @@ import sinter
 
 from stim_nonclifford.base.arguments import integer, positive_or_none
 from stim_nonclifford.base.errors import ResourceLimitError
-from stim_nonclifford.generators.cultivation import (
-    ESCAPE_CHOICES,
-    VARIANT_CHOICES,
-    EscapeChoice,
-    VariantChoice,
-)
-from stim_nonclifford.generators.cultivation.builder import GATE_CHOICES, GateChoice
+from stim_nonclifford.generators.cultivation import ESCAPE_CHOICES, VARIANT_CHOICES
+from stim_nonclifford.generators.cultivation.builder import GATE_CHOICES
 from stim_nonclifford.generators.cultivation.protocol import UnavailableError
 
 from ..runs.collection import collect
+from ..runs.interrupts import say
 from ..samplers.soft_decoding import SoftDecodingSampler
 from ..samplers.tasks import task
-from ..statistics.computed_curves import ComputedCurves, ComputedPoint, Wish
-from ..statistics.error_rates import error_rate
-from ..statistics.gap_points import GapPoint, gap_points, has_gaps, write_gap_points
+from ..statistics.csv_rows import ESTIMATE
+from ..statistics.estimates import GAP, error_rate, estimate_row, is_enough
+from ..statistics.gap_points import GapPoint, counts_of, gap_points, has_gaps, write_gap_points
+from ..statistics.statistics_file import StatisticsFile
 from .end_to_end_circuits import CheckedCircuit, circuit_of_file, generated_circuit, published_points
 from .plot_gap import GapCurve, curves_of, draw
 
@@ -48,19 +43,7 @@ _STEP = 10
 
 
 def figure(arguments: Sequence[str]) -> int:
-    """Runs the command.
-
-    Args:
-        arguments: The arguments.
-
-    Returns:
-        The exit code, 0; or 130 after an interrupt, with what was counted until then.
-
-    Raises:
-        ValueError: An argument, a circuit or a file is wrong.
-        OSError: A file cannot be read or written.
-        SystemExit: The arguments are wrong (after a message on standard error), or include ``--help``.
-    """
+    """Runs the command."""
     args = _parsed(arguments)
     out = pathlib.Path(args.out)
     out.mkdir(parents=True, exist_ok=True)
@@ -118,7 +101,7 @@ def figure(arguments: Sequence[str]) -> int:
         }
         published = [_published_curve(distance, points_of[distance]) for distance in sorted(points_of)]
         draw(
-            [*curves_of(counted, _label), *computed, *published],
+            [*curves_of(counted, lambda row: _name(row.json_metadata)), *computed, *published],
             "cultivation end to end",
             str(out / "end_to_end.png"),
         )
@@ -133,61 +116,37 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("name", choices=["end_to_end"], help="the figure")
-    parser.add_argument(
-        "--circuits", nargs="+", metavar="FILE", help="e2e_t_d3_p1e-3.stim, ... (Clifft paper)"
+    add = parser.add_argument
+    add("name", choices=["end_to_end"], help="the figure")
+    add("--circuits", nargs="+", metavar="FILE", help="e2e_t_d3_p1e-3.stim, ... (Clifft paper)")
+    add("--d", type=int, nargs="+", default=[3], help="distances that are cultivated (default: 3)")
+    add("--d2", type=int, default=7, help="distance after the escape (default: 7)")
+    add("--p", type=float, nargs="+", default=[0.001], help="strengths of the noise (default: 0.001)")
+    flagged = "flagged: the last check of distance 5 has flags (default: published)"
+    add("--variant", choices=VARIANT_CHOICES, nargs="+", default=["published"], help=flagged)
+    escapes = (
+        "into a color code, or into a surface code: from distance 3, or from 5 if d2 >= 9 (default: color);"
+        " of several distances, variants and escapes, combinations that do not exist are left out"
     )
-    parser.add_argument(
-        "--d", type=int, nargs="+", default=[3], help="distances that are cultivated (default: 3)"
-    )
-    parser.add_argument("--d2", type=int, default=7, help="distance after the escape (default: 7)")
-    parser.add_argument(
-        "--p", type=float, nargs="+", default=[0.001], help="strengths of the noise (default: 0.001)"
-    )
-    parser.add_argument(
-        "--variant",
-        choices=VARIANT_CHOICES,
-        nargs="+",
-        default=["published"],
-        help="flagged: the last check of distance 5 has flags (default: published)",
-    )
-    parser.add_argument(
-        "--escape",
-        choices=ESCAPE_CHOICES,
-        nargs="+",
-        default=["color"],
-        help="into a color code, or into a surface code: from distance 3, or from 5 if d2 >= 9"
-        " (default: color);"
-        " of several distances, variants and escapes, combinations that do not exist are left out",
-    )
-    parser.add_argument(
-        "--postselected_rounds", type=int, default=1, help="rounds that postselect (default: 1)"
-    )
-    parser.add_argument(
-        "--rounds", type=int, default=1, help="rounds for the decoder after these (default: 1)"
-    )
-    parser.add_argument("--gate", choices=GATE_CHOICES, nargs="+", default=GATE_CHOICES, help="default: both")
-    parser.add_argument("--decoder", choices=_DECODERS, default=_DECODERS[0], help="default: desaturated")
-    parser.add_argument("--max_seconds", type=float, default=100, help="for all curves (default: 100)")
-    parser.add_argument("--max_shots", type=int, help="attempts of each curve, with those of the file")
-    parser.add_argument("--processes", type=int, default=2, help="number of workers (default: 2)")
-    parser.add_argument(
+    add("--escape", choices=ESCAPE_CHOICES, nargs="+", default=["color"], help=escapes)
+    add("--postselected_rounds", type=int, default=1, help="rounds that postselect (default: 1)")
+    add("--rounds", type=int, default=1, help="rounds for the decoder after these (default: 1)")
+    add("--gate", choices=GATE_CHOICES, nargs="+", default=GATE_CHOICES, help="default: both")
+    add("--decoder", choices=_DECODERS, default=_DECODERS[0], help="default: desaturated")
+    add("--max_seconds", type=float, default=100, help="for all curves (default: 100)")
+    add("--max_shots", type=int, help="attempts of each curve, with those of the file")
+    add("--processes", type=int, default=2, help="number of workers (default: 2)")
+    add(
         "--compute_seconds",
         type=float,
         help="compute each curve, too, from sums over kept fault sets (desaturated), for at most so many"
         " seconds, and draw it with its intervals; curves are kept in end_to_end_computed.csv of the folder,"
         " and are not computed again",
     )
-    parser.add_argument(
-        "--relative_error", type=float, default=0.05, help="of computed curves, at each gap (default: 0.05)"
-    )
-    parser.add_argument(
-        "--seed", type=int, help="seed of the shots (default: a fresh one, or that of the file)"
-    )
-    parser.add_argument(
-        "--out", default="out", metavar="FOLDER", help="folder for the results (default: out)"
-    )
-    parser.add_argument("--quiet", action="store_true", help="show no progress")
+    add("--relative_error", type=float, default=0.05, help="of computed curves, at each gap (default: 0.05)")
+    add("--seed", type=int, help="seed of the shots (default: a fresh one, or that of the file)")
+    add("--out", default="out", metavar="FOLDER", help="folder for the results (default: out)")
+    add("--quiet", action="store_true", help="show no progress")
     return parser.parse_args(arguments)
 
 
@@ -197,43 +156,57 @@ def _computed(
     """The curves of sums over kept fault sets, if they are asked for; some may be in the file."""
     if args.compute_seconds is None:
         return []
-    wish = Wish(args.relative_error, args.compute_seconds, args.seed)
-    known, found = ComputedCurves(path), []
-    for checked, name in zip(circuits, names, strict=True):
-        label = _name(checked.metadata)
-        points = known.known(name, wish)
-        if points is None:
-            try:
-                had, points = _computed_points(checked, label, wish, args.decoder, not args.quiet)
-            except ResourceLimitError as error:
-                print(f"Not computed: {label}. {error}", file=sys.stderr)
-                continue
-            known.add(name, label, had, points)
-        attempts, fits = [point.attempts for point in points], [point.fit for point in points]
-        found.append(GapCurve(label, attempts, fits, is_curve=True, is_computed=True))
+    found = []
+    with StatisticsFile(path, say=say) as file:
+        for checked, name in zip(circuits, names, strict=True):
+            label = _name(checked.metadata)
+            rows = [row for row in file.rows if row.strong_id.startswith(f"{name} ")]
+            if not rows or not all(_is_known(row.json_metadata[ESTIMATE], args) for row in rows):
+                replaced = {row.strong_id for row in rows}
+                try:
+                    rows = _computed_rows(checked, name, label, args)
+                except ResourceLimitError as error:
+                    say(f"Not computed: {label}. {error}")
+                    continue
+                file.save(rows, replacing=replaced | {row.strong_id for row in rows})
+            attempts = [1 / row.json_metadata[ESTIMATE]["kept"] for row in rows]
+            rates = [error_rate(row) for row in rows]
+            found.append(GapCurve(label, attempts, rates, is_curve=True, is_computed=True))
     return found
 
 
-def _computed_points(
-    checked: CheckedCircuit, label: str, wish: Wish, decoder: str, is_shown: bool
-) -> tuple[Wish, list[ComputedPoint]]:
-    """The points of a curve, which are printed, too; and how well they are known."""
+def _is_known(facts: Mapping[str, Any], args: argparse.Namespace) -> bool:
+    """Whether an estimate of the file is what is asked for."""
+    has_seed = args.seed is None or facts["seed"] == args.seed
+    return has_seed and is_enough(facts, args.relative_error, args.compute_seconds)
+
+
+def _computed_rows(
+    checked: CheckedCircuit, name: str, label: str, args: argparse.Namespace
+) -> list[sinter.TaskStats]:
+    """A row for each gap of a curve, which is printed, too."""
     rate = checked.circuit.logical_error_rate(
-        decoder=decoder,
+        decoder=args.decoder,
         confidence=True,
         state_check=checked.check,
-        relative_error=wish.relative_error,
-        max_seconds=wish.max_seconds,
-        seed=wish.seed,
-        progress=is_shown,
+        relative_error=args.relative_error,
+        max_seconds=args.compute_seconds,
+        seed=args.seed,
+        progress=not args.quiet,
     )
     print(f"{label}, computed:\n{rate}", flush=True)
-    points = [
-        ComputedPoint(point.gap, point.attempts_per_kept_shot, point.logical_error_rate, *point.interval)
+    return [
+        estimate_row(
+            f"{name} {point.gap}",
+            {**checked.metadata, GAP: point.gap},
+            point,
+            coverage=rate.coverage,
+            seconds=rate.seconds / len(rate.gap_curve),
+            seed=args.seed,
+            asked=(args.relative_error, args.compute_seconds),
+        )
         for point in rate.gap_curve
     ]
-    had = wish if rate.seconds >= wish.max_seconds else dataclasses.replace(wish, max_seconds=math.inf)
-    return had, points
 
 
 def _circuits(args: argparse.Namespace) -> Iterator[CheckedCircuit]:
@@ -242,30 +215,20 @@ def _circuits(args: argparse.Namespace) -> Iterator[CheckedCircuit]:
         yield from (circuit_of_file(path, gate) for gate in gates)
     if args.circuits:
         return
-    kinds = list(
-        dict.fromkeys(itertools.product(args.d, args.variant, args.escape, args.p))  # each of them once
-    )
+    kinds = list(dict.fromkeys(itertools.product(args.d, args.variant, args.escape, args.p)))  # each once
+    rounds = {"postselected_rounds": args.postselected_rounds, "rounds": args.rounds}
     refused: list[UnavailableError] = []
     for d, variant, escape, p in kinds:
         try:
-            yield from [_generated(args, d, p, gate, variant, escape) for gate in gates]
+            yield from [
+                generated_circuit(d, args.d2, p, gate, variant=variant, escape=escape, **rounds)
+                for gate in gates
+            ]
         except UnavailableError as error:
             refused.append(error)
             if len(refused) == len(kinds):
                 raise
-            print(f"Left out: d={d}, {variant}, {escape} escape, p={p}. {error}", file=sys.stderr)
-
-
-def _generated(
-    args: argparse.Namespace,
-    distance: int,
-    p: float,
-    gate: GateChoice,
-    variant: VariantChoice,
-    escape: EscapeChoice,
-) -> CheckedCircuit:
-    rounds = {"postselected_rounds": args.postselected_rounds, "rounds": args.rounds}
-    return generated_circuit(distance, args.d2, p, gate, variant=variant, escape=escape, **rounds)
+            say(f"Left out: d={d}, {variant}, {escape} escape, p={p}. {error}")
 
 
 def _sampler(checked: CheckedCircuit, decoder: str) -> SoftDecodingSampler:
@@ -284,10 +247,6 @@ def _mask(checked: CheckedCircuit) -> Any:
     """The detectors that a circuit of ``end_to_end_circuit`` postselects: the fifth coordinate says which."""
     places = checked.circuit.get_detector_coordinates()
     return np.array([places[k][4:5] == [1] for k in range(checked.circuit.num_detectors)], dtype=np.bool_)
-
-
-def _label(row: sinter.TaskStats) -> str:
-    return _name(row.json_metadata)
 
 
 def _name(m: Mapping[str, Any]) -> str:
@@ -315,21 +274,17 @@ def _print_tables(rows: Sequence[sinter.TaskStats]) -> None:
         published = published_points(row.json_metadata) if "file" in row.json_metadata else {}
         largest = points[-1].gap
         speed = row.shots / row.seconds if row.seconds else math.nan
-        print(f"{_label(row)}: {row.shots} attempts, {speed:.3g} per second and worker")
-        print(
-            "gap >= attempts per kept  errors  logical error [95% interval]" + "  published" * bool(published)
-        )
-        for threshold in sorted(
-            {*range(0, largest, _STEP), *(gap for gap in published if gap < largest), largest}
-        ):
+        print(f"{_name(row.json_metadata)}: {row.shots} attempts, {speed:.3g} per second and worker")
+        head = "gap >= attempts per kept  errors  logical error [95% interval]"
+        print(head + "  published" * bool(published))
+        thresholds = {*range(0, largest, _STEP), *(gap for gap in published if gap < largest), largest}
+        for threshold in sorted(thresholds):
             point = next(point for point in points if point.gap >= threshold)
             print(_line(threshold, point, published.get(threshold)))
 
 
 def _line(threshold: int, point: GapPoint, published: tuple[float, float] | None) -> str:
-    rate = error_rate(
-        sinter.AnonTaskStats(shots=point.shots, errors=point.errors, discards=point.shots - point.kept)
-    )
+    rate = error_rate(counts_of(point))
     shown = f"{rate.best or 0:.3g} [{rate.low:.2g}, {rate.high:.2g}]"
     line = f"{threshold:6} {point.attempts_per_kept_shot:17.4g} {point.errors:7}  {shown:28}"
     return f"{line} {published[1]:.3g} (attempts {1 / published[0]:.4g})" if published else line.rstrip()

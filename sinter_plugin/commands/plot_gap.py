@@ -16,8 +16,8 @@ from typing import Any
 import sinter
 
 from ..statistics.csv_rows import ESTIMATE, FAULT_SETS
-from ..statistics.error_rates import COVERAGE, error_rate
-from ..statistics.gap_points import gap_points, has_gaps
+from ..statistics.estimates import COVERAGE, error_rate
+from ..statistics.gap_points import counts_of, gap_points, has_gaps
 
 __all__ = ["GapCurve", "curves_of", "draw", "plot_gap"]
 
@@ -29,54 +29,35 @@ _MOST_INSIDE = 6
 
 @dataclasses.dataclass(frozen=True)
 class GapCurve:
-    """What is drawn of one row.
+    """What is drawn of one row."""
 
-    Attributes:
-        label: Its name in the legend.
-        attempts: Shots for each kept shot.
-        rates: The logical error rate per kept shot and its interval; ``best`` is None if no error was seen.
-        is_curve: Whether the points are thresholds of one row.
-        is_computed: Whether they are computed from fault sets.
-    """
-
-    label: str
-    attempts: list[float]
+    label: str  # its name in the legend
+    attempts: list[float]  # shots for each kept shot
+    # the logical error rate per kept shot and its interval; ``best`` is None if no error was seen
     rates: list[sinter.Fit]
-    is_curve: bool
-    is_computed: bool
+    is_curve: bool  # whether the points are thresholds of one row
+    is_computed: bool  # whether they are computed from fault sets
 
 
 def plot_gap(arguments: Sequence[str]) -> int:
-    """Runs the command.
-
-    Args:
-        arguments: The arguments.
-
-    Returns:
-        The exit code, 0.
-
-    Raises:
-        ValueError: No file has a row that can be drawn, or an expression fails.
-        OSError: A file cannot be read or written.
-        SystemExit: The arguments are wrong (after a message on standard error), or include ``--help``.
-    """
+    """Runs the command."""
     parser = argparse.ArgumentParser(
         prog="python -m sinter_plugin plot-gap",
         description="Draws the logical error rate per kept shot against attempts per kept shot.",
     )
-    parser.add_argument("paths", nargs="+", metavar="FILE", help="CSV files of collect and estimate.")
-    parser.add_argument("--out", metavar="FILE", help="File of the picture; without it, a window opens.")
-    parser.add_argument(
+    add = parser.add_argument
+    add("paths", nargs="+", metavar="FILE", help="CSV files of collect and estimate.")
+    add("--out", metavar="FILE", help="File of the picture; without it, a window opens.")
+    add(
         "--group_func",
         metavar="EXPRESSION",
         default="f'{decoder} {metadata}'",
         help="Python expression for the label of a row, as for `sinter plot`, with decoder, metadata and m"
         " (fields of the metadata): for example \"f'{decoder} d={m.d}'\". Default: decoder and metadata.",
     )
-    parser.add_argument(
-        "--filter_func", metavar="EXPRESSION", default="True", help="Python expression: which rows are drawn."
-    )
-    parser.add_argument("--title", default="", help="Title of the picture.")
+    rows_drawn = "Python expression: which rows are drawn."
+    add("--filter_func", metavar="EXPRESSION", default="True", help=rows_drawn)
+    add("--title", default="", help="Title of the picture.")
     args = parser.parse_args(arguments)
     rows = sinter.read_stats_from_csv_files(*args.paths)
     chosen = [row for row in rows if _evaluated("--filter_func", args.filter_func, row)]
@@ -90,40 +71,21 @@ def plot_gap(arguments: Sequence[str]) -> int:
 def curves_of(
     rows: Iterable[sinter.TaskStats], label_of: Callable[[sinter.TaskStats], str]
 ) -> list[GapCurve]:
-    """What is drawn of rows of statistics; rows without a kept shot are left out.
-
-    Args:
-        rows: The rows.
-        label_of: Returns the label of a row.
-
-    Examples:
-        >>> row = sinter.TaskStats("id", "soft_postselect", {"d": 3}, shots=2000, errors=10, discards=1000)
-        >>> [curve] = curves_of([row], lambda row: row.decoder)
-        >>> curve.attempts, curve.rates[0].best
-        ([2.0], 0.01)
-    """
+    """What is drawn of rows of statistics; rows without a kept shot are left out."""
     found = []
     for row in rows:
-        label = label_of(row)
-        if row.decoder == FAULT_SETS:
-            kept = row.json_metadata[ESTIMATE].get("kept")
-            if kept:
-                found.append(GapCurve(label, [1 / kept], [error_rate(row)], False, True))
-        elif has_gaps(row):
+        is_computed, is_curve = row.decoder == FAULT_SETS, has_gaps(row)
+        attempts: list[float] = []
+        if is_curve:
             points = [point for point in gap_points(row) if point.kept]
             attempts = [point.attempts_per_kept_shot for point in points]
-            rates = [
-                error_rate(
-                    sinter.AnonTaskStats(
-                        shots=point.shots, errors=point.errors, discards=point.shots - point.kept
-                    )
-                )
-                for point in points
-            ]
-            found.append(GapCurve(label, attempts, rates, True, False))
-        elif row.shots > row.discards:
-            attempts = [row.shots / (row.shots - row.discards)]
-            found.append(GapCurve(label, attempts, [error_rate(row)], False, False))
+            rates = [error_rate(counts_of(point)) for point in points]
+        else:
+            counted = (row.shots - row.discards) / max(row.shots, 1)
+            kept = row.json_metadata[ESTIMATE].get("kept") if is_computed else counted
+            attempts, rates = [1 / kept] if kept else [], [error_rate(row)]
+        if attempts:
+            found.append(GapCurve(label_of(row), attempts, rates, is_curve, is_computed))
     return found
 
 
@@ -149,13 +111,7 @@ class _Fields:
 
 
 def draw(curves: Sequence[GapCurve], title: str, out: str | None) -> None:
-    """Draws curves and points. Counted curves are dotted where they are computed, too, in the same colour.
-
-    Args:
-        curves: What is drawn.
-        title: The title of the picture.
-        out: Its file; None opens a window.
-    """
+    """Draws curves and points. Counted curves are dotted where they are computed, too, in the same colour."""
     if out is not None:
         import matplotlib as mpl
 
@@ -197,10 +153,8 @@ def draw(curves: Sequence[GapCurve], title: str, out: str | None) -> None:
         title=title or f"bands and bars: {COVERAGE:.0%} intervals",
     )
     ax.grid(alpha=0.3, which="both")
-    if is_crowded:
-        ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
-    else:
-        ax.legend(fontsize="small")
+    place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1, 1)} if is_crowded else {}
+    ax.legend(fontsize="small", **place)
     if out is None:
         plt.show()
     else:

@@ -13,39 +13,21 @@ import sinter
 
 from stim_nonclifford.rates.decoding.decoders import decoder_named
 
-from .estimate_arguments import chosen_decoder
-from .sinter_internals import custom_decoders, parse_predict_arguments
+from ..samplers.by_name import chosen_decoder
+from .sinter_internals import add_custom_decoders, parse_predict_arguments, parse_shared_arguments
 
 __all__ = ["predict"]
 
 
 def predict(arguments: Sequence[str]) -> int:
-    """Runs the command.
-
-    Args:
-        arguments: The arguments of ``sinter predict``.
-
-    Returns:
-        The exit code: 0 for success.
-
-    Raises:
-        ValueError: An argument, a file or the decoder is wrong.
-        OSError: A file cannot be read or written.
-        SystemExit: ``argparse`` ended the command, for example after ``--help``.
-    """
+    """Runs the command."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument(
-        "--custom_decoders_module_function",
-        nargs="+",
-        default=[],
-        metavar="MODULE:FUNCTION",
-        help="functions that return a dictionary of decoders of yours by name, as for `sinter collect`",
-    )
+    add_custom_decoders(parser)
     if "--help" in arguments or "-h" in arguments:
         print(parser.format_help().partition("\n\n")[2])
     own, others = parser.parse_known_args(list(arguments))
     args = parse_predict_arguments(others)
-    custom = custom_decoders(own.custom_decoders_module_function)
+    custom = parse_shared_arguments([], own.custom_decoders_module_function).custom_decoders
     try:
         decoder = chosen_decoder(args.decoder, custom)
     except ValueError as error:  # its remedy is for another command

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import Any
 
 import sinter
 
@@ -22,24 +21,17 @@ except ImportError as error:
         " --custom_decoders_module_function sinter_plugin:sinter_samplers`, which does not need it."
     ) from error
 
-__all__ = ["custom_decoders", "parse_collect_arguments", "parse_predict_arguments", "run_sinter_command"]
+__all__ = [
+    "add_custom_decoders",
+    "parse_collect_arguments",
+    "parse_predict_arguments",
+    "parse_shared_arguments",
+    "run_sinter_command",
+]
 
 
 def parse_collect_arguments(arguments: Sequence[str]) -> argparse.Namespace:
-    """Parses the arguments of ``sinter collect``.
-
-    Args:
-        arguments: The arguments, without the program's name and ``collect``.
-
-    Returns:
-        Sinter's namespace: predicates and ``metadata_func`` are callables, ``custom_decoders`` is a
-        dictionary or None.
-
-    Raises:
-        SystemExit: The arguments are wrong (after a message on standard error), or include ``--help``.
-        ValueError: The name of a decoder is unknown, arguments contradict each other, or an expression or a
-            module of the user's fails.
-    """
+    """Parses the arguments of ``sinter collect``."""
     try:
         namespace: argparse.Namespace = _parse_collect_args(list(arguments))
     except ValueError as error:
@@ -56,31 +48,30 @@ def parse_collect_arguments(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def parse_predict_arguments(arguments: Sequence[str]) -> argparse.Namespace:
-    """Parses the arguments of ``sinter predict``.
-
-    Args:
-        arguments: The arguments, without the program's name and ``predict``.
-
-    Raises:
-        SystemExit: The arguments are wrong (after a message on standard error), or include ``--help``.
-        ValueError: Arguments contradict each other.
-    """
+    """Parses the arguments of ``sinter predict``."""
     namespace: argparse.Namespace = _parse_predict_args(list(arguments))
     return namespace
 
 
-def custom_decoders(functions: Sequence[str]) -> dict[str, Any]:
-    """The decoders that functions return, by name.
+def add_custom_decoders(parser: argparse.ArgumentParser) -> None:
+    """Adds ``--custom_decoders_module_function``."""
+    parser.add_argument(
+        "--custom_decoders_module_function",
+        nargs="+",
+        default=[],
+        metavar="MODULE:FUNCTION",
+        help="functions that return a dictionary of decoders of yours by name, as for `sinter collect`",
+    )
 
-    Args:
-        functions: Names such as ``"my_module:my_function"``.
 
-    Raises:
-        ValueError: A module or a function fails.
-    """
-    shared = ["--custom_decoders_module_function", *functions] if functions else []
+def parse_shared_arguments(arguments: Sequence[str], functions: Sequence[str]) -> argparse.Namespace:
+    """Parses arguments of ``sinter collect`` that others have, too, with functions that return decoders."""
+    custom = ["--custom_decoders_module_function", *functions] if functions else []
+    # Sinter requires a decoder and a number of processes.
     needed = ["--circuits", "", "--decoders", "vacuous", "--processes", "1"]
-    return parse_collect_arguments([*shared, *needed]).custom_decoders or {}
+    namespace = parse_collect_arguments([*arguments, *custom, *needed])
+    namespace.custom_decoders = namespace.custom_decoders or {}
+    return namespace
 
 
 def _custom_decoders_failed(error: Exception) -> ValueError:

@@ -1,5 +1,6 @@
 """Runs: tasks are counted shot by shot, by workers that get ranges of shots in any order.
 
-``jobs`` (what workers do), ``schedule`` (hands out the shots of a task and accepts them in order),
-``resuming`` (where a run begins and ends), ``progress`` (what it shows) and ``collection`` (``collect``).
+``executors`` (where jobs run, and how they end), ``interrupts`` (signals), ``jobs`` (what workers do),
+``schedule`` (where the shots of a task begin and end; hands them out, and accepts them in order),
+``progress`` (what a run shows) and ``collection`` (``collect``).
 """

@@ -8,13 +8,12 @@ import os
 import pathlib
 import queue
 import secrets
-import sys
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sinter
@@ -33,16 +32,17 @@ from stim_nonclifford.base.arguments import (
     text,
 )
 
-from ..processes.executors import local_executor, lost_workers, num_slots_of
 from ..samplers.by_name import check_error_key, sampler_named
-from ..samplers.tasks import with_error_model
+from ..samplers.task_sampler import TaskSampler
+from ..samplers.tasks import completed_task
 from ..statistics.csv_rows import read_rows
 from ..statistics.shot_ranges import ShotRange, with_joined_ranges
 from ..statistics.statistics_file import StatisticsFile, sums_of
-from .jobs import JobCounts, PackedTask, Sampler, answer_at_once, run_job
+from .executors import local_executor, lost_workers, num_slots_of
+from .interrupts import say
+from .jobs import Job, PackedTask, run_job
 from .progress import ProgressLine
-from .resuming import seeds_in, start_of
-from .schedule import ShotSchedule
+from .schedule import ShotSchedule, resumed_schedule, seeds_in
 
 __all__ = ["TIME_IS_UP", "collect"]
 
@@ -168,47 +168,59 @@ def collect(
     chosen = []
     for task in tasks:
         for decoder in [task.decoder] if task.decoder is not None else names or [None]:
-            name, sampler = (None, None) if decoder is None else sampler_named(decoder, custom_decoders or {})
-            complete = with_error_model(task, name)
-            assert sampler is not None
+            if decoder is None:
+                raise ValueError(
+                    f"The task {task.json_metadata!r} names no decoder. Name one in the task, or in the"
+                    " argument decoders."
+                )
+            name, sampler = sampler_named(decoder, custom_decoders or {})
+            complete = completed_task(task, name)
             check_error_key(custom_error_count_key, sampler, complete.circuit.num_observables)
             chosen.append((complete, sampler))
     existing = _rows_of(existing_paths, save_resume_filepath)
     with contextlib.ExitStack() as stack:
         save_file = None
         if save_resume_filepath is not None:
-            save_file = StatisticsFile(pathlib.Path(save_resume_filepath), say=_say)
+            save_file = StatisticsFile(pathlib.Path(save_resume_filepath), say=say)
             existing += stack.enter_context(save_file).rows
         if executor is None:
             executor = stack.enter_context(local_executor(num_workers or os.cpu_count() or 1))
-        before = sums_of(existing)
-        starts = {task.strong_id(): _counts(before.get(task.strong_id())) for task, _ in chosen}
+        before = {key: row.to_anon_stats() for key, row in sums_of(existing).items()}
+        unique = {task.strong_id(): (task, sampler) for task, sampler in chosen}
         drawn = seed is None
         if seed is None:
-            found = set().union(*map(seeds_in, starts.values()))
+            found = set().union(*(seeds_in(before[key]) for key in unique.keys() & before.keys()))
             [seed] = found if len(found) == 1 else [secrets.randbits(53)]
-        run = _Collection(
+        job_seconds = max_batch_seconds or _JOB_SECONDS
+        run = _Run(
             executor,
             num_workers,
-            seed=seed,
+            max_seconds=max_seconds,
             save_file=save_file,
             progress=ProgressLine() if print_progress else None,
-            on_rows=progress_callback,
-            max_seconds=max_seconds,
-            job_seconds=max_batch_seconds or _JOB_SECONDS,
+            on_rows=progress_callback or (lambda progress: None),
         )
-        for task, sampler in {task.strong_id(): (task, sampler) for task, sampler in chosen}.values():
+        for key, (task, sampler) in unique.items():
             limits = task.collection_options.combine(
                 sinter.CollectionOptions(max_shots=max_shots, max_errors=max_errors)
             )
             if limits.max_shots is None and limits.max_errors is None and max_seconds is None:
                 raise ValueError("The run would never end: give max_shots, max_errors or max_seconds.")
+            there = before.get(key, sinter.AnonTaskStats())
             try:
-                run.add(task, sampler, starts[task.strong_id()], shard, limits, custom_error_count_key)
+                schedule = resumed_schedule(
+                    there,
+                    limits,
+                    seed=seed,
+                    shard=shard,
+                    error_key=custom_error_count_key,
+                    job_seconds=job_seconds if max_seconds is None else min(job_seconds, max_seconds / 20),
+                )
+                run.add(task, sampler, schedule, there, seed)
             except ValueError as error:
                 raise ValueError(f"Task {task.json_metadata!r}: {error}") from None
         if drawn and print_progress:
-            _say(f"The seed of the shots is {seed}.")
+            say(f"The seed of the shots is {seed}.")
         return run.run()
 
 
@@ -228,32 +240,35 @@ def _rows_of(
     return found
 
 
-def _say(message: str) -> None:
-    with contextlib.suppress(OSError):  # the terminal may have been closed
-        print(message, file=sys.stderr)
-
-
-def _counts(stats: sinter.TaskStats | None) -> sinter.AnonTaskStats:
-    return sinter.AnonTaskStats() if stats is None else stats.to_anon_stats()
-
-
 @dataclass
-class _CollectedTask:
-    """A task of a run: what was there before, what was accepted, and how much of that is in rows."""
+class _CountedTask:
+    """A task of a run."""
 
     task: sinter.Task
-    packed: PackedTask
-    schedule: ShotSchedule
-    before: sinter.AnonTaskStats
+    packed: PackedTask  # the task as workers get it
+    schedule: ShotSchedule  # hands out its shots, and has what was accepted
+    before: sinter.AnonTaskStats  # what was there before
     seed: int
-    shown: sinter.AnonTaskStats = field(default_factory=sinter.AnonTaskStats)
-    saved_at: float = 0.0
+    saved_at: float = 0.0  # when it was last saved
 
-    def row(self, stats: sinter.AnonTaskStats, shots: ShotRange | None) -> sinter.TaskStats:
-        """Statistics of this task, with the entry that says which shots they count."""
+    def accepted(self) -> sinter.TaskStats:
+        """What was accepted in this run."""
+        return self._row(self.schedule.accepted, self.schedule.first)
+
+    def new(self) -> sinter.TaskStats:
+        """What was accepted since the last call."""
+        new, self.schedule.new = self.schedule.new, sinter.AnonTaskStats()
+        return self._row(new, self.schedule.end_of_accepted - new.shots)
+
+    def total(self) -> sinter.TaskStats:
+        """Everything, with what was there before."""
+        return self._row(self.before + self.accepted().to_anon_stats(), None)
+
+    def _row(self, stats: sinter.AnonTaskStats, first: int | None) -> sinter.TaskStats:
+        """Statistics of this task; with the entry for shots from a first one on, if there are some."""
         counts = stats.custom_counts.copy()
-        if shots is not None and shots.shots:
-            counts[shots.key] = shots.shots
+        if first is not None and stats.shots:
+            counts[ShotRange(self.seed, first, first + stats.shots).key] = stats.shots
         return sinter.TaskStats(
             strong_id=self.task.strong_id(),
             decoder=self.task.decoder,
@@ -265,57 +280,30 @@ class _CollectedTask:
             custom_counts=with_joined_ranges(counts),
         )
 
-    def accepted(self) -> sinter.TaskStats:
-        """What was accepted in this run."""
-        accepted, first = self.schedule.accepted, self.schedule.first
-        return self.row(accepted, ShotRange(self.seed, first, first + accepted.shots))
 
-    def new(self) -> sinter.TaskStats:
-        """What was accepted since the last call."""
-        accepted, shown = self.schedule.accepted, self.shown
-        self.shown = accepted
-        new = sinter.AnonTaskStats(
-            shots=accepted.shots - shown.shots,
-            errors=accepted.errors - shown.errors,
-            discards=accepted.discards - shown.discards,
-            seconds=accepted.seconds - shown.seconds,
-            custom_counts=accepted.custom_counts - shown.custom_counts,
-        )
-        end = self.schedule.end_of_accepted
-        return self.row(new, ShotRange(self.seed, end - new.shots, end))
-
-    def total(self) -> sinter.TaskStats:
-        """Everything, with what was there before."""
-        return self.row(self.before + self.accepted().to_anon_stats(), None)
-
-
-class _Collection:
-    """A run over some tasks."""
+class _Run:
+    """Ranges of shots of some tasks are counted by an executor, and saved by this process alone."""
 
     def __init__(
         self,
         executor: Executor,
         num_workers: int | None,
         *,
-        seed: int,
+        max_seconds: float | None,
         save_file: StatisticsFile | None,
         progress: ProgressLine | None,
-        on_rows: Callable[[sinter.Progress], None] | None,
-        max_seconds: float | None,
-        job_seconds: float,
+        on_rows: Callable[[sinter.Progress], None],
     ) -> None:
         self._executor = executor
         self._num_workers = num_workers
-        self._seed = seed
+        self._max_seconds = math.inf if max_seconds is None else max_seconds
         self._save_file = save_file
         self._progress = progress
         self._on_rows = on_rows
-        self._max_seconds = max_seconds
-        self._job_seconds = job_seconds if max_seconds is None else min(job_seconds, max_seconds / 20)
         self._name = uuid.uuid4().hex
-        self._tasks: list[_CollectedTask] = []
-        self._done: queue.SimpleQueue[Future[JobCounts]] = queue.SimpleQueue()
-        self._under_way: dict[Future[JobCounts], _CollectedTask] = {}
+        self._tasks: list[_CountedTask] = []
+        self._done: queue.SimpleQueue[Future[sinter.AnonTaskStats]] = queue.SimpleQueue()
+        self._under_way: dict[Future[sinter.AnonTaskStats], tuple[_CountedTask, Job]] = {}
         self._started = time.monotonic()
         self._deadline: float | None = None
         self._num_slots = num_workers or 0
@@ -324,29 +312,13 @@ class _Collection:
     def add(
         self,
         task: sinter.Task,
-        sampler: Sampler,
+        sampler: TaskSampler[Any],
+        schedule: ShotSchedule,
         before: sinter.AnonTaskStats,
-        shard: tuple[int, int],
-        limits: sinter.CollectionOptions,
-        error_key: str | None,
+        seed: int,
     ) -> None:
-        start = start_of(
-            before,
-            seed=self._seed,
-            shard=shard,
-            max_shots=limits.max_shots,
-            max_errors=limits.max_errors,
-            error_key=error_key,
-        )
-        schedule = ShotSchedule(
-            first=start.first,
-            end=start.end,
-            job_seconds=self._job_seconds,
-            missing_errors=start.missing_errors,
-            error_key=error_key,
-        )
-        packed = PackedTask.of(sampler, task, self._seed, self._name)
-        self._tasks.append(_CollectedTask(task, packed, schedule, before, self._seed))
+        packed = PackedTask.of(sampler, task, seed, self._name)
+        self._tasks.append(_CountedTask(task, packed, schedule, before, seed))
 
     def run(self) -> list[sinter.TaskStats]:
         """Runs until all tasks are done, or the time is up. Accepted shots are saved whatever happens."""
@@ -355,26 +327,26 @@ class _Collection:
             while not self._is_done():
                 if self._seconds_left() > 0:
                     self._hand_out()
-                elif self._has_shots():
-                    self._drop_waiting()
+                elif self._has_shots():  # jobs that no worker has begun are taken back
+                    self._drop(each for each in self._under_way if not each.running() and each.cancel())
                 self._take_results()
                 self._save(at_end=False)
                 self._show(at_end=False)
         finally:
-            self._drop(list(self._under_way))
+            self._drop(self._under_way)
             self._save(at_end=True)
             self._show(at_end=True)
-        if self._on_rows is not None and not all(task.schedule.is_done for task in self._tasks):
+        if not all(task.schedule.is_done for task in self._tasks):
             self._on_rows(sinter.Progress(new_stats=(), status_message=TIME_IS_UP))
         return [task.total() for task in self._tasks]
 
     def _start_clock(self) -> None:
         """Sets the deadline as soon as a worker is there: its imports are not part of the time."""
-        if self._max_seconds is None or all(task.schedule.is_done for task in self._tasks):
+        if self._max_seconds == math.inf or all(task.schedule.is_done for task in self._tasks):
             return
         is_there = threading.Event()
         with lost_workers(self._executor):
-            answer = self._executor.submit(answer_at_once)
+            answer = self._executor.submit(int)
             answer.add_done_callback(lambda _: is_there.set())
             while not is_there.wait(_TICK_SECONDS):
                 waited = time.monotonic() - self._started
@@ -389,11 +361,10 @@ class _Collection:
         return math.inf if self._deadline is None else self._deadline - time.time()
 
     def _is_done(self) -> bool:
-        if self._max_seconds is not None:
-            # Workers that stop at the deadline have some time to say what they have found.
-            grace = min(_GRACE_SECONDS, _GRACE * self._max_seconds) if self._under_way else 0.0
-            if self._seconds_left() + grace <= 0 and (self._has_shots() or not self._under_way):
-                return True
+        # Workers that stop at the deadline have some time to say what they have found.
+        grace = min(_GRACE_SECONDS, _GRACE * self._max_seconds) if self._under_way else 0.0
+        if self._seconds_left() + grace <= 0 and (self._has_shots() or not self._under_way):
+            return True
         return all(task.schedule.is_done for task in self._tasks)
 
     def _has_shots(self) -> bool:
@@ -409,39 +380,33 @@ class _Collection:
                 job = task.schedule.next_job(self._num_slots)
                 if job is None:
                     break
-                job = replace(job, deadline=self._deadline)
                 with lost_workers(self._executor):
-                    future = self._executor.submit(run_job, task.packed, job)
-                self._under_way[future] = task
+                    timed = replace(job, deadline=self._deadline)
+                    future = self._executor.submit(run_job, task.packed, timed)
+                self._under_way[future] = task, job
                 future.add_done_callback(self._done.put)
 
     def _take_results(self) -> None:
         """Waits for a result, at most for a tick, and takes all that are there."""
-        timeout: float | None = _TICK_SECONDS
-        if self._max_seconds is not None:
-            timeout = min(_TICK_SECONDS, max(self._seconds_left(), _GRACE_SECONDS / 20))
-        while True:
-            try:
-                future = self._done.get(block=timeout is not None, timeout=timeout)
-            except queue.Empty:
-                return
-            timeout = None
-            task = self._under_way.pop(future, None)
-            if task is None:
-                continue  # it was dropped
-            with lost_workers(self._executor):
-                counts = future.result()
-            task.schedule.record(counts)
-            if not task.schedule.num_handed_out:  # what is under way is behind the end of its run
-                self._drop([other for other, its_task in self._under_way.items() if its_task is task])
+        timeout = max(min(_TICK_SECONDS, self._seconds_left()), _GRACE_SECONDS / 20)
+        with contextlib.suppress(queue.Empty):
+            future = self._done.get(timeout=timeout)
+            while True:
+                self._take(future)
+                future = self._done.get(block=False)
 
-    def _drop_waiting(self) -> None:
-        """Takes back the jobs that no worker has begun."""
-        for future in [future for future in self._under_way if not future.running() and future.cancel()]:
-            del self._under_way[future]
+    def _take(self, future: Future[sinter.AnonTaskStats]) -> None:
+        if future not in self._under_way:
+            return  # it was dropped
+        task, job = self._under_way.pop(future)
+        with lost_workers(self._executor):
+            stats = future.result()
+        task.schedule.record(job, stats)
+        if not task.schedule.num_handed_out:  # what is under way is behind the end of its run
+            self._drop(each for each, (its_task, _) in self._under_way.items() if its_task is task)
 
-    def _drop(self, futures: Sequence[Future[JobCounts]]) -> None:
-        for future in futures:
+    def _drop(self, futures: Iterable[Future[sinter.AnonTaskStats]]) -> None:
+        for future in list(futures):
             del self._under_way[future]
             with contextlib.suppress(OSError, TimeoutError, RuntimeError):  # of a connection that was lost
                 future.cancel()
@@ -453,28 +418,31 @@ class _Collection:
         due = [
             task
             for task in self._tasks
-            if task.schedule.accepted.shots > task.shown.shots
-            and (at_end or task.schedule.is_done or now - task.saved_at >= pause)
+            if task.schedule.new.shots and (at_end or task.schedule.is_done or now - task.saved_at >= pause)
         ]
-        if not due:
-            return
-        if self._save_file is not None:
+        if due and self._save_file is not None:
             self._save_file.save([task.accepted() for task in due])
         for task in due:
             task.saved_at = now
-            row = task.new()
-            if self._on_rows is not None:
-                self._on_rows(sinter.Progress(new_stats=(row,), status_message=""))
+            self._on_rows(sinter.Progress(new_stats=(task.new(),), status_message=""))
 
     def _show(self, *, at_end: bool) -> None:
-        if self._progress is None:
-            return
+        if self._progress is not None:
+            self._progress.show(self._text, at_end=at_end)
+
+    def _text(self, duration: str) -> str:
+        """How far the run is."""
         is_open = [task for task in self._tasks if not task.schedule.is_done]
-        self._progress.show(
-            done=len(self._tasks) - len(is_open),
-            tasks=len(self._tasks),
-            workers=self._num_slots,
-            shots=sum(task.schedule.accepted.shots for task in self._tasks),
-            current=is_open[0].total() if is_open else None,
-            at_end=at_end,
-        )
+        shots = sum(task.schedule.accepted.shots for task in self._tasks)
+        parts = [
+            f"{len(self._tasks) - len(is_open)} of {len(self._tasks)} tasks done",
+            f"{self._num_slots} workers" if self._num_slots != 1 else "1 worker",
+            f"{shots:.3g} shots in {duration}",
+        ]
+        if is_open:
+            row = is_open[0].total()
+            parts.append(
+                f"{row.decoder} {row.json_metadata}: {row.shots:.4g} shots, {row.discards:.4g} discarded,"
+                f" {row.errors} errors"
+            )
+        return "; ".join(parts)

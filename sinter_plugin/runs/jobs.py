@@ -6,35 +6,21 @@ worker can do it, and do it again if another one died over it.
 
 from __future__ import annotations
 
-import hashlib
-import math
 import pickle
 import threading
 import time
-from collections import OrderedDict
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TypeAlias
+from typing import Any
 
 import sinter
 
 import stim_nonclifford as snc
 
-from ..samplers.compiled_soft_decoding import CompiledSoftDecodingSampler
-from ..samplers.soft_decoding import SoftDecodingSampler
-from ..samplers.soft_postselect import CompiledSoftPostselectSampler, SoftPostselectSampler
+from ..samplers.compiled_sampler import CompiledSampler
+from ..samplers.task_sampler import TaskSampler
 from ..statistics.shot_ranges import seed_of
 
-__all__ = [
-    "BLOCK_SHOTS",
-    "Job",
-    "JobCounts",
-    "PackedTask",
-    "Sampler",
-    "answer_at_once",
-    "count_of",
-    "run_job",
-]
+__all__ = ["BLOCK_SHOTS", "Job", "PackedTask", "count_of", "run_job"]
 
 BLOCK_SHOTS = 1024
 """A run with a limit for errors ends with a block of so many shots, counted from shot 0."""
@@ -45,32 +31,17 @@ _PART_SECONDS = 0.5
 _MOST_IDLE_SAMPLERS = 8
 """Compiled samplers that a process keeps although no job uses them just now."""
 
-Sampler: TypeAlias = SoftPostselectSampler | SoftDecodingSampler
-CompiledSampler: TypeAlias = CompiledSoftPostselectSampler | CompiledSoftDecodingSampler
-
 
 @dataclass(frozen=True)
 class PackedTask:
-    """A task with its sampler, as workers get it.
+    """A task with its sampler, as workers get it."""
 
-    Attributes:
-        content: The pickled sampler, task and seed of the task.
-        run: The run, so that Dask does not take jobs of two runs for the same.
-    """
-
-    content: bytes
-    run: str
+    content: bytes  # the pickled sampler, task and seed of the task
+    run: str  # the run, so that Dask does not take jobs of two runs for the same
 
     @classmethod
-    def of(cls, sampler: Sampler, task: sinter.Task, seed: int, run: str = "") -> PackedTask:
-        """Packs a task.
-
-        Args:
-            sampler: The sampler.
-            task: The task, with its error model.
-            seed: The seed of the run; see ``seed_of``.
-            run: The name of the run.
-        """
+    def of(cls, sampler: TaskSampler[Any], task: sinter.Task, seed: int, run: str = "") -> PackedTask:
+        """A task that has its error model, in a run with a seed."""
         try:
             import cloudpickle  # which comes with Dask, and packs decoders that are defined in a script
         except ImportError:
@@ -86,16 +57,11 @@ class PackedTask:
             ) from error
         return cls(content, run)
 
-    @cached_property
-    def key(self) -> str:
-        """What it is recognized by: equal for equal contents only."""
-        return hashlib.sha256(self.content).hexdigest()
-
     def compiled(self) -> CompiledSampler:
         """The compiled sampler."""
         sampler, task, seed = pickle.loads(self.content)
         try:
-            return sampler.compiled_range_sampler_for_task(task, seed=seed)
+            compiled: CompiledSampler = sampler.compiled_range_sampler_for_task(task, seed=seed)
         except (ValueError, NotImplementedError, snc.ResourceLimitError, snc.EngineUnavailableError):
             raise
         except (Exception, SystemExit) as error:  # a decoder may raise anything
@@ -103,74 +69,32 @@ class PackedTask:
                 f"The sampler {task.decoder} failed with {type(error).__name__}: {error}. (In the task with"
                 f" json_metadata={task.json_metadata!r}.)"
             ) from error
+        return compiled
 
 
 @dataclass(frozen=True)
 class Job:
-    """Shots to be counted.
+    """Shots to be counted."""
 
-    Attributes:
-        first: The number of the first shot.
-        shots: How many shots.
-        missing_errors: If not None, only the blocks up to the one with this error are counted. The range
-            must have so many errors.
-        error_key: The name of the custom count that is limited instead of errors, or None.
-        deadline: When the worker stops, as ``time.time()`` says, with the shots that it has then; or None.
-    """
-
-    first: int
-    shots: int
+    first: int  # the number of the first shot
+    shots: int  # how many shots
+    # if not None, only the blocks up to the one with this error are counted. The range must have so many
+    # errors
     missing_errors: int | None = None
-    error_key: str | None = None
+    error_key: str | None = None  # the name of the custom count that is limited instead of errors, or None
+    # when the worker stops, as ``time.time()`` says, with the shots that it has then; or None
     deadline: float | None = field(default=None, repr=False)
 
-    @property
-    def seconds_left(self) -> float:
-        """The time until the deadline."""
-        return math.inf if self.deadline is None else self.deadline - time.time()
 
-
-@dataclass(frozen=True)
-class JobCounts:
-    """What a worker found.
-
-    Attributes:
-        job: The job.
-        stats: The statistics of the first ``stats.shots`` shots of the job: all, unless it had a limit or a
-            deadline.
-    """
-
-    job: Job
-    stats: sinter.AnonTaskStats
-
-
-def run_job(packed: PackedTask, job: Job) -> JobCounts:
-    """Does a job, in a worker.
-
-    Args:
-        packed: The task.
-        job: The job.
-
-    Returns:
-        The counts.
-
-    Raises:
-        ValueError: The circuit or the decoder is wrong for the sampler.
-        NotImplementedError: An instruction is not supported.
-        ResourceLimitError: The circuit is too much for this machine.
-        EngineUnavailableError: The sampler needs a GPU that is not there.
-    """
+def run_job(packed: PackedTask, job: Job) -> sinter.AnonTaskStats:
+    """Counts the first shots of a job, in a worker: all, unless the job has a limit or a deadline."""
     sampler = _IDLE.take(packed)
     if job.missing_errors is None:
         stats = _counts_of(sampler, job, job.first, job.first + job.shots)
     else:
         stats = _counts_until(sampler, job, job.missing_errors)
     _IDLE.put_back(packed, sampler)
-    return JobCounts(job, stats)
-
-
-def answer_at_once() -> None:
-    """Does nothing, in a worker: who gets an answer knows that a worker has been started."""
+    return stats
 
 
 def count_of(stats: sinter.AnonTaskStats, error_key: str | None) -> int:
@@ -188,8 +112,8 @@ def _counts_of(sampler: CompiledSampler, job: Job, first: int, end: int) -> sint
         shots = min(shots, end - first - found.shots)
         began = time.time()
         found += sampler.sample_range(first + found.shots, shots)
-        seconds = max(time.time() - began, 1e-9)
-        affordable = shots / seconds * min(_PART_SECONDS, job.seconds_left / 2)
+        now = time.time()
+        affordable = shots / max(now - began, 1e-9) * min(_PART_SECONDS, (job.deadline - now) / 2)
         if affordable < 1:
             break
         shots = min(4 * shots, int(affordable))
@@ -219,28 +143,25 @@ def _counts_until(sampler: CompiledSampler, job: Job, missing_errors: int) -> si
 
 
 class _IdleSamplers:
-    """The compiled samplers of this process that no job uses.
+    """The compiled samplers of this process that no job uses, the oldest first.
 
     Threads of a worker do not share samplers, as they would wait for each other.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._samplers: OrderedDict[int, tuple[str, CompiledSampler]] = OrderedDict()  # oldest first
+        self._idle: list[tuple[bytes, CompiledSampler]] = []
 
     def take(self, packed: PackedTask) -> CompiledSampler:
         with self._lock:
-            for number, (key, sampler) in reversed(self._samplers.items()):
-                if key == packed.key:
-                    del self._samplers[number]
-                    return sampler
+            for k in reversed(range(len(self._idle))):
+                if self._idle[k][0] == packed.content:
+                    return self._idle.pop(k)[1]
         return packed.compiled()
 
     def put_back(self, packed: PackedTask, sampler: CompiledSampler) -> None:
         with self._lock:
-            self._samplers[id(sampler)] = (packed.key, sampler)
-            while len(self._samplers) > _MOST_IDLE_SAMPLERS:
-                self._samplers.popitem(last=False)
+            self._idle = [*self._idle, (packed.content, sampler)][-_MOST_IDLE_SAMPLERS:]
 
 
 _IDLE = _IdleSamplers()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import shutil
 import sys
 import time
+from collections.abc import Callable
 
-import sinter
+from .interrupts import say
 
 __all__ = ["ProgressLine"]
 
@@ -28,57 +28,23 @@ class ProgressLine:
         self._started = time.monotonic()
         self._shown_at = float("-inf")
 
-    def show(
-        self,
-        *,
-        done: int,
-        tasks: int,
-        workers: int,
-        shots: int,
-        current: sinter.TaskStats | None,
-        at_end: bool,
-    ) -> None:
-        """Shows a line if it is time for it.
-
-        Args:
-            done: The number of tasks that are done.
-            tasks: The number of tasks.
-            workers: The number of workers.
-            shots: The number of shots that were counted in this run.
-            current: The statistics of the task that is being counted; None if all are done.
-            at_end: Whether this is the last line.
-        """
+    def show(self, text: Callable[[str], str], *, at_end: bool) -> None:
+        """Shows the text for the time that has passed, if it is time for it or the end of the run."""
         now = time.monotonic()
         pause = _TERMINAL_SECONDS if self._is_terminal else LOG_SECONDS
         if not at_end and now - self._shown_at < pause:
             return
         self._shown_at = now
-        parts = [
-            f"{done} of {tasks} tasks done",
-            f"{workers} workers" if workers != 1 else "1 worker",
-            f"{shots:.3g} shots in {_duration(now - self._started)}",
-        ]
-        if current is not None:
-            parts.append(
-                f"{current.decoder} {current.json_metadata}: {current.shots:.4g} shots,"
-                f" {current.discards:.4g} discarded, {current.errors} errors"
-            )
-        line = "; ".join(parts)
+        line = text(_duration(now - self._started))
         if self._is_terminal:
             line = f"\r\x1b[K{line[: shutil.get_terminal_size().columns - 1]}"
+            say(line, end="\n" if at_end else "")
         else:
-            line = f"{time.strftime('%Y-%m-%d %H:%M:%S')}  {line}"
-        with contextlib.suppress(OSError):  # nobody may be there to read it
-            print(line, end="\n" if at_end or not self._is_terminal else "", file=sys.stderr, flush=True)
+            say(f"{time.strftime('%Y-%m-%d %H:%M:%S')}  {line}")
 
 
 def _duration(seconds: float) -> str:
-    """A duration as text.
-
-    Examples:
-        >>> _duration(59), _duration(3700), _duration(200_000)
-        ('59 s', '1 h 1 min', '55 h 33 min')
-    """
+    """A duration as text."""
     if seconds < 60:
         return f"{seconds:.0f} s"
     minutes = int(seconds // 60)

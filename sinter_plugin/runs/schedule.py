@@ -11,9 +11,10 @@ import math
 
 import sinter
 
-from .jobs import BLOCK_SHOTS, Job, JobCounts, count_of
+from ..statistics.shot_ranges import joined_ranges, ranges_in
+from .jobs import BLOCK_SHOTS, Job, count_of
 
-__all__ = ["ShotSchedule"]
+__all__ = ["ShotSchedule", "resumed_schedule", "seeds_in", "shard_bounds"]
 
 _FIRST_SHOTS = BLOCK_SHOTS
 _GROWTH = 16  # of a range over the largest one before: the first shots are the slowest
@@ -24,12 +25,17 @@ _WINDOW = 16  # jobs per slot that may be handed out or wait for an earlier one
 class ShotSchedule:
     """Hands out the shots of a task as jobs, and adds up what comes back.
 
+    Attributes:
+        first: The number of the first shot.
+        accepted: The statistics of the first shots of the run.
+        new: The part of these that is not in a row yet.
+
     Examples:
         >>> schedule = ShotSchedule(first=0, end=10_000, job_seconds=5.0)
         >>> first, nothing = schedule.next_job(slots=2), schedule.next_job(slots=2)
         >>> first, nothing  # the speed is not known yet
         (Job(first=0, shots=1024, missing_errors=None, error_key=None), None)
-        >>> schedule.record(JobCounts(first, sinter.AnonTaskStats(shots=1024, errors=3, seconds=0.5)))
+        >>> schedule.record(first, sinter.AnonTaskStats(shots=1024, errors=3, seconds=0.5))
         >>> schedule.next_job(slots=2).shots  # divided among the slots, in blocks
         3072
         >>> schedule.end_of_accepted, schedule.accepted.errors, schedule.is_done
@@ -45,30 +51,24 @@ class ShotSchedule:
         missing_errors: int | None = None,
         error_key: str | None = None,
     ) -> None:
-        """Sets up a task.
-
-        Args:
-            first: The number of the first shot.
-            end: The number of the shot before which the run ends; None for no limit.
-            job_seconds: How long a job should take, about.
-            missing_errors: The number of errors that ends the run; None for no limit.
-            error_key: The name of the custom count that ``missing_errors`` limits instead of errors, or None.
-        """
+        """Begins with a shot, and ends before another or with so many errors; None stands for no limit."""
         self._end = end
-        self._job_seconds = job_seconds
+        self._job_seconds = job_seconds  # of a job, about
         self._missing_errors = missing_errors
         self._error_key = error_key
         self._next = first
-        self._waiting: dict[int, JobCounts] = {}  # by first shot
+        self._waiting: dict[int, sinter.AnonTaskStats] = {}  # by first shot
         self._handed_out: dict[int, Job] = {}  # by first shot
         self._largest = 0
-        self._is_cut = False
+        self._is_cut = missing_errors is not None and missing_errors <= 0
         self._cut_job: Job | None = None
         self.first = first
-        self.end_of_accepted = first
-        self.accepted = sinter.AnonTaskStats()
-        if missing_errors is not None and missing_errors <= 0:
-            self._is_cut = True
+        self.accepted = self.new = sinter.AnonTaskStats()
+
+    @property
+    def end_of_accepted(self) -> int:
+        """One more than the number of the last accepted shot."""
+        return self.first + self.accepted.shots
 
     @property
     def is_done(self) -> bool:
@@ -81,59 +81,48 @@ class ShotSchedule:
         return len(self._handed_out)
 
     def next_job(self, slots: int) -> Job | None:
-        """The next job, or None if there is none for now.
-
-        Args:
-            slots: The number of jobs that workers can do at the same time, at least 1.
-        """
-        if self.is_done:
-            return None
-        if self._cut_job is not None:
-            job, self._cut_job = self._cut_job, None
-            self._handed_out[job.first] = job
-            return job
-        is_cutting = any(job.missing_errors is not None for job in self._handed_out.values())
-        if is_cutting or len(self._handed_out) + len(self._waiting) >= _WINDOW * slots:
-            return None
-        if not self.accepted.shots and self._handed_out:
-            return None
-        shots = self._num_shots(slots)
-        if shots <= 0:
-            return None
-        job = Job(self._next, shots)
+        """The next job for workers that can do so many at the same time; None if there is none for now."""
+        job, self._cut_job = self._cut_job, None
+        if job is None:
+            is_cutting = any(job.missing_errors is not None for job in self._handed_out.values())
+            is_full = len(self._handed_out) + len(self._waiting) >= _WINDOW * slots
+            is_first_out = not self.accepted.shots and self._handed_out
+            if self.is_done or is_cutting or is_full or is_first_out:
+                return None
+            shots = self._num_shots(slots)
+            if shots <= 0:
+                return None
+            job = Job(self._next, shots)
+            self._next += shots
         self._handed_out[job.first] = job
-        self._next += shots
         return job
 
-    def record(self, counts: JobCounts) -> None:
+    def record(self, job: Job, stats: sinter.AnonTaskStats) -> None:
         """Records what came back for a job."""
-        job = counts.job
         if self._handed_out.pop(job.first, None) is None:
             return  # it was behind the end of the run
-        self._largest = max(self._largest, counts.stats.shots)
+        self._largest = max(self._largest, stats.shots)
+        self._waiting[job.first] = stats
         if job.missing_errors is not None:
-            self._accept(counts)
-            found = count_of(counts.stats, self._error_key)
-            self._is_cut = found >= job.missing_errors  # otherwise its time was up
-            self._handed_out.clear()
-            self._waiting.clear()
-            return
-        self._waiting[job.first] = counts
+            self._accept(stats)
+            self._is_cut = count_of(stats, self._error_key) >= job.missing_errors  # or its time was up
+            self._drop_the_rest()
         while (following := self._waiting.get(self.end_of_accepted)) is not None:
             if self._missing_errors is not None:
                 missing = self._missing_errors - count_of(self.accepted, self._error_key)
-                if count_of(following.stats, self._error_key) >= missing:
-                    first, shots = following.job.first, following.stats.shots
-                    self._waiting.clear()
-                    self._handed_out.clear()
-                    self._cut_job = Job(first, shots, missing, self._error_key)
+                if count_of(following, self._error_key) >= missing:
+                    self._cut_job = Job(self.end_of_accepted, following.shots, missing, self._error_key)
+                    self._drop_the_rest()
                     return
             del self._waiting[self.end_of_accepted]
             self._accept(following)
 
-    def _accept(self, counts: JobCounts) -> None:
-        self.accepted += counts.stats
-        self.end_of_accepted += counts.stats.shots
+    def _accept(self, stats: sinter.AnonTaskStats) -> None:
+        self.accepted, self.new = self.accepted + stats, self.new + stats
+
+    def _drop_the_rest(self) -> None:
+        self._handed_out.clear()
+        self._waiting.clear()
 
     def _num_shots(self, slots: int) -> int:
         """The size of the next range: whole blocks, unless the run begins or ends inside one."""
@@ -160,3 +149,55 @@ class ShotSchedule:
             needed = (self._missing_errors - found) * per_error - (self._next - self.end_of_accepted)
             left = min(left, max(needed, self.accepted.shots / 16))
         return left
+
+
+def shard_bounds(shots: int, shard: tuple[int, int]) -> tuple[int, int]:
+    """The first shot and the end of one of several parts, which are as large as whole blocks allow.
+
+    Examples:
+        >>> shard_bounds(10_000, (1, 3)), shard_bounds(10_000, (2, 3)), shard_bounds(10_000, (3, 3))
+        ((0, 3072), (3072, 6144), (6144, 10000))
+    """
+    part, parts = shard
+    first, end = (shots * k // parts // BLOCK_SHOTS * BLOCK_SHOTS for k in (part - 1, part))
+    return first, shots if part == parts else end
+
+
+def seeds_in(existing: sinter.AnonTaskStats) -> set[int]:
+    """The seeds of which the first shots are there, so that a run can go on."""
+    ranges = joined_ranges(ranges_in(existing.custom_counts))
+    return {one.seed for one in ranges if one.first == 0} - {one.seed for one in ranges if one.first > 0}
+
+
+def resumed_schedule(
+    existing: sinter.AnonTaskStats,
+    limits: sinter.CollectionOptions,
+    *,
+    seed: int,
+    shard: tuple[int, int],
+    error_key: str | None,
+    job_seconds: float,
+) -> ShotSchedule:
+    """What is left to do, given what there is; shots of other seeds, or of none, count as well."""
+    own = [one for one in joined_ranges(ranges_in(existing.custom_counts)) if one.seed == seed]
+    others = existing.shots - sum(one.shots for one in own)
+    first, end = 0, None
+    if limits.max_shots is not None:
+        max_shots = limits.max_shots if shard[1] > 1 else max(limits.max_shots - others, 0)
+        first, end = shard_bounds(max_shots, shard)
+    if any(one.first != first for one in own) or (shard[1] > 1 and own and own[0].end > (end or 0)):
+        found = ", ".join(f"{one.first} to {one.end - 1}" for one in own)
+        raise ValueError(
+            f"of seed {seed}, the shots {found} are counted already, but this run begins with shot {first}"
+            f"{'' if end is None else f' and ends before {end}'}. Save to another file, and add the files up"
+            " with `python -m sinter_plugin combine`; or choose another --seed."
+        )
+    return ShotSchedule(
+        first=own[0].end if own else first,
+        end=end,
+        job_seconds=job_seconds,
+        missing_errors=None
+        if limits.max_errors is None
+        else limits.max_errors - count_of(existing, error_key),
+        error_key=error_key,
+    )

@@ -9,15 +9,23 @@ from typing import Any
 import sinter
 
 from stim_nonclifford.base.spelling import did_you_mean
-from stim_nonclifford.rates.decoding.decoders import GAP_DECODERS, installed_decoders
+from stim_nonclifford.commands.streams import as_flags
+from stim_nonclifford.rates.decoding.decoders import (
+    GAP_DECODERS,
+    decoder_named,
+    gap_decoder_named,
+    installed_decoders,
+)
+from stim_nonclifford.rates.decoding.matching.desaturated_gap import DesaturatedGapDecoder
 
 from .soft_decoding import SoftDecodingSampler
 from .soft_postselect import SoftPostselectSampler
+from .task_sampler import TaskSampler
 
-__all__ = ["SAMPLER_TYPES", "all_samplers", "check_error_key", "decoder_of", "sampler_named"]
+__all__ = ["all_samplers", "check_error_key", "checks_states", "chosen_decoder", "sampler_named"]
 
-SAMPLER_TYPES = (SoftPostselectSampler, SoftDecodingSampler)
-"""The types of all samplers."""
+_OF_RESULTS = ("error_model", "confidence", "state_check", "condition_on_postselection", "decompose_errors")
+"""The settings of a sampler without which its rates would be others."""
 
 
 def all_samplers() -> dict[str, SoftPostselectSampler | SoftDecodingSampler]:
@@ -33,32 +41,21 @@ def all_samplers() -> dict[str, SoftPostselectSampler | SoftDecodingSampler]:
     return samplers
 
 
-def sampler_named(
-    name: str | None, custom: Mapping[str, Any]
-) -> tuple[str, SoftPostselectSampler | SoftDecodingSampler]:
+def sampler_named(name: str, custom: Mapping[str, Any]) -> tuple[str, TaskSampler[Any]]:
     """The sampler that a name stands for, and the name that its rows have.
 
     A decoder of the user's is wrapped. Its rows have the name ``soft_...``, so that they are never added to
     those in which Sinter has Stim sample S gates in place of T gates.
-
-    Args:
-        name: The name.
-        custom: The user's samplers and decoders by name.
-
-    Raises:
-        ValueError: There is none with this name that can count ranges of shots.
     """
     samplers = {**all_samplers(), **custom}
-    found = None if name is None else samplers.get(name)
-    if name is not None and found is None and name.startswith("soft_"):
-        found = custom.get(name.removeprefix("soft_"))
-    if isinstance(found, SAMPLER_TYPES):
-        return str(name), found
+    found = samplers.get(name, custom.get(name.removeprefix("soft_")) if name.startswith("soft_") else None)
+    if isinstance(found, TaskSampler):
+        return name, found
     if isinstance(found, type):
         raise ValueError(
             f"{name!r} is the class {found.__name__}. Register an object in its place: {found.__name__}()."
         )
-    soft = str(name) if str(name).startswith("soft_") else f"soft_{name}"
+    soft = name if name.startswith("soft_") else f"soft_{name}"
     if soft in samplers and soft != name:
         if name in custom:
             raise ValueError(
@@ -72,8 +69,8 @@ def sampler_named(
         )
     if _is_decoder(found):
         return soft, SoftDecodingSampler(decoder=found)
-    able = [known for known, one in samplers.items() if isinstance(one, SAMPLER_TYPES) or _is_decoder(one)]
-    close = did_you_mean(str(name), [*able, *sinter.BUILT_IN_DECODERS])
+    able = [known for known, one in samplers.items() if isinstance(one, TaskSampler) or _is_decoder(one)]
+    close = did_you_mean(name, [*able, *sinter.BUILT_IN_DECODERS])
     for known in sinter.BUILT_IN_DECODERS:
         if f" {known}?" in close and f"soft_{known}" in able:
             close = close.replace(known, f"soft_{known}")
@@ -85,50 +82,37 @@ def sampler_named(
     )
 
 
-def decoder_of(found: Any, name: str) -> Any:
-    """The decoder in a sampler, for who does not sample; other objects are returned unchanged.
+def checks_states(decoder: object) -> bool:
+    """Whether the rates of a decoder can be those of a state check."""
+    return decoder == "desaturated" or isinstance(decoder, DesaturatedGapDecoder)
 
-    Args:
-        found: What a name stands for.
-        name: The name.
 
-    Raises:
-        ValueError: The sampler has settings that would be lost, or does not decode.
-    """
+def chosen_decoder(name: str, custom: Mapping[str, Any], *, confidence: bool = False) -> Any:
+    """The decoder of the user's that a name stands for, also out of a sampler; or the name of a known one."""
+    plain = name.removeprefix("soft_")
+    found = custom.get(name, custom.get(plain, all_samplers().get(name)))
     if isinstance(found, SoftPostselectSampler):
         raise ValueError(f"{name} does not decode. Use soft_postselect, or name a decoder.")
-    if not isinstance(found, SoftDecodingSampler):
+    if isinstance(found, SoftDecodingSampler):
+        default = SoftDecodingSampler(decoder=found.decoder)
+        lost = [each for each in _OF_RESULTS if getattr(found, each) != getattr(default, each)]
+        if lost:
+            raise ValueError(
+                f"{name} is a sampler whose {', '.join(lost)} would be lost, as here there is a decoder only."
+                " Register the decoder itself, or count errors with `python -m sinter_plugin collect`."
+            )
+        found = found.decoder
+    if found is not None and not isinstance(found, str):
         return found
-    plain = SoftDecodingSampler(decoder=found.decoder)
-    of_results = (
-        "error_model",
-        "confidence",
-        "state_check",
-        "condition_on_postselection",
-        "decompose_errors",
-    )
-    lost = [each for each in of_results if getattr(found, each) != getattr(plain, each)]
-    if lost:
-        raise ValueError(
-            f"{name} is a sampler whose {', '.join(lost)} would be lost, as here there is a decoder only."
-            " Register the decoder itself, or count errors with `python -m sinter_plugin collect`."
-        )
-    return found.decoder
+    try:
+        (gap_decoder_named if confidence else decoder_named)(found or name)
+    except ValueError as error:
+        raise ValueError(as_flags(str(error))) from None
+    return found or name
 
 
-def check_error_key(
-    key: str | None, sampler: SoftPostselectSampler | SoftDecodingSampler, num_observables: int
-) -> None:
-    """Checks that a sampler counts what is to be limited.
-
-    Args:
-        key: The name of the custom count; None: errors.
-        sampler: The sampler.
-        num_observables: The number of observables of the circuit.
-
-    Raises:
-        ValueError: It does not, so that the limit would never be reached.
-    """
+def check_error_key(key: str | None, sampler: TaskSampler[Any], num_observables: int) -> None:
+    """Checks that a sampler counts what is to be limited."""
     patterns = {"survivors": "survivors"}
     if sampler.count_observable_error_combos:
         shown = "obs_mistake_mask=" + "E" + "_" * (num_observables - 1)

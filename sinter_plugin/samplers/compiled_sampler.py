@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import collections
+import math
 import threading
 import time
 from collections.abc import Sequence
@@ -13,9 +14,35 @@ import sinter
 from stim_nonclifford.base.arguments import integer, number_of_shots
 from stim_nonclifford.simulation.sampling import CompiledDetectorSampler
 
-from .batch_size import BatchSize
+__all__ = ["BatchSize", "CompiledSampler"]
 
-__all__ = ["CompiledSampler"]
+TARGET_SECONDS = 0.2  # Sinter handles messages, such as errors found by other workers, only between calls.
+MAX_SHARE = 1 / 8
+MIN_SHOTS = 16
+
+
+class BatchSize:
+    """Chooses batches that take little time, and are small compared with all shots sampled before.
+
+    Sinter checks only between calls whether there are enough errors. It does not tell a sampler what it
+    counts as an error (``custom_error_count_key``), how many errors it wants, or how many other workers have
+    found. So no batch has more than an eighth of the shots sampled so far: whatever Sinter counts, one batch
+    increases it by about an eighth at most. The first batches are small for the same reason.
+    """
+
+    def __init__(self) -> None:
+        self._shots_taken = 0
+        self._affordable_shots = math.inf
+
+    def next_shots(self, suggested_shots: int) -> int:
+        """The size of the next batch: at least 1, at most ``suggested_shots``."""
+        growing = max(MIN_SHOTS, self._shots_taken * MAX_SHARE)
+        return max(1, int(min(suggested_shots, self._affordable_shots, growing)))
+
+    def record(self, *, shots: int, seconds: float) -> None:
+        """Records a finished batch."""
+        self._shots_taken += shots
+        self._affordable_shots = shots * TARGET_SECONDS / seconds if seconds > 0 else math.inf
 
 
 class CompiledSampler(sinter.CompiledSampler, abc.ABC):  # type: ignore[misc]  # Sinter has no type marker.
@@ -28,13 +55,7 @@ class CompiledSampler(sinter.CompiledSampler, abc.ABC):  # type: ignore[misc]  #
     def __init__(
         self, sampler: CompiledDetectorSampler, *, has_seed: bool, row_warnings: Sequence[str]
     ) -> None:
-        """Wraps a compiled sampler.
-
-        Args:
-            sampler: The sampler, compiled with its masks.
-            has_seed: Whether it has a seed, so that it counts ranges of numbered shots only.
-            row_warnings: Names of ``custom_counts`` that count all shots.
-        """
+        """Wraps a compiled sampler."""
         self._sampler = sampler
         self._has_seed = has_seed
         self._row_warnings = row_warnings

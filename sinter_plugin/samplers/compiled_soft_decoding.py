@@ -33,29 +33,15 @@ class CompiledSoftDecodingSampler(CompiledSampler):
         decoding: KeptShotDecoding,
         *,
         postselected_observables: NDArray[np.bool_],
-        confidence: bool = False,
-        count_observable_error_combos: bool = False,
-        state_check: LogicalStateCheck | None = None,
-        seed: int | None = None,
-        row_warnings: Sequence[str] = (),
-        warn: bool = True,
-        task: str = "",
+        confidence: bool,
+        count_observable_error_combos: bool,
+        state_check: LogicalStateCheck | None,
+        seed: int | None,
+        row_warnings: Sequence[str],
+        warn: bool,
+        task: str,
     ) -> None:
-        """Wraps a compiled sampler and a compiled decoder.
-
-        Args:
-            sampler: The sampler, compiled with its mask.
-            decoding: The decoder.
-            postselected_observables: bool, shape (num_observables,): a wrong prediction of one of these
-                discards the shot.
-            confidence: Whether to count shots by confidence.
-            count_observable_error_combos: Whether to count errors by their set of observables.
-            state_check: The check that decides what an error is; by default, a wrong prediction is one.
-            seed: The seed, with which it counts ranges of numbered shots only; None if there is none.
-            row_warnings: Names of ``custom_counts`` that count all shots.
-            warn: Whether to warn of a decoder that is random.
-            task: What names the task in messages.
-        """
+        """Wraps a compiled sampler and a compiled decoder."""
         super().__init__(sampler, has_seed=seed is not None, row_warnings=row_warnings)
         self._warn = warn
         self._task = task

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import stim_nonclifford as snc
+from stim_nonclifford.base.arguments import check_types
 from stim_nonclifford.rates.decoding.decoders import DECODERS_WITHOUT_HERALDS
+from stim_nonclifford.simulation.compiler.heralds import herald_detectors as detectors_of_heralds
 from stim_nonclifford.simulation.logical_errors.coherent_noise import twirl_advice
 from stim_nonclifford.simulation.logical_errors.noiseless_outputs import outcome_dependent
 from stim_nonclifford.simulation.logical_errors.refusals import (
@@ -23,9 +25,26 @@ from ..statistics.row_warnings import (
     UNUSED_HERALDS,
     counted,
 )
-from .heralds import herald_detectors
 
-__all__ = ["warn_of_decoding"]
+__all__ = ["herald_detectors", "warn_of_decoding"]
+
+
+def herald_detectors(circuit: snc.Circuit) -> frozenset[int]:
+    r"""The detectors that contain no other records than those of HERALDED_ERASE and HERALDED_PAULI_CHANNEL_1.
+
+    Args:
+        circuit: The circuit.
+
+    Returns:
+        Their numbers.
+
+    Examples:
+        >>> circuit = snc.Circuit("HERALDED_ERASE(0.01) 0\nDETECTOR rec[-1]\nM 0\nDETECTOR rec[-1] rec[-2]")
+        >>> herald_detectors(circuit)
+        frozenset({0})
+    """
+    check_types(circuit, "circuit", "a stim_nonclifford.Circuit", snc.Circuit)
+    return detectors_of_heralds(circuit.to_stim())
 
 
 def warn_of_decoding(
@@ -36,23 +55,7 @@ def warn_of_decoding(
     counts_flips: bool,
     stacklevel: int,
 ) -> list[str]:
-    """Warns of what no error model describes, or the decoder cannot use.
-
-    Args:
-        circuit: The circuit.
-        detectors: bool, shape (num_detectors,): the postselected detectors; the others are decoded.
-        decoder: The name of the decoder; None: one that has no name.
-        counts_flips: Whether flips of observables are counted, and not failures of a state check.
-        stacklevel: As in ``warnings.warn``, from the caller on.
-
-    Returns:
-        The names of the warnings in ``custom_counts``; see ``row_warnings``.
-
-    Warns:
-        InexactErrorModelWarning: Detectors that are decoded depend on quantum outcomes; or single errors flip
-            an observable by chance; or the decoder cannot use heralds.
-        RandomObservableWarning: Detectors that are decoded, or observables, are random without noise.
-    """
+    """Warns of what no error model describes, or the decoder cannot use."""
     names = []
     stacklevel += 1
     compiled = circuit.compile()

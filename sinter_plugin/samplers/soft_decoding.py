@@ -12,8 +12,9 @@ import stim
 from numpy.typing import NDArray
 
 import stim_nonclifford as snc
-from stim_nonclifford.base.arguments import choice, flag, integer, seed_of
+from stim_nonclifford.base.arguments import choice, flag, integer
 from stim_nonclifford.circuit.logical_states import LogicalState, state_check_of
+from stim_nonclifford.circuit.rewriting.stand_ins import stim_reads_s_proxy
 from stim_nonclifford.rates.decoding.chromobius_gap import ChromobiusGapDecoder
 from stim_nonclifford.rates.decoding.decoders import (
     HERALDED_DECODERS,
@@ -29,15 +30,12 @@ from stim_nonclifford.rates.decoding.matching.matching_gap import MatchingGapDec
 from stim_nonclifford.simulation.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
 from stim_nonclifford.simulation.engines import EngineName
 
-from ..processes.parent_watch import EndsWithItsParent
 from ..statistics.row_warnings import shown_warnings
 from .compiled_soft_decoding import CompiledSoftDecodingSampler
-from .decoding_warnings import warn_of_decoding
-from .heralds import herald_detectors
-from .masks import unpacked_mask
-from .soft_postselect import check_sampling_arguments
+from .decoding_warnings import herald_detectors, warn_of_decoding
 from .state_check import LogicalStateCheck, check_state_without_noise, frame_circuit
-from .tasks import is_misread, sinter_error_model
+from .task_sampler import TaskSampler, circuit_of, mask_of, naming_the_task
+from .tasks import sinter_error_model
 
 __all__ = ["SoftDecodingSampler"]
 
@@ -48,7 +46,7 @@ _MOST_BYTES = (1 << 63) - 1
 
 
 @dataclass(frozen=True)
-class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[misc]  # Sinter has no type marker.
+class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
     r"""Samples circuits with T gates, and decodes the shots that postselection keeps.
 
     * The task's ``postselection_mask`` selects the detectors that discard a shot if they fire. The decoder
@@ -118,20 +116,8 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
     warn: bool = True
 
     def __post_init__(self) -> None:
-        """Checks the arguments.
-
-        Raises:
-            TypeError: An argument is of the wrong type.
-            ValueError: An argument is out of range.
-        """
-        check_sampling_arguments(
-            engine=self.engine,
-            device=self.device,
-            count_observable_error_combos=self.count_observable_error_combos,
-            max_active_coordinates=self.max_active_coordinates,
-            state_check=self.state_check,
-            warn=self.warn,
-        )
+        """Checks the arguments."""
+        super().__post_init__()
         if not isinstance(self.decoder, str):
             checked_decoder(self.decoder)
         if not isinstance(self.error_model, stim.DetectorErrorModel):
@@ -142,69 +128,17 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
             flag(getattr(self, name), name)
         integer(self.store_bytes, "store_bytes", 0, _MOST_BYTES)
 
-    def compiled_sampler_for_task(self, task: sinter.Task) -> CompiledSoftDecodingSampler:
-        """Compiles a task's circuit and its decoder.
-
-        Args:
-            task: The task. Its ``detector_error_model`` is used only with ``error_model="task"``.
-
-        Returns:
-            The sampler for the task.
-
-        Raises:
-            ValueError: The decoder is unknown, not installed, or refuses the error model; there is no error
-                model; there is nothing to decode; a mask has the wrong size; or the circuit does not have
-                what the state check needs.
-            NotImplementedError: An instruction is not supported.
-            ResourceLimitError: The circuit needs more than ``max_active_coordinates``.
-            EngineUnavailableError: ``engine`` is ``"gpu"``, and no GPU can be used.
-        """
-        return self._compiled(task, None)
-
-    def compiled_range_sampler_for_task(self, task: sinter.Task, *, seed: int) -> CompiledSoftDecodingSampler:
-        """Compiles a task's circuit and its decoder, for ranges of numbered shots.
-
-        Args:
-            task: The task. Its ``detector_error_model`` is used only with ``error_model="task"``.
-            seed: The seed of the shots, in range(2**64).
-
-        Returns:
-            A sampler that has the method ``sample_range``, and refuses ``sample``.
-
-        Raises:
-            ValueError: The seed is out of range; further errors as for ``compiled_sampler_for_task``.
-
-        Examples:
-            >>> circuit = stim.Circuit.generated(
-            ...     "repetition_code:memory", distance=3, rounds=2, before_round_data_depolarization=0.1
-            ... )
-            >>> task = sinter.Task(circuit=circuit)
-            >>> compiled = SoftDecodingSampler().compiled_range_sampler_for_task(task, seed=1)
-            >>> first, second, both = (compiled.sample_range(*r) for r in [(0, 500), (500, 500), (0, 1000)])
-            >>> first.errors + second.errors == both.errors
-            True
-        """
-        return self._compiled(task, seed_of(seed))
-
     def _compiled(self, task: sinter.Task, seed: int | None) -> CompiledSoftDecodingSampler:
-        circuit = (
-            snc.Circuit.from_file(task.circuit_path) if task.circuit is None else snc.Circuit(task.circuit)
-        )
-        given = None
-        if task.postselection_mask is not None:
-            given = unpacked_mask(task.postselection_mask, circuit.num_detectors, "postselection_mask")
+        circuit = circuit_of(task)
         whole = self._model(circuit, None, task) if self._desaturates(circuit) else None
+        given = mask_of(task, "postselection_mask", circuit.num_detectors)
         detectors = self._postselected(circuit, given, whole)
-        row_warnings = self._checked(circuit, detectors)
-        sampled, check = circuit, self._state_check_of(circuit)
-        if check is not None:
-            self._check_rules(task)
-            sampled = frame_circuit(circuit)
-        observables = np.zeros(circuit.num_observables, dtype=np.bool_)
-        if task.postselected_observables_mask is not None:
-            name = "postselected_observables_mask"
-            observables = unpacked_mask(task.postselected_observables_mask, circuit.num_observables, name)
-        try:
+        observables = mask_of(task, "postselected_observables_mask", circuit.num_observables)
+        if observables is None:
+            observables = np.zeros(circuit.num_observables, dtype=np.bool_)
+        row_warnings = self._row_warnings(circuit, detectors, observables)
+        check = self._state_check_of(circuit)
+        with naming_the_task(task, ValueError, NotImplementedError, snc.ResourceLimitError):
             decoding = KeptShotDecoding(
                 self._decoder(herald_detectors(circuit)),
                 whole or self._model(circuit, detectors, task),
@@ -213,18 +147,7 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
                 confidence=self.confidence,
                 store_bytes=self.store_bytes,
             )
-            sampler = sampled.compile_detector_sampler(
-                seed=seed,
-                postselection_mask=detectors,
-                engine=self.engine,
-                threads=1,  # Sinter starts one worker per core
-                max_active_coordinates=self.max_active_coordinates,
-                device=self.device,
-            )
-        except (ValueError, NotImplementedError, snc.ResourceLimitError) as error:
-            # Sinter's report of a failed worker does not name the task.
-            cause = str(error).replace("kind=", "error_model=")  # as this sampler calls the argument
-            raise type(error)(f"{cause} (In the task with json_metadata={task.json_metadata!r}.)") from error
+            sampler = self._shots_of(circuit if check is None else frame_circuit(circuit), seed, detectors)
         return CompiledSoftDecodingSampler(
             sampler,
             decoding,
@@ -250,39 +173,6 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
             )
         return check
 
-    def _check_rules(self, task: sinter.Task) -> None:
-        mask = task.postselected_observables_mask
-        if self.count_observable_error_combos or (mask is not None and np.any(mask)):
-            raise ValueError(
-                "With a state check, a prediction alone is neither right nor wrong. Leave out"
-                " postselected_observables_mask and count_observable_error_combos."
-            )
-
-    def check(self, circuit: snc.Circuit, detectors: NDArray[np.bool_] | None) -> list[str]:
-        """Checks that there is something to decode, and warns of what no error model knows.
-
-        Args:
-            circuit: The circuit.
-            detectors: bool, shape (num_detectors,): the postselected detectors; None: those that the decoder
-                needs, for most of them none.
-
-        Returns:
-            The warnings that belong into the rows, as names of ``custom_counts``; see ``row_warnings``.
-
-        Raises:
-            ValueError: The decoder is unknown or not installed, the circuit has no observables, all of its
-                detectors are postselected, a detector is not that the decoder needs, or without noise the
-                state is not the one that is checked.
-
-        Warns:
-            InexactErrorModelWarning: Detectors that are decoded depend on quantum outcomes; or single errors
-                flip an observable with a probability that is neither 0 nor 1, and there is no state check;
-                or the decoder cannot use heralds.
-            RandomObservableWarning: Detectors that are decoded, or observables without a state check, are
-                random without noise.
-        """
-        return self._checked(circuit, self._postselected(circuit, detectors))
-
     def _desaturates(self, circuit: snc.Circuit) -> bool:
         return circuit.num_detectors > 0 and isinstance(self._decoder(), DesaturatedGapDecoder)
 
@@ -292,13 +182,7 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
         given: NDArray[np.bool_] | None,
         whole: stim.DetectorErrorModel | None = None,
     ) -> NDArray[np.bool_]:
-        """The detectors that discard a shot: the given ones, or those that the decoder needs.
-
-        Args:
-            circuit: The circuit.
-            given: The mask, or None.
-            whole: The error model of the circuit, if it is there already.
-        """
+        """The detectors that discard a shot: the given ones, or those that the decoder needs."""
         if not self._desaturates(circuit):
             return np.zeros(circuit.num_detectors, dtype=np.bool_) if given is None else given
         if self.condition_on_postselection:
@@ -322,7 +206,17 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
             )
         return given
 
-    def _checked(self, circuit: snc.Circuit, detectors: NDArray[np.bool_]) -> list[str]:
+    def _checked(
+        self,
+        circuit: snc.Circuit,
+        detectors: NDArray[np.bool_] | None,
+        observables: NDArray[np.bool_] | None,
+    ) -> list[str]:
+        return self._row_warnings(circuit, self._postselected(circuit, detectors), observables)
+
+    def _row_warnings(
+        self, circuit: snc.Circuit, detectors: NDArray[np.bool_], observables: NDArray[np.bool_] | None
+    ) -> list[str]:
         self._decoder()
         if circuit.num_observables == 0:
             raise ValueError(
@@ -336,6 +230,12 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
                 " the sampler soft_postselect."
             )
         check = self._state_check_of(circuit)
+        has_rules = self.count_observable_error_combos or (observables is not None and observables.any())
+        if check is not None and has_rules:
+            raise ValueError(
+                "With a state check, a prediction alone is neither right nor wrong. Leave out"
+                " postselected_observables_mask and count_observable_error_combos."
+            )
         if check is not None and self.warn:
             check_state_without_noise(circuit, check, detectors)
         with shown_warnings(self.warn):
@@ -367,7 +267,8 @@ class SoftDecodingSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[mi
             if task.detector_error_model is None:
                 raise ValueError('error_model="task" needs a task with a detector_error_model.')
             kind = task.detector_error_model
-            if is_misread(circuit) and kind == sinter_error_model(circuit.to_stim()):
+            stims = circuit.to_stim()
+            if not stim_reads_s_proxy(stims) and kind == sinter_error_model(stims):
                 raise ValueError(
                     "The task's detector_error_model is the one that Stim computes, which ignores tags: it"
                     " reads rotations such as R_X(0.5) as the identity or as SPP, and gates that a record"

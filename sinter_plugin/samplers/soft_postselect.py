@@ -6,31 +6,71 @@ import collections
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import sinter
 from numpy.typing import NDArray
 
 import stim_nonclifford as snc
-from stim_nonclifford.base.arguments import choice, flag, integer, seed_of
 from stim_nonclifford.circuit.logical_states import LogicalState
 from stim_nonclifford.circuit.methods.fault_set_methods import checked_circuit
 from stim_nonclifford.simulation.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
-from stim_nonclifford.simulation.engines import EngineName, EngineOptions
+from stim_nonclifford.simulation.engines import EngineName
 from stim_nonclifford.simulation.logical_errors.refusals import detectors_left, warn_of_random_outputs
 from stim_nonclifford.simulation.sampling import CompiledDetectorSampler
 
-from ..processes.parent_watch import EndsWithItsParent
 from ..statistics.row_warnings import IGNORED_DETECTORS, RANDOM_OUTPUTS, shown_warnings
 from .compiled_sampler import CompiledSampler
-from .masks import unpacked_mask
+from .task_sampler import TaskSampler, circuit_of, mask_of, naming_the_task
 
-__all__ = ["CompiledSoftPostselectSampler", "SoftPostselectSampler"]
+__all__ = ["CompiledSoftPostselectSampler", "SoftPostselectSampler", "check_soft_postselect"]
+
+
+class CompiledSoftPostselectSampler(CompiledSampler):
+    """Samples one task; returned by ``SoftPostselectSampler.compiled_sampler_for_task``.
+
+    Threads may share the object. A lock runs their calls one after the other, and no two calls return the
+    same shots.
+    """
+
+    def __init__(
+        self,
+        sampler: CompiledDetectorSampler,
+        *,
+        num_observables: int,
+        count_observable_error_combos: bool = False,
+        max_errors: int | None = None,
+        has_seed: bool = False,
+        row_warnings: Sequence[str] = (),
+    ) -> None:
+        """Wraps a compiled sampler."""
+        super().__init__(sampler, has_seed=has_seed, row_warnings=row_warnings)
+        self._num_observables = num_observables
+        self._count_observable_error_combos = count_observable_error_combos
+        self._max_errors = max_errors
+        self._errors_seen = 0
+
+    def _counted(
+        self, shots: int, *, first_shot: int | None
+    ) -> tuple[int, int, int, collections.Counter[str]]:
+        if first_shot is not None:
+            self._sampler.seek(first_shot)
+        errors_left = None
+        if self._max_errors is not None and first_shot is None:
+            errors_left = max(1, self._max_errors - self._errors_seen)
+        found = self._sampler.sample_counts(shots, max_errors=errors_left)
+        self._errors_seen += found.errors
+        counts: collections.Counter[str] = collections.Counter()
+        if self._count_observable_error_combos:
+            for pattern, count in found.error_patterns.items():
+                letters = ("_E"[pattern >> k & 1] for k in range(self._num_observables))
+                counts[f"obs_mistake_mask={''.join(letters)}"] = count
+        return found.shots, found.discards, found.errors, counts
 
 
 @dataclass(frozen=True)
-class SoftPostselectSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[misc]  # Sinter has no type marker.
+class SoftPostselectSampler(TaskSampler[CompiledSoftPostselectSampler]):
     r"""Samples circuits with T gates, and discards a shot if a postselected detector fires.
 
     It does not decode: a kept shot is an error if any observable is flipped.
@@ -90,90 +130,19 @@ class SoftPostselectSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[
     warn: bool = True
     state_check: snc.LogicalStateCheck | LogicalState | None = None
 
-    def __post_init__(self) -> None:
-        """Checks the arguments.
-
-        Raises:
-            TypeError: An argument is of the wrong type.
-            ValueError: An argument is out of range.
-        """
-        check_sampling_arguments(
-            engine=self.engine,
-            device=self.device,
-            count_observable_error_combos=self.count_observable_error_combos,
-            max_active_coordinates=self.max_active_coordinates,
-            state_check=self.state_check,
-            warn=self.warn,
-        )
-
-    def compiled_sampler_for_task(self, task: sinter.Task) -> CompiledSoftPostselectSampler:
-        """Compiles a task's circuit.
-
-        Args:
-            task: The task. Its ``detector_error_model`` is not used.
-
-        Returns:
-            The sampler for the task.
-
-        Raises:
-            ValueError: The circuit has no observables or no detectors, a mask has the wrong size, or the
-                state cannot be checked.
-            NotImplementedError: An instruction is not supported.
-            ResourceLimitError: The circuit needs more than ``max_active_coordinates``.
-            EngineUnavailableError: ``engine`` is ``"gpu"``, and no GPU can be used.
-        """
-        return self._compiled(task, None)
-
-    def compiled_range_sampler_for_task(
-        self, task: sinter.Task, *, seed: int
-    ) -> CompiledSoftPostselectSampler:
-        """Compiles a task's circuit, for ranges of numbered shots.
-
-        Args:
-            task: The task. Its ``detector_error_model`` is not used.
-            seed: The seed of the shots, in range(2**64).
-
-        Returns:
-            A sampler that has the method ``sample_range``, and refuses ``sample``.
-
-        Raises:
-            ValueError: The seed is out of range; further errors as for ``compiled_sampler_for_task``.
-        """
-        return self._compiled(task, seed_of(seed))
-
     def _compiled(self, task: sinter.Task, seed: int | None) -> CompiledSoftPostselectSampler:
-        if task.circuit is None:
-            circuit = snc.Circuit.from_file(task.circuit_path)
-        else:
-            circuit = snc.Circuit(task.circuit)
-        circuit = self._checked(circuit, task.postselected_observables_mask)
-        detectors = np.ones(circuit.num_detectors, dtype=np.bool_)
-        if task.postselection_mask is not None:
-            detectors = unpacked_mask(task.postselection_mask, circuit.num_detectors, "postselection_mask")
-        observables = None
-        if task.postselected_observables_mask is not None:
-            observables = unpacked_mask(
-                task.postselected_observables_mask,
-                circuit.num_observables,
-                "postselected_observables_mask",
-            )
-        try:
-            sampler = circuit.compile_detector_sampler(
-                seed=seed,  # without one, every worker has fresh entropy, so no two draw the same shots
-                postselection_mask=detectors,
-                postselected_observables_mask=observables,
-                engine=self.engine,
-                threads=1,  # Sinter starts one worker per core
-                max_active_coordinates=self.max_active_coordinates,
-                device=self.device,
-            )
-            row_warnings = self._check(circuit, detectors, observables)
+        given = circuit_of(task)
+        circuit = self._read_out(given, task.postselected_observables_mask)
+        detectors = mask_of(task, "postselection_mask", circuit.num_detectors)
+        if detectors is None:
+            detectors = np.ones(circuit.num_detectors, dtype=np.bool_)
+        observables = mask_of(task, "postselected_observables_mask", circuit.num_observables)
+        with naming_the_task(task, NotImplementedError, snc.ResourceLimitError):
+            sampler = self._shots_of(circuit, seed, detectors, observables)
+            row_warnings = self._checked(given, detectors, observables)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", snc.RandomObservableWarning)  # check() has said it
                 sampler.sample_counts(0)
-        except (NotImplementedError, snc.ResourceLimitError) as error:
-            # Sinter's report of a failed worker does not name the task.
-            raise type(error)(f"{error} (In the task with json_metadata={task.json_metadata!r}.)") from error
         return CompiledSoftPostselectSampler(
             sampler,
             num_observables=circuit.num_observables,
@@ -183,32 +152,7 @@ class SoftPostselectSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[
             row_warnings=row_warnings,
         )
 
-    def check(
-        self,
-        circuit: snc.Circuit,
-        detectors: NDArray[np.bool_] | None,
-        observables: NDArray[np.bool_] | None,
-    ) -> list[str]:
-        """Checks that shots can be discarded and errors counted, and warns of what an error may not be.
-
-        Args:
-            circuit: The circuit.
-            detectors: bool, shape (num_detectors,): the postselected detectors; None: all of them.
-            observables: bool, shape (num_observables,): the postselected observables; None: none of them.
-
-        Returns:
-            The warnings that belong into the rows, as names of ``custom_counts``; see ``row_warnings``.
-
-        Raises:
-            ValueError: The circuit has no observables or no detectors, or the state cannot be checked.
-
-        Warns:
-            UnusedDetectorsWarning: Some detectors are not postselected.
-            RandomObservableWarning: An observable is random without noise.
-        """
-        return self._check(self._checked(circuit, observables), detectors, observables)
-
-    def _checked(self, circuit: snc.Circuit, observables: NDArray[Any] | None) -> snc.Circuit:
+    def _read_out(self, circuit: snc.Circuit, observables: NDArray[Any] | None) -> snc.Circuit:
         """The circuit whose observable is the state check, if there is one."""
         if self.state_check is not None and self.count_observable_error_combos:
             raise ValueError(
@@ -217,12 +161,13 @@ class SoftPostselectSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[
             )
         return checked_circuit(circuit, self.state_check, observables)
 
-    def _check(
+    def _checked(
         self,
         circuit: snc.Circuit,
         detectors: NDArray[np.bool_] | None,
         observables: NDArray[np.bool_] | None,
     ) -> list[str]:
+        circuit = self._read_out(circuit, observables)
         check_soft_postselect(circuit)
         if detectors is None:
             detectors = np.ones(circuit.num_detectors, dtype=np.bool_)
@@ -245,49 +190,10 @@ class SoftPostselectSampler(EndsWithItsParent, sinter.Sampler):  # type: ignore[
         return names
 
 
-def check_sampling_arguments(
-    *,
-    engine: EngineName,
-    device: int | None,
-    count_observable_error_combos: bool,
-    max_active_coordinates: int,
-    state_check: snc.LogicalStateCheck | LogicalState | None,
-    warn: bool,
-) -> None:
-    """Checks the arguments that all samplers of this plugin take.
-
-    Args:
-        engine: See ``SoftPostselectSampler``, as for the others.
-        device: The GPU.
-        count_observable_error_combos: Whether to count sets of observables.
-        max_active_coordinates: Limit for the width.
-        state_check: The state.
-        warn: Whether to warn.
-
-    Raises:
-        TypeError: An argument is of the wrong type.
-        ValueError: An argument is out of range.
-    """
-    EngineOptions(engine=engine, device=device)
-    flag(count_observable_error_combos, "count_observable_error_combos")
-    integer(max_active_coordinates, "max_active_coordinates")
-    if state_check is not None and not isinstance(state_check, snc.LogicalStateCheck):
-        choice(state_check, "state_check", get_args(LogicalState), ", a LogicalStateCheck or None")
-    flag(warn, "warn")
-
-
 def check_soft_postselect(
     circuit: snc.Circuit, state_check: snc.LogicalStateCheck | LogicalState | None = None
 ) -> None:
-    """Checks that a circuit has the detectors and observables that ``soft_postselect`` needs.
-
-    Args:
-        circuit: The circuit.
-        state_check: What takes the place of its observables.
-
-    Raises:
-        ValueError: The circuit has no observables or no detectors.
-    """
+    """Checks that a circuit has the detectors and observables that ``soft_postselect`` needs."""
     if circuit.num_observables == 0 and state_check is None:
         raise ValueError(
             "The circuit has no observables, so logical errors cannot be counted. Declare an observable with"
@@ -298,54 +204,3 @@ def check_soft_postselect(
             "The circuit has no detectors, so soft_postselect cannot discard shots. Declare a detector with"
             " DETECTOR."
         )
-
-
-class CompiledSoftPostselectSampler(CompiledSampler):
-    """Samples one task; returned by ``SoftPostselectSampler.compiled_sampler_for_task``.
-
-    Threads may share the object. A lock runs their calls one after the other, and no two calls return the
-    same shots.
-    """
-
-    def __init__(
-        self,
-        sampler: CompiledDetectorSampler,
-        *,
-        num_observables: int,
-        count_observable_error_combos: bool = False,
-        max_errors: int | None = None,
-        has_seed: bool = False,
-        row_warnings: Sequence[str] = (),
-    ) -> None:
-        """Wraps a compiled sampler.
-
-        Args:
-            sampler: The sampler, compiled with its masks.
-            num_observables: Number of observables of the circuit.
-            count_observable_error_combos: Whether to count kept shots by their set of flipped observables.
-            max_errors: The number of errors after which a batch ends early, or None.
-            has_seed: Whether the sampler has a seed, so that it counts ranges of numbered shots only.
-            row_warnings: Names of ``custom_counts`` that count all shots.
-        """
-        super().__init__(sampler, has_seed=has_seed, row_warnings=row_warnings)
-        self._num_observables = num_observables
-        self._count_observable_error_combos = count_observable_error_combos
-        self._max_errors = max_errors
-        self._errors_seen = 0
-
-    def _counted(
-        self, shots: int, *, first_shot: int | None
-    ) -> tuple[int, int, int, collections.Counter[str]]:
-        if first_shot is not None:
-            self._sampler.seek(first_shot)
-        errors_left = None
-        if self._max_errors is not None and first_shot is None:
-            errors_left = max(1, self._max_errors - self._errors_seen)
-        found = self._sampler.sample_counts(shots, max_errors=errors_left)
-        self._errors_seen += found.errors
-        counts: collections.Counter[str] = collections.Counter()
-        if self._count_observable_error_combos:
-            for pattern, count in found.error_patterns.items():
-                letters = ("_E"[pattern >> k & 1] for k in range(self._num_observables))
-                counts[f"obs_mistake_mask={''.join(letters)}"] = count
-        return found.shots, found.discards, found.errors, counts

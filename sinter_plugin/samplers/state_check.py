@@ -16,44 +16,14 @@ _SMALLEST_FIDELITY = 0.9
 
 
 def frame_circuit(circuit: snc.Circuit) -> snc.Circuit:
-    r"""The circuit whose observables are sums of records alone.
-
-    Args:
-        circuit: A circuit whose observables may have Pauli targets.
-
-    Returns:
-        The circuit without Pauli targets of observables.
-
-    Examples:
-        >>> print(frame_circuit(snc.Circuit("MX 0\nOBSERVABLE_INCLUDE(0) rec[-1] X1 Z2\nT 1")))
-        MX 0
-        OBSERVABLE_INCLUDE(0) rec[-1]
-        T 1
-    """
+    r"""The circuit whose observables are sums of records alone."""
     return snc.Circuit(without_pauli_targets(circuit.to_stim()))
 
 
 def check_state_without_noise(
     circuit: snc.Circuit, check: LogicalStateCheck, detectors: NDArray[np.bool_]
 ) -> None:
-    r"""Checks that a circuit prepares the state that is checked, as far as some kept shots without noise say.
-
-    Args:
-        circuit: The circuit.
-        check: The check.
-        detectors: bool, shape (num_detectors,): the postselected detectors.
-
-    Raises:
-        ValueError: It prepares another state.
-
-    Examples:
-        >>> circuit, x = snc.Circuit("RX 0\nT_DAG 0\nEXP_VAL X0 Y0"), LogicalStateCheck((0,), (), (1.0,))
-        >>> check_state_without_noise(circuit, x, np.zeros(0, dtype=np.bool_))
-        Traceback (most recent call last):
-        ...
-        ValueError: Without noise the fidelity with the checked state is 0.853553 (expectation value 0 is
-        0.7071)...
-    """
+    """Checks by some kept shots without noise that a circuit prepares the state that is checked."""
     sampler = frame_circuit(circuit.without_noise()).compile_detector_sampler(
         seed=0, postselection_mask=detectors
     )

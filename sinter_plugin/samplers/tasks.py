@@ -10,29 +10,17 @@ from typing import Any
 import numpy as np
 import sinter
 import stim
+from numpy.typing import NDArray
 
 import stim_nonclifford as snc
 from stim_nonclifford.base.arguments import check_types, text
-from stim_nonclifford.base.masks import Mask
-from stim_nonclifford.circuit.rewriting.stand_ins import stim_reads_s_proxy
+from stim_nonclifford.base.masks import Mask, bools_of_mask
 
-from .masks import packed_mask
-
-__all__ = ["is_misread", "json_value", "sinter_error_model", "task", "with_error_model"]
+__all__ = ["bools_of", "completed_task", "json_value", "sinter_error_model", "task"]
 
 
 def json_value(value: Any, name: str = "json_metadata") -> Any:
     """Metadata as they come back from a file of statistics, so that a run that is resumed finds its rows.
-
-    Args:
-        value: The metadata. Numbers and arrays of NumPy become those of Python, keys become strings.
-        name: The name of the argument in messages.
-
-    Returns:
-        The metadata as JSON has them.
-
-    Raises:
-        ValueError: They cannot be written as JSON, or come back as another value.
 
     Examples:
         >>> import numpy as np
@@ -144,62 +132,57 @@ def task(
         circuit = snc.Circuit.from_file(circuit)
     elif not isinstance(circuit, snc.Circuit):
         circuit = snc.Circuit(circuit)
-    stim_circuit = circuit.to_stim()
-    error_model = sinter_error_model(stim_circuit)
+    given = sinter.Task(
+        circuit=circuit.to_stim(),
+        decoder=decoder,
+        postselection_mask=_packed(postselection_mask, circuit.num_detectors, "postselection_mask"),
+        postselected_observables_mask=_packed(
+            postselected_observables_mask, circuit.num_observables, "postselected_observables_mask"
+        ),
+        json_metadata=json_metadata,
+        collection_options=collection_options or sinter.CollectionOptions(),
+    )
+    return completed_task(given, decoder)
+
+
+def bools_of(mask: Mask, num_bits: int, name: str) -> NDArray[np.bool_]:
+    """The bits of a mask in any form; further bits of the last byte mean nothing, as for Sinter.
+
+    Examples:
+        >>> bools_of(np.array([5], dtype=np.uint8), 2, "postselection_mask")
+        array([ True, False])
+    """
+    if isinstance(mask, np.ndarray) and mask.dtype == np.uint8 and mask.shape == (-(-num_bits // 8),):
+        return np.unpackbits(mask, count=num_bits, bitorder="little").astype(np.bool_)
+    return bools_of_mask(mask, num_bits, name, "observables" if "observables" in name else "detectors")
+
+
+def _packed(mask: Mask | None, num_bits: int, name: str) -> NDArray[np.uint8] | None:
+    """A mask as ``sinter.Task`` takes it; one that has this form is not changed."""
+    if mask is None:
+        return None
+    bools = bools_of(mask, num_bits, name)
+    if isinstance(mask, np.ndarray) and mask.dtype == np.uint8:
+        return mask
+    return np.packbits(bools, bitorder="little")
+
+
+def completed_task(given: sinter.Task, decoder: str | None) -> sinter.Task:
+    """A task with a decoder, its circuit and an error model, as Sinter's workers complete it."""
+    circuit = snc.Circuit.from_file(given.circuit_path).to_stim() if given.circuit is None else given.circuit
+    error_model = given.detector_error_model
+    if error_model is None:
+        error_model = sinter_error_model(circuit)
     if error_model is None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", snc.InexactErrorModelWarning)  # the sampler does not use it
-            error_model = circuit.detector_error_model(kind="noise_only", approximate_disjoint_errors=True)
+            error_model = snc.Circuit(circuit).detector_error_model(
+                kind="noise_only", approximate_disjoint_errors=True
+            )
     return sinter.Task(
-        circuit=stim_circuit,
+        circuit=circuit,
         decoder=decoder,
         detector_error_model=error_model,
-        postselection_mask=packed_mask(
-            postselection_mask, circuit.num_detectors, "postselection_mask", "detectors"
-        ),
-        postselected_observables_mask=packed_mask(
-            postselected_observables_mask,
-            circuit.num_observables,
-            "postselected_observables_mask",
-            "observables",
-        ),
-        json_metadata=json_value(json_metadata),
-        collection_options=collection_options or sinter.CollectionOptions(),
-    )
-
-
-def with_error_model(given: sinter.Task, decoder: str | None) -> sinter.Task:
-    """A task with a decoder and an error model, as Sinter's workers complete it.
-
-    Args:
-        given: A task.
-        decoder: The name of its decoder or sampler.
-
-    Returns:
-        The task, with the ``strong_id`` that it has in ``sinter.collect``.
-
-    Raises:
-        ValueError: The task has no decoder.
-    """
-    if decoder is None:
-        raise ValueError(
-            f"The task {given.json_metadata!r} names no decoder. Name one in the task, or in the argument"
-            " decoders."
-        )
-    if given.detector_error_model is None:
-        return task(
-            given.circuit_path if given.circuit is None else given.circuit,
-            decoder=decoder,
-            postselection_mask=given.postselection_mask,
-            postselected_observables_mask=given.postselected_observables_mask,
-            json_metadata=given.json_metadata,
-            collection_options=given.collection_options,
-        )
-    circuit = given.circuit
-    return sinter.Task(
-        circuit=snc.Circuit.from_file(given.circuit_path).to_stim() if circuit is None else circuit,
-        decoder=decoder,
-        detector_error_model=given.detector_error_model,
         postselection_mask=given.postselection_mask,
         postselected_observables_mask=given.postselected_observables_mask,
         json_metadata=json_value(given.json_metadata),
@@ -212,20 +195,6 @@ def sinter_error_model(circuit: stim.Circuit) -> stim.DetectorErrorModel | None:
 
     The options and their order are those of Sinter 1.16 (``_fill_in_task``). The text of the model enters
     the ``strong_id`` of a task. With other options, files of statistics would no longer match their tasks.
-
-    Args:
-        circuit: The circuit; tags are ignored.
-
-    Returns:
-        The error model, or None if Stim cannot compute one.
-
-    Examples:
-        >>> sinter_error_model(stim.Circuit("X_ERROR(0.1) 0\nM 0\nDETECTOR rec[-1]"))
-        stim.DetectorErrorModel('''
-            error(0.1) D0
-        ''')
-        >>> sinter_error_model(stim.Circuit("H 0\nM 0\nDETECTOR rec[-1]")) is None
-        True
     """
     attempts: tuple[dict[str, bool], ...] = ({"decompose_errors": True}, {}, {"flatten_loops": True})
     for options in attempts:
@@ -234,16 +203,3 @@ def sinter_error_model(circuit: stim.Circuit) -> stim.DetectorErrorModel | None:
         except ValueError:
             continue
     return None
-
-
-def is_misread(circuit: snc.Circuit) -> bool:
-    """Whether Stim reads a circuit as another one than its S-proxy, as it ignores tags.
-
-    It does if the circuit has rotations that are near Clifford gates or T gates, but not the identity, or
-    gates that a record controls.
-
-    Examples:
-        >>> is_misread(snc.Circuit("T 0")), is_misread(snc.Circuit("R_X(0.5) 0"))
-        (False, True)
-    """
-    return not stim_reads_s_proxy(circuit.to_stim())

@@ -6,10 +6,8 @@ file of other rows that is named twice, or is there as a copy, shows by its cont
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-
-import sinter
 
 from .csv_rows import ESTIMATE, FAULT_SETS, Row
 from .shot_ranges import OverlapError, ShotRange, joined_ranges, ranges_in
@@ -17,95 +15,70 @@ from .shot_ranges import OverlapError, ShotRange, joined_ranges, ranges_in
 __all__ = ["check_counted_once"]
 
 
-@dataclass(frozen=True, eq=False)
-class _Place:
-    path: str
-    number: int
-    row: sinter.TaskStats
-
-    def __str__(self) -> str:
-        return f"{self.path}, line {self.number}"
-
-
-def check_counted_once(files: Sequence[tuple[str, Sequence[Row]]]) -> None:
-    """Checks that rows can be added up.
-
-    Args:
-        files: The files: the path of each, and its rows.
-
-    Raises:
-        ValueError: A shot or an estimate is counted twice, or two rows contradict each other. The message
-            names the files and lines, and the remedy.
-    """
-    places = [_Place(path, each.number, each.stats) for path, rows in files for each in rows]
-    _check_tasks(places)
-    _check_ranges(places)
-    _check_copies(files)
-
-
-def _check_tasks(places: Iterable[_Place]) -> None:
-    """Checks that rows of a task agree about what it is, and that estimates are there once."""
-    known: dict[str, _Place] = {}
-    for place in places:
-        row, first = place.row, known.setdefault(place.row.strong_id, place)
-        if first is place:
-            continue
-        if row.decoder == first.row.decoder == FAULT_SETS:
+def check_counted_once(files: Sequence[Sequence[Row]]) -> None:
+    """Checks that the rows of files can be added up."""
+    rows = [row for file in files for row in file]
+    _check_tasks(rows)
+    _check_ranges(rows)
+    known: dict[tuple[str, ...], Row] = {}
+    for file in files:
+        first = known.setdefault(tuple(row.text for row in file), file[0]) if file else None
+        if first is not None and first is not file[0]:
             raise ValueError(
-                f"{place}: there is an estimate of the same circuit in {first}, and estimates are not added"
+                f"{file[0].path} has the rows of {first.path}: the same shots would be counted twice. Leave"
+                " one of them out. If they are different shots, `sinter combine` adds them up without a look."
+            )
+
+
+def _check_tasks(rows: Iterable[Row]) -> None:
+    """Checks that rows of a task agree about what it is, and that estimates are there once."""
+    known: dict[str, Row] = {}
+    for row in rows:
+        first = known.setdefault(row.stats.strong_id, row)
+        here, there = row.stats, first.stats
+        if first is row:
+            continue
+        if here.decoder == there.decoder == FAULT_SETS:
+            raise ValueError(
+                f"{row}: there is an estimate of the same circuit in {first}, and estimates are not added"
                 f" up. Leave one of them out. {_about(row)}"
             )
-        if (row.decoder, row.json_metadata) != (first.row.decoder, first.row.json_metadata):
+        if (here.decoder, here.json_metadata) != (there.decoder, there.json_metadata):
             raise ValueError(
-                f"{place}: the row has the strong_id of {first}, but other metadata or another decoder:"
-                f" {row.decoder}, {row.json_metadata!r} instead of {first.row.decoder},"
-                f" {first.row.json_metadata!r}. Correct the metadata, or leave one of the files out."
+                f"{row}: the row has the strong_id of {first}, but other metadata or another decoder:"
+                f" {here.decoder}, {here.json_metadata!r} instead of {there.decoder},"
+                f" {there.json_metadata!r}. Correct the metadata, or leave one of the files out."
             )
 
 
-def _check_ranges(places: Iterable[_Place]) -> None:
+def _check_ranges(rows: Iterable[Row]) -> None:
     """Checks that no two rows count the same numbered shots."""
-    ranges: dict[tuple[str, int], list[tuple[ShotRange, _Place]]] = {}
-    for place in places:
+    ranges: dict[tuple[str, int], list[tuple[ShotRange, Row]]] = {}
+    for row in rows:
         try:
-            own = joined_ranges(ranges_in(place.row.custom_counts))
+            own = joined_ranges(ranges_in(row.stats.custom_counts))
         except OverlapError as error:
-            raise _overlap(str(error), place, place) from None
+            raise _overlap(str(error), row, row) from None
         except ValueError as error:
-            raise ValueError(f"{place}: {error}. Correct the row, or delete it and lose its shots.") from None
+            raise ValueError(f"{row}: {error}. Correct the row, or delete it and lose its shots.") from None
         for one in own:
-            ranges.setdefault((place.row.strong_id, one.seed), []).append((one, place))
-    for (_, seed), found in ranges.items():
+            ranges.setdefault((row.stats.strong_id, one.seed), []).append((one, row))
+    for found in ranges.values():
         found.sort(key=lambda each: each[0])
-        farthest, farthest_place = found[0]
-        for one, place in found[1:]:
-            if one.first < farthest.end:
-                last = min(one.end, farthest.end) - 1
-                what = f"the shots {one.first} to {last} of seed {seed} are counted 2 times"
-                raise _overlap(what, farthest_place, place)
-            farthest, farthest_place = one, place
+        for (one, row), (other, other_row) in itertools.pairwise(found):
+            try:
+                joined_ranges([one, other])
+            except OverlapError as error:
+                raise _overlap(str(error), row, other_row) from None
 
 
-def _check_copies(files: Sequence[tuple[str, Sequence[Row]]]) -> None:
-    """Checks that no two files have the same rows."""
-    known: dict[tuple[str, ...], str] = {}
-    for path, rows in files:
-        content = tuple(row.text for row in rows)
-        if rows and content in known:
-            raise ValueError(
-                f"{path} has the rows of {known[content]}: the same shots would be counted twice. Leave one"
-                " of them out. If they are different shots, `sinter combine` adds them up without a look."
-            )
-        known[content] = path
+def _overlap(what: str, row: Row, other: Row) -> ValueError:
+    where = f"{row}" if row is other else f"{row} and {other}"
+    return ValueError(f"{where}: {what}. Leave one of the files or rows out. {_about(other)}")
 
 
-def _overlap(what: str, place: _Place, other: _Place) -> ValueError:
-    where = f"{place}" if place is other else f"{place} and {other}"
-    return ValueError(f"{where}: {what}. Leave one of the files or rows out. {_about(other.row)}")
-
-
-def _about(row: sinter.TaskStats) -> str:
-    metadata = row.json_metadata
-    if row.decoder == FAULT_SETS:
+def _about(row: Row) -> str:
+    metadata = row.stats.json_metadata
+    if row.stats.decoder == FAULT_SETS:
         metadata = {key: value for key, value in metadata.items() if key != ESTIMATE}
-    return f"(Decoder {row.decoder}, metadata {metadata!r}.)"
+    return f"(Decoder {row.stats.decoder}, metadata {metadata!r}.)"

@@ -30,45 +30,19 @@ _REQUIRED_COLUMNS = _COLUMNS[:-1]  # Sinter did not always write custom_counts
 
 @dataclass(frozen=True)
 class Row:
-    """A line of a file.
+    """A line of a file."""
 
-    Attributes:
-        number: The number of the line, counted from 1.
-        text: The line as it is in the file, without its end.
-        stats: What it says.
-    """
+    path: str  # the path of the file
+    number: int  # the number of the line, counted from 1
+    text: str  # the line as it is in the file, without its end
+    stats: sinter.TaskStats  # what it says
 
-    number: int
-    text: str
-    stats: sinter.TaskStats
+    def __str__(self) -> str:
+        return f"{self.path}, line {self.number}"
 
 
 def read_rows(content: bytes, path: str) -> list[Row]:
-    r"""Reads a file of statistics, and checks every line.
-
-    Args:
-        content: The content of the file.
-        path: The path of the file, for messages.
-
-    Returns:
-        The rows.
-
-    Raises:
-        ValueError: A line is not a row of statistics, or was cut off: the newline is written last, so a row
-            with a newline is whole. The message names the line and the remedy.
-
-    Examples:
-        >>> header = b"shots,errors,discards,seconds,decoder,strong_id,json_metadata,custom_counts\n"
-        >>> row = b'9,1,2,0.5,soft_postselect,abc,"{""p"":1}","{""survivors"":7}"\n'
-        >>> [one] = read_rows(header + row, "stats.csv")
-        >>> one.number, one.stats.errors
-        (2, 1)
-        >>> read_rows(header + b"9,1,2,0.5\n", "stats.csv")
-        Traceback (most recent call last):
-        ...
-        ValueError: stats.csv, line 2: not a row of statistics, 4 values instead of 8: '9,1,2,0.5'. Correct
-        the line, or delete it and lose its shots.
-    """
+    r"""Reads a file of statistics, and checks every line."""
     *lines, last = content.decode("utf-8", "surrogateescape").split("\n")
     if last:
         raise ValueError(
@@ -85,7 +59,7 @@ def read_rows(content: bytes, path: str) -> list[Row]:
             if number == 1:
                 columns = _columns(text)
             elif text:
-                rows.append(Row(number, text, _row(text, columns, first_rows)))
+                rows.append(Row(path, number, text, _row(text, columns, first_rows)))
                 first_rows.setdefault(rows[-1].stats.strong_id, rows[-1])
         except ValueError as error:
             raise ValueError(f"{path}, line {number}: {error}") from None
@@ -105,37 +79,28 @@ def _row(text: str, columns: Sequence[str], first_rows: dict[str, Row]) -> sinte
     try:
         stats = _stats(text, columns)
         first = first_rows.get(stats.strong_id)
-        if first is not None:
-            known = first.stats
-            if (stats.decoder, stats.json_metadata) != (known.decoder, known.json_metadata):
-                raise ValueError(f"line {first.number} has the same strong_id but other metadata or decoder")
-    except ValueError as error:
+        if first and (stats.decoder, stats.json_metadata) != (first.stats.decoder, first.stats.json_metadata):
+            raise ValueError(f"line {first.number} has the same strong_id but other metadata or decoder")
+    except (csv.Error, ValueError) as error:
         raise ValueError(
             f"not a row of statistics, {error}: {_shown(text)}. Correct the line, or delete it and lose its"
             " shots."
         ) from None
-    if stats.decoder == FAULT_SETS:
-        remedy = "Delete such lines, and compute the rates again with `python -m sinter_plugin estimate`."
-        if stats.shots:
-            raise ValueError(
-                f"{stats.shots} shots that nobody has taken: an earlier version of this package wrote counts"
-                f" in place of an estimate. {remedy}"
-            )
-        if stats.custom_counts and stats.custom_counts[ESTIMATES] != 1:
-            raise ValueError(f"an estimate that was added to itself. {remedy}")
+    if stats.decoder == FAULT_SETS and (stats.shots or stats.custom_counts.get(ESTIMATES, 1) != 1):
+        raise ValueError(
+            f"an estimate that was added to itself, or to {counted(stats.shots, 'shot')}. Delete such lines,"
+            " and compute the rates again with `python -m sinter_plugin estimate`."
+        )
     return stats
 
 
 def _stats(text: str, columns: Sequence[str]) -> sinter.TaskStats:
     """Reads a row as Sinter does, but refuses values that Sinter would accept by mistake."""
-    try:
-        values = next(csv.reader([text], strict=True))
-    except csv.Error as error:
-        raise ValueError(str(error)) from None
+    values = next(csv.reader([text], strict=True))
     if len(values) != len(columns):
         raise ValueError(f"{counted(len(values), 'value')} instead of {len(columns)}")
     row = dict(zip(columns, values, strict=True))
-    shots, errors, discards = (_whole_number(row, name) for name in ("shots", "errors", "discards"))
+    shots, errors, discards = (int(_number(row, name, int)) for name in ("shots", "errors", "discards"))
     if errors + discards > shots:
         raise ValueError("more errors and discards than shots")
     counts = _json(row, "custom_counts") if row.get("custom_counts") else {}
@@ -150,29 +115,19 @@ def _stats(text: str, columns: Sequence[str]) -> sinter.TaskStats:
         shots=shots,
         errors=errors,
         discards=discards,
-        seconds=_duration(row["seconds"]),
+        seconds=_number(row, "seconds", float),
         custom_counts=collections.Counter(counts),
     )
 
 
-def _whole_number(row: dict[str, str], name: str) -> int:
+def _number(row: dict[str, str], name: str, kind: type[int] | type[float]) -> float:
     try:
-        number = int(row[name])
+        number = kind(row[name])
     except ValueError:
         number = -1
-    if number < 0:
+    if not number >= 0:
         raise ValueError(f"{name} are {row[name]!r}")
     return number
-
-
-def _duration(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1.0
-    if not seconds >= 0:
-        raise ValueError(f"seconds are {text!r}")
-    return seconds
 
 
 def _json(row: dict[str, str], name: str) -> Any:

@@ -41,15 +41,7 @@ class FileLock:
     """The lock of a file."""
 
     def __init__(self, path: pathlib.Path) -> None:
-        """Locks a file.
-
-        Args:
-            path: The path of the file. All symbolic links to it have the same lock.
-
-        Raises:
-            FileInUseError: Another process has locked the file.
-            OSError: The file beside it cannot be written.
-        """
+        """Locks a file."""
         self._path = pathlib.Path(f"{path.resolve()}.lock")
         self.problem: str | None = None
         self._file = self._locked(path)

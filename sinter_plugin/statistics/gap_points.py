@@ -17,6 +17,7 @@ from stim_nonclifford.base import arguments
 __all__ = [
     "CalibrationPoint",
     "GapPoint",
+    "counts_of",
     "gap_calibration",
     "gap_points",
     "has_gaps",
@@ -110,16 +111,9 @@ def gap_points(
     for gap in sorted({*right, *wrong}, reverse=True):
         kept += right[gap] + wrong[gap]
         errors += wrong[gap]
-        points.append(
-            GapPoint(
-                gap=gap,
-                shots=stats.shots,
-                kept=kept,
-                errors=errors,
-                kept_fraction=_fit(stats.shots, kept, max_likelihood_factor),
-                error_rate=_fit(kept, errors, max_likelihood_factor),
-            )
-        )
+        kept_fraction = _fit(stats.shots, kept, max_likelihood_factor)
+        error_rate = _fit(kept, errors, max_likelihood_factor)
+        points.append(GapPoint(gap, stats.shots, kept, errors, kept_fraction, error_rate))
     return points[::-1]
 
 
@@ -156,6 +150,11 @@ def gap_calibration(
         )
         for gap in sorted({*right, *wrong})
     ]
+
+
+def counts_of(point: GapPoint) -> sinter.AnonTaskStats:
+    """The counts of a point, as if shots with smaller gaps were discarded by detectors."""
+    return sinter.AnonTaskStats(shots=point.shots, errors=point.errors, discards=point.shots - point.kept)
 
 
 def has_gaps(stats: sinter.TaskStats | sinter.AnonTaskStats) -> bool:

@@ -49,11 +49,7 @@ UNUSED_HERALDS = "warning: heralds tell the decoder nothing"
 
 @contextlib.contextmanager
 def shown_warnings(shown: bool) -> Iterator[None]:
-    """Warnings in the context are shown as ever, or not at all.
-
-    Args:
-        shown: Whether they are.
-    """
+    """Warnings in the context are shown as ever, or not at all."""
     if shown:
         yield
         return
@@ -63,10 +59,5 @@ def shown_warnings(shown: bool) -> Iterator[None]:
 
 
 def counted(number: int, noun: str) -> str:
-    """A number of things.
-
-    Examples:
-        >>> counted(1, "detector"), counted(2, "detector")
-        ('1 detector', '2 detectors')
-    """
+    """A number of things."""
     return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -24,21 +24,11 @@ class OverlapError(ValueError):
 
 @dataclass(frozen=True, order=True)
 class ShotRange:
-    """Shots with consecutive numbers.
+    """Shots with consecutive numbers."""
 
-    Attributes:
-        seed: The seed of the run.
-        first: The number of the first shot.
-        end: One more than the number of the last shot.
-
-    Examples:
-        >>> ShotRange(seed=7, first=0, end=4096).key
-        'seed=7 shots=0:4096'
-    """
-
-    seed: int
-    first: int
-    end: int
+    seed: int  # the seed of the run
+    first: int  # the number of the first shot
+    end: int  # one more than the number of the last shot
 
     @property
     def key(self) -> str:
@@ -52,26 +42,7 @@ class ShotRange:
 
 
 def ranges_in(custom_counts: Mapping[str, int]) -> list[ShotRange]:
-    """The ranges that a row, or a sum of rows, counts.
-
-    Args:
-        custom_counts: The counts by name.
-
-    Returns:
-        The ranges in ascending order.
-
-    Raises:
-        OverlapError: A range was counted more than once.
-        ValueError: The value of a range is not its number of shots.
-
-    Examples:
-        >>> ranges_in({"survivors": 5, "seed=7 shots=0:10": 10})
-        [ShotRange(seed=7, first=0, end=10)]
-        >>> ranges_in({"seed=7 shots=0:10": 20})
-        Traceback (most recent call last):
-        ...
-        sinter_plugin.statistics.shot_ranges.OverlapError: the shots 0 to 9 of seed 7 are counted 2 times
-    """
+    """The ranges that a row, or a sum of rows, counts."""
     found = []
     for key, value in custom_counts.items():
         match = _KEY.fullmatch(key)
@@ -89,15 +60,6 @@ def ranges_in(custom_counts: Mapping[str, int]) -> list[ShotRange]:
 
 def joined_ranges(ranges: Iterable[ShotRange]) -> list[ShotRange]:
     """Joins ranges that follow one another.
-
-    Args:
-        ranges: The ranges, in any order.
-
-    Returns:
-        As few ranges as possible with the same shots, in ascending order.
-
-    Raises:
-        OverlapError: Two ranges have a shot in common.
 
     Examples:
         >>> joined_ranges([ShotRange(7, 5, 9), ShotRange(7, 0, 5), ShotRange(8, 9, 12)])
@@ -121,21 +83,7 @@ def joined_ranges(ranges: Iterable[ShotRange]) -> list[ShotRange]:
 
 
 def with_joined_ranges(custom_counts: Mapping[str, int]) -> Counter[str]:
-    """Counts in which ranges that follow one another are one entry.
-
-    Args:
-        custom_counts: The counts by name.
-
-    Returns:
-        The other counts as they are, and the joined ranges.
-
-    Raises:
-        OverlapError: A shot is counted more than once.
-
-    Examples:
-        >>> with_joined_ranges({"survivors": 9, "seed=7 shots=5:9": 4, "seed=7 shots=0:5": 5})
-        Counter({'survivors': 9, 'seed=7 shots=0:9': 9})
-    """
+    """Counts in which ranges that follow one another are one entry."""
     counts = Counter({key: value for key, value in custom_counts.items() if not _KEY.fullmatch(key)})
     counts.update({one.key: one.shots for one in joined_ranges(ranges_in(custom_counts))})
     return counts
@@ -143,14 +91,6 @@ def with_joined_ranges(custom_counts: Mapping[str, int]) -> Counter[str]:
 
 def seed_of(strong_id: str, seed: int) -> int:
     """The seed of a task in a run with a seed.
-
-    Args:
-        strong_id: The ``strong_id`` of the task.
-        seed: The seed of the run.
-
-    Returns:
-        A seed in range(2**64) that depends on these two alone: no two tasks of a run have the same random
-        numbers, and other tasks of the run do not matter.
 
     Examples:
         >>> seed_of("9c31908e2b", 7) == seed_of("9c31908e2b", 7) != seed_of("deadbeef08", 7)

@@ -8,7 +8,7 @@ import os
 import pathlib
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 
 import sinter
@@ -28,14 +28,7 @@ class StatisticsFileError(RuntimeError):
 
 
 def sums_of(rows: Iterable[sinter.TaskStats]) -> dict[str, sinter.TaskStats]:
-    """The sum of the rows of each task.
-
-    Args:
-        rows: Rows in any order.
-
-    Returns:
-        A row per task, by its strong_id, in the order in which they first occur.
-    """
+    """The sum of the rows of each task."""
     sums: dict[str, sinter.TaskStats] = {}
     for row in rows:
         known = sums.get(row.strong_id)
@@ -54,17 +47,7 @@ class StatisticsFile:
     """
 
     def __init__(self, path: pathlib.Path, *, say: Callable[[str], None]) -> None:
-        """Opens a file, or creates it, and locks it.
-
-        Args:
-            path: The path of the file.
-            say: Function that shows a message to the user; called where files cannot be locked.
-
-        Raises:
-            ValueError: The file is not a file of statistics, or a line of it is broken.
-            FileInUseError: Another run saves to the file.
-            OSError: The file cannot be read or written.
-        """
+        """Opens a file, or creates it, and locks it."""
         self._path = path
         self._target = path.resolve()
         self._new_path = self._target.with_name(f"{self._target.name}.new")
@@ -117,23 +100,17 @@ class StatisticsFile:
         finally:
             self._lock.release()
 
-    def save(self, rows: Iterable[sinter.TaskStats], *, replacing: bool = False) -> None:
-        """Saves rows. Each takes the place of all rows of the same task.
+    def save(self, rows: Iterable[sinter.TaskStats], *, replacing: Collection[str] = ()) -> None:
+        """Saves what this run has for some tasks until now: one row each, with what was there before.
 
-        Args:
-            rows: What this run has counted until now, in one row per task, to which the rows that were in
-                the file before are added. After an interrupt they can be saved again.
-            replacing: Whether the rows that were there before are dropped instead.
-
-        Raises:
-            StatisticsFileError: The file was deleted or changed, or cannot be written. What was saved before
-                is in the file, or, if it was deleted there, in another file, which the message names.
+        Of the tasks in ``replacing``, what was there before is dropped. Rows can be saved again, as after an
+        interrupt.
         """
         if self._failure is not None:
             raise self._failure
-        lines = dict(self._lines)
+        lines = {task: [] if task in replacing else found for task, found in self._lines.items()}
         for row in rows:
-            base = None if replacing else self._base.get(row.strong_id)
+            base = None if row.strong_id in replacing else self._base.get(row.strong_id)
             total = row if base is None else base + row
             total = replace(total, custom_counts=with_joined_ranges(total.custom_counts))
             lines[row.strong_id] = [total.to_csv_line().encode()]
@@ -183,13 +160,8 @@ class StatisticsFile:
 
     def _missing_in(self, found: bytes | None) -> list[bytes]:
         """The lines that were saved, and are not in the file any more."""
-        there = Counter((found or b"").splitlines())
-        missing = []
-        for line in itertools.chain(*self._lines.values()):
-            there[line] -= 1
-            if there[line] < 0:
-                missing.append(line)
-        return missing
+        saved = Counter(itertools.chain(*self._lines.values()))
+        return list((saved - Counter((found or b"").splitlines())).elements())
 
     def _rescued(self, found: bytes | None) -> str:
         """Saves the lines that are not in the file any more beside it, and says what happened."""

@@ -11,10 +11,6 @@ __all__ = ["did_you_mean"]
 def did_you_mean(name: str, names: Iterable[str]) -> str:
     """A question after the first sentence of a message, or nothing if no name is similar.
 
-    Args:
-        name: The unknown name.
-        names: The known ones.
-
     Examples:
         >>> did_you_mean("soft_postselct", ["soft_pymatching", "soft_postselect"])
         ' Did you mean soft_postselect?'

@@ -12,12 +12,6 @@ __all__ = ["what_to_do"]
 def what_to_do(folder: str) -> str:
     """A message for an import that has found only the sources.
 
-    Args:
-        folder: The folder of the package that was imported.
-
-    Returns:
-        The message.
-
     Examples:
         >>> what_to_do("/clone/stim_nonclifford").partition(",")[0]
         'stim_nonclifford in /clone/stim_nonclifford is not built'

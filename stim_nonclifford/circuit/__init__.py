@@ -1,11 +1,10 @@
-"""The class ``Circuit``.
+"""The class ``Circuit``: ``circuit`` has its methods, which call the functions of the rooms.
 
-``editing`` has Stim's methods to build and change circuits; ``rewriting`` has what takes the place of
-instructions. ``interchange`` reads and writes OpenQASM, Qiskit and Cirq. ``proxies`` has the Clifford
-proxies and what Stim computes from them, ``diagrams`` the drawings, and ``pictures`` the pages.
-``error_models`` has the error models for decoders. ``fault_set_methods`` has the logical error rates from
-fault sets, ``error_rate_curves`` those of families of circuits. ``circuit`` has the class itself, with its
-samplers.
+``rewriting`` has what takes the place of instructions, the Clifford proxies among them, and ``interchange``
+reads and writes OpenQASM, Qiskit and Cirq. ``diagrams`` has the drawings, and ``pictures`` the pages.
+``logical_states`` measures states, ``plan_report`` says what a shot costs, and ``error_models`` has the error
+models for decoders. ``fault_set_methods`` has the logical error rates from fault sets,
+``error_rate_curves`` those of families of circuits.
 """
 
 from ..base.notebook import Diagram

@@ -3,58 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, overload
+from typing import Any
 
 import stim
 
 from ..base.arguments import check_types, iterable, refuse_argument
 from ..base.masks import Mask
-from ..rates.decoded_rates.results import DecodedErrorRate
-from ..rates.fault_sets.results import LogicalErrorRate
 from ..rates.fault_sets.search.limits import DEFAULT_MAX_BYTES, Limits
+from ..rates.results import LogicalErrorRate
 from .circuit import Circuit
 from .logical_states import LogicalState, LogicalStateCheck
 from .methods.fault_set_methods import rates_of
 
 __all__ = ["logical_error_rates"]
-
-
-@overload
-def logical_error_rates(
-    circuits: Iterable[Circuit],
-    *,
-    decoder: None = None,
-    postselection_mask: Mask | None = None,
-    postselected_observables_mask: Mask | None = None,
-    state_check: LogicalStateCheck | LogicalState | None = None,
-    skip_reference_sample: bool = False,
-    relative_error: float = 0.01,
-    max_seconds: float | None = None,
-    max_bytes: int = DEFAULT_MAX_BYTES,
-    seed: int | None = None,
-    threads: int = 1,
-    confidence: bool = False,
-    progress: bool = False,
-) -> list[LogicalErrorRate]: ...
-
-
-@overload
-def logical_error_rates(
-    circuits: Iterable[Circuit],
-    *,
-    decoder: Any,
-    postselection_mask: Mask | None = None,
-    postselected_observables_mask: Mask | None = None,
-    state_check: LogicalStateCheck | LogicalState | None = None,
-    skip_reference_sample: bool = False,
-    relative_error: float = 0.01,
-    max_seconds: float | None = None,
-    max_bytes: int = DEFAULT_MAX_BYTES,
-    seed: int | None = None,
-    threads: int = 1,
-    confidence: bool = False,
-    progress: bool = False,
-) -> list[DecodedErrorRate]: ...
 
 
 def logical_error_rates(
@@ -72,7 +33,7 @@ def logical_error_rates(
     threads: int = 1,
     confidence: bool = False,
     progress: bool = False,
-) -> list[LogicalErrorRate] | list[DecodedErrorRate]:
+) -> list[LogicalErrorRate]:
     """Logical error rates of several circuits.
 
     Without a decoder, circuits that differ in the strength of noise only share the work.

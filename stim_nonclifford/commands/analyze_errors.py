@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 from typing import get_args
 
-from ..circuit.methods.error_models import ErrorModelKind
+from ..circuit.error_models import ErrorModelKind
 from .options import add_circuit, add_output, add_postselection, masks_of
 from .streams import naming, read_circuit, write_text
 

@@ -13,7 +13,7 @@ import contextlib
 from typing import Any
 
 from ..simulation.sampling import CompiledDetectorSampler
-from ..simulation.sampling.rows.shot_files import DetectionFiles
+from ..simulation.sampling.shot_files import DetectionFiles
 from .options import (
     add_circuit,
     add_engine,

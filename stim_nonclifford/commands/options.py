@@ -149,10 +149,6 @@ def masks_of(
 ) -> tuple[npt.NDArray[np.bool_] | None, npt.NDArray[np.bool_] | None]:
     r"""The masks of detectors and observables that ``--postselect`` stands for.
 
-    Args:
-        args: The arguments.
-        circuit: The circuit.
-
     Returns:
         bool, shape (num_detectors,), or None if the argument was not given; and bool, shape
         (num_observables,), or None if no observable is postselected.

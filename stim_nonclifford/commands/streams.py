@@ -36,9 +36,6 @@ def read_circuit(path: str | None) -> Circuit:
     Args:
         path: The path of its file; None for standard input.
 
-    Returns:
-        The circuit.
-
     Raises:
         OSError: The file cannot be read.
         ValueError: It is no circuit; the message names the file and the line.
@@ -126,9 +123,6 @@ def write_text(path: str | None, text: str) -> None:
 
 def exit_code(work: Callable[[], int]) -> int:
     """Does the work of a command line, and ends it as other commands end.
-
-    Args:
-        work: Returns the exit code, or ends with ``SystemExit``.
 
     Returns:
         The exit code: that of the work, 130 after Ctrl-C, 141 if nobody reads the output any more, or 2

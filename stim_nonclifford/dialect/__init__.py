@@ -6,7 +6,7 @@ conditional gates, and ``expectation_values`` the tags of EXP_VAL. ``targets`` l
 ``append`` is given. ``bare_gates`` translates a bare gate (``T 0``) to a tagged one, ``text`` translates
 whole circuits, also back, and ``inverse`` inverts gates. Stim itself parses the translated text.
 ``exact_text`` writes it with all digits. ``channels`` has the noise that Stim does not have: relaxation,
-Kraus operators, readout noise, leakage and loss, and what is refused.
+Kraus operators, Pauli errors on three qubits, readout noise, leakage and loss, and what is refused.
 """
 
 from .bare_gates import tagged_instruction
@@ -15,7 +15,8 @@ from .channels.kraus import Kraus, kraus_of, values_of_operators
 from .channels.leakage import leakage_of
 from .channels.readout import ReadoutNoise, readout_noise_of, without_noise
 from .channels.relaxation import Relaxation, decay_parts, relaxation_of
-from .channels.table import channel_of, has_tag_of_channel
+from .channels.table import channel_of, has_tag_of_channel, num_qubits_of_channel
+from .channels.three_qubit_errors import ThreeQubitErrors, three_qubit_errors_of
 from .exact_text import exact_text
 from .expectation_values import expectation_products, is_expectation, num_expectations
 from .feed_forward.control_pairs import groups_of_pairs
@@ -57,6 +58,7 @@ __all__ = [
     "Relaxation",
     "RotationPart",
     "TaggedChannel",
+    "ThreeQubitErrors",
     "advice_on_name",
     "bare_name",
     "channel_of",
@@ -76,10 +78,12 @@ __all__ = [
     "leakage_of",
     "listed_targets",
     "num_expectations",
+    "num_qubits_of_channel",
     "parse",
     "readout_noise_of",
     "relaxation_of",
     "tagged_instruction",
+    "three_qubit_errors_of",
     "values_of_operators",
     "with_checked_tags",
     "without_noise",

@@ -37,6 +37,7 @@ from .expectation_values import EXP_VAL, expectation_products
 from .feed_forward.control_pairs import groups_of_pairs
 from .gates import CONDITIONAL_CARRIER, FORMS_OF_WORD, GateDefinition, TaggedForm
 from .names import forms_of_word, gate_named
+from .targets import check_groups
 
 __all__ = ["NonCliffordGate", "gate_from_tag", "is_note", "qubits_of_carrier", "tag_of"]
 
@@ -223,13 +224,7 @@ def _check_groups(definition: GateDefinition, instruction: stim.CircuitInstructi
     size = definition.num_targets or 1
     if size == 1 or size == qubits_of_carrier(instruction.name):
         return
-    qubits = [target.value for target in instruction.targets_copy()]
-    groups = [qubits[k : k + size] for k in range(0, len(qubits), size)]
-    if any(len(set(group)) != size for group in groups):
-        raise ValueError(
-            f"{definition.name} needs targets in groups of {size} different qubits; got"
-            f" {' '.join(str(qubit) for qubit in qubits)}."
-        )
+    check_groups(definition.name, size, instruction)
 
 
 @cache

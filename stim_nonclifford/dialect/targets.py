@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import stim
 
-__all__ = ["Target", "listed_targets"]
+__all__ = ["Target", "check_groups", "listed_targets"]
 
 Target: TypeAlias = "int | str | stim.GateTarget"
 
@@ -46,6 +46,28 @@ def listed_targets(name: str, targets: Any) -> list[Target]:
         else:
             found.append(target)
     return found
+
+
+def check_groups(name: str, size: int, instruction: stim.CircuitInstruction) -> None:
+    """Checks the targets of a gate or channel that acts on more qubits than the instruction with its tag.
+
+    Args:
+        name: The name of the gate or channel.
+        size: The number of qubits on which it acts.
+        instruction: The instruction, whose targets are qubits.
+
+    Raises:
+        ValueError: They are not in groups of so many different qubits.
+
+    Examples:
+        >>> check_groups("CCZ", 3, stim.CircuitInstruction("I", [0, 1, 2, 2, 1, 3], tag="CCZ"))
+    """
+    qubits = [target.value for target in instruction.targets_copy()]
+    groups = [qubits[k : k + size] for k in range(0, len(qubits), size)]
+    if any(len(set(group)) != size for group in groups):
+        raise ValueError(
+            f"{name} needs targets in groups of {size} different qubits; got {' '.join(map(str, qubits))}."
+        )
 
 
 def _factors(name: str, product: stim.PauliString) -> list[stim.GateTarget]:

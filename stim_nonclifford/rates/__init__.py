@@ -1,5 +1,6 @@
 """Logical error rates that are computed instead of counted, and decoders.
 
+``results``        has logical error rates and error budgets as users get them
 ``fault_sets``     computes logical error rates without waiting for errors
 ``decoding``       has decoders by name, and their confidence
 ``decoded_rates``  computes logical error rates of circuits that are decoded

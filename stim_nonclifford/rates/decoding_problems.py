@@ -26,12 +26,12 @@ from .decoded_rates.faults.outcomes import symptoms_of_plan
 from .decoded_rates.postselection.estimate import accepted_rate
 from .decoded_rates.postselection.questions import AcceptedQuestion
 from .decoded_rates.questions import DecodedCircuit, Goal
-from .decoded_rates.results import DecodedErrorRate
 from .decoding.decoders import RateDecoder, rate_decoder
 from .decoding.failure_test import Gaps, Predict
 from .estimation.deadline import Deadline
 from .fault_sets.interface import search_arguments
 from .fault_sets.search.limits import Limits
+from .results import LogicalErrorRate
 
 __all__ = [
     "DecodableCircuit",
@@ -92,7 +92,7 @@ def decoded_error_rates(
     postselected_observables_mask: Mask | None = None,
     confidence: bool = False,
     read_out: Callable[[Any], PauliReadout] | None = None,
-) -> list[DecodedErrorRate]:
+) -> list[LogicalErrorRate]:
     """The logical error rates of circuits with a decoder; see ``Circuit.logical_error_rate``.
 
     Args:

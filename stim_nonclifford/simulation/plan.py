@@ -392,12 +392,6 @@ def plain_attributes(plan: SamplingPlan) -> SimpleNamespace:
     The native module may not run Python code, such as a property: when a program ends, Python ends daemon
     threads in the middle of such code, and there may be no C++ function on the stack then.
 
-    Args:
-        plan: The plan.
-
-    Returns:
-        An object with the plan's arrays and numbers, and the forms of its tables, as attributes.
-
     Raises:
         ValueError: The plan has not all fields: another version made it, and it was pickled.
 

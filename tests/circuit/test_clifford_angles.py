@@ -156,13 +156,10 @@ def test_the_default_model_is_that_of_the_plain_circuit(seed: int) -> None:
         ("U3(0.5, 0, 1) 0\nZ_ERROR(0.125) 0\nU3(0.5, 0, 1) 0", "error(0.125) D0"),
         ("R_XX(0.01) 0 1\nZ_ERROR(0.125) 0\nR_XX(-0.01) 0 1", ""),  # noise is not a quarter turn
         ("RX 1\nM 1\nC_R_X(1) rec[-1] 0\nX_ERROR(0.125) 0\nCX rec[-1] 0", "error(0.125) D0"),
-        (
-            "RX 1\nM 1\nC_R_XY(-3) rec[-1] 0 2\nCX rec[-1] 0\nX_ERROR(0.125) 2\nCX rec[-1] 2 2 0",
-            "error(0.125) D0",
-        ),
+        ("RX 1\nM 1\nC_R_XY(-3) rec[-1] 0 2\nCX rec[-1] 0\nX_ERROR(0.125) 2\nCX rec[-1] 2 2 0", "error(0.125) D0"),
         ("R_X(0.5) 0\nEXP_VAL Y0\nZ_ERROR(0.125) 0\nR_X(-0.5) 0", "error(0.125) D0"),
     ],
-)
+)  # fmt: skip
 @pytest.mark.filterwarnings("ignore::stim_nonclifford.InexactErrorModelWarning")
 def test_small_circuits(text: str, error: str) -> None:
     circuit = snc.Circuit(text + "\nM 0\nDETECTOR rec[-1]")

@@ -27,13 +27,9 @@ ALPHA = 1e-7
 """Probability of a false alarm in each statistical test, over all of its comparisons."""
 
 CODES = [
-    "repetition_code:memory",
-    "surface_code:rotated_memory_x",
-    "surface_code:rotated_memory_z",
-    "surface_code:unrotated_memory_x",
-    "surface_code:unrotated_memory_z",
-    "color_code:memory_xyz",
-]
+    "repetition_code:memory", "surface_code:rotated_memory_x", "surface_code:rotated_memory_z",
+    "surface_code:unrotated_memory_x", "surface_code:unrotated_memory_z", "color_code:memory_xyz",
+]  # fmt: skip
 
 
 def generated(code: str, distance: int, rounds: int, p: float = 0.01) -> stim.Circuit:
@@ -80,16 +76,10 @@ def test_detector_error_models_of_small_circuits(text: str) -> None:
 @pytest.mark.parametrize(
     "noise",
     [
-        "X_ERROR(1) 0",
-        "X_ERROR(0.7) 0",
-        "X_ERROR(0.5) 0",
-        "X_ERROR(1) 0 1",
-        "E(0.9) X0 X1",
-        "DEPOLARIZE1(0.75) 0",
-        "DEPOLARIZE2(0.9375) 0 1",
-        "X_ERROR(0.6) 0\nX_ERROR(0.2) 1",
+        "X_ERROR(1) 0", "X_ERROR(0.7) 0", "X_ERROR(0.5) 0", "X_ERROR(1) 0 1", "E(0.9) X0 X1",
+        "DEPOLARIZE1(0.75) 0", "DEPOLARIZE2(0.9375) 0 1", "X_ERROR(0.6) 0\nX_ERROR(0.2) 1",
     ],
-)
+)  # fmt: skip
 def test_detector_error_models_of_likely_errors(noise: str) -> None:
     """Errors that are as likely as not, or more: the models have the same distribution."""
     text = (

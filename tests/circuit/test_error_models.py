@@ -12,20 +12,16 @@ import stim
 
 import sinter_plugin
 import stim_nonclifford as snc
-from stim_nonclifford.simulation.compiler.error_models.error_model_changes import conditioned, decomposed
+from stim_nonclifford.simulation.compiler.error_models import conditioned, decomposed
 
 from ..support.laws.exact import mask_of
 from ..support.rates.error_models import largest_difference, symptoms
 
 TASKS = ("surface_code:rotated_memory_x", "repetition_code:memory", "color_code:memory_xyz")
 FLAGS = (
-    "decompose_errors",
-    "flatten_loops",
-    "allow_gauge_detectors",
-    "approximate_disjoint_errors",
-    "ignore_decomposition_failures",
-    "block_decomposition_from_introducing_remnant_edges",
-)
+    "decompose_errors", "flatten_loops", "allow_gauge_detectors", "approximate_disjoint_errors",
+    "ignore_decomposition_failures", "block_decomposition_from_introducing_remnant_edges",
+)  # fmt: skip
 
 
 def noisy(task: str, distance: int = 3, rounds: int = 20, p: float = 0.01) -> stim.Circuit:

@@ -205,18 +205,10 @@ def test_what_follows_sees_the_same_records() -> None:
     ("text", "state", "message"),
     [
         ("RX 0", "T", "needs the expectation value of the logical X, but the circuit asks for none"),
-        (
-            "RX 0\nEXP_VAL X0 Z0",
-            "T",
-            "logical Y. The circuit has EXP_VAL of X0, Z0: none of them is recognized",
-        ),
+        ("RX 0\nEXP_VAL X0 Z0", "T", "logical Y. The circuit has EXP_VAL of X0, Z0: none of them is recognized"),
         ("RX 0 1\nEXP_VAL X0 X1 Y0", "T", "2 products of X alone"),
         ("EXP_VAL X0*Z1 Z0*X1 Y0*Y1", "X", "Say which ones are meant"),
-        (
-            "RX 0\nT 0\nEXP_VAL X0 Y0",
-            "H",
-            "state_check must be 'T', 'T_DAG', .* or '-Z', or a LogicalStateCheck, but is 'H'",
-        ),
+        ("RX 0\nT 0\nEXP_VAL X0 Y0", "H", "state_check must be 'T', 'T_DAG', .* or '-Z', or a LogicalStateCheck, but is 'H'"),
         ("RX 0\nT 0\nEXP_VAL X0 Y1", "T", "are not those of two logical Paulis of one qubit"),
         ("RX 0\nT 0\nEXP_VAL X0 Y0\nOBSERVABLE_INCLUDE(0) X0", "T", "No observable has the Pauli targets Y0"),
         (
@@ -238,7 +230,7 @@ def test_what_follows_sees_the_same_records() -> None:
         ),
         ("RX 0\nT_DAG 0\nEXP_VAL X0 Y0\nM 1", "-X", r"than to the orthogonal one: X0 = 0.7071. Ask for the"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_read_out(text: str, state: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         snc.Circuit(text).with_logical_readout(state)
@@ -283,7 +275,7 @@ def test_end_to_end_by_one_argument() -> None:
         each.kept_and_wrong for each in read.malignant_sets(**every)
     ]
     wrong_probability = sum(each.probability * each.kept_and_wrong for each in malignant)
-    assert wrong_probability == pytest.approx(by_check.weights[2].kept_and_wrong, rel=1e-6)
+    assert wrong_probability == pytest.approx(by_check.strata[2].kept_and_wrong, rel=1e-6)
     shares = by_check.error_budget("noise").groups
     assert sum(group.share for group in shares) == pytest.approx(1)
 

@@ -17,6 +17,7 @@ import sinter
 from stim_nonclifford.generators.cultivation import cultivation_circuit
 
 from ..support.processes.sinter_runs import wait_until
+from ..support.seeds import slow
 
 COMMAND = [sys.executable, "-m", "stim_nonclifford"]
 CIRCUIT = "RX 0\nT 0\nX_ERROR(0.1) 0\nT_DAG 0\nMX 0\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-1]\n"
@@ -35,7 +36,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.fixture(params=["buffered", pytest.param("unbuffered", marks=pytest.mark.slow)])
+@pytest.fixture(params=["buffered", slow("unbuffered")])
 def environment(request: pytest.FixtureRequest) -> dict[str, str]:
     names = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     return names | ({"PYTHONUNBUFFERED": "1"} if request.param == "unbuffered" else {})
@@ -52,15 +53,7 @@ def start(*arguments: str, **options: Any) -> subprocess.Popen[bytes]:
     )
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "sample",
-        pytest.param("detect", marks=pytest.mark.slow),
-        pytest.param("plan", marks=pytest.mark.slow),
-        "diagram",
-    ],
-)
+@pytest.mark.parametrize("command", ["sample", slow("detect"), slow("plan"), "diagram"])
 def test_circuits_come_from_standard_input(command: str, here: Path) -> None:
     flags = ("--shots", "3", "--seed", "5") if command in ("sample", "detect") else ()
     piped = subprocess.run(
@@ -83,13 +76,9 @@ def test_what_is_wrong_with_standard_input() -> None:
     "arguments",
     [
         ("sample", "--in", "c.stim", "--shots", FOREVER),
-        pytest.param(
-            ("sample", "--in", "c.stim", "--shots", FOREVER, "--out_format", "b8"), marks=pytest.mark.slow
-        ),
+        slow(("sample", "--in", "c.stim", "--shots", FOREVER, "--out_format", "b8")),
         ("detect", "--in", "c.stim", "--shots", FOREVER, "--out_format", "dets"),
-        pytest.param(
-            ("detect", "--in", "d3.stim", "--shots", FOREVER, "--postselect", "all"), marks=pytest.mark.slow
-        ),
+        slow(("detect", "--in", "d3.stim", "--shots", FOREVER, "--postselect", "all")),
         ("faults", "--in", "d3.stim", "--postselect", "all", "--max_weight", "3"),
     ],
     ids=" ".join,
@@ -108,12 +97,12 @@ def test_nobody_reads_on(arguments: tuple[str, ...], here: Path, environment: di
 @pytest.mark.parametrize(
     "arguments",
     [
-        pytest.param(("--help",), marks=pytest.mark.slow),
+        slow(("--help",)),
         ("sample", "--help"),
         ("plan", "--in", "d3.stim"),
-        pytest.param(("generate", "cultivation", "--p", "0.001"), marks=pytest.mark.slow),
+        slow(("generate", "cultivation", "--p", "0.001")),
         ("collect", "--circuits", "c.stim", "--max_shots", "9", "--decoders", "soft_postselect", "--quiet"),
-        pytest.param(("combine", "rates.csv"), marks=pytest.mark.slow),
+        slow(("combine", "rates.csv")),
     ],
     ids=" ".join,
 )
@@ -177,7 +166,7 @@ def test_the_sinter_plugin_ends_in_the_same_way(here: Path) -> None:
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full disk here")
-@pytest.mark.parametrize("command", ["sample", pytest.param("detect", marks=pytest.mark.slow), "plan"])
+@pytest.mark.parametrize("command", ["sample", slow("detect"), "plan"])
 def test_full_disk(command: str, here: Path, environment: dict[str, str]) -> None:
     with open("/dev/full", "wb") as full:
         done = subprocess.run(

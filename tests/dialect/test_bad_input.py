@@ -78,10 +78,33 @@ def test_numpy_angles(angle: Any) -> None:
     assert circuit == Circuit("R_Z(0.125) 0\nR_XX(0.125) 0 1")
 
 
-def test_pairs_that_are_none() -> None:
-    for targets in (0, [0, 1, 2]):
-        with pytest.raises(ValueError, match="R_XX needs an even number of qubit targets"):
-            Circuit().append("R_XX", targets, 0.1)
+REFUSALS = {
+    'Circuit().append("R_XX", 0, 0.1)': "R_XX needs an even number of qubit targets",
+    'Circuit().append("R_XX", [0, 1, 2], 0.1)': "R_XX needs an even number of qubit targets",
+    **{
+        f'Circuit("T 1; {line}".replace(";", "\\n")).compile_sampler()': "(?i)hermitian"
+        for line in ("MPP X0*Z0", "SPP X0*Z0", "SPP[T] X0*Z0", "R_PAULI(0.1) X0*Y0")
+    },
+    "detectors(postselected_observables_mask=np.zeros(4, bool))": r"postselected_observables_mask .* for 3 observables; got .*\(4,\)",
+    "detectors(postselected_observables_mask=np.array([8], np.uint8))": "postselected_observables_mask selects bit 3",
+    "detectors(postselection=1)": "postselection",
+    'Circuit("M 0").compile_sampler(postselection=1)': "postselection",
+    'Circuit("M 0\\nDETECTOR rec[-1]").compile_detector_sampler().sample_counts(10)': "no observables.*OBSERVABLE_INCLUDE.*sample_kept",
+    **{
+        f'{kind}("M 0").compile_sampler(skip_reference_sample=True, reference_sample=np.zeros(1, bool))': "skip_reference_sample"
+        for kind in ("stim.Circuit", "Circuit")
+    },
+    **{
+        f'Circuit("M 0 1 2").compile_sampler(reference_sample=np.zeros({shape}))': r"reference_sample must be bool of shape \(3,\) or"
+        for shape in ("2, bool", "(3, 1), bool", "3", "2, np.uint8")
+    },
+}
+
+
+@pytest.mark.parametrize("call", REFUSALS)
+def test_refusals(call: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=REFUSALS[call]):
+        eval(call, {**globals(), "detectors": Circuit(DETECTORS).compile_detector_sampler})
 
 
 @pytest.mark.parametrize("line", ["DETECTOR rec[-3]", "OBSERVABLE_INCLUDE(0) rec[-3]", "CX rec[-3] 0"])
@@ -93,12 +116,6 @@ def test_records_before_the_first(line: str, gates: str) -> None:
         stim.Circuit(text).compile_detector_sampler().sample(1)
     with pytest.raises((ValueError, IndexError), match=r"(?i)record|rec\[-3\]"):
         Circuit(f"{gates}\n{text}").compile_detector_sampler().sample(5)
-
-
-@pytest.mark.parametrize("line", ["MPP X0*Z0", "SPP X0*Z0", "SPP[T] X0*Z0", "R_PAULI(0.1) X0*Y0"])
-def test_products_that_are_not_hermitian(line: str) -> None:
-    with pytest.raises(ValueError, match=r"(?i)hermitian"):
-        Circuit(f"T 1\n{line}").compile_sampler()
 
 
 def test_repetitions_without_end() -> None:
@@ -221,27 +238,6 @@ def test_limits_are_runtime_errors() -> None:
     assert stim_nonclifford.ResourceLimitError is ResourceLimitError
 
 
-# Masks
-
-
-def test_masks_of_observables() -> None:
-    with pytest.raises(ValueError, match=r"postselected_observables_mask .* for 3 observables; got .*\(4,\)"):
-        Circuit(DETECTORS).compile_detector_sampler(postselected_observables_mask=np.zeros(4, dtype=np.bool_))
-    with pytest.raises(ValueError, match="postselected_observables_mask selects bit 3"):
-        Circuit(DETECTORS).compile_detector_sampler(
-            postselected_observables_mask=np.array([8], dtype=np.uint8)
-        )
-
-
-# Arguments of samplers
-
-
-def test_counts_without_observables() -> None:
-    sampler = Circuit("M 0\nDETECTOR rec[-1]").compile_detector_sampler()
-    with pytest.raises(ValueError, match=r"no observables.*OBSERVABLE_INCLUDE.*sample_kept"):
-        sampler.sample_counts(10)
-
-
 def test_max_errors_above_all_shots() -> None:
     """Seed 1."""
     samplers = [Circuit(DETECTORS).compile_detector_sampler(seed=1) for _ in range(2)]
@@ -268,29 +264,6 @@ def test_results_larger_than_the_memory(shots: int) -> None:
     np.testing.assert_array_equal(
         sampler.sample(10), Circuit(DETECTORS).compile_detector_sampler(seed=1).sample(10)
     )
-
-
-def test_reference_sample_and_skipping_it() -> None:
-    """As in Stim."""
-    reference = np.zeros(1, dtype=np.bool_)
-    for circuit in (stim.Circuit("M 0"), Circuit("M 0")):
-        with pytest.raises(ValueError, match="skip_reference_sample"):
-            circuit.compile_sampler(skip_reference_sample=True, reference_sample=reference)
-
-
-@pytest.mark.parametrize(
-    "reference",
-    [np.zeros(2, dtype=np.bool_), np.zeros((3, 1), dtype=np.bool_), np.zeros(3), np.zeros(2, dtype=np.uint8)],
-)
-def test_wrong_reference_samples(reference: Any) -> None:
-    with pytest.raises(ValueError, match=r"reference_sample must be bool of shape \(3,\) or"):
-        Circuit("M 0 1 2").compile_sampler(reference_sample=reference)
-
-
-def test_unknown_arguments() -> None:
-    for method in (Circuit("M 0").compile_sampler, Circuit("M 0").compile_detector_sampler):
-        with pytest.raises(TypeError, match="postselection"):
-            method(postselection=1)  # type: ignore[call-arg]
 
 
 def test_bad_arguments_leave_the_sampler_as_it_was() -> None:

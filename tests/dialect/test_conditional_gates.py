@@ -163,10 +163,7 @@ def test_append_takes_targets_as_stim_does() -> None:
         ("T rec[-1] 0", r"T has no control\. To apply it if a record is 1, write CT rec\[-1\] 0\."),
         ("R_Z(0.1) rec[-1]", r"R_Z has no control\. .*write C_R_Z\(0\.25\) rec\[-1\] 0\."),
         ("TPP rec[-1] X0", r"write C_R_PAULI\(0\.25\) rec\[-1\] X0\*Y1\."),
-        (
-            "CH 3 rec[-1]",
-            r"CH has a record or sweep bit in the place of a qubit.* such as rec\[-1\] 0; got 3 rec",
-        ),
+        ("CH 3 rec[-1]", r"CH has a record or sweep bit in the place of a qubit.* such as rec\[-1\] 0; got 3 rec"),
         ("CCX 0 1 rec[-1]", r"in the place of a qubit.* such as rec\[-2\] rec\[-1\] 0; got 0 1 rec\[-1\]\."),
         ("CCZ rec[-1] rec[-1] rec[-1]", "CCZ needs at least one qubit in each group"),
         ("CS 0 1 rec[-1] 2", "Put groups of qubits alone into another instruction"),
@@ -188,7 +185,7 @@ def test_append_takes_targets_as_stim_does() -> None:
         ("CZ[C_SWAP] rec[-1] 0", "needs all pairs of a control and a qubit"),
         ("CZ[cs] rec[-1] 0", "write gates in tags in upper case"),
     ],
-)
+)  # fmt: skip
 def test_bad_input(line: str, message: str) -> None:
     with pytest.raises(ValueError, match=message) as caught:
         snc.Circuit(f"M 0 1\n{line}")

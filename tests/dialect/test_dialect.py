@@ -86,15 +86,11 @@ def test_other_tagged_forms(tagged: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        "T 0",
-        "REPEAT 3 {\n    T 0\n    REPEAT[outer T 0] 2 {\n        R_X(0.1) 1\n    }\n}\nM 0",
-        "T[don't] 0",
-        "T[quote\"s '''] 0",
-        "T[back\\Bslash and bracket\\C] 0\nM 0",
+        "", "T 0", "REPEAT 3 {\n    T 0\n    REPEAT[outer T 0] 2 {\n        R_X(0.1) 1\n    }\n}\nM 0",
+        "T[don't] 0", "T[quote\"s '''] 0", "T[back\\Bslash and bracket\\C] 0\nM 0",
         "TICK[ T ]\nX_ERROR[T 1](0.5) 0",
     ],
-)
+)  # fmt: skip
 def test_repr(text: str) -> None:
     circuit = Circuit(text)
     assert str(circuit) == text
@@ -118,8 +114,7 @@ def test_equality() -> None:
 _ANGLES = st.floats(allow_nan=False, allow_infinity=False)
 _QUBITS = st.integers(0, 30)
 _TAGS = st.text(
-    st.sampled_from("abT 0[]\\{}#()=*\"'\n\r:,é") | st.characters(codec="ascii", min_codepoint=32),
-    max_size=8,
+    st.sampled_from("abT 0[]\\{}#()=*\"'\n\r:,é") | st.characters(codec="ascii", min_codepoint=32), max_size=8
 )
 
 
@@ -194,10 +189,7 @@ def test_characters_that_python_takes_for_line_breaks(character: str) -> None:
     ("text", "expected"),
     [
         ("t 0\nt_dag 1\nh 0", "S[T] 0\nS_DAG[T] 1\nH 0"),
-        (
-            "r_z(0.25) 0\nu3(0, 1, 2) 0",
-            "I[R_Z(theta=0.25*pi)] 0\nI[U3(theta=0.0*pi, phi=1.0*pi, lambda=2.0*pi)] 0",
-        ),
+        ("r_z(0.25) 0\nu3(0, 1, 2) 0", "I[R_Z(theta=0.25*pi)] 0\nI[U3(theta=0.0*pi, phi=1.0*pi, lambda=2.0*pi)] 0"),
         ("U(0, 1, 2) 0", "I[U3(theta=0.0*pi, phi=1.0*pi, lambda=2.0*pi)] 0"),
         ("tpp x0*y1", "SPP[T] X0*Y1"),
         ("T 0 # T 1", "S[T] 0"),
@@ -219,7 +211,7 @@ def test_characters_that_python_takes_for_line_breaks(character: str) -> None:
         ("R_X( 1e-3 ) 0", "I[R_X(theta=0.001*pi)] 0"),
         ("R_X(-.5) 0", "I[R_X(theta=-0.5*pi)] 0"),
     ],
-)
+)  # fmt: skip
 def test_spelling(text: str, expected: str | None) -> None:
     circuit = Circuit(text)
     if expected is None:
@@ -239,14 +231,9 @@ def test_stim_text_is_left_alone() -> None:
         elif gate.is_unitary:
             lines.append(f"{name.lower()} 0 1")
     lines += [
-        "M(0.1) !0",
-        "CX rec[-1] 1 sweep[3] 2",
-        "MPP(0.1) !X0*Y1 Z2",
-        "E(0.1) X0 Y1",
-        "SHIFT_COORDS(1, 2.5)",
-        "OBSERVABLE_INCLUDE(2) rec[-1] X3",
-        "MPAD 0 1",
-    ]
+        "M(0.1) !0", "CX rec[-1] 1 sweep[3] 2", "MPP(0.1) !X0*Y1 Z2", "E(0.1) X0 Y1", "SHIFT_COORDS(1, 2.5)",
+        "OBSERVABLE_INCLUDE(2) rec[-1] X3", "MPAD 0 1",
+    ]  # fmt: skip
     text = "\n".join(lines)
     assert Circuit(text).to_stim() == stim.Circuit(text)
 

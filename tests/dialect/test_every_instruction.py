@@ -27,6 +27,7 @@ from ..support.texts.instruction_lines import (
     NON_CLIFFORD,
     READOUT_NOISE,
     RELAXATION,
+    THREE_QUBIT_ERRORS,
     lines_of,
 )
 
@@ -80,7 +81,7 @@ def test_non_clifford_gate(name: str, context: int) -> None:
         check(line, k, context)
 
 
-CHANNELS = RELAXATION | READOUT_NOISE | LEAKAGE
+CHANNELS = RELAXATION | THREE_QUBIT_ERRORS | READOUT_NOISE | LEAKAGE
 
 
 @pytest.mark.parametrize("name", sorted(CHANNELS))

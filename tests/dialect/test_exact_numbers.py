@@ -123,17 +123,13 @@ REST = math.sqrt(1 - 0.25**2)
 KRAUS = f"KRAUS({{0}}, 0, 0, 0, 0, 0, {{0}}, 0, {REST!r}, 0, 0, 0, 0, 0, {REST!r}, 0) 0"
 READERS = [
     *(
-        "X_ERROR({}) 0",
-        "R_Z({}) 0",
-        "U3(0.25, {}, 0.25) 0",
-        "R_PAULI({}) X0",
-        "LEAKAGE({}) 0",
+        "X_ERROR({}) 0", "R_Z({}) 0", "U3(0.25, {}, 0.25) 0", "R_PAULI({}) X0", "LEAKAGE({}) 0",
         "M({}, 0.25) 0",
     ),
     *("CX({}, 0, 0, 0) 0 1", "AMPLITUDE_DAMPING({}) 0", KRAUS),
     *("C_R_PAULI({}) sweep[0] X0", "I[R_Z(theta={}*pi)] 0", "I_ERROR[LEAKAGE(p={})] 0"),
     "M[READOUT_NOISE(p01={}, p10=0.25)](0.25) 0",
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("reader", READERS)

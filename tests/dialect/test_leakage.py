@@ -85,10 +85,7 @@ def test_records_of_more_qubits(seed: int, num_qubits: int) -> None:
         # Leakage spreads, or else it moves, which returns the qubit; then the same the other way round.
         ("LEAKAGE(1) 0\nLEAKAGE_SPREAD(0.5, 0, 0, 0) 0 1\nHERALD_LEAKAGE_EVENT(0) 0 1", {1: 0.5, 3: 0.5}),
         ("LEAKAGE(1) 0\nLEAKAGE_SPREAD(0, 1, 0.5, 0) 0 1\nHERALD_LEAKAGE_EVENT(0) 0 1", {1: 0.5, 3: 0.5}),
-        (
-            "LEAKAGE(1) 0\nLEAKAGE_SPREAD(0.25, 0, 0.5, 0) 0 1\nHERALD_LEAKAGE_EVENT(0) 0 1",
-            {1: 0.375, 2: 0.375, 3: 0.25},
-        ),
+        ("LEAKAGE(1) 0\nLEAKAGE_SPREAD(0.25, 0, 0.5, 0) 0 1\nHERALD_LEAKAGE_EVENT(0) 0 1", {1: 0.375, 2: 0.375, 3: 0.25}),
         ("LEAKAGE(1) 0\nLEAKAGE_SPREAD(0, 0, 1, 1) 0 1\nHERALD_LEAKAGE_EVENT(0) 0 1", {1: 1.0}),
         ("LOSS(1) 0\nLEAKAGE_SPREAD(1, 1, 1, 1) 0 1\nHERALD_LOSS_EVENT(0) 0 1", {1: 1.0}),
         ("LEAKAGE(1) 1\nLEAKAGE_SPREAD(0, 0, 0, 1) 0 1\nM 1 1", {0: 0.5, 3: 0.5}),
@@ -118,7 +115,7 @@ def test_records_of_more_qubits(seed: int, num_qubits: int) -> None:
         # A second leakage does nothing.
         ("LEAKAGE(0.5) 0\nLEAKAGE(0.5) 0\nHERALD_LEAKAGE_EVENT(0) 0", {0: 0.25, 1: 0.75}),
     ],
-)
+)  # fmt: skip
 def test_what_leaked_qubits_do(text: str, distribution: dict[int, float]) -> None:
     circuit = snc.Circuit(text)
     found = exact_outputs(circuit.compile().record_plan()).kept

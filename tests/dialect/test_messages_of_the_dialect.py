@@ -95,11 +95,7 @@ from stim_nonclifford.dialect import parse
         ("TPP_DAG[LOSS] X0", 1, "or SPP_DAG[T:LOSS] if"),
         ("I_ERROR[LEAKAGE:0.5](0.5) 0", 1, "Unknown tag [LEAKAGE:0.5] on I_ERROR"),
         ("I_ERROR[LEAKAGE:0.5](0.5) 0", 1, "This kind of leakage is not supported"),
-        (
-            "I_ERROR[LEAKAGE](0.5) 0",
-            1,
-            "takes no probability in parentheses: it is written I_ERROR[LEAKAGE(p=0.01)] 0",
-        ),
+        ("I_ERROR[LEAKAGE](0.5) 0", 1, "takes no probability in parentheses: it is written I_ERROR[LEAKAGE(p=0.01)] 0"),
         ("I_ERROR[RL(p=1)] 0", 1, "Malformed tag [RL(p=1)] on I_ERROR: it is written I_ERROR[RL] 0 or, without"),
         ("HERALDED_ERASE[HERALD_LOSS_EVENT(p=0)](0.1) 0", 1, "takes (0) in parentheses"),
         ("M[HERALD_LOSS_EVENT(p=0)] 0", 1, "makes no sense on M: it is written HERALDED_ERASE[HERALD"),
@@ -131,7 +127,23 @@ from stim_nonclifford.dialect import parse
         ("LEVEL_TRANSITION[key] 0", 1, "This kind of leakage is not supported"),
         ("RELAXATION(0.1) 0", 1, "THERMAL_RELAXATION(t/T1, t/T2)"),
         ("PHASE_DAMP(0.1) 0", 1, "Write PHASE_DAMPING(lambda)"),
-        ("DEPOLARIZE3(0.1) 0 1 2", 1, "ELSE_CORRELATED_ERROR(p) for each further one"),
+        ("DEPOLARIZE4(0.1) 0 1 2 3", 1, "ELSE_CORRELATED_ERROR(p) for each further one"),
+        ("DEPOLARIZE3(0.1) 0 1 2 3", 1, "DEPOLARIZE3 needs targets in groups of 3 different qubits; got 0 1 2 3"),
+        ("H 0\nDEPOLARIZE3(0.1) 0 1 2 3 1 1", 2, "DEPOLARIZE3 needs targets in groups of 3 different qubits"),
+        ("DEPOLARIZE3 0 1 2", 1, "DEPOLARIZE3 takes 1 argument (p), as in DEPOLARIZE3(0.01) 0 1 2; got 0"),
+        ("DEPOLARIZE3(0.1, 0.2) 0 1 2", 1, "DEPOLARIZE3 takes 1 argument (p)"),
+        ("DEPOLARIZE3(1.1) 0 1 2", 1, "DEPOLARIZE3: the probability must be from 0 to 1, but is 1.1"),
+        ("DEPOLARIZE3(-0.1) 0 1 2", 1, "DEPOLARIZE3: the probability must be from 0 to 1"),
+        ("DEPOLARIZE3[note](0.1) 0 1 2", 1, "DEPOLARIZE3 cannot have a tag"),
+        ("M 0\nDEPOLARIZE3(0.1) rec[-1] 1 2", 2, "Target rec[-1] has invalid modifiers for gate type 'DEPOLARIZE3'"),
+        ("DEPOLARIZE3(0.1) X0 X1 X2", 1, "Target X0 has invalid modifiers for gate type 'DEPOLARIZE3'"),
+        ("PAULI_CHANNEL_3(0.1, 0.2) 0 1 2", 1, "it takes 63 arguments, the probabilities of IIX, IIY, IIZ, IXI, IXX, ..., ZZZ"),
+        (f"PAULI_CHANNEL_3({', '.join(['0.1'] * 63)}) 0 1 2", 1, "the disjoint probabilities sum to more than 1: 6.3"),
+        (f"PAULI_CHANNEL_3(0, -0.1{', 0' * 61}) 0 1 2", 1, "the probability of IIY must be from 0 to 1, but is -0.1"),
+        (f"PAULI_CHANNEL_3(0{', 0' * 62}) 0 1 1", 1, "PAULI_CHANNEL_3 needs targets in groups of 3 different qubits"),
+        ("I_ERROR[DEPOLARIZE3(p=0.1)] 0 1", 1, "DEPOLARIZE3 needs targets in groups of 3 different qubits; got 0 1"),
+        ("I_ERROR[DEPOLARIZE3(0.1)] 0 1 2", 1, "Malformed tag [DEPOLARIZE3(0.1)] on I_ERROR: it is written I_ERROR[DEPOLARIZE3(p="),
+        ("II_ERROR[DEPOLARIZE3(p=0.1)] 0 1", 1, "The tag [DEPOLARIZE3(p=0.1)] makes no sense on II_ERROR"),
         ("READOUT_NOISE(0.1, 0.2) 0", 1, "Write it at the measurement"),
         ("KRAUS(1, 0, 0, 0, 0, 0, 1) 0", 1, "each operator has 8 numbers"),
         ("KRAUS 0", 1, "each operator has 8 numbers, the real and the imaginary part of each element"),
@@ -179,18 +191,12 @@ def test_errors_name_the_line(text: str, line: int, message: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "T[my note] 0",
-        "S[T:R_Z(theta=0.1*pi)] 0",
-        "SPP_DAG[T:T] X0",
-        "TPP[T:x] X0*!Y1",
-        "I[R_Z(theta=45*pi)] 0",
-        "SPP[R_PAULI(theta=-5.25*pi)] X0*X1",
-        "M 0\nCZ[C_R_X(theta=7*pi)] rec[-1] 1",
-        "R_X(4) 0\nR_Z(-4) 1",
-        "H[a note] 0\nTICK[LEAKAGE]\nDETECTOR[T gate]\nM[loss is seen here](0.1) 0",
+        "T[my note] 0", "S[T:R_Z(theta=0.1*pi)] 0", "SPP_DAG[T:T] X0", "TPP[T:x] X0*!Y1",
+        "I[R_Z(theta=45*pi)] 0", "SPP[R_PAULI(theta=-5.25*pi)] X0*X1", "M 0\nCZ[C_R_X(theta=7*pi)] rec[-1] 1",
+        "R_X(4) 0\nR_Z(-4) 1", "H[a note] 0\nTICK[LEAKAGE]\nDETECTOR[T gate]\nM[loss is seen here](0.1) 0",
         "I_ERROR(0.1) 0\nII_ERROR 0 1\nDEPOLARIZE1[idle](0.1) 0\nCX[READOUT] 0 1",
     ],
-)
+)  # fmt: skip
 def test_notes_and_large_angles_in_tags(text: str) -> None:
     """They are read, and read again when they have been printed."""
     circuit = Circuit(text)
@@ -251,17 +257,10 @@ def test_wrong_type() -> None:
 @pytest.mark.parametrize(
     ("line", "name"),
     [
-        ("CS 0", "CS"),
-        ("CS 0 0", "CS"),
-        ("CH 0 1 2", "CH"),
-        ("T X0", "T"),
-        ("t !0", "T"),
-        ("R_X(0.5) X0", "R_X"),
-        ("U3(0, 0, 1) X0", "U3"),
-        ("TPP 0", "TPP"),
-        ("TPP X0*", "TPP"),
+        ("CS 0", "CS"), ("CS 0 0", "CS"), ("CH 0 1 2", "CH"), ("T X0", "T"), ("t !0", "T"),
+        ("R_X(0.5) X0", "R_X"), ("U3(0, 0, 1) X0", "U3"), ("TPP 0", "TPP"), ("TPP X0*", "TPP"),
     ],
-)
+)  # fmt: skip
 @pytest.mark.parametrize("block", ["{}", "REPEAT 2 {{ {}\n}}"])
 def test_messages_of_stim_speak_of_the_gate_and_not_of_its_carrier(line: str, name: str, block: str) -> None:
     written = block.format(line)
@@ -283,12 +282,9 @@ def test_messages_of_stim_speak_of_the_gate_and_not_of_its_carrier(line: str, na
         ("AMPLITUDE_DAMPING(0.1) 0\nX_ERROR(0.1) 0\nM 0 1", r"pauli_twirl\(\)"),
         ("X_ERROR(0.1) 0\nM(0.1, 0.2) 0 1", r"ine 3: `M`: outcomes 0 and 1 are misread .*pauli_twirl\(\)"),
         ("KRAUS(1, 0, 0, 0, 0, 0, 0.8, 0, 0, 0, 0.6, 0, 0, 0, 0, 0) 0\nM 0 1", r"pauli_twirl\(\)"),
-        (
-            "X_ERROR(0.01) 0\nLEAKAGE(0.01) 0\nM 0 1",
-            r"ine 3: `LEAKAGE`: the qubit leaks .* Count errors with a sampler.* Or ask circuit\.pauli_twirl\(\)",
-        ),
+        ("X_ERROR(0.01) 0\nLEAKAGE(0.01) 0\nM 0 1", r"ine 3: `LEAKAGE`: the qubit leaks .* Count errors with a sampler.* Or ask circuit\.pauli_twirl\(\)"),
     ],
-)
+)  # fmt: skip
 def test_faults_and_rates_refuse_and_name_the_remedy(
     noise: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

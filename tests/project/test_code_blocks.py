@@ -36,13 +36,8 @@ of their text."""
 BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)
 
 NEEDS_MORE = (
-    "pip install",
-    "make",
-    "python -m benchmarks",
-    "python -m examples",
-    "CUDA_VISIBLE_DEVICES",
-    "flock",
-)
+    "pip install", "make", "python -m benchmarks", "python -m examples", "CUDA_VISIBLE_DEVICES", "flock",
+)  # fmt: skip
 """Commands that need a registry, a clone or several GPUs."""
 
 SMALLER = {

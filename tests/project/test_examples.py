@@ -26,6 +26,8 @@ from examples.cultivation.published import EXACT, FEWEST_FAULTS, TABLE_II
 from stim_nonclifford.generators.cultivation import cultivation_circuit
 from stim_nonclifford.simulation.engines.row_fates import fates_of_rows
 
+from ..support.seeds import slow
+
 ROOT = Path(__file__).parents[2]
 PNG = b"\x89PNG"
 
@@ -292,10 +294,7 @@ def test_the_closed_law_is_that_of_the_engines() -> None:
     assert np.count_nonzero(found) > 300
 
 
-@pytest.mark.parametrize(
-    ("distance", "weights", "draws"),
-    [(3, [2, 3], 6000), pytest.param(5, [3, 4], 40_000, marks=pytest.mark.slow)],
-)
+@pytest.mark.parametrize(("distance", "weights", "draws"), [(3, [2, 3], 6000), slow(5, [3, 4], 40_000)])
 def test_importance_sampling_agrees_with_the_search(distance: int, weights: list[int], draws: int) -> None:
     circuit = snc.Circuit(cultivation_circuit(distance=distance, p=1e-3))
     listed = circuit.malignant_sets(max_weight=max(weights), postselection_mask="all")

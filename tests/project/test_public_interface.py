@@ -94,15 +94,9 @@ def test_classes_are_documented_with_their_attributes(name: str) -> None:
 PACKAGES = {package.__name__: Path(package.__file__).parent for package in (stim_nonclifford, sinter_plugin)}
 
 ROOMS = (
-    "stim_nonclifford",
-    "stim_nonclifford/base",
-    "stim_nonclifford/circuit",
-    "stim_nonclifford/commands",
-    "stim_nonclifford/dialect",
-    "stim_nonclifford/generators",
-    "stim_nonclifford/simulation",
-    "sinter_plugin",
-)
+    "stim_nonclifford", "stim_nonclifford/base", "stim_nonclifford/circuit", "stim_nonclifford/commands",
+    "stim_nonclifford/dialect", "stim_nonclifford/generators", "stim_nonclifford/simulation", "sinter_plugin",
+)  # fmt: skip
 """The folders that are checked; a package's name alone stands for the modules beside its folders."""
 
 UNCHECKED = {"stim_nonclifford/rates"}

@@ -7,8 +7,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-__all__ = ["PUBLIC"]
-
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 
 

@@ -23,11 +23,6 @@ def crumble_url(circuit: stim.Circuit, *, skip_detectors: bool, mark: Any) -> st
     Stim writes the URL without tags. It has one entry for each instruction, in their order, so that the S and
     SPP in it are told apart by counting.
 
-    Args:
-        circuit: The circuit.
-        skip_detectors: As for ``stim.Circuit.to_crumble_url``.
-        mark: As for ``stim.Circuit.to_crumble_url``.
-
     Raises:
         ValueError: A marked error is in a loop.
 

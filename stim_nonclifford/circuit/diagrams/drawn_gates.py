@@ -20,6 +20,7 @@ from ...dialect import (
     gate_named,
     groups_of_pairs,
     is_expectation,
+    num_qubits_of_channel,
 )
 from ...simulation.compiler.algebra.paulis import X, Y, Z, product_of
 
@@ -144,8 +145,10 @@ def _drawn(instruction: stim.CircuitInstruction, num_records: int | None) -> Ite
     if channel is not None and not instruction.num_measurements:  # Stim draws records, with their numbers
         values = ", ".join(f"{value:.6g}" for value in channel.values)
         label = f"{channel.name}({values})" if values else channel.name
-        for target in instruction.targets_copy():
-            yield DrawnGate((target.value,), (Symbol("box", label),))
+        acted_on, size = instruction.targets_copy(), num_qubits_of_channel(channel)
+        for k in range(0, len(acted_on), size):
+            group = tuple(target.value for target in acted_on[k : k + size])
+            yield DrawnGate(group, (Symbol("box", label),) * size)
         return
     gate = gate_from_tag(instruction)
     if gate is None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 import stim
 
-from ...simulation.compiler.program.iterations import unrolled
+from ...simulation.compiler.program.loops import unrolled
 from .moments import CONTROL, CROSS, NOT, Glyph, glyphs_of
 
 __all__ = ["folded_timeline", "is_long"]
@@ -79,9 +79,6 @@ def is_long(circuit: stim.Circuit) -> bool:
 
 def folded_timeline(circuit: stim.Circuit) -> str:
     r"""An SVG of the circuit, with loops unrolled.
-
-    Args:
-        circuit: The circuit with tagged gates.
 
     Raises:
         ResourceLimitError: The loops of the circuit are too long.

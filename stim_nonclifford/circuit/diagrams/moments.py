@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import stim
 
 from ...dialect import is_expectation
-from ...simulation.compiler.program.iterations import unrolled
+from ...simulation.compiler.program.loops import unrolled
 from .drawn_gates import DrawnGate, drawn_gates_of
 
 __all__ = ["CONTROL", "CROSS", "NOT", "Glyph", "gates_by_tick", "glyphs_of"]
@@ -49,9 +49,6 @@ class Glyph:
 
 def gates_by_tick(circuit: stim.Circuit) -> list[list[Glyph]]:
     r"""The gates between TICKs; noise is none of them.
-
-    Args:
-        circuit: The circuit with tagged gates.
 
     Returns:
         For each number of TICKs before them, the gates in their order.

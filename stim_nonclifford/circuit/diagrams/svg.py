@@ -41,15 +41,7 @@ def with_regions_of(svg: str, other: str) -> str:
 
 
 def with_gates(svg: str, gates: Mapping[str, DrawnGate]) -> str:
-    """Replaces errors in a picture by the gates for which they stand.
-
-    Args:
-        svg: Stim's picture of the circuit with errors.
-        gates: The number of an error -> its gate.
-
-    Returns:
-        The picture.
-    """
+    """Replaces errors in a picture by the gates for which they stand."""
     drawn: list[str] = []
     lines = iter(svg.split("\n"))
     for line in lines:

@@ -20,10 +20,6 @@ def text_with_gates(text: str, gates: Mapping[str, DrawnGate]) -> str:
     wide as the column, and between two columns there is one character of wire. So a column with other labels
     is made as wide as the longest of these, and nothing else changes.
 
-    Args:
-        text: Stim's timeline of the circuit with errors.
-        gates: The number of an error -> its gate.
-
     Returns:
         The timeline that Stim would draw if it knew the gates.
 

@@ -50,11 +50,6 @@ def diagram_type(type: str) -> str:
 def check_drawable(circuit: stim.Circuit, type: str, tick: int | range | None) -> None:
     r"""Refuses what Stim crashes on, together with Python: places that the circuit does not have.
 
-    Args:
-        circuit: The circuit.
-        type: One of ``DIAGRAM_TYPES``.
-        tick: The number of a TICK, or a range of such numbers.
-
     Raises:
         ValueError: The slices begin after the end of the circuit; or a timeline has a detector or an
             observable, and no qubit on which to show it.

@@ -1,4 +1,4 @@
-"""Circuits of other languages: OpenQASM, Qiskit, Cirq.
+"""Circuits of other languages: OpenQASM, Qiskit, Cirq; see ``docs/start/coming_from.md``.
 
 ``angles``            radians and half-turns
 ``steps``             unitaries as gates with exact phases; controls and inverses
@@ -8,11 +8,70 @@
 ``qasm``              reads and writes OpenQASM 2 and 3
 ``qiskit_circuits``   reads circuits of Qiskit
 ``cirq_circuits``     reads and writes circuits of Cirq
-``circuit_methods``   the methods of ``Circuit``
 
 Modules of packages that are extras are imported when they are used.
 """
 
-from .circuit_methods import CircuitInterchange
+from __future__ import annotations
 
-__all__ = ["CircuitInterchange"]
+import importlib
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import stim
+
+from ...base.arguments import flag, integer, refuse_argument, text
+from .angles import Delays
+from .packages import needed
+
+__all__ = ["cirq_of", "qasm_of", "read_cirq", "read_qasm", "read_qiskit"]
+
+
+def read_qasm(program: str, relaxation_times: Any, dt: float | None) -> stim.Circuit:
+    """The tagged circuit of a program in OpenQASM; see ``Circuit.from_qasm``."""
+    program = text(program, "program")
+    needed("openqasm3.parser", "from_qasm", "openqasm3[parser]", "qasm")
+    reader = importlib.import_module(".qasm.reader", __package__)
+    found: stim.Circuit = reader.read_qasm(program, Delays.of(relaxation_times, dt))
+    return found
+
+
+def qasm_of(
+    circuit: stim.Circuit,
+    open_qasm_version: Literal[2, 3],
+    skip_dets_and_obs: bool,
+    reference_sample: Callable[[], npt.NDArray[np.bool_]],
+) -> str:
+    """A tagged circuit as an OpenQASM program; see ``Circuit.to_qasm``."""
+    version = integer(open_qasm_version, "open_qasm_version")
+    if version not in (2, 3):
+        refuse_argument("open_qasm_version", "2 or 3", version, kind=ValueError)
+    skip = flag(skip_dets_and_obs, "skip_dets_and_obs")
+    writer = importlib.import_module(".qasm.writer", __package__)
+    found: str = writer.qasm_of(circuit, version, skip, reference_sample)
+    return found
+
+
+def read_qiskit(circuit: Any, relaxation_times: Any, dt: float | None) -> stim.Circuit:
+    """The tagged circuit of a circuit of Qiskit; see ``Circuit.from_qiskit``."""
+    needed("qiskit", "from_qiskit", "qiskit>=1.3", "qiskit")
+    reader = importlib.import_module(".qiskit_circuits", __package__)
+    found: stim.Circuit = reader.read_qiskit(circuit, Delays.of(relaxation_times, dt))
+    return found
+
+
+def read_cirq(circuit: Any, relaxation_times: Any) -> stim.Circuit:
+    """The tagged circuit of a circuit of Cirq; see ``Circuit.from_cirq``."""
+    needed("stimcirq", "from_cirq", "stimcirq>=1.16", "cirq")
+    reader = importlib.import_module(".cirq_circuits", __package__)
+    found: stim.Circuit = reader.read_cirq(circuit, Delays.of(relaxation_times, None))
+    return found
+
+
+def cirq_of(circuit: stim.Circuit) -> Any:
+    """A tagged circuit as a circuit of Cirq; see ``Circuit.to_cirq``."""
+    needed("stimcirq", "to_cirq", "stimcirq>=1.16", "cirq")
+    writer = importlib.import_module(".cirq_circuits", __package__)
+    return writer.cirq_of(circuit)

@@ -126,10 +126,6 @@ class CircuitBuilder:
     def apply(self, steps: Sequence[Step], tag: str = "") -> None:
         """Applies a unitary, under the conditions that hold.
 
-        Args:
-            steps: The unitary.
-            tag: A note that each of its instructions has.
-
         Raises:
             ValueError: An instruction cannot have the note.
         """
@@ -137,28 +133,20 @@ class CircuitBuilder:
         if condition is False:
             return
         self._flush(_LINES_AT_ONCE)
-        lines = self._texts(steps, condition)
-        self._lines += [with_note(line, tag) for line in lines] if tag else lines
-
-    def _texts(self, steps: Sequence[Step], condition: Literal) -> list[str]:
         gates = [step for step in steps if not isinstance(step, Phase)]
-        if condition is True:
-            return [text_of(gate) for gate in gates]
-        assert isinstance(condition, Record)
-        record = self._target(condition)
-        lines = [text_of(gate) for gate in gates if gate.name == "I"]
-        gates = [gate for gate in gates if gate.name != "I"]
-        if condition.negated:
-            lines += [text_of(gate) for gate in gates]
-            gates = [step for step in inverse(gates) if isinstance(step, Gate)]
-        return lines + [text_of(gate, record) for gate in gates]
+        record, lines = "", []
+        if isinstance(condition, Record):
+            lines = [text_of(gate) for gate in gates if gate.name == "I"]
+            gates = [gate for gate in gates if gate.name != "I"]
+            record = self._target(condition)
+            if condition.negated:
+                lines += [text_of(gate) for gate in gates]
+                gates = [step for step in inverse(gates) if isinstance(step, Gate)]
+        lines += [text_of(gate, record) for gate in gates]
+        self._lines += [with_note(line, tag) for line in lines] if tag else lines
 
     def measure(self, qubit: int, *, inverted: bool = False) -> Literal:
         """Measures a qubit.
-
-        Args:
-            qubit: The qubit.
-            inverted: Whether the record is the opposite of the outcome.
 
         Raises:
             ValueError: A condition holds.
@@ -168,9 +156,6 @@ class CircuitBuilder:
 
     def append(self, text: str) -> list[Literal]:
         """Appends circuit text as it is.
-
-        Returns:
-            Its records.
 
         Raises:
             ValueError: A condition holds.
@@ -245,10 +230,6 @@ class CircuitBuilder:
 
     def function_of(self, bits: Sequence[Literal], function: Callable[[Sequence[bool]], bool]) -> Literal:
         """Any function of bits, as the parity of products of some of them.
-
-        Args:
-            bits: The bits.
-            function: Returns the value of the function for values of the bits.
 
         Raises:
             ValueError: The function depends on too many records.

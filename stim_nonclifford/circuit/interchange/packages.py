@@ -12,12 +12,6 @@ __all__ = ["needed", "remedy_for"]
 def needed(module: str, what: str, package: str, extra: str) -> Any:
     """A module that belongs to an extra.
 
-    Args:
-        module: Its name.
-        what: What needs it, for the message.
-        package: What pip installs.
-        extra: The extra of this package that has it.
-
     Raises:
         ImportError: It is not installed; the message says what to install.
 

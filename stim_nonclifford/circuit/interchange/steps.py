@@ -123,10 +123,6 @@ def _inverse_of(step: Step) -> Step:
 def controlled(steps: Iterable[Step], control: int) -> list[Step]:
     """A unitary that is applied if a qubit is 1.
 
-    Args:
-        steps: The unitary.
-        control: The qubit.
-
     Examples:
         >>> controlled([Gate("X", (1,)), Phase(0.25)], 0)
         [Gate(name='CX', qubits=(0, 1), ...), Gate(name='T', qubits=(0,), ...)]

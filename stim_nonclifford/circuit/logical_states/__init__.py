@@ -1,23 +1,25 @@
 """States of logical qubits: how they are checked and read out.
 
 ``operators`` finds the logical operators that a circuit names, ``state_check`` is the check of a state by
-their expectation values, ``named_states`` has such checks by name, and ``readout`` measures the state in
-their place.
+their expectation values, ``named_states`` has such checks by name, ``readout`` measures the state in their
+place, and ``state_readout`` does so for the state that a circuit prepares.
 """
 
 from .named_states import LogicalState, parsed_state, state_check_of
-from .operators import observables_with_records, shown_product, without_pauli_targets
+from .operators import without_pauli_targets
 from .readout import read_out
-from .state_check import LogicalStateCheck, terms_of
+from .state_check import LogicalStateCheck
+from .state_readout import check_state, measured_observable, refuse_random_state, with_measured_state
 
 __all__ = [
     "LogicalState",
     "LogicalStateCheck",
-    "observables_with_records",
+    "check_state",
+    "measured_observable",
     "parsed_state",
     "read_out",
-    "shown_product",
+    "refuse_random_state",
     "state_check_of",
-    "terms_of",
+    "with_measured_state",
     "without_pauli_targets",
 ]

@@ -21,11 +21,6 @@ def disturbs(
 ) -> bool:
     r"""Whether an instruction changes logical Paulis, or its records tell of them.
 
-    Args:
-        instruction: The instruction.
-        products: The logical Paulis. They act on all qubits of the circuit, or as the identity.
-        noise_too: Whether Pauli noise, Pauli gates and feedback count. They change signs.
-
     Examples:
         >>> def found(text, noise_too=False):
         ...     return disturbs(stim.Circuit(text)[0], [stim.PauliString("XX_")], noise_too=noise_too)

@@ -40,10 +40,6 @@ def state_check_of(circuit: stim.Circuit, state: LogicalStateCheck | LogicalStat
     X is a product of X alone, Z a product of Z alone, and Y one of Y alone or the product of both, up to the
     sign that the circuit gives it: ``EXP_VAL !Y0*Y1`` turns Y around.
 
-    Args:
-        circuit: The circuit, with tags.
-        state: The name of a state, or a check, which is checked.
-
     Returns:
         The check. Its ``observables`` are ``()`` if no observable of the circuit has Pauli targets.
 

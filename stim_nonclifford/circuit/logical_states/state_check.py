@@ -195,10 +195,6 @@ class LogicalStateCheck:
 def terms_of(check: LogicalStateCheck, circuit: stim.Circuit) -> list[StateTerm]:
     """The Paulis of a check with weights other than 0, as a circuit has them.
 
-    Args:
-        check: The check.
-        circuit: The circuit, with tags.
-
     Raises:
         ValueError: As ``LogicalStateCheck.check_circuit``.
     """

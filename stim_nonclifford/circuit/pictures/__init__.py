@@ -6,6 +6,6 @@
 ``page.html``, ``page.css`` and ``page.js`` are put together by ``page``.
 """
 
-from .page import page_of
+from .page import findings_of, page_of
 
-__all__ = ["page_of"]
+__all__ = ["findings_of", "page_of"]

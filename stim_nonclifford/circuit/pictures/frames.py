@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import stim
 
 from ...dialect import gate_from_tag
-from ...simulation.compiler.program.iterations import unrolled
+from ...simulation.compiler.program.loops import unrolled
 from ...simulation.faults import CircuitFault, FaultTable
 
 __all__ = ["Frame", "frame_of"]
@@ -38,10 +38,6 @@ class Frame:
 
 def frame_of(table: FaultTable, faults: Iterable[CircuitFault]) -> Frame:
     r"""What a set of faults does.
-
-    Args:
-        table: The circuit.
-        faults: The faults.
 
     Examples:
         >>> import stim_nonclifford as snc

@@ -5,21 +5,22 @@ from __future__ import annotations
 import html
 import json
 import pathlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import stim
 
-from ...rates.fault_sets import LogicalErrorRate, MalignantSet
+from ...base.errors import ResourceLimitError
+from ...rates.fault_sets import MalignantSet
 from ...rates.fault_sets.budget.layout import places_of_qubits
-from ...rates.fault_sets.budget.noise_sources import NoisePlace
+from ...rates.results import LogicalErrorRate, NoisePlace
 from ...simulation.faults import CircuitFault, FaultTable
 from ..diagrams.moments import gates_by_tick
 from ..plan_report import PlanReport
 from .frames import Frame, frame_of
 
-__all__ = ["Findings", "page_of"]
+__all__ = ["Findings", "findings_of", "page_of"]
 
 _HERE = pathlib.Path(__file__).parent
 _MOST_LISTED = 12
@@ -40,6 +41,30 @@ class Findings:
     sets: Sequence[MalignantSet]
     num_sets: int | None
     remark: str
+
+
+def findings_of(
+    num_observables: int,
+    rate_of: Callable[[], LogicalErrorRate],
+    sets_of: Callable[[], list[MalignantSet]],
+    most_sets: int,
+) -> Findings:
+    """The rate and the malignant sets, or why there are none."""
+    if not num_observables:
+        return Findings(
+            None, [], None, "The circuit has no observables, so that it has no logical error rate."
+        )
+    try:
+        rate = rate_of()
+    except (ValueError, ResourceLimitError) as error:
+        return Findings(None, [], None, f"No logical error rate: {error}")
+    if not rate.kept_and_wrong:
+        return Findings(None, [], None, "No fault set was found that makes a kept shot wrong.")
+    try:
+        sets = sets_of()
+    except ResourceLimitError as error:
+        return Findings(rate, [], None, f"No malignant sets are shown: {error}")
+    return Findings(rate, sets[:most_sets], len(sets), "")
 
 
 def page_of(

@@ -60,15 +60,7 @@ class PlannedOperation:
 
 
 def planned_operations(plan: SamplingPlan, program: Program) -> tuple[PlannedOperation, ...]:
-    """The rotations and measurements of a plan, in the order in which they are applied.
-
-    Args:
-        plan: The plan.
-        program: The steps of the circuit.
-
-    Returns:
-        The operations.
-    """
+    """The rotations and measurements of a plan, in the order in which they are applied."""
     return tuple(_operations(plan, program))
 
 

@@ -18,15 +18,7 @@ _ACTIVATION, _MEASUREMENT, _ROTATION = "#c0392b", "#2471a3", "#7f8c8d"
 
 
 def width_picture(title: str, operations: Sequence[PlannedOperation]) -> str:
-    """An SVG of the active coordinates during a shot, in which the gates are named that activate them.
-
-    Args:
-        title: The heading.
-        operations: The operations of a plan, in order.
-
-    Returns:
-        The SVG, on a white background.
-    """
+    """An SVG of the active coordinates during a shot, in which the gates are named that activate them."""
     peak = max((operation.width for operation in operations), default=0)
     height = max(_LEAST_HEIGHT, _STEP_HEIGHT * peak)
     step = _PLOT_WIDTH / max(len(operations), 1)

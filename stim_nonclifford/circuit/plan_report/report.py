@@ -141,16 +141,7 @@ class PlanReport:
 
 
 def plan_report(compiled: CompiledCircuit, method: PlanMethod, postselected: Sequence[int]) -> PlanReport:
-    """The report for one method of a sampler.
-
-    Args:
-        compiled: The circuit, compiled.
-        method: The method.
-        postselected: The outputs that discard a shot: detectors, then observables.
-
-    Returns:
-        The report.
-    """
+    """The report for one method of a sampler."""
     program = compiled.program
     if method == "sample_measurements":
         plan = compiled.record_plan(max_active_coordinates=MAX_INDEX_BITS)

@@ -23,15 +23,7 @@ _Row = list[_Pass]
 
 
 def summary(plan: SamplingPlan, operations: Sequence[PlannedOperation]) -> list[str]:
-    """The figures of a plan.
-
-    Args:
-        plan: The plan.
-        operations: The operations of the plan.
-
-    Returns:
-        Lines of text.
-    """
+    """The figures of a plan."""
     lines = textwrap.wrap(str(plan), _LINE_LENGTH)
     lines.append(f"{100 * math.exp(-plan.mean_events):.3g}% of the shots have no noise event.")
     if not operations:
@@ -54,15 +46,7 @@ def total_coefficients(operations: Sequence[PlannedOperation]) -> int:
 
 
 def operation_table(operations: Sequence[PlannedOperation], max_rows: int) -> list[str]:
-    """The table of operations, with similar adjacent operations in one row.
-
-    Args:
-        operations: The operations.
-        max_rows: Largest number of rows.
-
-    Returns:
-        Lines of text.
-    """
+    """The table of operations, with similar adjacent operations in one row."""
     rows = _grouped(operations, max_rows)
     cells = [_HEADER, *(_cells(row) for row in rows[:max_rows])]
     sizes = [max(len(row[k]) for row in cells) for k in range(len(_HEADER))]

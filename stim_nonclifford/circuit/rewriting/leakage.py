@@ -14,12 +14,12 @@ from itertools import pairwise
 import stim
 
 from ...dialect import CONDITIONAL_CARRIER, gate_from_tag, leakage_of
-from ...simulation.compiler.program.expansion.leakage_steps import (
+from ...simulation.compiler.program.leakage_steps import (
     LeakageModels,
     is_leakage_model,
     leakage_models,
 )
-from ...simulation.compiler.program.iterations import unrolled
+from ...simulation.compiler.program.loops import unrolled
 
 __all__ = ["has_leakage", "with_averaged_leakage"]
 
@@ -50,10 +50,6 @@ def with_averaged_leakage(circuit: stim.Circuit, *, flags: bool = False) -> stim
     a herald announces has, given the herald, a probability of about 1/n. A herald is the record of a further
     qubit then, the flag. They do not if a chain of correlated errors has other instructions in between, which
     further correlated errors would end.
-
-    Args:
-        circuit: The circuit.
-        flags: Whether errors flip heralds.
 
     Returns:
         The circuit, unrolled if it has leakage.

@@ -6,9 +6,16 @@ from collections.abc import Callable
 
 import stim
 
-from ...dialect import channel_of, gate_from_tag, readout_noise_of
+from ...dialect import (
+    channel_of,
+    gate_from_tag,
+    has_tag_of_channel,
+    inverse_of_tagged,
+    is_expectation,
+    readout_noise_of,
+)
 
-__all__ = ["circuit_of", "with_replaced", "without_numbers"]
+__all__ = ["are_close", "circuit_of", "inverse_of", "with_replaced", "without_notes"]
 
 
 def circuit_of(instruction: stim.CircuitInstruction) -> stim.Circuit:
@@ -52,13 +59,59 @@ def with_replaced(
     return result
 
 
-def without_numbers(circuit: stim.Circuit) -> tuple[stim.Circuit, list[float]]:
+def inverse_of(circuit: stim.Circuit) -> stim.Circuit:
+    """The inverse of a tagged circuit."""
+    return with_replaced(circuit.inverse(), lambda part: circuit_of(inverse_of_tagged(part)))
+
+
+def are_close(first: stim.Circuit, second: stim.Circuit, atol: float) -> bool:
+    """Whether tagged circuits are equal, up to ``atol`` in their arguments, angles and channels."""
+    (one, its_numbers), (other, others) = _without_numbers(first), _without_numbers(second)
+    if not one.approx_equals(other, atol=atol) or len(its_numbers) != len(others):
+        return False
+    return all(abs(a - b) <= atol for a, b in zip(its_numbers, others, strict=True))
+
+
+def without_notes(circuit: stim.Circuit) -> stim.Circuit:
+    r"""A tagged circuit without the tags that are notes, those of REPEAT blocks and of T gates included.
+
+    Examples:
+        >>> without_notes(stim.Circuit("X[a] 0\nREPEAT[b] 2 {\n    S[T:c] 0\n}"))
+        stim.Circuit('''
+            X 0
+            REPEAT 2 {
+                S[T] 0
+            }
+        ''')
+    """
+    result = stim.Circuit()
+    for part in circuit:
+        if isinstance(part, stim.CircuitRepeatBlock):
+            result.append(stim.CircuitRepeatBlock(part.repeat_count, without_notes(part.body_copy())))
+        elif not part.tag:
+            result.append(part)
+        else:
+            result.append(part.name, part.targets_copy(), part.gate_args_copy(), tag=_meaning(part))
+    return result
+
+
+def _meaning(instruction: stim.CircuitInstruction) -> str:
+    """The tag of an instruction without its note."""
+    if is_expectation(instruction) or has_tag_of_channel(instruction):
+        return instruction.tag
+    gate = gate_from_tag(instruction)
+    if gate is None:
+        return ""
+    return instruction.tag.partition(":")[0] if gate.definition.takes_note else instruction.tag
+
+
+def _without_numbers(circuit: stim.Circuit) -> tuple[stim.Circuit, list[float]]:
     """A tagged circuit with the names of gates and channels in place of their tags, and the tags' numbers.
 
     Angles are in half-turns.
 
     Examples:
-        >>> without_numbers(stim.Circuit("I[R_Z(theta=0.25*pi)] 0"))
+        >>> _without_numbers(stim.Circuit("I[R_Z(theta=0.25*pi)] 0"))
         (stim.Circuit('''
             I[R_Z:1] 0
         '''), [0.25])

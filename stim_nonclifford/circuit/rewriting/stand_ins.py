@@ -28,7 +28,9 @@ from ...dialect import (
     groups_of_pairs,
     leakage_of,
 )
+from .leakage import with_averaged_leakage
 from .replacement import circuit_of, with_replaced
+from .three_qubit_errors import check_chains, errors_on_three_qubits
 from .twirled_channels import twirl_of_channel
 
 __all__ = [
@@ -36,6 +38,7 @@ __all__ = [
     "append_quarter_turns",
     "as_stim_reads",
     "drawable_proxy",
+    "proxy_of",
     "rotation_products",
     "stand_in",
     "stim_reads_s_proxy",
@@ -58,7 +61,7 @@ def stand_in(instruction: stim.CircuitInstruction, proxy: Proxy) -> stim.Circuit
 
     Returns:
         The Clifford gates on the same qubits, or None if the instruction is one of Stim and stays. The
-        Pauli twirl stands for relaxation.
+        Pauli twirl stands for relaxation, and E instructions for errors on three qubits.
 
     Raises:
         ValueError: A record controls the gate, and the gate has no stand-in in the S-proxy.
@@ -72,7 +75,7 @@ def stand_in(instruction: stim.CircuitInstruction, proxy: Proxy) -> stim.Circuit
     """
     gate = gate_from_tag(instruction)
     if gate is None:
-        return twirl_of_channel(instruction)
+        return errors_on_three_qubits(instruction) or twirl_of_channel(instruction)
     if instruction.name == CONDITIONAL_CARRIER:
         return _conditional(instruction, gate, proxy)
     if not gate.half_turns:
@@ -90,11 +93,15 @@ def stand_in(instruction: stim.CircuitInstruction, proxy: Proxy) -> stim.Circuit
     return result
 
 
+def proxy_of(circuit: stim.Circuit, proxy: Proxy, *, flags: bool = False) -> stim.Circuit:
+    """A proxy of a tagged circuit."""
+    check_chains(circuit)
+    circuit = with_averaged_leakage(circuit, flags=flags)
+    return with_replaced(circuit, lambda instruction: stand_in(instruction, proxy))
+
+
 def drawable_proxy(circuit: stim.Circuit) -> stim.Circuit:
     r"""The S-proxy, with Z for each gate that a record controls and that has no stand-in.
-
-    Args:
-        circuit: The tagged circuit.
 
     Examples:
         >>> print(drawable_proxy(stim.Circuit("M 0\nS[T] 0\nCZ[CT] rec[-1] 0")))
@@ -116,9 +123,6 @@ def stim_reads_s_proxy(circuit: stim.Circuit) -> bool:
     """Whether a circuit of which Stim ignores the tags is its S-proxy.
 
     Stim reads all rotations about single qubits as the identity, and those about products as SPP.
-
-    Args:
-        circuit: The tagged circuit.
 
     Examples:
         >>> [stim_reads_s_proxy(stim.Circuit(f"I[R_X(theta={angle}*pi)] 0")) for angle in (0.1, 0.5)]
@@ -145,12 +149,7 @@ def stim_reads_s_proxy(circuit: stim.Circuit) -> bool:
 def rotation_products(
     instruction: stim.CircuitInstruction, gate: NonCliffordGate
 ) -> Iterator[list[stim.GateTarget]]:
-    """The Pauli products about which an instruction rotates, without combiners.
-
-    Args:
-        instruction: The instruction.
-        gate: The rotation for which it stands, which has one angle.
-    """
+    """The Pauli products about which an instruction rotates, without combiners."""
     if instruction.name.startswith("SPP"):
         for group in instruction.target_groups():
             yield [target for target in group if not target.is_combiner]

@@ -9,10 +9,13 @@ from typing import get_args
 
 import stim
 
-from ...generators.distillation.parities import PROTOCOL_CHOICES
-from ...generators.distillation.protocol import GateChoice, distillation_circuit
+from ...generators.distillation import PROTOCOL_CHOICES, GateChoice, distillation_circuit
 
 __all__ = ["add_arguments", "circuits"]
+
+
+_WITH_K = "3k+8-to-k"
+"""The protocol with any even number of outputs."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,12 +35,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         choices=get_args(GateChoice),
         default=["T"],
-        help="T: T gates, written as S[T]; S: the S-proxy of 15-to-1 (default: T)",
+        help="T: T gates, written as S[T]; S: the S-proxy, where there is one (default: T)",
     )
+    add("--direct", action="store_true", help="apply each T gate as one gate, not by teleportation")
+    add("--k", nargs="+", type=int, help="even numbers of outputs of 3k+8-to-k")
 
 
 def circuits(args: argparse.Namespace) -> Iterator[tuple[str, stim.Circuit]]:
     """The circuits that are asked for, with the names of their files."""
-    for protocol, t_error, gate in product(args.protocol, args.t_error, args.gate):
-        circuit = distillation_circuit(protocol, t_error=t_error, p=args.p, gate=gate)
-        yield f"c={protocol},g={gate},e={t_error:g},p={args.p:g}.stim", circuit
+    if bool(args.k) != (_WITH_K in args.protocol):
+        raise ValueError(
+            f"--k is the number of outputs of {_WITH_K}: write --protocol {_WITH_K} --k 2, or leave out both."
+        )
+    for protocol in args.protocol:
+        sizes = args.k if protocol == _WITH_K else [None]
+        for k, t_error, gate in product(sizes, args.t_error, args.gate):
+            circuit = distillation_circuit(
+                protocol, t_error=t_error, p=args.p, gate=gate, k=k, teleported=not args.direct
+            )
+            size = "" if k is None else f"k={k},"
+            direct = "direct=1," if args.direct else ""
+            yield f"c={protocol},{size}{direct}g={gate},e={t_error:g},p={args.p:g}.stim", circuit

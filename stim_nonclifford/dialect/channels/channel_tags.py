@@ -15,6 +15,7 @@ from typing import Any
 import stim
 
 from ..exact_text import NUMBER, number_of
+from ..targets import check_groups
 
 __all__ = [
     "ANNOTATIONS",
@@ -34,6 +35,10 @@ ANNOTATIONS = frozenset({"TICK", "DETECTOR", "OBSERVABLE_INCLUDE", "QUBIT_COORDS
 
 _TAG = re.compile(r"\s*(?P<word>[A-Za-z_]\w*)\s*(?:\((?P<arguments>.*)\))?\s*", re.DOTALL)
 _ARGUMENT = re.compile(rf"[ \t]*(?P<key>\w+)[ \t]*=[ \t]*(?P<value>{NUMBER})[ \t]*", re.ASCII)
+
+
+_MOST_CHECKED = 2
+"""Up to how many qubits in a group Stim checks them: its channels act on one qubit or two."""
 
 
 def probability_problem(value: float) -> str:
@@ -118,6 +123,8 @@ def read_channel(instruction: stim.CircuitInstruction, table: Table) -> TaggedCh
         raise ValueError(
             f"{carrier} with the tag [{instruction.tag}] takes {zeros} in parentheses: {written}."
         )
+    if definition.num_targets > _MOST_CHECKED:
+        check_groups(definition.name, definition.num_targets, instruction)
     if carrier == "HERALDED_ERASE" and any(t.is_inverted_result_target for t in instruction.targets_copy()):
         raise ValueError(
             f"{definition.name} cannot be inverted, and Stim drops the ! before a target: {written}."

@@ -66,9 +66,9 @@ _TABLE = (
         "Write it as a gate, such as R_X(0.01) 0; the angle is in half-turns.",
     ),
     _MissingChannel(
-        r"(DEPOLARIZE|PAULI_CHANNEL_)([3-9]|\d\d+)",
+        r"(DEPOLARIZE|PAULI_CHANNEL_)([4-9]|\d\d+)",
         "A channel on so many qubits",
-        "Write its errors as a chain: E(p) X0 Y1 Z2, then ELSE_CORRELATED_ERROR(p) for each further one.",
+        "Write its errors as a chain: E(p) X0 Y1 Z2 X3, then ELSE_CORRELATED_ERROR(p) for each further one.",
     ),
     _MissingChannel(
         r"READOUT_(NOISE|ERROR)(_\w+)?",

@@ -12,10 +12,13 @@ from .kraus import KRAUS
 from .leakage import LEAKAGE
 from .readout import readout_noise_of
 from .relaxation import RELAXATION
+from .three_qubit_errors import THREE_QUBIT_ERRORS
 
-__all__ = ["CHANNELS", "channel_of", "has_tag_of_channel"]
+__all__ = ["CHANNELS", "channel_of", "has_tag_of_channel", "num_qubits_of_channel"]
 
-CHANNELS: Mapping[str, ChannelDefinition] = MappingProxyType({**RELAXATION, **KRAUS, **LEAKAGE})
+CHANNELS: Mapping[str, ChannelDefinition] = MappingProxyType(
+    {**RELAXATION, **KRAUS, **THREE_QUBIT_ERRORS, **LEAKAGE}
+)
 """The channels by their names."""
 
 
@@ -27,6 +30,16 @@ def channel_of(instruction: stim.CircuitInstruction) -> TaggedChannel | None:
         TaggedChannel(name='RL', values=())
     """
     return read_channel(instruction, CHANNELS)
+
+
+def num_qubits_of_channel(channel: TaggedChannel) -> int:
+    """On how many qubits a channel acts together.
+
+    Examples:
+        >>> num_qubits_of_channel(TaggedChannel("DEPOLARIZE3", (0.01,)))
+        3
+    """
+    return CHANNELS[channel.name].num_targets
 
 
 def has_tag_of_channel(instruction: stim.CircuitInstruction) -> bool:

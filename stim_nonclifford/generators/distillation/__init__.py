@@ -7,6 +7,7 @@ The modules, each of which uses those above it:
 
 * `parities`: which sums of qubits the T gates of a protocol act on;
 * `teleported_rotation`: a T gate about a sum of qubits, by teleportation;
+* `five_to_one`: the protocol that has no T gates;
 * `protocol`: the whole circuit.
 
 Examples:
@@ -16,7 +17,6 @@ Examples:
     (6, 20, 4)
 """
 
-from .parities import PROTOCOL_CHOICES, ProtocolChoice
-from .protocol import GateChoice, distillation_circuit
+from .protocol import PROTOCOL_CHOICES, GateChoice, ProtocolChoice, distillation_circuit
 
 __all__ = ["PROTOCOL_CHOICES", "GateChoice", "ProtocolChoice", "distillation_circuit"]

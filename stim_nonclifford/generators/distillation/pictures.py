@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .parities import PROTOCOL_CHOICES, ProtocolChoice, parities_of
+from .parities import Parities, parities_of
 
 # Pixels.
 _COLUMN = 40  # between T gates
@@ -25,22 +25,23 @@ def all_pictures() -> Mapping[str, str]:
     Returns:
         The text of each SVG file, by file name.
     """
-    return {f"{protocol}.svg": picture_of(protocol) for protocol in PROTOCOL_CHOICES}
+    drawn = {name: parities_of(name) for name in ("15-to-1", "8T-to-CCZ", "49-to-1")}
+    drawn["20-to-4"] = parities_of("3k+8-to-k", 4)
+    return {f"{name}.svg": picture_of(name, parities) for name, parities in drawn.items()}
 
 
-def picture_of(protocol: ProtocolChoice) -> str:
+def picture_of(name: str, parities: Parities) -> str:
     """The picture of one protocol, as SVG.
 
     A box above a column says whether it is T or T_DAG. The dots below are the qubits of its sum.
     """
-    parities = parities_of(protocol)
     num_qubits = parities.num_outputs + parities.num_checks
     width = _LEFT + _COLUMN * len(parities.sums)
     height = _TOP + _ROW * num_qubits
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"'
         ' font-family="sans-serif" font-size="13">',
-        f"<title>{protocol}</title>",
+        f"<title>{name}</title>",
         f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
     ]
     for qubit in range(num_qubits):

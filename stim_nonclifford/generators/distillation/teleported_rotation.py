@@ -1,4 +1,4 @@
-"""A T gate about a sum of qubits, by teleportation."""
+"""A T gate about a sum of qubits, by teleportation or as one gate."""
 
 from __future__ import annotations
 
@@ -6,18 +6,46 @@ from collections.abc import Sequence
 
 import stim
 
-__all__ = ["add_teleported_rotation"]
+__all__ = ["add_direct_rotation", "add_t_state", "add_teleported_rotation"]
+
+
+def add_t_state(circuit: stim.Circuit, qubit: int, *, sign: int, gate: str, t_error: float) -> None:
+    """Prepares a T state.
+
+    Args:
+        circuit: The circuit to which the gates are added.
+        qubit: The qubit that will hold it.
+        sign: 1 for T|+>, -1 for T_DAG|+>.
+        gate: ``"T"``, or ``"S"`` for the S-proxy, S|+>.
+        t_error: Probability of a Z error.
+    """
+    circuit.append("RX", [qubit])
+    circuit.append("S" if sign > 0 else "S_DAG", [qubit], tag="T" if gate == "T" else "")
+    if t_error:
+        circuit.append("Z_ERROR", [qubit], t_error)
+
+
+def add_direct_rotation(
+    circuit: stim.Circuit, qubits: Sequence[int], *, sign: int, gate: str, t_error: float
+) -> None:
+    """Applies T (or T_DAG) about the sum of some qubits as one gate, with the error of its T state.
+
+    Args:
+        circuit: The circuit to which the gate is added.
+        qubits: The qubits of the sum.
+        sign: 1 for T, -1 for T_DAG.
+        gate: ``"T"``, or ``"S"`` for the S-proxy.
+        t_error: Probability of a Z error of the T state, which is one on each qubit of the sum.
+    """
+    product = [target for qubit in qubits for target in (stim.target_z(qubit), stim.target_combiner())]
+    name, tag = "SPP" if sign > 0 else "SPP_DAG", "T" if gate == "T" else ""
+    circuit.append(name, product[:-1], tag=tag)
+    if t_error:
+        circuit.append("E", [stim.target_z(qubit) for qubit in qubits], t_error)
 
 
 def add_teleported_rotation(
-    circuit: stim.Circuit,
-    qubits: Sequence[int],
-    ancilla: int,
-    *,
-    sign: int,
-    gate: str,
-    t_error: float,
-    p: float,
+    circuit: stim.Circuit, qubits: Sequence[int], ancilla: int, *, sign: int, gate: str, p: float
 ) -> None:
     """Applies T (or T_DAG) about the sum s of some qubits, by consuming a T state.
 
@@ -32,14 +60,8 @@ def add_teleported_rotation(
         ancilla: The qubit that holds the T state.
         sign: 1 for T, -1 for T_DAG.
         gate: ``"T"``, or ``"S"`` for the S-proxy: S is teleported, and its correction is Z.
-        t_error: Probability of a Z error of the T state.
         p: Strength of the noise of CX gates and of the measurement.
     """
-    inverse = "" if sign > 0 else "_DAG"
-    circuit.append("RX", [ancilla])
-    circuit.append(f"S{inverse}", [ancilla], tag="T" if gate == "T" else "")
-    if t_error:
-        circuit.append("Z_ERROR", [ancilla], t_error)
     for qubit in qubits:
         circuit.append("CX", [qubit, ancilla])
         if p:

@@ -2,22 +2,12 @@
 
 * ``questions`` is what is asked. ``faults`` has the errors of a circuit, each symptom once, and what quantum
   outcomes flip beside them. ``answers`` compiles decoders and asks them, for equal detection events once.
-* ``samplers`` finds the rate of a circuit of which all shots are kept, as a sum over the number of faults:
-  enumeration, direct samples and backward deletion.
-* ``failing`` takes plain shots, and has what failing sets say beyond the rate.
+* ``fault_number_sum`` estimates the rate of a circuit of which all shots are kept: a sum over the number of
+  faults.
+* ``failing`` has error budgets and what the decoder gets wrong.
 * ``postselection`` finds rates per accepted shot and curves over the gap: a sum over kinds of accepted fault
   sets and numbers of free faults.
-* ``estimate`` decides which of the two a circuit needs, and makes the ``results`` that users get.
+* ``estimate`` decides which of the two a circuit needs, and makes the result that users get.
+
+Both draw with the samplers of ``rates.samplers``, and estimate with ``rates.estimation``.
 """
-
-from .failing.failures import DecodedFailure
-from .results import DecodedErrorRate, DecodedGapPoint, DecodedStratum
-from .samplers.fault_numbers import DecodedSize
-
-__all__ = [
-    "DecodedErrorRate",
-    "DecodedFailure",
-    "DecodedGapPoint",
-    "DecodedSize",
-    "DecodedStratum",
-]

@@ -2,42 +2,37 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from ...base.errors import ResourceLimitError
+from ..decoding.classifying import Classifier
 from ..decoding.decoding_processes import DecodingProcesses
-from ..decoding.failure_test import FailureTest, Gaps, Predict, check_answers
+from ..decoding.failure_test import FailureTest, check_answers
 from ..estimation.deadline import Deadline, TimeIsOver
+from ..estimation.interval import COVERAGE
+from ..estimation.tally import WRONG
+from ..results import LogicalErrorRate
+from ..samplers.strata import Stratum
 from .failing.study import FailureStudy
-from .faults.mechanisms import FaultModel, fault_model, seed_words
+from .fault_number_sum import FaultNumberSum
+from .faults.mechanisms import fault_model, seed_words
 from .postselection.estimate import accepted_rate
 from .postselection.questions import AcceptedQuestion
 from .questions import DecodedCircuit, Goal
-from .results import DecodedErrorRate
-from .samplers.fault_numbers import FaultNumberSum
-from .samplers.tally import COVERAGE
+
+if TYPE_CHECKING:
+    from ..results import DecodedFailure
+    from ..results.error_budget import ErrorBudget, Grouping
 
 __all__ = ["decoded_rates"]
 
 _REPEATED = 1024
-"""Answers that the decoder is asked for once more. If one in a hundred changes, that is seen with 99.99%.
-
-With twice as many, one in two hundred is.
-"""
-
-_SECONDS_OF_PIECE = 0.1
-"""A decoder is given as many rows at once as it decodes in this time, if there is a limit of time."""
-
-_PART_OF_CHECK, _SECONDS_OF_CHECK = 0.03, 0.3
-"""The time, at most, that asking once more may take beyond the limit."""
-
-_GROWTH = 4
-"""By how much more rows a decoder may be given than it has decoded: its first call is for one."""
+"""Predictions that are asked for once more, if there is no limit on the time. Doubled, a decoder that is
+random in one of 200 answers is found out as surely as now in one of 100: with 99.99%."""
 
 
 def decoded_rates(
@@ -46,7 +41,7 @@ def decoded_rates(
     seed: int,
     report: Callable[[str], None],
     threads: int = 1,
-) -> list[DecodedErrorRate]:
+) -> list[LogicalErrorRate]:
     """The logical error rates of circuits. What is asked beside a circuit does not change its rate.
 
     Args:
@@ -93,47 +88,16 @@ def _question_of(circuit: DecodedCircuit) -> AcceptedQuestion:
     )
 
 
-class _TimelyDecoder:
-    """A decoder that is asked for a part of a batch at a time, until time is over.
-
-    Args:
-        predict: The decoder.
-        deadline: When time is over.
-    """
-
-    def __init__(self, predict: Predict, deadline: Deadline) -> None:
-        self._predict, self._deadline = predict, deadline
-        self._rows, self._seconds = 0, 0.0
-
-    def rows_in(self, seconds: float) -> int:
-        """About as many rows are decoded in a time."""
-        return int(seconds * self._rows / self._seconds) if self._seconds else 1
-
-    def __call__(self, dets: npt.NDArray[np.uint8], /) -> tuple[npt.NDArray[np.uint8], Gaps]:
-        """Decodes.
-
-        Raises:
-            TimeIsOver: Time was over before all was decoded.
-        """
-        parts, begin = [], 0
-        while begin < len(dets):
-            self._deadline.check()
-            count = max(1, min(self.rows_in(_SECONDS_OF_PIECE), _GROWTH * self._rows))
-            parts.append(self._timed(np.ascontiguousarray(dets[begin : begin + count])))
-            begin += count
-        predictions, gaps = zip(*parts, strict=True)
-        return np.concatenate(predictions), np.concatenate(gaps)
-
-    def end_limit(self) -> None:
-        """From now on, decodes whatever time it is."""
-        self._deadline = Deadline(None)
-
-    def _timed(self, dets: npt.NDArray[np.uint8]) -> tuple[npt.NDArray[np.uint8], Gaps]:
-        start = time.perf_counter()
-        found = self._predict(dets)
-        self._seconds += time.perf_counter() - start
-        self._rows += len(dets)
-        return found
+def _check_answers(test: FailureTest, decoder: str, max_seconds: float | None, deadline: Deadline) -> None:
+    """Asks for answers once more; with a limit on the time, for as many as take 3% of it and 0.3 seconds."""
+    answers, begun = 1, deadline.seconds
+    # Twice as many take twice as long.
+    while max_seconds is not None and answers < _REPEATED:
+        check_answers(test, decoder, answers)
+        if 3 * (deadline.seconds - begun) > 0.3 + 0.03 * max_seconds:
+            return
+        answers *= 2
+    check_answers(test, decoder, _REPEATED)
 
 
 def _rate_of(
@@ -142,65 +106,79 @@ def _rate_of(
     deadline: Deadline,
     seed: int,
     report: Callable[[str], None],
-) -> DecodedErrorRate:
+) -> LogicalErrorRate:
     """The logical error rate of a circuit of which all shots are kept."""
-    model = fault_model([circuit.symptoms])
-    timely = _TimelyDecoder(circuit.predict, deadline)
-    predict: Predict = circuit.predict if goal.max_seconds is None else timely
-    test = FailureTest(model, predict, _REPEATED, circuit.matching)
+    model = fault_model(circuit.symptoms)
+    classifier = Classifier(model, circuit.predict, deadline, circuit.matching)
     has_no_orphans = circuit.finds_least_weight and model.outcomes is None
-    total = FaultNumberSum(model, model.log_odds[0], test, has_no_orphans)
+    rng = np.random.default_rng(seed_words(model, seed))
+    total = FaultNumberSum(Stratum(model), classifier, has_no_orphans, deadline, rng, report)
     try:
-        total.run(goal.relative_error, np.random.default_rng(seed_words(model, seed)), deadline.check, report)
+        total.run(goal.relative_error)
     except TimeIsOver:
         total.count_pilot()
         if not total.is_known:
             raise ResourceLimitError(
                 f"max_seconds={goal.max_seconds:g} ended the search {total.reached()}. The rate is at most"
-                f" {total.bound():.2g} ({COVERAGE:.0%}). Allow several times as much."
+                f" {total.upper_bound():.2g} ({COVERAGE:.0%}). Allow several times as much."
             ) from None
-    most = None
-    if goal.max_seconds is not None:
-        timely.end_limit()
-        seconds = _SECONDS_OF_CHECK + _PART_OF_CHECK * goal.max_seconds
-        most = max(1, min(_REPEATED, timely.rows_in(seconds)))
-    check_answers(test, circuit.decoder, most)
+    _check_answers(classifier.test, circuit.decoder, goal.max_seconds, deadline)
     if not total.rate and not total.is_exact:
         raise ResourceLimitError(
-            f"The decoder {circuit.decoder} failed in none of {test.asked:,} shots, with"
-            f" {total.sized.mean:.3g} errors per shot: the rate is at most {total.interval[1]:.2g}"
+            f"The decoder {circuit.decoder} failed in none of {classifier.test.asked:,} shots, with"
+            f" {total.mean_faults:.3g} errors per shot: the rate is at most {total.upper_bound():.2g}"
             f" ({COVERAGE:.0%}). If it can fail, that is too rare to be found."
         )
-    return _result(circuit, goal, model, test, total, deadline.seconds)
-
-
-def _result(
-    circuit: DecodedCircuit,
-    goal: Goal,
-    model: FaultModel,
-    test: FailureTest,
-    total: FaultNumberSum,
-    seconds: float,
-) -> DecodedErrorRate:
-    rates, errors = total.rates.tolist(), np.sqrt(total.variances).tolist()
-    one = model.num_observables == 1
-    sets = total.failing_sets()
-    study = FailureStudy(sets, model, model.log_odds[0], test, circuit.fault_table)
-    return DecodedErrorRate(
+    ratio = total.ratio()
+    each = [total.ratio(WRONG + 1 + k) for k in range(model.num_observables)] or [ratio]
+    study = FailureStudy(total.failing_sets, model, classifier.test, circuit.fault_table)
+    result = LogicalErrorRate(
         decoder=circuit.decoder,
-        logical_error_rate=rates[0],
-        standard_error=errors[0],
-        interval=total.interval,
+        logical_error_rate=ratio.rate,
+        standard_error=ratio.standard_error,
+        interval=ratio.interval,
         coverage=COVERAGE,
-        observable_rates=tuple(rates[:1] if one else rates[1:]),
-        observable_errors=tuple(errors[:1] if one else errors[1:]),
+        observable_rates=tuple(one.rate for one in each),
+        observable_errors=tuple(one.standard_error for one in each),
         kept=1.0,
         kept_error=0.0,
-        kept_and_wrong=rates[0],
-        decodes=test.decoded,
-        seconds=seconds,
+        kept_and_wrong=ratio.rate,
+        strata=total.strata(),
         asked_relative_error=goal.relative_error,
-        sizes=total.sizes(),
-        orphans_left=total.orphans_left,
-        _study=study if rates[0] and len(sets) else None,
+        seconds=deadline.seconds,
+        decodes=classifier.test.decoded,
+        notes=_notes(total),
     )
+    return result._with_failing_sets(_FailingSets(study, result) if ratio.rate else None)
+
+
+def _notes(total: FaultNumberSum) -> tuple[str, ...]:
+    """What else there is to say of a sum over fault numbers."""
+    if total.orphans_left is None:
+        return ()
+    samples, least, most = total.orphans_left
+    numbers = f"{least} to {most}" if least < most else f"{least}"
+    return (
+        f"among {samples:,} random sets of {numbers} faults, none failed without a failing set of one fault"
+        " more, which backward deletion cannot reach: the interval has room for one",
+    )
+
+
+class _FailingSets:
+    """The failing fault sets of a decoder, for budgets."""
+
+    def __init__(self, study: FailureStudy, result: LogicalErrorRate) -> None:
+        self._study, self._result = study, result
+
+    def budget(self, by: Grouping) -> ErrorBudget:
+        """The error budget of the rate."""
+        from .failing.budget import decoded_budget  # SciPy takes as long to import as this package
+
+        found = self._result
+        return decoded_budget(self._study, by, found.logical_error_rate, found.standard_error, found.interval)
+
+    def failures(self, count: int) -> list[DecodedFailure]:
+        """The minimal failing sets, the most typical first."""
+        from .failing.failures import decoded_failures
+
+        return decoded_failures(self._study, count)

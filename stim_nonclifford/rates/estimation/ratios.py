@@ -1,13 +1,13 @@
-"""Rates per accepted shot from tallies: ratios of sums over cells, with their errors and intervals.
+"""Logical error rates from tallies: sums over strata, ratios, standard errors and intervals.
 
-The rate is R = Y / K, with Y the sum of the W of all cells, and K that of their A (see ``tally``). To first
-order its error is that of Y - R K, whose variance is
+The rate per accepted shot is R = Y / K, with Y the sum of the means of ``WRONG`` over all tallies, and K that
+of ``ACCEPTED``, or 1 if no shot is discarded. To first order (delta method) its variance is V / K², with
 
-    V = sum over sampled cells of ((P W - W^2) - 2 R (P W - W A) + R^2 (P A - A^2)) / n.
+    V = sum over tallies of (var W - 2 R cov(W, A) + R² var A),
 
-A wrong shot that was not seen is allowed for once, by the largest weight w of any cell: the standard error is
-sqrt(V + w^2) / K, and the interval is that of M. P. Fay and E. J. Feuer (Statistics in Medicine 16, 791,
-1997) for a sum of weighted counts with the mean Y, the variance V and the largest weight w, divided by K.
+and the zero-count bound is the largest one of any tally, b = max w / n. The standard error is sqrt(V + b²) /
+K. The interval is that of M. P. Fay and E. J. Feuer (Statistics in Medicine 16, 791, 1997) for a sum of
+weighted counts with a mean, the variance V and the largest weight b; what was enumerated is a known summand.
 Where most accepted shots are wrong, it is the interval of those that are right.
 """
 
@@ -20,12 +20,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..fault_sets.interval import COVERAGE, interval_of_weighted_sum
-from .tally import Tally
+from .interval import COVERAGE, interval_of_weighted_sum
+from .tally import ACCEPTED, WRONG, Tally
 
-__all__ = ["Ratio", "Sums", "sums_over"]
+__all__ = ["Ratio", "Sums", "ratio_of", "sums_over"]
 
 Floats = npt.NDArray[np.float64]
+
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Ratio:
 
     Attributes:
         rate: The rate.
-        standard_error: Its standard error, with the allowance for a wrong shot that was not seen.
+        standard_error: Its standard error, with the zero-count bound.
         interval: (low, high): holds the rate with a probability of 95%.
     """
 
@@ -45,42 +47,55 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Sums:
-    """Sums over cells at several least gaps; arrays have the shape (gaps,) or (cells, gaps).
+    """Sums over tallies at several least gaps; arrays have the shape (gaps,) or (tallies, gaps).
 
     Attributes:
         accepted: K, the probability that a shot is accepted with at least the gap.
         accepted_variance: Its variance.
         wrong: Y, the probability that it is wrong, too.
         wrong_variance: Its variance.
-        weight: w, the largest weight of a shot that was not seen.
-        shares: W of each cell.
-        variances: The contribution of each cell to V.
-        variance: V, with what else is unsure of the cells' probabilities.
+        exact: The part of Y that was enumerated.
+        bound: b, the largest zero-count bound.
+        shares: The part of each tally in Y.
+        variances: The contribution of each tally to V.
+        variance: V, with the uncertainty of the strata's probabilities.
     """
 
     accepted: Floats
     accepted_variance: Floats
     wrong: Floats
     wrong_variance: Floats
-    weight: float
+    exact: Floats
+    bound: float
     shares: Floats
     variances: Floats
     variance: Floats
 
     @property
     def relative_errors(self) -> Floats:
-        """What more shots make smaller of standard error over rate, at each gap; 0 if nothing is unsure."""
-        errors = np.sqrt(self.variances.sum(axis=0) + self.weight**2)
+        """What more samples reduce of standard error over rate, at each gap; 0 if all is exact."""
+        errors = np.sqrt(self.variances.sum(axis=0) + self.bound**2)
         rates = np.where(self.wrong > 0, self.wrong, np.where(errors > 0, 1e-300, 1.0))
         return np.asarray(errors / rates)
 
-    def ratio(self, place: int, accepted: float) -> Ratio:
-        """The rate per accepted shot at one of the gaps, with K as given."""
-        return ratio_of(float(self.wrong[place]), accepted, float(self.variance[place]), self.weight)
+    def ratio(self, place: int, accepted: float, bound: float | None = None) -> Ratio:
+        """The rate per accepted shot at one of the gaps.
+
+        Args:
+            place: Which gap.
+            accepted: K.
+            bound: The zero-count bound of the interval; None: ``bound``.
+        """
+        wrong, exact = float(self.wrong[place]), float(self.exact[place])
+        found = ratio_of(wrong, accepted, float(self.variance[place]), self.bound, exact)
+        if bound is None or bound == self.bound:
+            return found
+        wider = ratio_of(wrong, accepted, float(self.variance[place]), bound, exact)
+        return Ratio(found.rate, found.standard_error, wider.interval)
 
 
-def ratio_of(wrong: float, accepted: float, variance: float, weight: float) -> Ratio:
-    """The rate per accepted shot, from Y, K, V and w.
+def ratio_of(wrong: float, accepted: float, variance: float, bound: float, exact: float = 0.0) -> Ratio:
+    """The rate per accepted shot, from Y, K, V, b and the part of Y that is known exactly.
 
     Examples:
         >>> found = ratio_of(0.0, 1.0, 0.0, 1e-3)  # none of a thousand shots is wrong
@@ -89,15 +104,18 @@ def ratio_of(wrong: float, accepted: float, variance: float, weight: float) -> R
     """
     if accepted <= 0:
         return Ratio(0.0, math.inf, (0.0, 1.0))
-    if not variance and not weight:
+    if not variance and not bound:
         rate = wrong / accepted
-        return Ratio(rate, 0.0, (rate, rate))
+        return Ratio(rate, 0.0, (rate * (1 - _ROUNDING), min(1.0, rate * (1 + _ROUNDING))))
     right = accepted - wrong
-    low, high = interval_of_weighted_sum(min(wrong, right), variance, weight, COVERAGE)
     if wrong > right:
+        low, high = interval_of_weighted_sum(max(right, 0.0), variance, bound, COVERAGE)
         low, high = accepted - high, accepted - low
-    interval = max(0.0, low / accepted), min(1.0, high / accepted)
-    return Ratio(wrong / accepted, math.sqrt(variance + weight**2) / accepted, interval)
+    else:
+        low, high = interval_of_weighted_sum(max(wrong - exact, 0.0), variance, bound, COVERAGE)
+        low, high = exact + low, exact + high
+    interval = max(0.0, low / accepted) * (1 - _ROUNDING), min(1.0, high / accepted * (1 + _ROUNDING))
+    return Ratio(wrong / accepted, math.sqrt(variance + bound**2) / accepted, interval)
 
 
 def sums_over(
@@ -105,34 +123,41 @@ def sums_over(
     least_gaps: npt.NDArray[np.int64],
     strata: npt.NDArray[np.intp],
     relative_errors: Floats,
-    unlisted: Floats,
+    unlisted: Floats | float = 0.0,
     unlisted_accepted: float = 0.0,
+    quantity: int = WRONG,
+    all_are_accepted: bool = False,
 ) -> Sums:
-    """Sums over cells.
+    """Sums over tallies.
 
     Args:
-        tallies: The counts of the cells.
+        tallies: The tallies.
         least_gaps: int64, shape (gaps,).
-        strata: intp, shape (cells,): the stratum of each cell.
-        relative_errors: float64, shape (strata,): standard error over value of the probabilities of strata.
+        strata: intp, shape (tallies,): the stratum of each tally.
+        relative_errors: float64, shape (strata,): standard error over value of the probabilities of strata,
+            which are common to all tallies of a stratum.
         unlisted: float64, shape (gaps,): about what part of Y no stratum has.
         unlisted_accepted: About what probability of accepted shots no stratum has.
+        quantity: ``WRONG``, or that of an observable.
+        all_are_accepted: Whether no shot is discarded: K is 1 then.
     """
-    means = [tally.means(least_gaps) for tally in tallies]
-    accepted, wrong = (np.array([mean[k] for mean in means]) for k in (0, 1))
-    probabilities = np.array([tally.probability for tally in tallies])[:, np.newaxis]
-    shots = np.array([np.inf if tally.is_exact else max(tally.shots, 1) for tally in tallies])[:, np.newaxis]
-    all_accepted, all_wrong = accepted.sum(axis=0), wrong.sum(axis=0)
-    rates = all_wrong / np.maximum(all_accepted, 1e-300)
-    of_wrong = np.maximum(probabilities * wrong - wrong**2, 0) / shots
-    of_accepted = np.maximum(probabilities * accepted - accepted**2, 0) / shots
-    together = (probabilities * wrong - wrong * accepted) / shots
+    means = np.array([tally.means(least_gaps) for tally in tallies])
+    spreads = np.array([tally.variances(least_gaps) for tally in tallies])
+    wrong, accepted = means[:, quantity], means[:, ACCEPTED]
+    of_wrong, together = spreads[:, 0, quantity], spreads[:, 1, quantity]
+    of_accepted = spreads[:, 0, ACCEPTED]
+    all_wrong = wrong.sum(axis=0)
+    if all_are_accepted:
+        all_accepted, rates = np.ones(len(least_gaps)), np.zeros(len(least_gaps))
+    else:
+        all_accepted = accepted.sum(axis=0)
+        rates = all_wrong / np.maximum(all_accepted, 1e-300)
     variances = np.maximum(of_wrong - 2 * rates * together + rates**2 * of_accepted, 0)
-    # The probabilities of strata are common to their cells.
     squares = relative_errors[:, np.newaxis] ** 2
     belongs = (strata == np.arange(len(relative_errors))[:, np.newaxis]).astype(np.float64)
     by_stratum = belongs @ accepted, belongs @ wrong
     of_listing = (squares * (by_stratum[1] - rates * by_stratum[0]) ** 2).sum(axis=0)
+    is_exact = np.array([tally.is_exact for tally in tallies]) & (relative_errors[strata] == 0)
     return Sums(
         accepted=all_accepted,
         accepted_variance=of_accepted.sum(axis=0)
@@ -142,7 +167,8 @@ def sums_over(
         wrong_variance=of_wrong.sum(axis=0)
         + (squares * by_stratum[1] ** 2).sum(axis=0)
         + (unlisted * all_wrong) ** 2,
-        weight=max((tally.weight for tally in tallies), default=0.0),
+        exact=wrong[is_exact].sum(axis=0),
+        bound=max((tally.bound for tally in tallies), default=0.0),
         shares=wrong,
         variances=variances,
         variance=variances.sum(axis=0)

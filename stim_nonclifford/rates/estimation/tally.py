@@ -1,11 +1,13 @@
-"""Counts of accepted and of wrong shots in one cell, by the decoder's gap.
+"""Sums of importance weights: the one place where samples become means, variances and bounds.
 
-A cell is a stratum of known probability P. Its n shots are drawn from it directly, so that each of them has
-the importance weight P / n; or its fault sets are enumerated with their probabilities as weights. With
-A(g) and W(g) the sums of the weights of the shots with a gap of at least g that are accepted, and that are
-accepted and wrong as well, W is an unbiased estimate of P(cell, accepted, wrong, gap >= g), with the variance
-(P W - W^2) / n, and the covariance of W and A is (P W - W A) / n, as each wrong shot is an accepted one. A
-wrong shot that was not seen would have had the weight P / n (zero-count bound); enumerated cells have none.
+Of n independent samples, sample i adds the weight v_i to a quantity, often 0. Then
+
+    mean = Σ v_i / n,      variance of the mean = (Σ v_i² / n - mean²) / n,
+
+and the covariance with the mean of a_i is (Σ a_i v_i / n - mean of a · mean of v) / n. A sample that was not
+drawn by chance could have had the largest weight w: the zero-count bound w / n (M. P. Fay, E. J. Feuer,
+Statistics in Medicine 16, 791, 1997; ``estimation.ratios`` makes intervals of it). Enumerated fault sets have
+their probabilities as weights, n = 1, and neither a variance nor a bound.
 """
 
 from __future__ import annotations
@@ -13,82 +15,109 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Tally"]
+__all__ = ["ACCEPTED", "WRONG", "Tally"]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
+ACCEPTED, WRONG = 0, 1
+"""The first two quantities: a shot is accepted; and any observable of it is predicted wrongly, too."""
+
+_ALL_GAPS = np.array([np.iinfo(np.int64).min])
+
 
 class Tally:
-    """The counts of one cell.
+    """Sums of the weights of independent samples, for several quantities and by the decoder's gap.
 
     Args:
-        probability: P, the probability of the cell.
         num_observables: Number of observables.
+        largest: The largest weight that a sample can have, as far as is known.
 
     Attributes:
-        probability: P.
-        shots: How many shots were drawn, or sets enumerated.
-        is_exact: Whether all fault sets of the cell were enumerated.
-        wrong: How many of the shots were accepted and wrong.
+        samples: n, the number of samples that were drawn, or of fault sets that were enumerated.
+        failures: How many fault sets were accepted and wrong.
+        largest: The largest weight of a sample.
+        is_exact: Whether these are all fault sets, each with its probability.
 
     Examples:
-        >>> tally = Tally(0.5, 1)
-        >>> tally.add(np.array([3, 0, 3]), np.array([[True], [False], [False]]), np.ones(3), 4)
-        >>> [found.tolist() for found in tally.means(np.array([0, 3, 5]))]
+        >>> tally = Tally(1, 0.5)
+        >>> tally.add(4, np.array([[0.5, 0.5, 0.5], [0.5, 0, 0], [0.5, 0, 0]]), np.array([3, 0, 3]))
+        >>> tally.means(np.array([0, 3, 5]))[[ACCEPTED, WRONG]].tolist()
         [[0.375, 0.25, 0.0], [0.125, 0.125, 0.0]]
     """
 
-    def __init__(self, probability: float, num_observables: int) -> None:
-        self.probability = probability
-        self.shots = self.wrong = 0
+    def __init__(self, num_observables: int, largest: float) -> None:
+        self.samples = self.failures = 0
+        self.largest = largest
         self.is_exact = False
         self._gaps: Integers = np.zeros(0, dtype=np.int64)
-        self._sums: Floats = np.zeros((2, 0))
-        self._observables: Floats = np.zeros(num_observables)
+        # The sums of v, v² and a v by gap: shape (3, gaps, quantities).
+        self._sums: Floats = np.zeros((3, 0, 2 + num_observables))
 
-    def add(self, gaps: Integers, wrong: npt.NDArray[np.bool_], weights: Floats, shots: int) -> None:
-        """Counts accepted shots.
+    def add(self, samples: int, values: Floats, gaps: Integers | None = None) -> None:
+        """Takes more samples.
 
         Args:
-            gaps: int64, shape (accepted,).
-            wrong: bool, shape (accepted, observables): which observables are predicted wrongly.
-            weights: float64, shape (accepted,): 1 for each shot; or the probabilities of enumerated sets.
-            shots: How many shots there were, accepted or not.
+            samples: How many.
+            values: float64, shape (some, 2 + observables): the weights of those samples that have any: if
+                accepted, if also wrong, and if wrong about each observable.
+            gaps: int64, shape (some,): the decoder's gaps; None: 0.
         """
-        is_wrong = wrong.any(axis=1)
-        self.shots += shots
-        self.wrong += int(is_wrong.sum())
+        self.samples += samples
+        self.failures += int(np.count_nonzero(values[:, WRONG]))
+        self.largest = max(self.largest, float(values[:, WRONG].max(initial=0.0)))
+        if gaps is None:
+            gaps = np.zeros(len(values), dtype=np.int64)
         every = np.concatenate([self._gaps, gaps])
-        sums = np.hstack([self._sums, np.array([weights, weights * is_wrong])])
+        moments = np.stack([values, values**2, values * values[:, :1]])
+        sums = np.concatenate([self._sums, moments], axis=1)
         self._gaps, place = np.unique(every, return_inverse=True)
-        self._sums = np.array([np.bincount(place.ravel(), each, len(self._gaps)) for each in sums])
-        self._observables = self._observables + weights @ wrong
+        order = np.argsort(place, kind="stable")
+        if len(order):
+            starts = np.searchsorted(place[order], np.arange(len(self._gaps)))
+            self._sums = np.add.reduceat(sums[:, order], starts, axis=1)
 
     @property
     def gaps(self) -> Integers:
-        """The gaps of accepted shots that were seen, ascending: int64, shape (gaps,)."""
+        """The distinct gaps of accepted samples, ascending: int64, shape (gaps,)."""
         return self._gaps
 
     @property
-    def weight(self) -> float:
-        """The weight of a wrong shot that was not seen: P / n, or 0 if the cell was enumerated."""
-        return 0.0 if self.is_exact else self.probability / max(self.shots, 1)
+    def bound(self) -> float:
+        """W / n, the mean's largest unobserved contribution by one sample; 0 if all sets were enumerated."""
+        return 0.0 if self.is_exact else self.largest / max(self.samples, 1)
 
-    def means(self, least_gaps: Integers) -> tuple[Floats, Floats]:
-        """The estimates A and W of P(cell, accepted, gap >= g) and P(cell, accepted, wrong, gap >= g).
+    def means(self, least_gaps: Integers = _ALL_GAPS) -> Floats:
+        """The means of all quantities at some least gaps: float64, shape (2 + observables, gaps)."""
+        return self._moments(least_gaps)[0]
 
-        Args:
-            least_gaps: int64, shape (gaps,): the gaps g.
-        """
-        tails = np.hstack([self._sums[:, ::-1].cumsum(axis=1)[:, ::-1], np.zeros((2, 1))])
-        found = self._factor * tails[:, np.searchsorted(self._gaps, least_gaps)]
-        return found[0], found[1]
-
-    def of_observables(self) -> Floats:
-        """The estimates of P(cell, accepted, observable wrong), whatever the gap: shape (observables,)."""
-        return self._factor * self._observables
+    def variances(self, least_gaps: Integers = _ALL_GAPS) -> tuple[Floats, Floats]:
+        """The variances of ``means``, and their covariances with the mean of ``ACCEPTED``; same shapes."""
+        mean, square, product = self._moments(least_gaps)
+        if self.is_exact:
+            return np.zeros_like(mean), np.zeros_like(mean)
+        count = max(self.samples, 1)
+        return np.maximum(square - mean**2, 0.0) / count, (product - mean[ACCEPTED] * mean) / count
 
     @property
-    def _factor(self) -> float:
-        return 1.0 if self.is_exact else self.probability / max(self.shots, 1)
+    def mean(self) -> float:
+        """The mean of ``WRONG``, whatever the gap."""
+        return float(self.means()[WRONG, 0])
+
+    @property
+    def variance(self) -> float:
+        """The variance of ``mean``, with the square of the zero-count bound."""
+        return float(self.variances()[0][WRONG, 0]) + self.bound**2
+
+    @property
+    def effective_failures(self) -> float:
+        """Kish's effective number of failing samples, (Σw)² / Σw²."""
+        first, second = self._sums[:2, :, WRONG].sum(axis=1).tolist()
+        return float(first**2 / second) if second else 0.0
+
+    def _moments(self, least_gaps: Integers) -> Floats:
+        """The sums over n of v, v² and a v: shape (3, quantities, gaps)."""
+        tails = self._sums[:, ::-1].cumsum(axis=1)[:, ::-1]
+        tails = np.concatenate([tails, np.zeros((3, 1, tails.shape[2]))], axis=1)
+        found = tails[:, np.searchsorted(self._gaps, least_gaps)].transpose(0, 2, 1)
+        return np.asarray(found / (1 if self.is_exact else max(self.samples, 1)))

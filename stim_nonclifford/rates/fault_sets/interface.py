@@ -17,8 +17,9 @@ from ...base.errors import ResourceLimitError
 from ...simulation.compiler import CompiledCircuit, RequestedOutputs
 from ...simulation.engines.cpu import MAX_THREADS
 from ...simulation.plan import SamplingPlan
-from .interval import COVERAGE
-from .results import LogicalErrorRate, WeightShare
+from ..estimation.interval import COVERAGE
+from ..results import LogicalErrorRate, RateStratum
+from ..results.strata import name_of_faults
 from .search.estimator import Estimator
 from .search.exploration import Exploration
 from .search.limits import Limits
@@ -28,13 +29,17 @@ from .short_count import saying_what_counts_tell
 from .wrong_tool import WrongToolError, cause_of
 
 if TYPE_CHECKING:
+    from ..results import DecodedFailure
+    from ..results.error_budget import ErrorBudget, Grouping
     from .budget.basis import BudgetBasis
-    from .budget.table import ErrorBudget, Grouping
 
 __all__ = ["PlannedCircuit", "estimate_rates", "exploration_of", "families_of", "rate_of"]
 
 _ROUNDING = 1e-9
 """Relative error of sums of many numbers, generously."""
+
+_METHODS = {"exact": "enumerated", "joined": "join"}
+"""How results name the methods of a search."""
 
 _RATES = {"rates", "count_thresholds", "alias_thresholds", "alias_indices"}
 
@@ -194,9 +199,9 @@ def estimate_rates(
             known = _searched([plans[k] for k in family], limits, seed, threads, progress, begin)
         begin = time.perf_counter()
         for place, k in enumerate(family):
-            budget = partial(_budget, cache(partial(_basis, known, place, circuits[k].compiled, plans[k])))
-            rate = rate_of(known, place, plans[k].num_outputs)
-            results[k] = replace(rate, asked_relative_error=limits.relative_error, _budget=budget)
+            basis = cache(partial(_basis, known, place, circuits[k].compiled, plans[k]))
+            rate = rate_of(known, place, plans[k].num_outputs, limits.relative_error)
+            results[k] = rate._with_failing_sets(_MalignantSets(basis))
     return [result for result in results if result is not None]
 
 
@@ -208,11 +213,25 @@ def _basis(
     return BudgetBasis(known, circuit, compiled, plan)
 
 
-def _budget(basis: Callable[[], BudgetBasis], by: Grouping) -> ErrorBudget:
-    return basis().budget(by)
+class _MalignantSets:
+    """The malignant sets that a search found, for budgets."""
+
+    def __init__(self, basis: Callable[[], BudgetBasis]) -> None:
+        self._basis = basis
+
+    def budget(self, by: Grouping) -> ErrorBudget:
+        """The error budget of the rate."""
+        return self._basis().budget(by)
+
+    def failures(self, count: int) -> list[DecodedFailure]:
+        """None: without a decoder, ``Circuit.malignant_sets`` lists the sets."""
+        del count
+        return []
 
 
-def rate_of(known: Exploration | TwoSearches, circuit: int, num_observables: int) -> LogicalErrorRate:
+def rate_of(
+    known: Exploration | TwoSearches, circuit: int, num_observables: int, asked_relative_error: float
+) -> LogicalErrorRate:
     """The result for one of the circuits."""
     totals = known.totals(circuit)
     patterns = known.error_patterns(circuit)
@@ -221,36 +240,44 @@ def rate_of(known: Exploration | TwoSearches, circuit: int, num_observables: int
         for observable in range(num_observables):
             if pattern >> observable & 1:
                 flips[observable] += probability
-    weights = tuple(
-        WeightShare(
-            weight=weight,
-            last_weight=stratum.weights[-1],
-            method=stratum.method,
-            mass=mass,
-            draws=stratum.draws,
+    strata = [
+        RateStratum(
+            name=name_of_faults(weight, stratum.weights[-1]),
+            method=_METHODS[stratum.method],
+            probability=mass,
             sets=stratum.sets,
-            signatures=known.signatures(stratum),
-            malignant=known.malignant(stratum),
-            passing=sums.passing,
+            wrong=stratum.sets if isinstance(known, TwoSearches) else None,
+            draws=stratum.draws,
             kept=sums.kept,
             kept_and_wrong=sums.wrong,
             standard_error=sums.standard_error,
+            least_faults=weight,
+            most_faults=stratum.weights[-1],
         )
         for weight, stratum, mass, sums in totals.by_weight
-    )
+    ]
+    if totals.rest:
+        least = totals.by_weight[-1][1].weights[-1] + 1
+        name = name_of_faults(least, None)
+        strata.append(
+            RateStratum(name, "bound", totals.rest, 0, 0, 0.0, 0.0, totals.rest_passing, least, None)
+        )
     low, high = known.interval(circuit, COVERAGE)
     return LogicalErrorRate(
-        kept=totals.kept,
-        kept_and_wrong=totals.wrong,
+        decoder=None,
+        logical_error_rate=totals.rate,
         standard_error=totals.standard_error,
         interval=((1 - _ROUNDING) * low, min(1.0, (1 + _ROUNDING) * high)),
         coverage=COVERAGE,
-        weights=weights,
-        unexplored=totals.rest,
-        unexplored_passing=totals.rest_passing,
-        observable_flips=flips,
+        observable_rates=tuple((flips / (totals.kept or 1.0)).tolist()),
+        observable_errors=(),
+        kept=totals.kept,
+        kept_error=0.0,
+        kept_and_wrong=totals.wrong,
+        strata=tuple(strata),
         error_patterns=patterns,
         seconds=known.seconds,
+        asked_relative_error=asked_relative_error,
     )
 
 

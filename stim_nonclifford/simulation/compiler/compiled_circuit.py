@@ -5,33 +5,27 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cached_property
 
-import numpy as np
 import stim
 
 from ...base.memory import collector_paused, memory_is_a_limit
-from ...dialect import bare_name, kraus_of, readout_noise_of, relaxation_of, without_noise
+from ...dialect import bare_name, readout_noise_of, without_noise
 from ..plan import MAX_INDEX_BITS, SamplingPlan
-from .algebra.gf2 import mask_of, ones
-from .plans.needed_operations import needed_operations
-from .plans.plan_construction import construct_plan
-from .plans.requested_outputs import RequestedOutputs
-from .plans.scheduling import schedule
+from .plans.plan_construction import construct_plan, schedule
+from .plans.requested_outputs import RequestedOutputs, needed_operations
 from .plans.width_limit import check_width
-from .program.expansion.channel_steps import needs_ancillas
-from .program.extent_limits import check_faults
+from .program.expansion import needs_ancillas, sampled_channel_of
+from .program.extent import check_faults
 from .program.flattening import program_of
 from .program.program import Program
 from .program.steps import Leaking, Step
-from .reference_sample import LikelyOutputs, reference_records
-from .sweeps.backward_sweep import backward_sweep, list_faults, outcome_effects
+from .reference_sample import DEFAULT_MAX_ACTIVE_COORDINATES, LikelyOutputs, ReferenceSample
+from .sweeps.backward_sweep import backward_sweep, list_faults
 from .sweeps.clifford_records import clifford_records
 from .sweeps.effects import EffectTable, Fault, LeakageEffects, NoiseEffects, Outputs
 from .sweeps.forward_sweep import QuantumProgram, forward_sweep
 from .sweeps.operations import Operation, peak_width
 
 __all__ = ["DEFAULT_MAX_ACTIVE_COORDINATES", "CompiledCircuit", "compile_circuit"]
-
-DEFAULT_MAX_ACTIVE_COORDINATES = 24
 
 
 def compile_circuit(circuit: stim.Circuit, likely_outputs: LikelyOutputs) -> CompiledCircuit:
@@ -41,9 +35,6 @@ def compile_circuit(circuit: stim.Circuit, likely_outputs: LikelyOutputs) -> Com
         circuit: A ``stim.Circuit`` with tagged gates of ``stim_nonclifford.dialect``.
         likely_outputs: An engine's function that returns the outputs of a plan on its likely outcomes; the
             reference sample needs it.
-
-    Returns:
-        The compiled circuit.
 
     Raises:
         NotImplementedError: An instruction is not supported.
@@ -87,7 +78,7 @@ def _what_is_no_pauli_error(step: Step, source: stim.CircuitInstruction) -> str:
     noise = readout_noise_of(source)
     if noise is not None and noise.decay:
         return _MISREADS
-    channel = relaxation_of(source) or kraus_of(source)
+    channel = sampled_channel_of(source)
     return _DECAYS if channel is not None and needs_ancillas(channel) else ""
 
 
@@ -115,6 +106,7 @@ class CompiledCircuit:
         self.program = program
         self.quantum = quantum
         self._likely_outputs = likely_outputs
+        self._reference = ReferenceSample(program, quantum, likely_outputs)
         self._effects: dict[Outputs, EffectTable] = {}
         self._scheduled: dict[int, list[Operation]] = {}  # by the number of operations
         self._last_fault_plan: tuple[RequestedOutputs, SamplingPlan] | None = None
@@ -310,9 +302,9 @@ class CompiledCircuit:
         """
         if self.without_non_pauli_channels is not self:
             return self.without_non_pauli_channels.reference_records(max_active_coordinates)
-        if self._reference_order is self.quantum:
+        if self._reference.order is self.quantum:
             self._check_width(self.quantum.operations, "records", max_active_coordinates)
-        return self._reference_records
+        return self._reference.records
 
     def reference_detectors(self, max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES) -> int:
         """The detectors and observables of the noiseless reference sample, as a mask.
@@ -331,14 +323,14 @@ class CompiledCircuit:
         num_outputs = self.program.num_detectors + self.program.num_observables
         if not num_outputs:
             return 0
-        if self.quantum.peak_width > max_active_coordinates and self._reference_order is self.quantum:
+        if self.quantum.peak_width > max_active_coordinates and self._reference.order is self.quantum:
             # Outcomes on which no detector or observable depends may have any value, and are not simulated.
             requested = RequestedOutputs.of(range(num_outputs))
             self.check_width(requested, max_active_coordinates)
-            return self._reference_detectors_of_needed
-        if self._reference_order is self.quantum:
+            return self._reference.detectors_after(len(self._needed_for(requested)))
+        if self._reference.order is self.quantum:
             self._check_width(self.quantum.operations, "records", max_active_coordinates)
-        return self._reference_detectors
+        return self._reference.detectors
 
     def check_width(self, requested: RequestedOutputs, max_active_coordinates: int) -> None:
         """Checks that a plan for detectors and observables is not too wide.
@@ -377,43 +369,3 @@ class CompiledCircuit:
         if max((operation.largest_width for operation in needed), default=0) <= limit:
             return
         check_width(peak_width(self._schedule(needed, self.effects(outputs))), max_active_coordinates)
-
-    @cached_property
-    def _reference_order(self) -> QuantumProgram:
-        """The operations in the order in which the outcomes of the reference sample are chosen."""
-        if self.quantum.reordered:
-            with memory_is_a_limit(), collector_paused():
-                in_order = forward_sweep(self.program, keep_order=True)
-            if in_order.peak_width <= DEFAULT_MAX_ACTIVE_COORDINATES:
-                return in_order
-        return self.quantum
-
-    @cached_property
-    def _reference_records(self) -> int:
-        with memory_is_a_limit(), collector_paused():
-            return self._likely_records(self._reference_order, len(self._reference_order.operations))
-
-    @cached_property
-    def _reference_detectors(self) -> int:
-        return self._outputs_of(self._reference_records)
-
-    @cached_property
-    def _reference_detectors_of_needed(self) -> int:
-        """Reference detectors from the outcomes on which some detector or observable depends."""
-        num_outputs = self.program.num_detectors + self.program.num_observables
-        needed = self._needed_for(RequestedOutputs.of(range(num_outputs)))
-        with memory_is_a_limit(), collector_paused():
-            return self._outputs_of(self._likely_records(self.quantum, len(needed)))
-
-    def _likely_records(self, quantum: QuantumProgram, num_operations: int) -> int:
-        """The records if the outcomes of the first ``num_operations`` operations have their likely values."""
-        if not quantum.operations:
-            return mask_of(np.flatnonzero(quantum.base_records))
-        table = outcome_effects(self.program, quantum)
-        return reference_records(quantum, table, self._likely_outputs, num_operations)
-
-    def _outputs_of(self, records: int) -> int:
-        """The detectors and observables of given records, as a mask."""
-        values = np.zeros(self.program.num_records, dtype=np.uint8)
-        values[ones(records)] = 1
-        return mask_of(self.program.native.odd_outputs(values).tolist())

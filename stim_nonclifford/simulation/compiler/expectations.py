@@ -27,10 +27,8 @@ from ...base.memory import memory_is_a_limit
 from ..plan import SamplingPlan
 from .algebra.gf2 import ones
 from .compiled_circuit import CompiledCircuit
-from .plans.needed_operations import needed_operations
-from .plans.plan_construction import construct_plan, operation_array, term_array
-from .plans.requested_outputs import RequestedOutputs
-from .plans.scheduling import schedule
+from .plans.plan_construction import construct_plan, operation_array, schedule, term_array
+from .plans.requested_outputs import RequestedOutputs, needed_operations
 from .plans.width_limit import check_width
 from .program.flattening import program_of
 from .sweeps.backward_sweep import backward_sweep
@@ -85,9 +83,6 @@ class ExpectationPlan:
 
 class ExpectationCircuit:
     r"""A circuit after both sweeps, with its expectation values.
-
-    Args:
-        compiled: The circuit, compiled without its expectation values: it knows the reference sample.
 
     Raises:
         ResourceLimitError: The circuit is too large.

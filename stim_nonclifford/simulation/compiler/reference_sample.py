@@ -9,25 +9,81 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from heapq import heapify, heappop, heappush
 
 import numpy as np
 import numpy.typing as npt
 
+from ...base.memory import collector_paused, memory_is_a_limit
 from ..plan import SamplingPlan
 from .algebra.gf2 import mask_of, ones
-from .plans.needed_operations import needed_operations
-from .plans.plan_construction import construct_plan
-from .plans.requested_outputs import RequestedOutputs
-from .plans.scheduling import schedule
+from .plans.plan_construction import construct_plan, schedule
+from .plans.requested_outputs import RequestedOutputs, needed_operations
+from .program.program import Program
+from .sweeps.backward_sweep import outcome_effects
 from .sweeps.effects import EffectTable
-from .sweeps.forward_sweep import QuantumProgram
+from .sweeps.forward_sweep import QuantumProgram, forward_sweep
 from .sweeps.operations import Operation
 
-__all__ = ["LikelyOutputs", "reference_records"]
+__all__ = ["DEFAULT_MAX_ACTIVE_COORDINATES", "LikelyOutputs", "ReferenceSample", "reference_records"]
+
+DEFAULT_MAX_ACTIVE_COORDINATES = 24
 
 LikelyOutputs = Callable[[SamplingPlan], npt.NDArray[np.bool_]]
 """Returns the outputs of a plan that its likely outcomes flip: bool, shape (num_outputs,)."""
+
+
+class ReferenceSample:
+    """The noiseless reference sample of a circuit; what it is computed from is computed once, when needed."""
+
+    def __init__(self, program: Program, quantum: QuantumProgram, likely_outputs: LikelyOutputs) -> None:
+        self._program = program
+        self._quantum = quantum
+        self._likely_outputs = likely_outputs
+        self._detectors_after: dict[int, int] = {}
+
+    @cached_property
+    def order(self) -> QuantumProgram:
+        """The operations in the order in which the outcomes are chosen."""
+        if self._quantum.reordered:
+            with memory_is_a_limit(), collector_paused():
+                in_order = forward_sweep(self._program, keep_order=True)
+            if in_order.peak_width <= DEFAULT_MAX_ACTIVE_COORDINATES:
+                return in_order
+        return self._quantum
+
+    @cached_property
+    def records(self) -> int:
+        """The records, as a mask."""
+        with memory_is_a_limit(), collector_paused():
+            return self._records_after(self.order, len(self.order.operations))
+
+    @cached_property
+    def detectors(self) -> int:
+        """The detectors and observables, as a mask."""
+        return self._outputs_of(self.records)
+
+    def detectors_after(self, num_operations: int) -> int:
+        """The detectors and observables, where those depend on the outcomes of the first operations alone."""
+        if num_operations not in self._detectors_after:
+            with memory_is_a_limit(), collector_paused():
+                records = self._records_after(self._quantum, num_operations)
+                self._detectors_after[num_operations] = self._outputs_of(records)
+        return self._detectors_after[num_operations]
+
+    def _records_after(self, quantum: QuantumProgram, num_operations: int) -> int:
+        """The records if the outcomes of the first operations have their likely values."""
+        if not quantum.operations:
+            return mask_of(np.flatnonzero(quantum.base_records))
+        table = outcome_effects(self._program, quantum)
+        return reference_records(quantum, table, self._likely_outputs, num_operations)
+
+    def _outputs_of(self, records: int) -> int:
+        """The detectors and observables of given records, as a mask."""
+        values = np.zeros(self._program.num_records, dtype=np.uint8)
+        values[ones(records)] = 1
+        return mask_of(self._program.native.odd_outputs(values).tolist())
 
 
 def reference_records(

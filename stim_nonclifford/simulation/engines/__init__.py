@@ -42,9 +42,6 @@ __all__ = [
 def engine_factory(options: EngineOptions) -> Callable[[SamplingPlan], SamplingEngine]:
     """Returns a function that constructs the chosen engine for a plan.
 
-    Args:
-        options: The chosen engine and its options.
-
     Returns:
         A function from a plan to an engine. It raises a ResourceLimitError if the machine has too little
         memory for the coefficient vectors, and warns of shots that take long.

@@ -54,9 +54,6 @@ class SamplingEngine(Protocol):
             max_errors: If positive, sampling stops at the end of the block of ``plan.BLOCK_SHOTS`` shots
                 (counted from shot 0) in which the number of errors reaches this value.
             list_errors: Whether the result lists the numbers of the shots with errors.
-
-        Returns:
-            The counts.
         """
         ...
 

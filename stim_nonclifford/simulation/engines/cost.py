@@ -22,10 +22,6 @@ _MAX_SECONDS = 2.0
 def check_memory(plan: SamplingPlan, num_vectors: int) -> None:
     """Checks that the machine has the memory for the coefficient vectors of an engine.
 
-    Args:
-        plan: The plan.
-        num_vectors: Number of vectors: each thread has one.
-
     Raises:
         ResourceLimitError: It has not.
     """
@@ -42,9 +38,6 @@ def check_memory(plan: SamplingPlan, num_vectors: int) -> None:
 
 def warn_of_slow_shots(plan: SamplingPlan) -> None:
     """Warns if a shot takes more than some seconds.
-
-    Args:
-        plan: The plan.
 
     Warns:
         SlowShotsWarning: It does; with the numbers.

@@ -13,9 +13,6 @@ __all__ = ["Turns"]
 class Turns:
     """Lets one thread at a time into an object.
 
-    Args:
-        name: What the object is, for messages.
-
     Examples:
         >>> turns = Turns("sampler")
         >>> with turns.turn():

@@ -48,9 +48,6 @@ def half_turns_of(plan: SamplingPlan) -> npt.NDArray[np.float64]:
 def noise_that_adds_up(plan: SamplingPlan) -> float:
     r"""The largest sum of angles of coherent noise in one rotation of a plan.
 
-    Args:
-        plan: The plan. It applies rotations about the same Pauli, with nothing between, as one.
-
     Returns:
         The sum of absolute values, in half-turns; 0 if there is no coherent noise.
 
@@ -70,10 +67,6 @@ def noise_that_adds_up(plan: SamplingPlan) -> float:
 
 def twirl_advice(compiled: CompiledCircuit, detectors: Collection[int]) -> str:
     r"""What to say of the error model of the Pauli twirl, where detectors depend on quantum outcomes.
-
-    Args:
-        compiled: The circuit, compiled.
-        detectors: The detectors that a decoder is told.
 
     Returns:
         A sentence, or the empty text if the circuit has no leakage, relaxation or readout noise, and no

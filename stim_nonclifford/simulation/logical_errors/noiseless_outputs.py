@@ -80,9 +80,6 @@ _answers: WeakKeyDictionary[CompiledCircuit, dict[Question, list[int]]] = WeakKe
 def outcome_dependent(compiled: CompiledCircuit) -> npt.NDArray[np.bool_]:
     """The detectors that depend on outcomes of quantum measurements, not on coins alone.
 
-    Args:
-        compiled: The circuit, compiled.
-
     Returns:
         bool, shape (num_detectors,).
     """
@@ -101,9 +98,6 @@ def outcome_dependent_observables(compiled: CompiledCircuit) -> npt.NDArray[np.b
 
 def outputs_of_chance(compiled: CompiledCircuit) -> list[int]:
     r"""The outputs that depend on random outcomes, of coins or of quantum measurements.
-
-    Args:
-        compiled: The circuit, compiled.
 
     Returns:
         Their indices, ascending: detectors, then observables.
@@ -126,9 +120,6 @@ def frames_of_chance(compiled: CompiledCircuit) -> list[int]:
 
     Samplers count the flips of the Pauli frame by noise. The value of such an observable changes otherwise,
     too: in the example, X flips it in half of the shots, and the frame of the logical X never.
-
-    Args:
-        compiled: The circuit, compiled.
 
     Returns:
         Their indices as outputs, ascending.
@@ -223,10 +214,6 @@ def random_outputs(
 
 def probability_of_one(compiled: CompiledCircuit, observable: int) -> float:
     r"""The probability that the record of an observable is 1 in noiseless shots in which no detector fires.
-
-    Args:
-        compiled: The circuit, compiled.
-        observable: The number of the observable.
 
     Returns:
         The probability. Where it would be a sum over very many paths, it is that of the likeliest path.

@@ -105,11 +105,6 @@ def check_no_detector_is_left(
 ) -> None:
     """Checks that every detector either discards shots or is decoded.
 
-    Args:
-        num_detectors: Number of detectors of the circuit.
-        postselected: The outputs that discard a shot.
-        decoded: The detectors that a decoder is told.
-
     Raises:
         ValueError: Detectors are left.
 
@@ -162,9 +157,6 @@ def warn_of_random_outputs(
             looked at.
         stacklevel: As in ``warnings.warn``, from the caller on.
 
-    Returns:
-        Whether there are such outputs.
-
     Warns:
         RandomObservableWarning: There are such outputs, or observables of which only the Pauli frame is
             counted; the message names them.
@@ -202,9 +194,6 @@ def warn_of_observables_flipped_by_chance(
         postselected: The detectors that discard a shot.
         stacklevel: As in ``warnings.warn``, from the caller on.
 
-    Returns:
-        Whether there is such an observable.
-
     Warns:
         InexactErrorModelWarning: There is such an observable. Circuits of more than 20 active coordinates are
             not looked at.
@@ -238,9 +227,6 @@ def warn_of_frames(
         compiled: The circuit, compiled.
         category: The category of the warning.
         stacklevel: As in ``warnings.warn``, from the caller on.
-
-    Returns:
-        Whether there is such an observable.
 
     Warns:
         RandomObservableWarning: There is one, or another warning of the category.

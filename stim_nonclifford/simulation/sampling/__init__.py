@@ -4,8 +4,8 @@ from .detector_sampler import CompiledDetectorSampler
 from .kept_batches import KeptBatch
 from .measurement_sampler import CompiledMeasurementSampler
 from .results import FailureSamples, KeptFailure, KeptSamples, SampleCounts
-from .rows.destinations import OutputName
-from .rows.shot_files import ShotFormat
+from .rows import OutputName
+from .shot_files import ShotFormat
 
 __all__ = [
     "CompiledDetectorSampler",

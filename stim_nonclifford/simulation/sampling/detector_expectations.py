@@ -15,7 +15,7 @@ from ..engines import PackedBits, SamplingEngine
 from ..plan import SamplingPlan
 from .expectation_values import ExpectationEngine, sampled_in_chunks
 from .requests import DetectorMethod
-from .rows.bits import unpack
+from .rows import unpack
 from .shot_numbers import ShotNumbers
 
 __all__ = ["DetectorExpectations"]
@@ -50,10 +50,6 @@ class DetectorExpectations:
 
         The value of an ``EXP_VAL`` is that of the state of the shot at its place, given the errors and the
         outcomes of the shot before it. No postselection is applied. The shots are not those of ``sample``.
-
-        Args:
-            shots: Number of shots to sample.
-            bit_packed: Whether to return eight bits per byte.
 
         Returns:
             Detection events and observable flips as from ``sample(shots, separate_observables=True)``, and

@@ -27,7 +27,7 @@ from ...dialect import circuit_repr
 from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, RequestedOutputs
 from ..compiler.algebra.gf2 import ones
 from ..compiler.plans.width_limit import within_memory
-from ..compiler.program.extent_limits import check_faults
+from ..compiler.program.extent import check_faults
 from ..engines import EngineOptions, PackedBits, SamplingEngine, engine_factory
 from ..engines.reference import acting_mechanisms, sample_shots
 from ..faults import CircuitFault, FaultTable, NamedMechanisms
@@ -35,14 +35,11 @@ from ..logical_errors.refusals import warn_of_frames, warn_of_random_outputs
 from ..plan import SamplingPlan
 from .detector_expectations import DetectorExpectations
 from .kept_batches import IF_TOO_MANY, KeptShots
-from .pickled import PickledByRecipe
 from .requests import DetectorMethod, requested_by
 from .results import FailureSamples, KeptFailure, SampleCounts
-from .rows.bits import columns, pack, unpack
-from .rows.destinations import OUTPUT_NAMES, OutputName, rows_from
-from .rows.device_bits import namespace_of
-from .rows.shot_files import SHOT_FORMATS, DetectionFiles, ShotFormat, chunk_sizes
-from .shot_numbers import NumberedShots, ShotNumbers
+from .rows import OUTPUT_NAMES, OutputName, columns, namespace_of, pack, rows_from, unpack
+from .shot_files import SHOT_FORMATS, DetectionFiles, ShotFormat, chunk_sizes
+from .shot_numbers import NumberedShots, PickledByRecipe, ShotNumbers
 
 __all__ = ["CompiledDetectorSampler"]
 

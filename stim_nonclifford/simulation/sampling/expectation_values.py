@@ -12,7 +12,7 @@ from ...base.memory import check_result_bytes
 from ..compiler import ExpectationPlan
 from ..engines import PackedBits, SamplingEngine
 from ..plan import SamplingPlan
-from .rows.bits import columns, unpack
+from .rows import columns, unpack
 from .shot_numbers import ShotNumbers
 
 __all__ = ["ExpectationEngine", "sampled_in_chunks"]
@@ -28,10 +28,6 @@ class ExpectationEngine:
 
     The values of a path are computed once, and stored. When the store is full, it is emptied: this changes no
     result.
-
-    Args:
-        plan: The plan.
-        make_engine: Constructs an engine for a plan.
     """
 
     def __init__(self, plan: ExpectationPlan, make_engine: Callable[[SamplingPlan], SamplingEngine]) -> None:
@@ -122,9 +118,6 @@ def sampled_in_chunks(
         shots: How many shots to draw.
         num_bits: Number of outputs.
         bit_packed: Whether the outputs will stay packed, for the check of memory.
-
-    Returns:
-        As from ``ExpectationEngine.sample``.
 
     Raises:
         ResourceLimitError: The result is larger than the memory of the machine.

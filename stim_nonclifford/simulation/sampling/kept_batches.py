@@ -17,9 +17,7 @@ from ..compiler import CompiledCircuit
 from ..engines import PackedBits, SamplingEngine
 from .expectation_values import ExpectationEngine
 from .results import KeptSamples
-from .rows.bits import unpack
-from .rows.destinations import OUTPUT_NAMES, OutputName, kept_rows_from
-from .rows.device_bits import namespace_of
+from .rows import OUTPUT_NAMES, OutputName, kept_rows_from, namespace_of, unpack
 from .shot_numbers import ShotNumbers
 
 __all__ = ["KeptBatch", "KeptShots"]
@@ -85,9 +83,6 @@ class KeptShots:
             expectation_values: Whether to return the expectation values of the kept shots, too. The shots are
                 then others than without.
             bit_packed: Whether the result has eight bits per byte, or one bool for each.
-
-        Returns:
-            Detection events and observable flips of the kept shots, in the order of the shots.
 
         Raises:
             ResourceLimitError: Nothing is postselected, and the result is larger than the machine's memory.
@@ -173,9 +168,6 @@ class KeptShots:
             batch_shots: The number of shots to attempt per batch. By default, batches have about 4 MiB.
             expectation_values: Whether batches have the expectation values of their shots, which are then the
                 shots of ``sample_kept`` with this argument.
-
-        Yields:
-            The batches, which count ``shots`` and ``discards`` of their own.
 
         Raises:
             ValueError: A number is out of range.

@@ -17,11 +17,9 @@ from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, Expectat
 from ..compiler.plans.width_limit import within_memory
 from ..engines import EngineOptions, PackedBits, engine_factory
 from .expectation_values import ExpectationEngine, sampled_in_chunks
-from .pickled import PickledByRecipe
-from .rows.bits import unpack
-from .rows.destinations import OUTPUT_NAMES, OutputName, rows_from
-from .rows.shot_files import SHOT_FORMATS, ShotFile, ShotFormat, chunk_sizes
-from .shot_numbers import NumberedShots, ShotNumbers
+from .rows import OUTPUT_NAMES, OutputName, rows_from, unpack
+from .shot_files import SHOT_FORMATS, ShotFile, ShotFormat, chunk_sizes
+from .shot_numbers import NumberedShots, PickledByRecipe, ShotNumbers
 
 __all__ = ["CompiledMeasurementSampler"]
 

@@ -23,9 +23,6 @@ def requested_by(
         num_observables: Number of observables.
         postselected: The outputs that the sampler's masks select.
 
-    Returns:
-        The requested outputs.
-
     Examples:
         >>> requested_by("sample", 2, 1, [0, 1])
         RequestedOutputs(reported=(0, 1, 2), postselected=())

@@ -1,14 +1,15 @@
-"""Which shots a sampler has taken."""
+"""Which shots a sampler has taken, and samplers that are pickled with the number of their next one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from ...base.arguments import integer
 from ..engines.turns import Turns
 
-__all__ = ["NumberedShots", "ShotNumbers"]
+__all__ = ["NumberedShots", "PickledByRecipe", "ShotNumbers"]
 
 _END = 1 << 63
 """Engines count shots in 64 bits, and look a block or two ahead."""
@@ -16,9 +17,6 @@ _END = 1 << 63
 
 class ShotNumbers:
     """The numbers of a sampler's shots: each goes to one call, and to none that fails.
-
-    Args:
-        first: The number that comes first.
 
     Examples:
         >>> numbers = ShotNumbers()
@@ -63,9 +61,6 @@ class ShotNumbers:
 
     def take(self, shots: int) -> int:
         """Takes numbers, in a call.
-
-        Args:
-            shots: How many.
 
         Returns:
             The first one.
@@ -126,9 +121,6 @@ class NumberedShots:
         What a shot is depends on its number and the seed alone. So any machine can take any range of the
         shots of a seed, and take it again.
 
-        Args:
-            shot: The number of the shot, counted from 0.
-
         Raises:
             ValueError: The number is negative or not below 2^63.
 
@@ -143,3 +135,40 @@ class NumberedShots:
         number = integer(shot, "shot", 0, _END - 1)
         with self._numbers.call():
             self._numbers.seek(number)
+
+
+class PickledByRecipe:
+    r"""A sampler that is pickled as its circuit, its arguments, its seed and the number of its next shot.
+
+    The copy compiles the circuit anew, which is faster than to send all tables, and goes on with the shots
+    that the sampler would have returned. Two copies return the same shots: give each worker its own seed
+    instead, where shots must be independent.
+
+    Examples:
+        >>> import pickle
+        >>> import stim_nonclifford as snc
+        >>> sampler = snc.Circuit("H 0\nT 0\nH 0\nM 0").compile_sampler(seed=5)
+        >>> _ = sampler.sample(1000)
+        >>> copy = pickle.loads(pickle.dumps(sampler))
+        >>> bool((copy.sample(1000) == sampler.sample(1000)).all())
+        True
+    """
+
+    _recipe: Callable[..., Any] | None
+    """Compiles the sampler again, for a seed."""
+    _seed: int
+    _numbers: ShotNumbers
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        if self._recipe is None:
+            raise TypeError(
+                f"This {type(self).__name__} cannot be pickled, as its circuit is not known. Compile it"
+                " with Circuit.compile_sampler or Circuit.compile_detector_sampler."
+            )
+        return _resumed, (self._recipe, self._seed, self._numbers.next)
+
+
+def _resumed(recipe: Callable[..., Any], seed: int, next_shot: int) -> Any:
+    sampler = recipe(seed=seed)
+    sampler._numbers = ShotNumbers(next_shot)
+    return sampler

@@ -22,7 +22,7 @@ from stim_nonclifford.generators.distillation import distillation_circuit
 from stim_nonclifford.generators.teleportation import injection_circuit, teleportation_circuit
 
 from ...support.oracle.random_circuits import CLIFFORD_FAMILIES, random_circuit
-from ...support.seeds import seeds
+from ...support.seeds import seeds, slow
 
 BACKGROUND = '<rect width="100%" height="100%" fill="white"/>\n'
 GENERATED: dict[str, Callable[[], stim.Circuit]] = {
@@ -44,10 +44,7 @@ GENERATED: dict[str, Callable[[], stim.Circuit]] = {
     "teleportation d=5": lambda: teleportation_circuit(distance=5, p=1e-3),
 }
 LARGE = ("d=7", "cultivation d=5", "end to end", "teleportation d=5", "degenerate", "si1000")
-NAMES = [
-    pytest.param(name, marks=pytest.mark.slow) if any(part in name for part in LARGE) else name
-    for name in GENERATED
-]
+NAMES = [slow(name) if any(part in name for part in LARGE) else name for name in GENERATED]
 ONLY_T = [name for name in NAMES if "cultivation" in str(name)]
 ERROR = re.compile(r"(?:E\[X\]|X_ERROR)\((\d\.\d+e-09)\)")
 QUBIT = re.compile(r" *q(\d+): ")
@@ -277,15 +274,10 @@ def test_detectors_without_qubits(text: str, type: str) -> None:
 @pytest.mark.parametrize(
     ("text", "last"),
     [
-        ("", 0),
-        ("T 0", 0),
-        ("TICK", 0),
-        ("T 0\nTICK", 0),
-        ("T 0\nTICK\nSHIFT_COORDS(1)", 1),
-        ("REPEAT 3 {\n    T 0\n    TICK\n}", 2),
-        ("REPEAT 3 {\n    T 0\n    TICK\n    H 0\n}", 3),
+        ("", 0), ("T 0", 0), ("TICK", 0), ("T 0\nTICK", 0), ("T 0\nTICK\nSHIFT_COORDS(1)", 1),
+        ("REPEAT 3 {\n    T 0\n    TICK\n}", 2), ("REPEAT 3 {\n    T 0\n    TICK\n    H 0\n}", 3),
     ],
-)
+)  # fmt: skip
 def test_slices_after_the_end(text: str, last: int, type: str) -> None:
     """Stim would end Python, or draw pictures of nothing."""
     circuit = Circuit(text)

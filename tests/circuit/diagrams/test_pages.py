@@ -16,6 +16,8 @@ from stim_nonclifford.circuit.pictures.frames import frame_of
 from stim_nonclifford.commands import main
 from stim_nonclifford.generators.cultivation import cultivation_circuit
 
+from ...support.seeds import slow
+
 SMALL = """
     QUBIT_COORDS(0, 0) 0
     QUBIT_COORDS(2, 1) 1
@@ -95,9 +97,7 @@ def test_malignant_sets_are_listed_with_their_faults() -> None:
     assert len(data_of(page_of(circuit, postselection_mask="all", most_sets=1))["sets"]) == 1
 
 
-@pytest.mark.parametrize(
-    "task", [pytest.param("surface_code:rotated_memory_x", marks=pytest.mark.slow), "repetition_code:memory"]
-)
+@pytest.mark.parametrize("task", [slow("surface_code:rotated_memory_x"), "repetition_code:memory"])
 def test_frames_flip_what_the_compiler_says(task: str) -> None:
     circuit = Circuit.generated(
         task,

@@ -9,6 +9,7 @@ import stim
 from stim_nonclifford import Circuit
 
 from ...support.oracle.density_matrix import record_distribution
+from ...support.texts.instruction_lines import three_qubit_channel
 
 cirq = pytest.importorskip("cirq")
 pytest.importorskip("stimcirq")
@@ -67,6 +68,8 @@ INSTRUCTIONS = [
     "AMPLITUDE_DAMPING(0.3) 0 2\nPHASE_DAMPING(0.4) 1\nTHERMAL_RELAXATION(0.3, 0.5) 0 1",
     "THERMAL_RELAXATION(0.3, 0.15) 0",
     f"KRAUS{KRAUS_VALUES} 0 2",
+    "DEPOLARIZE3(0.3) 2 0 1",
+    f"{three_qubit_channel({'XIY': 0.2, 'ZZI': 0.1, 'IIX': 0.3})} 1 0 2",
     "M 0\nCX rec[-1] 1\nCY rec[-1] 2\nCZ rec[-1] 1 2 rec[-1]\nXCZ 0 rec[-1]",
     "M 0 1\nCS rec[-1] 2\nCT rec[-2] 2\nCH rec[-1] 0\nCCZ rec[-1] 0 2\nCCX rec[-2] 1 2",
     "MX 0 1\nC_SQRT_X rec[-1] 2\nC_SWAP rec[-2] 0 2\nC_R_X(0.3) rec[-1] 1\nC_U3(0.1, 0.2, 0.3) rec[-1] 0",

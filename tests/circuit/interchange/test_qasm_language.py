@@ -20,55 +20,23 @@ HEAD_2 = 'OPENQASM 2.0;\ninclude "qelib1.inc";\n'
 @pytest.mark.parametrize(
     ("expression", "value"),
     [
-        ("1 / 2", 0),
-        ("7 / 2", 3),
-        ("-7 / 2", -3),
-        ("7 / 2.0", 3.5),
-        ("-7 % 3", -1),
-        ("7 % -3", 1),
-        ("mod(7, 4)", 3),
-        ("mod(7.5, 2)", 1.5),
-        ("2 ** 3 / 3", 2),
-        ("2 ** -1", 0.5),
-        ("2 ** 3 ** 0", 2),
-        ("-2 ** 2", -4),
-        ("1 << 3", 8),
-        ("9 >> 2", 2),
-        ("6 & 3 | 8", 10),
-        ("6 ^ 3", 5),
-        ("floor(7.5) / 2", 3.5),
-        ("int(-3.9)", -3),
-        ("uint[4](17)", 1),
-        ("float(7) / 2", 3.5),
-        ("int(7.9) / 2", 3),
-        ("int[4](uint[4](9))", -7),
-        ("bool(7) + 1", 2),
-        ("true + true", 2),
-        ("~uint[4](5)", 10),
-        ("uint[4](3) - uint[4](5)", 14),
-        ("uint[4](15) + 1", 16),
-        ("uint[4](15) + uint[4](1)", 0),
-        ("popcount(uint[6](37))", 3),
-        ("rotl(uint[6](37), 3)", 44),
-        ("rotr(uint[6](44), 3)", 37),
-        ('popcount("1011")', 3),
-        ('int[3]("101")', -3),
-        ('uint[3]("101")', 5),
-        ('rotl("10001111", 2) == "00111110"', 1),
-        ('"10001111" << 1 == "00011110"', 1),
-        ('"0011" < "0100"', 1),
-        ("0b1_01 + 0x1F + 0o7 + 1_0", 53),
-        ("sizeof(q)", 3),
-        ("sin(pi / 2) + log(euler) + arccos(0)", 2 + np.pi / 2),
-        ("3 > 2 && !(1 == 2)", 1),
+        ("1 / 2", 0), ("7 / 2", 3), ("-7 / 2", -3), ("7 / 2.0", 3.5), ("-7 % 3", -1), ("7 % -3", 1),
+        ("mod(7, 4)", 3), ("mod(7.5, 2)", 1.5), ("2 ** 3 / 3", 2), ("2 ** -1", 0.5), ("2 ** 3 ** 0", 2),
+        ("-2 ** 2", -4), ("1 << 3", 8), ("9 >> 2", 2), ("6 & 3 | 8", 10), ("6 ^ 3", 5),
+        ("floor(7.5) / 2", 3.5), ("int(-3.9)", -3), ("uint[4](17)", 1), ("float(7) / 2", 3.5),
+        ("int(7.9) / 2", 3), ("int[4](uint[4](9))", -7), ("bool(7) + 1", 2), ("true + true", 2),
+        ("~uint[4](5)", 10), ("uint[4](3) - uint[4](5)", 14), ("uint[4](15) + 1", 16),
+        ("uint[4](15) + uint[4](1)", 0), ("popcount(uint[6](37))", 3), ("rotl(uint[6](37), 3)", 44),
+        ("rotr(uint[6](44), 3)", 37), ('popcount("1011")', 3), ('int[3]("101")', -3), ('uint[3]("101")', 5),
+        ('rotl("10001111", 2) == "00111110"', 1), ('"10001111" << 1 == "00011110"', 1), ('"0011" < "0100"', 1),
+        ("0b1_01 + 0x1F + 0o7 + 1_0", 53), ("sizeof(q)", 3),
+        ("sin(pi / 2) + log(euler) + arccos(0)", 2 + np.pi / 2), ("3 > 2 && !(1 == 2)", 1),
         ("angle[4](9 * (pi / 8)) / uint[4](2) / angle[4](pi / 8)", 4),
         ("angle[4](5 * (pi / 4)) / angle[4](pi / 8)", 10),
-        ("angle[4](9 * (pi / 8)) << 2 == angle[4](pi / 2)", 1),
-        ("-angle[4](pi / 4) == 7 * (pi / 4)", 1),
-        ("1us / 100ns", 10),
-        ("(1us + 500ns) / 1us", 1.5),
+        ("angle[4](9 * (pi / 8)) << 2 == angle[4](pi / 2)", 1), ("-angle[4](pi / 4) == 7 * (pi / 4)", 1),
+        ("1us / 100ns", 10), ("(1us + 500ns) / 1us", 1.5),
     ],
-)
+)  # fmt: skip
 def test_values_of_expressions(expression: str, value: float) -> None:
     circuit = Circuit.from_qasm(f"{HEAD}qubit[3] q; rz(({expression}) * (pi / 128)) q[0];")
     [angle] = circuit[0].tag.removeprefix("R_Z(theta=").removesuffix("*pi)").split("*pi")
@@ -113,17 +81,10 @@ def test_division_is_real_in_openqasm_2() -> None:
 @pytest.mark.parametrize(
     ("index", "qubits"),
     [
-        ("1:2", "1 2"),
-        ("1:-1", "1 2 3 4"),
-        ("-2:-1", "3 4"),
-        ("0:2:4", "0 2 4"),
-        ("3:-2:0", "3 1"),
-        (":1", "0 1"),
-        ("3:", "3 4"),
-        ("{0, -1}", "0 4"),
-        ("-5", "0"),
+        ("1:2", "1 2"), ("1:-1", "1 2 3 4"), ("-2:-1", "3 4"), ("0:2:4", "0 2 4"), ("3:-2:0", "3 1"),
+        (":1", "0 1"), ("3:", "3 4"), ("{0, -1}", "0 4"), ("-5", "0"),
     ],
-)
+)  # fmt: skip
 def test_indices(index: str, qubits: str) -> None:
     circuit = Circuit.from_qasm(f"{HEAD}qubit[5] q; t q[{index}]; let a = q[{index}]; t a; t q[4];")
     assert circuit == Circuit(f"T {qubits} {qubits} 4")
@@ -212,10 +173,7 @@ def test_large_angles_also_under_control(angle: float) -> None:
 @pytest.mark.parametrize(
     ("program", "message"),
     [
-        (
-            "OPENQASM 4.0;\nqubit q;",
-            r"Line 1: `OPENQASM 4.0;`: OpenQASM 4.0 is not known here; 2.0, 3.0 and 3.1",
-        ),
+        ("OPENQASM 4.0;\nqubit q;", r"Line 1: `OPENQASM 4.0;`: OpenQASM 4.0 is not known here; 2.0, 3.0 and 3.1"),
         ("// x\nOPENQASM 2.1;", r"Line 2: .*2.1 is not known"),
         ("qubit q;\nqubit q;", r"Line 2: .* q is declared already"),
         ("qubit q;\nbit q;", r"Line 2: .* q is declared already"),
@@ -253,14 +211,11 @@ def test_large_angles_also_under_control(angle: float) -> None:
         ("qubit q; bit c = measure q;\nswitch (c) { case 0 { } }", r"Line 2: .* Write it with if"),
         ("qubit q;\nif (true) { gate g a { } }", r"^Line 2: `if .*`: gate definitions must be global\.$"),
         ("gate g(x) a {\nx a; }", r"Line 2: .* x is a parameter here, and no gate"),
-        (
-            "gate g0 a { }\n" + "".join(f"gate g{k + 1} a {{ g{k} a; }}\n" for k in range(300)),
-            r"Line 201: .* more than 200 definitions are inside one another",
-        ),
+        ("gate g0 a { }\n" + "".join(f"gate g{k + 1} a {{ g{k} a; }}\n" for k in range(300)), r"Line 201: .* more than 200 definitions are inside one another"),
         ("def f() { }", r"Line 1: .* subroutines have no counterpart"),
         ("qubit q;\nrz(1e400) q;", r"Line 2: .* a finite number is needed"),
     ],
-)
+)  # fmt: skip
 def test_what_is_malformed_is_named_with_its_line(program: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Circuit.from_qasm(program)

@@ -158,10 +158,7 @@ def test_unused_qubits_are_kept() -> None:
         ("qubit[2] q;\ncx q[0], q[0];", r"Line 2: .* one is given twice"),
         ("qubit[2] q;\nrx q[0];", r"Line 2: .* rx has 1 parameters and 1 qubits, and not 0 and 1"),
         ("qubit q;\nbit c = measure q;\nif (c) {\n  reset q;\n}", r"Line 4: `reset q;`: a reset cannot be"),
-        (
-            "qubit q;\nbit c = measure q;\nif (c) {\n  c = measure q;\n}",
-            r"Line 4: .* a measurement cannot be",
-        ),
+        ("qubit q;\nbit c = measure q;\nif (c) {\n  c = measure q;\n}", r"Line 4: .* a measurement cannot be"),
         ("input float x;\nqubit q;\nrx(x) q;", r"Line 1: .* an input has no value"),
         ("qubit q;\nwhile (true) { h q; }", r"Line 2: .* a while loop has no counterpart"),
         ('include "mine.inc";', r"Line 1: .* only qelib1.inc and stdgates.inc are known"),
@@ -172,7 +169,7 @@ def test_unused_qubits_are_kept() -> None:
         ("gate f a { f a; }\nqubit q;\nf q;", r"Line 1: .* the gate f calls itself"),
         ("qubit[2] q;\nqubit[3] r;\ncx q, r;", r"Line 3: .* different sizes"),
     ],
-)
+)  # fmt: skip
 def test_what_has_no_counterpart_is_named_with_its_line(program: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Circuit.from_qasm(program)
@@ -191,15 +188,12 @@ def test_programs_that_grow_are_refused() -> None:
 @pytest.mark.parametrize(
     ("program", "message"),
     [
-        (
-            f"{HEAD}qubit q;\nrx({'(' * 3000}1{')' * 3000}) q;",
-            r"Line 4: `rx\(\(.*\.\.\.`: .* nested too deeply",
-        ),
+        (f"{HEAD}qubit q;\nrx({'(' * 3000}1{')' * 3000}) q;", r"Line 4: `rx\(\(.*\.\.\.`: .* nested too deeply"),
         (f"{HEAD}qubit q;\nx q; rx({'1+' * 3000}1) q;", r"Line 4: `x q; rx\(1\+.*nested too deeply"),
         (f"{HEAD}qubit q;\n\n{'if (true) {' * 500}x q;{'}' * 500}", r"Line 5: .*nested too deeply"),
         (f"{HEAD}x $0;\nx $100000000;\nx $1;", r"Line 4: the program has more than 10,000,000"),
     ],
-)
+)  # fmt: skip
 def test_limits_name_the_line(program: str, message: str) -> None:
     from stim_nonclifford import ResourceLimitError
 

@@ -11,7 +11,7 @@ import stim
 from stim_nonclifford import Circuit
 
 from ...support.oracle.density_matrix import record_distribution
-from ...support.seeds import seeds
+from ...support.seeds import seeds, slow
 from ...support.texts.instruction_lines import CONDITIONAL, FEEDBACK, LINES, NON_CLIFFORD
 from .qiskit_branches import distribution_of
 
@@ -28,22 +28,8 @@ def unitary_lines() -> list[str]:
         if gate.is_unitary and name not in ("SPP", "SPP_DAG")
     ]
     plain = (
-        "M",
-        "MX",
-        "MY",
-        "MR",
-        "MRX",
-        "MRY",
-        "MXX",
-        "MYY",
-        "MZZ",
-        "R",
-        "RX",
-        "RY",
-        "MPP",
-        "SPP",
-        "SPP_DAG",
-    )
+        "M", "MX", "MY", "MR", "MRX", "MRY", "MXX", "MYY", "MZZ", "R", "RX", "RY", "MPP", "SPP", "SPP_DAG",
+    )  # fmt: skip
     others = [line for name in plain for line in LINES[name] if "(" not in line and "Y0*Z0*X0" not in line]
     gates = [
         line
@@ -57,10 +43,7 @@ QUICK = list({re.split(r"[ (\[]", line)[0]: line for line in unitary_lines()}.va
 """A line of every second instruction, which `make test` takes."""
 
 
-@pytest.mark.parametrize(
-    "line",
-    [line if line in QUICK else pytest.param(line, marks=pytest.mark.slow) for line in unitary_lines()],
-)
+@pytest.mark.parametrize("line", [line if line in QUICK else slow(line) for line in unitary_lines()])
 def test_every_instruction_comes_back(line: str) -> None:
     circuit = Circuit(FRAME + line + END)
     back = Circuit.from_qasm(circuit.to_qasm())

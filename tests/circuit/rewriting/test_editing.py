@@ -241,17 +241,11 @@ def test_approximate_equality_of_angles() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "LEAKAGE(%s) 0",
-        "LEAKAGE_READOUT(%s) 0",
-        "AMPLITUDE_DAMPING(%s) 0",
-        "THERMAL_RELAXATION(0.2, %s) 0",
-        "HERALD_LEAKAGE_EVENT(%s) 0",
-        "M(%s, 0.2) 0",
-        "CX(0.1, 0.2, %s, 0.3) 0 1",
-        "REPEAT 2 {\n    MX(0.2, %s) 0 !1\n}",
-        "DEPOLARIZE1(%s) 0",
+        "LEAKAGE(%s) 0", "LEAKAGE_READOUT(%s) 0", "AMPLITUDE_DAMPING(%s) 0", "THERMAL_RELAXATION(0.2, %s) 0",
+        "HERALD_LEAKAGE_EVENT(%s) 0", "M(%s, 0.2) 0", "CX(0.1, 0.2, %s, 0.3) 0 1",
+        "REPEAT 2 {\n    MX(0.2, %s) 0 !1\n}", "DEPOLARIZE1(%s) 0",
     ],
-)
+)  # fmt: skip
 def test_approximate_equality_of_channels(text: str) -> None:
     """Arguments of channels are compared up to ``atol``, whether Stim knows the channel or not."""
     circuit, other = Circuit(text % 0.1), Circuit(text % 0.1001)

@@ -24,38 +24,21 @@ from ...support.oracle.density_matrix import (
     record_distribution,
 )
 from ...support.oracle.random_circuits import ALL_FAMILIES, Family, random_circuit
-from ...support.seeds import seeds
+from ...support.seeds import seeds, slow
 
 EXACT = 1e-12
 UNITARY = frozenset(
     {
-        Family.CLIFFORD,
-        Family.PAULI_PHASE,
-        Family.T,
-        Family.ROTATIONS,
-        Family.CONTROLLED,
-        Family.CONDITIONAL,
-        Family.FEEDBACK,
-        Family.REPEAT,
+        Family.CLIFFORD, Family.PAULI_PHASE, Family.T, Family.ROTATIONS, Family.CONTROLLED, Family.CONDITIONAL,
+        Family.FEEDBACK, Family.REPEAT,
     }
-)
+)  # fmt: skip
 MEASUREMENTS = (
-    "M(0.1) 0 1",
-    "MX(0.2) 0",
-    "MY(0.2) !1",
-    "MR(0.1) 0 !1",
-    "MRX(0.3) !0",
-    "MRY(0.1) 0",
-    "MXX(0.1) 0 1",
-    "MYY(0.1) 0 !1 !2 !0",
-    "MZZ(0.4) !0 1",
-    "MPP(0.1) X0*X1",
-    "MPP(0.2) X0*Y1*Z2 !Z0*Z1 X2",
-    "MPP(0.1) X0*X0 !Z1",
-    "MPAD(0.1) 0 1",
-    "HERALDED_ERASE(0.2) 0 1",
+    "M(0.1) 0 1", "MX(0.2) 0", "MY(0.2) !1", "MR(0.1) 0 !1", "MRX(0.3) !0", "MRY(0.1) 0", "MXX(0.1) 0 1",
+    "MYY(0.1) 0 !1 !2 !0", "MZZ(0.4) !0 1", "MPP(0.1) X0*X1", "MPP(0.2) X0*Y1*Z2 !Z0*Z1 X2",
+    "MPP(0.1) X0*X0 !Z1", "MPAD(0.1) 0 1", "HERALDED_ERASE(0.2) 0 1",
     "HERALDED_PAULI_CHANNEL_1(0.1, 0.2, 0.05, 0.3) 2",
-)
+)  # fmt: skip
 
 
 def through_text(circuit: Circuit, _: Path) -> Circuit:
@@ -141,15 +124,10 @@ def test_decomposed_measurements_keep_their_noise(measurement: str) -> None:
 @pytest.mark.parametrize(
     "feedback",
     [
-        pytest.param("CZ 0 rec[-1]", marks=pytest.mark.slow),
-        "CZ 0 rec[-1] rec[-2] 1 0 1",
-        pytest.param("CZ rec[-1] rec[-2]", marks=pytest.mark.slow),
-        "CZ sweep[0] 1 0 sweep[1]",
-        "XCZ 0 rec[-1] 1 0",
-        pytest.param("YCZ 1 rec[-2]", marks=pytest.mark.slow),
-        "CY rec[-1] 0 1 2",
+        slow("CZ 0 rec[-1]"), "CZ 0 rec[-1] rec[-2] 1 0 1", slow("CZ rec[-1] rec[-2]"),
+        "CZ sweep[0] 1 0 sweep[1]", "XCZ 0 rec[-1] 1 0", slow("YCZ 1 rec[-2]"), "CY rec[-1] 0 1 2",
     ],
-)
+)  # fmt: skip
 def test_decomposed_feedback(feedback: str) -> None:
     circuit = stim.Circuit(f"RX 0 1\nRY 2\nMY 0\nM 1\nH 1\n{feedback}\nMX 0 1 2\nMY 0 1 2")
     assert_same(Circuit(circuit).decomposed(), circuit)

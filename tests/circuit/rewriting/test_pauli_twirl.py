@@ -12,6 +12,7 @@ import stim
 import stim_nonclifford as snc
 
 from ...support.oracle.density_matrix import final_density_matrix
+from ...support.seeds import slow
 
 ANYTHING = "U3(0.3, 0.7, -0.2) 0 2\nU3(0.9, 0.1, 0.4) 1\nCX 0 1 1 2\nU3(0.4, 0.2, 0.6) 0 1 2\n"
 
@@ -31,26 +32,13 @@ def average_over_paulis(gate: str, clifford: stim.Circuit, num_qubits: int) -> n
 @pytest.mark.parametrize(
     "gate",
     [
-        "R_X(0.01) 0",
-        pytest.param("R_Y(-0.03) 1", marks=pytest.mark.slow),
-        "R_Z(0.52) 2",
-        pytest.param("R_Z(-0.55) 0", marks=pytest.mark.slow),
-        pytest.param("R_X(0.97) 1", marks=pytest.mark.slow),
-        pytest.param("R_Y(1.6) 0", marks=pytest.mark.slow),
-        "R_Z(3.55) 0",
-        "R_XX(0.04) 0 1",
-        pytest.param("R_ZZ(0.46) 2 1", marks=pytest.mark.slow),
-        "R_YY(1.04) 0 2",
-        "II[R_XX(theta=0.54*pi)] 0 2",
-        "R_PAULI(0.03) X0*Y1*Z2",
-        "R_PAULI(0.53) !X0*Y1",
-        pytest.param("R_PAULI(1.53) !Z1", marks=pytest.mark.slow),
-        "SPP_DAG[R_PAULI(theta=0.47*pi)] Z0*Z2",
-        pytest.param("U3(0.02, 0.01, -0.015) 0", marks=pytest.mark.slow),
-        "U3(0.5, 0.02, 1.01) 1",
-        "U3(0.98, 0.3, -0.21) 1",
+        "R_X(0.01) 0", slow("R_Y(-0.03) 1"), "R_Z(0.52) 2", slow("R_Z(-0.55) 0"), slow("R_X(0.97) 1"),
+        slow("R_Y(1.6) 0"), "R_Z(3.55) 0", "R_XX(0.04) 0 1", slow("R_ZZ(0.46) 2 1"), "R_YY(1.04) 0 2",
+        "II[R_XX(theta=0.54*pi)] 0 2", "R_PAULI(0.03) X0*Y1*Z2", "R_PAULI(0.53) !X0*Y1",
+        slow("R_PAULI(1.53) !Z1"), "SPP_DAG[R_PAULI(theta=0.47*pi)] Z0*Z2", slow("U3(0.02, 0.01, -0.015) 0"),
+        "U3(0.5, 0.02, 1.01) 1", "U3(0.98, 0.3, -0.21) 1",
     ],
-)
+)  # fmt: skip
 def test_it_is_the_average_over_all_paulis(gate: str) -> None:
     twirled = snc.Circuit(gate).pauli_twirl()
     clifford = twirled.without_noise().to_stim()

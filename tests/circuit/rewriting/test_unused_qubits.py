@@ -12,46 +12,18 @@ import stim
 
 from stim_nonclifford import Circuit
 
+from ...support.seeds import slow
+
 WITHOUT_EFFECT = (
-    "I 7",
-    "II 7 9",
-    "I",
-    "II",
-    "TICK",
-    "TICK[a tag]",
-    "QUBIT_COORDS(1, 2) 7",
-    "QUBIT_COORDS 7 8 9",
-    "QUBIT_COORDS(1) 1000000",
-    "SHIFT_COORDS(1, 2)",
-    "SHIFT_COORDS",
-    "MPAD",
-    "I_ERROR 7",
-    "I_ERROR(0.1) 7 0",
-    "I_ERROR(0.1, 0.2) 7",
-    "I_ERROR 1000000",
-    "II_ERROR 7 9",
-    "II_ERROR(0.5) 0 7",
-    "II_ERROR(0.5, 0.1) 9 7",
-    "II_ERROR(0.5) 1000000 3",
-    "H",
-    "CX",
-    "M",
-    "MPP",
-    "R",
-    "T",
-    "R_Z(0.1)",
-    "CCZ",
-    "TPP",
-    "X_ERROR(0.1)",
-    "DEPOLARIZE2(0.1)",
-    "E(0)",
-    "X_ERROR(0) 7",
-    "REPEAT 2 {\n    I_ERROR(0.1) 7\n}",
+    "I 7", "II 7 9", "I", "II", "TICK", "TICK[a tag]", "QUBIT_COORDS(1, 2) 7", "QUBIT_COORDS 7 8 9",
+    "QUBIT_COORDS(1) 1000000", "SHIFT_COORDS(1, 2)", "SHIFT_COORDS", "MPAD", "I_ERROR 7", "I_ERROR(0.1) 7 0",
+    "I_ERROR(0.1, 0.2) 7", "I_ERROR 1000000", "II_ERROR 7 9", "II_ERROR(0.5) 0 7", "II_ERROR(0.5, 0.1) 9 7",
+    "II_ERROR(0.5) 1000000 3", "H", "CX", "M", "MPP", "R", "T", "R_Z(0.1)", "CCZ", "TPP", "X_ERROR(0.1)",
+    "DEPOLARIZE2(0.1)", "E(0)", "X_ERROR(0) 7", "REPEAT 2 {\n    I_ERROR(0.1) 7\n}",
     "REPEAT 3 {\n    REPEAT 2 {\n        II_ERROR(0.1) 7 8\n    }\n}",
-    "REPEAT 5000 {\n    I_ERROR 7\n    TICK\n}",
-    "REPEAT 5000 {\n    QUBIT_COORDS(1) 7\n    I 8\n}",
+    "REPEAT 5000 {\n    I_ERROR 7\n    TICK\n}", "REPEAT 5000 {\n    QUBIT_COORDS(1) 7\n    I 8\n}",
     "REPEAT 2 {\n    MPAD\n}",
-)
+)  # fmt: skip
 CLIFFORD = "R 0 1\nX_ERROR(0.25) 0\nM 0 1\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-2]"
 WITH_T = "RX 0\nT 0\nZ_ERROR(0.25) 0\nT_DAG 0\nM 4\nMX 0\nDETECTOR rec[-2]\nOBSERVABLE_INCLUDE(0) rec[-1]"
 ALL: Any = {"postselection_mask": "all"}
@@ -81,7 +53,7 @@ RESULTS: dict[str, Callable[[Circuit], Any]] = {
 }
 
 
-ONE_BY_ONE = [pytest.param(line, marks=pytest.mark.slow) for line in WITHOUT_EFFECT]
+ONE_BY_ONE = [slow(line) for line in WITHOUT_EFFECT]
 
 
 @pytest.mark.parametrize("line", [pytest.param("\n".join(WITHOUT_EFFECT), id="all"), *ONE_BY_ONE])

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["ARRAY", "KINDS", "NAN", "wrong_values"]
-
 NAN, INF = float("nan"), float("inf")
 ARRAY = np.array([1, 2])
 NO_SCALARS = ("2", b"2", None, 2j, ARRAY, np.array(2), [2], {}, object(), len)

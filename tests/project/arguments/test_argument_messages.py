@@ -21,43 +21,19 @@ from .test_arguments import CALLS, CIRCUIT, DETECTORS, RECORDS
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (
-            lambda: CIRCUIT.compile_detector_sampler(threads="2"),
-            "threads must be an integer from 1 to 1024, but is '2' (str).",
-        ),
-        (
-            lambda: cultivation.cultivation_circuit(distance=3, p="1e-3"),
-            "p must be a probability from 0 to 1, but is '1e-3' (str).",
-        ),
-        (
-            lambda: CIRCUIT.compile_sampler(engine="cuda"),
-            "engine must be 'auto', 'cpu', 'gpu' or 'reference', but is 'cuda'.",
-        ),
-        (
-            lambda: CIRCUIT.compile_sampler(cache_bytes=2**64),
-            "cache_bytes must be an integer from 0 to 2^63 - 1, but is 18446744073709551616.",
-        ),
-        (
-            lambda: DETECTORS.sample_counts(10, max_errors=1.5),
-            "max_errors must be an integer >= 1 or None, but is 1.5 (float).",
-        ),
+        (lambda: CIRCUIT.compile_detector_sampler(threads="2"), "threads must be an integer from 1 to 1024, but is '2' (str)."),
+        (lambda: cultivation.cultivation_circuit(distance=3, p="1e-3"), "p must be a probability from 0 to 1, but is '1e-3' (str)."),
+        (lambda: CIRCUIT.compile_sampler(engine="cuda"), "engine must be 'auto', 'cpu', 'gpu' or 'reference', but is 'cuda'."),
+        (lambda: CIRCUIT.compile_sampler(cache_bytes=2**64), "cache_bytes must be an integer from 0 to 2^63 - 1, but is 18446744073709551616."),
+        (lambda: DETECTORS.sample_counts(10, max_errors=1.5), "max_errors must be an integer >= 1 or None, but is 1.5 (float)."),
         (lambda: DETECTORS.seek(2**63), "shot must be an integer from 0 to 2^63 - 1, but is 9223372036854775808."),
         (lambda: RECORDS.sample(1 << 62), "shots must be an integer from 0 to 2^62 - 1, but is 4611686018427387904."),
         (lambda: DETECTORS.sample(None), "shots must be an integer from 0 to 2^62 - 1, but is None."),
-        (
-            lambda: DETECTORS.sample(ARRAY),
-            "shots must be an integer from 0 to 2^62 - 1, but is array([1, 2]) (ndarray).",
-        ),
-        (
-            lambda: DETECTORS.sample(10**5000),
-            "shots must be an integer from 0 to 2^62 - 1, but is an integer of 16610 bits.",
-        ),
+        (lambda: DETECTORS.sample(ARRAY), "shots must be an integer from 0 to 2^62 - 1, but is array([1, 2]) (ndarray)."),
+        (lambda: DETECTORS.sample(10**5000), "shots must be an integer from 0 to 2^62 - 1, but is an integer of 16610 bits."),
         (lambda: DETECTORS.sample(1, bit_packed=1), "bit_packed must be True or False, but is 1 (int)."),
         (lambda: snc.Circuit("T 0").pauli_twirl(below=NAN), "below must be a number from 0 to 0.25, but is nan."),
-        (
-            lambda: RECORDS.sample_write(1, filepath=3),
-            "filepath must be a str, a pathlib.Path or a file opened for writing bytes, but is 3 (int).",
-        ),
+        (lambda: RECORDS.sample_write(1, filepath=3), "filepath must be a str, a pathlib.Path or a file opened for writing bytes, but is 3 (int)."),
     ],
 )  # fmt: skip
 def test_messages(call: Callable[[], Any], message: str) -> None:

@@ -77,10 +77,10 @@ def exact_curve(
     circuit: snc.Circuit, postselected: tuple[int, ...], whole: Any
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Of all fault sets with all outcomes that are kept: probabilities, gaps, and whether they are wrong."""
-    model = fault_model([exact_symptoms(circuit)], postselected)
+    model = fault_model(exact_symptoms(circuit), postselected)
     rows = model.base[np.newaxis]
     probabilities = np.ones(1)
-    for flips, odds in zip(model.flips, np.exp(model.log_odds[0]), strict=True):
+    for flips, odds in zip(model.flips, np.exp(model.log_odds), strict=True):
         rows = np.concatenate([rows, rows ^ flips])
         probabilities = np.concatenate([probabilities, probabilities * odds]) / (1 + odds)
     owners, shares, rows = model.with_all_outcomes(rows)
@@ -160,7 +160,7 @@ def test_curves_are_those_of_all_fault_sets(
         assert sum(stratum.probability for stratum in rate.strata) == pytest.approx(rate.kept, rel=1e-3)
     else:
         assert [stratum.name for stratum in rate.strata] == ["all shots"]
-    assert "of errors" in str(rate)
+    assert "P(kept and wrong)" in str(rate)
 
 
 def test_drawn_sets_are_the_listed_ones(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -203,7 +203,7 @@ def test_drawn_sets_are_the_listed_ones(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_drawn_accepted_sets_are_the_listed_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sets of three: those that flip no detector are exact, the others are within 6 standard errors."""
-    model = fault_model([exact_symptoms(repetition_code(0.04, distance=3, rounds=3))], (0, 1, 2))
+    model = fault_model(exact_symptoms(repetition_code(0.04, distance=3, rounds=3)), (0, 1, 2))
     certain = np.arange(model.num_detectors) < 3
 
     def masses() -> dict[bytes, tuple[float, float]]:

@@ -15,18 +15,20 @@ from scipy.stats import chi2
 
 import stim_nonclifford as snc
 from stim_nonclifford.generators.teleportation import injection_circuit
+from stim_nonclifford.rates.decoded_rates import fault_number_sum
 from stim_nonclifford.rates.decoded_rates.failing.cores import rows_of
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import (
     FaultModel,
     fault_model,
     log_probability_of_none,
 )
-from stim_nonclifford.rates.decoded_rates.samplers import enumeration
-from stim_nonclifford.rates.decoded_rates.samplers.classify import Classify
-from stim_nonclifford.rates.decoded_rates.samplers.plain_counts import PlainCounts
-from stim_nonclifford.rates.decoded_rates.samplers.weighted_sets import WeightedSets
-from stim_nonclifford.rates.decoding.failure_test import FailureTest
+from stim_nonclifford.rates.decoding.classifying import Classifier
+from stim_nonclifford.rates.decoding.failure_test import FailureTest, Predict
 from stim_nonclifford.rates.decoding_problems import exact_symptoms
+from stim_nonclifford.rates.estimation.deadline import Deadline
+from stim_nonclifford.rates.estimation.failing_sets import FailingSets
+from stim_nonclifford.rates.samplers.plain_shots import PlainShots
+from stim_nonclifford.rates.samplers.strata import Stratum
 from stim_nonclifford.simulation.compiler import RequestedOutputs
 from stim_nonclifford.simulation.engines import CpuEngine, reference
 
@@ -71,14 +73,14 @@ def matching_of(circuit: snc.Circuit) -> pymatching.Matching:
     return pymatching.Matching.from_detector_error_model(model)
 
 
-def model_and_test(circuit: snc.Circuit) -> tuple[FaultModel, FailureTest]:
-    model, matching = fault_model([exact_symptoms(circuit)]), matching_of(circuit)
+def model_and_decoder(circuit: snc.Circuit) -> tuple[FaultModel, Predict]:
+    model, matching = fault_model(exact_symptoms(circuit)), matching_of(circuit)
 
     def predict(dets: np.ndarray, /) -> tuple[np.ndarray, np.ndarray]:
         found = matching.decode_batch(dets, bit_packed_shots=True, bit_packed_predictions=True)
         return found, np.zeros(len(dets), dtype=np.int64)
 
-    return model, FailureTest(model, predict)
+    return model, predict
 
 
 @functools.cache
@@ -118,7 +120,7 @@ def law_of_sets(p: float, p_of_decoder: float | None = None) -> dict[tuple[int, 
     return {key: q for (key, q), is_failing in zip(found.items(), fails, strict=True) if is_failing and q > 0}
 
 
-def keys_of(model: FaultModel, found: WeightedSets) -> list[tuple[int, int]]:
+def keys_of(model: FaultModel, found: FailingSets) -> list[tuple[int, int]]:
     rows = rows_of(model, found.members, found.numbers)
     seen = rows[:, 0] ^ model.observables(rows)[:, 0] << np.uint64(model.num_detectors)
     sets = [sum(1 << int(k) for k in row if k >= 0) for row in found.members]
@@ -171,14 +173,14 @@ def test_outcomes_have_the_law_of_their_signature() -> None:
 
 def test_plain_shots_have_the_law_of_sets_and_outcomes() -> None:
     p = 0.1
-    model, test = model_and_test(encoded_t_state(p))
-    counts = PlainCounts(model, model.log_odds[0], Classify(model, test))
-    counts.take(60_000, np.random.default_rng(4), lambda: None)
+    model, predict = model_and_decoder(encoded_t_state(p))
+    deadline = Deadline(None)
+    shots = PlainShots(Stratum(model), Classifier(model, predict, deadline), True)
+    shots.take(20_000, np.random.default_rng(4), deadline)
     law = law_of_sets(p)
     expected = sum(law.values())
-    assert abs(counts.tally.means[0] - expected) < 5.4 * math.sqrt(expected / 60_000)
-    assert len(counts.found) == 4096
-    assert_law(keys_of(model, counts.found), law)
+    assert abs(shots.tally.mean - expected) < 5.4 * math.sqrt(expected / 20_000)
+    assert_law(keys_of(model, shots.found), law)
 
 
 @pytest.mark.parametrize("is_enumerated", [True, False])
@@ -186,7 +188,7 @@ def test_rates_are_those_of_all_sets_and_outcomes(
     is_enumerated: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not is_enumerated:
-        monkeypatch.setattr(enumeration, "_MOST_DECODES", 0)
+        monkeypatch.setattr(fault_number_sum, "_MOST_DECODES", 0)
     noise = (0.1, 0.01, 0.002)
     rates = snc.logical_error_rates(
         [encoded_t_state(p) for p in noise], decoder="pymatching", relative_error=0.05, seed=3
@@ -202,13 +204,13 @@ def test_rates_are_those_of_all_sets_and_outcomes(
 def test_sets_of_one_fault_are_summed_over_their_outcomes() -> None:
     circuit = snc.Circuit(injection_circuit(3, 1e-5))
     rate = circuit.logical_error_rate(decoder="pymatching", relative_error=0.1, seed=2)
-    model, test = model_and_test(circuit)
+    model, predict = model_and_decoder(circuit)
     owners, shares, rows = model.with_all_outcomes(model.flips ^ model.base)
-    single = np.exp(model.log_odds[0])[owners] * shares
-    first_order = float(single[test(rows)].sum())
-    assert rate.sizes[0].least == 1
-    assert rate.sizes[0].rate == pytest.approx(
-        first_order * np.exp(log_probability_of_none(model.log_odds[0]))
+    single = np.exp(model.log_odds)[owners] * shares
+    first_order = float(single[FailureTest(model, predict)(rows)].sum())
+    assert rate.strata[1].least_faults == 1
+    assert rate.strata[1].kept_and_wrong == pytest.approx(
+        first_order * np.exp(log_probability_of_none(model.log_odds))
     )
     assert abs(rate.logical_error_rate / first_order - 1) < 0.01
 

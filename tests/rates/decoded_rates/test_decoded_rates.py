@@ -15,10 +15,10 @@ import pytest
 import sinter
 
 import stim_nonclifford as snc
-from stim_nonclifford.rates.decoded_rates import DecodedErrorRate
+from stim_nonclifford.rates.decoded_rates import fault_number_sum
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import symptoms_of
-from stim_nonclifford.rates.decoded_rates.samplers import enumeration
 from stim_nonclifford.rates.decoding.matching.pymatching_graph import PyMatchingGraph
+from stim_nonclifford.rates.results import LogicalErrorRate
 from tests.support.rates.decoded_rate_cases import (
     exact_rate,
     model_of,
@@ -34,13 +34,13 @@ SIGNIFICANT = 6.5
 NOISE = (0.12, 0.04, 0.012, 1e-3)
 
 
-def assert_agrees(rate: DecodedErrorRate, exact: float) -> None:
+def assert_agrees(rate: LogicalErrorRate, exact: float) -> None:
     difference = abs(math.log(rate.logical_error_rate / exact))
     assert difference <= SIGNIFICANT * rate.relative_error + 1e-9, (rate.logical_error_rate, exact)
 
 
 def without_enumeration(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(enumeration, "_MOST_DECODES", 0)
+    monkeypatch.setattr(fault_number_sum, "_MOST_DECODES", 0)
 
 
 @pytest.mark.parametrize("is_enumerated", [True, False])
@@ -90,12 +90,13 @@ def test_a_rate_is_a_sum_over_numbers_of_faults(p: float, exact: float) -> None:
     rate = circuit.logical_error_rate(decoder="pymatching", relative_error=0.03, seed=5)
     assert rate.relative_error <= 0.03
     assert abs(rate.logical_error_rate / exact - 1) < SIGNIFICANT * math.hypot(rate.relative_error, 0.005)
-    assert sum(each.rate for each in rate.sizes) == pytest.approx(rate.logical_error_rate)
-    assert rate.sizes[0].least == rate.sizes[0].most == 2  # two faults make distance 3 fail
-    assert rate.sizes[0].standard_error == 0  # all sets of two
-    assert rate.sizes[-1].most is None
+    assert sum(each.kept_and_wrong for each in rate.strata) == pytest.approx(rate.logical_error_rate)
+    assert [each.name for each in rate.strata[:3]] == ["0 faults", "1 fault", "2 faults"]
+    assert [each.wrong > 0 for each in rate.strata[:3]] == [False, False, True]  # two make distance 3 fail
+    assert rate.strata[2].standard_error == 0  # all sets of two
+    assert rate.strata[-1].most_faults is None
     assert "or more" in str(rate)
-    assert "of them fail" in rate._repr_html_()
+    assert "direct samples" in rate._repr_html_()
     assert circuit.logical_error_rate(decoder="pymatching", relative_error=0.03, seed=5) == rate
     assert pickle.loads(pickle.dumps(rate)) == rate
     assert json.loads(json.dumps(dataclasses.asdict(rate)))["logical_error_rate"] == rate.logical_error_rate
@@ -103,7 +104,7 @@ def test_a_rate_is_a_sum_over_numbers_of_faults(p: float, exact: float) -> None:
     model = circuit.detector_error_model(decompose_errors=True)
     matter = PyMatchingGraph(model).detectors_that_matter()
     mean = sum(symptoms_of(model).without(np.flatnonzero(~matter).tolist()).probabilities.values())
-    faults = sum(each.rate * each.least for each in rate.sizes) / rate.logical_error_rate
+    faults = sum(each.kept_and_wrong * each.least_faults for each in rate.strata) / rate.logical_error_rate
     slope = sum(group.sensitivity for group in rate.error_budget("noise").groups)
     assert slope == pytest.approx(faults - mean, rel=0.03)
     assert rate.failures(1)[0].share > 0.005
@@ -146,7 +147,7 @@ def test_two_noises_that_change_differently() -> None:
 def test_plain_shots_suffice_at_strong_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     without_enumeration(monkeypatch)
     rate = repetition_code(0.12).logical_error_rate(decoder="pymatching", relative_error=0.03, seed=1)
-    assert [(each.least, each.most) for each in rate.sizes] == [(0, None)]
+    assert [each.name for each in rate.strata] == ["all shots"]
     assert_agrees(rate, exact_rate("repetition", 0.12))
 
 
@@ -159,7 +160,7 @@ def test_surface_code_against_its_lightest_failing_sets() -> None:
     matching = pymatching.Matching.from_detector_error_model(
         circuit.detector_error_model(decompose_errors=True)
     )
-    odds = np.exp(model.log_odds[0])
+    odds = np.exp(model.log_odds)
     total = 0.0
     for size in (1, 2):
         chosen = np.array(list(itertools.combinations(range(model.num_mechanisms), size)))
@@ -265,7 +266,7 @@ def test_what_is_printed_and_drawn() -> None:
     matplotlib.use("Agg")
     rate = surface_code(1e-3, 5).logical_error_rate(decoder="pymatching", relative_error=0.3, seed=1)
     text = str(rate)
-    for part in ("pymatching", "95% interval", "probability", "of them fail", "or more"):
+    for part in ("pymatching", "95% interval", "probability", "backward deletion", "or more"):
         assert part in text
     assert "<table>" in rate._repr_html_()
     axes = rate.plot()

@@ -10,12 +10,17 @@ import stim
 
 import stim_nonclifford as snc
 from benchmarks.rates.decoded_codes import toric_memory
-from stim_nonclifford.rates.decoded_rates.failing.plain_shots import xor_of_groups
 from stim_nonclifford.rates.decoding import failure_test
 from stim_nonclifford.rates.decoding.decoders import rate_decoder
 from stim_nonclifford.rates.decoding.failure_test import FailureTest
 from stim_nonclifford.rates.decoding.matching.pymatching_graph import PyMatchingGraph
-from tests.support.rates.decoded_rate_cases import model_of, repetition_code, surface_code, two_codes
+from tests.support.rates.decoded_rate_cases import (
+    model_of,
+    random_rows,
+    repetition_code,
+    surface_code,
+    two_codes,
+)
 
 
 def noisy_readout(distance: int, p: float) -> snc.Circuit:
@@ -55,7 +60,7 @@ def test_predictions_are_those_of_pymatching(
     with_matching, without = FailureTest(model, predict, matching=matching), FailureTest(model, decoder)
     rng = np.random.default_rng(9)
     sizes = rng.integers(0, 9, size=3000)
-    rows = xor_of_groups(model, rng.integers(model.num_mechanisms, size=int(sizes.sum())), sizes)
+    rows = random_rows(model, rng, sizes)
     expected = without.wrong(rows)
     assert 0.05 < expected.mean() < 0.95
     for _ in range(2):  # the second time from the table
@@ -81,7 +86,7 @@ def test_a_matching_that_predicts_something_else_is_found_out() -> None:
         model_of(circuit), lambda dets: (decoder(dets)[0] ^ 1, decoder(dets)[1]), matching=matching
     )
     rng = np.random.default_rng(2)
-    test(xor_of_groups(model_of(circuit), rng.integers(200, size=9000), np.full(3000, 3)))
+    test(random_rows(model_of(circuit), rng, np.full(3000, 3)))
     different, total = test.differing()
     assert different > 0
     assert total > 2

@@ -1,7 +1,8 @@
-"""Samplers of fault sets agree with exact sums over all fault sets, for each number of faults."""
+"""Each sampler of fault sets against exact sums over all fault sets of small circuits, number by number."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,106 +10,150 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 import stim
+from scipy.stats import chi2
 
 import stim_nonclifford as snc
-from stim_nonclifford.rates.decoded_rates.failing.sets import EXACT
+from stim_nonclifford.rates.decoded_rates import fault_number_sum
+from stim_nonclifford.rates.decoded_rates.fault_number_sum import FaultNumberSum
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import FaultModel, fault_model, symptoms_of
-from stim_nonclifford.rates.decoded_rates.samplers import enumeration, fault_numbers
-from stim_nonclifford.rates.decoded_rates.samplers.backward_deletion import BackwardDeletion, Orphans
-from stim_nonclifford.rates.decoded_rates.samplers.classify import Classify
-from stim_nonclifford.rates.decoded_rates.samplers.direct_samples import DirectSamples
-from stim_nonclifford.rates.decoded_rates.samplers.enumeration import Enumeration
-from stim_nonclifford.rates.decoded_rates.samplers.fault_numbers import FaultNumberSum
-from stim_nonclifford.rates.decoded_rates.samplers.plain_counts import PlainCounts
-from stim_nonclifford.rates.decoded_rates.samplers.sized_sets import SizedSets
-from stim_nonclifford.rates.decoded_rates.samplers.tally import Tally, interval_of_tallies
-from stim_nonclifford.rates.decoded_rates.samplers.weighted_sets import WeightedSets
-from stim_nonclifford.rates.decoding.failure_test import FailureTest
+from stim_nonclifford.rates.decoded_rates.postselection.partition import partition
+from stim_nonclifford.rates.decoded_rates.postselection.questions import AcceptedQuestion
+from stim_nonclifford.rates.decoding.classifying import Classifier
+from stim_nonclifford.rates.decoding.decoders import rate_decoder
+from stim_nonclifford.rates.decoding.failure_test import Predict
 from stim_nonclifford.rates.decoding_problems import exact_symptoms
-from stim_nonclifford.rates.estimation.deadline import TimeIsOver
-from tests.support.rates.decoded_rate_cases import (
-    failure_test,
-    model_of,
-    probabilities_of_sets,
-    repetition_code,
-)
+from stim_nonclifford.rates.estimation.deadline import Deadline, TimeIsOver
+from stim_nonclifford.rates.estimation.failing_sets import EXACT, FailingSets
+from stim_nonclifford.rates.estimation.ratios import ratio_of
+from stim_nonclifford.rates.estimation.tally import ACCEPTED, WRONG, Tally
+from stim_nonclifford.rates.samplers.backward_deletion import BackwardDeletion, Orphans
+from stim_nonclifford.rates.samplers.direct_samples import DirectSamples
+from stim_nonclifford.rates.samplers.enumeration import Enumeration
+from stim_nonclifford.rates.samplers.fault_numbers import FaultNumbers
+from stim_nonclifford.rates.samplers.plain_shots import PlainShots
+from stim_nonclifford.rates.samplers.sampler import Sampler
+from stim_nonclifford.rates.samplers.strata import Stratum
+from tests.support.rates.decoded_rate_cases import repetition_code
 
 SIGNIFICANT = 5.5
 """Standard errors: a chance of 4e-8."""
 
-Fails = Callable[[np.ndarray], np.ndarray]
-
-
-def nothing() -> None:
-    pass
+ALL = np.array([np.iinfo(np.int64).min])
+FOREVER = Deadline(None)
 
 
 @dataclass(frozen=True)
 class Case:
-    """A circuit with a decoder, and P(so many faults, and it fails)."""
+    """A circuit with a decoder, and sums over all of its fault sets.
+
+    Attributes:
+        model: Its mechanisms.
+        predict: Its decoder.
+        gaps: The least gaps.
+        exact: Shape (numbers of faults, 2, gaps): P(so many faults, accepted, gap), and P(also wrong).
+        question: The same as a question, if shots may be discarded.
+    """
 
     model: FaultModel
-    test: FailureTest
+    predict: Predict
+    gaps: np.ndarray
     exact: np.ndarray
+    question: AcceptedQuestion | None = None
 
     @property
-    def sized(self) -> SizedSets:
-        return SizedSets(self.model, self.model.log_odds[0])
+    def stratum(self) -> Stratum:
+        return Stratum(self.model)
 
     @property
-    def classify(self) -> Classify:
-        return Classify(self.model, self.test)
+    def classifier(self) -> Classifier:
+        return Classifier(self.model, self.predict, FOREVER)
+
+    @property
+    def wrong(self) -> np.ndarray:
+        return np.asarray(self.exact[:, 1, 0])
 
 
-def by_size(probabilities: np.ndarray, fails: np.ndarray) -> np.ndarray:
-    count = int(math.log2(len(fails)))
-    sizes = (np.arange(len(fails))[:, np.newaxis] >> np.arange(count) & 1).sum(axis=1)
-    return np.bincount(sizes, probabilities * fails, minlength=count + 1)
+def with_pymatching(circuit: snc.Circuit, postselected: tuple[int, ...] = (), gaps: bool = False) -> Case:
+    """All fault sets, by the exclusive or of the symptoms of their members."""
+    dem = circuit.detector_error_model(decompose_errors=True)
+    symptoms = symptoms_of(dem)
+    predict = rate_decoder("pymatching", gaps).predictor(dem)
+    sets = np.arange(1 << len(symptoms.probabilities))
+    dets = np.zeros((len(sets), circuit.num_detectors), dtype=np.uint8)
+    flipped, sizes, weights = np.zeros(len(sets), np.uint8), np.zeros(len(sets), int), np.ones(len(sets))
+    for k, ((detectors, observables), q) in enumerate(symptoms.probabilities.items()):
+        acts = (sets >> k & 1).astype(np.uint8)
+        dets[:, list(detectors)] ^= acts[:, np.newaxis]
+        flipped ^= acts * (0 in observables)
+        sizes += acts
+        weights *= np.where(acts, q, 1 - q)
+    predictions, found = predict(np.packbits(dets, axis=1, bitorder="little"))
+    accepted = ~dets[:, list(postselected)].any(axis=1)
+    wrong = accepted & (predictions[:, 0] != flipped)
+    least = np.unique(found)[:: max(1, len(np.unique(found)) // 4)] if gaps else ALL
+    exact = np.array(
+        [
+            [np.bincount(sizes, weights * which * (found >= gap)) for gap in least]
+            for which in (accepted, wrong)
+        ]
+    )
+    mask = np.isin(np.arange(circuit.num_detectors), postselected)
+    question = AcceptedQuestion(symptoms, predict, "pymatching", mask, None, gaps) if postselected else None
+    return Case(fault_model(symptoms, postselected), predict, least, exact.transpose(2, 0, 1), question)
 
 
-def with_pymatching(circuit: snc.Circuit) -> Case:
-    model = model_of(circuit)
-    return Case(model, failure_test(circuit, model), by_size(*probabilities_of_sets(circuit)))
-
-
-def surface_code_of_data_noise(p: float) -> snc.Circuit:
+def data_noise(p: float) -> snc.Circuit:
     return snc.Circuit.generated(
         "surface_code:rotated_memory_z", distance=3, rounds=1, before_round_data_depolarization=p
     )
 
 
-def failing_where(model: FaultModel, fails: Fails) -> FailureTest:
-    """A test that fails where a function of the detectors says so; the observable is never flipped."""
+Fails = Callable[[np.ndarray], np.ndarray]
+
+
+def failing_where(model: FaultModel, fails: Fails) -> Predict:
+    """A decoder that is wrong where a function of the detectors says so; the observable is never flipped."""
 
     def predict(dets: np.ndarray, /) -> tuple[np.ndarray, np.ndarray]:
         bits = np.unpackbits(dets, axis=1, count=model.num_detectors, bitorder="little")
         return fails(bits).astype(np.uint8)[:, np.newaxis], np.zeros(len(dets), dtype=np.int64)
 
-    return FailureTest(model, predict)
+    return predict
 
 
-def flips(probabilities: list[float]) -> snc.Circuit:
+def of_flips(probabilities: list[float], fails: Fails) -> Case:
     """Independent flips, each with a detector, and an observable that nothing flips."""
     count = len(probabilities)
     lines = [f"X_ERROR({p}) {k}" for k, p in enumerate(probabilities)]
     lines += ["M " + " ".join(map(str, range(count + 1)))]
     lines += [f"DETECTOR rec[{k - count - 1}]" for k in range(count)]
-    return snc.Circuit("\n".join([*lines, "OBSERVABLE_INCLUDE(0) rec[-1]"]))
+    circuit = snc.Circuit("\n".join([*lines, "OBSERVABLE_INCLUDE(0) rec[-1]"]))
+    model = fault_model(symptoms_of(circuit.detector_error_model()))
+    dets = np.arange(1 << count)[:, np.newaxis] >> np.arange(count) & 1
+    weights = np.where(dets, probabilities, 1 - np.array(probabilities)).prod(axis=1)
+    sums = [np.bincount(dets.sum(axis=1), weights * which) for which in (np.ones(len(dets)), fails(dets))]
+    return Case(model, failing_where(model, fails), ALL, np.array(sums).T[:, :, np.newaxis])
 
 
-def of_flips(probabilities: list[float], fails: Fails) -> Case:
-    model = model_of(flips(probabilities))
-    order = [detectors[0] for detectors, _ in model.symptoms]
-    sets = np.arange(1 << len(order))[:, np.newaxis] >> np.arange(len(order)) & 1
-    q = np.array(probabilities)[order]
-    dets = np.zeros_like(sets)
-    dets[:, order] = sets
-    return Case(
-        model,
-        failing_where(model, fails),
-        by_size(np.where(sets, q, 1 - q).prod(axis=1), fails(dets).astype(bool)),
-    )
+def of_outcomes(unit: str, p: float, count: int, threshold: int) -> Case:
+    """A decoder that is wrong where so many detectors fire, each of which an error fires in half of the cases."""
+    text = "\n".join(unit.format(a=2 * k, b=2 * k + 1, p=p) for k in range(count))
+    circuit = snc.Circuit(f"{text}\nM {2 * count}\nOBSERVABLE_INCLUDE(0) rec[-1]")
+    model = fault_model(exact_symptoms(circuit))
+    exact = np.zeros((count + 1, 2, 1))
+    for k in range(count + 1):
+        fires = sum(math.comb(k, j) for j in range(threshold, k + 1)) / 2**k
+        exact[k, 0] = math.comb(count, k) * p**k * (1 - p) ** (count - k)
+        exact[k, 1] = exact[k, 0] * fires
+    return Case(model, failing_where(model, lambda bits: bits.sum(axis=1) >= threshold), ALL, exact)
 
+
+T_STATE = "RX {a}\nT {a}\nX_ERROR({p}) {a}\nT_DAG {a}\nMX {a}\nDETECTOR rec[-1]"
+TELEPORTED = (
+    "RX {a} {b}\nT {b}\nCX {a} {b}\nX_ERROR({p}) {b}\nM {b}\nCS rec[-1] {a}\nT_DAG {a}\nMX {a}\n"
+    "DETECTOR rec[-1]"
+)
+"""A T gate by teleportation: an X error makes the record, a coin, wrong, and the state random."""
 
 UNEQUAL = [0.3, 3e-4, 0.2, 2e-4, 0.1, 1e-4, 0.25, 2e-4, 0.15, 3e-4]
 
@@ -117,170 +162,170 @@ def two_weak_ones(bits: np.ndarray) -> np.ndarray:
     return np.asarray(bits[:, 1::2].sum(axis=1) >= 2)
 
 
-def states_of_t(p: float, count: int) -> snc.Circuit:
-    """States of T gates that an X error makes random: each detector fires in half of the cases."""
-    lines = [f"RX {k}\nT {k}\nX_ERROR({p}) {k}\nT_DAG {k}\nMX {k}\nDETECTOR rec[-1]" for k in range(count)]
-    return snc.Circuit("\n".join([*lines, f"M {count}\nOBSERVABLE_INCLUDE(0) rec[-1]"]))
-
-
-def teleported_t_gates(p: float, count: int) -> snc.Circuit:
-    """T gates by teleportation: an X error makes the record, a coin, wrong, and the state random."""
-    lines = [
-        f"RX {a} {b}\nT {b}\nCX {a} {b}\nX_ERROR({p}) {b}\nM {b}\nCS rec[-1] {a}\nT_DAG {a}\nMX {a}\n"
-        "DETECTOR rec[-1]"
-        for a, b in ((2 * k, 2 * k + 1) for k in range(count))
-    ]
-    return snc.Circuit("\n".join([*lines, f"M {2 * count}\nOBSERVABLE_INCLUDE(0) rec[-1]"]))
-
-
-def of_random_outcomes(circuit: snc.Circuit, p: float, count: int, threshold: int) -> Case:
-    """A decoder that is wrong where so many detectors fire, each of which an error fires in half of the cases."""
-    model = fault_model([exact_symptoms(circuit)])
-    exact = np.zeros(count + 1)
-    for k in range(count + 1):
-        fires = sum(math.comb(k, j) for j in range(threshold, k + 1)) / 2**k
-        exact[k] = math.comb(count, k) * p**k * (1 - p) ** (count - k) * fires
-    return Case(model, failing_where(model, lambda bits: bits.sum(axis=1) >= threshold), exact)
-
-
 CASES: dict[str, Callable[[], Case]] = {
-    "repetition code": lambda: with_pymatching(repetition_code(0.15)),
-    "surface code": lambda: with_pymatching(surface_code_of_data_noise(0.15)),
-    "T gates, order 2": lambda: of_random_outcomes(states_of_t(0.2, 6), 0.2, 6, 2),
-    "T gates, order 3": lambda: of_random_outcomes(states_of_t(0.2, 6), 0.2, 6, 3),
-    "coins": lambda: of_random_outcomes(teleported_t_gates(0.2, 5), 0.2, 5, 2),
+    "surface code": lambda: with_pymatching(data_noise(0.15)),
     "unequal mechanisms": lambda: of_flips(UNEQUAL, two_weak_ones),
+    "T outcomes": lambda: of_outcomes(T_STATE, 0.2, 6, 3),
+    "coins": lambda: of_outcomes(TELEPORTED, 0.2, 5, 2),
+    "a mask": lambda: with_pymatching(repetition_code(0.08, distance=3, rounds=2), (0,)),
+    "a mask and gaps": lambda: with_pymatching(repetition_code(0.08, distance=3, rounds=2), (1, 2), True),
 }
 
 
-@pytest.fixture(params=CASES)
-def case(request: pytest.FixtureRequest) -> Case:
-    return CASES[request.param]()
+def enumerated(case: Case, samples: int) -> tuple[list[Sampler], np.ndarray]:
+    parts = [Enumeration(case.stratum, case.classifier, k, True) for k in range(len(case.exact))]
+    for k, part in enumerate(parts):
+        part.take(0, np.random.default_rng(0), FOREVER)
+        assert part.tally.mean == pytest.approx(float(case.wrong[k]), rel=1e-9, abs=1e-30)
+        sets = part.failing_sets()
+        assert (sets.owners == EXACT).all()
+        assert sets.weights.sum() == pytest.approx(part.tally.mean, rel=1e-9, abs=1e-30)
+    return [*parts], case.exact.sum(axis=0)
 
 
-def test_sets_of_a_size_are_drawn_by_their_odds() -> None:
-    """Each set of three of ten, of strengths that differ by three orders of magnitude."""
-    sized = of_flips(UNEQUAL, two_weak_ones).sized
-    states = sized.drawn(3, 200_000, np.random.default_rng(1))
-    assert (np.diff(states.sets, axis=1) > 0).all()
-    counts = np.bincount((1 << states.sets).sum(axis=1), minlength=1 << 10)
-    sets = np.arange(1 << 10)[:, np.newaxis] >> np.arange(10) & 1
-    weights = np.where(sets, sized.odds, 1.0).prod(axis=1) * (sets.sum(axis=1) == 3)
-    expected = weights / weights.sum() * len(states)
-    assert not counts[expected == 0].any()
-    large = expected > 20
-    assert (np.abs(counts - expected)[large] < SIGNIFICANT * np.sqrt(expected[large])).all()
-    assert large.sum() > 25
+def direct(case: Case, samples: int) -> tuple[list[Sampler], np.ndarray]:
+    """Sets of exactly two faults, and of three and more."""
+    numbers = [(2, 2), (3, len(case.exact) - 1)]
+    parts = [DirectSamples(case.stratum, case.classifier, *each) for each in numbers]
+    for seed, part in enumerate(parts):
+        part.take(samples, np.random.default_rng(seed), FOREVER)
+    return [*parts], case.exact[2:].sum(axis=0)
 
 
-def test_faults_outside_a_set_are_drawn_by_their_odds() -> None:
-    sized = of_flips(UNEQUAL, two_weak_ones).sized
-    sets = np.tile(np.array([0, 6, 9], dtype=np.intp), (100_000, 1))  # 9: the most probable one
-    counts = np.bincount(sized.outside(sets, np.random.default_rng(2)), minlength=10)
-    odds = np.where(np.isin(np.arange(10), [0, 6, 9]), 0.0, sized.odds)
-    assert sized.odds_outside(sets[:1])[0] == pytest.approx(odds.sum())
-    expected = odds / odds.sum() * len(sets)
-    assert not counts[odds == 0].any()
-    assert (np.abs(counts - expected) <= SIGNIFICANT * np.sqrt(expected) + 3).all()
+def plain(case: Case, samples: int) -> tuple[list[Sampler], np.ndarray]:
+    part = PlainShots(case.stratum, case.classifier, True)
+    part.take(samples, np.random.default_rng(4), FOREVER)
+    return [part], case.exact.sum(axis=0)
 
 
-def test_enumeration_is_exact(case: Case) -> None:
-    found = Enumeration(case.sized, case.classify)
-    found.run(nothing)
-    assert found.is_complete
-    assert found.by_size == pytest.approx(case.exact.tolist(), rel=1e-9, abs=1e-30)
-    assert found.rate == pytest.approx(float(case.exact.sum()), rel=1e-9)
-    sets = found.found()
-    assert (sets.owners == EXACT).all()
-    assert sets.weights.sum() == pytest.approx(found.rate, rel=1e-9)
-    assert sets.wrong.any(axis=1).all()
-
-
-def test_deletion_and_orphans_are_without_a_bias_for_each_size(case: Case) -> None:
-    """In the surface code, where PyMatching has orphans, deletion alone is 20% too low."""
+def deletion(case: Case, samples: int) -> tuple[list[Sampler], np.ndarray]:
+    """With orphans: in the surface code, where PyMatching has some, deletion alone is 20% too low."""
     start = len(case.exact) // 2 + 1
-    deletion = BackwardDeletion(case.sized, case.classify, start, 0)
-    deletion.take(40_000, np.random.default_rng(21), nothing)
-    orphans = Orphans(case.sized, case.classify, 0, start - 1)
-    orphans.take(40_000, np.random.default_rng(22), nothing)
-    exact, means, variances = case.exact[: start + 1], np.zeros(start + 1), np.zeros(start + 1)
-    for part in (deletion, orphans):
-        mean = part.sums[: start + 1] / part.tally.samples
+    parts: list[Sampler] = [
+        BackwardDeletion(case.stratum, case.classifier, start, 0, True),
+        Orphans(case.stratum, case.classifier, 0, start - 1, True),
+    ]
+    means, variances = np.zeros((2, start + 1))
+    for seed, part in enumerate(parts):
+        part.take(samples, np.random.default_rng(21 + seed), FOREVER)
+        assert isinstance(part, (BackwardDeletion, Orphans))
+        mean, square = part.by_number[:, : start + 1] / part.tally.samples
         means += mean
-        variances += (part.squares[: start + 1] / part.tally.samples - mean**2) / part.tally.samples
-        assert part.found.weights.sum() == pytest.approx(float(part.tally.sums[0]))
-    errors = np.sqrt(variances)
-    seen = exact > 1e-3 * exact.max()
-    assert ((means > 0) | ~seen).all()
-    assert (np.abs(means - exact) <= SIGNIFICANT * errors + 1e-9 * exact)[seen].all()
-    total = float(deletion.tally.means[0] + orphans.tally.means[0])
-    error = math.sqrt(float(deletion.tally.variances[0] + orphans.tally.spreads[0]))
-    assert abs(total - exact.sum()) < SIGNIFICANT * error
-    assert error < 0.07 * total
+        variances += (square - mean**2) / part.tally.samples
+        assert part.found.weights.sum() == pytest.approx(part.tally.mean * samples)
+    exact = case.wrong[: start + 1]
+    often = exact > 1e-3 * exact.max()
+    assert (np.abs(means - exact) <= SIGNIFICANT * np.sqrt(variances) + 1e-9 * exact)[often].all()
+    assert (means > 0)[often].all()
+    return parts, case.exact[: start + 1].sum(axis=0)
 
 
-def test_direct_samples_and_plain_shots(case: Case) -> None:
-    direct = DirectSamples(case.sized, case.classify, 2)
-    direct.take(40_000, np.random.default_rng(3), nothing)
-    expected = float(case.exact[2:].sum())
-    assert abs(direct.tally.means[0] - expected) < SIGNIFICANT * math.sqrt(direct.tally.variances[0])
-    plain = PlainCounts(case.model, case.model.log_odds[0], case.classify)
-    plain.take(40_000, np.random.default_rng(4), nothing)
-    assert abs(plain.tally.means[0] - case.exact.sum()) < SIGNIFICANT * math.sqrt(plain.tally.variances[0])
+def accepted_sets(case: Case, samples: int) -> tuple[list[Sampler], np.ndarray]:
+    """Strata of listed sets: the numbers of free faults are those beside a set, so only all together are compared."""
+    assert case.question is not None
+    found = partition(case.question, 1e-3, np.random.default_rng(1), FOREVER)
+    assert len(found.strata) > 1
+    classifier = Classifier(found.model, case.predict, FOREVER)
+    parts = [DirectSamples(each, classifier, 0, each.numbers.most) for each in found.strata]
+    for seed, part in enumerate(parts):
+        part.take(samples, np.random.default_rng(seed), FOREVER)
+    return [*parts], case.exact.sum(axis=0)
 
 
-def test_sums_over_fault_numbers_without_enumeration(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(enumeration, "_MOST_DECODES", 0)
-    monkeypatch.setattr(fault_numbers, "_PLAIN_RATE", 1.1)
-    found = FaultNumberSum(case.model, case.model.log_odds[0], case.test)
-    found.run(0.01, np.random.default_rng(6), nothing, lambda _: None)
-    exact = float(case.exact.sum())
-    error = math.sqrt(float(found.variances[0]))
-    assert error <= 0.01 * found.rate
-    assert abs(found.rate - exact) < SIGNIFICANT * error
-    low, high = found.interval
-    assert low < found.rate < high
+Draw = Callable[[Case, int], tuple[list[Sampler], np.ndarray]]
+SAMPLERS: list[Draw] = [enumerated, direct, plain, deletion, accepted_sets]
 
 
-@pytest.mark.parametrize("name", ["none", "weights of deletion", "draws", "direct weights"])
-def test_a_weight_that_is_one_percent_too_large_is_seen(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A decoder that is wrong where three of eight flips happen: weights vary little."""
+def deviation(case: Case, draw: Draw, samples: int) -> np.ndarray:
+    """The differences from exact sums, in standard errors: shape (2, gaps)."""
+    parts, exact = draw(case, samples)
+    means = sum(part.tally.means(case.gaps)[:2] for part in parts)
+    variances = sum(part.tally.variances(case.gaps)[0][:2] for part in parts)
+    bounds = sum(part.tally.bound**2 for part in parts)
+    if draw is deletion:  # how many shots are accepted is no question there
+        means[ACCEPTED], variances[ACCEPTED] = exact[ACCEPTED], 0.0
+    return np.asarray(np.abs(means - exact) / (np.sqrt(variances + bounds) + 1e-9 * exact + 1e-300))
 
-    def three(bits: np.ndarray) -> np.ndarray:
-        return np.asarray(bits[:, :7].sum(axis=1) >= 3)
 
+@pytest.mark.parametrize(
+    ("name", "draw"),
+    # Deletion draws all shots; sets are listed where some are discarded.
+    [
+        pytest.param(name, draw, id=f"{name}, {draw.__name__}")
+        for name in CASES
+        for draw in SAMPLERS
+        if draw is not (deletion if "mask" in name else accepted_sets)
+    ],
+)
+def test_samplers_are_without_a_bias(name: str, draw: Draw) -> None:
+    """P(accepted, gap) and P(accepted and wrong, gap), within 5.5 standard errors."""
+    assert deviation(CASES[name](), draw, 40_000).max() < SIGNIFICANT
+
+
+def three(bits: np.ndarray) -> np.ndarray:
+    return np.asarray(bits[:, :7].sum(axis=1) >= 3)
+
+
+@pytest.mark.parametrize("factor", [1.0, 1.01])
+@pytest.mark.parametrize("draw", SAMPLERS, ids=lambda draw: draw.__name__)
+def test_a_weight_that_is_one_percent_too_large_is_seen(
+    draw: Draw, factor: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A decoder that is wrong where three of seven flips happen, or with a mask: weights vary little."""
+    case = of_flips([0.4, 0.42, 0.4, 0.39, 0.4, 0.41, 0.4], three)
+    if draw is accepted_sets:
+        case = with_pymatching(repetition_code(0.4, distance=3, rounds=1), (0,))
+    values = Sampler._values
+    monkeypatch.setattr(Sampler, "_values", staticmethod(lambda *given: factor * values(*given)))
+    try:
+        found = float(deviation(case, draw, 400_000)[WRONG, 0])
+    except AssertionError:  # of one of the numbers of faults already
+        found = math.inf
+    assert (found > SIGNIFICANT) == (factor > 1)
+
+
+@pytest.mark.parametrize("name", ["none", "odds outside", "draws"])
+def test_a_weight_within_lineages_that_is_one_percent_too_large_is_seen(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     case = of_flips([0.1, 0.12, 0.1, 0.09, 0.1, 0.11, 0.1, 0.1], three)
-    if name == "weights of deletion":
-        original = SizedSets.odds_outside
-        monkeypatch.setattr(SizedSets, "odds_outside", lambda self, sets: original(self, sets) / 1.01)
+    if name == "odds outside":
+        original = FaultNumbers.odds_outside
+        monkeypatch.setattr(FaultNumbers, "odds_outside", lambda self, sets: original(self, sets) / 1.01)
         # The draws go by the same sum, so that one fault in a hundred of them would be one too far.
-        monkeypatch.setattr(SizedSets, "outside", _outside_by_rejection)
+        monkeypatch.setattr(FaultNumbers, "outside", _outside_by_rejection)
     elif name == "draws":
         draws = BackwardDeletion._draws_until_failing
         monkeypatch.setattr(
             BackwardDeletion, "_draws_until_failing", lambda *arguments: 1.01 * draws(*arguments)
         )
-    found = BackwardDeletion(case.sized, case.classify, 5, 3)
-    direct = DirectSamples(case.sized, case.classify, 3)
-    if name == "direct weights":
-        direct.probability *= 1.01
-    found.take(300_000, np.random.default_rng(31), nothing)
-    direct.take(150_000, np.random.default_rng(32), nothing)
-    size = 3
-    mean = float(found.sums[size]) / found.tally.samples
-    error = math.sqrt((float(found.squares[size]) / found.tally.samples - mean**2) / found.tally.samples)
-    of_deletion = abs(mean - case.exact[size]) / error
-    of_direct = abs(direct.tally.means[0] - case.exact[3:].sum()) / math.sqrt(direct.tally.variances[0])
+    found = BackwardDeletion(case.stratum, case.classifier, 5, 3)
+    found.take(300_000, np.random.default_rng(31), FOREVER)
+    mean, square = found.by_number[:, 3] / found.tally.samples
+    error = math.sqrt((square - mean**2) / found.tally.samples)
     assert error < 0.0016 * mean
-    assert (of_deletion > SIGNIFICANT) == (name in ("weights of deletion", "draws"))
-    assert (of_direct > SIGNIFICANT) == (name == "direct weights")
+    assert (abs(mean - case.wrong[3]) > SIGNIFICANT * error) == (name != "none")
 
 
-def _outside_by_rejection(self: SizedSets, sets: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def _outside_by_rejection(self: FaultNumbers, sets: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     found = rng.choice(len(self.odds), size=len(sets), p=self.odds / self.odds.sum())
     while (inside := (sets == found[:, np.newaxis]).any(axis=1)).any():
         found[inside] = rng.choice(len(self.odds), size=int(inside.sum()), p=self.odds / self.odds.sum())
     return found
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if "mask" not in name])
+def test_sums_over_fault_numbers_without_enumeration(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fault_number_sum, "_MOST_DECODES", 0)
+    monkeypatch.setattr(fault_number_sum, "_PLAIN_RATE", 1.1)
+    case = CASES[name]()
+    rng = np.random.default_rng(6)
+    found = FaultNumberSum(case.stratum, case.classifier, False, FOREVER, rng, lambda _: None)
+    found.run(0.01)
+    ratio, exact = found.ratio(), float(case.wrong.sum())
+    assert ratio.standard_error <= 0.01 * ratio.rate
+    assert abs(ratio.rate - exact) < SIGNIFICANT * ratio.standard_error
+    assert ratio.interval[0] < ratio.rate < ratio.interval[1]
 
 
 def pair_or_many(bits: np.ndarray) -> np.ndarray:
@@ -290,44 +335,111 @@ def pair_or_many(bits: np.ndarray) -> np.ndarray:
 
 def test_orphans_are_what_deletion_does_not_reach() -> None:
     case = of_flips([0.1] * 9, pair_or_many)
-    deletion = BackwardDeletion(case.sized, case.classify, 5, 0)
-    deletion.take(20_000, np.random.default_rng(7), nothing)
-    assert deletion.sums[2] == 0 < case.exact[2]
-    orphans = Orphans(case.sized, case.classify, 0, 4)
-    orphans.take(100_000, np.random.default_rng(8), nothing)
-    mean = float(orphans.tally.means[0])
-    assert abs(mean - case.exact[2]) < SIGNIFICANT * math.sqrt(orphans.tally.variances[0])
-    assert orphans.sums[2] == pytest.approx(orphans.tally.sums[0])
-    assert orphans.sums[3] == orphans.sums[4] == 0  # sets of four fail, but have failing supersets
+    found = BackwardDeletion(case.stratum, case.classifier, 5, 0)
+    found.take(20_000, np.random.default_rng(7), FOREVER)
+    assert found.by_number[0, 2] == 0 < case.wrong[2]
+    orphans = Orphans(case.stratum, case.classifier, 0, 4)
+    orphans.take(100_000, np.random.default_rng(8), FOREVER)
+    assert abs(orphans.tally.mean - case.wrong[2]) < SIGNIFICANT * math.sqrt(orphans.tally.variance)
+    assert orphans.by_number[0, 2] == pytest.approx(orphans.tally.mean * 100_000)
+    assert not orphans.by_number[0, 3:].any()  # sets of four fail, but have failing supersets
 
 
 def test_lineages_of_orphans_are_followed() -> None:
     """Sets {0}, {0, 1} and {0, 1, 2} fail, and no superset of the last: one orphan, and two below it."""
-    powers = 1 << np.arange(9)
-
-    def chain(bits: np.ndarray) -> np.ndarray:
-        return np.isin(bits @ powers, [1, 3, 7])
-
-    case = of_flips([0.3] * 9, chain)
-    orphans = Orphans(case.sized, case.classify, 0, 8)
-    orphans.take(150_000, np.random.default_rng(9), nothing)
-    means = orphans.sums / orphans.tally.samples
-    errors = np.sqrt((orphans.squares / orphans.tally.samples - means**2) / orphans.tally.samples)
-    assert (errors[1:4] > 0).all()
-    assert (np.abs(means - case.exact)[1:4] < SIGNIFICANT * errors[1:4]).all()
-    assert (errors[1:4] < 0.3 * means[1:4]).all()
+    case = of_flips([0.3] * 9, lambda bits: np.isin(bits @ (1 << np.arange(9)), [1, 3, 7]))
+    orphans = Orphans(case.stratum, case.classifier, 0, 8)
+    orphans.take(150_000, np.random.default_rng(9), FOREVER)
+    means, squares = orphans.by_number[:, 1:4] / orphans.tally.samples
+    errors = np.sqrt((squares - means**2) / orphans.tally.samples)
+    assert (errors > 0).all()
+    assert (np.abs(means - case.wrong[1:4]) < SIGNIFICANT * errors).all()
+    assert (errors < 0.3 * means).all()
 
 
-def test_few_of_many_weighted_sets() -> None:
-    """The sum of the weights stays as it is; so does, within 5.5 standard deviations, the part with a member 0."""
+def test_numbers_of_faults_are_those_of_all_sets() -> None:
+    odds = np.sort(np.random.default_rng(2).uniform(0.001, 2.0, size=9))
+    numbers = FaultNumbers(odds)
+    for k in range(10):
+        sets = list(itertools.combinations(range(9), k))
+        weights = [float(np.prod(odds[list(members)])) / float(np.prod(1 + odds)) for members in sets]
+        assert numbers.probabilities[k] == pytest.approx(sum(weights))
+        listed = [*numbers.listed(k)]
+        assert np.concatenate([members for members, _ in listed]).tolist() == [list(each) for each in sets]
+        assert np.concatenate([found for _, found in listed]) == pytest.approx(weights)
+
+
+@pytest.mark.parametrize("k", [1, 2, 4, 7])
+def test_sets_are_drawn_by_their_probabilities(k: int) -> None:
+    """Chi-squared of 2^17 draws, seed 3: it is exceeded with a probability of 1e-7."""
+    odds = np.array([0.001, 3.0, 0.2, 0.2, 1.0, 0.05, 0.5, 0.3, 0.9])
+    drawn = FaultNumbers(odds).drawn(k, 1 << 17, np.random.default_rng(3))
+    sets = list(itertools.combinations(range(9), k))
+    weights = np.array([odds[list(members)].prod() for members in sets])
+    place = {members: number for number, members in enumerate(sets)}
+    seen = np.bincount([place[tuple(members)] for members in drawn.tolist()], minlength=len(sets))
+    assert_counts(seen, weights)
+
+
+def assert_counts(seen: np.ndarray, weights: np.ndarray) -> None:
+    """A chi-squared test of independent draws, with rare values put together."""
+    expected = seen.sum() * weights / weights.sum()
+    assert not seen[weights == 0].any()
+    rare = expected < 10
+    seen, expected = (np.append(each[~rare], each[rare].sum()) for each in (seen, expected))
+    seen, expected = seen[expected > 0], expected[expected > 0]
+    assert chi2.sf(float(((seen - expected) ** 2 / expected).sum()), len(seen) - 1) > 1e-7
+
+
+def test_faults_outside_a_set_are_drawn_by_their_odds() -> None:
+    numbers = of_flips(UNEQUAL, two_weak_ones).stratum.numbers
+    sets = np.tile(np.array([0, 6, 9], dtype=np.intp), (100_000, 1))  # 9: the most probable one
+    odds = np.where(np.isin(np.arange(10), [0, 6, 9]), 0.0, numbers.odds)
+    assert numbers.odds_outside(sets[:1])[0] == pytest.approx(odds.sum())
+    assert_counts(np.bincount(numbers.outside(sets, np.random.default_rng(2)), minlength=10), odds)
+
+
+def test_plain_shots_have_the_probabilities_of_fault_sets() -> None:
+    case = with_pymatching(repetition_code(0.15, distance=3))
+    shots = next(PlainShots(case.stratum, case.classifier).sample(4096, np.random.default_rng(5), FOREVER))
+    members = case.stratum.members(shots.states)
+    q = 1 / (1 + np.exp(-case.model.log_odds))
+    sets = np.arange(1 << len(q))[:, np.newaxis] >> np.arange(len(q)) & 1
+    found = np.where(members >= 0, 1 << np.maximum(members, 0), 0).sum(axis=1)
+    assert_counts(np.bincount(found, minlength=len(sets)), np.where(sets, q, 1 - q).prod(axis=1))
+
+
+def test_many_mechanisms_neither_overflow_nor_underflow() -> None:
+    numbers = FaultNumbers(np.full(4000, 0.05))
+    assert numbers.probabilities.sum() == pytest.approx(1, abs=1e-10)
+    binomial = math.lgamma(4001) - math.lgamma(201) - math.lgamma(3801)
+    assert math.log(numbers.probabilities[200]) == pytest.approx(
+        binomial + 200 * math.log(0.05 / 1.05) - 3800 * math.log(1.05), abs=1e-8
+    )
+    drawn = numbers.drawn(200, 64, np.random.default_rng(1))
+    assert (np.diff(drawn, axis=1) > 0).all()
+    assert abs(drawn.mean() - 1999.5) < 6 * 4000 / math.sqrt(12 * drawn.size)
+
+
+def test_mechanisms_of_a_half_are_coins() -> None:
+    model = stim.DetectorErrorModel("error(0.5) D0\nerror(0.1) D1 L0\nerror(0.2) D0 D1")
+    stratum = Stratum(fault_model(symptoms_of(model)))
+    assert (len(stratum.coins), len(stratum.faults)) == (1, 2)
+    states = stratum.drawn(0, 0, 4000, np.random.default_rng(1))
+    share = stratum.coin_bits(states.numbers).mean()
+    assert abs(share - 0.5) < SIGNIFICANT * 0.5 / math.sqrt(4000)
+    members = stratum.members(states)
+    assert ((members[:, 0] >= 0) == (states.rows[:, 0] & np.uint64(1) == 1)).all()
+
+
+def test_a_sample_of_weighted_sets() -> None:
+    """The sum of weights stays as it is, and the part with a member 0 within 5.5 standard deviations."""
     rng = np.random.default_rng(4)
-    kept = WeightedSets(1)
+    kept = FailingSets()
     members, weights = rng.integers(2, size=(40_000, 1)), rng.random(40_000)
-    numbers, wrong = np.arange(40_000, dtype=np.uint64), np.ones((40_000, 1), dtype=np.bool_)
-    for part in range(0, 40_000, 10_000):
-        where = slice(part, part + 10_000)
-        owners = np.arange(40_000)[where]
-        kept.add(members[where], numbers[where], wrong[where], weights[where], owners, rng)
+    numbers, owners = np.arange(40_000, dtype=np.uint64), np.arange(40_000)
+    for part in np.split(owners, 4):
+        kept.add(members[part], numbers[part], weights[part], part, rng)
     assert len(kept) < 20_000
     assert kept.weights.sum() == pytest.approx(weights.sum(), rel=1e-9)
     assert (members[kept.owners] == kept.members).all()
@@ -338,15 +450,20 @@ def test_few_of_many_weighted_sets() -> None:
 
 
 def test_counts_of_none_and_of_all_have_errors() -> None:
-    none, every = Tally.of(1, 1.0), Tally.of(1, 1.0)
-    none.add(1000, np.zeros((0, 2)))
-    every.add(1000, np.ones((1000, 2)))
-    assert none.means.tolist() == [0, 0]
-    assert every.means.tolist() == [1, 1]
+    none, every = Tally(1, 1.0), Tally(1, 1.0)
+    none.add(1000, np.zeros((0, 3)))
+    every.add(1000, np.ones((1000, 3)))
+    assert (none.mean, every.mean) == (0, 1)
     for tally in (none, every):
-        assert np.sqrt(tally.variances).tolist() == pytest.approx([1e-3, 1e-3])
-    assert interval_of_tallies(0.0, [none]) == pytest.approx((0, math.log(40) / 1000))
-    assert interval_of_tallies(0.0, [every]) == pytest.approx((1 - math.log(40) / 1000, 1))
+        assert math.sqrt(tally.variance) == pytest.approx(1e-3)
+    assert ratio_of(0.0, 1.0, 0.0, none.bound).interval == pytest.approx((0, math.log(40) / 1000))
+    assert ratio_of(1.0, 1.0, 0.0, every.bound).interval == pytest.approx((1 - math.log(40) / 1000, 1))
+
+
+@pytest.mark.parametrize(("wrong", "accepted"), [(0.0, 0.1), (0.1, 0.1), (0.05, 0.1)])
+def test_rates_are_between_0_and_1(wrong: float, accepted: float) -> None:
+    found = ratio_of(wrong, accepted, 1e-4, 1e-2)
+    assert 0 <= found.interval[0] <= found.rate <= found.interval[1] <= 1
 
 
 def test_intervals_of_tallies_cover() -> None:
@@ -354,37 +471,29 @@ def test_intervals_of_tallies_cover() -> None:
     rng = np.random.default_rng(5)
     covered = 0
     for events in rng.binomial(1000, 3e-3, size=2000).tolist():
-        tally = Tally.of(0, 0.5)
-        tally.add(1000, np.full((events, 1), 0.5))
-        low, high = interval_of_tallies(0.25, [tally])
+        tally = Tally(0, 0.5)
+        tally.add(1000, np.full((events, 2), 0.5))
+        spread = float(tally.variances()[0][WRONG, 0])
+        low, high = ratio_of(0.25 + tally.mean, 1.0, spread, tally.bound, exact=0.25).interval
         covered += low <= 0.25 + 0.5 * 3e-3 <= high
     assert covered >= 1850
 
 
 def test_what_takes_too_long_is_not_counted() -> None:
     """A lineage that time ends leaves all tallies as they were."""
+
+    class Ending(Deadline):
+        looks = 4
+
+        def check(self) -> None:
+            self.looks -= 1
+            if not self.looks:
+                raise TimeIsOver
+
     case = of_flips(UNEQUAL, two_weak_ones)
-    found = BackwardDeletion(case.sized, case.classify, 6, 0)
-    found.take(1000, np.random.default_rng(1), nothing)
-    before = found.tally.samples, found.tally.sums.tolist(), found.sums.tolist(), len(found.found)
-    looks = iter(range(4))
-
-    def check() -> None:
-        if next(looks) == 3:
-            raise TimeIsOver
-
+    found = BackwardDeletion(case.stratum, case.classifier, 6, 0, True)
+    found.take(1000, np.random.default_rng(1), FOREVER)
+    before = found.tally.samples, found.tally.mean, found.by_number.tolist(), len(found.found)
     with pytest.raises(TimeIsOver):
-        found.take(1000, np.random.default_rng(2), check)
-    assert (found.tally.samples, found.tally.sums.tolist(), found.sums.tolist(), len(found.found)) == before
-
-
-def test_mechanisms_of_a_half_are_coins() -> None:
-    model = stim.DetectorErrorModel("error(0.5) D0\nerror(0.1) D1 L0\nerror(0.2) D0 D1")
-    found = fault_model([symptoms_of(model)])
-    sized = SizedSets(found, found.log_odds[0])
-    assert (len(sized.coins), len(sized.faults)) == (1, 2)
-    states = sized.drawn(0, 4000, np.random.default_rng(1))
-    share = sized.coin_bits(states.numbers).mean()
-    assert abs(share - 0.5) < SIGNIFICANT * 0.5 / math.sqrt(4000)
-    members = sized.members(states)
-    assert ((members[:, 0] >= 0) == (states.rows[:, 0] & np.uint64(1) == 1)).all()
+        found.take(1000, np.random.default_rng(2), Ending(None))
+    assert (found.tally.samples, found.tally.mean, found.by_number.tolist(), len(found.found)) == before

@@ -12,7 +12,7 @@ import sinter
 import stim
 
 from examples.gap_calibration import color_code
-from sinter_plugin import ChromobiusGapDecoder, sinter_decoders
+from sinter_plugin import ChromobiusGapDecoder, sinter_samplers
 from stim_nonclifford.generators.cultivation.color_code import ColorCode
 from stim_nonclifford.rates.decoding.boundary_tile import ColoredError, boundary_tiles
 
@@ -261,12 +261,12 @@ def test_half_of_the_checks_is_enough_for_one_observable() -> None:
 
 
 def test_the_name_is_registered() -> None:
-    sampler = sinter_decoders()["soft_chromobius_gap"]
+    sampler = sinter_samplers()["soft_chromobius_gap"]
     assert (sampler.decoder, sampler.confidence) == ("chromobius", True)
     [stats] = sinter.collect(
         num_workers=1,
         tasks=[sinter.Task(circuit=color_code(3, 0.01), decoder="soft_chromobius_gap")],
-        custom_decoders=sinter_decoders(),
+        custom_decoders=sinter_samplers(),
         max_shots=2000,
     )
     counted = [count for name, count in stats.custom_counts.items() if name[0] in "CE"]

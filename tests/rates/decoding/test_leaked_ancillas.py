@@ -9,7 +9,7 @@ import stim
 
 import stim_nonclifford as snc
 from sinter_plugin import HeraldedMatchingDecoder, MatchingGapDecoder, herald_detectors
-from stim_nonclifford.simulation.compiler.error_models.heralds import with_heralds_apart
+from stim_nonclifford.simulation.compiler.heralds import with_heralds_apart
 
 MEMORIES = ["rotated_memory_x", "rotated_memory_z", "unrotated_memory_x", "unrotated_memory_z"]
 Part = frozenset[str]

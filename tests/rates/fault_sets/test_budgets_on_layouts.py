@@ -7,8 +7,8 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.rates.fault_sets import ErrorBudget, LogicalErrorRate
 from stim_nonclifford.rates.fault_sets.budget.gate_names import GateNames
+from stim_nonclifford.rates.results import ErrorBudget, LogicalErrorRate
 
 CIRCUIT = """
     QUBIT_COORDS(0, 3) 0

@@ -18,8 +18,8 @@ from scipy import special, stats
 import stim_nonclifford as snc
 from stim_nonclifford.generators import cultivation
 from stim_nonclifford.rates.fault_sets.budget.noise_sources import NoisePlace
-from stim_nonclifford.rates.fault_sets.budget.table import ErrorBudget
 from stim_nonclifford.rates.fault_sets.search.mechanisms import mechanisms_of
+from stim_nonclifford.rates.results.error_budget import ErrorBudget
 from stim_nonclifford.simulation.engines.reference import fate_of_row
 from stim_nonclifford.simulation.plan import SamplingPlan
 
@@ -194,7 +194,7 @@ def test_sampled_budgets_equal_exact_ones() -> None:
     circuit = cultivation_circuit(3, 2e-3)
     exact = circuit.logical_error_rate(seed=0, relative_error=1e-3, postselection_mask="all")
     sampled = [estimate(circuit, FewExactWeights(0.03), seed) for seed in range(48)]
-    assert all(share.method != "exact" for share in sampled[0].weights[3:])
+    assert all(share.method != "enumerated" for share in sampled[0].strata[3:])
     assert_consistent([each.error_budget("qubit") for each in sampled], exact.error_budget("qubit"))
 
 

@@ -36,7 +36,7 @@ def test_an_error_that_is_small_enough_ends_the_search() -> None:
     """The sets of twenty mechanisms are 2^20; few of them are looked at, and the rest is bounded."""
     found = bravyi_haah(4, 1e-3).logical_error_rate(postselection_mask="all", relative_error=1e-4)
     assert found.relative_error < 1e-4
-    assert len(found.weights) < 12
+    assert len(found.strata) < 12
     assert found.interval[0] <= 2.2204566937130863e-05 <= found.interval[1]  # all 2^20 sets
 
 

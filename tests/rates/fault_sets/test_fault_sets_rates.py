@@ -14,10 +14,10 @@ import stim_nonclifford as snc
 from stim_nonclifford.base.errors import ResourceLimitError
 from stim_nonclifford.circuit.methods.fault_set_methods import planned
 from stim_nonclifford.generators import cultivation
-from stim_nonclifford.rates.fault_sets import LogicalErrorRate
 from stim_nonclifford.rates.fault_sets.interface import exploration_of
 from stim_nonclifford.rates.fault_sets.search.limits import Limits
 from stim_nonclifford.rates.fault_sets.search.mechanisms import MAX_WEIGHT
+from stim_nonclifford.rates.results import LogicalErrorRate
 
 from ...support.rates.fault_set_cases import (
     SIGMAS,
@@ -60,10 +60,10 @@ def test_cultivation(d: int, p: float) -> None:
     assert_right(found, *EXACT[d, p])
     low, high = found.interval
     assert low < EXACT[d, p][1] < high
-    assert sum(share.kept_and_wrong for share in found.weights) == pytest.approx(found.kept_and_wrong)
-    assert sum(share.mass for share in found.weights) + found.unexplored == pytest.approx(1)
+    assert sum(share.kept_and_wrong for share in found.strata) == pytest.approx(found.kept_and_wrong)
+    assert sum(share.probability for share in found.strata) == pytest.approx(1)
     assert found.error_patterns == {1: pytest.approx(found.kept_and_wrong)}
-    assert found.observable_flips == pytest.approx([found.kept_and_wrong])
+    assert found.observable_rates == pytest.approx([found.logical_error_rate])
 
 
 def test_curve_from_one_enumeration() -> None:
@@ -120,16 +120,17 @@ def test_nothing_found_is_an_upper_limit() -> None:
         "surface_code:rotated_memory_z", distance=5, rounds=3, after_clifford_depolarization=1e-3
     )
     found = estimate(circuit, FewExactWeights(0.05, max_seconds=1e-9), 0)
-    assert [share.method for share in found.weights] == ["exact"] * len(found.weights)
+    *exact, bound = found.strata
+    assert [share.method for share in exact] == ["enumerated"] * len(exact)
     assert found.kept_and_wrong == found.logical_error_rate == 0
     assert found.relative_error == np.inf
     low, high = found.interval
     assert low == 0
-    assert high == pytest.approx(found.unexplored_passing / found.kept, rel=1e-6)
-    assert found.unexplored_passing < found.unexplored
+    assert high == pytest.approx(bound.standard_error / found.kept, rel=1e-6)
+    assert bound.standard_error < bound.probability
     assert high > 1e-8
     assert "as no malignant set was found" in str(found)
-    assert "not at all" in str(found)
+    assert "bound" in str(found)
 
 
 def test_sampled_but_not_found() -> None:
@@ -199,7 +200,7 @@ def test_many_sets_after_none() -> None:
         for parities in range(128)
     ]
     kept = (1 + (1 - 2 * p) ** num_qubits) / 2
-    assert [share.method for share in found.weights[:5]] == ["exact"] * 3 + ["joined"] * 2
+    assert [share.method for share in found.strata[:5]] == ["enumerated"] * 3 + ["join"] * 2
     assert found.kept == pytest.approx(kept, rel=1e-3)
     low, high = found.interval
     assert low <= 1 - np.mean(characters) / kept <= high

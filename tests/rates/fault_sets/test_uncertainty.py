@@ -11,11 +11,11 @@ from scipy.special import gammainc, gammaincinv
 
 import stim_nonclifford as snc
 from stim_nonclifford.generators.cultivation import cultivation_circuit
-from stim_nonclifford.rates.fault_sets import LogicalErrorRate
-from stim_nonclifford.rates.fault_sets.interval import gamma_quantile, interval_of_weighted_sum
+from stim_nonclifford.rates.estimation.interval import gamma_quantile, interval_of_weighted_sum
+from stim_nonclifford.rates.estimation.uncertainty import is_narrow, rate_text, uncertainty_of
 from stim_nonclifford.rates.fault_sets.search.limits import Limits
 from stim_nonclifford.rates.fault_sets.search.sampling.forecast import ErrorTerms
-from stim_nonclifford.rates.fault_sets.uncertainty import is_narrow, rate_text, uncertainty_of
+from stim_nonclifford.rates.results import LogicalErrorRate
 
 from ...support.rates.fault_set_cases import estimate as search
 
@@ -29,6 +29,7 @@ def estimate(
     return dataclasses.replace(
         found,
         kept=0.5,
+        logical_error_rate=rate,
         kept_and_wrong=rate / 2,
         standard_error=error,
         interval=interval,

@@ -38,13 +38,7 @@ from ...support.oracle.density_matrix import (
     record_distribution,
     used_qubits,
 )
-from ...support.oracle.random_circuits import (
-    ALL_FAMILIES,
-    Family,
-    circuits,
-    mirrored_circuit,
-    random_circuit,
-)
+from ...support.oracle.random_circuits import ALL_FAMILIES, Family, circuits, mirrored_circuit, random_circuit
 from ...support.seeds import seeds
 
 TOLERANCE = 1e-10
@@ -60,44 +54,22 @@ MIXTURES: list[Collection[Family]] = [
     ALL_FAMILIES,
     ALL_FAMILIES - {Family.CLIFFORD, Family.PAULI_PHASE, Family.ANNOTATIONS},
     {
-        Family.CLIFFORD,
-        Family.T,
-        Family.ROTATIONS,
-        Family.MEASUREMENTS,
-        Family.FEEDBACK,
-        Family.RESETS,
-        Family.NOISE,
-        Family.DETECTORS,
-        Family.OBSERVABLES,
+        Family.CLIFFORD, Family.T, Family.ROTATIONS, Family.MEASUREMENTS, Family.FEEDBACK, Family.RESETS,
+        Family.NOISE, Family.DETECTORS, Family.OBSERVABLES,
     },
     {
-        Family.T,
-        Family.MEASUREMENT_NOISE,
-        Family.EXOTIC_NOISE,
-        Family.DETECTORS,
-        Family.OBSERVABLES,
+        Family.T, Family.MEASUREMENT_NOISE, Family.EXOTIC_NOISE, Family.DETECTORS, Family.OBSERVABLES,
         Family.REPEAT,
     },
     {
-        Family.T,
-        Family.ROTATIONS,
-        Family.MEASUREMENTS,
-        Family.MEASUREMENT_NOISE,
-        Family.NOISE,
-        Family.DETECTORS,
-        Family.OBSERVABLES,
+        Family.T, Family.ROTATIONS, Family.MEASUREMENTS, Family.MEASUREMENT_NOISE, Family.NOISE,
+        Family.DETECTORS, Family.OBSERVABLES,
     },
     {
-        Family.CLIFFORD,
-        Family.T,
-        Family.MEASUREMENT_NOISE,
-        Family.RESETS,
-        Family.NOISE,
-        Family.CONDITIONAL,
-        Family.FEEDBACK,
-        Family.REPEAT,
+        Family.CLIFFORD, Family.T, Family.MEASUREMENT_NOISE, Family.RESETS, Family.NOISE, Family.CONDITIONAL,
+        Family.FEEDBACK, Family.REPEAT,
     },
-]
+]  # fmt: skip
 
 
 MAX_ROWS = 1 << 12

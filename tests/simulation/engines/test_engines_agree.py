@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -12,7 +13,15 @@ from stim_nonclifford import Circuit
 from stim_nonclifford._native import available_instruction_sets
 from stim_nonclifford.generators.cultivation import cultivation_circuit
 from stim_nonclifford.simulation.compiler import RequestedOutputs
-from stim_nonclifford.simulation.engines import DEFAULT_CACHE_BYTES, CpuEngine, ReferenceEngine, Tally
+from stim_nonclifford.simulation.engines import (
+    DEFAULT_CACHE_BYTES,
+    CpuEngine,
+    GpuEngine,
+    ReferenceEngine,
+    SamplingEngine,
+    Tally,
+)
+from stim_nonclifford.simulation.engines.gpu.host_backend import HostBackend
 from stim_nonclifford.simulation.engines.reference import likely_outputs, sample_shots
 from stim_nonclifford.simulation.plan import BLOCK_SHOTS, SamplingPlan
 
@@ -30,7 +39,14 @@ from ...support.laws.exact import exact_outputs
 from ...support.oracle.agreement import p_value
 from ...support.oracle.density_matrix import record_distribution
 from ...support.oracle.random_circuits import seeded_circuits
-from ...support.seeds import seeds
+from ...support.seeds import seeds, slow
+
+
+def on_host(plan: SamplingPlan) -> GpuEngine:
+    return GpuEngine(plan, HostBackend())
+
+
+ENGINES = [CpuEngine, ReferenceEngine, on_host]
 
 
 def assert_same_shots(
@@ -171,7 +187,7 @@ def test_threads_share_outcome_laws() -> None:
     assert engine.statistics()["simulations"] == work["simulations"]
 
 
-@pytest.mark.parametrize("cache_bytes", [1 << 21, pytest.param(DEFAULT_CACHE_BYTES, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("cache_bytes", [1 << 21, slow(DEFAULT_CACHE_BYTES)])
 def test_threads_add_signatures_while_others_look_them_up(cache_bytes: int) -> None:
     """The table of signatures grows four times and more, or as far as there is memory, under way."""
     plan = dict(plans_of(LONG_SIGNATURE))["detectors"]
@@ -286,9 +302,9 @@ def test_any_first_shot(first_shot: int) -> None:
             assert_same_shots(plan, CpuEngine(plan), first_shot, 30, f"{name}, {kind}, {first_shot}")
 
 
-@pytest.mark.parametrize("engine", [CpuEngine, ReferenceEngine])
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", ["layers", "wide", "sites", "coins"])
-def test_split_calls(name: str, engine: type[CpuEngine] | type[ReferenceEngine]) -> None:
+def test_split_calls(name: str, engine: Callable[[SamplingPlan], SamplingEngine]) -> None:
     """Rows of consecutive calls are those of one call, and counts add up."""
     parts = [1, 0, 9, 20, 63, 7]
     start = BLOCK_SHOTS - 50
@@ -404,6 +420,7 @@ def test_never_kept() -> None:
     compiled = Circuit("X 0\nM 0\nDETECTOR rec[-1]").compile()
     plan = compiled.detector_plan(RequestedOutputs.of((0,), (0,)), skip_reference_sample=True)
     assert plan.never_kept
-    for engine in (CpuEngine(plan), ReferenceEngine(plan)):
-        assert engine.count(SEED, 0, 2000) == Tally(2000, 2000, 0, {})
-        assert engine.sample_kept(SEED, 0, 2000).shape == (0, 1)
+    for engine in ENGINES:
+        assert engine(plan).count(SEED, 0, 2000) == Tally(2000, 2000, 0, {})
+        assert engine(plan).sample_kept(SEED, 0, 2000).shape == (0, 1)
+    assert on_host(plan).sample_kept_on_device(SEED, 0, 2000).shape == (0, 1)

@@ -10,14 +10,11 @@ from benchmarks.leakage import with_leakage
 from stim_nonclifford.generators.cultivation import cultivation_circuit
 from stim_nonclifford.simulation import plan as plans
 from stim_nonclifford.simulation.compiler import RequestedOutputs
-from stim_nonclifford.simulation.engines import (
-    CpuEngine,
-    GpuEngine,
-    ReferenceEngine,
-)
+from stim_nonclifford.simulation.engines import CpuEngine, GpuEngine, ReferenceEngine
 from stim_nonclifford.simulation.engines.gpu.host_backend import HostBackend
 from stim_nonclifford.simulation.plan import SamplingPlan
 
+from ...support.seeds import slow
 from ...support.texts.leaking_circuits import random_leaking_text
 
 SHOTS = 200
@@ -71,7 +68,7 @@ def plans_of(circuit: snc.Circuit) -> list[SamplingPlan]:
     return found
 
 
-@pytest.mark.parametrize("form", ["words", pytest.param("lists", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("form", ["words", slow("lists")])
 @pytest.mark.parametrize(
     "circuit",
     [
@@ -130,9 +127,7 @@ def test_rows_that_more_than_64_random_bits_change() -> None:
     [
         (1e-4, 40_000, {}),
         (1e-3, 30_000, {"free_bytes": 1 << 20}),  # memory for few shots at a time
-        pytest.param(
-            1e-3, 300_000, {"shared_bytes": 14 << 10, "reversed_order": True}, marks=pytest.mark.slow
-        ),
+        slow(1e-3, 300_000, {"shared_bytes": 14 << 10, "reversed_order": True}),
     ],
 )
 def test_cultivation_on_the_gpu(p_leak: float, shots: int, options: dict[str, int]) -> None:

@@ -24,12 +24,7 @@ def plain_philox(counter: list[int], key: list[int]) -> list[int]:
     c, k = list(counter), list(key)
     for _ in range(10):
         left, right = 0xD2E7470EE14C6C93 * c[0], 0xCA5A826395121157 * c[2]
-        c = [
-            right >> 64 ^ c[1] ^ k[0],
-            right & mask,
-            left >> 64 ^ c[3] ^ k[1],
-            left & mask,
-        ]
+        c = [right >> 64 ^ c[1] ^ k[0], right & mask, left >> 64 ^ c[3] ^ k[1], left & mask]
         k = [(k[0] + 0x9E3779B97F4A7C15) & mask, (k[1] + 0xBB67AE8584CAA73B) & mask]
     return c
 

@@ -64,16 +64,10 @@ def test_sizes(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "peak_width"),
     [
-        (D3, 4),
-        (D5, 10),
-        ("coherent_d3_r3", 5),
-        ("coherent_d5_r5", 13),
-        ("distillation", 4),
-        ("pure_surface_d7_r7_p1e-3", 0),
-        ("quantum_volume_q10_seed42", 10),
-        ("k19_not_a_code_p5e-4", 19),
+        (D3, 4), (D5, 10), ("coherent_d3_r3", 5), ("coherent_d5_r5", 13), ("distillation", 4),
+        ("pure_surface_d7_r7_p1e-3", 0), ("quantum_volume_q10_seed42", 10), ("k19_not_a_code_p5e-4", 19),
     ],
-)
+)  # fmt: skip
 def test_widths(name: str, peak_width: int) -> None:
     """No wider than they have been; narrower is better."""
     assert postselected_plan(load(name)).peak_width <= peak_width

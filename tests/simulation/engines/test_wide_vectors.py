@@ -12,6 +12,7 @@ from stim_nonclifford.simulation.engines import CpuEngine, ReferenceEngine
 from stim_nonclifford.simulation.plan import ROTATE, SamplingPlan
 
 from ...support.engines.engine_cases import assert_same_laws, law_of
+from ...support.seeds import slow
 
 QUBITS = 10
 
@@ -156,17 +157,7 @@ def measured_layers(rng: np.random.Generator, qubits: int) -> SamplingPlan:
 
 
 @pytest.mark.parametrize("instruction_set", available_instruction_sets())
-@pytest.mark.parametrize(
-    ("seed", "qubits"),
-    [
-        (2, 10),
-        (3, 11),
-        (4, 12),
-        (5, 13),
-        pytest.param(6, 15, marks=pytest.mark.slow),
-        pytest.param(7, 18, marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.parametrize(("seed", "qubits"), [(2, 10), (3, 11), (4, 12), (5, 13), slow(6, 15), slow(7, 18)])
 def test_laws_of_grouped_rotations_are_exact(seed: int, qubits: int, instruction_set: str) -> None:
     """Vectors to which many rotations are applied in few passes, with signs that noise has changed."""
     rng = np.random.default_rng(seed)

@@ -9,6 +9,8 @@ import pytest
 from benchmarks.gpu.nvrtc import KERNELS, compile_for, find_nvrtc, version_of
 from stim_nonclifford.simulation.engines.gpu.cuda_source import cuda_source
 
+from ...support.seeds import slow
+
 # All kernels for one architecture; for the others, those that differ in more than constants. Of these, `make
 # test` compiles three.
 DIFFERENT = ["noise None True", "noise None False", "noise (2, 3, 2) True", "walk"]
@@ -16,11 +18,7 @@ DIFFERENT += ["noise None False, leakage", "noise (2, 3, 2) True, leakage"]
 DIFFERENT += [name for name in KERNELS if name.startswith("simulate")]
 QUICK = ["noise None True", "walk", *[name for name in DIFFERENT if name.startswith("simulate")][:1]]
 COMPILED = [pytest.param(name, "sm_90", marks=[] if name in QUICK else pytest.mark.slow) for name in KERNELS]
-COMPILED += [
-    pytest.param(name, architecture, marks=pytest.mark.slow)
-    for name in DIFFERENT
-    for architecture in ("sm_80", "sm_100")
-]
+COMPILED += [slow(name, architecture) for name in DIFFERENT for architecture in ("sm_80", "sm_100")]
 
 
 @pytest.fixture(scope="module")

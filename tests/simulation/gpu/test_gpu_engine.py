@@ -26,6 +26,7 @@ from stim_nonclifford.simulation.plan import ACTIVATE, BLOCK_SHOTS, MEASURE, Sam
 
 from ...support.engines.engine_cases import DEEP, FIXED, LAYERS, REPETITION, SEED, plans_of
 from ...support.oracle.random_circuits import seeded_circuits
+from ...support.seeds import slow
 from .ptx.cases import coherent
 
 SMALL_SHARED = 14 << 10
@@ -148,16 +149,7 @@ def test_backends_are_what_they_should_be() -> None:
     assert (plain[2].noise.in_shared, small[2].noise.in_shared) == (True, False)
 
 
-@pytest.mark.parametrize(
-    "cache_bytes",
-    [
-        0,
-        pytest.param(300, marks=pytest.mark.slow),
-        pytest.param(3000, marks=pytest.mark.slow),
-        pytest.param(100_000, marks=pytest.mark.slow),
-        DEFAULT_CACHE_BYTES,
-    ],
-)
+@pytest.mark.parametrize("cache_bytes", [0, slow(300), slow(3000), slow(100_000), DEFAULT_CACHE_BYTES])
 def test_size_of_the_store_changes_nothing(cache_bytes: int) -> None:
     """The second round finds the trees of the first one, as far as they were stored."""
     for name in ("layers", "repetition", "long signature"):
@@ -290,25 +282,6 @@ def test_chunks_grow_and_agree() -> None:
     assert 2 <= engine.statistics()["chunks"] <= 5
 
 
-def test_split_calls() -> None:
-    """Rows of consecutive calls are those of one call."""
-    for kind, plan in plans_of(FIXED["layers"]):
-        engine = GpuEngine(plan, host())
-        start = BLOCK_SHOTS - 50
-        parts = [engine.sample_kept(SEED, start + begin, 40) for begin in range(0, 120, 40)]
-        rows = CpuEngine(plan).sample_kept(SEED, start, 120)
-        np.testing.assert_array_equal(np.concatenate(parts), rows, err_msg=kind)
-
-
-def test_never_kept() -> None:
-    compiled = Circuit("X 0\nM 0\nDETECTOR rec[-1]").compile()
-    plan = compiled.detector_plan(RequestedOutputs.of((0,), (0,)), skip_reference_sample=True)
-    engine = GpuEngine(plan, host())
-    assert engine.count(SEED, 0, 2000) == Tally(2000, 2000, 0, {})
-    assert engine.sample_kept(SEED, 0, 2000).shape == (0, 1)
-    assert engine.sample_kept_on_device(SEED, 0, 2000).shape == (0, 1)
-
-
 def test_no_shots_and_no_outputs() -> None:
     compiled = Circuit("X_ERROR(0.25) 0\nM 0\nDETECTOR rec[-1]").compile()
     plan = compiled.detector_plan(RequestedOutputs.of((), (0,)))
@@ -319,74 +292,53 @@ def test_no_shots_and_no_outputs() -> None:
     assert engine.sample_kept(SEED, 0, 0).shape == (0, 0)
 
 
-class BoundedHost(HostBackend):
-    """A host that makes no array above a number of bytes."""
+class CountingHost(HostBackend):
+    """A host that counts the bytes of its arrays, and makes none above a number of bytes."""
 
-    def __init__(self, largest_array: int) -> None:
-        super().__init__()
+    def __init__(self, largest_array: int = 1 << 62, **options: Any) -> None:
+        super().__init__(**options)
+        self.allocated = 0
 
-        def bounded(make: Any) -> Any:
-            def checked(shape: Any, *values: Any, dtype: Any) -> Any:
-                if np.prod(shape) * np.dtype(dtype).itemsize > largest_array:
+        def counted(make: Any) -> Any:
+            def made(shape: Any, *values: Any, dtype: Any) -> Any:
+                size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+                if size > largest_array:
                     raise MemoryError
+                self.allocated += size
                 return make(shape, *values, dtype=dtype)
 
-            return checked
+            return made
 
         self.xp = types.SimpleNamespace(
-            empty=bounded(np.empty), zeros=bounded(np.zeros), full=bounded(np.full)
+            **{name: counted(getattr(np, name)) for name in ("empty", "zeros", "full")}
         )
 
 
 def test_less_memory_than_there_seemed_to_be() -> None:
     plan = dict(plans_of(REPETITION))["counts"]
-    engine = GpuEngine(plan, BoundedHost(5 << 20))
+    engine = GpuEngine(plan, CountingHost(5 << 20))
     assert 0 < engine.statistics()["bytes"] < 20 << 20
     assert engine.count(SEED, 0, 5000) == CpuEngine(plan).count(SEED, 0, 5000)
 
 
-class CountingHost(HostBackend):
-    """A host with many multiprocessors that counts the bytes of its arrays."""
-
-    multiprocessors = 132
-
-    def __init__(self, free_bytes: int) -> None:
-        super().__init__(free_bytes=free_bytes)
-        self.allocated = 0
-
-        def counted(make: Any) -> Any:
-            def made(*arguments: Any, **options: Any) -> Any:
-                array = make(*arguments, **options)
-                self.allocated += array.nbytes
-                return array
-
-            return made
-
-        self.xp = types.SimpleNamespace(
-            empty=counted(np.empty), zeros=counted(np.zeros), full=counted(np.full)
-        )
-
-
-def test_rows_of_many_bits_stay_within_the_memory() -> None:
+def test_rows_of_many_bits_stay_within_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of shots for all 528 teams of the noise kernel, twice, would take 2.7 GB."""
     qubits = " ".join(map(str, range(20_000)))
     plan = Circuit(f"X_ERROR(0.001) {qubits}\nM {qubits}").compile().record_plan()
-    backend = CountingHost(1 << 30)
+    monkeypatch.setattr(CountingHost, "multiprocessors", 132)
+    backend = CountingHost(free_bytes=1 << 30)
     engine = GpuEngine(plan, backend)
     assert 1 << 24 < backend.allocated <= 1 << 28
     np.testing.assert_array_equal(engine.sample(SEED, 0, 1200), CpuEngine(plan).sample(SEED, 0, 1200))
 
 
 def test_too_little_memory() -> None:
-    plan = dict(plans_of(REPETITION))["counts"]
-    with pytest.raises(ResourceLimitError, match=r"too little free memory.*device=.*engine='cpu'"):
-        GpuEngine(plan, BoundedHost(10_000))
-
-
-def test_too_little_memory_for_a_vector() -> None:
-    plan = Circuit(DEEP).compile().record_plan()
-    with pytest.raises(ResourceLimitError, match=r"2\^10 numbers"):
-        GpuEngine(plan, host(shared_bytes=SMALL_SHARED, free_bytes=1 << 16))
+    for text, backend, message in (
+        (REPETITION, CountingHost(10_000), r"too little free memory.*device=.*engine='cpu'"),
+        (DEEP, host(shared_bytes=SMALL_SHARED, free_bytes=1 << 16), r"2\^10 numbers"),
+    ):
+        with pytest.raises(ResourceLimitError, match=message):
+            GpuEngine(Circuit(text).compile().record_plan(), backend)
 
 
 def test_too_wide(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -158,18 +158,12 @@ ret;
 @pytest.mark.parametrize(
     "instruction",
     [
-        "frobnicate.b32 %r1, %r2;",
-        "add.sat.s32 %r1, %r1, %r2;",
-        "add.s32 %r1, %r7, %r2;",
-        "mul.hi.s32 %r1, %r1, %r2;",
-        "ld.global.nc.L1::no_allocate.b32 %r1, [%r2];",
-        "atom.global.max.u32 %r1, [%r2], %r1;",
-        "shfl.down.b32 %r1, %r2, 1, 31;",
-        "mov.b32 %r1, %clock;",
-        "ld.local.b32 %r1, [%r2];",
-        ".local .b8 depot[8];",
+        "frobnicate.b32 %r1, %r2;", "add.sat.s32 %r1, %r1, %r2;", "add.s32 %r1, %r7, %r2;",
+        "mul.hi.s32 %r1, %r1, %r2;", "ld.global.nc.L1::no_allocate.b32 %r1, [%r2];",
+        "atom.global.max.u32 %r1, [%r2], %r1;", "shfl.down.b32 %r1, %r2, 1, 31;", "mov.b32 %r1, %clock;",
+        "ld.local.b32 %r1, [%r2];", ".local .b8 depot[8];",
     ],
-)
+)  # fmt: skip
 def test_what_is_not_known_is_an_error(instruction: str) -> None:
     assert translate(MODULE.replace("{}", "add.s32 %r1, %r1, %r2;")).name == "k"
     with pytest.raises(Unknown, match=r"^line 8: "):

@@ -14,6 +14,8 @@ from stim_nonclifford.simulation.engines.gpu.cuda_source import KernelLaunch
 from stim_nonclifford.simulation.engines.gpu.cupy_backend import CupyStream
 from stim_nonclifford.simulation.plan import BLOCK_SHOTS
 
+from ...support.seeds import slow
+from .ptx.barriers import Removal, removals
 from .ptx.cases import CASES, Case, few_outcomes, fixed_plans
 from .ptx.comparison import engine_on
 from .ptx.machine.device import Device, Properties
@@ -56,7 +58,7 @@ def test_two_streams() -> None:
     assert result.device.reused > 10
 
 
-@pytest.mark.parametrize("results", [pytest.param(Results.PATTERNS, marks=pytest.mark.slow), Results.ERRORS])
+@pytest.mark.parametrize("results", [slow(Results.PATTERNS), Results.ERRORS])
 def test_the_end_of_the_largest_chunk(monkeypatch: pytest.MonkeyPatch, results: Results) -> None:
     """Of 2^28 shots that begin within a block, far from shot 0, the last 20 blocks are drawn."""
     first, last_blocks, seed = (1 << 40) + 5, 20, 11
@@ -91,3 +93,10 @@ def test_the_end_of_the_largest_chunk(monkeypatch: pytest.MonkeyPatch, results: 
         shots, _ = sampler.listed_errors(expected.errors)
         assert sorted(shots.tolist()) == expected.error_shots
     assert not device.findings
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("removal", list(removals("noise")), ids=lambda removal: removal.function)
+def test_barrier_is_needed(removal: Removal) -> None:
+    """The emulator notices that it is taken out. Of simulations, ``make gpu-check`` does it: g++ takes long for them."""
+    assert removal.noticed()

@@ -13,10 +13,7 @@ from .ptx.machine.kernels import missing
 from .ptx.machine_code import tools_missing
 from .ptx.work import noise_work_of, work_of
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(missing() is not None, reason=missing() or ""),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(missing() is not None, reason=missing() or "")]
 
 SHOTS = 1 << 15
 WITHIN = 0.05

@@ -13,11 +13,7 @@ TEXTS_AND_SECONDS = [
     ("M 0\nOBSERVABLE_INCLUDE(100000) rec[-1]", 4),  # 13 s
     ("X_ERROR(0.1) 0\nM 0\nOBSERVABLE_INCLUDE(1000000) rec[-1]", 15),
     (f"RX {MANY}\nT {MANY}\nMX {MANY}", 8),  # more than a minute
-    (
-        f"RX {MANY}\nT {MANY}\nDEPOLARIZE1(0.01) {MANY}\nMX {MANY}\n"
-        + "".join(f"DETECTOR rec[-{k}]\n" for k in range(1, 1601)),
-        12,
-    ),
+    (f"RX {MANY}\nT {MANY}\nDEPOLARIZE1(0.01) {MANY}\nMX {MANY}\n" + "".join(f"DETECTOR rec[-{k}]\n" for k in range(1, 1601)), 12),
     ("REPEAT 1000000 {\n    X 0\n}\nM 0", 3),  # 11 s and more
     ("RX 1\nT 1\nREPEAT 1000000 {\n    H 0\n    S 0\n    TICK\n}\nMX 1", 3),
     ("REPEAT 1000000 {\n    X_ERROR(0.00001) 0\n}\nM 0", 15),
@@ -28,16 +24,12 @@ TEXTS_AND_SECONDS = [
     ("REPEAT 20000 {\n    R 0\n    H 0\n    T 0\n    H 0\n    M 0\n}", 8),
     ("H 0 1\nCCX 2 0 1\nREPEAT 100000 {\n    M 0 1 2\n}", 8),  # 20 s
     # More than a minute.
-    (
-        "R 0 1 2\nH 0 1\nT 0\nMR 0 1\nSQRT_YY 0 1 2 0\nREPEAT 100000 {\n    R_X(0.3) 0\n}\nM"
-        + 667 * " 0 1 2",
-        10,
-    ),
+    ("R 0 1 2\nH 0 1\nT 0\nMR 0 1\nSQRT_YY 0 1 2 0\nREPEAT 100000 {\n    R_X(0.3) 0\n}\nM" + 667 * " 0 1 2", 10),
     (
         "REPEAT 5000 {\n    H 0\n    T 0\n    M 0\n}",
         8,
     ),  # each error flips every second record after it: 10 s
-]
+]  # fmt: skip
 
 
 @pytest.mark.slow
@@ -109,12 +101,9 @@ def test_many_targets(text: str) -> None:
 def test_too_many_targets() -> None:
     """The limit is the time that they take at least."""
     least_seconds = {
-        (10**9, "X_ERROR(0.1) 0"): 30,
-        (10**8, "X_ERROR(0.1) 0\n    MR 0"): 34,
-        (10**9, "M 0"): 110,
-        (10**6, "R_X(0.1) 0"): 20,
-        (10**6, "R_X(0.1) 0\n    M 0"): 20,
-    }
+        (10**9, "X_ERROR(0.1) 0"): 30, (10**8, "X_ERROR(0.1) 0\n    MR 0"): 34, (10**9, "M 0"): 110,
+        (10**6, "R_X(0.1) 0"): 20, (10**6, "R_X(0.1) 0\n    M 0"): 20,
+    }  # fmt: skip
     texts = [f"M 1\nREPEAT {times} {{\n    {body}\n}}\nDETECTOR rec[-1]" for times, body in least_seconds]
     output = run_limited(
         f"""

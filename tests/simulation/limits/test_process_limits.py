@@ -13,6 +13,7 @@ from stim_nonclifford.simulation.engines import CpuEngine
 from stim_nonclifford.simulation.plan import plain_attributes
 
 from ...support.processes.programs import finished_program
+from ...support.seeds import slow
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="limits the process's memory as Linux does")
 
@@ -59,7 +60,7 @@ for _ in range(3):
 limit_memory(None)
 alone = circuit.compile_detector_sampler(**keywords)
 assert sampler.sample_counts(10**5) == alone.sample_counts(10**5)
-""",
+"""
     )
     lines = output.splitlines()
     assert len(lines) == 3
@@ -134,7 +135,7 @@ def test_vectors_that_no_machine_can_hold() -> None:
 
 
 @linux
-@pytest.mark.parametrize("threads", [pytest.param(1, marks=pytest.mark.slow), 2])
+@pytest.mark.parametrize("threads", [slow(1), 2])
 def test_outcome_laws_for_which_there_is_no_memory(threads: int) -> None:
     """The limit of the process is below ``cache_bytes``: what cannot be stored is simulated, as past cache_bytes."""
     output = finished_program(
@@ -150,7 +151,7 @@ unlimited = CpuEngine(plan)
 unlimited.sample(1, 0, 100)
 np.testing.assert_array_equal(found, unlimited.sample(1, 0, 60_000))
 print(stored, unlimited.statistics()["bytes"])
-""",
+"""
     )
     limited, unlimited = map(int, output.split())
     assert threads > 1 or limited < unlimited
@@ -189,14 +190,7 @@ calls = {
 
 
 @pytest.mark.parametrize(
-    "names",
-    [
-        "laws",
-        "kept",
-        pytest.param("compiling", marks=pytest.mark.slow),
-        pytest.param("slow statistics", marks=pytest.mark.slow),
-        "short arrays long",
-    ],
+    "names", ["laws", "kept", slow("compiling"), slow("slow statistics"), "short arrays long"]
 )
 def test_daemon_threads_that_sample_at_the_end(names: str) -> None:
     """The program ends while threads are in a call, or wait for one: quietly, and with exit status 0."""

@@ -17,6 +17,7 @@ from stim_nonclifford import Circuit, ResourceLimitError
 from stim_nonclifford.simulation.compiler.sweeps import backward_sweep
 
 from ...support.processes.stopped_calls import needs_timer, stopped_from_a_thread
+from ...support.seeds import slow
 
 pytestmark = pytest.mark.filterwarnings("ignore::stim_nonclifford.RandomObservableWarning")
 """Bits are compared here, whatever they mean: some observables are random without noise."""
@@ -113,9 +114,9 @@ def interrupted_run(script: str) -> tuple[float, int, str, str]:
 @pytest.mark.parametrize(
     ("circuit", "call", "threads"),
     [
-        pytest.param(CIRCUIT, "sample_counts(10**12)", 1, marks=pytest.mark.slow),
+        slow(CIRCUIT, "sample_counts(10**12)", 1),
         (CIRCUIT, "sample_counts(10**12)", 2),
-        pytest.param(CIRCUIT, "sample_counts(10**12, max_errors=10**12)", 2, marks=pytest.mark.slow),
+        slow(CIRCUIT, "sample_counts(10**12, max_errors=10**12)", 2),
         (WIDE, "sample_counts(10**6)", 2),
         ("H 0\nM 0\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-1]", "sample_counts(10**12)", 1),
     ],

@@ -68,15 +68,12 @@ def test_a_readout_that_no_decoder_can_save(distance: int) -> None:
         (f"RX 0\nT 0\nX_ERROR(0.1) 0\nT 0\nS_DAG 0\n{MEASURE}", [0]),
         # Random without noise: another question.
         (f"RX 0\nX_ERROR(0.1) 0\nT 0\n{MEASURE}", []),
-        (
-            "RX 0\nT 0\nX_ERROR(0.1) 0\nT_DAG 0\nMX 0\nOBSERVABLE_INCLUDE(2) rec[-1]\nM 1\nOBSERVABLE_INCLUDE(0) rec[-1]",
-            [2],
-        ),
+        ("RX 0\nT 0\nX_ERROR(0.1) 0\nT_DAG 0\nMX 0\nOBSERVABLE_INCLUDE(2) rec[-1]\nM 1\nOBSERVABLE_INCLUDE(0) rec[-1]", [2]),
         # A coin turns the T gate around, too, and feedback turns it back.
         (f"RX 0 1\nM 1\nT 0\nCX rec[-1] 0\nT_DAG 0\nCX rec[-1] 0\n{MEASURE}", []),
         ("M(0.1) 1\nRX 0\nT 0\nCX rec[-1] 0\nT_DAG 0\nMX 0\nOBSERVABLE_INCLUDE(0) rec[-1]", [0]),
     ],
-)
+)  # fmt: skip
 def test_what_counts(text: str, expected: list[int]) -> None:
     circuit = snc.Circuit(text)
     assert observables_flipped_by_chance(circuit.compile()) == expected

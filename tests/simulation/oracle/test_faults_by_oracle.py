@@ -34,7 +34,7 @@ from ...support.oracle.density_matrix import (
 from ...support.oracle.density_matrix import detector_distribution as all_outputs
 from ...support.oracle.noise_places import Error, Place, noise_places, with_errors, without_places
 from ...support.rates.fault_set_cases import SIGMAS, rate_of_anything
-from ...support.seeds import seeds
+from ...support.seeds import seeds, slow
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* is there without any fault")
 """Random circuits are wrong by their gates, too."""
@@ -144,7 +144,7 @@ def assert_exact(found: snc.LogicalErrorRate, case: Case, circuit: stim.Circuit)
     right = flips.pop((0,) * circuit.num_observables, 0.0)
     wrong = sum(flips.values())
     where = f"{circuit}\n{case.observables}\n{found}"
-    assert all(share.method == "exact" for share in found.weights), where
+    assert all(share.method == "exact" for share in found.strata), where
     assert found.standard_error == 0
     assert found.kept == pytest.approx(right + wrong, rel=0, abs=EXACT), where
     assert found.kept_and_wrong == pytest.approx(wrong, rel=0, abs=EXACT), where
@@ -370,8 +370,8 @@ class Drawn(Limits):
     ("seed", "clifford", "circuits"),
     [
         (1, False, 6),
-        *(pytest.param(seed, False, 16, marks=pytest.mark.slow) for seed in (0, 1, 2, 3, 4)),
-        *(pytest.param(seed, True, 16, marks=pytest.mark.slow) for seed in (0, 3)),
+        *(slow(seed, False, 16) for seed in (0, 1, 2, 3, 4)),
+        *(slow(seed, True, 16) for seed in (0, 3)),
     ],
 )
 def test_drawn_weights(seed: int, clifford: bool, circuits: int) -> None:
@@ -404,7 +404,7 @@ def test_drawn_weights(seed: int, clifford: bool, circuits: int) -> None:
                 )
             except ResourceLimitError:  # nearly all sets pass
                 break
-            if all(share.method == "exact" for share in found.weights):
+            if all(share.method == "exact" for share in found.strata):
                 break
             low, high = found.interval
             estimates += 1

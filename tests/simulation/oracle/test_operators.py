@@ -104,22 +104,12 @@ def test_other_tags_are_remarks() -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "I[R_X] 0",
-        "I[R_X(theta=0.5)] 0",
-        "I[R_X(phi=0.5*pi)] 0",
-        "I[R_X(theta=half*pi)] 0",
-        "I[R_X(theta=nan*pi)] 0",
-        "I[R_X(theta=0.5*pi] 0",
-        "I[R_X(theta=0.5*pi, theta=0.5*pi)] 0",
-        "I[U3(theta=0.5*pi, phi=0.5*pi)] 0",
-        "S[T(theta=0.5*pi)] 0",
-        "SPP X0*Z0",
-        "MPP X0*Z0",
-        "M 0\nCX 0 rec[-1]",
-        "M 0\nXCZ rec[-1] 0",
-        "CX rec[-1] 0",
+        "I[R_X] 0", "I[R_X(theta=0.5)] 0", "I[R_X(phi=0.5*pi)] 0", "I[R_X(theta=half*pi)] 0",
+        "I[R_X(theta=nan*pi)] 0", "I[R_X(theta=0.5*pi] 0", "I[R_X(theta=0.5*pi, theta=0.5*pi)] 0",
+        "I[U3(theta=0.5*pi, phi=0.5*pi)] 0", "S[T(theta=0.5*pi)] 0", "SPP X0*Z0", "MPP X0*Z0",
+        "M 0\nCX 0 rec[-1]", "M 0\nXCZ rec[-1] 0", "CX rec[-1] 0",
     ],
-)
+)  # fmt: skip
 def test_invalid_instructions(line: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         record_distribution(stim.Circuit(line))

@@ -73,16 +73,11 @@ FEEDBACK = [
     f"{measurement}\n{gate}"
     for measurement in ("M(0.2) 0 !1", "MX !1 0")
     for gate in (
-        "CX rec[-1] 0 rec[-2] 2",
-        "CY rec[-1] 0 rec[-2] 2",
-        "CZ rec[-1] 0 2 rec[-2]",
-        "CZ rec[-1] rec[-2] rec[-1] sweep[0]",
-        "XCZ 0 rec[-1] 2 rec[-2]",
-        "YCZ 0 rec[-1] 2 rec[-2]",
-        "CX sweep[0] 0 rec[-1] 1 1 2",
-        "CZ 0 sweep[1] sweep[2] 1\nYCZ 2 sweep[5]",
+        "CX rec[-1] 0 rec[-2] 2", "CY rec[-1] 0 rec[-2] 2", "CZ rec[-1] 0 2 rec[-2]",
+        "CZ rec[-1] rec[-2] rec[-1] sweep[0]", "XCZ 0 rec[-1] 2 rec[-2]", "YCZ 0 rec[-1] 2 rec[-2]",
+        "CX sweep[0] 0 rec[-1] 1 1 2", "CZ 0 sweep[1] sweep[2] 1\nYCZ 2 sweep[5]",
     )
-]
+]  # fmt: skip
 
 
 def assert_agrees_with_stim(circuit: stim.Circuit, seed: int) -> None:
@@ -222,3 +217,26 @@ def test_p_value_accepts_and_rejects() -> None:
     assert p_value(samples, shifted) < ALPHA
     samples[0, 2] = True
     assert p_value(samples, right) == 0
+
+
+def instructions_of(circuit: stim.Circuit) -> list[stim.CircuitInstruction]:
+    return list(circuit.flattened())
+
+
+def test_all_instructions_occur() -> None:
+    """Seed 1; the circuits of a fixed seed do not vary."""
+    rng = np.random.default_rng(1)
+    names: set[str] = set()
+    tags: set[str] = set()
+    for _ in range(500):
+        circuit = random_circuit(rng, num_qubits=3)
+        names.update(instruction.name for instruction in circuit)
+        for instruction in instructions_of(circuit):
+            names.add(instruction.name)
+            tags.add(f"{instruction.name}[{instruction.tag.partition('(')[0]}]")
+    assert names == set(stim.gate_data())
+    non_clifford = {f"{gate}[T]" for gate in ("S", "S_DAG", "SPP", "SPP_DAG")}
+    non_clifford |= {f"I[{call}]" for call in ("R_X", "R_Y", "R_Z", "U3")}
+    non_clifford |= {f"II[R_{axis * 2}]" for axis in "XYZ"}
+    non_clifford |= {"SPP[R_PAULI]", "SPP_DAG[R_PAULI]"}
+    assert tags >= non_clifford

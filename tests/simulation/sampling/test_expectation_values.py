@@ -33,24 +33,13 @@ NUM_SEEDS = 20
 MAX_ROWS = 1 << 12
 MAX_SIGNATURE_BITS = 6
 MAGIC = {
-    Family.T,
-    Family.ROTATIONS,
-    Family.CLIFFORD,
-    Family.MEASUREMENTS,
-    Family.MEASUREMENT_NOISE,
-    Family.FEEDBACK,
-    Family.RESETS,
-    Family.NOISE,
-}
+    Family.T, Family.ROTATIONS, Family.CLIFFORD, Family.MEASUREMENTS, Family.MEASUREMENT_NOISE,
+    Family.FEEDBACK, Family.RESETS, Family.NOISE,
+}  # fmt: skip
 PURE = {
-    Family.CLIFFORD,
-    Family.PAULI_PHASE,
-    Family.T,
-    Family.ROTATIONS,
-    Family.CONTROLLED,
-    Family.MEASUREMENTS,
+    Family.CLIFFORD, Family.PAULI_PHASE, Family.T, Family.ROTATIONS, Family.CONTROLLED, Family.MEASUREMENTS,
     Family.FEEDBACK,
-}
+}  # fmt: skip
 
 
 def record_plan(circuit: snc.Circuit) -> ExpectationPlan:

@@ -26,22 +26,10 @@ IMPROBABLE = 1e-9
 MAX_ROWS = 1 << 11
 
 ALONE = (
-    "T {a}",
-    "R_X(0.3) {a}",
-    "R_Y(0.6) {a}",
-    "H {a}",
-    "AMPLITUDE_DAMPING(0.3) {a}",
-    "THERMAL_RELAXATION(0.2, 0.3) {a}",
-    "PHASE_DAMPING(0.2) {a}",
-    "X_ERROR(0.2) {a}",
-    "DEPOLARIZE1(0.1) {a}",
-    "LEAKAGE(0.3) {a}",
-    "LEAKAGE(1) {a}",
-    "LOSS(0.2) {a}",
-    "RELAX(0.6) {a}",
-    "RL {a}",
-    "R {a}",
-)
+    "T {a}", "R_X(0.3) {a}", "R_Y(0.6) {a}", "H {a}", "AMPLITUDE_DAMPING(0.3) {a}",
+    "THERMAL_RELAXATION(0.2, 0.3) {a}", "PHASE_DAMPING(0.2) {a}", "X_ERROR(0.2) {a}", "DEPOLARIZE1(0.1) {a}",
+    "LEAKAGE(0.3) {a}", "LEAKAGE(1) {a}", "LOSS(0.2) {a}", "RELAX(0.6) {a}", "RL {a}", "R {a}",
+)  # fmt: skip
 PAIRS = ("CX {a} {b}", "CZ {a} {b}", "CS {a} {b}", "CCX 0 1 2", "R_XX(0.3) {a} {b}", "TPP X{a}*Y{b}",
          "LEAKAGE_SPREAD(0.4, 0.1, 0.3, 0.2) {a} {b}", "DEPOLARIZE2(0.1) {a} {b}")  # fmt: skip
 READ = ("M(0.1, 0.3) {a}", "MX(0, 0.2) {a}", "MR(0.2, 0) !{a}", "MY {a}", "MPP(0.1, 0.4) X{a}*Z{b}", "MZZ(0.1) {a} {b}",
@@ -220,12 +208,9 @@ def test_samples_of_all_methods(seed: int) -> None:
         ("RX 0\nT 0 0 0 0\nMX 0\nT 0\nEXP_VAL X0 Y0", {(1,): [-(0.5**0.5), -(0.5**0.5)]}),
         # Shots with a leaked qubit and others.
         ("LEAKAGE(0.1) 0\nM(0.02, 0.07) 0\nEXP_VAL Z1", {(0,): [1.0], (1,): [1.0]}),
-        (
-            "LEAKAGE(0.5) 0\nHERALD_LEAKAGE_EVENT(0) 0\nRX 1\nT 1\nEXP_VAL X1",
-            {(0,): [0.5**0.5], (1,): [0.5**0.5]},
-        ),
+        ("LEAKAGE(0.5) 0\nHERALD_LEAKAGE_EVENT(0) 0\nRX 1\nT 1\nEXP_VAL X1", {(0,): [0.5**0.5], (1,): [0.5**0.5]}),
     ],
-)
+)  # fmt: skip
 def test_values_that_the_records_determine(text: str, expected: dict[tuple[int, ...], list[float]]) -> None:
     records, values = snc.Circuit(text).compile_sampler(seed=1).sample_expectation_values(300)
     assert {tuple(record) for record in records.astype(int).tolist()} == expected.keys()

@@ -17,12 +17,13 @@ from stim_nonclifford.simulation.engines import CpuEngine, GpuEngine
 from stim_nonclifford.simulation.engines.gpu import engine as gpu_engine
 from stim_nonclifford.simulation.engines.gpu.host_backend import HostBackend, HostStream
 from stim_nonclifford.simulation.sampling import CompiledDetectorSampler, detector_sampler, kept_batches
-from stim_nonclifford.simulation.sampling.rows.shot_files import ShotFile
+from stim_nonclifford.simulation.sampling.shot_files import ShotFile
 from stim_nonclifford.simulation.sampling.shot_numbers import ShotNumbers
 
 from ...support.engines.engine_cases import DEEP, LAYERS, SEED, plans_of
 from ...support.engines.fake_cupy import make_cupy
 from ...support.processes.stopped_calls import Stop, needs_timer, stopped
+from ...support.seeds import slow
 
 pytestmark = pytest.mark.filterwarnings("ignore::stim_nonclifford.RandomObservableWarning")
 """Bits are compared here, whatever they mean: some observables are random without noise."""
@@ -49,15 +50,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 
 @needs_timer
-@pytest.mark.parametrize(
-    "options",
-    [
-        pytest.param("cpu", marks=pytest.mark.slow),
-        "two threads",
-        pytest.param("auto", marks=pytest.mark.slow),
-        "gpu",
-    ],
-)
+@pytest.mark.parametrize("options", [slow("cpu"), "two threads", slow("auto"), "gpu"])
 def test_shots_after_an_interruption(
     options: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,6 +11,7 @@ import stim_nonclifford as snc
 from stim_nonclifford.simulation.sampling import CompiledDetectorSampler, KeptBatch
 
 from ...support.processes.programs import finished_program
+from ...support.seeds import slow
 
 CIRCUIT = snc.Circuit(
     """
@@ -49,10 +50,7 @@ def expected(shots: int) -> tuple[Any, ...]:
     return kept.shots, kept.discards, kept.dets.tolist(), kept.obs.tolist()
 
 
-@pytest.mark.parametrize(
-    "batch_shots",
-    [None, pytest.param(1, marks=pytest.mark.slow), 7, pytest.param(1000, marks=pytest.mark.slow), 10**6],
-)
+@pytest.mark.parametrize("batch_shots", [None, slow(1), 7, slow(1000), 10**6])
 @pytest.mark.parametrize("engine", ["cpu", "auto", "reference"])
 def test_the_shots_of_sample_kept(batch_shots: int | None, engine: Any) -> None:
     shots = 3000 if engine == "reference" or batch_shots == 1 else 30_000

@@ -20,6 +20,7 @@ from stim_nonclifford.simulation.engines.turns import Turns
 
 from ...support.engines.engine_cases import LAYERS, SEED, plans_of
 from ...support.processes.programs import finished_program
+from ...support.seeds import slow
 
 # Shots differ in 64 fair bits (two of 10^4 agree with probability 3e-12), and come from laws with many branches.
 FAIR_BITS = " ".join(str(k) for k in range(10, 74))
@@ -144,16 +145,7 @@ def prepare(engine: str) -> None:
         sys.modules["cupy"] = make_cupy()
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "cpu",
-        "two threads, small cache",
-        pytest.param("no cache", marks=pytest.mark.slow),
-        "gpu",
-        pytest.param("auto", marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.parametrize("name", ["cpu", "two threads, small cache", slow("no cache"), "gpu", slow("auto")])
 def test_samplers(name: str) -> None:
     finished_program(
         """
@@ -224,8 +216,8 @@ calls = {
     "call",
     [
         "sampler.sample_counts(SHOTS)",
-        pytest.param("sampler.statistics()", marks=pytest.mark.slow),
-        pytest.param("engine.count(1, 0, SHOTS)", marks=pytest.mark.slow),
+        slow("sampler.statistics()"),
+        slow("engine.count(1, 0, SHOTS)"),
         "engine.statistics()",
     ],
 )

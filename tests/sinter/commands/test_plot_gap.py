@@ -11,7 +11,7 @@ import sinter
 from sinter_plugin.__main__ import main
 from sinter_plugin.commands.plot_gap import curves_of
 from sinter_plugin.statistics.csv_rows import ESTIMATE, FAULT_SETS
-from sinter_plugin.statistics.error_rates import error_rate
+from sinter_plugin.statistics.estimates import error_rate
 
 
 def rows() -> list[sinter.TaskStats]:

@@ -8,7 +8,6 @@ import os
 import signal
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 import scipy.stats
@@ -23,7 +22,6 @@ from ...support.processes.sinter_runs import (
     ERROR_IF_KEPT,
     KEPT_BY_ALL,
     OURS,
-    T_CIRCUIT,
     Folder,
 )
 
@@ -31,26 +29,16 @@ ESTIMATE = [*OURS[:-1], "estimate", "--decoders", "soft_postselect"]
 SAVED = "--threads 2 --seed 1 --metadata_func auto --save_resume_filepath stats.csv"
 
 
-def estimated(rate: float, interval: tuple[float, float], shots: int = 0) -> sinter.TaskStats:
+def estimated(rate: float, interval: tuple[float, float]) -> sinter.TaskStats:
     facts = {"logical_error_rate": rate, "interval": list(interval)}
-    return sinter.TaskStats("id", "soft_fault_sets", {"estimate": facts}, shots)
+    return sinter.TaskStats("id", "soft_fault_sets", {"estimate": facts})
 
 
 class TestErrorRate:
     """What figures show of counted and of computed rows."""
 
     @pytest.mark.parametrize(
-        ("errors", "kept"),
-        [
-            (1, 10),
-            (10, 1000),
-            (500, 1000),
-            (999, 1000),
-            (3, 10**9),
-            (999, 10**8),
-            (1000, 324548838),
-            (7, 10**12),
-        ],
+        ("errors", "kept"), [(1, 10), (500, 1000), (999, 1000), (3, 10**9), (1000, 324548838), (7, 10**12)]
     )
     def test_counts_have_the_interval_of_clopper_and_pearson(self, errors: int, kept: int) -> None:
         fit = error_rate(sinter.AnonTaskStats(shots=3 * kept, discards=2 * kept, errors=errors))
@@ -72,17 +60,10 @@ class TestErrorRate:
         assert error_rate(estimated(0.0, (0.0, 1e-9))) == sinter.Fit(0, None, 1e-9)
         assert error_rate(estimated(0.0, (0.0, 0.0))) == sinter.Fit(0, 0, 0)
 
-    def test_counts_that_nobody_has_taken_are_refused(self) -> None:
-        with pytest.raises(ValueError, match="counts that no sampler has taken"):
-            error_rate(estimated(1e-3, (0.9e-3, 1.1e-3), shots=1000))
-
 
 def test_exact_values_with_and_without_mask(folder: Folder) -> None:
     arguments = "--circuits d=3,p=0.1.stim --metadata_func auto --quiet --seed 7 --save_resume_filepath "
     folder.call(ESTIMATE, arguments + "all.csv")
-    partial = arguments + "mask.csv --postselect_detectors_with_non_zero_4th_coord"
-    refused = folder.call(ESTIMATE, partial, code=2)
-    assert "1 of 3 detectors is neither postselected nor decoded (the first is D1)" in refused.stderr
     folder.call(ESTIMATE, arguments + "mask.csv --postselected_detectors_predicate 'index < 3'")
     folder.call(ESTIMATE, arguments + "zero.csv --postselected_observables_predicate 'index == 0'")
     ids = set()
@@ -164,33 +145,6 @@ def test_row_with_a_narrower_interval_stays(folder: Folder) -> None:
     assert folder.stats() == [stats]
 
 
-def test_the_figure_has_the_intervals_of_the_rows(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`sinter plot` draws from low to high what the row says, whether it was counted or computed."""
-    pyplot = pytest.importorskip("matplotlib.pyplot")
-    folder.call(ESTIMATE, f"--circuits d=3,p=0.1.stim {SAVED} --quiet")
-    [computed] = folder.stats()
-    computed.json_metadata["estimate"]["interval"] = [0.02, 0.3]
-    counted = sinter.TaskStats("b", "soft_postselect", {"p": 0.1}, shots=100, errors=10)
-    drawn: list[tuple[float, float]] = []
-
-    def errorbar(axes: object, x: list[float], y: list[float], **options: Any) -> None:
-        [below], [above] = options["yerr"]
-        drawn.append((y[0] - below, y[0] + above))
-
-    monkeypatch.setattr("matplotlib.axes.Axes.errorbar", errorbar)
-    figure, axes = pyplot.subplots()
-    sinter.plot_custom(
-        ax=axes,
-        stats=[computed, counted],
-        x_func=lambda stat: stat.json_metadata["p"],
-        y_func=error_rate,
-        group_func=lambda stat: stat.decoder,
-    )
-    pyplot.close(figure)
-    expected = scipy.stats.binomtest(10, 100).proportion_ci()  # Clopper and Pearson
-    assert drawn == [pytest.approx((0.02, 0.3)), pytest.approx((expected.low, expected.high))]
-
-
 def test_estimates_do_not_depend_on_what_else_is_computed(folder: Folder) -> None:
     """Of circuits that share no work: in one go, after others, alone, and in another order."""
     write_curve(folder)
@@ -215,22 +169,6 @@ def test_estimates_do_not_depend_on_what_else_is_computed(folder: Folder) -> Non
     weaker = found("weaker.csv", ["d=3,g=T,p=0.001.stim", *names])
     assert len(weaker) == 4
     assert {key: weaker[key][0] for key in in_one_go} == {key: seed for key, (seed, _) in in_one_go.items()}
-
-
-@pytest.mark.parametrize(
-    "command", [[*ESTIMATE, "--circuits"], [*OURS, "--decoders", "soft_postselect", "--circuits"]]
-)
-def test_rows_with_counts_that_nobody_has_taken_are_refused(folder: Folder, command: list[str]) -> None:
-    """Earlier versions wrote such rows."""
-    old = sinter.TaskStats("id", "soft_fault_sets", {"estimate": {}}, shots=10**12, errors=10**6)
-    text = f"{sinter.CSV_HEADER}\n{old.to_csv_line()}\n"
-    (folder.path / "stats.csv").write_text(text)
-    more = "" if command[: len(ESTIMATE)] == ESTIMATE else "--processes 1 --max_shots 10"
-    done = folder.call(command, f"d=3,p=0.1.stim --save_resume_filepath stats.csv {more}", code=2)
-    assert "stats.csv, line 2: 1000000000000 shots that nobody has taken" in done.stderr
-    assert "compute the rates again with `python -m sinter_plugin estimate`" in done.stderr
-    assert done.stderr.count("\n") == 1
-    assert (folder.path / "stats.csv").read_text() == text
 
 
 def test_estimates_of_two_files_are_not_added(folder: Folder) -> None:
@@ -295,32 +233,6 @@ def test_combinations_of_observables(folder: Folder) -> None:
     assert stats.json_metadata["estimate"]["error_patterns"] == pytest.approx(
         {"E_": 0.125, "_E": 0.375, "EE": 0.125}
     )
-
-
-@pytest.mark.parametrize(
-    ("text", "arguments", "message"),
-    [
-        ("H 0\nTT 0", "", "wrong.stim, line 2"),
-        ("M 0\nDETECTOR rec[-1]", "", "wrong.stim: The circuit has no observables"),
-        (T_CIRCUIT, "--metadata_func '3'", "must yield a dictionary"),
-        (T_CIRCUIT, "--metadata_func \"{'estimate': 1}\"", "must yield a dictionary"),
-        (T_CIRCUIT, "--postselected_detectors_predicate 'index > 9'", "none of the circuit's detectors"),
-        (T_CIRCUIT, "--postselected_detectors_predicate 'coords[4]'", "on detector 0"),
-        (T_CIRCUIT, "--relative_error 0", "argument --relative_error: '0' is not a positive number"),
-        (T_CIRCUIT, "--relative_error x", "'x' is not a positive number"),
-        (T_CIRCUIT, "--threads 0", "0 is not between 1 and 1024"),
-        (T_CIRCUIT, "--seed -1", "-1 is not between 0 and"),
-        (T_CIRCUIT, "--max_shots 10", "unrecognized arguments: --max_shots"),
-        (None, "", "No such file"),
-    ],
-)
-def test_wrong_input_is_reported(folder: Folder, text: str | None, arguments: str, message: str) -> None:
-    if text is not None:
-        (folder.path / "wrong.stim").write_text(text)
-    done = folder.call(ESTIMATE, f"--circuits wrong.stim {arguments}", code=2)
-    assert message in done.stderr
-    assert "Traceback" not in done.stderr
-    assert not done.stdout
 
 
 def test_circuit_that_keeps_no_shot(folder: Folder) -> None:

@@ -156,27 +156,6 @@ def test_a_row_for_each_least_gap(folder: Folder) -> None:
     assert "in the file already" in again.stderr
 
 
-def test_what_is_refused(folder: Folder) -> None:
-    names = " ".join(with_circuits(folder))
-    for decoder, more, message in (
-        ("pymatchng", "", "There is no decoder 'pymatchng'"),
-        (
-            "pymatching",
-            "--postselected_observables_predicate True",
-            "--decoders pymatching predicts all observables. Postselect detectors only",
-        ),
-        ("pymatching", "--state_check T", "--decoders pymatching predicts all observables here"),
-        ("pymatching", "--metadata_func \"{'decoder':1}\"", 'the key "decoder"'),
-        ("pymatching", "--confidence --metadata_func \"{'gap':1}\"", 'the key "gap", as --confidence'),
-        ("soft_postselect", "--confidence", "--confidence asks a decoder how sure it is"),
-    ):
-        refused = folder.call(ESTIMATE, f"--decoders {decoder} --circuits {names} {more}", code=2)
-        assert message in refused.stderr
-    for more in ("", "--quiet --seed 1"):
-        refused = folder.call(ESTIMATE, f"--circuits {names} {more}", code=2)
-        assert "or pass --postselect all to discard every shot" in refused.stderr
-
-
 @pytest.mark.slow
 def test_cultivation_end_to_end_has_a_row_for_each_gap(tmp_path: Path) -> None:
     circuit = end_to_end_circuit(

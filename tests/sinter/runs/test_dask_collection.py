@@ -17,7 +17,7 @@ import sinter
 
 import sinter_plugin
 from sinter_plugin.__main__ import main
-from sinter_plugin.processes.executors import WorkersLostError
+from sinter_plugin.runs.executors import WorkersLostError
 from stim_nonclifford.generators.cultivation import cultivation_circuit
 
 from ...support.processes.range_cases import CIRCUIT, circuit_file, counts, task_of, whole_run, with_range
@@ -112,9 +112,9 @@ def test_worker_that_is_killed_loses_and_doubles_nothing(client: Any, tmp_path: 
     assert len(workers) == 2
     killed = min(workers.values())
     kill = After(lambda: os.kill(killed, signal.SIGKILL))
-    [stats] = sinter_plugin.collect_on_dask(
-        client,
+    [stats] = sinter_plugin.collect(
         [task],
+        executor=client.get_executor(),
         seed=5,
         max_shots=100_000_000,
         max_batch_seconds=0.1,
@@ -138,13 +138,20 @@ def test_run_is_resumed_after_the_scheduler_is_killed(client: Any, tmp_path: Pat
     with started_cluster(tmp_path) as (process, address), distributed.Client(address) as other:
         kill = After(process.kill)
         with pytest.raises(WorkersLostError, match="Dask's scheduler, was lost"):
-            sinter_plugin.collect_on_dask(
-                other, [task], seed=5, max_batch_seconds=0.1, progress_callback=kill, **arguments
+            sinter_plugin.collect(
+                [task],
+                executor=other.get_executor(),
+                seed=5,
+                max_batch_seconds=0.1,
+                progress_callback=kill,
+                **arguments,
             )
         assert kill.called
     [before] = sinter.read_stats_from_csv_files(save)
     assert 0 < before.errors < 300_000
-    [stats] = sinter_plugin.collect_on_dask(client, [task], **arguments)  # the seed is that of the file
+    [stats] = sinter_plugin.collect(
+        [task], executor=client.get_executor(), **arguments
+    )  # the seed is that of the file
     [saved] = sinter.read_stats_from_csv_files(save)
     assert (saved.shots, saved.errors) == (stats.shots, stats.errors)
     assert 300_000 <= stats.errors < 300_000 + 1024
@@ -158,8 +165,8 @@ def test_two_runs_at_once_do_not_mix(address: str, tmp_path: Path) -> None:
 
     def collect(number: int, seed: int) -> None:
         with distributed.Client(address, set_as_default=False, timeout=PATIENCE) as client:
-            [found[number]] = sinter_plugin.collect_on_dask(
-                client, [task], seed=seed, max_shots=20_000_000, max_batch_seconds=0.1
+            [found[number]] = sinter_plugin.collect(
+                [task], executor=client.get_executor(), seed=seed, max_shots=20_000_000, max_batch_seconds=0.1
             )
 
     seeds = {0: 5, 1: 5, 2: 6}
@@ -188,9 +195,13 @@ def test_errors_of_workers_reach_the_user(client: Any, tmp_path: Path) -> None:
     task = task_of(circuit_file(tmp_path), "mine")
     sampler = sinter_plugin.SoftDecodingSampler(decoder=Faulty(os.getpid()), warn=False)
     with pytest.raises(ValueError, match="this decoder does not work here"):
-        sinter_plugin.collect_on_dask(client, [task], custom_decoders={"mine": sampler}, max_shots=1000)
+        sinter_plugin.collect(
+            [task], executor=client.get_executor(), custom_decoders={"mine": sampler}, max_shots=1000
+        )
     with pytest.raises(ValueError, match="vacuous of Sinter has Stim sample"):
-        sinter_plugin.collect_on_dask(client, [task_of(circuit_file(tmp_path), "vacuous")], max_shots=10)
+        sinter_plugin.collect(
+            [task_of(circuit_file(tmp_path), "vacuous")], executor=client.get_executor(), max_shots=10
+        )
 
 
 @pytest.mark.usefixtures("patient_command")

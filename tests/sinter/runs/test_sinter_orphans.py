@@ -52,15 +52,6 @@ def test_workers_end_with_a_killed_parent(folder: Folder, command: list[str]) ->
     folder.run(command, ENDLESS.replace("1_000_000_000_000", str(folder.shots() + 1000)))
 
 
-@ours_first
-def test_workers_end_with_a_parent_killed_before_they_work(folder: Folder, command: list[str]) -> None:
-    process = folder.start(command, ENDLESS)
-    wait_until(lambda: len(workers_of(process.pid)) > 0)
-    workers = workers_of(process.pid)
-    process.kill()
-    assert_all_end(workers)
-
-
 @pytest.mark.slow
 def test_workers_started_from_a_thread_end_with_a_killed_parent(folder: Folder) -> None:
     """There, a signal at the end of the thread would come too early: the workers look by themselves."""

@@ -67,27 +67,6 @@ def sampled(decoder: Any, shots: int = 2000, **options: Any) -> sinter.AnonTaskS
     return sampler.sample_range(0, shots)
 
 
-@pytest.mark.parametrize(
-    ("confidences", "message"),
-    [
-        (lambda shots: np.full(shots, math.inf), r"Lookup returned the confidence inf"),
-        (lambda shots: np.full(shots, -math.inf), r"Lookup returned the confidence -inf"),
-        (lambda shots: np.full(shots, math.nan), r"Lookup returned the confidence nan"),
-        (lambda shots: np.where(np.arange(shots) == 1, math.inf, 3.0), r"Lookup returned the confidence inf"),
-        (lambda shots: np.full(shots, 1e300), r"Lookup returned the confidence 1e\+300"),
-        (lambda shots: 3.0, r"Lookup returned confidences of shape \(\)"),
-        (lambda shots: np.ones((shots, 1)), r"Lookup returned confidences of shape \(\d+, 1\)"),
-        (lambda shots: np.ones(shots - 1), r"Lookup returned confidences of shape"),
-        (lambda shots: np.ones(shots) * 1j, r"Lookup returned confidences .* dtype complex128"),
-        (lambda shots: np.array(["sure"] * shots), r"Lookup returned confidences .* dtype <U4"),
-        (lambda shots: None, r"Lookup returned confidences of shape \(\)"),
-    ],
-)
-def test_confidences_that_are_none(confidences: Answer, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        sampled(Lookup(confidences), confidence=True)
-
-
 def test_confidences_that_can_be_counted() -> None:
     for confidences, key in [
         (lambda shots: np.full(shots, -7.4), "-7"),
@@ -97,43 +76,6 @@ def test_confidences_that_can_be_counted() -> None:
     ]:
         counts = sampled(Lookup(confidences), confidence=True).custom_counts
         assert counts[f"C{key}"] + counts[f"E{key}"] == 2000
-
-
-@pytest.mark.parametrize(
-    ("decoder", "message"),
-    [
-        (Lookup, r"decoder is the class Lookup. Pass an object: decoder=Lookup\(\)"),
-        (None, "decoder is None, which is neither a name"),
-        (5, "decoder is 5, which is neither a name"),
-        (SoftDecodingSampler(), "which is neither a name"),
-        (Returning(None), "compile_decoder_for_dem of the decoder Returning returned None"),
-        (Returning(5), "decoder Returning returned an object of type int"),
-        (
-            Lookup(predictions=lambda shots: None),
-            r"Lookup returned predictions of shape \(\) and dtype NoneT",
-        ),
-        (
-            Lookup(predictions=lambda shots: no_flips(shots)[:, 0]),
-            r"Lookup returned predictions of shape \(\d",
-        ),
-        (Lookup(predictions=lambda shots: no_flips(shots + 1)), r"Lookup returned predictions of shape"),
-        (Lookup(predictions=lambda shots: no_flips(shots) > 0), r"Lookup returned predictions .* dtype bool"),
-        (
-            Lookup(predictions=lambda shots: no_flips(shots) + np.uint8(2)),
-            r"Lookup predicts a flip of an obse",
-        ),
-        (sinter.Decoder(), "Decoder has neither compile_decoder_for_dem nor decode_via_files"),
-    ],
-)
-def test_decoders_that_are_none(decoder: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        sampled(decoder)
-
-
-def test_a_method_that_returns_no_confidences() -> None:
-    decoder = Returning(OnlyPredictions(lambda shots: np.zeros((shots, 1), dtype=np.uint8), np.ones))
-    with pytest.raises(ValueError, match="_with_confidence of the decoder Returning returned ndarray"):
-        sampled(decoder, confidence=True)
 
 
 def test_errors_of_a_decoder_are_its_own() -> None:
@@ -197,26 +139,47 @@ def test_a_decoder_of_files(decoder: Any) -> None:
     assert found.errors > 0
 
 
-def test_a_decoder_of_files_in_a_run_of_sinter() -> None:
-    [stats] = sinter.collect(
-        num_workers=2,
-        tasks=[sinter.Task(circuit=CIRCUIT, decoder="files", json_metadata={})],
-        custom_decoders={"files": SoftDecodingSampler(decoder=Files())},
-        max_shots=1000,
-    )
-    assert stats.shots == 1000
+CONFIDENCES = [
+    (lambda shots: np.full(shots, math.inf), r"the confidence inf"),
+    (lambda shots: np.full(shots, -math.inf), r"the confidence -inf"),
+    (lambda shots: np.full(shots, math.nan), r"the confidence nan"),
+    (lambda shots: np.where(np.arange(shots) == 1, math.inf, 3.0), r"the confidence inf"),
+    (lambda shots: np.full(shots, 1e300), r"the confidence 1e\+300"),
+    (lambda shots: 3.0, r"confidences of shape \(\)"),
+    (lambda shots: np.ones((shots, 1)), r"confidences of shape \(\d+, 1\)"),
+    (lambda shots: np.ones(shots - 1), r"confidences of shape"),
+    (lambda shots: np.ones(shots) * 1j, r"confidences .* dtype complex128"),
+    (lambda shots: np.array(["sure"] * shots), r"confidences .* dtype <U4"),
+    (lambda shots: None, r"confidences of shape \(\)"),
+]
+PREDICTIONS = [
+    (lambda shots: None, r"returned predictions of shape \(\) and dtype NoneT"),
+    (lambda shots: no_flips(shots)[:, 0], r"returned predictions of shape \(\d"),
+    (lambda shots: no_flips(shots + 1), r"returned predictions of shape"),
+    (lambda shots: no_flips(shots) > 0, r"returned predictions .* dtype bool"),
+    (lambda shots: no_flips(shots) + np.uint8(2), r"predicts a flip of an obse"),
+]
+OF_ARRAYS = Returning(OnlyPredictions(lambda shots: np.zeros((shots, 1), dtype=np.uint8), np.ones))
+DECODERS = [
+    *((Lookup(each), f"Lookup returned {message}") for each, message in CONFIDENCES),
+    *((Lookup(predictions=each), f"Lookup {message}") for each, message in PREDICTIONS),
+    (OF_ARRAYS, "_with_confidence of the decoder Returning returned ndarray"),
+    (Lookup, r"decoder is the class Lookup. Pass an object: decoder=Lookup\(\)"),
+    (None, "decoder is None, which is neither a name"),
+    (5, "decoder is 5, which is neither a name"),
+    (SoftDecodingSampler(), "which is neither a name"),
+    (Returning(None), "compile_decoder_for_dem of the decoder Returning returned None"),
+    (Returning(5), "decoder Returning returned an object of type int"),
+    (sinter.Decoder(), "Decoder has neither compile_decoder_for_dem nor decode_via_files"),
+    (ShortFiles(), r"decode_via_files of the decoder ShortFiles wrote \d+ bytes of predictions"),
+    (NoFiles(), "decode_via_files of the decoder NoFiles wrote no predictions"),
+]
 
 
-@pytest.mark.parametrize(
-    ("decoder", "message"),
-    [
-        (ShortFiles(), r"decode_via_files of the decoder ShortFiles wrote \d+ bytes of predictions"),
-        (NoFiles(), "decode_via_files of the decoder NoFiles wrote no predictions"),
-    ],
-)
-def test_files_that_are_wrong(decoder: Any, message: str) -> None:
+@pytest.mark.parametrize(("decoder", "message"), DECODERS)
+def test_decoders_that_are_none(decoder: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        sampled(decoder)
+        sampled(decoder, confidence=isinstance(decoder, Lookup) or decoder is OF_ARRAYS)
 
 
 class Recording(sinter.Decoder):  # type: ignore[misc]
@@ -279,13 +242,9 @@ def ends(events: np.ndarray) -> np.ndarray:
         (FLIP, fails, r"Calling failed on the detection events D0 with KeyError: 'lost'\. Shot \d+ has them"),
         (FLIP, ends, r"Calling failed on the detection events .* with SystemExit: 3"),
         (FLIP, lambda events: (events, np.ones(len(events))), "dtype tuple .* Weights or confidences beside"),
-        (
-            TWO,
-            lambda events: np.unpackbits(events, axis=1, count=2, bitorder="little"),
-            r"for 2 observables.*pack them.*discard with the byte 255",
-        ),
+        (TWO, lambda events: np.unpackbits(events, axis=1, count=2, bitorder="little"), r"for 2 observables.*pack them.*discard with the byte 255"),
     ],
-)
+)  # fmt: skip
 def test_failures_name_the_decoder_the_task_and_the_shot(
     circuit: stim.Circuit, function: Callable[[np.ndarray], Any], message: str
 ) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import collections
 import importlib.metadata
 import pickle
 import warnings
@@ -17,7 +16,7 @@ import stim
 
 import sinter_plugin
 import stim_nonclifford as snc
-from sinter_plugin import SoftDecodingSampler, sinter_decoders
+from sinter_plugin import SoftDecodingSampler, sinter_samplers
 from stim_nonclifford.rates.decoding.decoders import installed_decoders
 
 from ...support.processes.sinter_runs import OURS, SINTER, Folder, assert_rate
@@ -208,28 +207,12 @@ def test_every_installed_decoder(name: str) -> None:
     assert (found.errors < 60) == (name != "vacuous"), found
 
 
-def test_chromobius() -> None:
-    pytest.importorskip("chromobius")
-    circuit = stim.Circuit(
-        """
-        X_ERROR(0.05) 0 1 2 3 4 5 6
-        M 0 1 2 3 4 5 6
-        DETECTOR(0, 0, 0, 0) rec[-7] rec[-6] rec[-5] rec[-4]
-        DETECTOR(1, 0, 0, 1) rec[-6] rec[-5] rec[-3] rec[-2]
-        DETECTOR(2, 0, 0, 2) rec[-5] rec[-4] rec[-2] rec[-1]
-        OBSERVABLE_INCLUDE(0) rec[-7] rec[-6] rec[-3]
-        """
-    )
-    found = collected(circuit, 20_000, decoder="chromobius")
-    assert 0 < found.errors < 20_000 * 0.06  # of two errors, three times out of four or so
-
-
 def test_names_of_installed_decoders() -> None:
-    names = set(sinter_decoders())
+    names = set(sinter_samplers())
     assert {"soft_pymatching", "soft_pymatching_gap", "soft_pymatching-correlated", "soft_vacuous"} <= names
     assert {"soft_desaturated", "soft_desaturated_gap"} <= names
     assert ("soft_chromobius_gap" in names) == ("soft_chromobius" in names)
-    assert all(pickle.loads(pickle.dumps(sampler)) == sampler for sampler in sinter_decoders().values())
+    assert all(pickle.loads(pickle.dumps(sampler)) == sampler for sampler in sinter_samplers().values())
 
 
 class TestErrorModels:
@@ -314,42 +297,17 @@ def test_warns_once_of_detectors_that_depend_on_quantum_outcomes() -> None:
     ("text", "mask", "options", "message"),
     [
         ("M 0\nDETECTOR rec[-1]", None, {}, "no observables, so there is nothing to predict"),
-        (
-            "M 0\nOBSERVABLE_INCLUDE(0) rec[-1]",
-            None,
-            {},
-            "no detectors, so .* nothing left .* soft_postselect",
-        ),
+        ("M 0\nOBSERVABLE_INCLUDE(0) rec[-1]", None, {}, "no detectors, so .* nothing left .* soft_postselect"),
         (str(THREE), [1, 1, 1], {}, "All detectors are postselected.*use the sampler soft_postselect"),
-        (
-            str(THREE),
-            None,
-            {"decoder": "matching"},
-            r"There is no decoder .matching.\. Did you mean pymatching\? Installed are",
-        ),
+        (str(THREE), None, {"decoder": "matching"}, r"There is no decoder .matching.\. Did you mean pymatching\? Installed are"),
         (str(THREE), None, {"decoder": Broken()}, r"predictions of shape \(1, 7\) and dtype uint8 for"),
         (str(THREE), None, {"decoder": Discarding(), "confidence": True}, "Discarding has no confidences"),
-        (
-            str(THREE),
-            None,
-            {"decoder": "vacuous", "confidence": True},
-            "The decoder vacuous has no confidences",
-        ),
+        (str(THREE), None, {"decoder": "vacuous", "confidence": True}, "The decoder vacuous has no confidences"),
         ("H 0\nM 0\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-1]", None, {}, "json_metadata={}"),
-        (
-            str(THREE),
-            None,
-            {"error_model": stim.DetectorErrorModel("error(0.1) D0 L0")},
-            r"observables\) = \(1, 1\), but this circuit has \(3, 1\)",
-        ),
-        (
-            str(THREE),
-            None,
-            {"error_model": stim.DetectorErrorModel("error(0.1) D0 D1\ndetector D2\nlogical_observable L0")},
-            "no errors of the error model explain",
-        ),
+        (str(THREE), None, {"error_model": stim.DetectorErrorModel("error(0.1) D0 L0")}, r"observables\) = \(1, 1\), but this circuit has \(3, 1\)"),
+        (str(THREE), None, {"error_model": stim.DetectorErrorModel("error(0.1) D0 D1\ndetector D2\nlogical_observable L0")}, "no errors of the error model explain"),
     ],
-)
+)  # fmt: skip
 @pytest.mark.filterwarnings("ignore::stim_nonclifford.RandomObservableWarning")
 def test_wrong_input(text: str, mask: list[int] | None, options: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
@@ -378,7 +336,7 @@ def test_a_decoder_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> Non
             collected(THREE, 100, decoder=decoder)
         assert any(line.startswith(package) for line in extra("decoding"))
     assert not any(line.startswith("fusion") for line in extra("decoding"))
-    assert set(sinter_decoders()) == {"soft_vacuous", "soft_postselect", "soft_postselect_gpu"}
+    assert set(sinter_samplers()) == {"soft_vacuous", "soft_postselect", "soft_postselect_gpu"}
 
 
 @pytest.fixture
@@ -387,19 +345,6 @@ def folder(tmp_path: Path) -> Any:
     (tmp_path / "code.stim").write_text(str(snc.Circuit(T_CODE).to_stim()))
     yield found
     found.end_all()
-
-
-def test_messages_of_the_command(folder: Folder) -> None:
-    arguments = "--circuits code.stim --max_shots 100 --processes 1 --decoders "
-    assert (
-        "soft_postselect"
-        in folder.run(
-            OURS, arguments + "soft_pymatching --postselected_detectors_predicate 'index < 3'", code=2
-        ).stderr
-    )
-    (folder.path / "code.stim").write_text(T_CODE + "MX 0\nDETECTOR rec[-1]\n")
-    said = folder.run(OURS, arguments + "soft_pymatching soft_pymatching-correlated").stderr
-    assert said.count("depends on quantum outcomes") == 1
 
 
 SEEDED = pytest.param([*OURS, "--seed", "5"], id="seeded", marks=pytest.mark.slow)
@@ -426,16 +371,3 @@ def test_what_changes_the_meaning_of_a_number_stands_in_the_row(folder: Folder, 
     )
     [stats] = folder.stats("sure.csv")
     assert not [key for key in stats.custom_counts if "warning" in key]
-
-
-def test_sinter_collect_in_python() -> None:
-    circuit = memory(3, 0.01)
-    [stats] = sinter.collect(
-        num_workers=2,
-        tasks=[sinter_plugin.task(circuit, decoder="soft_pymatching")],
-        custom_decoders=sinter_decoders(),
-        max_shots=20_000,
-        max_errors=10_000,
-    )
-    assert stats.shots == 20_000
-    assert isinstance(stats.custom_counts, collections.Counter)

@@ -147,19 +147,11 @@ def test_counts_by_gap_are_those_of_a_measured_logical_qubit(confidence: bool) -
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
-        (
-            "M 0\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) X0",
-            {},
-            "needs expectation value 1, but the circuit has 0",
-        ),
-        (
-            "M 0\nDETECTOR rec[-1]\nEXP_VAL X0 Y0\nOBSERVABLE_INCLUDE(0) X0\nOBSERVABLE_INCLUDE(1) rec[-1]",
-            {},
-            "Observable 1 has no Pauli targets",
-        ),
+        ("M 0\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) X0", {}, "needs expectation value 1, but the circuit has 0"),
+        ("M 0\nDETECTOR rec[-1]\nEXP_VAL X0 Y0\nOBSERVABLE_INCLUDE(0) X0\nOBSERVABLE_INCLUDE(1) rec[-1]", {}, "Observable 1 has no Pauli targets"),
         (CIRCUIT, {"count_observable_error_combos": True}, "a prediction alone is neither right nor wrong"),
     ],
-)
+)  # fmt: skip
 def test_wrong_input(text: str, options: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         collected(text, 10, **options)
@@ -172,16 +164,13 @@ def test_wrong_input(text: str, options: Any, message: str) -> None:
         (((), (), ()), "0 expectation values"),
         (((0,), (-1,), (1.0,)), "Each of observables must be an integer >= 0, but is -1"),
         (((0,), (0,), (math.nan,)), "Each of weights must be a finite number, but is nan"),
-        (
-            ((0, 1), (0, 1), (1.0, 1.0)),
-            r"length is 1, but \(1.0, 1.0\) has length 1.41421356. .*the state in this",
-        ),
+        (((0, 1), (0, 1), (1.0, 1.0)), r"length is 1, but \(1.0, 1.0\) has length 1.41421356. .*the state in this"),
         (((0, 1), (0, 1), (0.7071, 0.7071)), "has length 0.99999041"),
         (((0, 1), (0, 1), (2.0, 1e-3)), "has length 2.0000002"),
         (((0,), (0,), (0.5,)), "has length 0.5"),
         (((0, 1), (0, 1), (0.0, 0.0)), "has length 0"),
     ],
-)
+)  # fmt: skip
 def test_wrong_checks(arguments: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         LogicalStateCheck(*arguments)
@@ -238,14 +227,11 @@ def test_states_by_name_and_by_numbers_are_the_same() -> None:
 @pytest.mark.parametrize(
     ("state", "message"),
     [
-        (
-            "X",
-            r"Without noise the fidelity with the checked state is 0.853553 \(expectation value 0 is 0.7071\)",
-        ),
+        ("X", r"Without noise the fidelity with the checked state is 0.853553 \(expectation value 0 is 0.7071\)"),
         ("T_DAG", r"is 0.5\d* \(expectation value 0 is 0.7071, expectation value 1 is 0.7071\)"),
         ("S", "state_check must be 'T', .* but is 'S'"),
     ],
-)
+)  # fmt: skip
 def test_the_checked_state_is_that_of_the_circuit(state: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         collected(CIRCUIT, 10, state_check=state, warn=True)

@@ -1,4 +1,4 @@
-"""Decoders of the user's in `collect` and `estimate`, metadata that JSON does not have, and unknown counts."""
+"""Names of samplers and decoders of the user's in `collect` and `estimate`, metadata that JSON does not have, and unknown counts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import sinter
 import sinter_plugin
 import stim_nonclifford as snc
 from sinter_plugin import SoftDecodingSampler
-from sinter_plugin.commands.estimate_arguments import chosen_decoder
+from sinter_plugin.samplers.by_name import chosen_decoder
 from stim_nonclifford.rates.decoding.decoders import decoder_named
 
 # An X between T and T_DAG flips MX with probability 1/2; between S and S_DAG always.

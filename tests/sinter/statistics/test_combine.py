@@ -92,52 +92,28 @@ def test_short_rows_that_are_equal_by_chance(written: Path, capsys: pytest.Captu
     assert stats.errors == sum(each.errors for each in rows)
 
 
-class TestCutFiles:
-    @pytest.mark.parametrize("cut", [1, 2, 20, 60, 90])
-    def test_in_the_last_line(self, cut: int, written: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        [path] = write(written, a=[OTHERS[0], ROW])
-        (written / path).write_bytes((written / path).read_bytes()[:-cut])
-        message = refused([path], capsys)
-        assert "error: a.csv, line 3: the line does not end with a newline" in message
-        assert "Add the newline if the line is complete; otherwise delete the line" in message
-
-    @pytest.mark.parametrize("columns", [1, 4, 6, 7])
-    def test_too_few_columns(self, columns: int, written: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        """As if an editor had added the newline."""
-        [path] = write(written, a=[OTHERS[0]])
-        cut = ",".join(ROW.to_csv_line().split(",")[:columns])
-        with (written / path).open("a") as file:
-            print(cut, file=file)
-        message = refused([path], capsys)
-        assert f"a.csv, line 3: not a row of statistics, {columns} value" in message
-        assert "Correct the line, or delete it and lose its shots" in message
-
-    @pytest.mark.parametrize(
-        ("content", "message"),
-        [
-            (b"", "a.csv is empty"),
-            (sinter.CSV_HEADER.encode()[:20], "a.csv, line 1: the line does not end with a newline"),
-            (sinter.CSV_HEADER.encode(), "a.csv, line 1: the line does not end with a newline"),
-        ],
-    )
-    def test_in_the_first_line(
-        self, content: bytes, message: str, written: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        (written / "a.csv").write_bytes(content)
-        assert message in refused(["a.csv"], capsys)
-
-
-def test_standard_input_is_checked_too(
-    written: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is empty"),
+        (sinter.CSV_HEADER.encode()[:20], "line 1: the line does not end with a newline"),
+        (f"{sinter.CSV_HEADER}\n{ROW.to_csv_line()}"[:-3].encode(), "line 2: the line does not end with a n"),
+        (f"{sinter.CSV_HEADER}\n1,2,3\n".encode(), "line 2: not a row of statistics, 3 values instead of 8"),
+    ],
+)
+def test_files_that_are_cut(
+    content: bytes,
+    message: str,
+    written: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    [path] = write(written, a=[ROW, ROW])
-    for content, message in (
-        ((written / path).read_bytes()[:-1], "standard input, line 3: the line does not end with a newline"),
-    ):
-        (written / "input.csv").write_bytes(content)
-        with (written / "input.csv").open() as stdin:
-            monkeypatch.setattr("sys.stdin", stdin)
-            assert message in refused([], capsys)
+    """Also if they come from standard input."""
+    (written / "a.csv").write_bytes(content)
+    assert f"a.csv{' ' if 'empty' in message else ', '}{message}" in refused(["a.csv"], capsys)
+    with (written / "a.csv").open() as stdin:
+        monkeypatch.setattr("sys.stdin", stdin)
+        assert message in refused([], capsys)
 
 
 def test_options_are_those_of_sinter(written: Path, capsys: pytest.CaptureFixture[str]) -> None:

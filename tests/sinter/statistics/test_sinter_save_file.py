@@ -15,7 +15,7 @@ import sinter
 from sinter_plugin.statistics.csv_rows import read_rows
 from sinter_plugin.statistics.statistics_file import StatisticsFile, StatisticsFileError
 
-from ...support.processes.sinter_runs import OURS, SINTER, Folder
+from ...support.processes.sinter_runs import OURS, Folder
 
 COLLECT = "--circuits d=3,p=0.1.stim --decoders soft_postselect --processes 1 --quiet"
 SAVE = " --save_resume_filepath stats.csv"
@@ -63,13 +63,8 @@ def statistics_in(data: bytes) -> list[sinter.TaskStats]:
 @pytest.mark.parametrize(
     ("rows", "newline"),
     [
-        ([MORE_POSTSELECTED, POSTSELECTED, POSTSELECTED], "\n"),
-        ([POSTSELECTED, NONE_KEPT, NONE_KEPT], "\n"),
-        ([COMBINATIONS, POSTSELECTED, COMBINATIONS], "\n"),
-        ([DECODED, MORE_DECODED, DECODED, MORE_DECODED], "\n"),
-        ([COUNTED, COUNTED, COUNTED], "\n"),
+        ([MORE_POSTSELECTED, NONE_KEPT, COMBINATIONS, "", DECODED, MORE_DECODED, COUNTED, COUNTED], "\n"),
         ([DECODED, POSTSELECTED, DECODED], "\r\n"),
-        ([POSTSELECTED], "\n"),
     ],
 )
 def test_cut_after_every_byte_of_the_last_two_lines(rows: list[str], newline: str, tmp_path: Path) -> None:
@@ -92,18 +87,6 @@ def test_cut_after_every_byte_of_the_last_two_lines(rows: list[str], newline: st
             open_save_file(path)
         assert path.read_bytes() == data[:cut]
     assert num_read == len(rows) + 1
-
-
-def test_intact_file_is_left_alone(tmp_path: Path) -> None:
-    path = tmp_path / "stats.csv"
-    for data in (
-        text_of(),
-        text_of(POSTSELECTED, "", DECODED, COUNTED, ""),
-        text_of(DECODED, newline="\r\n"),
-    ):
-        path.write_bytes(data)
-        assert open_save_file(path) == []
-        assert path.read_bytes() == data
 
 
 @pytest.mark.parametrize(
@@ -144,24 +127,6 @@ def test_broken_line_is_named_and_nothing_is_changed(
     assert path.read_bytes() == data
 
 
-@pytest.mark.parametrize(
-    ("data", "message"),
-    [
-        (b"not,statistics\n1,2\n", "line 1: the first line must name the columns"),
-        (b"\n", "line 1: the first line must name the columns"),
-        (text_of().replace(b"shots", b"SHOTS"), "line 1: the first line must name the columns"),
-        (text_of(POSTSELECTED) + b"\0" * 4096, "line 3: the line does not end with a newline"),
-    ],
-)
-def test_other_files_are_refused_and_not_changed(data: bytes, message: str, tmp_path: Path) -> None:
-    path = tmp_path / "stats.csv"
-    path.write_bytes(data)
-    with pytest.raises(ValueError, match=r"line \d") as raised:
-        open_save_file(path)
-    assert message in str(raised.value)
-    assert path.read_bytes() == data
-
-
 def test_places_where_nothing_can_be_saved_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=f"{tmp_path} is not a regular file"):
         open_save_file(tmp_path)
@@ -169,14 +134,6 @@ def test_places_where_nothing_can_be_saved_are_refused(tmp_path: Path) -> None:
         open_save_file(Path("/dev/null"))
     with pytest.raises(FileNotFoundError):
         open_save_file(tmp_path / "no" / "folder" / "stats.csv")
-
-
-def test_long_lines_are_shortened_in_messages(tmp_path: Path) -> None:
-    path = tmp_path / "stats.csv"
-    path.write_bytes(text_of("1," * 100_000, DECODED))
-    with pytest.raises(ValueError, match="100001 values") as raised:
-        open_save_file(path)
-    assert len(str(raised.value)) < 1000
 
 
 def test_files_of_other_columns_can_be_read() -> None:
@@ -200,7 +157,7 @@ def test_rows_of_a_task_become_one(tmp_path: Path) -> None:
                 [sinter.TaskStats(old.strong_id, old.decoder, old.json_metadata, shots=shots, errors=1)]
             )
         file.save([sinter.TaskStats("new", "b", None, shots=2)])
-        file.save([sinter.TaskStats("new", "b", None, shots=3)], replacing=True)
+        file.save([sinter.TaskStats("new", "b", None, shots=3)], replacing=["new"])
     lines = path.read_text().splitlines()
     assert lines[2] == DECODED
     found = {each.strong_id: (each.shots, each.errors) for each in statistics_in(path.read_bytes())}
@@ -254,7 +211,6 @@ def test_goes_on_after_a_full_disk(folder: Folder) -> None:
     folder.call(OURS, f"{COLLECT}{SAVE} --max_shots 1000")
     (folder.path / "d=3,p=0.2.stim").write_text((folder.path / "d=3,p=0.1.stim").read_text())
     both = f"{COLLECT.replace('0.1.stim', '0.1.stim d=3,p=0.2.stim')}{SAVE} --max_shots "
-    path = folder.path / "stats.csv"
     for _ in range(2):  # As long as there is no room, nothing is lost.
         done = folder.run(with_largest_file(400, OURS), both + "2000", code=1)
         assert "stats.csv: File too large. The rows saved before are complete. Free some space" in done.stderr
@@ -264,17 +220,6 @@ def test_goes_on_after_a_full_disk(folder: Folder) -> None:
         assert [each.name for each in folder.path.glob("stats.csv*")] == ["stats.csv"]
     folder.run(OURS, both + "3000")
     assert [each.shots for each in folder.stats()] == [3000, 3000]
-    # What is cut in the midst of a line, as by Sinter alone.
-    path.unlink()
-    folder.run(with_largest_file(400, SINTER), f"{COLLECT}{SAVE} --max_shots 1_000_000_000_000", code=1)
-    assert not path.read_text().endswith("\n")
-    whole = statistics_in(path.read_bytes()[: path.read_bytes().rindex(b"\n") + 1])[0].shots
-    assert whole > 0
-    again = f"{COLLECT}{SAVE} --max_shots {whole + 1000}"
-    assert "delete the line" in folder.run(OURS, again, code=2).stderr
-    path.write_bytes(path.read_bytes()[: path.read_bytes().rindex(b"\n") + 1])
-    folder.run(OURS, again)
-    assert folder.shots() == whole + 1000
 
 
 def test_no_room_for_a_file_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -288,19 +233,24 @@ def test_no_room_for_a_file_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("argument", ["--save_resume_filepath", "--existing_data_filepaths"])
-def test_broken_file_is_reported_before_anything_is_sampled(folder: Folder, argument: str) -> None:
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (text_of(POSTSELECTED[:70] + POSTSELECTED, POSTSELECTED), "line 2: not a row of statistics"),
+        (b"not,statistics\n1,2\n", "line 1: the first line must name the columns"),
+        (b"\n", "line 1: the first line must name the columns"),
+        (text_of().replace(b"shots", b"SHOTS"), "line 1: the first line must name the columns"),
+        (text_of(POSTSELECTED) + b"\0" * 4096, "line 3: the line does not end with a newline"),
+        (text_of("1," * 100_000, DECODED), "line 2: not a row of statistics, 100001 values"),
+        (text_of(POSTSELECTED, POSTSELECTED)[:-9], "line 3: the line does not end with a newline"),
+    ],
+)
+def test_broken_file_is_reported_before_anything_is_sampled(
+    folder: Folder, data: bytes, message: str, argument: str
+) -> None:
     path = folder.path / "stats.csv"
-    data = text_of(POSTSELECTED[:70] + POSTSELECTED, POSTSELECTED)
     path.write_bytes(data)
     done = folder.call(OURS, f"{COLLECT} --max_shots 5000 {argument} stats.csv", code=2)
-    assert "error: stats.csv, line 2: not a row of statistics" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert f"error: stats.csv, {message}" in done.stderr
+    assert len(done.stderr) < 3000
     assert path.read_bytes() == data
-
-
-def test_cut_file_of_existing_data_is_reported_and_not_changed(folder: Folder) -> None:
-    data = text_of(POSTSELECTED, POSTSELECTED)[:-9]
-    (folder.path / "old.csv").write_bytes(data)
-    done = folder.call(OURS, f"{COLLECT} --max_shots 5000 --existing_data_filepaths old.csv", code=2)
-    assert "error: old.csv, line 3: the line does not end with a newline" in done.stderr
-    assert (folder.path / "old.csv").read_bytes() == data

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import shutil
 import signal
 import time
@@ -37,7 +36,7 @@ class TestTwoRuns:
         wait_until(lambda: folder.shots() > 0)
         second = folder.run(OURS, ENDLESS, code=2)
         assert "error: stats.csv is in use: another process has locked it" in second.stderr
-        assert "and add both up with `python -m sinter_plugin combine`" in second.stderr
+        assert "Or save to another file with another seed, and add both up with" in second.stderr
         before = folder.shots()
         wait_until(lambda: folder.shots() > before)  # The first one goes on.
 
@@ -49,23 +48,6 @@ class TestTwoRuns:
         folder.run(OURS, f"{COLLECT} {saved + 1000}")
         assert folder.shots() == saved + 1000
         assert not (folder.path / "stats.csv.lock").exists()
-
-    @pytest.mark.slow
-    def test_a_second_run_with_the_same_seed_learns_what_another_file_would_hold(
-        self, folder: Folder
-    ) -> None:
-        """And whoever does it nevertheless, and adds both files up, is told so once more."""
-        with opened(folder.path / "stats.csv"):
-            second = folder.run(OURS, f"{COLLECT} 3000 --seed 5", code=2)
-        assert "stats.csv is in use" in second.stderr
-        assert "Or save to another file with another seed" in second.stderr
-        for name in ("stats.csv", "other.csv"):
-            folder.run(OURS, f"{COLLECT.replace('stats.csv', name)} 3000 --seed 5")
-        done = folder.run([*OURS[:-1], "combine"], "stats.csv other.csv", code=2)
-        assert re.search(r"line 2: the shots 0 to \d+ of seed 5 are counted 2 times", done.stderr)
-        assert not done.stdout
-        folder.run(OURS, f"{COLLECT.replace('stats.csv', 'more.csv')} 3000 --seed 6")
-        folder.run([*OURS[:-1], "combine"], "stats.csv more.csv")
 
     def test_many_take_the_lock_in_turn(self, tmp_path: Path) -> None:
         """Of eight threads that take it again and again, no two have it at once: each deletes the file of the lock."""
@@ -88,14 +70,6 @@ class TestTwoRuns:
             for call in [threads.submit(take) for _ in range(8)]:
                 call.result()
         assert len(taken) > 8
-
-    def test_no_shot_too_many_of_runs_at_the_same_time(self, folder: Folder) -> None:
-        runs = [folder.start(OURS, f"{COLLECT} 10_000") for _ in range(4)]
-        endings = [run.communicate(timeout=120)[1] for run in runs]
-        for run, stderr in zip(runs, endings, strict=True):
-            assert run.returncode == 0 or (run.returncode == 2 and "stats.csv is in use" in stderr), stderr
-        assert any(run.returncode == 0 for run in runs)
-        assert folder.shots() == 10_000
 
     @pytest.mark.skipif(shutil.which("flock") is None, reason="needs the command flock")
     def test_command_flock_takes_the_same_lock(self, folder: Folder) -> None:
@@ -142,38 +116,6 @@ class TestChangedDuringTheRun:
         assert "Traceback" not in stderr
         assert not (folder.path / "stats.csv.lock").exists()
         return stderr
-
-    @pytest.mark.slow
-    def test_deleted(self, folder: Folder) -> None:
-        (folder.path / "stats.csv").write_text(f"{sinter.CSV_HEADER}\n{ROW}\n")
-        run = folder.start(OURS, ENDLESS)
-        wait_until(lambda: folder.shots() > 1)
-        shots = folder.shots()
-        (folder.path / "stats.csv").unlink()
-        stderr = self.ended(folder, run)
-        assert "stats.csv was deleted or moved during the run, which was stopped. What is missing" in stderr
-        assert "2 rows, is saved in stats.csv.rescued-1" in stderr
-        assert "`python -m sinter_plugin combine`" in stderr
-        assert folder.shots("stats.csv.rescued-1") >= shots
-        assert not (folder.path / "stats.csv").exists()
-
-    def test_replaced_as_by_an_editor(self, folder: Folder) -> None:
-        run = folder.start(OURS, ENDLESS)
-        wait_until(lambda: folder.shots() > 0)
-        path = folder.path / "stats.csv"
-        (folder.path / "edited.csv").write_text(f"{path.read_text()}{ROW}\n")
-        (folder.path / "edited.csv").replace(path)
-        stderr = self.ended(folder, run)
-        assert "stats.csv was changed by another program during the run, which was stopped" in stderr
-        # Every row is in one of the two files, and no shot in both.
-        files = [path, *folder.path.glob("*.rescued-1")]
-        if len(files) > 1:  # the run had saved once more when the text was written
-            path.write_text(f"{sinter.CSV_HEADER}\n{ROW}\n")
-        in_both = sum(folder.shots(each.name) for each in files)
-        more = f"--existing_data_filepaths {files[1].name}" if len(files) > 1 else ""
-        folder.run(OURS, f"{COLLECT} {in_both + 1000} {more}")
-        counted = {row.decoder: row.shots for each in files for row in folder.stats(each.name)}
-        assert counted["b"] == 1
 
     def test_other_program_appends(self, folder: Folder) -> None:
         """As `sinter collect`, which does not ask for the lock."""

@@ -13,6 +13,7 @@ from stim_nonclifford.simulation.engines.reference import Shot
 from stim_nonclifford.simulation.plan import SamplingPlan
 
 from ..laws.exact import Distribution, bools, exact_outcome_law, largest_difference, mask_of
+from ..texts.instruction_lines import three_qubit_channel
 
 SEED = 0x1E3779B97F4A7C15
 
@@ -100,6 +101,20 @@ REPEATED_SITES = """
     M 0 1 2 3 4
 """
 
+# Independent errors on three qubits, a choice of exclusive ones, and an error that is likelier than none.
+THREE_QUBIT_ERRORS = f"""
+    RX 0 1 2
+    CCZ 0 1 2
+    DEPOLARIZE3(0.3) 2 0 1
+    T 0 1
+    {three_qubit_channel({"XIY": 0.2, "ZZI": 0.1, "IIX": 0.3})} 1 2 0
+    {three_qubit_channel({"IYZ": 0.7})} 0 1 2
+    MX 0 1
+    M 2
+    DETECTOR rec[-1] rec[-2]
+    OBSERVABLE_INCLUDE(0) rec[-3]
+"""
+
 # On average 76 events per shot: more than eight words, or one.
 MANY_EVENTS = """
     REPEAT 150 {
@@ -132,16 +147,10 @@ LONG_SIGNATURE = """
 """
 
 FIXED = {
-    "layers": LAYERS,
-    "repetition": REPETITION,
-    "wide": WIDE,
-    "coins": MANY_COINS,
-    "sites": REPEATED_SITES,
-    "events": MANY_EVENTS,
-    "wide events": MANY_WIDE_EVENTS,
-    "long signature": LONG_SIGNATURE,
-    "nothing": "",
-}
+    "layers": LAYERS, "repetition": REPETITION, "wide": WIDE, "coins": MANY_COINS, "sites": REPEATED_SITES,
+    "errors on three qubits": THREE_QUBIT_ERRORS,
+    "events": MANY_EVENTS, "wide events": MANY_WIDE_EVENTS, "long signature": LONG_SIGNATURE, "nothing": "",
+}  # fmt: skip
 
 QUBITS = "0 1 2 3 4 5 6 7 8 9 10"
 DEEP = f"""

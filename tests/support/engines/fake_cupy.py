@@ -17,8 +17,6 @@ import numpy as np
 
 from stim_nonclifford import _native
 
-__all__ = ["CUDARuntimeError", "DeviceArray", "empty_module", "make_cupy"]
-
 
 class CUDARuntimeError(RuntimeError):
     def __init__(self, status: int) -> None:

@@ -7,10 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import stim
 
-from stim_nonclifford.simulation.compiler.plans.needed_operations import needed_operations
-from stim_nonclifford.simulation.compiler.plans.plan_construction import construct_plan
-from stim_nonclifford.simulation.compiler.plans.requested_outputs import RequestedOutputs
-from stim_nonclifford.simulation.compiler.plans.scheduling import schedule
+from stim_nonclifford.simulation.compiler.plans.plan_construction import construct_plan, schedule
+from stim_nonclifford.simulation.compiler.plans.requested_outputs import RequestedOutputs, needed_operations
 from stim_nonclifford.simulation.compiler.program.flattening import program_of
 from stim_nonclifford.simulation.compiler.sweeps.backward_sweep import backward_sweep
 from stim_nonclifford.simulation.compiler.sweeps.effects import EffectTable

@@ -11,8 +11,6 @@ import stim_nonclifford as snc
 from ..oracle.density_matrix import record_distribution
 from .exact import exact_outputs, largest_difference, mask_of
 
-__all__ = ["assert_records_agree"]
-
 
 def assert_records_agree(
     circuit: snc.Circuit,

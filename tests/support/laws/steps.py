@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from stim_nonclifford.simulation.compiler.program.program import Program
 from stim_nonclifford.simulation.compiler.program.steps import Clifford, Noise, Step
 
-__all__ = ["one_by_one"]
-
 
 def one_by_one(program: Program) -> Iterator[Step]:
     """The steps, with one group of targets each."""

@@ -41,6 +41,8 @@ Tensor = npt.NDArray[np.complex128]
 
 MISREAD = re.compile(r"READOUT_NOISE\(p01=(.*), p10=(.*)\)")
 
+THREE_QUBIT_ERRORS = re.compile(r"(DEPOLARIZE3|PAULI_CHANNEL_3)\((?:p=)?(.*)\)")
+
 TIE_TOLERANCE = 1e-9
 
 _QUBITS_OF_SUPEROPERATORS = 2
@@ -56,11 +58,13 @@ _MEASURED_BASIS = {
 _RESET_BASIS = {"R": "Z", "RX": "X", "RY": "Y", "MR": "Z", "MRX": "X", "MRY": "Y"}
 _FLIP_OF_BASIS = {"X": "Z", "Y": "X", "Z": "X"}
 _PAULIS_1 = ["X", "Y", "Z"]
+_PAULIS_3 = [a + b + c for a, b, c in itertools.product("IXYZ", repeat=3)][1:]
 _PAULIS_2 = [a + b for a, b in itertools.product("IXYZ", repeat=2) if a + b != "II"]
 _PAULI_CHANNELS = {
     "X_ERROR": ["X"], "Y_ERROR": ["Y"], "Z_ERROR": ["Z"],
     "DEPOLARIZE1": _PAULIS_1, "PAULI_CHANNEL_1": _PAULIS_1,
     "DEPOLARIZE2": _PAULIS_2, "PAULI_CHANNEL_2": _PAULIS_2,
+    "DEPOLARIZE3": _PAULIS_3, "PAULI_CHANNEL_3": _PAULIS_3,
 }  # fmt: skip
 _HERALDED_CHANNELS = {"HERALDED_ERASE": [*"IXYZ"], "HERALDED_PAULI_CHANNEL_1": [*"IXYZ"]}
 # The Pauli that a record applies, and the places where the target may be a record.
@@ -142,6 +146,13 @@ class Simulator:
             for group in groups:
                 self._apply(terms, [target.value for target in group])
             return
+        errors = THREE_QUBIT_ERRORS.fullmatch(instruction.tag)
+        if errors:
+            terms = _noise(errors[1], [float(part) for part in errors[2].split(",")])
+            qubits = [target.value for target in instruction.targets_copy()]
+            for k in range(0, len(qubits), 3):
+                self._apply(terms, qubits[k : k + 3])
+            return
         if name in _ANNOTATIONS:
             return
         if name == "DETECTOR":
@@ -184,12 +195,7 @@ class Simulator:
         else:
             self._apply(_noise(name, arguments), [target.value for target in group])
 
-    def _apply(
-        self,
-        instrument: Sequence[Term],
-        qubits: Sequence[int],
-        controls: Sequence[int] = (),
-    ) -> None:
+    def _apply(self, instrument: Sequence[Term], qubits: Sequence[int], controls: Sequence[int] = ()) -> None:
         """Applies an instrument, in the branches whose controlling records are all 1."""
         positions = [self.position[qubit] for qubit in qubits]
         terms = [term for term in instrument if term[0] > 0]
@@ -327,7 +333,11 @@ def used_qubits(circuit: stim.Circuit) -> list[int]:
     for instruction in circuit:
         if isinstance(instruction, stim.CircuitRepeatBlock):
             qubits.update(used_qubits(instruction.body_copy()))
-        elif instruction.name not in _ANNOTATIONS | {"MPAD"} or is_relaxation(instruction.tag):
+        elif (
+            instruction.name not in _ANNOTATIONS | {"MPAD"}
+            or is_relaxation(instruction.tag)
+            or THREE_QUBIT_ERRORS.fullmatch(instruction.tag)
+        ):
             targets = instruction.targets_copy()
             qubits.update(t.value for t in targets if t.qubit_value is not None)
     return sorted(qubits)

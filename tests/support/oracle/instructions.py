@@ -45,12 +45,7 @@ class Family(enum.Enum):
 
 
 ALL_FAMILIES = frozenset(Family)
-CLIFFORD_FAMILIES = ALL_FAMILIES - {
-    Family.T,
-    Family.ROTATIONS,
-    Family.CONTROLLED,
-    Family.CONDITIONAL,
-}
+CLIFFORD_FAMILIES = ALL_FAMILIES - {Family.T, Family.ROTATIONS, Family.CONTROLLED, Family.CONDITIONAL}
 
 
 @dataclass(frozen=True)

@@ -28,24 +28,13 @@ from .instructions import (
 )
 
 __all__ = [
-    "ALL_FAMILIES",
-    "CLIFFORD_FAMILIES",
-    "Family",
-    "Operation",
-    "assemble",
-    "circuits",
-    "mirrored_circuit",
+    "ALL_FAMILIES", "CLIFFORD_FAMILIES", "Family", "Operation", "assemble", "circuits", "mirrored_circuit",
     "random_circuit",
-]
+]  # fmt: skip
 
 _MIRRORED = {
-    Family.CLIFFORD,
-    Family.PAULI_PHASE,
-    Family.T,
-    Family.NOISE,
-    Family.EXOTIC_NOISE,
-    Family.REPEAT,
-}
+    Family.CLIFFORD, Family.PAULI_PHASE, Family.T, Family.NOISE, Family.EXOTIC_NOISE, Family.REPEAT,
+}  # fmt: skip
 
 
 def _size(operation: Operation) -> int:

@@ -7,8 +7,6 @@ import subprocess
 import sys
 import textwrap
 
-__all__ = ["run_limited"]
-
 _PRELUDE = """
 import resource
 resource.setrlimit(resource.RLIMIT_AS, ({memory}, {memory}))

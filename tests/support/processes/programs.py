@@ -7,8 +7,6 @@ import sys
 import textwrap
 from pathlib import Path
 
-__all__ = ["finished_program"]
-
 REPOSITORY = Path(__file__).parents[3]
 
 

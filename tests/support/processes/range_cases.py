@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import sinter
 
 import sinter_plugin
-from sinter_plugin.runs.jobs import PackedTask, Sampler
+from sinter_plugin.runs.jobs import PackedTask
+from sinter_plugin.samplers.task_sampler import TaskSampler
 
 CIRCUIT = """
 R 0 1 2 3
@@ -39,7 +41,7 @@ def task_of(path: Path, decoder: str, **arguments: object) -> sinter.Task:
     return sinter_plugin.task(path, decoder=decoder, json_metadata=metadata, **arguments)
 
 
-def whole_run(task: sinter.Task, sampler: Sampler, seed: int, shots: int) -> sinter.AnonTaskStats:
+def whole_run(task: sinter.Task, sampler: TaskSampler[Any], seed: int, shots: int) -> sinter.AnonTaskStats:
     """The counts of the first shots, taken by one sampler in one call."""
     return PackedTask.of(sampler, task, seed).compiled().sample_range(0, shots)
 

@@ -13,8 +13,6 @@ from contextlib import contextmanager
 
 import pytest
 
-__all__ = ["Stop", "heard_soon", "needs_timer", "stopped", "stopped_from_a_thread"]
-
 needs_timer = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no timer here")
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import random
 
-__all__ = ["random_coin_circuit"]
-
 _MEASUREMENTS = "MXX {0} {1}", "MXX {0} {1}", "MX {0}", "MZZ {0} {1}", "M {0}"
 _NOISE = "X_ERROR(0.05) {}", "Z_ERROR(0.05) {}", "DEPOLARIZE1(0.05) {}"
 

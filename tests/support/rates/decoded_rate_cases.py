@@ -8,7 +8,7 @@ import numpy as np
 import pymatching
 
 import stim_nonclifford as snc
-from benchmarks.rates import decoded_coverage
+from benchmarks.rates import coverage
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import FaultModel, fault_model, symptoms_of
 from stim_nonclifford.rates.decoding.failure_test import FailureTest
 
@@ -39,11 +39,19 @@ def surface_code(p: float, distance: int = 3) -> snc.Circuit:
 
 def two_codes(p: float) -> snc.Circuit:
     """Two repetition codes of distance 3 side by side, with an observable each."""
-    return snc.Circuit(decoded_coverage.two_codes(p))
+    return snc.Circuit(coverage.two_codes(p))
 
 
 def model_of(circuit: snc.Circuit) -> FaultModel:
-    return fault_model([symptoms_of(circuit.detector_error_model())])
+    return fault_model(symptoms_of(circuit.detector_error_model()))
+
+
+def random_rows(model: FaultModel, rng: np.random.Generator, sizes: np.ndarray) -> np.ndarray:
+    """The rows of fault sets of so many random mechanisms, some of which may cancel."""
+    rows = np.repeat(model.base[np.newaxis], len(sizes), axis=0)
+    for row, size in zip(rows, sizes.tolist(), strict=True):
+        row ^= np.bitwise_xor.reduce(model.flips[rng.integers(model.num_mechanisms, size=size)], axis=0)
+    return rows
 
 
 def failure_test(circuit: snc.Circuit, model: FaultModel) -> FailureTest:
@@ -73,7 +81,7 @@ def probabilities_of_sets(circuit: snc.Circuit) -> tuple[np.ndarray, np.ndarray]
     flips[:, list(expected[1])] = 1
     probabilities = np.ones(len(sets))
     for k, ((detectors, observables), odds) in enumerate(
-        zip(model.symptoms, np.exp(model.log_odds[0]), strict=True)
+        zip(model.symptoms, np.exp(model.log_odds), strict=True)
     ):
         acts = (sets >> k & 1).astype(np.uint8)
         for detector in detectors:

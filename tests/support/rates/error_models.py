@@ -29,10 +29,7 @@ def assert_same_model(circuit: stim.Circuit) -> None:
     """The error model of a Clifford circuit is that of Stim, up to the order of errors."""
     expected = circuit.detector_error_model()
     found = Circuit(circuit).detector_error_model(kind="noise_only")
-    assert (found.num_detectors, found.num_observables) == (
-        circuit.num_detectors,
-        circuit.num_observables,
-    )
+    assert (found.num_detectors, found.num_observables) == (circuit.num_detectors, circuit.num_observables)
     assert largest_difference(symptoms(found), symptoms(expected)) < 1e-9
     assert set(symptoms(found)) == set(symptoms(expected))
     coordinates = found.get_detector_coordinates()

@@ -7,8 +7,6 @@ import numpy.typing as npt
 
 import stim_nonclifford as snc
 
-__all__ = ["bravyi_haah", "five_to_one"]
-
 Bits = npt.NDArray[np.int64]
 
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import stim_nonclifford as snc
 from stim_nonclifford.base.masks import Mask, postselected_outputs
 from stim_nonclifford.circuit.methods.fault_set_methods import planned
-from stim_nonclifford.rates.fault_sets import LogicalErrorRate, MalignantSet
+from stim_nonclifford.rates.fault_sets import MalignantSet
 from stim_nonclifford.rates.fault_sets.interface import PlannedCircuit, estimate_rates
 from stim_nonclifford.rates.fault_sets.malignant import malignant_sets
 from stim_nonclifford.rates.fault_sets.search.limits import DEFAULT_MAX_BYTES, Limits
+from stim_nonclifford.rates.results import LogicalErrorRate
 from stim_nonclifford.simulation.faults import FaultTable
 
 SIGMAS = 5.0
@@ -66,13 +67,14 @@ def covers(found: LogicalErrorRate, rate: float) -> bool:
 def assert_sampled_weights_equal_exact_ones(circuit: snc.Circuit, seed: int) -> None:
     """Compares weights that are drawn or joined, at least two, with all their sets."""
     exact = {
-        share.weight: share for share in circuit.logical_error_rate(seed=0, postselection_mask="all").weights
+        share.least_faults: share
+        for share in circuit.logical_error_rate(seed=0, postselection_mask="all").strata
     }
     sampled = estimate(circuit, FewExactWeights(0.03), seed)
     compared = 0
-    for share in sampled.weights:
-        if share.draws and exact[share.weight].method == "exact":
-            difference = share.kept_and_wrong - exact[share.weight].kept_and_wrong
+    for share in sampled.strata:
+        if share.method == "join" and exact[share.least_faults].method == "enumerated":
+            difference = share.kept_and_wrong - exact[share.least_faults].kept_and_wrong
             assert abs(difference) < SIGMAS * share.standard_error
             compared += 1
     assert compared >= 2

@@ -6,8 +6,6 @@ from typing import Literal
 
 import stim_nonclifford as snc
 
-__all__ = ["noisy_t_memory"]
-
 
 def noisy_t_memory(
     distance: int, p: float, readout: Literal["measured", "expectation_values"]

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 
 import stim
 
-__all__ = ["pair_model"]
-
 CULTIVATION = -9
 """The fifth coordinate of detectors of cultivation; those without it are of cultivation, too."""
 

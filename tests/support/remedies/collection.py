@@ -7,8 +7,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["Remedy", "remedies"]
-
 ROOT = Path(__file__).parents[3]
 _VERBS = (
     "add|allow|apply|ask|call|change|check|choose|collect|combine|compile|compute|correct|count|create|declare"

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["ELSEWHERE", "FOLDERS"]
-
 FOLDERS = {
     "stim_nonclifford/circuit/interchange/cirq_circuits/": "needs Cirq, imported in seconds: tests/circuit/interchange",
-    "stim_nonclifford/circuit/interchange/qiskit_circuits/": "needs Qiskit, imported in seconds: tests/circuit/interchange",
+    "stim_nonclifford/circuit/interchange/qiskit_circuits.py": "needs Qiskit, imported in seconds: tests/circuit/interchange",
     "stim_nonclifford/simulation/engines/gpu/": "needs a GPU",
     "stim_nonclifford/rates/decoded_rates/": "is said of long searches: the tests of tests/rates/decoded_rates provoke them",
 }
@@ -21,7 +19,7 @@ ELSEWHERE = {
         ("stim_nonclifford/circuit/methods/fault_set_methods.py", "Rates that are computed have no"),
         ("stim_nonclifford/rates/samplers/fault_numbers.py", "Count errors with SoftDecoding"),
         ("stim_nonclifford/rates/fault_sets/short_count.py", "Where counts take too long, to"),
-        ("stim_nonclifford/simulation/compiler/leakage/scripts.py", "Lower the repeat counts, or sa"),
+        ("stim_nonclifford/simulation/compiler/leakage.py", "Lower the repeat counts, or sa"),
         ("stim_nonclifford/simulation/compiler/sweeps/backward_sweep.py", "Lower the repeat counts, or sa"),
         ("stim_nonclifford/simulation/compiler/sweeps/backward_sweep.py", "Reset qubits after measurement"),
         ("stim_nonclifford/simulation/compiler/sweeps/patches.py", "They grow as the square of the"),
@@ -39,7 +37,7 @@ ELSEWHERE = {
         ("stim_nonclifford/rates/decoding/matching/heralded_matching.py", "Update it: pip install --upgra"),
         ("stim_nonclifford/simulation/plan.py", "If another version of stim_non"),
         ("sinter_plugin/commands/sinter_internals.py", "Install sinter==1.16, or use `"),
-        ("sinter_plugin/processes/executors.py", "Install it: pip install dask d"),
+        ("sinter_plugin/runs/executors.py", "Install it: pip install dask d"),
     ],
     "needs an operation of Cirq or a value of a type that has no counterpart: tests/circuit/interchange": [
         ("stim_nonclifford/circuit/interchange/builder.py", "Remove the tag, or put it"),
@@ -100,22 +98,20 @@ ELSEWHERE = {
         ("stim_nonclifford/simulation/engines/turns.py", "Compile the circuit again in t"),
     ],
     "needs a GPU": [
-        ("stim_nonclifford/simulation/sampling/kept_batches.py", "Leave output out, or call with"),
+        ("stim_nonclifford/simulation/sampling/kept_batches.py", "Leave output out, or call with")
     ],
     "cannot be reached from public classes": [
-        ("stim_nonclifford/simulation/sampling/pickled.py", "Compile it with Circuit.compil"),
+        ("stim_nonclifford/simulation/sampling/shot_numbers.py", "Compile it with Circuit.compil"),
     ],
     "needs a file, a process or a cluster that fails while a run goes on: tests of tests/sinter": [
         ("sinter_plugin/commands/collect.py", "Run the same command again to "),
-        ("sinter_plugin/commands/estimate.py", "Run the same command again to "),
-        ("sinter_plugin/processes/executors.py", "Save the program to a file; or"),
-        ("sinter_plugin/processes/executors.py", "Start one with `dask scheduler"),
-        ("sinter_plugin/runs/resuming.py", "Save to another file, and add "),
-        ("sinter_plugin/statistics/computed_curves.py", "Move it, or choose --out."),
+        ("sinter_plugin/commands/endings.py", "Run the same command again to "),
+        ("sinter_plugin/runs/executors.py", "Save the program to a file; or"),
+        ("sinter_plugin/runs/executors.py", "Start one with `dask scheduler"),
+        ("sinter_plugin/runs/schedule.py", "Save to another file, and add "),
         ("sinter_plugin/statistics/counted_once.py", "Correct the metadata, or leave"),
         ("sinter_plugin/statistics/counted_once.py", "Correct the row, or delete it "),
         ("sinter_plugin/statistics/csv_rows.py", "Delete such lines, and compute"),
-        ("sinter_plugin/statistics/error_rates.py", "Compute it again with `python "),
         ("sinter_plugin/statistics/file_lock.py", "Wait until that process has en"),
         ("sinter_plugin/statistics/file_lock.py", "Or save to another file with an"),
         ("sinter_plugin/statistics/statistics_file.py", "To count these shots, add the "),

@@ -6,8 +6,6 @@ from typing import Any
 
 import sinter_plugin
 
-__all__ = ["samplers"]
-
 
 def samplers() -> dict[str, Any]:
     """A sampler with a state check, and one that does not decode."""

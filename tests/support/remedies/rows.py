@@ -19,8 +19,6 @@ import stim_nonclifford as snc
 from sinter_plugin.__main__ import main as plugin_main
 from stim_nonclifford.commands import main
 
-__all__ = ["Row", "message_of", "names_for", "result_of"]
-
 
 class Row(NamedTuple):
     """A refusal and its remedy.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from .rows import Row
 
-__all__ = ["CIRCUITS"]
-
 _OPENQASM = "Circuit.from_qasm('OPENQASM 3.0;include \"stdgates.inc\";qubit[3] q;bit[3] m;uint[8] n=3;%s')"
 _OPENQASM_2 = "Circuit.from_qasm('OPENQASM 2.0;include \"qelib1.inc\";qreg q[3];%s')"
 _T_CHECK = "{'state_check': 'T', 'postselection_mask': 'all'}"
@@ -106,7 +104,8 @@ CIRCUITS = [
     _qasm("bit[3] b = \"101\"; uint[8] a = uint[8](b);", "Write the width 3", "bit[3] b = \"101\"; uint[3] a = uint[3](b);"),
     _qasm("m = measure q; int[3] a = int[3](m);", "Write uint in its place", "m = measure q; uint[3] a = uint[3](m);"),
     Row("c('C_TPP rec[-1] X0 rec[-2] X0*Y1')", "Put others into another instruction", "c('M 0 1 / C_TPP rec[-1] X0 / C_TPP rec[-2] X0*Y1')"),
-    Row("c('DEPOLARIZE3(0.1) 0 1 2')", "ELSE_CORRELATED_ERROR(p)", "c('E(0.1) X0 Y1 Z2 / ELSE_CORRELATED_ERROR(0.1) X0')"),
+    Row("c('DEPOLARIZE4(0.1) 0 1 2 3')", "ELSE_CORRELATED_ERROR(p)", "c('E(0.1) X0 Y1 Z2 X3 / ELSE_CORRELATED_ERROR(0.1) X0')"),
+    Row("c('E(0.1) X0 / DEPOLARIZE3(0.1) 0 1 2 / ELSE_CORRELATED_ERROR(0.1) X1').s_proxy()", "Move the instructions in between before the E, or behind the chain", "c('E(0.1) X0 / ELSE_CORRELATED_ERROR(0.1) X1 / DEPOLARIZE3(0.1) 0 1 2').s_proxy()"),
     Row("Circuit(stim.Circuit('CX[T] 0 1'))", "call it before tagging", "Circuit(stim.Circuit('CX 0 1'))"),
     Row("Circuit().append('KRAUS', [0], np.eye(4).reshape(1, 4, 4))", "write KRAUS2", "Circuit().append('KRAUS2', [0, 1], np.eye(4).reshape(1, 4, 4))"),
     _qasm("\\npragma x\\n", "Remove it if the circuit does not need it", "x q[0];"),

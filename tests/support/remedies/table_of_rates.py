@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from .rows import Row
 
-__all__ = ["RATES"]
-
 _MEMORY = "Circuit(memory(before_round_data_depolarization=0.01))"
 _NOISE = "X_ERROR(0.1) 0 1 / M 0 1 / DETECTOR rec[-1] / "
 _OBSERVED = f"c('{_NOISE}OBSERVABLE_INCLUDE(0) rec[-2]')"
@@ -56,6 +54,7 @@ RATES = [
     Row("c('X_ERROR(0.1) 0 / R_X(0.1) 0 / M 0 / OBSERVABLE_INCLUDE(0) rec[-1] / DETECTOR rec[-1]').detector_error_model()", "circuit.pauli_twirl()", "c('X_ERROR(0.1) 0 / R_X(0.1) 0 / M 0 / OBSERVABLE_INCLUDE(0) rec[-1] / DETECTOR rec[-1]').pauli_twirl().detector_error_model()"),
     Row("c('REPEAT 100000 { / M 0 1 / DETECTOR(" + "1," * 99 + "1) rec[-1] / }').get_detector_coordinates()", "give detectors fewer coordinates", "c('REPEAT 100000 { / M 0 1 / DETECTOR(1) rec[-1] / }').get_detector_coordinates()"),
     Row("c('M 0 / RX 1 / T 1 / X_ERROR(0.1) 1 / T_DAG 1 / MX 1 / DETECTOR rec[-1]').detector_error_model()", "Postselect them (postselection_mask)", "c('M 0 / RX 1 / T 1 / X_ERROR(0.1) 1 / T_DAG 1 / MX 1 / DETECTOR rec[-1]').detector_error_model(postselection_mask='all')"),
+    Row(f"(lambda rate: rate + rate)({_OBSERVED}.logical_error_rate(decoder='pymatching', seed=1))", "with another seed", f"sum({_OBSERVED}.logical_error_rate(decoder='pymatching', seed=seed) for seed in (1, 2))"),
     Row(f"__import__('pickle').loads(__import__('pickle').dumps({_OBSERVED}.logical_error_rate(postselection_mask='all'))).error_budget('noise')", "estimate it anew", f"{_OBSERVED}.logical_error_rate(postselection_mask='all').error_budget('noise')"),
     Row("c('RX 0 / T 0 / Z_ERROR(0.01) 0 / MX 0 / OBSERVABLE_INCLUDE(0) rec[-1] / RX 1 / T 1 / MX 1 / DETECTOR rec[-1]').logical_error_rate(decoder='desaturated')", "SoftDecodingSampler(decoder=..., error_model=\"noise_only\")", "sp.SoftDecodingSampler(decoder='desaturated', error_model='noise_only')"),
     Row(f"c('{_T_STATE % 'Z_ERROR'} / X_ERROR(0.1) 5 / M 5 / DETECTOR rec[-1]').logical_error_rate(decoder='desaturated')", "with the Pauli targets of each EXP_VAL", f"c('{_T_STATE % 'Z_ERROR'} / {_FRAMES}').logical_error_rate(state_check='T')"),

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from .rows import Row
 
-__all__ = ["COMMANDS", "SINTER"]
-
 _NOISE = "X_ERROR(0.1) 0 1 / M 0 1 / DETECTOR rec[-1] / "
 _OBSERVED = f"{_NOISE}OBSERVABLE_INCLUDE(0) rec[-2]"
 _STATE = "X_ERROR(0.1) 1 / M 1 / DETECTOR rec[-1] / RX 0 / T 0 / EXP_VAL X0 Y0 / OBSERVABLE_INCLUDE(0) X0 / OBSERVABLE_INCLUDE(1) Y0"
 _COLLECT = "sp.collect([task('%s', decoder='soft_pymatching'%s)], num_workers=1, max_shots=64%s)"
+_DISTILLATION = "snc.generators.distillation.distillation_circuit(%s, t_error=0.01)"
 _ROWS = "file('s.csv', plugin('collect --circuits {} --decoders soft_pymatching --max_shots 64 --processes 1 --quiet --also_print_results_to_stdout', file('d=1.stim', 'TEXT'))%s)".replace(
     "TEXT", _OBSERVED
 )
@@ -89,7 +88,13 @@ COMMANDS = [
     Row("command('generate cultivation --distance 3 --noise none --p 0.1')", "leave out --p", "command('generate cultivation --distance 3 --noise none --out DIR/c.stim')"),
     Row("command('generate cultivation --distance 3 --p 0.001 --rounds 3')", "--escape_distance", "command('generate cultivation --distance 3 --p 0.001 --out DIR/c.stim')"),
     Row("command('generate cultivation --distance 3 5 --p 0.001 --out DIR/x')", "--out_dir DIR", "command('generate cultivation --distance 3 5 --p 0.001 --out_dir DIR/x')"),
-    Row("command('estimate --circuits {} --decoders mine', file('a.stim', '" + _OBSERVED + "'))", "--custom_decoders_module_function MODULE:FUNCTION", "command('estimate --circuits {} --decoders soft_pymatching --custom_decoders_module_function sinter_plugin:sinter_decoders --quiet --relative_error 0.1', file('a.stim', '" + _OBSERVED + "'))"),
+    Row("command('generate distillation --t_error 0.01 --protocol 3k+8-to-k')", "write --protocol 3k+8-to-k --k 2", "command('generate distillation --t_error 0.01 --protocol 3k+8-to-k --k 2 --out DIR/c.stim')"),
+    Row(_DISTILLATION % "'3k+8-to-k', k=5", "Write k=4", _DISTILLATION % "'3k+8-to-k', k=4"),
+    Row(_DISTILLATION % "'3k+8-to-k'", "for example k=2", _DISTILLATION % "'3k+8-to-k', k=2"),
+    Row(_DISTILLATION % "'15-to-1', k=2", "Leave it out for 15-to-1", _DISTILLATION % "'15-to-1'"),
+    Row(_DISTILLATION % "'5-to-1', teleported=False", "Leave out teleported=False", _DISTILLATION % "'5-to-1'"),
+    Row(_DISTILLATION % "'5-to-1', gate='S'", "Leave out gate='S'", _DISTILLATION % "'5-to-1'"),
+    Row("command('estimate --circuits {} --decoders mine', file('a.stim', '" + _OBSERVED + "'))", "--custom_decoders_module_function MODULE:FUNCTION", "command('estimate --circuits {} --decoders soft_pymatching --custom_decoders_module_function sinter_plugin:sinter_samplers --quiet --relative_error 0.1', file('a.stim', '" + _OBSERVED + "'))"),
     Row("plugin('collect --circuits {} --decoders mine --custom_decoders_module_function {} --state_check T --max_shots 9 --processes 1 --quiet', file('d=1.stim', '" + _STATE + "'), 'tests.support.remedies.own_samplers:samplers')", "Leave out --state_check", "plugin('collect --circuits {} --decoders mine --custom_decoders_module_function {} --max_shots 9 --processes 1 --quiet', file('d=1.stim', '" + _STATE + "'), 'tests.support.remedies.own_samplers:samplers')"),
     Row(_ESTIMATE % "--decoders mine --custom_decoders_module_function tests.support.remedies.own_samplers:samplers", "python -m sinter_plugin collect", _ESTIMATE % "--decoders pymatching"),
     Row(_ESTIMATE % "--decoders postselect --custom_decoders_module_function tests.support.remedies.own_samplers:samplers", "Use soft_postselect", _ESTIMATE % "--decoders soft_postselect"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import stim
 
 # Lines for the instructions that are neither gates nor plain measurements and resets; the record has two
@@ -102,6 +104,27 @@ RELAXATION = {
         "THERMAL_RELAXATION(0.5, 0.25) 2",
         "THERMAL_RELAXATION(0, 0.4) 1",
         "REPEAT 2 {\n    THERMAL_RELAXATION(1e-3, 0.4) 1 0\n    H 0\n}",
+    ],
+}
+
+
+def three_qubit_channel(probabilities: dict[str, float]) -> str:
+    """PAULI_CHANNEL_3 with its arguments, from the probabilities of some Paulis such as ``IXZ``."""
+    words = ["".join(letters) for letters in itertools.product("IXYZ", repeat=3)][1:]
+    return f"PAULI_CHANNEL_3({', '.join(f'{probabilities.get(word, 0)!r}' for word in words)})"
+
+
+THREE_QUBIT_ERRORS = {
+    "DEPOLARIZE3": [
+        "DEPOLARIZE3(0.3) 0 1 2 2 0 1",
+        "DEPOLARIZE3(0.984375) 2 1 0",
+        "DEPOLARIZE3(1) 1 2 0",
+        "REPEAT 2 {\n    DEPOLARIZE3(0.2) 1 0 2\n    H 0\n}",
+    ],
+    "PAULI_CHANNEL_3": [
+        f"{three_qubit_channel({'IIX': 0.1, 'ZYX': 0.2, 'YII': 0.05, 'XZI': 0.15})} 2 0 1",
+        f"{three_qubit_channel({'XYZ': 0.7, 'IYI': 0.3})} 0 2 1 1 0 2",
+        f"{three_qubit_channel({'IXI': 0.18, 'ZII': 0.08, 'ZXI': 0.02})} 0 1 2",
     ],
 }
 

@@ -4,17 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["random_leaking_text"]
-
 _LINES = (
-    "LEAKAGE(0.3)",
-    "LEAKAGE(0.04)",
-    "LOSS(0.2)",
-    "RELAX(0.6)",
-    "RL",
-    "HERALD_LEAKAGE_EVENT(0.2)",
+    "LEAKAGE(0.3)", "LEAKAGE(0.04)", "LOSS(0.2)", "RELAX(0.6)", "RL", "HERALD_LEAKAGE_EVENT(0.2)",
     "HERALD_LOSS_EVENT(0)",
-)
+)  # fmt: skip
 _SPREAD = "LEAKAGE_SPREAD(0.4, 0.1, 0.5, 0.3) {a} {b}"
 _GATES = ("CX {a} {b}", "CZ {a} {b}", "ISWAP {a} {b}", "SWAP {a} {b}", "CS {a} {b}", "R_XX(0.3) {a} {b}", "CH {a} {b}",
          "SPP X{a}*Z{b}", "TPP Y{a}*X{b}", "CCZ 0 1 2", "MPP X{a}*Z{b}", "MXX {a} {b}", "MZZ(0.1) {a} {b}")  # fmt: skip

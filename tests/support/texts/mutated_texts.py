@@ -12,8 +12,6 @@ import stim_nonclifford as snc
 
 from .instruction_lines import LINES, NON_CLIFFORD, lines_of
 
-__all__ = ["CARRIERS", "CORPUS", "mutated_tag", "mutated_text"]
-
 HAND_WRITTEN = [
     "QUBIT_COORDS(0, 1.5) 0\nQUBIT_COORDS(-2, 1e3) 1\nR 0 1\nH 0\nT 0\nCX 0 1\nT_DAG 1\nMR 0 !1\n"
     "DETECTOR(1, 2, 0.5) rec[-1] rec[-2]\nSHIFT_COORDS(0, 1)\nDETECTOR(1, 2)\nOBSERVABLE_INCLUDE(1) rec[-1]",
@@ -136,17 +134,9 @@ TAGS = [
     *("R_Y( theta = +2e0 * pi )", "a note", "R_Y(theta=0.5*pi)", "R_YY(theta=1*pi)", "R_ZZ(theta=0.25*pi)"),
 ]  # fmt: skip
 CARRIERS = {
-    "S": "0 1",
-    "S_DAG": "0",
-    "SPP": "X0*Y1 !Z2",
-    "SPP_DAG": "X0*Y1",
-    "I": "0 1 2",
-    "II": "0 1 1 2",
-    "H": "0",
-    "CX": "0 1",
-    "TICK": "",
-    "M": "0",
-}
+    "S": "0 1", "S_DAG": "0", "SPP": "X0*Y1 !Z2", "SPP_DAG": "X0*Y1", "I": "0 1 2", "II": "0 1 1 2", "H": "0",
+    "CX": "0 1", "TICK": "", "M": "0",
+}  # fmt: skip
 
 
 def mutated_tag(rng: random.Random) -> str:

@@ -8,8 +8,6 @@ import stim
 
 import stim_nonclifford as snc
 
-__all__ = ["read_again"]
-
 
 def read_again(text: str, folder: Path) -> snc.Circuit:
     """The circuit of a text, which text, Stim's circuits and files must keep."""

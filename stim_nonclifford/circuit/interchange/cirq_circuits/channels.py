@@ -11,12 +11,22 @@ import numpy as np
 import numpy.typing as npt
 import stim
 
-from ....dialect import Relaxation, TaggedChannel, kraus_of, relaxation_of, values_of_operators
+from ....dialect import (
+    Relaxation,
+    TaggedChannel,
+    ThreeQubitErrors,
+    kraus_of,
+    relaxation_of,
+    three_qubit_errors_of,
+    values_of_operators,
+)
 from .gates import cirq, name_of
 
 __all__ = ["channel_lines", "channel_operations", "confusion_of", "readout_arguments"]
 
-_PAULIS_2 = [a + b for a, b in itertools.product("IXYZ", repeat=2) if a + b != "II"]
+_PAULIS = {size: ["".join(word) for word in itertools.product("IXYZ", repeat=size)][1:] for size in (1, 2, 3)}
+"""By the number of qubits, the Paulis in the order of PAULI_CHANNEL_1, _2 and _3."""
+
 _MOST_QUBITS = 5
 """A channel of Paulis on more qubits would be more than a thousand instructions."""
 
@@ -25,10 +35,6 @@ Matrix = npt.NDArray[np.float64]
 
 def channel_lines(gate: Any, qubits: Sequence[int]) -> list[str] | None:
     """The circuit text of a channel; None if it is none.
-
-    Args:
-        gate: A gate of Cirq that is not unitary.
-        qubits: Its qubits.
 
     Raises:
         ValueError: The channel has no counterpart.
@@ -48,7 +54,7 @@ def channel_lines(gate: Any, qubits: Sequence[int]) -> list[str] | None:
         return _paulis(gate.error_probabilities, qubits)
     if isinstance(gate, cirq.DepolarizingChannel):
         size = len(qubits)
-        if size <= 2:
+        if size <= 3:
             return [f"DEPOLARIZE{size}({gate.p!r}) {targets}"]
         _check_size(size)
         words = ["".join(word) for word in itertools.product("IXYZ", repeat=size)][1:]
@@ -85,12 +91,9 @@ def _named(gate: Any) -> str:
 def _paulis(probabilities: Mapping[str, float], qubits: Sequence[int]) -> list[str]:
     """A mixture of Paulis, by their letters."""
     targets = " ".join(map(str, qubits))
-    if len(qubits) == 1:
-        values = [probabilities.get(letter, 0.0) for letter in "XYZ"]
-        return [f"PAULI_CHANNEL_1({', '.join(map(repr, map(float, values)))}) {targets}"]
-    if len(qubits) == 2:
-        values = [probabilities.get(word, 0.0) for word in _PAULIS_2]
-        return [f"PAULI_CHANNEL_2({', '.join(map(repr, map(float, values)))}) {targets}"]
+    if len(qubits) in _PAULIS:
+        values = [probabilities.get(word, 0.0) for word in _PAULIS[len(qubits)]]
+        return [f"PAULI_CHANNEL_{len(qubits)}({', '.join(map(repr, map(float, values)))}) {targets}"]
     return _chain(probabilities, qubits)
 
 
@@ -179,7 +182,14 @@ def channel_operations(instruction: stim.CircuitInstruction, channel: TaggedChan
         ValueError: Cirq has no such channel.
     """
     qubits = [cirq.LineQubit(target.value) for target in instruction.targets_copy()]
-    relaxation, kraus = relaxation_of(instruction), kraus_of(instruction)
+    relaxation, kraus, errors = (
+        relaxation_of(instruction),
+        kraus_of(instruction),
+        three_qubit_errors_of(instruction),
+    )
+    if errors is not None:
+        gate = _three_qubit_gate(errors)
+        return [gate.on(*qubits[k : k + 3]) for k in range(0, len(qubits), 3)]
     if relaxation is not None:
         return [operation for qubit in qubits for operation in _relaxation(relaxation, qubit)]
     if kraus is None:
@@ -192,6 +202,14 @@ def channel_operations(instruction: stim.CircuitInstruction, channel: TaggedChan
     gate = cirq.KrausChannel([each[..., 0] + 1j * each[..., 1] for each in parts])
     # Cirq's first qubit is the most significant one.
     return [gate.on(*reversed(qubits[k : k + size])) for k in range(0, len(qubits), size)]
+
+
+def _three_qubit_gate(errors: ThreeQubitErrors) -> Any:
+    if errors.name == "DEPOLARIZE3":
+        return cirq.depolarize(errors.values[0], n_qubits=3)
+    probabilities = dict(zip(_PAULIS[3], errors.probabilities, strict=True))
+    nothing = max(0.0, 1 - math.fsum(errors.probabilities))
+    return cirq.asymmetric_depolarize(error_probabilities={"III": nothing, **probabilities})
 
 
 def _relaxation(channel: Relaxation, qubit: Any) -> list[Any]:

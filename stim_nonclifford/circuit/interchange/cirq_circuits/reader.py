@@ -28,10 +28,6 @@ Placed = tuple[Any, Literal]
 def read_cirq(circuit: Any, delays: Delays) -> stim.Circuit:
     """The circuit with tagged gates of a ``cirq.Circuit``.
 
-    Args:
-        circuit: The circuit, without parameters.
-        delays: What becomes of ``cirq.WaitGate``.
-
     Raises:
         ResourceLimitError: It has too many operations.
         TypeError: It is no ``cirq.Circuit``.

@@ -18,10 +18,6 @@ Indices = Mapping[Any, int]
 def steps_of(operation: Any, indices: Indices) -> list[Step] | None:
     """The steps of an operation without tags and classical controls; None if it is not unitary.
 
-    Args:
-        operation: The operation.
-        indices: The number of each qubit.
-
     Raises:
         ValueError: Its decomposition is not known.
     """

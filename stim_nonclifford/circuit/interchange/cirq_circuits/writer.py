@@ -18,7 +18,7 @@ from ....dialect import (
     is_expectation,
     readout_noise_of,
 )
-from ....simulation.compiler.program.iterations import unrolled
+from ....simulation.compiler.program.loops import unrolled
 from .channels import channel_operations, confusion_of
 from .gates import cirq, cirq_gate, stimcirq
 

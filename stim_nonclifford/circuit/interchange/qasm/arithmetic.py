@@ -244,12 +244,6 @@ def _in_unit(node: Any, duration: Duration, unit: str) -> float:
 def function_of(node: Any, name: str, arguments: Sequence[Value], *, is_version_2: bool) -> Value:
     """The value of one of OpenQASM's functions.
 
-    Args:
-        node: The call.
-        name: The name of the function.
-        arguments: The values that it is called with.
-        is_version_2: Whether the functions are those of OpenQASM 2.
-
     Raises:
         Refusal: There is no such function, or it has no value there.
     """

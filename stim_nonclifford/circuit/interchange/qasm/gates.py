@@ -57,12 +57,7 @@ class Definition:
 
 
 class Gates:
-    """Applies gates.
-
-    Args:
-        evaluator: Evaluates the parameters.
-        check: Called with a node and the number of gates that it is about to make; refuses too many.
-    """
+    """Applies gates."""
 
     def __init__(self, evaluator: Evaluator, check: Callable[[Any, int], None]) -> None:
         self._evaluator = evaluator

@@ -25,7 +25,7 @@ from ....dialect import (
     is_expectation,
 )
 from ....simulation.compiler.algebra.paulis import X, Y, Z, product_of
-from ....simulation.compiler.program.iterations import unrolled
+from ....simulation.compiler.program.loops import unrolled
 
 __all__ = ["qasm_of"]
 

@@ -18,7 +18,7 @@ from scipy import sparse
 
 from ...fault_sets.budget.grouping import groups_of, name_of_grouping
 from ...fault_sets.budget.noise_sources import NoiseSources, noise_sources
-from ...fault_sets.budget.table import BudgetShare, ErrorBudget, Grouping
+from ...results.error_budget import BudgetShare, ErrorBudget, Grouping
 from ..faults.mechanisms import Floats
 from .study import FailureStudy
 
@@ -51,7 +51,7 @@ def decoded_budget(
     columns = sources.of_places[known]
     fractions = sparse.csr_array((amounts / rates[rows], (rows, columns)), shape=shape) @ membership
     changes = sparse.csr_array((sources.derivatives[known], (rows, columns)), shape=shape) @ membership
-    q = 1 / (1 + np.exp(-study.log_odds))
+    q = 1 / (1 + np.exp(-study.model.log_odds))
     scores = sparse.diags_array((1 - 2 * q) / (q * (1 - q))) @ changes
     members = _incidence(study)
     parts = sparse.hstack([members @ fractions, members @ scores]).toarray()

@@ -4,51 +4,18 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass
 
 import numpy as np
 
-from ....simulation.faults import CircuitFault
+from ...results.failures import DecodedFailure
 from ..faults.mechanisms import Words, log_probability_of_none
 from ..faults.outcomes import symptom_of_row
 from .cores import cores_of, rows_of
 from .study import FailureStudy
 
-__all__ = ["DecodedFailure", "decoded_failures"]
+__all__ = ["decoded_failures"]
 
 _MOST_SETS = 2048
-
-
-@dataclass(frozen=True)
-class DecodedFailure:
-    """A fault set on which the decoder fails, and on none of those with one mechanism less.
-
-    Attributes:
-        share: Part of the failing fault sets that were looked at and come down to this one if mechanisms are
-            left out one after the other, as long as the decoder fails.
-        probability: That these mechanisms act, and no others that matter to the decoder, whatever the quantum
-            outcomes are.
-        detectors: The detectors that fire with ``faults``; with T gates, for an example of the outcomes.
-        observables: The observables that are flipped, for the same outcomes.
-        predicted: The observables that the decoder says are flipped.
-        causes: One entry per mechanism: the faults that have its effect, any one of which may have been the
-            cause.
-        faults: The faults of a shot in which these mechanisms act, and no others, for
-            ``circuit.with_faults``: usually the first cause of each mechanism.
-    """
-
-    share: float
-    probability: float
-    detectors: tuple[int, ...]
-    observables: tuple[int, ...]
-    predicted: tuple[int, ...]
-    causes: tuple[tuple[CircuitFault, ...], ...]
-    faults: tuple[CircuitFault, ...]
-
-    @property
-    def weight(self) -> int:
-        """Number of mechanisms."""
-        return len(self.causes)
 
 
 def decoded_failures(study: FailureStudy, count: int) -> list[DecodedFailure]:
@@ -66,15 +33,15 @@ def decoded_failures(study: FailureStudy, count: int) -> list[DecodedFailure]:
         study.model,
         sets.members,
         sets.numbers,
-        study.log_odds,
+        study.model.log_odds,
         lambda rows, _: study.test(rows),
     )
     cores = Counter(found_cores)
     example = {core: k for k, core in reversed(list(enumerate(found_cores)))}
-    none = log_probability_of_none(study.log_odds)
+    none = log_probability_of_none(study.model.log_odds)
 
     def log_probability(core: tuple[int, ...]) -> float:
-        return none + float(study.log_odds[list(core)].sum())
+        return none + float(study.model.log_odds[list(core)].sum())
 
     ranked = sorted(cores, key=lambda core: (-cores[core], -log_probability(core), core))[:count]
     named = study.table.by_mechanism(study.plan)

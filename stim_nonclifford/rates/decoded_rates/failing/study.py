@@ -7,16 +7,19 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from ....simulation.compiler import CompiledCircuit, RequestedOutputs
 from ....simulation.faults import FaultTable
 from ....simulation.plan import SamplingPlan
 from ...decoding.failure_test import FailureTest
-from ..faults.mechanisms import FaultModel, Floats, symptom_without
+from ...estimation.failing_sets import FailingSets
+from ..faults.mechanisms import FaultModel, symptom_without
 from ..faults.outcomes import symptom_of_row
-from .sets import FailingSets, Indices
 
 __all__ = ["FailureStudy"]
+
+Indices = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -24,18 +27,21 @@ class FailureStudy:
     """What is known of a circuit with a decoder.
 
     Attributes:
-        sets: Failing fault sets.
+        sets_of: Returns failing fault sets.
         model: The mechanisms.
-        log_odds: ln of their odds in this circuit.
         test: The decoder.
         table_of: Returns the faults of the circuit.
     """
 
-    sets: FailingSets
+    sets_of: Callable[[], FailingSets]
     model: FaultModel
-    log_odds: Floats
     test: FailureTest
     table_of: Callable[[], FaultTable]
+
+    @cached_property
+    def sets(self) -> FailingSets:
+        """Failing fault sets."""
+        return self.sets_of()
 
     @cached_property
     def table(self) -> FaultTable:
@@ -75,8 +81,8 @@ class FailureStudy:
             found[k] = number.get(symptom_without(symptom[:parts], self.model.ignored), -1)
         rates = np.bincount(found[found >= 0], self.plan.rates[found >= 0], minlength=len(number))
         probabilities = -0.5 * np.expm1(-2 * rates)
-        expected = 1 / (1 + np.exp(-self.log_odds))
-        is_coin = self.log_odds == 0
+        expected = 1 / (1 + np.exp(-self.model.log_odds))
+        is_coin = self.model.log_odds == 0
         if not np.allclose(probabilities[~is_coin], expected[~is_coin], rtol=1e-6, atol=0):
             raise AssertionError("the mechanisms of a plan are not those of the error model")
         return found

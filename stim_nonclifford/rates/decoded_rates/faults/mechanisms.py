@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -46,8 +45,6 @@ class Outcomes(Protocol):
     def num_signature_bits(self) -> int: ...  # noqa: D102
     @property
     def can_be_summed(self) -> bool: ...  # noqa: D102
-    @property
-    def key(self) -> str: ...  # noqa: D102
     @property
     def dependent(self) -> npt.NDArray[np.bool_]: ...  # noqa: D102
     def flips(self, signatures: Words, numbers: Words) -> Words: ...  # noqa: D102
@@ -147,7 +144,7 @@ def symptoms_of(model: stim.DetectorErrorModel) -> Symptoms:
 
 @dataclass(frozen=True)
 class FaultModel:
-    """The mechanisms of a family of circuits.
+    """The mechanisms of a circuit.
 
     A row has words for the detectors, for the observables, and two for a hash value of the detectors: all
     three of a fault set are the exclusive or of those of its members. Where outputs depend on quantum
@@ -158,7 +155,7 @@ class FaultModel:
         num_observables: Number of observables.
         flips: uint64, shape (mechanisms, words): the row of each mechanism.
         base: uint64, shape (words,): the row of the empty fault set.
-        log_odds: float64, shape (circuits, mechanisms): ln(q / (1 - q)).
+        log_odds: float64, shape (mechanisms,): ln(q / (1 - q)).
         detector_words: The number of words for detectors.
         observable_words: The number of words for observables.
         symptoms: The symptom of each mechanism.
@@ -185,20 +182,6 @@ class FaultModel:
     def num_mechanisms(self) -> int:
         """Number of mechanisms."""
         return len(self.flips)
-
-    @cached_property
-    def neighbours(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-        """For each mechanism those that share a detector with it, as starts and a list."""
-        by_detector: dict[int, list[int]] = {}
-        for k, (detectors, *_) in enumerate(self.symptoms):
-            for detector in detectors:
-                by_detector.setdefault(detector, []).append(k)
-        starts, found = [0], []
-        for k, (detectors, *_) in enumerate(self.symptoms):
-            near = {other for detector in detectors for other in by_detector[detector]} - {k}
-            found.append(np.array(sorted(near), dtype=np.intp))
-            starts.append(starts[-1] + len(near))
-        return np.array(starts, dtype=np.intp), np.concatenate(found)
 
     def detectors(self, rows: Words) -> npt.NDArray[np.uint8]:
         """The detection events of rows, bit-packed as decoders get them."""
@@ -275,29 +258,25 @@ class FaultModel:
         return found
 
 
-def fault_model(family: Sequence[Symptoms], postselected: Sequence[int] = ()) -> FaultModel:
-    """The mechanisms of circuits whose errors differ in their probabilities only.
+def fault_model(circuit: Symptoms, postselected: Sequence[int] = ()) -> FaultModel:
+    """The mechanisms of a circuit.
 
     Args:
-        family: The errors of each circuit.
+        circuit: Its errors.
         postselected: The detectors that discard a shot.
-
-    Returns:
-        Their mechanisms, in the order of the first circuit.
     """
-    first = family[0]
-    symptoms = tuple(first.probabilities)
+    symptoms = tuple(circuit.probabilities)
     detector_words, observable_words = (
-        max(1, -(-number // 64)) for number in (first.num_detectors, first.num_observables)
+        max(1, -(-number // 64)) for number in (circuit.num_detectors, circuit.num_observables)
     )
     keys = np.random.default_rng(_KEY_SEED).integers(
-        1 << 64, size=(first.num_detectors, _KEY_WORDS), dtype=np.uint64
+        1 << 64, size=(circuit.num_detectors, _KEY_WORDS), dtype=np.uint64
     )
-    signature_words = 0 if first.outcomes is None else -(-first.outcomes.num_signature_bits // 64)
+    signature_words = 0 if circuit.outcomes is None else -(-circuit.outcomes.num_signature_bits // 64)
     first_signature = detector_words + observable_words + _KEY_WORDS
-    outputs: list[Symptom] = [((k,), ()) for k in range(first.num_detectors)]
-    outputs += [((), (k,)) for k in range(first.num_observables)]
-    listed = [*symptoms, first.expected, *outputs]
+    outputs: list[Symptom] = [((k,), ()) for k in range(circuit.num_detectors)]
+    outputs += [((), (k,)) for k in range(circuit.num_observables)]
+    listed = [*symptoms, circuit.expected, *outputs]
     flips = np.zeros((len(listed), first_signature + signature_words), dtype=np.uint64)
     for row, (detectors, observables, *signature) in zip(flips, listed, strict=True):
         for detector in detectors:
@@ -310,10 +289,10 @@ def fault_model(family: Sequence[Symptoms], postselected: Sequence[int] = ()) ->
     mask = np.zeros(detector_words, dtype=np.uint64)
     for detector in postselected:
         mask[detector >> 6] |= np.uint64(1 << (detector & 63))
-    probabilities = np.array([[each.probabilities[symptom] for symptom in symptoms] for each in family])
+    probabilities = np.array(list(circuit.probabilities.values()))
     return FaultModel(
-        num_detectors=first.num_detectors,
-        num_observables=first.num_observables,
+        num_detectors=circuit.num_detectors,
+        num_observables=circuit.num_observables,
         flips=flips[: len(symptoms)],
         base=flips[len(symptoms)],
         log_odds=np.log(probabilities) - np.log1p(-probabilities),
@@ -321,9 +300,9 @@ def fault_model(family: Sequence[Symptoms], postselected: Sequence[int] = ()) ->
         observable_words=observable_words,
         symptoms=symptoms,
         postselected=mask,
-        outcomes=first.outcomes,
+        outcomes=circuit.outcomes,
         output_rows=flips[len(symptoms) + 1 :],
-        ignored=first.ignored,
+        ignored=circuit.ignored,
     )
 
 

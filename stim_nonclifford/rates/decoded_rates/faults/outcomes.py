@@ -8,10 +8,8 @@ good as one more, uniform, mechanism: when a fault is taken out of a set, the nu
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Iterator
-from dataclasses import fields
 
 import numpy as np
 import numpy.typing as npt
@@ -20,20 +18,16 @@ from ....base.parity import exactly_one
 from ....simulation.compiler.algebra.gf2 import mask_of, ones
 from ....simulation.compiler.program.channels import independent_errors
 from ....simulation.engines import CpuEngine
-from ....simulation.plan import SamplingPlan, SparseRows
+from ....simulation.plan import SamplingPlan
 from .mechanisms import Floats, Symptom, Symptoms, Words
 
 __all__ = ["PlanOutcomes", "symptom_of_row", "symptoms_of_plan"]
 
 _SEED = 0
 _MOST_SUMMED = 10
-"""Quantum outcomes of a shot, for sums over all of them."""
+"""Quantum outcomes of a shot that are summed over, at most. Doubled, one sum may take a minute."""
 
-_OF_NOISE = frozenset(
-    {"effects", "rates", "sites", "coins", "constant", "row_sources"}
-    | {"count_thresholds", "alias_thresholds", "alias_indices", "operation_steps", "rotation_term_steps"}
-)
-"""The fields of a plan that say nothing of the outcome law."""
+_MOST_LAWS = 1 << 14
 
 
 class PlanOutcomes:
@@ -44,16 +38,15 @@ class PlanOutcomes:
 
     Attributes:
         num_signature_bits: Number of bits of a signature.
-        key: Plans with the same key have the same law.
         can_be_summed: Whether the outcomes are so few that all of them can be looked at.
     """
 
     def __init__(self, plan: SamplingPlan) -> None:
         self._plan = plan
         self._engine = CpuEngine(plan)
+        self._laws: dict[bytes, tuple[Floats, npt.NDArray[np.bool_]]] = {}
         self.num_signature_bits = plan.num_signature_bits
         self.can_be_summed = plan.num_outcomes <= _MOST_SUMMED
-        self.key = _key_of(plan)
 
     @property
     def dependent(self) -> npt.NDArray[np.bool_]:
@@ -86,9 +79,15 @@ class PlanOutcomes:
         Returns:
             Their probabilities; and the outputs that each flips, bool, shape (outcomes, outputs).
         """
-        bits = np.unpackbits(np.ascontiguousarray(signature).view(np.uint8), bitorder="little")
-        found = self._engine.outcome_law(bits[: self.num_signature_bits].astype(np.bool_))
-        return np.array([share for share, _, _ in found]), np.array([flipped for _, _, flipped in found])
+        name = signature.tobytes()
+        if name not in self._laws:
+            if len(self._laws) >= _MOST_LAWS:
+                self._laws.clear()
+            bits = np.unpackbits(np.ascontiguousarray(signature).view(np.uint8), bitorder="little")
+            found = self._engine.outcome_law(bits[: self.num_signature_bits].astype(np.bool_))
+            shares, flips = (np.array([each[part] for each in found]) for part in (0, 2))
+            self._laws[name] = shares, flips
+        return self._laws[name]
 
 
 def symptoms_of_plan(plan: SamplingPlan, num_detectors: int) -> Symptoms:
@@ -164,15 +163,3 @@ def symptom_of_row(plan: SamplingPlan, bits: npt.NDArray[np.int32], num_detector
     detectors = outputs[(outputs >= 0) & (outputs < num_detectors)]
     signature = np.sort(bits[bits < plan.num_signature_bits])
     return tuple(detectors.tolist()), tuple(observables.tolist()), tuple(signature.tolist())
-
-
-def _key_of(plan: SamplingPlan) -> str:
-    found = hashlib.sha256()
-    for field in fields(plan):
-        if field.name in _OF_NOISE:
-            continue
-        value = getattr(plan, field.name)
-        is_rows = isinstance(value, SparseRows)
-        for array in (value.starts, value.bits) if is_rows else (np.asarray(value),):
-            found.update(f"{field.name} {array.shape} ".encode() + np.ascontiguousarray(array).tobytes())
-    return found.hexdigest()

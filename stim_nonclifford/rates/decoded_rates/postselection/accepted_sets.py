@@ -87,7 +87,7 @@ class AcceptedSetSearch:
         if model.outcomes is not None:
             dependent |= model.outcomes.dependent
         self._steady = np.flatnonzero(~dependent[: model.num_detectors])
-        self._rng, self._odds = rng, np.exp(model.log_odds[0])
+        self._rng, self._odds = rng, np.exp(model.log_odds)
         self._kept = self._leaving_silent(np.flatnonzero(certain))
         self._laws = _Laws(model, certain, weight)
 

@@ -31,19 +31,26 @@ from ....base.errors import ResourceLimitError
 from ...decoding.classifying import Classifier
 from ...decoding.failure_test import check_answers
 from ...estimation.deadline import Deadline, TimeIsOver
-from ...estimation.ratios import Ratio, Sums, ratio_of, sums_over
+from ...estimation.interval import COVERAGE
+from ...estimation.ratios import Sums, sums_over
+from ...estimation.tally import ACCEPTED, WRONG, Tally
+from ...results import GapPoint, LogicalErrorRate, RateStratum
+from ...samplers.direct_samples import DirectSamples
+from ...samplers.enumeration import Enumeration
+from ...samplers.sampler import Sampler
+from ...samplers.strata import Stratum
 from ..faults.mechanisms import FaultModel, Floats, fault_model, seed_words
-from ..gap_curve import DecodedGapPoint, DecodedStratum
 from ..questions import Goal
-from ..results import COVERAGE, DecodedErrorRate
 from .partition import Partition, partition, probability_of_no_member
 from .questions import AcceptedQuestion
-from .strata import Cell, Stratum, whole_stratum
 
 __all__ = ["accepted_rate"]
 
 _FIRST_SHOTS = 128
 """Shots of each cell before any is preferred. Doubled, easy questions take a little longer."""
+
+_LISTED_AT = 2.5
+"""A cell is enumerated if so many times the shots that are wanted are all. Doubled, that is earlier."""
 
 _MOST_AT_ONCE = 1 << 17
 """Shots of a cell that are taken before errors are looked at again. Doubled, searches overshoot by more."""
@@ -81,7 +88,7 @@ _MOST_UNSURE = 1.0
 
 def accepted_rate(
     asked: AcceptedQuestion, goal: Goal, seed: int, report: Callable[[str], None], deadline: Deadline
-) -> DecodedErrorRate:
+) -> LogicalErrorRate:
     """The logical error rate per accepted shot of a circuit.
 
     Args:
@@ -96,12 +103,12 @@ def accepted_rate(
         ValueError: The decoder is not deterministic; or the check of the state takes for granted what is not
             so.
     """
-    seeds = np.random.SeedSequence(seed_words(fault_model([asked.symptoms]), seed)).spawn(3)
+    seeds = np.random.SeedSequence(seed_words(fault_model(asked.symptoms), seed)).spawn(3)
     search: _Search | None = None
     if asked.weight is None and _LISTED_FROM:
         symptoms, mask = asked.symptoms, tuple(np.flatnonzero(asked.postselected).tolist())
-        model = fault_model([symptoms], mask)
-        search = _Search(asked, goal, deadline, report, model, (whole_stratum(model),), None, seeds[0])
+        model = fault_model(symptoms, mask)
+        search = _Search(asked, goal, deadline, report, model, (Stratum(model),), None, seeds[0])
         may_list = model.postselects and model.num_mechanisms > 0
         if search.run(_LISTED_FROM if may_list else _MOST_SHOTS) or not may_list:
             return search.result()
@@ -148,10 +155,7 @@ class _Search:
         self._strata, self._listed = strata, listed
         self._classifier = Classifier(model, asked.predict, deadline, asked.matching)
         self._wanted = goal.relative_error * (1.0 if listed is None else _PART_OF_SHOTS)
-        seeds = seed.spawn(len(strata))
-        self._cells: list[Cell] = []
-        for number, (stratum, each) in enumerate(zip(strata, seeds, strict=True)):
-            self._cells += stratum.cells(number, self._classifier, each)
+        self._cells = _cells_of(strata, self._classifier, seed)
         self._is_known = False
         self._time_is_over = False
         report(f"{len(strata)} strata, {len(self._cells)} cells")
@@ -166,19 +170,20 @@ class _Search:
             ResourceLimitError: Time was over before each cell was looked at.
         """
         try:
-            for cell in sorted(self._cells, key=lambda each: -each.tally.probability):
-                if not cell.tally.shots:
+            for cell in sorted(self._cells, key=lambda each: -each.sampler.probability):
+                if not cell.sampler.tally.samples:
                     cell.take(_FIRST_SHOTS, self._deadline)
             while (place := self._next_gap(sums := self._sums(gaps := self._gaps()), most_shots)) is not None:
                 cell = self._next_cell(sums, place)
-                self._say(sums, place, int(gaps[place]))
-                cell.take(min(max(cell.tally.shots, _FIRST_SHOTS), _MOST_AT_ONCE), self._deadline)
+                self._show(sums, place, int(gaps[place]))
+                shots = cell.sampler.tally.samples
+                cell.take(min(max(shots, _FIRST_SHOTS), _MOST_AT_ONCE), self._deadline)
         except TimeIsOver:
-            looked_at = sum(bool(cell.tally.shots) for cell in self._cells)
-            if looked_at < len(self._cells):
+            sampled = sum(bool(tally.samples) for tally in self._tallies)
+            if sampled < len(self._cells):
                 raise ResourceLimitError(
-                    f"max_seconds={self._goal.max_seconds:g} ended the search when {looked_at} of"
-                    f" {len(self._cells)} strata of fault sets had been looked at. Allow several times as"
+                    f"max_seconds={self._goal.max_seconds:g} ended the search when {sampled} of"
+                    f" {len(self._cells)} strata of fault sets had been sampled. Allow several times as"
                     " much, or count errors with SoftDecodingSampler."
                 ) from None
             self._time_is_over = True
@@ -201,8 +206,8 @@ class _Search:
         """The least gaps of the curve: all shots, steps, and the largest one that is not too rare."""
         if not self._asked.confidence:
             return np.array([np.iinfo(np.int64).min])
-        seen = np.unique(np.concatenate([cell.tally.gaps for cell in self._cells]))
-        accepted = np.sum([cell.tally.means(seen)[0] for cell in self._cells], axis=0)
+        seen = np.unique(np.concatenate([tally.gaps for tally in self._tallies]))
+        accepted = np.sum([tally.means(seen)[ACCEPTED] for tally in self._tallies], axis=0)
         often = seen[accepted >= _LEAST_KEPT * accepted.max(initial=0.0)]
         least, most = (int(often.min(initial=0)), int(often.max(initial=0)))
         step = max(
@@ -210,17 +215,22 @@ class _Search:
         )
         return np.unique([*range(least, most, step), most]).astype(np.int64)
 
-    def _sums(self, gaps: npt.NDArray[np.int64]) -> Sums:
+    @property
+    def _tallies(self) -> list[Tally]:
+        return [cell.sampler.tally for cell in self._cells]
+
+    def _sums(self, gaps: npt.NDArray[np.int64], quantity: int = WRONG) -> Sums:
         listed, found = self._listed, np.zeros(len(gaps))
         if listed is not None:
             found = np.array([listed.unlisted_part(max(int(gap), 0)) for gap in gaps])
         return sums_over(
-            [cell.tally for cell in self._cells],
+            self._tallies,
             gaps,
             np.array([cell.stratum for cell in self._cells], dtype=np.intp),
             np.array([stratum.relative_error for stratum in self._strata]),
             found,
             0.0 if listed is None else listed.unlisted,
+            quantity,
         )
 
     def _next_gap(self, sums: Sums, most_shots: int) -> int | None:
@@ -228,7 +238,7 @@ class _Search:
         missing = np.flatnonzero(sums.relative_errors > self._wanted)
         if not len(missing):
             return None
-        taken = sum(cell.tally.shots for cell in self._cells)
+        taken = sum(tally.samples for tally in self._tallies)
         if taken > most_shots and not (self._deadline.is_limited and most_shots == _MOST_SHOTS):
             return None
         needed = self._needed(sums)[missing]
@@ -242,34 +252,32 @@ class _Search:
 
     def _needed(self, sums: Sums) -> Floats:
         """About how many shots each gap needs in all: N(g), with Y as large as what may not be seen."""
-        shots = np.array([cell.tally.shots for cell in self._cells])[:, np.newaxis]
+        shots = np.array([tally.samples for tally in self._tallies])[:, np.newaxis]
         sizes = np.array([cell.size for cell in self._cells])[:, np.newaxis]
-        weights = np.array([cell.tally.probability for cell in self._cells])[:, np.newaxis]
-        is_exact = np.array([cell.tally.is_exact for cell in self._cells])[:, np.newaxis]
-        wanted = self._wanted * np.maximum(sums.wrong, max(sums.weight, 1e-300))
+        weights = np.array([cell.sampler.probability for cell in self._cells])[:, np.newaxis]
+        is_exact = np.array([tally.is_exact for tally in self._tallies])[:, np.newaxis]
+        wanted = self._wanted * np.maximum(sums.wrong, max(sums.bound, 1e-300))
         deviations = np.sqrt(sums.variances * shots)
         each = deviations * deviations.sum(axis=0) / wanted**2 + weights / wanted
         return np.asarray(np.where(is_exact, 0.0, np.minimum(each, sizes)).sum(axis=0))
 
-    def _next_cell(self, sums: Sums, place: int) -> Cell:
+    def _next_cell(self, sums: Sums, place: int) -> _Cell:
         """The cell whose variance at a gap falls most for each shot."""
 
         def gain(number: int) -> float:
-            tally = self._cells[number].tally
-            if tally.is_exact:
-                return 0.0
-            return float(sums.variances[number, place] + tally.weight**2) / tally.shots
+            tally = self._tallies[number]
+            return float(sums.variances[number, place] + tally.bound**2) / tally.samples
 
         return self._cells[max(range(len(self._cells)), key=gain)]
 
-    def _say(self, sums: Sums, place: int, gap: int) -> None:
+    def _show(self, sums: Sums, place: int, gap: int) -> None:
         at = f" at gap {gap}" if self._asked.confidence else ""
         self._report(
-            f"{sum(cell.tally.shots for cell in self._cells):,} shots, {self._classifier.test.decoded:,}"
+            f"{sum(tally.samples for tally in self._tallies):,} shots, {self._classifier.test.decoded:,}"
             f" decodes, {self._deadline.seconds:.0f} s: relative error {sums.relative_errors[place]:.2g}{at}"
         )
 
-    def result(self) -> DecodedErrorRate:
+    def result(self) -> LogicalErrorRate:
         """The result.
 
         Raises:
@@ -280,7 +288,7 @@ class _Search:
         gaps = self._gaps()
         sums = self._sums(gaps)
         if not sums.accepted[0]:
-            shots = sum(cell.tally.shots for cell in self._cells)
+            shots = sum(tally.samples for tally in self._tallies)
             raise ResourceLimitError(
                 f"None of {shots:,} shots is kept, and the sets of faults that keep one could not be listed."
                 " Postselect fewer detectors, or estimate the rate at weaker noise."
@@ -292,8 +300,9 @@ class _Search:
                 last = place
                 break
         notes = [] if last == len(points) else [self._end_of_curve(points[last])]
-        observables = self._observables(sums)
-        return DecodedErrorRate(
+        numbers = range(WRONG + 1, WRONG + 1 + self._classifier.num_observables)
+        observables = [self._sums(gaps[:1], k).ratio(0, float(sums.accepted[0])) for k in numbers]
+        return LogicalErrorRate(
             decoder=self._asked.decoder,
             logical_error_rate=first.logical_error_rate,
             standard_error=first.standard_error,
@@ -304,70 +313,113 @@ class _Search:
             kept=first.kept,
             kept_error=first.kept_error,
             kept_and_wrong=first.kept_and_wrong,
+            strata=tuple(self._described(sums, gaps, last - 1)),
             gap_curve=tuple(points[:last]) if self._asked.confidence else (),
             decodes=self._classifier.test.decoded,
             seconds=self._deadline.seconds,
             asked_relative_error=self._goal.relative_error,
-            strata=tuple(self._described(sums, last - 1)),
             notes=tuple(notes),
         )
 
-    def _point(self, sums: Sums, place: int, gap: int) -> DecodedGapPoint:
+    def _point(self, sums: Sums, place: int, gap: int) -> GapPoint:
         # Without postselection, all shots have the least gap. Shots of listed sets are all accepted.
         is_all = place == 0 and not self._postselects
-        unseen = sums.weight if place > 0 or self._listed is None else 0.0
+        unseen = sums.bound if place > 0 or self._listed is None else 0.0
         accepted = 1.0 if is_all else float(sums.accepted[place])
         ratio = sums.ratio(place, accepted)
-        return DecodedGapPoint(
+        return GapPoint(
             gap,
             accepted,
             0.0 if is_all else math.sqrt(float(sums.accepted_variance[place]) + unseen**2),
             float(sums.wrong[place]),
-            math.sqrt(float(sums.wrong_variance[place]) + sums.weight**2),
+            math.sqrt(float(sums.wrong_variance[place]) + sums.bound**2),
             ratio.standard_error,
             ratio.interval,
         )
 
-    def _observables(self, sums: Sums) -> list[Ratio]:
-        """The rate of each observable, whatever the gap."""
-        tallies = [cell.tally for cell in self._cells]
-        found = []
-        for observable in range(self._classifier.num_observables):
-            wrong = np.array([tally.of_observables()[observable] for tally in tallies])
-            kept, variance, rate = float(sums.accepted[0]), 0.0, float(wrong.sum() / sums.accepted[0])
-            for tally, share in zip(tallies, wrong, strict=True):
-                if not tally.is_exact:
-                    accepted = float(tally.means(self._gaps()[:1])[0][0])
-                    square = share - 2 * rate * share + rate**2 * accepted
-                    variance += (tally.probability * square - (share - rate * accepted) ** 2) / tally.shots
-            found.append(ratio_of(float(wrong.sum()), kept, max(variance, 0.0), sums.weight))
-        return found
-
-    def _end_of_curve(self, point: DecodedGapPoint) -> str:
+    def _end_of_curve(self, point: GapPoint) -> str:
         return (
             f"the curve ends before gap {point.gap}, where the logical error rate per kept shot is below"
             f" {point.interval[1]:.2g}: larger gaps need more shots than were taken (with max_seconds, they"
             " are taken for so long)"
         )
 
-    def _described(self, sums: Sums, last: int) -> list[DecodedStratum]:
+    def _described(self, sums: Sums, gaps: npt.NDArray[np.int64], last: int) -> list[RateStratum]:
         found = []
         for number, stratum in enumerate(self._strata):
             mine = [k for k, cell in enumerate(self._cells) if cell.stratum == number]
-            tallies = [self._cells[k].tally for k in mine]
-            shares = sums.shares[mine].sum(axis=0)
+            tallies = [self._tallies[k] for k in mine]
+            wrong = sums.shares[mine].sum(axis=0)
             exact = [tally.is_exact for tally in tallies]
+            methods = {
+                (True, False): "enumerated",
+                (False, True): "direct samples",
+                (True, True): "enumerated, direct",
+            }
+            at_largest = float(wrong[last] / sums.wrong[last]) if sums.wrong[last] else 0.0
             found.append(
-                DecodedStratum(
+                RateStratum(
                     name=stratum.name,
+                    method=methods[any(exact), not all(exact)],
                     probability=stratum.probability,
-                    shots=sum(tally.shots for tally in tallies),
-                    wrong=sum(tally.wrong for tally in tallies),
-                    shares=(
-                        float(shares[0] / sums.wrong[0]) if sums.wrong[0] else 0.0,
-                        float(shares[last] / sums.wrong[last]) if sums.wrong[last] else 0.0,
+                    sets=sum(tally.samples for tally in tallies),
+                    wrong=sum(tally.failures for tally in tallies),
+                    kept=sum(float(tally.means(gaps[:1])[ACCEPTED][0]) for tally in tallies),
+                    kept_and_wrong=float(wrong[0]),
+                    standard_error=math.hypot(
+                        math.sqrt(float(sums.variances[mine, 0].sum())),
+                        stratum.relative_error * float(wrong[0]),
+                        max((tally.bound for tally in tallies), default=0.0),
                     ),
-                    numbers=(exact.index(False) if False in exact else len(exact)) - 1,
+                    draws=sum(0 if tally.is_exact else tally.samples for tally in tallies),
+                    share_at_largest_gap=at_largest if self._asked.confidence else None,
                 )
             )
         return found
+
+
+class _Cell:
+    """A stratum with an exact number of free faults, or with all numbers from one on.
+
+    Attributes:
+        stratum: The index of the stratum.
+        sampler: Its direct samples; or all of its fault sets, once these are few beside the samples.
+        size: About how many shots enumerate the cell; infinite if that is impossible.
+    """
+
+    def __init__(self, index: int, stratum: Stratum, sampler: DirectSamples, classifier: Classifier,
+                 rng: np.random.Generator) -> None:  # fmt: skip
+        self.stratum, self._of, self._classifier, self._rng = index, stratum, classifier, rng
+        self.sampler: Sampler = sampler
+        self.size, self._least = sampler.size, sampler.least
+
+    def take(self, shots: int, deadline: Deadline) -> None:
+        """Draws so many shots, or enumerates the cell.
+
+        Raises:
+            TimeIsOver: The limit has been reached; what was drawn until then is counted.
+        """
+        if self.size > _LISTED_AT * shots:
+            self.sampler.take(shots, self._rng, deadline)
+            return
+        every = Enumeration(self._of, self._classifier, self._least)
+        every.take(shots, self._rng, deadline)
+        self.sampler = every
+
+
+def _cells_of(
+    strata: tuple[Stratum, ...], classifier: Classifier, seed: np.random.SeedSequence
+) -> list[_Cell]:
+    """The cells of strata. The last one of each has all larger numbers of free faults: at most 1e-15."""
+    found = []
+    for index, (stratum, own) in enumerate(zip(strata, seed.spawn(len(strata)), strict=True)):
+        law = stratum.numbers.probabilities
+        beyond = np.append(law[::-1].cumsum()[::-1], 0.0)
+        last = int(np.flatnonzero(beyond[1:] <= 1e-15)[0])
+        most = stratum.numbers.most
+        ranges = [(k, k) for k in range(last + 1)] + ([(last + 1, most)] if last < most else [])
+        for (least, largest), each in zip(ranges, own.spawn(len(ranges)), strict=True):
+            sampler = DirectSamples(stratum, classifier, least, largest)
+            if sampler.probability > 0:
+                found.append(_Cell(index, stratum, sampler, classifier, np.random.default_rng(each)))
+    return found

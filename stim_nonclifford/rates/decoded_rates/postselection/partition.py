@@ -11,12 +11,11 @@ import numpy.typing as npt
 from ....base.errors import ResourceLimitError
 from ...decoding.failure_test import Gaps
 from ...estimation.deadline import Deadline
-from ...samplers.fault_numbers import FaultNumbers
+from ...samplers.strata import Stratum
 from ..faults.mechanisms import FaultModel, Floats, Symptom, Symptoms, fault_model, log_probability_of_none
 from .accepted_sets import AcceptedSets, AcceptedSetSearch, distinct_rows
 from .listed_sets import MOST_MEMBERS
 from .questions import AcceptedQuestion
-from .strata import Stratum
 
 __all__ = ["Partition", "partition", "probability_of_no_member"]
 
@@ -83,11 +82,11 @@ def partition(
     mask = asked.postselected
     probabilities = _divided(asked)
     known = tuple(np.flatnonzero(mask).tolist())
-    members = fault_model([replace(symptoms, probabilities=probabilities[True])], known)
+    members = fault_model(replace(symptoms, probabilities=probabilities[True]), known)
     certain = mask.copy()
     if symptoms.outcomes is not None:
         certain &= ~symptoms.outcomes.dependent[: symptoms.num_detectors]
-    none = float(np.exp(log_probability_of_none(members.log_odds[0])))
+    none = float(np.exp(log_probability_of_none(members.log_odds)))
     search = AcceptedSetSearch(members, certain, asked.weight, rng, deadline.check)
     found = _listed(asked, search, none, deadline.check)
     _draw_more(found, asked, search, relative_error / 2, deadline)
@@ -249,8 +248,8 @@ def _strata(
     is_silent = ~sets.rows.any(axis=1)
     # Those that are right need no distinction: of these, the most likely ones decide.
     kinds = np.where(is_silent, 0, np.where(decoded.wrong, 2 + np.maximum(decoded.gaps, 0) // _STEP, 1))
-    model = fault_model([rest])
-    numbers = FaultNumbers(np.exp(model.log_odds[0][model.log_odds[0] != 0]))
+    model = fault_model(rest)
+    numbers = Stratum(model).numbers
     rows = model.base ^ model.rows_of_outputs(sets.rows.astype(np.uint8))
     found = []
     for kind in np.unique(kinds):
@@ -260,7 +259,7 @@ def _strata(
         name = names.get(int(kind), f"wrong by itself, gap {least} to {least + _STEP - 1}")
         mass = none * float(sets.masses[which].sum())
         error = none * float(np.sqrt(sets.variances[which].sum()))
-        found.append(Stratum(name, mass, error, model, rows[which], sets.masses[which], numbers))
+        found.append(Stratum(model, name, mass, error, rows[which], sets.masses[which], numbers))
     return model, found
 
 

@@ -27,7 +27,7 @@ import stim
 from numpy.typing import NDArray
 
 from ....base.parity import exactly_one
-from ....simulation.compiler.error_models.heralds import with_heralds_apart
+from ....simulation.compiler.heralds import with_heralds_apart
 
 __all__ = [
     "DECIBEL",

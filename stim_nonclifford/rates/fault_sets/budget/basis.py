@@ -30,7 +30,8 @@ from scipy import sparse
 
 from ....simulation.compiler import CompiledCircuit
 from ....simulation.plan import SamplingPlan
-from ..interval import COVERAGE
+from ...estimation.interval import COVERAGE
+from ...results.error_budget import BudgetShare, ErrorBudget, Grouping
 from ..search.exploration import Exploration
 from ..search.laws import Floats
 from ..search.strata import CircuitTotals
@@ -39,7 +40,6 @@ from .grouping import groups_of, name_of_grouping
 from .layout import places_of_qubits
 from .member_sums import KEPT, WRONG, MemberSums, member_sums
 from .noise_sources import NoiseSources, noise_sources
-from .table import BudgetShare, ErrorBudget, Grouping
 
 __all__ = ["NO_FAULT", "BudgetBasis"]
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import stim
 
-from ....dialect import bare_name, is_expectation
-from ....simulation.compiler.program.iterations import unrolled
+from ....dialect import CONDITIONAL_CARRIER, bare_name, gate_from_tag, is_expectation
+from ....simulation.compiler.program.loops import unrolled
 
 __all__ = ["GateNames"]
 
 _NO_GATE = frozenset({"DETECTOR", "OBSERVABLE_INCLUDE", "QUBIT_COORDS", "SHIFT_COORDS", "TICK", "MPAD"})
 _FLIPS = ("X_ERROR", "Y_ERROR", "Z_ERROR")
+_MEASURING = frozenset(name for name, data in stim.gate_data().items() if data.produces_measurements)
 _MEASUREMENTS = ("M", "MX", "MY", "MR", "MRX", "MRY")
 
 
@@ -37,7 +38,7 @@ class GateNames:
                 self._gates.append([])
             elif _is_gate(part):
                 name = bare_name(part)
-                for group in part.target_groups():
+                for group in _groups(part):
                     qubits = tuple(target.value for target in group if _is_on_qubit(target))
                     if qubits:
                         self._gates[-1].append((number, name, qubits))
@@ -52,8 +53,7 @@ class GateNames:
             targets: Its qubits.
         """
         where = "-".join(map(str, targets))
-        data = stim.gate_data(instruction)
-        if data.produces_measurements and not instruction.startswith("HERALDED"):
+        if instruction in _MEASURING and not instruction.startswith("HERALDED"):
             return f"{instruction} {where}".strip()
         around = [gate for gate in self._gates[tick] if set(gate[2]) >= set(targets)]
         if not around or not targets:
@@ -78,6 +78,16 @@ def _is_gate(part: stim.CircuitInstruction) -> bool:
     if part.name.startswith("HERALDED") or (data.is_noisy_gate and not data.produces_measurements):
         return bool(data.is_reset)
     return not (part.name in ("I", "II") and not part.tag)
+
+
+def _groups(part: stim.CircuitInstruction) -> list[list[stim.GateTarget]]:
+    """The targets of a gate, one group for each time that it is applied."""
+    gate = None if part.name == CONDITIONAL_CARRIER else gate_from_tag(part)
+    size = None if gate is None else gate.definition.num_targets
+    if size is None:
+        return part.target_groups()
+    targets = part.targets_copy()
+    return [targets[k : k + size] for k in range(0, len(targets), size)]
 
 
 def _is_on_qubit(target: stim.GateTarget) -> bool:

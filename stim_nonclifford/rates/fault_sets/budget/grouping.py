@@ -9,8 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ....base.arguments import refuse_argument
-from .noise_sources import NoisePlace
-from .table import Grouping
+from ...results.error_budget import Grouping, NoisePlace
 
 __all__ = ["NO_QUBIT", "groups_of", "name_of_grouping"]
 

@@ -20,38 +20,18 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ....dialect import bare_name, channel_of
 from ....simulation.compiler import CompiledCircuit
 from ....simulation.compiler.program.program import Program
 from ....simulation.compiler.program.steps import CorrelatedError, Measure, Noise
 from ....simulation.compiler.sweeps.effects import Fault
-from ....simulation.faults import located, noise_events
+from ....simulation.noise_events import located, noise_events
 from ....simulation.plan import SamplingPlan
+from ...results.error_budget import NoisePlace
 from ..search.laws import Floats
 from .gate_names import GateNames
 
-__all__ = ["NoisePlace", "NoiseSources", "noise_sources"]
-
-
-@dataclass(frozen=True)
-class NoisePlace:
-    """A noise channel on one group of its targets, or the readout error of one measurement.
-
-    Attributes:
-        line: Line of the instruction in the printed circuit, counted from 1.
-        tick: Number of TICKs before the instruction; every iteration of a REPEAT counts.
-        instruction: Name of the instruction.
-        arguments: The numbers in its parentheses.
-        targets: The qubits of the channel or measurement: one group of its targets.
-        gate: The gate of this tick to which the noise belongs, with its qubits: ``CX 3-7``, ``M 5``, or
-            ``idle 5`` if none acts there.
-    """
-
-    line: int
-    tick: int
-    instruction: str
-    arguments: tuple[float, ...]
-    targets: tuple[int, ...]
-    gate: str = ""
+__all__ = ["NoiseSources", "noise_sources"]
 
 
 @dataclass(frozen=True)
@@ -116,13 +96,14 @@ def _place_of(program: Program, fault: Fault, gates: GateNames) -> NoisePlace:
         case _:
             raise AssertionError("a fault stands at noise or at a measurement")
     targets = tuple(program.labels[qubit] for qubit in qubits)
+    name, channel = bare_name(place.source), channel_of(place.source)
     return NoisePlace(
         line=place.line,
         tick=place.tick,
-        instruction=place.source.name,
-        arguments=tuple(place.source.gate_args_copy()),
+        instruction=name,
+        arguments=tuple(place.source.gate_args_copy()) if channel is None else channel.values,
         targets=targets,
-        gate=gates.of(place.source.name, place.number, place.tick, targets),
+        gate=gates.of(name, place.number, place.tick, targets),
     )
 
 

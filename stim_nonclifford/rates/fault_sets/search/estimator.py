@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from ....simulation.engines.time_limit import time_limit
-from ..interval import COVERAGE
-from ..uncertainty import uncertainty_of
+from ...estimation.interval import COVERAGE
+from ...estimation.uncertainty import uncertainty_of
 from ..wrong_tool import refuse
 from .costs import of_enumeration, of_join
 from .enumeration import check_first, enumerate_cheap, expected_enumeration

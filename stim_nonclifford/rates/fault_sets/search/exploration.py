@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from ....simulation.plan import SamplingPlan
-from ..interval import interval_of_weighted_sum
+from ...estimation.interval import interval_of_weighted_sum
 from . import costs
 from .laws import Floats, KeyValues
 from .limits import Limits

@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ..interval import upper_limit_of_weighted_sum
+from ...estimation.interval import upper_limit_of_weighted_sum
 from .laws import Floats, KeyValues, sum_of_products
 
 __all__ = [

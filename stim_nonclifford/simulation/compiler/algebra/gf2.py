@@ -69,9 +69,6 @@ def independent(rows: Iterable[int], enough: int | None = None) -> list[int]:
         rows: The rows.
         enough: The search ends after this many independent rows; None for no limit.
 
-    Returns:
-        The independent rows, in their order.
-
     Examples:
         >>> independent([0b01, 0b10, 0b11, 0])
         [1, 2]
@@ -94,9 +91,6 @@ def independent(rows: Iterable[int], enough: int | None = None) -> list[int]:
 
 def relations(rows: Sequence[int]) -> tuple[list[int], dict[int, int]]:
     """Finds independent rows, and writes the other rows as sums of them.
-
-    Args:
-        rows: The rows.
 
     Returns:
         The indices of the independent rows, and a dictionary with every other index. Its value is a mask
@@ -129,13 +123,6 @@ def relations(rows: Sequence[int]) -> tuple[list[int], dict[int, int]]:
 
 def parities(rows: Sequence[int], sums: Iterable[Iterable[int]]) -> list[int]:
     """For each row, an int whose bit k is the parity of the row's bits at the positions ``sums[k]``.
-
-    Args:
-        rows: The rows.
-        sums: For each bit of the result, the positions of the bits that are added modulo 2.
-
-    Returns:
-        One int for each row.
 
     Examples:
         >>> parities([0b01, 0b11], [[0, 1], [1]])

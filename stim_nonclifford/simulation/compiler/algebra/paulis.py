@@ -15,12 +15,10 @@ __all__ = [
     "X",
     "Y",
     "Z",
-    "bits_of",
     "codes_of",
     "factors_of",
     "pauli_code",
     "product_of",
-    "to_pauli_string",
 ]
 
 X, Z, Y = 1, 2, 3
@@ -28,7 +26,6 @@ X, Z, Y = 1, 2, 3
 Factors = tuple[tuple[int, int], ...]
 
 _CODE_OF_LETTER = {"I": 0, "X": X, "Y": Y, "Z": Z}
-_STIM_OF_CODE = {X: 1, Y: 2, Z: 3}
 _CODE_OF_STIM = (0, X, Y, Z)
 _STRINGS = tuple(stim.PauliString(letter) for letter in "_XZY")
 
@@ -51,10 +48,6 @@ def codes_of(pauli: str) -> Factors:
 
 def product_of(targets: Iterable[stim.GateTarget], where: Callable[[], str]) -> tuple[Factors, bool]:
     """The product of Pauli targets such as ``X0*!Y1*X2``.
-
-    Args:
-        targets: Pauli targets; combiners are skipped.
-        where: Returns the name of the instruction, for the error message.
 
     Returns:
         The factors in order of first appearance, and whether the product has a minus sign.
@@ -90,22 +83,3 @@ def _product(targets: Iterable[stim.GateTarget]) -> tuple[Factors, complex]:
             code = _CODE_OF_STIM[product[0]]
         codes[qubit] = code
     return tuple((qubit, code) for qubit, code in codes.items() if code), phase
-
-
-def to_pauli_string(factors: Factors, num_qubits: int) -> stim.PauliString:
-    """The product as a dense ``stim.PauliString``."""
-    result = stim.PauliString(num_qubits)
-    for qubit, code in factors:
-        result[qubit] = _STIM_OF_CODE[code]
-    return result
-
-
-def bits_of(pauli: stim.PauliString) -> tuple[int, int]:
-    """Masks of the qubits on which a Pauli has an X part, and of those on which it has a Z part.
-
-    Examples:
-        >>> bits_of(stim.PauliString("XYZ_"))
-        (3, 6)
-    """
-    x, z = pauli.to_numpy(bit_packed=True)
-    return int.from_bytes(x.tobytes(), "little"), int.from_bytes(z.tobytes(), "little")

@@ -26,11 +26,6 @@ def single_bits(bits: Sequence[int]) -> SparseRows:
 def odd_sums(rows: SparseRows, sums: SparseRows, num_bits: int) -> SparseRows:
     """The sums of bits that are odd in each row.
 
-    Args:
-        rows: The rows.
-        sums: For each sum, the bits of a row that are added, all different.
-        num_bits: Number of bits of a row.
-
     Returns:
         For each row, the numbers of the sums that are odd, ascending.
 

@@ -27,7 +27,7 @@ from ...plan import (
     SparseRows,
 )
 from ..algebra.gf2 import mask_of, ones
-from ..leakage.scripts import COMPUTATIONAL, LEAKED, LOST, Change, Choice, Flip, Script, Spread
+from ..leakage import COMPUTATIONAL, LEAKED, LOST, Change, Choice, Flip, Script, Spread
 
 __all__ = ["LeakageTables", "leakage_tables"]
 
@@ -78,11 +78,8 @@ def leakage_tables(
         num_checks: How many bits of a row are noise-only checks. They are the first ones.
         first_site: The number of the first site.
 
-    Returns:
-        The tables.
-
     Examples:
-        >>> from stim_nonclifford.simulation.compiler.leakage.scripts import Mix
+        >>> from stim_nonclifford.simulation.compiler.leakage import Mix
         >>> script = [Change(1, LEAKED, 0.25), Mix((0, 1)), Change(1, LEAKED, 0.125), Mix((0,))]
         >>> tables = leakage_tables([script], SparseRows.of([[5], []]), num_checks=6, first_site=3)
         >>> tables.entries.tolist(), tables.sites.tolist(), tables.rows.bits.tolist()

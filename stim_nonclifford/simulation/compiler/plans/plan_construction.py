@@ -1,4 +1,4 @@
-"""Plan construction: writes operations, rows and tables to plain arrays."""
+"""Plan construction: puts operations in order, and writes them, rows and tables to plain arrays."""
 
 from __future__ import annotations
 
@@ -15,10 +15,18 @@ from ..sweeps.effects import EffectTable
 from ..sweeps.operations import Operation, OperationKind, RotationTerm, peak_width
 from .leakage_tables import leakage_tables
 from .requested_outputs import RequestedOutputs
+from .rotation_merging import merge_rotations
 from .row_layout import RowLayout, split_checks
 from .sampling_tables import alias_table, poisson_thresholds
+from .width_reordering import reorder_for_width
 
-__all__ = ["construct_plan", "operation_array", "term_array"]
+__all__ = ["construct_plan", "operation_array", "schedule", "term_array"]
+
+
+def schedule(operations: Sequence[Operation], table: EffectTable) -> list[Operation]:
+    """The operations in the order and form in which an engine applies them."""
+    reordered = reorder_for_width(operations, table.outcomes, table.num_outputs)
+    return merge_rotations(reordered)
 
 
 def construct_plan(
@@ -37,9 +45,6 @@ def construct_plan(
         scheduled: The same operations after the passes that reorder, merge and join them.
         requested: The requested outputs.
         output_constant: The outputs on the base path, as a mask.
-
-    Returns:
-        The plan.
     """
     signs = [
         table.num_outputs + term.sign

@@ -1,13 +1,15 @@
-"""Requested outputs: what a plan is constructed for."""
+"""Requested outputs: what a plan is constructed for, and the operations that influence them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ....base.memory import memory_is_a_limit
+from ..algebra.gf2 import mask_of
+from ..sweeps.operations import Operation
 
-__all__ = ["RequestedOutputs"]
+__all__ = ["RequestedOutputs", "needed_operations"]
 
 
 @dataclass(frozen=True)
@@ -36,3 +38,23 @@ class RequestedOutputs:
         with memory_is_a_limit():
             # NumPy's integers would overflow in masks of more than 63 outputs.
             return RequestedOutputs(tuple(map(int, reported)), tuple(map(int, postselected)))
+
+
+def needed_operations(
+    operations: Sequence[Operation], outcomes: Sequence[int], requested: RequestedOutputs
+) -> list[Operation]:
+    """The operations up to the last measurement whose outcome flips a requested output.
+
+    Examples:
+        >>> from ..sweeps.operations import OperationKind
+        >>> measure = [Operation(OperationKind.MEASURE, 1, 1, 0, 0, 0, outcome=k) for k in range(2)]
+        >>> needed_operations(measure, [0b01, 0b10], RequestedOutputs.of([0])) == measure[:1]
+        True
+    """
+    read = mask_of({*requested.reported, *requested.postselected})
+    needed = len(operations)
+    for operation in reversed(operations):
+        if operation.measures and outcomes[operation.outcome] & read:
+            break
+        needed -= 1
+    return list(operations[:needed])

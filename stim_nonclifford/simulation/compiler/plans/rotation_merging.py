@@ -25,12 +25,6 @@ def merge_rotations(operations: Sequence[Operation]) -> list[Operation]:
     with which it commutes, and activations of coordinates on which it acts trivially. Measurements keep their
     order.
 
-    Args:
-        operations: The operations; each rotation has one term.
-
-    Returns:
-        An equivalent list, in which no two adjacent rotations are about the same Pauli.
-
     Examples:
         >>> import stim_nonclifford as snc
         >>> plan = snc.Circuit("R_X(0.1) 0 1\nR_X(0.2) 0\nMZZ 0 1").compile().record_plan()

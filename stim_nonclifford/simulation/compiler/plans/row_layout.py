@@ -49,9 +49,6 @@ def split_checks(outcomes: Sequence[int], postselected: Sequence[int]) -> Checks
         outcomes: The effects of the outcomes.
         postselected: The outputs that must be 0 in a kept shot.
 
-    Returns:
-        The checks.
-
     Examples:
         >>> split_checks([0b011], [0, 1, 2])  # an outcome flips outputs 0 and 1
         Checks(noise_only=[[0, 1], [2]], outcome_dependent=[0])
@@ -71,13 +68,6 @@ def split_checks(outcomes: Sequence[int], postselected: Sequence[int]) -> Checks
 
 class RowLayout:
     """The layout of a row: the sums of effect bits that it contains, and the rows of all causes.
-
-    Args:
-        table: The effects.
-        constant: The effect that is present in every shot.
-        signs: The bits of an effect that are signs of the plan's rotations, in their order.
-        checks: The checks.
-        reported: The outputs that the plan reports.
 
     Attributes:
         num_checks: Number of independent noise-only checks.
@@ -132,11 +122,7 @@ class RowLayout:
         self.rows = odd_sums(causes, self.row_sources, self.num_bits)
 
     def mechanisms(self) -> tuple[SparseRows, npt.NDArray[np.float64], npt.NDArray[np.int32]]:
-        """The error mechanisms: independent ones, then those at sites.
-
-        Returns:
-            Their rows, their rates, and their sites (-1 for independent mechanisms).
-        """
+        """The error mechanisms: independent ones, then those at sites."""
         rows, noise = self.rows, self.noise
         count = int(np.count_nonzero(noise.sites < 0))  # of independent causes
         choices: dict[int, dict[tuple[int, ...], float]] = {}  # by site

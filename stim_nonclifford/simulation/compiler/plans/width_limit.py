@@ -29,12 +29,6 @@ def check_width(
     A higher limit is advised only if the vector then fits into the machine's memory. Otherwise the message
     says what makes a circuit narrower.
 
-    Args:
-        width: Number of active coordinates that the plan needs.
-        max_active_coordinates: The limit.
-        what: The subject of the message.
-        narrower: A further way to need fewer coordinates, as a sentence.
-
     Raises:
         ResourceLimitError: The plan is too wide.
 

@@ -65,9 +65,6 @@ def reorder_for_width(
         outcomes: The effects of the outcomes, as in ``EffectTable``.
         num_outputs: The position of the first sign in an effect.
 
-    Returns:
-        The operations in an equivalent order, with their Paulis rewritten for the new index.
-
     Examples:
         >>> import stim_nonclifford as snc
         >>> rounds = ["R_X(0.1) {0}\nMZZ {0}\n", "R_X(0.2) {0}\nMXX {0}\n", "R_Y(0.3) {0}\nM {0}\n"]

@@ -2,7 +2,7 @@
 
 ``flattening`` makes the program. ``steps`` has the kinds of steps, ``program`` the list of them, and
 ``program_arrays`` writes it for native code. ``channels`` turns probabilities of errors into independent
-mechanisms, and ``expansion`` says what gates that records control and other channels become. ``loops`` and
-``iterations`` are about steps that are repeated. ``extent``, ``extent_limits`` and ``relabelling`` are about
-the circuit before: how many of what it has, which sizes are refused, and which qubits occur in it.
+mechanisms. ``expansion`` says what gates that records control and other channels become, ``leakage_steps``
+what leakage becomes. ``loops`` is about steps that are repeated. ``extent`` and ``relabelling`` are about the
+circuit before: how many of what it has, which sizes are refused, and which qubits occur in it.
 """

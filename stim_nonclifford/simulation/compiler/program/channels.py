@@ -35,8 +35,9 @@ __all__ = [
 
 _HERALD = 4  # the bit after the X and Z parts of one qubit
 _ORDER_1 = (X, Y, Z)
-# PAULI_CHANNEL_2 counts IX, IY, IZ, XI, ... : the second qubit runs fastest.
+# PAULI_CHANNEL_2 counts IX, IY, IZ, XI, ... : the last qubit runs fastest.
 _ORDER_2 = tuple(a | b << 2 for a in (0, X, Y, Z) for b in (0, X, Y, Z))[1:]
+_ORDER_3 = tuple(a | b << 2 | c << 4 for a in (0, X, Y, Z) for b in (0, X, Y, Z) for c in (0, X, Y, Z))[1:]
 _HERALDED = tuple(_HERALD | pauli for pauli in (0, *_ORDER_1))
 
 PAULI_CHANNELS = {
@@ -47,10 +48,14 @@ PAULI_CHANNELS = {
     "PAULI_CHANNEL_1": _ORDER_1,
     "DEPOLARIZE2": _ORDER_2,
     "PAULI_CHANNEL_2": _ORDER_2,
+    "PAULI_CHANNEL_3": _ORDER_3,
     "HERALDED_ERASE": _HERALDED,
     "HERALDED_PAULI_CHANNEL_1": _HERALDED,
 }
-"""The patterns of Stim's channels, in the order of their arguments; one argument is shared equally."""
+"""The patterns of Pauli channels, in the order of their arguments; one argument is shared equally."""
+
+_NUM_QUBITS = {"DEPOLARIZE2": 2, "PAULI_CHANNEL_2": 2, "PAULI_CHANNEL_3": 3}
+"""The number of qubits in a group of targets, if it is not 1."""
 
 _MAX_TRANSFORM_BITS = 6
 _VANISHING = 1e-12
@@ -74,11 +79,7 @@ class Channel:
 
 
 def patterns_of(name: str, arguments: Sequence[float]) -> tuple[int, tuple[tuple[int, float], ...]]:
-    """The patterns of one of Stim's channels.
-
-    Args:
-        name: The name of the channel.
-        arguments: Its arguments.
+    """The patterns of one of these channels.
 
     Returns:
         The number of qubits in a group of targets, and the patterns with their probabilities.
@@ -90,7 +91,7 @@ def patterns_of(name: str, arguments: Sequence[float]) -> tuple[int, tuple[tuple
     patterns = PAULI_CHANNELS[name]
     if len(arguments) < len(patterns):
         arguments = [arguments[0] / len(patterns)] * len(patterns)
-    return 2 if patterns is _ORDER_2 else 1, tuple(zip(patterns, arguments, strict=True))
+    return _NUM_QUBITS.get(name, 1), tuple(zip(patterns, arguments, strict=True))
 
 
 @lru_cache(maxsize=1024)
@@ -99,9 +100,6 @@ def channel_of_patterns(patterns: tuple[tuple[int, float], ...]) -> Channel:
 
     Args:
         patterns: (pattern, probability); patterns may repeat. Pattern 0 has the remaining probability.
-
-    Returns:
-        The equivalent channel.
 
     Examples:
         >>> channel_of_patterns(((1, 0.1),)).rates == ((1, -0.5 * math.log1p(-0.2)),)
@@ -133,12 +131,6 @@ def channel_of_patterns(patterns: tuple[tuple[int, float], ...]) -> Channel:
 @lru_cache(maxsize=1024)
 def further_patterns(channel: Channel) -> tuple[tuple[int, tuple[int, ...]], ...]:
     """The patterns that occur in a channel only if several of its independent events do.
-
-    Args:
-        channel: The channel.
-
-    Returns:
-        Each such pattern, with patterns of single events, or the constant, that add up to it.
 
     Examples:
         >>> both = channel_of_patterns(((1, 0.09), (2, 0.09), (3, 0.01)))  # X and Z with 0.1 each

@@ -1,4 +1,4 @@
-"""The extent of a circuit: what unrolling it would give, found without unrolling it."""
+"""The extent of a circuit: what unrolling it would give, and which sizes are refused before that."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import cache
 
 import stim
 
+from ....base.errors import ResourceLimitError
 from ....dialect import (
     Relaxation,
     decay_parts,
@@ -15,12 +16,44 @@ from ....dialect import (
     is_expectation,
     kraus_of,
     leakage_of,
+    num_qubits_of_channel,
     readout_noise_of,
     relaxation_of,
+    three_qubit_errors_of,
 )
-from .expansion.leakage_steps import READOUT_ANCILLAS, LeakageModels, leakage_models
+from .leakage_steps import READOUT_ANCILLAS, LeakageModels, leakage_models
 
-__all__ = ["CONTROLLED_PAULIS", "WITHOUT_EFFECT", "Extent", "extent_of"]
+__all__ = [
+    "CONTROLLED_PAULIS",
+    "MAX_OBSERVABLES",
+    "MAX_OUTPUTS",
+    "WITHOUT_EFFECT",
+    "Extent",
+    "check_coordinates",
+    "check_extent",
+    "check_faults",
+    "check_flattened",
+    "check_targets",
+    "extent_of",
+]
+
+MAX_SECONDS = 10
+"""The least time that is predicted; most circuits take longer, up to a minute."""
+MAX_TARGETS = 1 << 26
+MAX_INSTRUCTIONS = 1 << 62
+MAX_FAULT_BYTES = 1 << 30
+FAULT_BYTES = 1 << 10
+"""Memory in bytes of a fault with its names, without the outputs that it flips."""
+MAX_OUTPUTS = 1 << 24
+MAX_COORDINATES = 1 << 23
+"""The largest number of coordinates that are returned. As Python numbers, they take some 40 bytes each."""
+MAX_OBSERVABLES = 1 << 21
+
+_ERRORS = {"DEPOLARIZE1": 3, "PAULI_CHANNEL_1": 3, "DEPOLARIZE2": 15, "PAULI_CHANNEL_2": 15} | {
+    "HERALDED_ERASE": 4,
+    "HERALDED_PAULI_CHANNEL_1": 4,
+}
+"""Number of errors of one place of noise; 1 if not listed."""
 
 WITHOUT_EFFECT = {"TICK", "QUBIT_COORDS", "SHIFT_COORDS", "I_ERROR", "II_ERROR"}
 CONTROLLED_PAULIS = {"CX", "CY", "CZ", "XCZ", "YCZ"}
@@ -120,9 +153,6 @@ class Extent:
 
 def extent_of(circuit: stim.Circuit) -> Extent:
     r"""The extent of a circuit.
-
-    Args:
-        circuit: A circuit in the dialect of ``stim_nonclifford.dialect``.
 
     Examples:
         >>> extent = extent_of(stim.Circuit("REPEAT 1000000 {\n    X 7\n    TICK\n}\nM 3"))
@@ -238,6 +268,10 @@ def _add_tagged(
         elif targets:
             _add_rotations(extent, sum(map(len, kraus.stages)) * groups, ancillas=kraus.num_ancillas + 1)
         extent.qubits.update(target.value for target in targets)
+    elif (errors := three_qubit_errors_of(instruction)) is not None:
+        extent.is_clifford = False
+        extent.faults += len(errors.probabilities) * len(targets) // num_qubits_of_channel(errors)
+        extent.qubits.update(target.value for target in targets)
     elif leakage_of(instruction) is not None:
         extent.is_clifford = False
         extent.measures |= instruction.num_measurements > 0
@@ -273,3 +307,92 @@ def _is_clifford(name: str, targets: Iterable[stim.GateTarget]) -> bool:
     ):  # these may be refused, with the line
         return False
     return name not in CONTROLLED_PAULIS or all(target.is_qubit_target for target in targets)
+
+
+def check_extent(extent: Extent) -> None:
+    """Checks that a circuit can be compiled.
+
+    Raises:
+        ResourceLimitError: It is too large.
+    """
+    if extent.seconds > MAX_SECONDS:
+        what = f"{extent.targets:,} instruction targets"
+        if extent.rotations:
+            what += f", {extent.rotations:,} of them of non-Clifford gates,"
+        raise ResourceLimitError(
+            f"The circuit has {what} once its REPEAT blocks are unrolled. The compiler would follow them for"
+            f" {extent.seconds:,} s or more; the limit is {MAX_SECONDS} s. Lower the repeat counts."
+        )
+    if extent.instructions > MAX_INSTRUCTIONS:
+        raise ResourceLimitError(
+            f"The circuit has {extent.instructions:,} instructions once its REPEAT blocks are unrolled;"
+            f" the limit is {MAX_INSTRUCTIONS:,}. Lower the repeat counts."
+        )
+
+
+def check_targets(extent: Extent) -> None:
+    """Checks that the unrolled circuit is of a size that can be listed.
+
+    Raises:
+        ResourceLimitError: It has more than 2^26 targets.
+    """
+    if extent.targets > MAX_TARGETS:
+        raise ResourceLimitError(
+            f"The circuit has {extent.targets:,} instruction targets once its REPEAT blocks are unrolled;"
+            f" the limit is {MAX_TARGETS:,}. Lower the repeat counts."
+        )
+
+
+def check_coordinates(extent: Extent) -> None:
+    """Checks that Stim can list the coordinates of the detectors; it crashes where the memory ends.
+
+    Raises:
+        ResourceLimitError: There are more than 2^23 coordinates.
+    """
+    if extent.coordinates > MAX_COORDINATES:
+        raise ResourceLimitError(
+            f"The detectors of the unrolled circuit have {extent.coordinates:,} coordinates; the limit is"
+            f" {MAX_COORDINATES:,}. Lower the repeat counts, or give detectors fewer coordinates."
+        )
+
+
+def check_flattened(circuit: stim.Circuit) -> None:
+    """Checks that a circuit is small enough for Stim to unroll it in memory.
+
+    Raises:
+        ResourceLimitError: The unrolled circuit would have more than 2^26 targets, or its detectors more than
+            2^23 coordinates.
+    """
+    extent = extent_of(circuit)
+    check_targets(extent)
+    check_coordinates(extent)
+
+
+def check_faults(circuit: stim.Circuit, num_outputs: int) -> None:
+    """Checks that all faults of a circuit can be listed, each with the outputs that it flips.
+
+    Raises:
+        ResourceLimitError: The list would take more than 2^30 bytes.
+    """
+    count = _num_errors(circuit)
+    size = count * (FAULT_BYTES + num_outputs // 8)
+    if size > MAX_FAULT_BYTES:
+        raise ResourceLimitError(
+            f"The noise of the circuit can cause {count:,} faults, and a list of these with the"
+            f" {num_outputs:,} outputs that they may flip takes {size / 2**30:,.1f} GiB; the"
+            f" limit is {MAX_FAULT_BYTES >> 30} GiB. Lower the repeat counts."
+        )
+
+
+def _num_errors(circuit: stim.Circuit) -> int:
+    """Number of errors that the noise of a circuit can cause."""
+    count = 0
+    for part in circuit:
+        if isinstance(part, stim.CircuitRepeatBlock):
+            count += part.repeat_count * _num_errors(part.body_copy())
+        elif (errors := three_qubit_errors_of(part)) is not None:
+            groups = len(part.targets_copy()) // num_qubits_of_channel(errors)
+            count += groups * len(errors.probabilities)
+        elif stim.gate_data(part.name).is_noisy_gate and any(part.gate_args_copy()):
+            count += len(part.target_groups()) * _ERRORS.get(part.name, 1)
+    return count

@@ -16,32 +16,44 @@ from ....dialect import (
     CONDITIONAL_CARRIER,
     PRODUCT,
     CliffordPart,
-    Kraus,
     NonCliffordGate,
     Part,
     ReadoutNoise,
-    Relaxation,
     RotationPart,
     expectation_products,
     gate_from_tag,
     groups_of_pairs,
     is_expectation,
-    kraus_of,
     leakage_of,
     num_expectations,
+    num_qubits_of_channel,
     readout_noise_of,
-    relaxation_of,
 )
 from ..algebra.clifford_gates import named_gate, pauli_product_gate, tableau_gate
 from ..algebra.paulis import Factors, X, Y, Z, codes_of, factors_of, product_of
 from .channels import PAULI_CHANNELS, channel_of_patterns, patterns_of
-from .expansion.channel_steps import Gates, channel_steps, misread_steps, needs_ancillas, paulis_of
-from .expansion.conditional_parts import PlainRotation, conditional_steps
-from .expansion.leakage_steps import LeakageModels, leakage_steps, leaked_readout_steps
-from .extent import CONTROLLED_PAULIS, WITHOUT_EFFECT, Extent, extent_of
-from .extent_limits import MAX_OBSERVABLES, MAX_OUTPUTS, check_extent
-from .iterations import shifted
-from .loops import Loop, Shift
+from .expansion import (
+    Gates,
+    PlainRotation,
+    SampledChannel,
+    channel_steps,
+    conditional_steps,
+    misread_steps,
+    needs_ancillas,
+    paulis_of,
+    sampled_channel_of,
+)
+from .extent import (
+    CONTROLLED_PAULIS,
+    MAX_OBSERVABLES,
+    MAX_OUTPUTS,
+    WITHOUT_EFFECT,
+    Extent,
+    check_extent,
+    extent_of,
+)
+from .leakage_steps import LeakageModels, leakage_steps, leaked_readout_steps
+from .loops import Loop, Shift, shifted
 from .program import Place, Program
 from .relabelling import power_of_block
 from .steps import (
@@ -69,9 +81,6 @@ def program_of(circuit: stim.Circuit, *, with_expectations: bool = False) -> Pro
     Args:
         circuit: A ``stim.Circuit`` in the dialect of ``stim_nonclifford.dialect``.
         with_expectations: Whether EXP_VAL becomes steps. If not, it does nothing.
-
-    Returns:
-        Its steps.
 
     Raises:
         ValueError: A tag is unknown or malformed.
@@ -255,7 +264,7 @@ class _Flattener:
             self.add_non_clifford(instruction, gate)
         elif is_expectation(instruction):
             self.add_expectations(instruction)
-        elif (channel := relaxation_of(instruction) or kraus_of(instruction)) is not None:
+        elif (channel := sampled_channel_of(instruction)) is not None:
             self.add_channel(instruction, channel)
         elif (leakage := leakage_of(instruction)) is not None:
             groups = self.groups(instruction, 2 if instruction.name == "II_ERROR" else 1)
@@ -430,16 +439,15 @@ class _Flattener:
         self.chain_reaches *= 1 - probability
         return error
 
-    def add_channel(self, instruction: stim.CircuitInstruction, channel: Relaxation | Kraus) -> None:
-        is_for_pairs = instruction.name == "II_ERROR"
-        groups, paulis = self.groups(instruction, 2 if is_for_pairs else 1), paulis_of(channel)
+    def add_channel(self, instruction: stim.CircuitInstruction, channel: SampledChannel) -> None:
+        groups = self.groups(instruction, num_qubits_of_channel(channel))
         if needs_ancillas(channel):
             self.has_non_clifford_gates = self.has_non_pauli_channels = True
-            self.meets = self.has_leakage and not self.models.partners and not is_for_pairs
             for qubits in groups:
+                self.meets = self.has_leakage and not self.models.partners and len(qubits) == 1
                 self.emit_all(channel_steps(channel, qubits, len(self.qubits)))
             self.meets = self.has_leakage
-        if paulis:
+        if paulis := paulis_of(channel):
             self.emit(Noise(channel_of_patterns(paulis), groups, None))
 
     def record_of(self, target: stim.GateTarget, instruction: stim.CircuitInstruction) -> int:

@@ -7,7 +7,30 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar, overload
 
-__all__ = ["Loop", "Shift", "Unrolled", "Unrolling"]
+import stim
+
+from .extent import Extent, check_targets, extent_of
+from .steps import (
+    Clifford,
+    CorrelatedError,
+    DetectorStep,
+    ExpectationStep,
+    Feedback,
+    LeakageHerald,
+    LeakageReturn,
+    LeakageSpread,
+    LeakedFlip,
+    Leaking,
+    Measure,
+    Meeting,
+    Noise,
+    ObservableStep,
+    Reset,
+    Rotate,
+    Step,
+)
+
+__all__ = ["Loop", "Shift", "Unrolled", "Unrolling", "shifted", "unrolled"]
 
 _T = TypeVar("_T")
 
@@ -158,11 +181,6 @@ class _Range:
 class Unrolled(Sequence[_T], Generic[_T]):
     """A list with an entry for each step of an unrolled circuit, of which one for each stored step is kept.
 
-    Args:
-        unrolling: Where the steps are stored.
-        stored: The entries of the stored steps.
-        in_iteration: An entry as it is in a later iteration.
-
     Examples:
         >>> unrolling = Unrolling(2, [Loop(0, 2, 3, Shift(ticks=5))])
         >>> list(Unrolled(unrolling, [0, 1], lambda tick, shift: tick + shift.ticks))
@@ -194,3 +212,52 @@ class Unrolled(Sequence[_T], Generic[_T]):
     def __iter__(self) -> Iterator[_T]:
         for stored, shift in self._unrolling.places():
             yield self._in_iteration(self._stored[stored], shift)
+
+
+def shifted(step: Step, shift: Shift) -> Step:
+    """A step as it is in a later iteration; correlated errors have no numbers that differ.
+
+    Examples:
+        >>> shifted(DetectorStep(0, (1, 2)), Shift(10, 3))
+        DetectorStep(index=3, records=(11, 12))
+    """
+    records, detectors, *_ = shift
+    match step:
+        case Clifford() | Rotate() | Reset() | CorrelatedError() | ExpectationStep():
+            return step
+        case Leaking() | LeakageReturn() | LeakageSpread() | LeakedFlip() | Meeting():
+            return step
+        case LeakageHerald(qubit, record, probability, of_loss):
+            return LeakageHerald(qubit, record + records, probability, of_loss)
+        case Noise(channel, groups, herald):
+            return step if herald is None else Noise(channel, groups, herald + records)
+        case Measure(factors, record, inverted, probability, resets):
+            return Measure(factors, record + records, inverted, probability, resets)
+        case Feedback(record, qubit, pauli):
+            return Feedback(record + records, qubit, pauli)
+        case DetectorStep(index, sources):
+            return DetectorStep(index + detectors, tuple(record + records for record in sources))
+        case ObservableStep(index, sources, factors):
+            return ObservableStep(index, tuple(record + records for record in sources), factors)
+
+
+def unrolled(circuit: stim.Circuit) -> Iterator[stim.CircuitInstruction]:
+    """The instructions of a circuit with loops unrolled, one by one as ``Program.numbers`` counts them.
+
+    Unlike in ``stim.Circuit.flattened``, neighbours are not fused and coordinates stay as they are.
+
+    Raises:
+        ResourceLimitError: They are too many.
+    """
+    extent = extent_of(circuit)
+    check_targets(extent)
+    yield from _unrolled(extent)
+
+
+def _unrolled(extent: Extent) -> Iterator[stim.CircuitInstruction]:
+    for _ in range(extent.repetitions):
+        for part in extent.parts:
+            if isinstance(part, Extent):
+                yield from _unrolled(part)
+            else:
+                yield part

@@ -10,10 +10,9 @@ import stim
 
 from ...._native import Program as NativeProgram
 from ..algebra.paulis import Factors
-from .expansion.leakage_steps import LeakageModels
 from .extent import Extent
-from .iterations import shifted
-from .loops import Loop, Shift, Unrolled, Unrolling
+from .leakage_steps import LeakageModels
+from .loops import Loop, Shift, Unrolled, Unrolling, shifted
 from .program_arrays import program_arrays
 from .steps import Rotate, Step
 

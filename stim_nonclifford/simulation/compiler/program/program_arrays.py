@@ -112,14 +112,6 @@ def program_arrays(
 ) -> ProgramArrays:
     """Writes steps to arrays.
 
-    Args:
-        steps: The steps, with one iteration of each loop.
-        loops: The loops, inner ones first.
-        num_qubits: Number of qubits.
-        num_records: Length of the measurement record.
-        num_detectors: Number of detectors.
-        num_observables: Number of observables.
-
     Examples:
         >>> steps = [Reset(0, 2), Rotate(((0, 1),), 0.25)]
         >>> sizes = {"num_qubits": 1, "num_records": 0, "num_detectors": 0, "num_observables": 0}

@@ -23,10 +23,6 @@ def relabelled(extent: Extent, numbers: Mapping[int, int]) -> stim.Circuit:
     Blocks that ``becomes_power`` says so of are replaced by their powers. Coordinates of qubits and errors
     that are the identity are left out: they need no qubit, and ``Extent.qubits`` has none for them.
 
-    Args:
-        extent: The circuit.
-        numbers: The new number of each qubit.
-
     Examples:
         >>> circuit = stim.Circuit("CX 70 3\nREPEAT 1000000000001 {\n    H 3\n}\nM !70")
         >>> relabelled(extent_of(circuit), {3: 0, 70: 1})

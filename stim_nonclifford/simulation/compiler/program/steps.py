@@ -1,7 +1,7 @@
 """The steps of a circuit, which the compiler's two sweeps follow.
 
 Stim's ninety instructions become nine kinds of step (``flattening``), and EXP_VAL a tenth one. Circuits with
-leakage have more, which the sweeps pass over (``leakage.scripts``). Measurement records have absolute
+leakage have more, which the sweeps pass over (``leakage``). Measurement records have absolute
 indices, measurements and rotations stand one by one, and sweep bits are zero. Qubits are numbered as
 ``program.Program.labels`` lists them: the numbers in the circuit are their labels.
 """

@@ -25,7 +25,7 @@ from ....base.errors import ResourceLimitError
 from ...plan import SparseRows
 from ..algebra.gf2 import mask_of, masks_of
 from ..algebra.paulis import Factors
-from ..leakage.scripts import InsertedBit, Scripts, scripts_of
+from ..leakage import InsertedBit, Scripts, scripts_of
 from ..program.channels import further_patterns
 from ..program.program import Program
 from ..program.steps import CorrelatedError, Noise
@@ -83,9 +83,6 @@ def backward_sweep(program: Program, quantum: QuantumProgram, outputs: Outputs =
         outputs: ``"detectors"``: outputs are detectors, then observables; ``"records"``: the records. Then
             come the signs of the expectation values, if the program has any.
 
-    Returns:
-        The effects, in which signs of ACTIVATE operations do not occur any more.
-
     Examples:
         >>> import stim
         >>> from stim_nonclifford.simulation.compiler.program.flattening import program_of
@@ -100,13 +97,6 @@ def backward_sweep(program: Program, quantum: QuantumProgram, outputs: Outputs =
 
 def outcome_effects(program: Program, quantum: QuantumProgram) -> EffectTable:
     r"""Finds the effects of outcomes and coins of the forward sweep on the records, without those of noise.
-
-    Args:
-        program: The circuit's steps.
-        quantum: What the forward sweep found.
-
-    Returns:
-        The effects; ``noise``, ``constant`` and ``coins`` are empty.
 
     Examples:
         >>> import stim

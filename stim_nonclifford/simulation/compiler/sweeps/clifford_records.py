@@ -6,8 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import stim
 
-from ..program.extent import Extent, extent_of
-from ..program.extent_limits import check_extent
+from ..program.extent import Extent, check_extent, extent_of
 from ..program.program import Program
 from ..program.relabelling import relabelled
 from .forward_sweep import forward_sweep
@@ -23,10 +22,6 @@ _MAX_GAPS = 1.2
 
 def clifford_records(circuit: stim.Circuit, program: Program) -> npt.NDArray[np.uint8]:
     r"""The measurement records without noise, with 0 for every fair coin.
-
-    Args:
-        circuit: The circuit, without non-Clifford gates.
-        program: Its steps.
 
     Raises:
         ResourceLimitError: The circuit has too many qubits.

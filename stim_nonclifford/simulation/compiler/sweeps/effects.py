@@ -19,7 +19,7 @@ from ...plan import SparseRows
 from ..algebra.gf2 import masks_of, ones
 from ..algebra.paulis import Factors
 from ..algebra.sparse_rows import joined
-from ..leakage.scripts import Script
+from ..leakage import Script
 
 __all__ = ["EffectTable", "Fault", "LeakageEffects", "NoiseEffects", "Outputs"]
 

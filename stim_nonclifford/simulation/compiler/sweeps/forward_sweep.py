@@ -106,9 +106,6 @@ def forward_sweep(program: Program, *, keep_order: bool = False) -> QuantumProgr
         keep_order: Whether to do commuting measurements in the order of the circuit, not in the order that
             activates the fewest coordinates at a time.
 
-    Returns:
-        The operations, and the base path's record.
-
     Examples:
         >>> import stim
         >>> from stim_nonclifford.simulation.compiler.program.flattening import program_of

@@ -20,9 +20,6 @@ MAX_TABLEAU_BYTES = 1 << 30
 def patch_sizes(program: Program) -> list[int]:
     r"""The number of qubits of each patch, in the order of their first qubits.
 
-    Args:
-        program: The circuit's steps.
-
     Examples:
         >>> import stim
         >>> from ..program.flattening import program_of
@@ -34,10 +31,6 @@ def patch_sizes(program: Program) -> list[int]:
 
 def check_tableau_bytes(sizes: Iterable[int], tables: int) -> None:
     """Checks that there is room for tableaus, which Stim itself does not check.
-
-    Args:
-        sizes: Numbers of qubits.
-        tables: How many tableaus there are for each of them.
 
     Raises:
         ResourceLimitError: They take too much memory.

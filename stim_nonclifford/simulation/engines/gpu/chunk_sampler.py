@@ -84,12 +84,6 @@ class ChunkSampler:
     """Samples one chunk at a time, in a stream of its own and with its own memory.
 
     The engine has two such objects, so that two chunks overlap.
-
-    Args:
-        plan: The plan on the device.
-        store: The trees of outcomes, which both objects share.
-        backend: The device.
-        sizes: The capacities of the memory.
     """
 
     def __init__(self, plan: DevicePlan, store: OutcomeStore, backend: Backend, sizes: ChunkCapacity) -> None:
@@ -152,11 +146,7 @@ class ChunkSampler:
             return self._launch_rounds(self._first_rounds, after)
 
     def needs_more(self, counters: npt.NDArray[np.uint64]) -> bool:
-        """Whether shots of the chunk still wait for their outcomes. Then call ``go_on``, and wait again.
-
-        Args:
-            counters: The counters of the chunk.
-        """
+        """Whether shots of the chunk still wait for their outcomes. Then call ``go_on``, and wait again."""
         if self._plan.simulate is None or counters[_CONSTANTS["queued"]] > self.sizes.queue:
             return False
         # See `waiting_limit` in native/kernels/simulation/tree_walk.h.
@@ -172,14 +162,7 @@ class ChunkSampler:
         return not enough
 
     def go_on(self, after: object) -> object:
-        """Launches the rounds of the chunk that ``start`` has not launched.
-
-        Args:
-            after: As for ``start``.
-
-        Returns:
-            As ``start``.
-        """
+        """Launches the rounds of the chunk that ``start`` has not launched."""
         with self._backend.active(), self._stream.active():
             return self._launch_rounds(_NUM_ROUNDS, after)
 

@@ -38,15 +38,7 @@ SIMULATION_TEAMS = (32, 128, 256, 512)
 
 
 def noise_threads(row_words: int, leaks: bool = False) -> int:
-    """Number of threads per thread block of the noise kernel, as limited by the number of registers.
-
-    Args:
-        row_words: Number of words in a row; 0 for the kernel that does not keep rows in registers.
-        leaks: Whether qubits leak.
-
-    Returns:
-        The number of threads.
-    """
+    """Number of threads per thread block of the noise kernel, as limited by the number of registers."""
     return (4 if leaks or not 0 < row_words <= 4 else 8) * NOISE_TEAM
 
 
@@ -91,12 +83,6 @@ class KernelLaunch:
 
 def cuda_source(kernel: KernelLaunch) -> str:
     """The source of a kernel, with all included files in place.
-
-    Args:
-        kernel: The kernel.
-
-    Returns:
-        The text.
 
     Examples:
         >>> source = cuda_source(KernelLaunch("walk", block_threads=256, num_blocks=1))

@@ -49,13 +49,7 @@ class HostStream:
 
 
 class HostBackend:
-    """See ``Backend``.
-
-    Args:
-        free_bytes: The free memory that the backend reports.
-        shared_bytes: The shared memory per thread block that the backend reports.
-        reversed_order: Whether threads run in reversed order.
-    """
+    """See ``Backend``."""
 
     xp: ModuleType = np
     multiprocessors = 2

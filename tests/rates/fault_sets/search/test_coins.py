@@ -191,5 +191,5 @@ def test_15_to_1_as_counted() -> None:
     counts = circuit.compile_detector_sampler(seed=1, postselection_mask="all").sample_counts(3 * 10**7)
     kept = counts.shots - counts.discards
     rate = counts.errors / kept
-    assert [share.method for share in estimate.weights[:5]] == ["exact"] * 3 + ["joined"] * 2
+    assert [share.method for share in estimate.strata[:5]] == ["enumerated"] * 3 + ["join"] * 2
     assert abs(rate - estimate.logical_error_rate) < 5.5 * (rate / kept) ** 0.5 + 3 * estimate.standard_error

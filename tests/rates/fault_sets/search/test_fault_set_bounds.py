@@ -102,5 +102,6 @@ def test_the_interval_ends_near_the_estimate() -> None:
     """Of d=5 cultivation, whose larger weights are only bounded."""
     circuit = snc.Circuit(cultivation_circuit(distance=5, p=5e-4))
     found = circuit.logical_error_rate(postselection_mask="all", seed=1, relative_error=0.1)
-    assert found.unexplored > 100 * found.unexplored_passing > 0
+    (bound,) = (stratum for stratum in found.strata if stratum.method == "bound")
+    assert bound.probability > 100 * bound.standard_error > 0
     assert found.interval[1] < 1.5 * found.logical_error_rate

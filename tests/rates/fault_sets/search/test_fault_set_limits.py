@@ -189,7 +189,7 @@ def test_an_enumeration_that_takes_too_long_leaves_time_for_samples(monkeypatch:
     monkeypatch.setattr(costs, "time", study)
     circuit = Circuit(cultivation_circuit(distance=3, p=1e-3))
     found = estimate(circuit, Limits(max_seconds=10.0), 1)
-    assert [share.method == "exact" for share in found.weights[:4]] == [True, True, True, False]
+    assert [share.method == "enumerated" for share in found.strata[:4]] == [True, True, True, False]
     assert abs(found.logical_error_rate - 8.982790954e-7) < 5 * found.standard_error
     assert found.standard_error < 0.05 * found.logical_error_rate
 
@@ -313,6 +313,7 @@ def test_time_counts_from_the_call() -> None:
     now, limits = time.perf_counter(), Limits(0.01, max_seconds=1000)
     in_time, late = (estimate_rates(asked, limits, 1, 1, False, begin)[0] for begin in (now, now - 2000))
     assert late.seconds > 2000
-    assert late.unexplored > 100 * in_time.unexplored
+    assert late.strata[-1].method == in_time.strata[-1].method == "bound"
+    assert late.strata[-1].probability > 100 * in_time.strata[-1].probability
     assert late.interval[0] <= in_time.interval[1]
     assert in_time.interval[0] <= late.interval[1]

@@ -103,7 +103,7 @@ def test_certain_and_likely_noise() -> None:
     found = circuit.logical_error_rate(postselection_mask="all")
     assert found.kept == pytest.approx(0.75)
     assert found.logical_error_rate == pytest.approx(1)
-    assert found.observable_flips / found.kept == pytest.approx([1, 0.75, 0.5])
+    assert found.observable_rates == pytest.approx([1, 0.75, 0.5])
     assert mask([0, 1, 2]) in found.error_patterns
 
 

@@ -12,8 +12,8 @@ import pytest
 import stim_nonclifford as snc
 from stim_nonclifford.circuit.methods.fault_set_methods import planned
 from stim_nonclifford.generators import cultivation
+from stim_nonclifford.rates.estimation.interval import interval_of_weighted_sum
 from stim_nonclifford.rates.fault_sets.interface import exploration_of
-from stim_nonclifford.rates.fault_sets.interval import interval_of_weighted_sum
 from stim_nonclifford.rates.fault_sets.search.enumeration import enumerate_to
 from stim_nonclifford.rates.fault_sets.search.limits import Limits
 

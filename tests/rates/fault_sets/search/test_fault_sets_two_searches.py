@@ -11,14 +11,14 @@ import stim
 import stim_nonclifford as snc
 from stim_nonclifford.circuit.methods.fault_set_methods import planned
 from stim_nonclifford.generators.cultivation import cultivation_circuit
-from stim_nonclifford.rates.fault_sets import LogicalErrorRate
 from stim_nonclifford.rates.fault_sets.budget.basis import BudgetBasis
-from stim_nonclifford.rates.fault_sets.budget.table import ErrorBudget
 from stim_nonclifford.rates.fault_sets.interface import PlannedCircuit, exploration_of, rate_of
 from stim_nonclifford.rates.fault_sets.search.estimator import Estimator
 from stim_nonclifford.rates.fault_sets.search.limits import Limits
 from stim_nonclifford.rates.fault_sets.search.mechanisms import mechanisms_of
 from stim_nonclifford.rates.fault_sets.search.two_searches import decided_by_faults
+from stim_nonclifford.rates.results import LogicalErrorRate
+from stim_nonclifford.rates.results.error_budget import ErrorBudget
 
 from ....support.rates.fault_set_cases import (
     SIGMAS,
@@ -67,7 +67,7 @@ def is_decided(circuit: str) -> bool:
 def one_search(asked: PlannedCircuit, limits: Limits) -> tuple[LogicalErrorRate, BudgetBasis]:
     known = exploration_of([asked.plan()], limits, 0, 1, progress=False)
     Estimator(known).run()
-    return rate_of(known, 0, 1), BudgetBasis(known, 0, asked.compiled, asked.plan())
+    return rate_of(known, 0, 1, limits.relative_error), BudgetBasis(known, 0, asked.compiled, asked.plan())
 
 
 def numbers(budget: ErrorBudget) -> np.ndarray:
@@ -105,20 +105,20 @@ def test_equals_one_search(circuit: snc.Circuit) -> None:
     )
     assert found.kept == pytest.approx(expected.kept, rel=1e-7)
     # Of what was looked at: the bound of what was not is part of the standard errors of the rates.
-    sampled = math.hypot(*(share.standard_error for share in (*found.weights, *expected.weights)))
+    sampled = math.hypot(*(share.standard_error for share in (*found.strata, *expected.strata)))
     assert sampled < 1e-4 * found.kept_and_wrong
     assert found.kept_and_wrong == pytest.approx(expected.kept_and_wrong, rel=1e-8, abs=SIGMAS * sampled)
     assert found.error_patterns == {1: pytest.approx(found.kept_and_wrong)}
-    assert found.observable_flips == pytest.approx([found.kept_and_wrong])
+    assert found.observable_rates == pytest.approx([found.logical_error_rate])
     assert found.interval[0] <= expected.interval[1]
     assert expected.interval[0] <= found.interval[1]
-    assert sum(share.mass for share in found.weights) + found.unexplored == pytest.approx(1)
-    assert sum(share.kept_and_wrong for share in found.weights) == pytest.approx(found.kept_and_wrong)
-    for ours, theirs in zip(found.weights, expected.weights, strict=False):
-        if ours.method == theirs.method == "exact":
-            assert ours.passing <= theirs.passing * (1 + 1e-9)
-            if ours.weight <= 4:  # P(kept) is known well enough without larger sets
-                assert ours.passing == pytest.approx(theirs.passing, rel=1e-9)
+    assert sum(share.probability for share in found.strata) == pytest.approx(1)
+    assert sum(share.kept_and_wrong for share in found.strata) == pytest.approx(found.kept_and_wrong)
+    for ours, theirs in zip(found.strata, expected.strata, strict=False):
+        if ours.method == theirs.method == "enumerated":
+            assert ours.kept <= theirs.kept * (1 + 1e-9)
+            if ours.least_faults <= 4:  # P(kept) is known well enough without larger sets
+                assert ours.kept == pytest.approx(theirs.kept, rel=1e-9)
             assert ours.kept_and_wrong == pytest.approx(theirs.kept_and_wrong, rel=1e-9)
     for by in ("noise", "qubit"):
         ours, theirs = found.error_budget(by), basis.budget(by)
@@ -166,10 +166,10 @@ def test_curve_and_threads() -> None:
 def test_rare_errors_are_found_among_sets_that_are_not() -> None:
     """Seed 1. All wrong sets of up to five mechanisms are enumerated."""
     found = proxy(5, 5e-4).logical_error_rate(seed=1, relative_error=0.1, threads=2, postselection_mask="all")
-    assert [share.method for share in found.weights[:6]] == ["exact"] * 6
+    assert [share.method for share in found.strata[:6]] == ["enumerated"] * 6
     # Those of the leading term.
-    assert found.weights[4].sets == 24
-    assert found.weights[4].kept_and_wrong == pytest.approx(1.25061e-13, rel=1e-4)
+    assert found.strata[4].sets == 24
+    assert found.strata[4].kept_and_wrong == pytest.approx(1.25061e-13, rel=1e-4)
     # 9.455(53)e-12, seed 2 and an error of 1%.
     error = math.hypot(found.standard_error, 0.053e-12)
     assert abs(found.logical_error_rate - 9.455e-12) < SIGMAS * error
@@ -197,7 +197,7 @@ def test_where_faults_decide(circuit: str, expected: bool) -> None:
 def test_interval_where_wrong_sets_are_too_few_to_be_found() -> None:
     """Seed 1. Above some weight no wrong set is found; sets with which shots are kept say how many there can be."""
     found = proxy(5, 1e-3).logical_error_rate(seed=1, relative_error=0.1, threads=2, postselection_mask="all")
-    assert any(share.method == "joined" and share.sets < 10 for share in found.weights)
+    assert any(share.method == "join" and share.sets < 10 for share in found.strata)
     low, high = found.interval
     # 3.0798(25)e-10, seed 2 and an error of 1%.
     assert low < 3.0798e-10 < high

@@ -11,19 +11,13 @@ import pytest
 from stim_nonclifford import Circuit
 from stim_nonclifford.simulation.compiler.algebra.gf2 import masks_of, ones
 from stim_nonclifford.simulation.compiler.plans import row_layout
-from stim_nonclifford.simulation.compiler.plans.needed_operations import needed_operations
-from stim_nonclifford.simulation.compiler.plans.requested_outputs import RequestedOutputs
+from stim_nonclifford.simulation.compiler.plans.requested_outputs import RequestedOutputs, needed_operations
 from stim_nonclifford.simulation.compiler.sweeps.effects import EffectTable, NoiseEffects
 from stim_nonclifford.simulation.compiler.sweeps.operations import OperationKind
 from stim_nonclifford.simulation.plan import SamplingPlan, SparseRows
 
 from ....support.laws.exact import mask, rank
-from ....support.laws.plans import (
-    plan_of,
-    plan_of_noise,
-    random_request,
-    swept,
-)
+from ....support.laws.plans import plan_of, plan_of_noise, random_request, swept
 from ....support.laws.records import assert_records_agree
 from ....support.oracle.random_circuits import random_circuit
 from ....support.seeds import seeds

@@ -7,7 +7,7 @@ import pytest
 
 from stim_nonclifford import Circuit, ResourceLimitError
 from stim_nonclifford.simulation.compiler import CompiledCircuit, RequestedOutputs
-from stim_nonclifford.simulation.compiler.plans import scheduling
+from stim_nonclifford.simulation.compiler.plans import plan_construction
 from stim_nonclifford.simulation.engines import CpuEngine, ReferenceEngine
 from stim_nonclifford.simulation.plan import SamplingPlan
 
@@ -53,7 +53,7 @@ def test_laws_do_not_depend_on_the_order(seed: int, monkeypatch: pytest.MonkeyPa
     circuit = Circuit(text).to_stim()
     compiled = Circuit(circuit).compile()
     plans, reference = plans_of(compiled), compiled.reference_records()
-    monkeypatch.setattr(scheduling, "reorder_for_width", lambda operations, *_: list(operations))
+    monkeypatch.setattr(plan_construction, "reorder_for_width", lambda operations, *_: list(operations))
     in_order = Circuit(circuit).compile()
     assert reference == in_order.reference_records()
     for plan, expected in zip(plans, plans_of(in_order), strict=True):

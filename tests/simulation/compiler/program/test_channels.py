@@ -28,22 +28,8 @@ PAIRS = [PAULIS[a] | PAULIS[b] << 2 for a, b in itertools.product("IXYZ", repeat
 HERALD = 4
 
 PROBABILITIES = [
-    0.0,
-    1e-12,
-    1e-6,
-    1e-3,
-    0.1,
-    0.25,
-    0.49999,
-    0.5,
-    0.50001,
-    0.7,
-    0.75,
-    0.9,
-    0.9375,
-    1 - 1e-9,
-    1.0,
-]
+    0.0, 1e-12, 1e-6, 1e-3, 0.1, 0.25, 0.49999, 0.5, 0.50001, 0.7, 0.75, 0.9, 0.9375, 1 - 1e-9, 1.0,
+]  # fmt: skip
 
 
 def rebuilt(channel: Channel) -> Patterns:
@@ -171,10 +157,7 @@ def test_repeated_patterns_add_up() -> None:
         ("DEPOLARIZE2(0.3) 0 1", dict.fromkeys(PAIRS, 0.02)),
         ("PAULI_CHANNEL_1(0.1, 0.2, 0.3) 0", {X: 0.1, Y: 0.2, Z: 0.3}),
         ("HERALDED_ERASE(0.2) 0", {HERALD | pauli: 0.05 for pauli in (0, X, Y, Z)}),
-        (
-            "HERALDED_PAULI_CHANNEL_1(0.1, 0.2, 0.3, 0.05) 0",
-            {HERALD: 0.1, HERALD | X: 0.2, HERALD | Y: 0.3, HERALD | Z: 0.05},
-        ),
+        ("HERALDED_PAULI_CHANNEL_1(0.1, 0.2, 0.3, 0.05) 0", {HERALD: 0.1, HERALD | X: 0.2, HERALD | Y: 0.3, HERALD | Z: 0.05}),
         *(
             (
                 "PAULI_CHANNEL_2(" + ", ".join("0.7" if k == hit else "0.01" for k in range(15)) + ") 0 1",
@@ -183,7 +166,7 @@ def test_repeated_patterns_add_up() -> None:
             for hit in range(15)
         ),
     ],
-)
+)  # fmt: skip
 def test_channels_of_instructions(text: str, patterns: Patterns) -> None:
     """Every instruction names its patterns and their order as Stim does."""
     (step,) = program_of(stim.Circuit(text)).steps
@@ -196,16 +179,10 @@ def test_channels_of_instructions(text: str, patterns: Patterns) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "M({p}) 0",
-        "MX({p}) 0",
-        "MR({p}) 0\nM 0",
-        "MPP({p}) Z0*Z1\nM 0 1",
-        "MXX({p}) 0 1",
-        "MPAD({p}) 0",
-        "X_ERROR({p}) 0\nM 0",
-        "E({p}) X0 X1\nM 0 1",
+        "M({p}) 0", "MX({p}) 0", "MR({p}) 0\nM 0", "MPP({p}) Z0*Z1\nM 0 1", "MXX({p}) 0 1", "MPAD({p}) 0",
+        "X_ERROR({p}) 0\nM 0", "E({p}) X0 X1\nM 0 1",
     ],
-)
+)  # fmt: skip
 @pytest.mark.parametrize("p", [0.0, 1e-12, 1e-3, 0.5, 0.75, 1.0])
 def test_flip_probabilities_of_instructions(text: str, p: float) -> None:
     """The first record is flipped with exactly this probability, and the qubit only where it should be."""

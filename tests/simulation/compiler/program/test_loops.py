@@ -13,12 +13,13 @@ import stim_nonclifford as snc
 from stim_nonclifford.simulation.compiler.program import extent
 from stim_nonclifford.simulation.compiler.program.extent import extent_of
 from stim_nonclifford.simulation.compiler.program.flattening import program_of
-from stim_nonclifford.simulation.compiler.program.iterations import unrolled
+from stim_nonclifford.simulation.compiler.program.loops import unrolled
 
 from ....support.laws.steps import one_by_one
 from ....support.oracle.random_circuits import random_circuit
 from ....support.processes.limited_process import run_limited
 from ....support.rates.fault_choices import that_can_happen
+from ....support.seeds import slow
 
 
 def random_loops(seed: int, count: int) -> Iterator[stim.Circuit]:
@@ -133,7 +134,7 @@ def test_instructions_can_be_numbered() -> None:
         snc.Circuit(nested).compile()
 
 
-@pytest.mark.parametrize("depth", [20_000, pytest.param(300_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("depth", [20_000, slow(300_000)])
 def test_deep_nesting_is_refused_before_stim_sees_it(depth: int) -> None:
     """10^5 levels end Stim's parser with a segmentation fault, 20 000 took 1.35 GB."""
     output = run_limited(
@@ -189,24 +190,13 @@ def test_deep_circuits_of_stim() -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        "flattened()",
-        "detecting_regions()",
-        "shortest_graphlike_error()",
-        "explain_detector_error_model_errors()",
-        "diagram()",
-        "diagram('timeslice-svg')",
-        "get_detector_coordinates()",
-        "count_determined_measurements()",
-        "missing_detectors()",
-        "detector_error_model(kind='noise_only')",
-        "detector_error_model(flatten_loops=True)",
-        "plan()",
-        "faults()",
-        "reference_sample()",
-        "compile_sampler()",
-        "compile_detector_sampler()",
+        "flattened()", "detecting_regions()", "shortest_graphlike_error()",
+        "explain_detector_error_model_errors()", "diagram()", "diagram('timeslice-svg')",
+        "get_detector_coordinates()", "count_determined_measurements()", "missing_detectors()",
+        "detector_error_model(kind='noise_only')", "detector_error_model(flatten_loops=True)", "plan()",
+        "faults()", "reference_sample()", "compile_sampler()", "compile_detector_sampler()",
     ],
-)
+)  # fmt: skip
 def test_what_would_be_unrolled_is_refused(call: str) -> None:
     """Stim fills the memory of the machine with these."""
     circuit = snc.Circuit("REPEAT 1000000000000 {\n    R 0\n    M 0\n    DETECTOR rec[-1]\n}")

@@ -16,6 +16,7 @@ from stim_nonclifford.simulation.compiler.sweeps.forward_sweep import forward_sw
 from ....support.oracle.random_circuits import ALL_FAMILIES, Family, random_circuit, seeded_circuits
 from ....support.processes.limited_process import run_limited
 from ....support.rates.fault_choices import that_can_happen
+from ....support.seeds import slow
 
 LARGEST = 16_777_215
 """The largest number that Stim takes."""
@@ -143,15 +144,10 @@ def test_qubits_are_those_that_something_is_done_to() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (
-            "M {0}\nH {0}\nCX {1}\nM {0}",
-            "The circuit uses 60,000 qubits, up to 60,000 of which are connected",
-        ),
-        pytest.param(
-            "RX {0}\nT {0}\nCX {1}\nMX {0}", "The circuit uses 60,000 qubits", marks=pytest.mark.slow
-        ),
+        ("M {0}\nH {0}\nCX {1}\nM {0}", "The circuit uses 60,000 qubits, up to 60,000 of which are connected"),
+        slow("RX {0}\nT {0}\nCX {1}\nMX {0}", "The circuit uses 60,000 qubits"),
     ],
-)
+)  # fmt: skip
 def test_too_many_connected_qubits(text: str, message: str) -> None:
     """Refused at once, with the bytes."""
     output = run_limited(

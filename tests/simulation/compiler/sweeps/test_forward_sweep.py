@@ -14,6 +14,8 @@ from stim_nonclifford import Circuit
 from stim_nonclifford.simulation.compiler.program.flattening import program_of
 from stim_nonclifford.simulation.compiler.sweeps.forward_sweep import forward_sweep
 
+from ....support.seeds import slow
+
 GATES = [
     name
     for name, data in stim.gate_data().items()
@@ -54,14 +56,7 @@ def measurements(rng: random.Random, num_qubits: int) -> list[str]:
 
 @pytest.mark.parametrize(
     ("num_qubits", "turns", "rotations"),
-    [
-        (2, 100, 0),
-        (5, 100, 0),
-        pytest.param(64, 40, 0, marks=pytest.mark.slow),
-        (150, 40, 0),
-        (5, 20, 30),
-        (7, 20, 12),
-    ],
+    [(2, 100, 0), (5, 100, 0), slow(64, 40, 0), (150, 40, 0), (5, 20, 30), (7, 20, 12)],
 )
 def test_measurements_are_those_of_stim(num_qubits: int, turns: int, rotations: int) -> None:
     """Seed 6. Gates and rotations are undone before what is measured next, and leave a Clifford circuit.

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+import stim_nonclifford as snc
 from stim_nonclifford import Circuit, _native
+from stim_nonclifford.simulation.engines.time_limit import time_limit
 from stim_nonclifford.simulation.plan import plain_attributes
 
 from ....support.processes.stopped_calls import heard_soon, needs_timer, stopped_from_a_thread
@@ -74,3 +76,33 @@ def test_python_runs_meanwhile(name: str) -> None:
     long_vector()
     with stopped_from_a_thread():
         CALLS[name]()
+
+
+CIRCUIT = "RX 0\nT 0\nZ_ERROR(0.1) 0\nT_DAG 0\nMX 0\nOBSERVABLE_INCLUDE(0) rec[-1]"
+
+
+def test_work_ends_and_the_next_call_has_all_its_time() -> None:
+    sampler = snc.Circuit(CIRCUIT).compile_detector_sampler(seed=1)
+    for _ in range(2):
+        with pytest.raises(TimeoutError, match="The time that a call may take is over"), time_limit(0.0):
+            sampler.sample_counts(10**12)
+        assert sampler.sample_counts(100).shots == 100
+
+
+def test_the_outer_limit_holds_too() -> None:
+    sampler = snc.Circuit(CIRCUIT).compile_detector_sampler(seed=1)
+    with time_limit(None), pytest.raises(TimeoutError), time_limit(0.0), time_limit(1e6):
+        sampler.sample_counts(10**12)
+    with time_limit(0.0):
+        with time_limit(None):
+            pass
+        with pytest.raises(TimeoutError):
+            sampler.sample_counts(10**12)
+
+
+def test_an_inner_limit_ends_with_its_block() -> None:
+    sampler = snc.Circuit(CIRCUIT).compile_detector_sampler(seed=1)
+    with time_limit(1e6):
+        with time_limit(0.0):
+            pass
+        assert sampler.sample_counts(100).shots == 100

@@ -43,7 +43,7 @@ EXPLAINED = {
     (
         "simulate",
         "sums 3",
-    ): "not needed: sums are not written again before the projection after them, where the team meets",
+    ): "not needed: sums are not written again before the projection after them, where the team meets"
 }
 """Synchronizations of which nothing is noticed, and why."""
 

@@ -29,20 +29,12 @@ from ....support.published_circuits import FOLDER, needs_published
 Bits = npt.NDArray[np.bool_]
 
 CLIFFT_SHOTS = {
-    "msc_d3_inject_cultivate_p1e-3": 1_000_000,
-    "msc_d5_inject_cultivate_p1e-3": 200_000,
-    "distillation": 1_000_000,
-    "coherent_d3_r1": 1_000_000,
-    "coherent_d3_r3": 1_000_000,
-    "pure_surface_d7_r7_p1e-3": 200_000,
-    "quantum_volume_q10_seed42": 100_000,
-}
+    "msc_d3_inject_cultivate_p1e-3": 1_000_000, "msc_d5_inject_cultivate_p1e-3": 200_000,
+    "distillation": 1_000_000, "coherent_d3_r1": 1_000_000, "coherent_d3_r3": 1_000_000,
+    "pure_surface_d7_r7_p1e-3": 200_000, "quantum_volume_q10_seed42": 100_000,
+}  # fmt: skip
 # Of the others, tsim compiles none within minutes.
-TSIM_SHOTS = {
-    "distillation": 50_000,
-    "coherent_d3_r1": 500_000,
-    "pure_surface_d7_r7_p1e-3": 100_000,
-}
+TSIM_SHOTS = {"distillation": 50_000, "coherent_d3_r1": 500_000, "pure_surface_d7_r7_p1e-3": 100_000}
 FALSE_ALARM = 1e-6 / (len(CLIFFT_SHOTS) + len(TSIM_SHOTS))
 """Probability that a right sampler fails one test."""
 

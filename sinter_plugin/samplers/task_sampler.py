@@ -1,0 +1,174 @@
+"""What the samplers of this plugin share: their arguments, and how they compile tasks."""
+
+from __future__ import annotations
+
+import abc
+import contextlib
+from collections.abc import Iterator
+from typing import Generic, TypeVar, get_args
+
+import numpy as np
+import sinter
+from numpy.typing import NDArray
+
+import stim_nonclifford as snc
+from stim_nonclifford.base.arguments import choice, flag, integer, seed_of
+from stim_nonclifford.circuit.logical_states import LogicalState
+from stim_nonclifford.simulation.engines import EngineName, EngineOptions
+from stim_nonclifford.simulation.sampling import CompiledDetectorSampler
+
+from .compiled_sampler import CompiledSampler
+from .parent_watch import EndsWithItsParent
+from .tasks import bools_of
+
+__all__ = ["TaskSampler", "circuit_of", "mask_of", "naming_the_task"]
+
+Compiled = TypeVar("Compiled", bound=CompiledSampler)
+
+
+class TaskSampler(EndsWithItsParent, sinter.Sampler, abc.ABC, Generic[Compiled]):  # type: ignore[misc]  # Sinter has no type marker.
+    """A sampler of Sinter's tasks, whose subclasses are dataclasses with these attributes and others."""
+
+    engine: EngineName
+    count_observable_error_combos: bool
+    max_active_coordinates: int
+    device: int | None
+    warn: bool
+    state_check: snc.LogicalStateCheck | LogicalState | None
+
+    def __post_init__(self) -> None:
+        """Checks the arguments that all samplers take."""
+        EngineOptions(engine=self.engine, device=self.device)
+        flag(self.count_observable_error_combos, "count_observable_error_combos")
+        integer(self.max_active_coordinates, "max_active_coordinates")
+        if self.state_check is not None and not isinstance(self.state_check, snc.LogicalStateCheck):
+            choice(self.state_check, "state_check", get_args(LogicalState), ", a LogicalStateCheck or None")
+        flag(self.warn, "warn")
+
+    def compiled_sampler_for_task(self, task: sinter.Task) -> Compiled:
+        """Compiles a task's circuit, and its decoder if there is one.
+
+        Args:
+            task: The task. Its ``detector_error_model`` is used only by a decoder with
+                ``error_model="task"``.
+
+        Returns:
+            The sampler for the task.
+
+        Raises:
+            ValueError: There is nothing to count, to discard or to decode; the decoder is unknown, not
+                installed, or refuses the error model; a mask has the wrong size; or the state cannot be
+                checked.
+            NotImplementedError: An instruction is not supported.
+            ResourceLimitError: The circuit needs more than ``max_active_coordinates``.
+            EngineUnavailableError: ``engine`` is ``"gpu"``, and no GPU can be used.
+        """
+        return self._compiled(task, None)
+
+    def compiled_range_sampler_for_task(self, task: sinter.Task, *, seed: int) -> Compiled:
+        """Compiles a task's circuit, and its decoder if there is one, for ranges of numbered shots.
+
+        Args:
+            task: The task, as for ``compiled_sampler_for_task``.
+            seed: The seed of the shots, in range(2**64).
+
+        Returns:
+            A sampler that has the method ``sample_range``, and refuses ``sample``.
+
+        Raises:
+            ValueError: The seed is out of range; further errors as for ``compiled_sampler_for_task``.
+
+        Examples:
+            >>> import stim
+            >>> from sinter_plugin import SoftDecodingSampler
+            >>> circuit = stim.Circuit.generated(
+            ...     "repetition_code:memory", distance=3, rounds=2, before_round_data_depolarization=0.1
+            ... )
+            >>> task = sinter.Task(circuit=circuit)
+            >>> compiled = SoftDecodingSampler().compiled_range_sampler_for_task(task, seed=1)
+            >>> first, second, both = (compiled.sample_range(*r) for r in [(0, 500), (500, 500), (0, 1000)])
+            >>> first.errors + second.errors == both.errors
+            True
+        """
+        return self._compiled(task, seed_of(seed))
+
+    def check(
+        self,
+        circuit: snc.Circuit,
+        detectors: NDArray[np.bool_] | None,
+        observables: NDArray[np.bool_] | None = None,
+    ) -> list[str]:
+        """Checks that there is something to count, and warns of what changes the meaning of a count.
+
+        Args:
+            circuit: The circuit.
+            detectors: bool, shape (num_detectors,): the postselected detectors; None: those that discard
+                without a mask.
+            observables: bool, shape (num_observables,): the postselected observables; None: none of them.
+
+        Returns:
+            The warnings that belong into the rows, as names of ``custom_counts``; see ``row_warnings``.
+
+        Raises:
+            ValueError: As for ``compiled_sampler_for_task``; or without noise, the state is not the one that
+                is checked.
+
+        Warns:
+            UnusedDetectorsWarning: Some detectors are neither postselected nor decoded.
+            RandomObservableWarning: An observable, or a detector that is decoded, is random without noise.
+            InexactErrorModelWarning: Detectors that are decoded depend on quantum outcomes; single errors
+                flip an observable by chance; or the decoder cannot use heralds.
+        """
+        return self._checked(circuit, detectors, observables)
+
+    @abc.abstractmethod
+    def _checked(
+        self,
+        circuit: snc.Circuit,
+        detectors: NDArray[np.bool_] | None,
+        observables: NDArray[np.bool_] | None,
+    ) -> list[str]:
+        """Checks a circuit, and returns the warnings that belong into its rows."""
+
+    @abc.abstractmethod
+    def _compiled(self, task: sinter.Task, seed: int | None) -> Compiled:
+        """Compiles a task. Without a seed, workers have fresh entropy, so that no two draw the same shots."""
+
+    def _shots_of(
+        self,
+        circuit: snc.Circuit,
+        seed: int | None,
+        detectors: NDArray[np.bool_],
+        observables: NDArray[np.bool_] | None = None,
+    ) -> CompiledDetectorSampler:
+        """The sampler of a circuit's kept shots."""
+        return circuit.compile_detector_sampler(
+            seed=seed,
+            postselection_mask=detectors,
+            postselected_observables_mask=observables,
+            engine=self.engine,
+            threads=1,  # Sinter starts one worker per core
+            max_active_coordinates=self.max_active_coordinates,
+            device=self.device,
+        )
+
+
+def circuit_of(task: sinter.Task) -> snc.Circuit:
+    """The circuit of a task."""
+    return snc.Circuit.from_file(task.circuit_path) if task.circuit is None else snc.Circuit(task.circuit)
+
+
+def mask_of(task: sinter.Task, name: str, num_bits: int) -> NDArray[np.bool_] | None:
+    """A mask of a task, by its name; None if there is none."""
+    mask = getattr(task, name)
+    return None if mask is None else bools_of(mask, num_bits, name)
+
+
+@contextlib.contextmanager
+def naming_the_task(task: sinter.Task, *errors: type[Exception]) -> Iterator[None]:
+    """A context in which errors name the task, which Sinter's report of a failed worker does not."""
+    try:
+        yield
+    except errors as error:
+        cause = str(error).replace("kind=", "error_model=")  # as samplers call the argument
+        raise type(error)(f"{cause} (In the task with json_metadata={task.json_metadata!r}.)") from error

@@ -1,0 +1,107 @@
+"""What is stored of a circuit when it is pickled: enough to make an equal one.
+
+Usually that is the circuit's text, with all digits (``dialect.exact_text``). But when Stim reads text or
+appends instructions, it fuses neighbours such as ``H 0`` and ``H 1`` to ``H 0 1``, while edits may leave them
+apart. Where the text would not give an equal circuit, the state is a list of parts that are not to be fused.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import stim
+
+from ...dialect import exact_text
+
+__all__ = ["State", "circuit_of_state", "state_of"]
+
+Part: TypeAlias = "str | tuple[int, str, State]"
+State: TypeAlias = "str | list[Part]"
+"""Text, or a list of parts: texts, and REPEAT blocks as (repeat count, tag, state of the body)."""
+
+
+def state_of(circuit: stim.Circuit) -> State:
+    r"""What is to be stored of a circuit.
+
+    Raises:
+        ValueError: An argument is infinite or NaN.
+
+    Examples:
+        >>> state_of(stim.Circuit("H 0\nM 0"))
+        'H 0\nM 0'
+        >>> apart = stim.Circuit("H 0\nTICK\nH 1")
+        >>> tick = apart.pop(1)
+        >>> state_of(apart)
+        ['H 0', 'H 1']
+    """
+    short = str(circuit)
+    if _is_text_of(circuit, short):
+        return short
+    exact = exact_text(circuit)
+    return exact if _is_text_of(circuit, exact) else _parts(circuit)
+
+
+def _is_text_of(circuit: stim.Circuit, text: str) -> bool:
+    try:
+        return bool(stim.Circuit(text) == circuit)
+    except ValueError:  # rounded probabilities may add up to more than 1
+        return False
+
+
+def _parts(circuit: stim.Circuit) -> list[Part]:
+    parts: list[Part] = []
+    start = 0
+    for k, instruction in enumerate(circuit):
+        is_block = isinstance(instruction, stim.CircuitRepeatBlock)
+        if k > start and (is_block or _are_fused(circuit[k - 1], instruction)):
+            parts.append(exact_text(circuit[start:k]))
+            start = k
+        if isinstance(instruction, stim.CircuitRepeatBlock):
+            parts.append((instruction.repeat_count, instruction.tag, state_of(instruction.body_copy())))
+            start = k + 1
+    if start < len(circuit):
+        parts.append(exact_text(circuit[start:]))
+    return parts
+
+
+def _are_fused(
+    first: stim.CircuitInstruction | stim.CircuitRepeatBlock,
+    second: stim.CircuitInstruction | stim.CircuitRepeatBlock,
+) -> bool:
+    """Whether Stim fuses an instruction with the one before it."""
+    if first.name != second.name or isinstance(first, stim.CircuitRepeatBlock):
+        return False
+    both = stim.Circuit()
+    both.append(first)
+    both.append(second)
+    return len(both) == 1
+
+
+def circuit_of_state(state: State) -> stim.Circuit:
+    r"""The circuit of which a state was stored.
+
+    Examples:
+        >>> circuit_of_state(["H 0", "H 1", (2, "", "M 0")])
+        stim.Circuit('''
+            H 0
+            H 1
+            REPEAT 2 {
+                M 0
+            }
+        ''')
+    """
+    if isinstance(state, str):
+        return stim.Circuit(state)
+    circuit = stim.Circuit()
+    for part in state:
+        if isinstance(part, str):
+            addition = stim.Circuit(part)
+        else:
+            repeat_count, tag, body = part
+            addition = stim.Circuit()
+            addition.append(stim.CircuitRepeatBlock(repeat_count, circuit_of_state(body), tag=tag))
+        end = len(circuit)
+        circuit.append("TICK", [])  # so that nothing is fused
+        circuit += addition
+        circuit.pop(end)
+    return circuit

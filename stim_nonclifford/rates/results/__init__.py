@@ -1,0 +1,21 @@
+"""Logical error rates as users get them, whatever computed them.
+
+``LogicalErrorRate`` is a sum over strata (``RateStratum``), with a curve over the decoder's gap
+(``GapPoint``) if one was asked for. ``sums`` adds up results of several seeds.
+"""
+
+from .error_budget import BudgetShare, ErrorBudget, NoisePlace
+from .failures import DecodedFailure
+from .gap_curve import GapPoint
+from .logical_error_rate import LogicalErrorRate
+from .strata import RateStratum
+
+__all__ = [
+    "BudgetShare",
+    "DecodedFailure",
+    "ErrorBudget",
+    "GapPoint",
+    "LogicalErrorRate",
+    "NoisePlace",
+    "RateStratum",
+]

@@ -1,0 +1,215 @@
+"""Error budgets as users get them: a table and a plot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from ...base.arguments import choice, integer
+from ..estimation.uncertainty import rate_text
+from .layout_plot import plot_on_layout
+
+__all__ = ["BudgetKind", "BudgetShare", "ErrorBudget", "Grouping", "NoisePlace"]
+
+
+@dataclass(frozen=True)
+class NoisePlace:
+    """A noise channel on one group of its targets, or the readout error of one measurement.
+
+    Attributes:
+        line: Line of the instruction in the printed circuit, counted from 1.
+        tick: Number of TICKs before the instruction; every iteration of a REPEAT counts.
+        instruction: Name of the instruction.
+        arguments: The numbers in its parentheses.
+        targets: The qubits of the channel or measurement: one group of its targets.
+        gate: The gate of this tick to which the noise belongs, with its qubits: ``CX 3-7``, ``M 5``, or
+            ``idle 5`` if none acts there.
+    """
+
+    line: int
+    tick: int
+    instruction: str
+    arguments: tuple[float, ...]
+    targets: tuple[int, ...]
+    gate: str = ""
+
+
+BudgetKind = Literal["instruction", "place", "qubit", "tick", "noise"]
+Grouping = BudgetKind | Callable[[NoisePlace], Hashable]
+
+_MAX_PRINTED = 40
+
+
+@dataclass(frozen=True)
+class BudgetShare:
+    """A group of places of noise. Derivatives are by ln of the group's strength: of its probabilities.
+
+    Attributes:
+        group: Its label.
+        share: Part of P(kept and wrong): a set of k faults that contributes to it counts 1/k for each fault.
+            With a decoder: of the faults that shots that fail have more than all shots, the part that is of
+            the group.
+        share_error: Standard error of ``share``, from sampled weights.
+        discarded: The same part of P(discarded).
+        kept_derivative: dP(kept) / d ln(strength).
+        kept_and_wrong_derivative: dP(kept and wrong) / d ln(strength).
+        sensitivity: d ln(logical error rate) / d ln(strength): by how many percent the rate per kept shot
+            falls if the group's noise is one percent weaker. It is a slope. With the group's noise x times as
+            strong, the rate is 1 + s (x - 1) times as large if a fault set has at most one fault of the
+            group, as is nearly so for one qubit, one line or one moment; and x^s times if all its faults are
+            of the group, as for all noise together. NaN if the group has noise that is certain.
+        sensitivity_error: Standard error of ``sensitivity``, from sampled weights.
+    """
+
+    group: Hashable
+    share: float
+    share_error: float
+    discarded: float
+    kept_derivative: float
+    kept_and_wrong_derivative: float
+    sensitivity: float
+    sensitivity_error: float
+
+
+@dataclass(frozen=True)
+class ErrorBudget:
+    """P(kept and wrong) and P(discarded), divided among groups of places of noise. Printed, a table.
+
+    Where every shot is kept, P(kept and wrong) is the logical error rate, and P(discarded) is left out.
+
+    Attributes:
+        by: What makes a group: ``"qubit"`` and so on, or the name of a function (``"group"`` for a lambda).
+        kept: P(kept).
+        kept_and_wrong: P(kept and wrong).
+        groups: The groups, in the order of the circuit or of their labels. Their shares add up to 1.
+        standard_error: Of ``kept_and_wrong``.
+        interval: (low, high): the 95% interval of ``kept_and_wrong``.
+        qubit_shares: Of each group's share, the part that comes from noise on each qubit. Qubits of one place
+            have equal parts.
+        qubit_places: Qubit -> where it is drawn: at its coordinates, or on a grid.
+    """
+
+    by: str
+    kept: float
+    kept_and_wrong: float
+    groups: tuple[BudgetShare, ...]
+    standard_error: float
+    interval: tuple[float, float]
+    qubit_shares: Mapping[Hashable, Mapping[int, float]] = field(
+        default_factory=dict, compare=False, repr=False
+    )
+    qubit_places: Mapping[int, tuple[float, float]] = field(default_factory=dict, compare=False, repr=False)
+
+    def largest(self, count: int) -> ErrorBudget:
+        """The groups with the largest shares, in the same order.
+
+        Args:
+            count: How many groups.
+        """
+        count = integer(count, "count")
+        ranked = sorted(self.groups, key=lambda group: -group.share)[:count]
+        chosen = tuple(group for group in self.groups if group in ranked)
+        return replace(self, groups=chosen)
+
+    @property
+    def _keeps_all(self) -> bool:
+        return self.kept == 1 and not any(group.discarded for group in self.groups)
+
+    def __str__(self) -> str:
+        groups = self.groups
+        if len(groups) > _MAX_PRINTED:
+            groups = self.largest(_MAX_PRINTED).groups
+        rows: list[tuple[str, ...]] = [
+            (
+                str(group.group),
+                _with_error(group.share, group.share_error, "{:.2%}"),
+                _with_error(group.sensitivity, group.sensitivity_error, "{:.4f}"),
+                f"{group.discarded:.2%}",
+            )
+            for group in groups
+        ]
+        header: tuple[str, ...] = (self.by, "kept and wrong", "sensitivity", "discarded")
+        if self._keeps_all:
+            header, rows = (self.by, "share", "sensitivity"), [row[:3] for row in rows]
+        widths = [max(len(row[k]) for row in (header, *rows)) for k in range(len(header))]
+        is_number = all(type(group.group) is int for group in groups)
+        wrong = rate_text(self.kept_and_wrong, self.standard_error, self.interval)
+        headline = f"P(kept and wrong) = {wrong}; P(discarded) = {1 - self.kept:.6g}"
+        lines = [f"logical error rate = {wrong}" if self._keeps_all else headline, ""]
+        for row in (header, *rows):
+            first = row[0].rjust(widths[0]) if is_number else row[0].ljust(widths[0])
+            rest = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+            lines.append("  ".join([first, *rest]))
+        others = len(self.groups) - len(groups)
+        if others:
+            left = sum(group.share for group in self.groups) - sum(group.share for group in groups)
+            lines.append(f"and {others} with smaller shares, together {left:.2%}")
+        return "\n".join(lines)
+
+    def plot(
+        self, ax: Any | None = None, *, by: Literal["group", "layout"] = "group", panels: int = 8
+    ) -> Any:
+        """Draws the budget.
+
+        Args:
+            ax: Matplotlib axes for ``by="group"``; None: new ones.
+            by: ``"group"``: bars of the shares of P(kept and wrong), with their errors, and of P(discarded)
+                beside them. ``"layout"``: heat maps over the qubits, at their coordinates, one for each of
+                the groups with the largest shares, in the order of the budget: small multiples by tick, or
+                by stage. A budget by qubit is one heat map.
+            panels: How many heat maps at most.
+
+        Returns:
+            The axes, or for ``"layout"`` the figure.
+
+        Raises:
+            ValueError: The budget has no qubits.
+        """
+        if choice(by, "by", ("group", "layout")) == "layout":
+            return self._plot_on_layout(integer(panels, "panels", 1))
+        if ax is None:
+            import matplotlib.pyplot as plt
+
+            _, ax = plt.subplots(figsize=(max(6.0, 1.5 + 0.25 * len(self.groups)), 4.5), layout="constrained")
+        places = range(len(self.groups))
+        shares = [100 * group.share for group in self.groups]
+        errors = [100 * group.share_error for group in self.groups]
+        name = "logical error rate" if self._keeps_all else "P(kept and wrong)"
+        if self._keeps_all:
+            ax.bar(list(places), shares, 0.8, yerr=errors, capsize=2)
+        else:
+            ax.bar([k - 0.2 for k in places], shares, 0.4, yerr=errors, capsize=2, label="kept and wrong")
+            discarded = [100 * group.discarded for group in self.groups]
+            ax.bar([k + 0.2 for k in places], discarded, 0.4, label="discarded", color="lightgray")
+            ax.legend()
+        labels = [str(group.group) for group in self.groups]
+        rotation = 0 if max(map(len, labels), default=0) <= 3 else 90
+        ax.set_xticks(list(places), labels, rotation=rotation, fontsize="small")
+        ax.set(xlabel=self.by, ylabel="share (%)", title=f"{name} = {self.kept_and_wrong:.3g}")
+        ax.grid(axis="y", alpha=0.3)
+        return ax
+
+    def _plot_on_layout(self, panels: int) -> Any:
+        if not self.qubit_places or not any(self.qubit_shares.values()):
+            raise ValueError("The noise of this budget acts on no qubit: there is no layout to draw it on.")
+        title = f"P(kept and wrong) = {self.kept_and_wrong:.3g}"
+        if self.by == "qubit":
+            shares = {qubit: share for own in self.qubit_shares.values() for qubit, share in own.items()}
+            return plot_on_layout([("all noise", shares)], self.qubit_places, title)
+        chosen = [
+            (_label_of(self.by, group.group), self.qubit_shares[group.group])
+            for group in self.largest(panels).groups
+            if self.qubit_shares.get(group.group)
+        ]
+        return plot_on_layout(chosen, self.qubit_places, title)
+
+
+def _label_of(by: str, group: Hashable) -> str:
+    return f"{by} {group}" if isinstance(group, int) else str(group)
+
+
+def _with_error(value: float, error: float, style: str) -> str:
+    """The value, and its error unless that is below the digits that are shown."""
+    shown = style.format(error)
+    return style.format(value) + (f" ± {shown}" if error == error and shown != style.format(0.0) else "")

@@ -1,0 +1,260 @@
+"""Backward deletion: failing fault sets lose one fault after the other, as long as what is left fails.
+
+Fault sets of few faults hardly ever fail, and make the rate where noise is weak. Sets of many fail often, and
+what is left of them still fails far more often than a random set of the same size. The method is sequential
+Monte Carlo over the number of faults; that the failures of a decoder at weak noise can be reached from those
+at strong noise is the idea of S. Bravyi, A. Vargo (Phys. Rev. A 88, 062308, 2013).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..decoding.classifying import Classes, Classifier
+from ..estimation.deadline import Deadline
+from .direct_samples import DirectSamples
+from .sampler import Batch, Sampler, classified
+from .strata import FaultStates, Floats, Indices, Stratum, Words
+
+__all__ = ["BackwardDeletion", "Orphans"]
+
+Bits = npt.NDArray[np.bool_]
+
+_MOST_TRIED = 8
+"""Faults of a state that are tried at most, for one to be removed: a random sample of all, without a bias.
+Doubled, large sets take twice the decodes, and weights vary less."""
+
+_REPEATS = 4
+"""Repetitions of the draws until a state fails. Doubled, the variance of their mean number is halved."""
+
+_TRIED_TOGETHER = 32
+"""Faults that are drawn to show that a state is no orphan, before all are tried. Doubled, fewer states need
+that, and others take longer."""
+
+
+@dataclass
+class _Generation:
+    """Failing states of one size, their weights, and the sample that each descends from."""
+
+    states: FaultStates
+    weights: Floats
+    owners: Indices
+    wrong: Bits
+
+
+class _Lineages(Sampler):
+    """Samples whose failing states lose one fault after the other, down to a least number of faults.
+
+    Attributes:
+        by_number: float64, shape (2, numbers): Σw and Σw² of failing states by their number of faults.
+    """
+
+    def __init__(
+        self, stratum: Stratum, classifier: Classifier, least: int, most: int, stores_failures: bool
+    ) -> None:
+        self._starts = DirectSamples(stratum, classifier, least, most)
+        self.least, self.most = least, most
+        self.by_number: Floats = np.zeros((2, len(stratum.numbers.probabilities)))
+        super().__init__(stratum, classifier, stores_failures)
+
+    def take(self, count: int, rng: np.random.Generator, deadline: Deadline) -> None:
+        """Draws samples, and follows their lineages.
+
+        Raises:
+            TimeIsOver: The limit has been reached; none of these samples is counted then.
+        """
+        batches = list(self.sample(count, rng, deadline))
+        deadline.check()
+        values = np.zeros((count, 2 + self._classifier.num_observables))
+        for batch in batches:
+            assert batch.classes is not None
+            # All shots are accepted; how many, is no question.
+            own = self._values(batch, batch.classes)
+            own[:, 0] = 0.0
+            np.add.at(values, batch.owners, own)
+            size = batch.states.size
+            self.by_number[:, size] += batch.weights.sum(), (batch.weights**2).sum()
+            if self._stores_failures:
+                members, owners = self._stratum.members(batch.states), self.tally.samples + batch.owners
+                self.found.add(members, batch.states.numbers, batch.weights, owners, rng)
+        self.tally.add(count, values[values[:, 1] > 0])
+
+    def sample(self, count: int, rng: np.random.Generator, deadline: Deadline) -> Iterator[Batch]:
+        """The failing states of independent samples with their lineages, one size at a time."""
+        for first in self._first(count, rng, deadline):
+            at = first
+            while len(at.owners):
+                every, none = np.arange(len(at.owners)), np.zeros(len(at.owners), dtype=np.int64)
+                classes = Classes(len(at.owners), every, at.wrong, none)
+                yield Batch(count, at.states, at.weights.copy(), at.owners, classes)
+                if at.states.size <= self.least:
+                    break
+                at = self._without_one(at, rng)
+                at.weights *= self._draws_until_failing(at.states, rng, deadline)
+
+    def _first(self, count: int, rng: np.random.Generator, deadline: Deadline) -> Iterator[_Generation]:
+        """The failing direct samples that lineages begin with, by their number of faults."""
+        parts: dict[int, list[_Generation]] = {}
+        begin = 0
+        for batch in self._starts.sample(count, rng, deadline):
+            deadline.check()
+            wrong = self._wrong(batch.states.rows, batch.states.numbers)
+            sizes = (batch.states.sets >= 0).sum(axis=1)
+            self.cost += int((1 + sizes).sum())
+            for size in np.unique(sizes[wrong.any(axis=1)]).tolist():
+                which = np.flatnonzero(wrong.any(axis=1) & (sizes == size))
+                states = batch.states.taken(which)
+                states.sets = states.sets[:, :size]
+                found = self._starting(states, rng, deadline)
+                which, states = which[found], states.taken(found)
+                parts.setdefault(size, []).append(
+                    _Generation(states, batch.weights[which], begin + which, wrong[which])
+                )
+            begin += batch.samples
+        for _, generations in sorted(parts.items()):
+            yield _joined(generations)
+
+    def _starting(self, states: FaultStates, rng: np.random.Generator, deadline: Deadline) -> Bits:
+        """Which of some failing states lineages may begin with."""
+        return np.ones(len(states), dtype=np.bool_)
+
+    def _wrong(self, rows: Words, numbers: Words) -> Bits:
+        rows = self._stratum.model.with_outcomes(rows, numbers)
+        return classified(self._classifier, rows).wrong
+
+    def _without_one(self, at: _Generation, rng: np.random.Generator) -> _Generation:
+        """The states without a fault, as far as what is left of them fails."""
+        count, size = at.states.sets.shape
+        tried = min(size, _MOST_TRIED)
+        places = np.argsort(rng.random((count, size)), axis=1)[:, :tried]
+        removed = np.take_along_axis(at.states.sets, places, axis=1)
+        rows = self._stratum.without_one(at.states, removed)
+        wrong = self._wrong(rows.reshape(count * tried, -1), np.repeat(at.states.numbers, tried))
+        wrong = wrong.reshape(count, tried, -1)
+        is_failing = np.asarray(wrong.any(axis=2))
+        self.cost += count * tried * size
+        left = np.flatnonzero(is_failing.any(axis=1))
+        # They are in a random order: of those that fail, the first is a random one.
+        chosen = is_failing[left].argmax(axis=1)
+        stay = np.ones((len(left), size), dtype=np.bool_)
+        stay[np.arange(len(left)), places[left, chosen]] = False
+        sets = at.states.sets[left][stay].reshape(len(left), size - 1)
+        weights = at.weights[left] * is_failing[left].sum(axis=1) * (size / tried)
+        weights /= self._stratum.numbers.odds_outside(sets)
+        states = FaultStates(sets, rows[left, chosen], at.states.numbers[left])
+        return _Generation(states, weights, at.owners[left], wrong[left, chosen])
+
+    def _draws_until_failing(
+        self, states: FaultStates, rng: np.random.Generator, deadline: Deadline
+    ) -> Floats:
+        """How often faults outside each state are drawn by their odds, until it fails with one of them."""
+        draws = np.zeros(len(states))
+        waiting = np.repeat(np.arange(len(states)), _REPEATS)
+        while len(waiting):
+            deadline.check()
+            np.add.at(draws, waiting, 1 / _REPEATS)
+            waiting = waiting[~self._fails_with_one(states.taken(waiting), rng)]
+        return draws
+
+    def _fails_with_one(self, states: FaultStates, rng: np.random.Generator) -> Bits:
+        """Whether each state fails with one more fault, drawn by its odds."""
+        self.cost += len(states) * (1 + states.size)
+        rows = self._stratum.with_one(states, self._stratum.numbers.outside(states.sets, rng))
+        return np.asarray(self._wrong(rows, states.numbers).any(axis=1))
+
+
+class BackwardDeletion(_Lineages):
+    """P(least <= number of faults <= start, wrong), but for orphans and the states below these.
+
+    A state (F, ω) has the density a(F), the product of the odds of its faults. A direct sample of ``start``
+    faults that fails has the weight P(start). A failing state of s faults loses a random one, and what is
+    left, (G, ω), counts if it fails. It is reached from each failing state that has one fault more:
+    altogether with the density a(G) S(G) h(G, ω) / s, with S(G) the sum of the odds of the faults outside G,
+    and h the probability that G fails with one of these, drawn by its odds, and the same ω. So
+
+        w(G, ω) = w(F, ω) · s / S(G) · N,     E[N] = 1 / h(G, ω),
+
+    where N is the number of such draws until one fails. The sum of the weights of a sample and its lineage is
+    without a bias for all failing states of each size that have a failing superset of one fault more. Samples
+    are independent: their variance is that of a mean.
+
+    Args:
+        stratum: The fault sets; all of its shots are accepted.
+        classifier: The decoder.
+        start: The number of faults of the samples.
+        least: The least number of faults.
+        stores_failures: As of ``Sampler``.
+    """
+
+    def __init__(
+        self, stratum: Stratum, classifier: Classifier, start: int, least: int, stores_failures: bool = False
+    ) -> None:
+        self._start = start
+        super().__init__(stratum, classifier, start, start, stores_failures)
+        self.least = least
+
+    @property
+    def probability(self) -> float:
+        """The probability of ``start`` faults, which the samples have."""
+        return self._starts.probability
+
+
+class Orphans(_Lineages):
+    """P(least <= number of faults <= most, wrong) of what backward deletion cannot reach.
+
+    An orphan is a failing state (F, ω) without a failing superset of one fault more. A direct sample that
+    fails counts if it is one, for which every fault outside F is tried; and it has a lineage as in
+    ``BackwardDeletion``. Each begins with the weight P(least <= number of faults <= most). Deletion from
+    ``most`` + 1 faults and orphans together are without a bias for all failing states of each size.
+
+    Args:
+        stratum: The fault sets; all of its shots are accepted.
+        classifier: The decoder.
+        least: The least number of faults.
+        most: The largest one.
+        stores_failures: As of ``Sampler``.
+    """
+
+    def __init__(
+        self, stratum: Stratum, classifier: Classifier, least: int, most: int, stores_failures: bool = False
+    ) -> None:
+        super().__init__(stratum, classifier, least, most, stores_failures)
+
+    @property
+    def probability(self) -> float:
+        """The probability of these numbers of faults."""
+        return self._starts.probability
+
+    def _starting(self, states: FaultStates, rng: np.random.Generator, deadline: Deadline) -> Bits:
+        waiting = np.arange(len(states))
+        for _ in range(_TRIED_TOGETHER):
+            if not len(waiting):
+                break
+            deadline.check()
+            waiting = waiting[~self._fails_with_one(states.taken(waiting), rng)]
+        found = np.zeros(len(states), dtype=np.bool_)
+        for place in waiting.tolist():
+            deadline.check()
+            found[place] = not self._fails_with_any(states.taken(np.array([place])))
+        return found
+
+    def _fails_with_any(self, state: FaultStates) -> bool:
+        others = np.setdiff1d(np.arange(len(self._stratum.faults)), state.sets[0])
+        self.cost += len(others) * (1 + state.size)
+        rows = self._stratum.with_one(state, others)
+        return bool(self._wrong(rows, np.repeat(state.numbers, len(others))).any())
+
+
+def _joined(parts: list[_Generation]) -> _Generation:
+    """Generations of one size as one."""
+    sets, rows, numbers = (
+        np.concatenate([getattr(each.states, name) for each in parts]) for name in ("sets", "rows", "numbers")
+    )
+    weights, owners, wrong = (
+        np.concatenate([getattr(each, name) for each in parts]) for name in ("weights", "owners", "wrong")
+    )
+    return _Generation(FaultStates(sets, rows, numbers), weights, owners, wrong)

@@ -1,0 +1,65 @@
+"""Direct samples: fault sets with a number of faults from a range, as they are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..decoding.classifying import Classifier
+from ..estimation.deadline import Deadline
+from .sampler import Batch, Sampler
+from .strata import Stratum
+
+__all__ = ["DirectSamples"]
+
+_ROWS = 1 << 12
+"""Fault sets that are drawn at once. Doubled, twice as many are lost where time ends, and equal ones are
+found a little more often."""
+
+
+class DirectSamples(Sampler):
+    """P(stratum, least <= number of faults <= most, accepted and wrong), by direct Monte Carlo.
+
+    The number k is drawn by pi_k, and the set by conditional Poisson sampling (``fault_numbers``). With P the
+    probability of the stratum with these numbers, and n samples,
+
+        estimate = P · (number of samples that are accepted and wrong) / n.
+
+    This is stratified sampling with proportional weights: each sample has the weight P.
+
+    Args:
+        stratum: The fault sets.
+        classifier: The decoder.
+        least: The least number of free faults.
+        most: The largest one.
+        stores_failures: As of ``Sampler``.
+
+    Attributes:
+        least: As above.
+        most: As above.
+    """
+
+    def __init__(
+        self, stratum: Stratum, classifier: Classifier, least: int, most: int, stores_failures: bool = False
+    ) -> None:
+        self.least, self.most = least, most
+        super().__init__(stratum, classifier, stores_failures)
+
+    @property
+    def probability(self) -> float:
+        """The probability of the stratum with these numbers of faults."""
+        law = self._stratum.numbers.probabilities[self.least : self.most + 1]
+        return self._stratum.probability * float(law.sum())
+
+    @property
+    def size(self) -> float:
+        """About how many shots enumerate the same; infinite if that is impossible."""
+        return self._stratum.size(self.least) if self.least == self.most else float("inf")
+
+    def sample(self, count: int, rng: np.random.Generator, deadline: Deadline) -> Iterator[Batch]:
+        """Independent samples of one fault set each."""
+        for begin in range(0, count, _ROWS):
+            some = min(_ROWS, count - begin)
+            states = self._stratum.drawn(self.least, self.most, some, rng)
+            yield Batch(some, states, np.full(some, self.probability), np.arange(some))

@@ -1,0 +1,220 @@
+"""Strata: an accepted fault set, chosen among some, with any number of free faults beside it.
+
+A state (S, F, ω) is a start set S, a set F of free faults, and the uniform random number ω that fixes coins
+(uniformly random measurement outcomes) and quantum outcomes. If no fault sets are listed, S is empty, and all
+faults are free.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..decoded_rates.faults.mechanisms import FaultModel
+from .fault_numbers import FaultNumbers
+
+__all__ = ["FaultStates", "Stratum", "Weighted"]
+
+Bits = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.intp]
+Words = npt.NDArray[np.uint64]
+
+_OUTCOMES = 4
+"""About how many quantum outcomes a fault set has. Doubled, half as many sets are enumerated."""
+
+_COST_OF_LAW = 128
+"""About how many decodes take as long as one outcome distribution. Doubled, circuits with T gates are
+enumerated up to smaller numbers of faults."""
+
+_GOLDEN = 0x9E3779B97F4A7C15
+_MIX = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1))
+
+
+@dataclass
+class FaultStates:
+    """Fault sets, each with the number that fixes its coins and quantum outcomes.
+
+    Attributes:
+        sets: intp, shape (states, room): indices into ``Stratum.faults``, ascending, then -1.
+        rows: uint64, shape (states, words): what the start set, the faults and the coins flip.
+        numbers: uint64, shape (states,): the numbers ω.
+    """
+
+    sets: Indices
+    rows: Words
+    numbers: Words
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def size(self) -> int:
+        """The number of faults of each state, if all have equally many."""
+        return self.sets.shape[1]
+
+    def taken(self, places: Indices | Bits) -> FaultStates:
+        """Some of the states."""
+        return FaultStates(self.sets[places], self.rows[places], self.numbers[places])
+
+
+@dataclass
+class Weighted:
+    """A block of enumerated fault sets, with all coins and quantum outcomes.
+
+    Attributes:
+        rows: uint64, shape (shots, words): what each flips, with the outcomes.
+        weights: float64, shape (shots,): the probabilities.
+        owners: intp, shape (shots,): which of the sets with their coins each comes from.
+        bare: uint64, shape (sets, words): what these flip without the outcomes.
+        members: intp, shape (sets, room): their mechanisms, -1 for none.
+    """
+
+    rows: Words
+    weights: Floats
+    owners: Indices
+    bare: Words
+    members: Indices
+
+
+class Stratum:
+    """Fault sets, of which one is chosen in each shot, with free faults, coins and quantum outcomes.
+
+    Args:
+        model: The free mechanisms, and what quantum outcomes flip. Those with probability 1/2 are coins.
+        name: What the fault sets have in common.
+        probability: P(one of them).
+        error: The standard error of ``probability``: sets may have been sampled.
+        starts: uint64, shape (sets, words): what each set flips, with the base of the model; None: there is
+            one, the empty set.
+        masses: float64, shape (sets,): each is chosen in proportion to these.
+        numbers: The free faults by their number; strata of one model may share it.
+
+    Attributes:
+        model: The model.
+        name: The name.
+        probability: The probability.
+        relative_error: Standard error over value of the probability.
+        faults: intp, shape (faults,): the mechanisms that are free faults, the least probable first.
+        coins: intp, shape (coins,): the other mechanisms.
+        numbers: The free faults by their number.
+    """
+
+    def __init__(
+        self,
+        model: FaultModel,
+        name: str = "all shots",
+        probability: float = 1.0,
+        error: float = 0.0,
+        starts: Words | None = None,
+        masses: Floats | None = None,
+        numbers: FaultNumbers | None = None,
+    ) -> None:
+        self.model, self.name, self.probability = model, name, probability
+        self.relative_error = error / probability if probability else 0.0
+        order = np.argsort(model.log_odds, kind="stable")
+        self.faults = order[model.log_odds[order] != 0]
+        self.coins = np.flatnonzero(model.log_odds == 0)
+        self.numbers = FaultNumbers(np.exp(model.log_odds[self.faults])) if numbers is None else numbers
+        # The last row is that of no fault, at index -1.
+        self._flips = np.vstack([model.flips[self.faults], np.zeros_like(model.base)])
+        self._starts = model.base[np.newaxis] if starts is None else starts
+        masses = np.ones(1) if masses is None else masses
+        self._shares = masses / masses.sum()
+        self._ends = np.cumsum(self._shares)
+
+    def size(self, number: int) -> float:
+        """About how many shots cost as much as all states with a number of free faults.
+
+        It is infinite where these cannot be listed: with more than 20 coins, or with too many outcomes.
+        """
+        outcomes = self.model.outcomes
+        if len(self.coins) > 20 or (outcomes is not None and not outcomes.can_be_summed):
+            return math.inf
+        sets = math.comb(len(self.faults), number) * len(self._starts) << len(self.coins)
+        if outcomes is None:
+            return float(sets)
+        return float(_OUTCOMES * sets + _COST_OF_LAW * min(sets, 1 << outcomes.num_signature_bits))
+
+    def drawn(self, least: int, most: int, count: int, rng: np.random.Generator) -> FaultStates:
+        """Independent states with at least and at most so many free faults, in a random order."""
+        if least == most:
+            sets = self.numbers.drawn(least, count, rng)
+        else:
+            shares = self.numbers.probabilities[least : most + 1]
+            number_of = least + rng.choice(len(shares), count, p=shares / shares.sum())
+            sets = np.full((count, int(number_of.max(initial=0))), -1, dtype=np.intp)
+            for number in np.unique(number_of).tolist():
+                which = np.flatnonzero(number_of == number)
+                sets[which, :number] = self.numbers.drawn(number, len(which), rng)
+        return self.states(sets, rng)
+
+    def states(self, sets: Indices, rng: np.random.Generator) -> FaultStates:
+        """States of sets of free faults, with random start sets, coins and quantum outcomes."""
+        numbers = np.zeros(len(sets), dtype=np.uint64)
+        if len(self.coins) or self.model.outcomes is not None:
+            numbers = rng.integers(1 << 64, size=len(sets), dtype=np.uint64)
+        chosen = np.zeros(len(sets), dtype=np.intp)
+        if len(self._starts) > 1:
+            chosen = np.searchsorted(self._ends, rng.random(len(sets)) * self._ends[-1], side="right")
+            chosen = np.minimum(chosen, len(self._starts) - 1)
+        rows = self._starts[chosen]
+        for column in sets.T:
+            rows ^= self._flips[column]
+        for coin, shows in zip(self.coins.tolist(), self.coin_bits(numbers).T, strict=True):
+            rows[shows] ^= self.model.flips[coin]
+        return FaultStates(sets, rows, numbers)
+
+    def coin_bits(self, numbers: Words) -> Bits:
+        """The coins that numbers ω fix: shape (numbers, coins).
+
+        They are bits of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
+        """
+        steps = np.arange(1, len(self.coins) + 1, dtype=np.uint64) * np.uint64(_GOLDEN)
+        mixed = numbers[:, np.newaxis] + steps
+        for shift, factor in _MIX:
+            mixed = (mixed ^ mixed >> np.uint64(shift)) * np.uint64(factor)
+        return np.asarray(mixed & np.uint64(1), dtype=np.bool_)
+
+    def listed(self, number: int) -> Iterator[Weighted]:
+        """All states with a number of free faults, in blocks, with their probabilities.
+
+        Args:
+            number: How many free faults; ``size(number)`` must be finite.
+        """
+        coins = np.arange(1 << len(self.coins))[:, np.newaxis] >> np.arange(len(self.coins)) & 1 == 1
+        starts = np.repeat(self._starts, len(coins), axis=0)
+        for coin, shows in zip(self.coins.tolist(), coins.T, strict=True):
+            starts[np.tile(shows, len(self._starts))] ^= self.model.flips[coin]
+        shares = self.probability * np.repeat(self._shares, len(coins)) / len(coins)
+        thrown = np.tile(np.where(coins, self.coins, -1), (len(self._starts), 1))
+        for sets, probabilities in self.numbers.listed(number):
+            at_once = max(1, len(sets) // len(starts))
+            for begin in range(0, len(sets), at_once):
+                some = sets[begin : begin + at_once]
+                flips = np.zeros((len(some), starts.shape[1]), dtype=np.uint64)
+                for column in some.T:
+                    flips ^= self._flips[column]
+                bare = (flips[:, np.newaxis] ^ starts).reshape(-1, starts.shape[1])
+                masses = np.outer(probabilities[begin : begin + at_once], shares).ravel()
+                faults = np.repeat(self.faults[some], len(starts), axis=0)
+                owners, outcomes, rows = self.model.with_all_outcomes(bare)
+                members = np.hstack([faults, np.tile(thrown, (len(some), 1))])
+                yield Weighted(rows, masses[owners] * outcomes, owners, bare, members)
+
+    def with_one(self, states: FaultStates, others: Indices) -> Words:
+        """The rows of states with one fault more."""
+        return np.asarray(states.rows ^ self._flips[others])
+
+    def without_one(self, states: FaultStates, members: Indices) -> Words:
+        """The rows of states without one of some members each: shape (states, members, words)."""
+        return np.asarray(states.rows[:, np.newaxis] ^ self._flips[members])
+
+    def members(self, states: FaultStates) -> Indices:
+        """The mechanisms of states, coins included: intp, shape (states, room), -1 for none."""
+        coins = np.where(self.coin_bits(states.numbers), self.coins, -1)
+        return np.hstack([np.append(self.faults, -1)[states.sets], coins])

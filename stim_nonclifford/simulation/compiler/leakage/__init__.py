@@ -1,4 +1,0 @@
-"""Leakage and loss, as scripts of what leaked qubits change.
-
-``scripts`` finds them from the steps of a circuit.
-"""

@@ -1,1 +1,0 @@
-"""What one instruction becomes: gates that records control, and channels that are no mixtures of Paulis."""

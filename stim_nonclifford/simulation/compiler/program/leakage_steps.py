@@ -1,0 +1,177 @@
+"""Leakage and loss as steps, and the models of leakage that a circuit sets.
+
+The models hold for the whole circuit, wherever their instructions stand: LEAKAGE_PARTNER, LEAKAGE_READOUT and
+LOSS_REPLACEMENT say how each qubit differs from the usual model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import stim
+
+from ....dialect import ReadoutNoise, TaggedChannel, gate_named, leakage_of
+from ..algebra.clifford_gates import named_gate
+from ..algebra.paulis import Factors, Z
+from .expansion import Gates, copies, misreading
+from .steps import (
+    Clifford,
+    LeakageHerald,
+    LeakageReturn,
+    LeakageSpread,
+    LeakedFlip,
+    Leaking,
+    Measure,
+    Reset,
+    Step,
+)
+
+__all__ = [
+    "READOUT_ANCILLAS",
+    "LeakageModels",
+    "is_leakage_model",
+    "leakage_models",
+    "leakage_steps",
+    "leaked_readout_steps",
+]
+
+_USUAL = {"LEAKAGE_PARTNER": (0.25, 0.25, 0.25), "LEAKAGE_READOUT": (0.5,), "LOSS_REPLACEMENT": (1.0,)}
+
+READOUT_ANCILLAS = 4
+"""Number of ancillas that ``leaked_readout_steps`` needs."""
+
+
+@dataclass(frozen=True)
+class LeakageModels:
+    """What is unusual about qubits that are leaked or lost.
+
+    Attributes:
+        partners: By qubit, the probabilities of X, Y and Z errors of the others after a gate with it.
+        readouts: By qubit, the probability that it is measured as 1.
+        replacements: By qubit, the probability that a reset replaces it if it is lost.
+    """
+
+    partners: Mapping[int, tuple[float, ...]] = field(default_factory=dict)
+    readouts: Mapping[int, float] = field(default_factory=dict)
+    replacements: Mapping[int, float] = field(default_factory=dict)
+
+    def numbered(self, numbers: Mapping[int, int]) -> LeakageModels:
+        """The models with the numbers of qubits in place of their labels."""
+        return LeakageModels(
+            {numbers[label]: paulis for label, paulis in self.partners.items()},
+            {numbers[label]: p for label, p in self.readouts.items()},
+            {numbers[label]: p for label, p in self.replacements.items()},
+        )
+
+
+def is_leakage_model(channel: TaggedChannel) -> bool:
+    """Whether a channel sets a model, and does nothing where it stands."""
+    return channel.name in _USUAL
+
+
+def leakage_models(instructions: Iterable[stim.CircuitInstruction]) -> LeakageModels:
+    """The models that instructions of a circuit set, by the labels of qubits.
+
+    Raises:
+        ValueError: There are two different ones for a qubit.
+
+    Examples:
+        >>> leakage_models(stim.Circuit("I_ERROR[LEAKAGE_READOUT(p=0.9)] 3 5")).readouts
+        {3: 0.9, 5: 0.9}
+    """
+    found: dict[str, dict[int, tuple[float, ...]]] = {name: {} for name in _USUAL}
+    for instruction in instructions:
+        channel = leakage_of(instruction)
+        if channel is None or channel.name not in found:
+            continue
+        for target in instruction.targets_copy():
+            known = found[channel.name].setdefault(target.value, channel.values)
+            if known != channel.values:
+                raise ValueError(
+                    f"{channel.name} of qubit {target.value} is given twice, with {known} and"
+                    f" {channel.values}. It holds for the whole circuit: keep one of them."
+                )
+    unusual = {
+        name: {
+            qubit: values
+            for qubit, values in given.items()
+            if values != _USUAL[name] or name == "LEAKAGE_READOUT"
+        }
+        for name, given in found.items()
+    }
+    return LeakageModels(
+        unusual["LEAKAGE_PARTNER"],
+        {qubit: p for qubit, (p,) in unusual["LEAKAGE_READOUT"].items()},
+        {qubit: p for qubit, (p,) in unusual["LOSS_REPLACEMENT"].items()},
+    )
+
+
+def leakage_steps(
+    channel: TaggedChannel, groups: Iterable[tuple[int, ...]], first_record: int
+) -> Iterator[Step]:
+    """The steps of an instruction of leakage or loss; none for models.
+
+    Args:
+        channel: The instruction.
+        groups: The qubits on which it acts, in groups.
+        first_record: The number of its first record, if it is a herald.
+    """
+    name = channel.name
+    if is_leakage_model(channel):
+        return
+    if name == "LEAKAGE_SPREAD":
+        s01, s10, m01, m10 = channel.values
+        for a, b in groups:
+            for source, partner, spread, move in ((a, b, s01, m01), (b, a, s10, m10)):
+                yield LeakageSpread(source, partner, spread, moves=False)
+                yield LeakageSpread(source, partner, move, moves=True)
+        return
+    (p,) = channel.values or (1.0,)
+    for k, (qubit,) in enumerate(groups):
+        if name.startswith("HERALD"):
+            yield LeakageHerald(qubit, first_record + k, 1 - p, "LOSS" in name)
+        elif name in ("RELAX", "RL"):
+            yield LeakageReturn(qubit, p)
+        else:
+            yield Leaking(qubit, p, name == "LOSS")
+
+
+def leaked_readout_steps(
+    factors: Factors, noise: ReadoutNoise, record: int, inverted: bool, num_qubits: int, one: float
+) -> Iterator[Step | Gates]:
+    """Measures a qubit whose outcome is 1 with another probability than 1/2 if it is leaked or lost.
+
+    A random outcome is no bit that noise could know. So it is copied to an ancilla by a gate that another
+    ancilla controls, the flag, which leakage flips: outcomes of leaked qubits become 0. These are flipped.
+    The noise is that of a computational qubit: its outcome is misread before it is copied.
+
+    Args:
+        factors: The Pauli of the qubit that is measured.
+        noise: How the outcome of a computational qubit is misread.
+        record: The number of the record.
+        inverted: Whether the record is inverted after that.
+        num_qubits: The number of qubits, of which the last ``READOUT_ANCILLAS`` are ancillas.
+        one: The probability.
+    """
+    ((qubit, _),) = factors
+    result, flag, kept, other = range(num_qubits - READOUT_ANCILLAS, num_qubits)
+    yield Reset(other, Z)
+    yield from copies(factors, other)
+    yield Reset(other, Z)  # measures the qubit
+    yield Reset(kept, Z)
+    yield from copies(factors, kept)
+    if noise.decay or noise.flip:
+        yield from misreading(noise, kept, other)
+        if noise.decays_to:
+            yield Clifford(named_gate("X"), ((kept,),))
+        yield Reset(other, Z)  # measures whether it decays
+    yield Reset(flag, Z)
+    yield Clifford(named_gate("X"), ((flag,),))
+    yield LeakedFlip(qubit, flag, 1.0)
+    yield Reset(result, Z)
+    gate = gate_named("CCX")
+    assert gate is not None
+    yield Gates(gate.decomposition(), (flag, kept, result))
+    yield LeakedFlip(qubit, result, one)
+    yield Measure(((result, Z),), record, inverted, 0.0, False)

@@ -69,7 +69,7 @@ class FaultNumberSum:
         stratum: All fault sets.
         classifier: The decoder.
         has_no_orphans: Whether each failing set is known to have a failing superset of one fault more; see
-            ``answers.decoders.finds_least_weight``.
+            ``RateDecoder.finds_least_weight``.
         deadline: The limit on the time.
         rng: The random numbers.
         report: Is told how far it is.

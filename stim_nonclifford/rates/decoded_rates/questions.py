@@ -27,7 +27,7 @@ class DecodedCircuit:
         confidence: Whether the decoder says how sure it is, and rates are asked for as a curve over that.
         matching: What answers like ``predict``, but faster.
         finds_least_weight: Whether the decoder's correction is always one of least weight; see
-            ``answers.decoders.finds_least_weight``.
+            ``RateDecoder.finds_least_weight``.
         recipe: A function that makes ``predict`` in another process, and its arguments; None: there is none.
     """
 

@@ -41,7 +41,7 @@ class FaultNumberSum:
         stratum: All fault sets.
         num_observables: Number of observables.
         has_no_orphans: Whether each failing set is proven to have a failing superset of one fault more; see
-            ``answers.decoders.finds_least_weight``.
+            ``RateDecoder.finds_least_weight``.
         plain: Plain shots, if these are the estimate; the other parts do not count then.
         enumerated: The numbers of faults from 0 on whose sets were all enumerated.
         deletion: The numbers above these, up to the one that deletion starts from.

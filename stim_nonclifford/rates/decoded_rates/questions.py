@@ -30,7 +30,7 @@ class DecodedCircuit:
         confidence: Whether the decoder returns gaps, and rates are wanted as a curve over these.
         matching: A faster equivalent of ``predict``; None: there is none.
         finds_least_weight: Whether the decoder's correction is always one of least weight; see
-            ``answers.decoders.finds_least_weight``.
+            ``RateDecoder.finds_least_weight``.
         recipe: A function that makes ``predict`` in another process, and its arguments; None: there is none.
     """
 

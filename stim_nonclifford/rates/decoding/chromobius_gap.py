@@ -28,6 +28,8 @@ _COIN = 0.5
 """The probability that models give an observable that is random without noise."""
 
 _DEFAULT_STORE_BYTES = 32 << 20
+"""Memory for rows of both bases. Doubled, it takes twice the memory and decodes fewer rare rows again."""
+
 _RESULT_BYTES = 8
 
 
@@ -248,7 +250,7 @@ class _Tile:
         self._decoder: Any = chromobius.compile_decoder_for_dem(model)
 
     def advantages(self, events: NDArray[np.uint8]) -> NDArray[np.float64]:
-        """As for ``_Half``, of the detection events of its detectors."""
+        """By how much the lightest error with the logical flip is heavier, given one byte per detector."""
         parity = np.bitwise_xor.reduce(events[:, self._added], axis=1)
         without, with_flip = (
             self._decoder.predict_weighted_obs_flips_from_dets_bit_packed(

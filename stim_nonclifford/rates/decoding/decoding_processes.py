@@ -1,8 +1,8 @@
 """Processes that decode parts of batches: most decoders hold Python's lock, so that threads would wait.
 
 They are processes of their own, which import this package and get decoders by pickle: a script needs no
-``if __name__ == "__main__"`` for them. What a decoder answers must follow from the detection events alone, so
-that it does not matter which process is asked.
+``if __name__ == "__main__"`` for them. Predictions must follow from the detection events alone, so that it
+does not matter which process decodes.
 """
 
 from __future__ import annotations
@@ -21,18 +21,21 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
+from .failure_test import Gaps, Predict
+
 __all__ = ["DecodingProcesses", "main"]
 
-Answers = tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]
-Predict = Callable[[npt.NDArray[np.uint8]], Answers]
+Predictions = tuple[npt.NDArray[np.uint8], Gaps]
 Recipe = tuple[Callable[..., Predict], tuple[Any, ...]]
 """A function that makes a decoder, and its arguments."""
 
 _SECONDS_ALONE = 1.0
-"""Decoders that have not taken so long get no processes: that takes as long to start them."""
+"""Decoders that have taken less time get no processes: starting one takes as long. Doubled, slow decoders are
+helped a second later."""
 
 _LEAST_SECONDS = 1e-3
-"""What a part of a batch must take, so that sending it to another process pays."""
+"""What a part of a batch must take, so that sending it to another process pays. Doubled, small batches are
+decoded by half as many processes."""
 
 _PROGRAM = f"from {__name__} import main; main()"
 
@@ -40,7 +43,7 @@ _PROGRAM = f"from {__name__} import main; main()"
 class DecodingProcesses:
     """Decodes large batches together with other processes, as soon as that pays.
 
-    Decoders that cannot be sent to another process, such as those that a script defines by itself, are asked
+    Decoders that cannot be sent to another process, such as those that a script defines by itself, decode
     in this process only.
 
     Args:
@@ -58,15 +61,12 @@ class DecodingProcesses:
         """A decoder that other processes help.
 
         Args:
-            number: Of the recipe that makes the decoder.
-            predict: The decoder in this process.
-
-        Returns:
-            The same, with the same answers.
+            number: The number of the recipe that makes the decoder.
+            predict: The decoder in this process, which predicts the same.
         """
         seconds, rows = 0.0, 0
 
-        def shared_predict(dets: npt.NDArray[np.uint8], /) -> Answers:
+        def shared_predict(dets: npt.NDArray[np.uint8], /) -> Predictions:
             nonlocal seconds, rows
             processes = self._ready()
             parts = 1
@@ -79,7 +79,7 @@ class DecodingProcesses:
                 process.send(number, part)
             start = time.perf_counter()
             try:
-                answers = [predict(mine)]
+                found = [predict(mine)]
             except Exception:
                 for process, _ in helpers:
                     process.receive()
@@ -88,12 +88,12 @@ class DecodingProcesses:
             seconds, rows = seconds + taken, rows + len(mine)
             self._seconds += taken
             received = [process.receive() for process, _ in helpers]
-            for (_, part), answer in zip(helpers, received, strict=True):
+            for (_, part), other in zip(helpers, received, strict=True):
                 # An error is raised again here, as it would be without the other process.
-                answers.append(answer or predict(part))
-            if len(answers) == 1:
-                return answers[0]
-            predictions, gaps = zip(*answers, strict=True)
+                found.append(other or predict(part))
+            if len(found) == 1:
+                return found[0]
+            predictions, gaps = zip(*found, strict=True)
             return np.concatenate(predictions), np.concatenate(gaps)
 
         return shared_predict
@@ -105,7 +105,7 @@ class DecodingProcesses:
         return [each for each in self._processes or () if each.is_ready]
 
     def close(self) -> None:
-        """Ends the processes. Decoders answer by themselves from now on."""
+        """Ends the processes. Decoders decode alone from now on."""
         self._is_closed = True
         for process in self._processes or ():
             process.end()
@@ -176,17 +176,17 @@ class _Process:
         except (OSError, ValueError):
             raise self._has_ended() from None
 
-    def receive(self) -> Answers | None:
-        """The answers to what was sent; None: the decoder has raised an error.
+    def receive(self) -> Predictions | None:
+        """The predictions for what was sent; None: the decoder has raised an error.
 
         Raises:
             RuntimeError: The process has ended.
         """
         try:
-            answers: Answers | None = pickle.load(self._out)
+            found: Predictions | None = pickle.load(self._out)
         except (OSError, EOFError, ValueError, pickle.UnpicklingError):
             raise self._has_ended() from None
-        return answers
+        return found
 
     def _has_ended(self) -> RuntimeError:
         return RuntimeError(
@@ -206,12 +206,12 @@ class _Process:
 def main() -> None:
     """What a process does: decodes what it reads from its standard input, until that ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what decoders print must not come between answers
+    requests, replies = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what decoders print must not come between replies
 
-    def say(answer: object) -> None:
-        pickle.dump(answer, answers)
-        answers.flush()
+    def say(reply: object) -> None:
+        pickle.dump(reply, replies)
+        replies.flush()
 
     with contextlib.suppress(BrokenPipeError):
         size = int.from_bytes(requests.read(8), "little")
@@ -227,7 +227,7 @@ def main() -> None:
             except EOFError:
                 return
             try:
-                found: Answers | None = decoders[number](dets)
-            except Exception:  # the process that asked sees it by itself
+                found: Predictions | None = decoders[number](dets)
+            except Exception:  # the other process finds out by itself
                 found = None
             say(found)

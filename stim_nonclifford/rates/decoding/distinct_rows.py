@@ -13,21 +13,32 @@ __all__ = ["DistinctRows"]
 Rows = NDArray[np.uint8]
 
 _ENTRY_BYTES = 170
-"""Memory of an entry of the store, beside its row and its result: two objects and their place, about."""
+"""Bytes of an entry of the store, beside its row and its result: two objects and their place, about.
+
+If entries had twice as many, the store would take twice the memory that it may.
+"""
 
 _SKIPPED_BATCHES = 15
+"""Batches that are decoded without the store where it does not pay. Doubled, rows that become frequent later
+are found out half as soon."""
 
 _COST_OF_FREQUENT_ROWS = 0.25
-"""Frequent rows have few detection events, so that decoding them takes less time than decoding others."""
+"""The time to decode a frequent row, which has few detection events, over that for other rows.
 
-_ALWAYS_ASKED_AGAIN = 1000
-"""Until there were so many questions, repeated rows are all decoded again."""
+Doubled, the store is used where it saves half as much.
+"""
 
-_TIMES_ASKED_AGAIN = 20
-"""At most so often in a batch each, and no oftener than they are there."""
+_ALWAYS_REPEATED = 1000
+"""Repeated decodes until which all rows that were decoded before are decoded again.
 
-_SHARE_ASKED_AGAIN = 1 / 16
-"""And so is this share of those after them, at random."""
+Doubled, a decoder that is random on few rows is found out in twice as many runs.
+"""
+
+_MOST_REPEATS = 20
+"""Repeated decodes of one row of a batch at most. Doubled, frequent rows are decoded up to twice as often."""
+
+_SHARE_REPEATED = 1 / 16
+"""The part of the rows that is decoded again after that. Doubled, decoding them again takes twice as long."""
 
 
 class DistinctRows:
@@ -38,13 +49,13 @@ class DistinctRows:
     up takes longer than decoding them all would, the next batches are decoded without a look at the store.
     This changes the statistics, but no result.
 
-    A decoder may answer equal rows differently. Then one answer would stand for all shots with these events.
-    So repeated rows are decoded again, in another order and among other rows: those of a batch that were
-    decoded before, up to 20 times each, until there were 1000 such questions; from then on, of each batch
-    one in 16 of its distinct ones. One other answer, and ``is_random`` is true, and every row is decoded
-    from then on. A row whose later answers differ from the first one with probability q escapes r questions
-    with probability (1 - q)^r. What cannot be seen are answers that follow from the row within one process,
-    but differ in the next: a store changes nothing there.
+    A decoder may predict differently for equal rows. Then one prediction would stand for all shots with these
+    events. So repeated rows are decoded again, in another order and among other rows: those of a batch that
+    were decoded before, up to 20 times each, until there were 1000 such decodes; from then on, of each batch
+    one in 16 of its distinct ones. One other prediction, and ``is_random`` is true, and every row is decoded
+    from then on. A row whose later predictions differ from the first one with probability q escapes r decodes
+    with probability (1 - q)^r. What cannot be seen are predictions that follow from the row within one
+    process, but differ in the next: a store changes nothing there.
 
     Examples:
         >>> rows = np.array([[1, 0], [0, 2], [1, 0]], dtype=np.uint8)
@@ -76,7 +87,7 @@ class DistinctRows:
         self._blank = bytes(result_bytes)
         self._total = self._found = self._decoded = 0
         self._rows_to_skip = 0
-        self._asked_again = 0
+        self._repeated = 0
         self._rng = np.random.default_rng(0)
         self.is_random = False
 
@@ -117,7 +128,7 @@ class DistinctRows:
         distinct_results[unknown] = fresh
         is_repeated = numbers > 1
         is_repeated[[k for k, result in enumerate(found) if result is not None]] = True
-        if self._differ_when_asked_again(
+        if self._differ_when_repeated(
             rows[first[is_repeated]], distinct_results[is_repeated], numbers[is_repeated]
         ):
             self.is_random, self._is_enabled = True, False
@@ -138,8 +149,8 @@ class DistinctRows:
         Returns:
             ``rows``: all rows; ``stored_rows``: rows in the store; ``rows_found_in_store``;
             ``rows_equal_to_others``: rows that were not in the store, but equal to another one of the same
-            batch; ``rows_decoded``: rows whose result the decoder was asked for. These three add up to
-            ``rows``. ``rows_asked_again``: rows that it was asked for once more, to see whether it is random.
+            batch; ``rows_decoded``: rows whose result the decoder computed. These three add up to
+            ``rows``. ``rows_asked_again``: rows that it decoded once more, to see whether it is random.
         """
         return {
             "rows": self._total,
@@ -147,22 +158,22 @@ class DistinctRows:
             "rows_found_in_store": self._found,
             "rows_equal_to_others": self._total - self._found - self._decoded,
             "rows_decoded": self._decoded,
-            "rows_asked_again": self._asked_again,
+            "rows_asked_again": self._repeated,
         }
 
-    def _differ_when_asked_again(self, rows: Rows, answers: Rows, numbers: NDArray[np.intp]) -> bool:
-        """Whether some of the rows, which are there so many times, get another answer than before."""
-        asked = np.arange(len(rows))
-        if self._asked_again < _ALWAYS_ASKED_AGAIN:
-            asked = np.repeat(asked, np.minimum(numbers, _TIMES_ASKED_AGAIN))
+    def _differ_when_repeated(self, rows: Rows, results: Rows, numbers: NDArray[np.intp]) -> bool:
+        """Whether some of the rows, which a batch has ``numbers`` times, get another result than before."""
+        chosen = np.arange(len(rows))
+        if self._repeated < _ALWAYS_REPEATED:
+            chosen = np.repeat(chosen, np.minimum(numbers, _MOST_REPEATS))
         else:
-            asked = asked[self._rng.random(len(rows)) < _SHARE_ASKED_AGAIN]
-        if not len(asked):
+            chosen = chosen[self._rng.random(len(rows)) < _SHARE_REPEATED]
+        if not len(chosen):
             return False
-        asked = self._rng.permutation(asked)
-        self._asked_again += len(asked)
-        again = self._decode(np.ascontiguousarray(rows[asked]))
-        return not np.array_equal(again, answers[asked])
+        chosen = self._rng.permutation(chosen)
+        self._repeated += len(chosen)
+        again = self._decode(np.ascontiguousarray(rows[chosen]))
+        return not np.array_equal(again, results[chosen])
 
     def _decoded_rows(self, rows: Rows) -> Rows:
         self._decoded += len(rows)

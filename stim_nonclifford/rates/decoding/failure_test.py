@@ -180,30 +180,20 @@ class FailureTest:
 
     def decode(self, rows: Words) -> tuple[Words, Gaps]:
         """Decodes rows of which nothing is known; returns what ``answers`` does."""
-        predictions, gaps = self._decoded(rows)
+        self.decoded += len(rows)
+        found, gaps = self._predict(self._model.detectors(rows))
+        self._add_repeated(rows, found, gaps)
+        padded = np.zeros((len(rows), 8 * self._model.observable_words), dtype=np.uint8)
+        padded[:, : found.shape[1]] = found
+        predictions = padded.view(np.uint64)
         self._table.put(rows.ravel(), rows.shape[1], predictions.ravel(), gaps)
         return predictions ^ self._model.observables(rows), gaps
-
-    def wrong_without_memory(self, rows: Words) -> Words:
-        """The observables that the decoder predicts wrongly, with every row decoded and none remembered."""
-        if not len(rows):
-            return np.zeros((0, self._model.observable_words), dtype=np.uint64)
-        self.asked += len(rows)
-        return self._decoded(rows)[0] ^ self._model.observables(rows)
 
     def differing(self, most: int | None = None) -> tuple[int, int]:
         """Decodes a sample of the rows once more; see ``RepeatedRows.differing``."""
         found = self._repeated.differing(self._predict, most)
         self.decoded += found[1]
         return found
-
-    def _decoded(self, rows: Words) -> tuple[Words, Gaps]:
-        self.decoded += len(rows)
-        found, gaps = self._predict(self._model.detectors(rows))
-        self._add_repeated(rows, found, gaps)
-        padded = np.zeros((len(rows), 8 * self._model.observable_words), dtype=np.uint8)
-        padded[:, : found.shape[1]] = found
-        return padded.view(np.uint64), gaps
 
     def _add_repeated(self, rows: Words, predictions: _Bytes, gaps: Gaps) -> None:
         self._repeated.add(self._model.hashes(rows), self._model.detectors(rows), predictions, gaps)

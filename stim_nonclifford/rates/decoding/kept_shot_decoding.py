@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .distinct_rows import DistinctRows
 from .file_decoder import FileDecoder, decodes_files
+from .matching.matching_graph import model_errors
 
 __all__ = ["ConfidentDecoder", "DecoderFailedError", "KeptShotDecoding"]
 
@@ -20,11 +21,7 @@ Rows = NDArray[np.uint8]
 _LARGEST_CONFIDENCE = 2.0**53
 """Up to here, every whole number is a float64."""
 
-
 _MOST_OBSERVABLES_OF_SINTERS = 64
-
-_MOST_PROBES = 4096
-"""Errors whose detection events show how a decoder packs its predictions."""
 
 
 class DecoderFailedError(ValueError):
@@ -85,11 +82,11 @@ class KeptShotDecoding:
             model: The error model.
             name: The name of the decoder, for messages.
             num_observables: Number of observables of the circuit.
-            confidence: Whether to ask for confidences.
+            confidence: Whether confidences are wanted.
             store_bytes: Memory for rows decoded before; 0 decodes every row.
 
         Raises:
-            ValueError: The decoder cannot be compiled, or has no confidences although they are asked for.
+            ValueError: The decoder cannot be compiled, or has no confidences although they are wanted.
             ImportError: A module of the decoder is missing.
         """
         self._name = name
@@ -120,7 +117,7 @@ class KeptShotDecoding:
 
         Returns:
             The predictions, uint8, shape (shots, ceil(num_observables / 8)); whether the decoder discards
-            each shot, bool; and the confidences, int64, which are 0 if nobody asked for them.
+            each shot, bool; and the confidences, int64, which are 0 if they are not wanted.
 
         Raises:
             ValueError: The decoder returned something else than predictions, or cannot decode the events.
@@ -132,11 +129,11 @@ class KeptShotDecoding:
 
     @property
     def is_random(self) -> bool:
-        """Whether the decoder was seen to answer equal detection events differently."""
+        """Whether the decoder was seen to decode equal detection events differently."""
         return self._rows.is_random
 
     def statistics(self) -> dict[str, int]:
-        """See ``DistinctRows.statistics``."""
+        """How often rows were equal to others; see ``DistinctRows.statistics``."""
         return self._rows.statistics()
 
     def _compiled(self, decoder: sinter.Decoder, model: stim.DetectorErrorModel) -> Any:
@@ -174,7 +171,7 @@ class KeptShotDecoding:
 
     def _decode(self, dets: Rows) -> Rows:
         confidences = np.zeros(len(dets), dtype=np.int64)
-        predictions = self._answer(dets)
+        predictions = self._returned(dets)
         if self._confidence:
             if not isinstance(predictions, tuple | list) or len(predictions) != 2:
                 raise ValueError(
@@ -190,10 +187,10 @@ class KeptShotDecoding:
         results[:, self._observable_bytes + 1 :] = confidences[:, np.newaxis].view(np.uint8)
         return results
 
-    def _answer(self, dets: Rows) -> Any:
+    def _returned(self, dets: Rows) -> Any:
         """What the decoder returns. Its errors are reported with its name and with detection events."""
         try:
-            return self._asked(dets)
+            return self._called(dets)
         except (Exception, SystemExit) as error:
             if "perfect matching" in str(error):
                 raise ValueError(
@@ -216,7 +213,7 @@ class KeptShotDecoding:
                 row,
             ) from error
 
-    def _asked(self, dets: Rows) -> Any:
+    def _called(self, dets: Rows) -> Any:
         if self._confidence:
             return self._decoder.decode_shots_bit_packed_with_confidence(bit_packed_detection_event_data=dets)
         return self._decoder.decode_shots_bit_packed(bit_packed_detection_event_data=dets)
@@ -225,7 +222,7 @@ class KeptShotDecoding:
         """The first row on which the decoder fails alone, with its error; otherwise the first row."""
         for k in range(len(dets)):
             try:
-                self._asked(np.ascontiguousarray(dets[k : k + 1]))
+                self._called(np.ascontiguousarray(dets[k : k + 1]))
             except (Exception, SystemExit) as own:
                 return dets[k], own
         return dets[0], error
@@ -290,17 +287,13 @@ class KeptShotDecoding:
 
     @cached_property
     def _is_packed(self) -> bool:
-        """Whether the decoder, asked for single errors, returns numbers that are no single bits."""
-        model, rows = self._model.flattened(), []
-        for instruction in model[: min(len(model), _MOST_PROBES)]:
-            if instruction.type == "error":
-                bits = np.zeros(self._model.num_detectors, dtype=np.bool_)
-                for target in instruction.targets_copy():
-                    if target.is_relative_detector_id():
-                        bits[target.val] ^= True
-                rows.append(np.packbits(bits, bitorder="little"))
-        if not rows:
+        """Whether the decoder returns numbers that are no single bits for single errors."""
+        errors = model_errors(self._model)
+        if not errors:
             return False
-        answer = self._answer(np.array(rows, dtype=np.uint8))
-        predictions = answer[0] if self._confidence else answer
+        events = np.zeros((len(errors), self._model.num_detectors), dtype=np.bool_)
+        for row, error in zip(events, errors, strict=True):
+            row[list(error.detectors)] = True
+        found = self._returned(np.packbits(events, axis=1, bitorder="little"))
+        predictions = found[0] if self._confidence else found
         return bool(np.any(np.asarray(predictions) > 1))

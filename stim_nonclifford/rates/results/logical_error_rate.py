@@ -270,7 +270,8 @@ class LogicalErrorRate:
         if failing is None:
             raise ValueError(
                 "This estimate has no failing fault sets: the rate is 0, or is one of kept shots with a"
-                " decoder, or a sum of several seeds, or was pickled: estimate it anew then."
+                " decoder, or has a gap curve, or is a sum of several seeds, or was pickled: estimate it anew"
+                " then, with one seed and, if there is a decoder, without postselection_mask and confidence."
             )
         return failing
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -164,6 +165,20 @@ def test_without_fault_sets() -> None:
     for ask in (lambda r: r.error_budget("noise"), lambda r: r.failures()):
         with pytest.raises(ValueError, match="pickled"):
             ask(pickle.loads(pickle.dumps(rate)))
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"confidence": True}, {"postselection_mask": [True, False, False, False]}]
+)
+def test_without_fault_sets_of_accepted_shots(arguments: dict[str, Any]) -> None:
+    """The refusal names what the same circuit is to be estimated without."""
+    common: dict[str, Any] = {"decoder": "pymatching", "relative_error": 0.2, "seed": 1}
+    circuit = repetition_code(1e-2, distance=3)
+    rate = circuit.logical_error_rate(**common, **arguments)
+    for what in (lambda r: r.error_budget("noise"), lambda r: r.failures()):
+        with pytest.raises(ValueError, match=f"estimate it anew .*without .*{next(iter(arguments))}"):
+            what(rate)
+    assert circuit.logical_error_rate(**common).failures()
 
 
 @pytest.mark.parametrize("is_enumerated", [True, False])

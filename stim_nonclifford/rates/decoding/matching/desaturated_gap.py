@@ -127,7 +127,7 @@ class CompiledDesaturatedGap(CompiledGapDecoder):
     def decode_shots_bit_packed_with_confidence(
         self, *, bit_packed_detection_event_data: NDArray[np.uint8]
     ) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
-        """See ``CompiledGapDecoder``.
+        """The predictions and their complementary gaps; see ``CompiledGapDecoder``.
 
         Raises:
             ValueError: A postselected detector fires.

@@ -41,16 +41,14 @@ def summary(plan: SamplingPlan, operations: Sequence[PlannedOperation]) -> list[
         lines.append("No quantum operations: the requested outputs depend on noise and coins alone.")
         return lines
     reduction = reduction_of(plan)
+    work = (
+        f"a shot takes {total_coefficients(operations):,} coefficient operations; a known outcome law, none."
+    )
     if reduction.eliminates:
-        lines += textwrap.wrap(
-            f"No vector is needed: width 0 instead of {plan.peak_width}. {_without_vector(reduction)}",
-            _LINE_LENGTH,
-        )
+        found = f"No vector is needed: width 0 instead of {plan.peak_width}. {_without_vector(reduction)}"
+        lines += [*textwrap.wrap(found, _LINE_LENGTH), f"With a vector, {work}"]
     else:
-        lines.append(
-            f"The vector has {16 << plan.peak_width:,} bytes. Simulating a shot takes"
-            f" {total_coefficients(operations):,} coefficient operations; a known outcome law, none."
-        )
+        lines.append(f"The vector has {16 << plan.peak_width:,} bytes. Simulating {work}")
         lines += textwrap.wrap(_what_needs_vector(plan, operations, reduction), _LINE_LENGTH)
     if plan.peak_width:
         widest = max(operations, key=lambda operation: operation.width)
@@ -63,9 +61,9 @@ def _without_vector(reduction: Reduction) -> str:
     """What a shot takes if its outcomes need no coefficients."""
     return (
         f"What the {reduction.measurements} measurements need of {reduction.t_rotations} T rotations is"
-        f" Clifford, so that each outcome is certain or fair: an elimination over GF(2) with at most"
-        f" {reduction.coins} rows for fair outcomes tells. Noise chooses among"
-        f" {reduction.conditional_cliffords} Clifford gates."
+        f" Clifford, so that each outcome is certain or fair, and an elimination over GF(2) tells which."
+        f" Noise chooses among {reduction.conditional_cliffords} Clifford gates; up to {reduction.coins}"
+        " outcomes are fair."
     )
 
 
@@ -75,8 +73,8 @@ def _what_needs_vector(
     """What makes a shot need coefficients; nothing if no gate does."""
     if reduction.obstacle is Obstacle.NONE:
         return (
-            f"The outcomes need no coefficients: each is certain or fair. An elimination with at most"
-            f" {reduction.coins} rows would take longer than a vector of this width."
+            f"It is not needed, but takes less time than an elimination over GF(2) at this width: each"
+            f" outcome is certain or fair, up to {reduction.coins} of them fair."
         )
     sizes = np.maximum(plan.operations["end_term"] - plan.operations["first_term"], 1)
     places = np.concatenate([[0], np.cumsum(sizes)]).tolist()

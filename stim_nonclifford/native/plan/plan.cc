@@ -97,7 +97,7 @@ void pack_outcomes(const PlanArrays& arrays, Plan& plan) {
 // Prepares the simulation with coefficients, or without them.
 void prepare_paths(Plan& plan, PathMethod method) {
     if (method == PathMethod::neither) return;
-    if (method != PathMethod::vector) {
+    if (method == PathMethod::elimination || (method == PathMethod::cheaper && may_pay(plan))) {
         Reduction reduction = reduce(plan);
         require(reduction.program || method != PathMethod::elimination, "The outcomes of this plan need coefficients.");
         if (method == PathMethod::elimination || reduction.pays())

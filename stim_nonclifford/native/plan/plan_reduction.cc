@@ -17,11 +17,13 @@ namespace snc {
 namespace {
 
 // Limits for the time and the memory that a reduction takes.
-constexpr size_t max_qubits = 2048, max_rotations = 1 << 14, max_string_words = size_t{1} << 22;
+constexpr size_t max_qubits = 1024, max_rotations = 1 << 13, max_string_words = size_t{1} << 22;
 
-// The costs in nanoseconds, as measured on one core: see docs/developers/internals.md.
+// The costs in nanoseconds, as measured on one core.
 constexpr double per_signature = 250, per_measurement = 12, per_string = 7, per_product = 8;
 constexpr double per_step = 12, per_coefficient = 0.6;
+
+double least_cost(size_t measurements) { return per_signature + per_measurement * static_cast<double>(measurements); }
 
 // Signatures that are drawn for the mean work.
 constexpr uint64_t num_drawn = 64;
@@ -216,9 +218,11 @@ Reduction reduce(const Plan& plan) {
     reduction.dense_cost = dense_cost_of(plan);
     if (!reduction.program) return reduction;
     count_work(plan, reduction);
-    reduction.elimination_cost = per_signature + per_measurement * static_cast<double>(reduction.program->measurements.size()) +
-                                 per_string * reduction.strings + per_product * reduction.products;
+    reduction.elimination_cost = least_cost(reduction.program->measurements.size()) + per_string * reduction.strings +
+                                 per_product * reduction.products;
     return reduction;
 }
+
+bool may_pay(const Plan& plan) { return least_cost(plan.num_outcomes) < dense_cost_of(plan); }
 
 }  // namespace snc

@@ -35,7 +35,9 @@ struct Reduction {
     bool pays() const { return program.has_value() && elimination_cost < dense_cost; }
 };
 
-// The reduction of a plan whose steps, if it has any, are known.
 Reduction reduce(const Plan& plan);
+
+// Whether an elimination can cost less than a simulation with coefficients, by the number of operations alone.
+bool may_pay(const Plan& plan);
 
 }  // namespace snc

@@ -135,7 +135,7 @@ nb::dict reduction_of(nb::handle plan) {
                         found.rank, "qubits", is_found ? found.program->num_qubits : 0, "measurements",
                         is_found ? found.program->measurements.size() : size_t{0}, "t_rotations", found.num_t, "conditional_cliffords",
                         found.num_conditional, "strings", found.strings, "products", found.products, "coins", found.coins, "vector_cost",
-                        found.dense_cost, "elimination_cost", found.elimination_cost, "eliminates", found.pays());
+                        found.dense_cost, "elimination_cost", found.elimination_cost, "eliminates", found.pays);
 }
 
 nb::dict statistics(const snc::Engine& engine) {

@@ -100,7 +100,7 @@ void prepare_paths(Plan& plan, PathMethod method) {
     if (method == PathMethod::elimination || (method == PathMethod::cheaper && may_pay(plan))) {
         Reduction reduction = reduce(plan);
         require(reduction.program || method != PathMethod::elimination, "The outcomes of this plan need coefficients.");
-        if (method == PathMethod::elimination || reduction.pays())
+        if (method == PathMethod::elimination || reduction.pays)
             plan.elimination = std::make_shared<const EliminationProgram>(*std::move(reduction.program));
     }
     if (has_vector(plan.operations))

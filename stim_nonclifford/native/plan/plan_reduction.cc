@@ -22,6 +22,8 @@ constexpr size_t max_qubits = 1024, max_rotations = 1 << 13, max_string_words = 
 // The costs in nanoseconds, as measured on one core.
 constexpr double per_signature = 250, per_measurement = 12, per_string = 7, per_product = 8;
 constexpr double per_step = 12, per_coefficient = 0.6;
+// Narrower vectors are simulated eight at a time.
+constexpr uint32_t min_width = 6;
 
 double least_cost(size_t measurements) { return per_signature + per_measurement * static_cast<double>(measurements); }
 
@@ -218,11 +220,13 @@ Reduction reduce(const Plan& plan) {
     reduction.dense_cost = dense_cost_of(plan);
     if (!reduction.program) return reduction;
     count_work(plan, reduction);
-    reduction.elimination_cost = least_cost(reduction.program->measurements.size()) + per_string * reduction.strings +
-                                 per_product * reduction.products;
+    const double words = 0.75 + 0.25 * reduction.program->num_words;
+    reduction.elimination_cost = least_cost(reduction.program->measurements.size()) +
+                                 words * (per_string * reduction.strings + per_product * reduction.products);
+    reduction.pays = may_pay(plan) && reduction.elimination_cost < reduction.dense_cost;
     return reduction;
 }
 
-bool may_pay(const Plan& plan) { return least_cost(plan.num_outcomes) < dense_cost_of(plan); }
+bool may_pay(const Plan& plan) { return plan.peak_width >= min_width && least_cost(plan.num_outcomes) < dense_cost_of(plan); }
 
 }  // namespace snc

@@ -31,13 +31,12 @@ struct Reduction {
     uint32_t coins = 0;
     // Of a signature, in nanoseconds that are computed from numbers of steps: a simulation with coefficients, and an elimination.
     double dense_cost = 0, elimination_cost = 0;
-
-    bool pays() const { return program.has_value() && elimination_cost < dense_cost; }
+    bool pays = false;
 };
 
 Reduction reduce(const Plan& plan);
 
-// Whether an elimination can cost less than a simulation with coefficients, by the number of operations alone.
+// Whether an elimination can cost less than a simulation with coefficients, by the width and the number of operations alone.
 bool may_pay(const Plan& plan);
 
 }  // namespace snc

@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 import pytest
+import stim
 
 from stim_nonclifford import Circuit
 from stim_nonclifford.generators.cultivation import cultivation_circuit
@@ -212,3 +213,49 @@ def test_what_needs_coefficients(text: str) -> None:
     assert report.dense_width == report.peak_width
     with pytest.raises(ValueError, match="need coefficients"):
         CpuEngine(report.sampling_plan, path_method="elimination")
+
+
+def reduced_rows(rows: np.ndarray) -> list[int]:
+    """A basis of the span of rows over GF(2), as masks."""
+    basis: list[int] = []
+    for row in rows:
+        rest = int("".join(map(str, row.astype(int))), 2)
+        for member in basis:
+            rest = min(rest, rest ^ member)
+        if rest:
+            basis.append(rest)
+    return basis
+
+
+def test_a_plan_that_no_vector_could_hold() -> None:
+    """T rotations about random Z strings, undone after flips: T X T_DAG = X S_DAG is Clifford, and each shot is one of Stim's.
+
+    The flips are recorded. For given flips, the outcomes are uniform on an affine space, which 300 of Stim's samples span but with a
+    probability of 2^-250. A wrong shot would lie in it with a probability of 2^-k, where k is its number of dimensions below 40.
+    Seed 3.
+    """
+    n = 40
+    matrix = (np.random.default_rng(3).random((n, 60)) < 0.2).astype(int)
+    products = ["*".join(f"Z{q}" for q in np.flatnonzero(column)) for column in matrix.T]
+    qubits, flags = " ".join(map(str, range(n))), " ".join(map(str, range(n, 2 * n)))
+    lines = [f"RX {qubits}", f"R {flags}", f"X_ERROR(0.02) {flags}", f"M {flags}"]
+    lines += [f"TPP_DAG {product}" for product in products]
+    lines += [f"CX rec[{q - n}] {q}" for q in range(n)]
+    lines += [*(f"TPP {product}" for product in products), f"MX {qubits}"]
+    circuit = Circuit("\n".join(lines))
+    report = circuit.plan()
+    assert report.peak_width >= 30
+    assert report.dense_width == 0
+    unlikely = turned = 0
+    for shot in circuit.compile_sampler(seed=3).sample(60):
+        flips, outcomes = shot[:n], shot[n:]
+        hit = matrix[flips].sum(axis=0) % 2
+        turns = [f"SPP_DAG {products[j]}" for j in np.flatnonzero(hit)]
+        clifford = stim.Circuit("\n".join([f"RX {qubits}", *turns, f"MX {qubits}"]))
+        expected = clifford.compile_sampler(seed=3).sample(300)
+        space = reduced_rows(expected ^ expected[0])
+        assert len(reduced_rows(np.vstack([expected, outcomes]) ^ expected[0])) == len(space)
+        unlikely += n - len(space)
+        turned += len(turns) > 0
+    assert unlikely > 100
+    assert turned > 20

@@ -875,8 +875,8 @@ class Circuit:
             threads: Number of threads on the CPU.
             cache_bytes: Limit in bytes for stored outcome laws.
             device: Number of the GPU.
-            max_active_coordinates: Limit for the width of the coefficient vector (2^width numbers); the
-                memory of the machine is another one.
+            max_active_coordinates: Limit for the width of the coefficient vector (2^width numbers), if the
+                circuit needs one (``plan().dense_width``); the memory of the machine is another one.
 
         Returns:
             The sampler.
@@ -948,8 +948,8 @@ class Circuit:
             threads: Number of threads on the CPU.
             cache_bytes: Limit in bytes for stored outcome laws.
             device: Number of the GPU.
-            max_active_coordinates: Limit for the width of the coefficient vector (2^width numbers); the
-                memory of the machine is another one.
+            max_active_coordinates: Limit for the width of the coefficient vector (2^width numbers), if the
+                circuit needs one (``plan().dense_width``); the memory of the machine is another one.
 
         Returns:
             The sampler.

@@ -15,6 +15,7 @@ from ...base.notebook import Diagram, preformatted, scrolled
 from ...simulation.compiler import CompiledCircuit
 from ...simulation.compiler.program.program import Program
 from ...simulation.plan import MAX_INDEX_BITS, SamplingPlan
+from ...simulation.reduction import reduction_of
 from ...simulation.sampling.requests import requested_by
 from .operations import PlannedOperation, planned_operations
 from .picture import width_picture
@@ -59,8 +60,13 @@ class PlanReport:
 
     @property
     def peak_width(self) -> int:
-        """Largest number of active coordinates: an engine stores 2^peak_width complex coefficients."""
+        """Largest number of active coordinates: a vector has 2^peak_width complex coefficients."""
         return self.sampling_plan.peak_width
+
+    @cached_property
+    def dense_width(self) -> int:
+        """Largest number of coordinates that engines store coefficients of; 0 if the outcomes need none."""
+        return 0 if reduction_of(self.sampling_plan).eliminates else self.peak_width
 
     @property
     def num_mechanisms(self) -> int:

@@ -7,7 +7,10 @@ import textwrap
 from collections.abc import Callable, Hashable, Sequence
 from itertools import groupby
 
+import numpy as np
+
 from ...simulation.plan import SamplingPlan
+from ...simulation.reduction import Obstacle, Reduction, reduction_of
 from .operations import PlannedOperation
 
 __all__ = ["operation_table", "summary", "total_coefficients"]
@@ -29,15 +32,62 @@ def summary(plan: SamplingPlan, operations: Sequence[PlannedOperation]) -> list[
     if not operations:
         lines.append("No quantum operations: the requested outputs depend on noise and coins alone.")
         return lines
-    lines.append(
-        f"The vector has {16 << plan.peak_width:,} bytes. Simulating a shot takes"
-        f" {total_coefficients(operations):,} coefficient operations; a known outcome law, none."
+    reduction = reduction_of(plan)
+    work = (
+        f"a shot takes {total_coefficients(operations):,} coefficient operations; a known outcome law, none."
     )
+    if reduction.eliminates:
+        found = f"No vector is needed: width 0 instead of {plan.peak_width}. {_without_vector(reduction)}"
+        lines += [*textwrap.wrap(found, _LINE_LENGTH), f"With a vector, {work}"]
+    else:
+        lines.append(f"The vector has {16 << plan.peak_width:,} bytes. Simulating {work}")
+        lines += textwrap.wrap(_what_needs_vector(plan, operations, reduction), _LINE_LENGTH)
     if plan.peak_width:
         widest = max(operations, key=lambda operation: operation.width)
         place = f"line {widest.line}, tick {widest.tick}"
         lines.append(f"The peak is first reached by {widest.instruction} in {place}.")
     return lines
+
+
+def _without_vector(reduction: Reduction) -> str:
+    """What a shot takes if its outcomes need no coefficients."""
+    return (
+        f"What the {reduction.measurements} measurements need of {reduction.t_rotations} T rotations is"
+        f" Clifford, so that each outcome is certain or fair, and an elimination over GF(2) tells which."
+        f" Noise chooses among {reduction.conditional_cliffords} Clifford gates; up to {reduction.coins}"
+        " outcomes are fair."
+    )
+
+
+def _what_needs_vector(
+    plan: SamplingPlan, operations: Sequence[PlannedOperation], reduction: Reduction
+) -> str:
+    """What makes a shot need coefficients; nothing if no gate does."""
+    if reduction.obstacle is Obstacle.NONE:
+        return (
+            f"It is not needed, but takes less time than an elimination over GF(2) at this width: each"
+            f" outcome is certain or fair, up to {reduction.coins} of them fair."
+        )
+    sizes = np.maximum(plan.operations["end_term"] - plan.operations["first_term"], 1)
+    places = np.concatenate([[0], np.cumsum(sizes)]).tolist()
+
+    def named(number: int) -> str:
+        found = operations[places[number]]
+        return f"{found.instruction} in line {found.line}, tick {found.tick}"
+
+    if reduction.obstacle is Obstacle.CORE:
+        return (
+            f"What stays dense: {named(reduction.measurement)} needs the T rotations with which it"
+            f" anticommutes, from {named(reduction.rotation)} on, and they are not Clifford together. It"
+            f" needs them on up to {reduction.rank + 1} coordinates."
+        )
+    reasons = {
+        Obstacle.NOT_DIAGONAL: "is about a Pauli that is no product of Zs on the coordinates of the vector",
+        Obstacle.ANGLE: "has an angle that is no multiple of that of T, and a measurement needs it",
+        Obstacle.LATE_SIGN: "has a sign that a later outcome decides",
+    }
+    reason = reasons.get(reduction.obstacle)
+    return f"What stays dense: {named(reduction.rotation)} {reason}." if reason else ""
 
 
 def total_coefficients(operations: Sequence[PlannedOperation]) -> int:

@@ -97,7 +97,7 @@ std::vector<snc::RotationTerm> to_rotation_terms(nb::handle plan) {
     return Arguments{plan, "plan"}.records<snc::RotationTerm>("rotation_terms", {"cosine", "sine", "sign", "is_reversed"});
 }
 
-snc::Plan to_plan(nb::handle object) {
+snc::Plan to_plan(nb::handle object, snc::PathMethod method) {
     const Arguments plan{object, "plan"};
     const snc::PlanArrays arrays{
         .num_checks = plan.number("num_checks"),
@@ -132,7 +132,7 @@ snc::Plan to_plan(nb::handle object) {
         .outcome_check_deadlines = plan.numbers<int32_t>("outcome_check_deadlines"),
     };
     snc::check_plan(arrays);
-    return snc::pack_plan(arrays);
+    return snc::pack_plan(arrays, method);
 }
 
 snc::Program to_program(nb::handle object) {

@@ -23,6 +23,7 @@
 #include "device/device_plan.h"
 #include "engine/engine.h"
 #include "kernels/shared/philox.h"
+#include "plan/plan_reduction.h"
 #include "rates/set_laws/fault_set_laws.h"
 
 namespace nb = nanobind;
@@ -119,11 +120,30 @@ nb::object plan_image(nb::handle plan) {
     return snc::to_array(std::vector<uint8_t>(bytes, bytes + words.size() * sizeof(uint64_t)), {words.size(), sizeof(uint64_t)});
 }
 
+snc::PathMethod path_method(const std::string& name) {
+    if (name.empty()) return snc::PathMethod::cheaper;
+    if (name == "vector") return snc::PathMethod::vector;
+    snc::require(name == "elimination", "path_method must be '', 'vector' or 'elimination'.");
+    return snc::PathMethod::elimination;
+}
+
+nb::dict reduction_of(nb::handle plan) {
+    const snc::Plan packed = to_plan(plan, snc::PathMethod::neither);
+    const snc::Reduction found = without_gil([&] { return snc::reduce(packed); });
+    const bool is_found = found.program.has_value();
+    return snc::dict_of("obstacle", static_cast<int32_t>(found.obstacle), "rotation", found.rotation, "measurement", found.measurement, "rank",
+                        found.rank, "qubits", is_found ? found.program->num_qubits : 0, "measurements",
+                        is_found ? found.program->measurements.size() : size_t{0}, "t_rotations", found.num_t, "conditional_cliffords",
+                        found.num_conditional, "strings", found.strings, "products", found.products, "coins", found.coins, "vector_cost",
+                        found.dense_cost, "elimination_cost", found.elimination_cost, "eliminates", found.pays);
+}
+
 nb::dict statistics(const snc::Engine& engine) {
     const snc::LawStatistics law = without_gil([&] { return engine.statistics(WithoutGil::check_signals); });
     return snc::dict_of("signatures", law.signatures, "nodes", law.nodes, "checkpoints", law.checkpoints, "bytes", law.bytes, "lookups",
                         law.lookups, "simulations", law.simulations, "steps", law.work.steps, "coefficients_read",
-                        law.work.coefficients_read, "coefficients_written", law.work.coefficients_written, "flops", law.work.flops);
+                        law.work.coefficients_read, "coefficients_written", law.work.coefficients_written, "flops", law.work.flops, "strings",
+                        law.work.elimination.strings, "products", law.work.elimination.products, "coins", law.work.elimination.coins);
 }
 
 std::vector<uint64_t> random_words(uint64_t seed, uint64_t stream, uint64_t index, uint64_t count) {
@@ -169,6 +189,7 @@ NB_MODULE(_native, m) {
         },
         nb::arg("seconds"),
           "Lets native calls of this thread end after so many seconds from now, with TimeoutError. Returns how many they had before.");
+    m.def("reduction", &reduction_of, nb::arg("plan"), "Whether the outcomes of a plan need coefficients, and the work without them.");
     m.def("plan_image", &plan_image, nb::arg("plan"), "The plan as the device's kernels read it: uint8, shape (words, 8).");
     bind_constants(m);
     bind_device(m);
@@ -179,14 +200,14 @@ NB_MODULE(_native, m) {
     nb::class_<snc::Engine>(m, "Engine", "Runs a plan. Calls from several threads follow one another.")
         .def(
             "__init__",
-            [](snc::Engine* self, nb::handle plan, size_t num_threads, size_t cache_bytes, const std::string& kernels) {
+            [](snc::Engine* self, nb::handle plan, size_t num_threads, size_t cache_bytes, const std::string& kernels, const std::string& method) {
                 snc::require(num_threads >= 1 && num_threads <= snc::max_threads,
                              "num_threads must be from 1 to ", snc::max_threads, ".");
                 const snc::Kernels& table = kernels.empty() ? snc::kernels() : snc::kernels_named(kernels);
-                snc::Plan packed = to_plan(plan);
+                snc::Plan packed = to_plan(plan, path_method(method));
                 without_gil([&] { new (self) snc::Engine(std::move(packed), table, num_threads, cache_bytes, WithoutGil::check_signals); });
             },
-            nb::arg("plan"), nb::arg("num_threads"), nb::arg("cache_bytes"), nb::arg("instruction_set") = "")
+            nb::arg("plan"), nb::arg("num_threads"), nb::arg("cache_bytes"), nb::arg("instruction_set") = "", nb::arg("path_method") = "")
         .def("count", &count, nb::arg("seed"), nb::arg("first_shot"), nb::arg("shots"), nb::arg("max_errors"),
              nb::arg("list_errors"),
              "Shots, discards, errors, counts of output patterns of kept shots, and the numbers of the shots with"

@@ -12,7 +12,7 @@
 void check_signatures(const std::vector<uint64_t>& words, size_t count, const snc::RowLayout& layout);
 
 // The plan of plan.py, which is checked; and two of its arrays, which are not.
-snc::Plan to_plan(nanobind::handle plan);
+snc::Plan to_plan(nanobind::handle plan, snc::PathMethod method = snc::PathMethod::cheaper);
 std::vector<snc::Operation> to_operations(nanobind::handle plan);
 std::vector<snc::RotationTerm> to_rotation_terms(nanobind::handle plan);
 

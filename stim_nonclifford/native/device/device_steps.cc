@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <new>
 #include <stdexcept>
 
 #include "plan/steps/simulation_steps.h"
@@ -57,6 +58,7 @@ class Translation {
     explicit Translation(const Plan& plan) : plan_(plan) {}
 
     DeviceSteps translate() {
+        if (!has_vector(plan_.operations)) throw std::bad_alloc();
         const StepList list = find_steps(plan_.operations, device_step_rules);
         absorbed_.resize(list.num_slots);
         result_.vector_width = static_cast<uint32_t>(list.widest);

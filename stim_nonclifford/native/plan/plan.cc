@@ -1,7 +1,11 @@
 #include "plan/plan.h"
 
 #include <algorithm>
+#include <new>
 #include <numeric>
+
+#include "base/argument_checks.h"
+#include "plan/plan_reduction.h"
 
 namespace snc {
 
@@ -73,7 +77,6 @@ SparseRows checks_by_deadline(const PlanArrays& arrays, uint32_t num_outcomes) {
 void pack_outcomes(const PlanArrays& arrays, Plan& plan) {
     plan.operations = arrays.operations;
     plan.terms = arrays.terms;
-    plan.steps = find_steps(plan.operations, cpu_step_rules);
     plan.peak_width = arrays.peak_width;
     plan.num_outcomes = static_cast<uint32_t>(arrays.outcome_effects.size());
     plan.num_outcome_checks = arrays.num_outcome_checks;
@@ -91,9 +94,24 @@ void pack_outcomes(const PlanArrays& arrays, Plan& plan) {
     plan.final_checks = RowTable(checks_by_deadline(arrays, plan.num_outcomes), arrays.outcome_effects_are_lists, plan.sign_words);
 }
 
+// Prepares the simulation with coefficients, or without them.
+void prepare_paths(Plan& plan, PathMethod method) {
+    if (method == PathMethod::neither) return;
+    if (method == PathMethod::elimination || (method == PathMethod::cheaper && may_pay(plan))) {
+        Reduction reduction = reduce(plan);
+        require(reduction.program || method != PathMethod::elimination, "The outcomes of this plan need coefficients.");
+        if (method == PathMethod::elimination || reduction.pays)
+            plan.elimination = std::make_shared<const EliminationProgram>(*std::move(reduction.program));
+    }
+    if (has_vector(plan.operations))
+        plan.steps = find_steps(plan.operations, cpu_step_rules);
+    else if (!plan.elimination)
+        throw std::bad_alloc();
+}
+
 }  // namespace
 
-Plan pack_plan(const PlanArrays& arrays) {
+Plan pack_plan(const PlanArrays& arrays, PathMethod method) {
     Plan plan;
     plan.never_kept = arrays.never_kept;
     plan.layout = {
@@ -106,6 +124,7 @@ Plan pack_plan(const PlanArrays& arrays) {
     };
     pack_noise(arrays, plan);
     pack_outcomes(arrays, plan);
+    prepare_paths(plan, method);
     return plan;
 }
 

@@ -4,12 +4,14 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "base/memory.h"
 #include "kernels/shared/leakage.h"
 #include "kernels/shared/rotation_term.h"
+#include "plan/reduction/elimination_program.h"
 #include "plan/row_table.h"
 #include "plan/steps/operation.h"
 #include "plan/steps/simulation_steps.h"
@@ -64,7 +66,9 @@ struct Plan {
     // Outcomes. Branch rows hold signs and outcome checks, then outputs, which start at a word of their own.
     std::vector<Operation> operations;
     std::vector<RotationTerm> terms;
-    StepList steps;
+    StepList steps;                           // none for a vector that is wider than any memory
+    // If outcomes need no coefficients, and take less time without them.
+    std::shared_ptr<const EliminationProgram> elimination;
     uint32_t num_outcomes = 0, num_outcome_checks = 0;
     uint32_t sign_words = 0;                  // words with signs and outcome checks
     uint32_t branch_words = 0;
@@ -74,6 +78,8 @@ struct Plan {
     RowTable outcome_effects;                 // for each outcome a row of branch_words
     RowTable final_checks;                    // for each outcome a row of sign_words: checks that are final after it
 
+    // The width of the vectors that are simulated.
+    uint32_t dense_width() const { return elimination ? 0 : peak_width; }
     // Whether rows are kept in registers: few words, and tables of words.
     bool has_register_rows() const {
         return layout.words() != 0 && layout.words() <= max_narrow_words && !effects.are_lists && !coins.are_lists;
@@ -103,6 +109,14 @@ struct PlanArrays {
     std::vector<int32_t> outcome_check_deadlines;
 };
 
-Plan pack_plan(const PlanArrays& arrays);
+// What simulates the paths of outcomes.
+enum class PathMethod {
+    cheaper,      // by the costs of plan_reduction.h
+    vector,       // coefficients
+    elimination,  // throws std::invalid_argument if outcomes need coefficients
+    neither,      // the plan is not simulated
+};
+
+Plan pack_plan(const PlanArrays& arrays, PathMethod method = PathMethod::cheaper);
 
 }  // namespace snc

@@ -42,7 +42,7 @@ BatchSimulation::Rows::Rows(const Plan& plan) : plan_(plan), constant_(size_t{64
 }
 
 bool BatchSimulation::suits(const Plan& plan) {
-    return std::ranges::all_of(plan.steps.steps, [](const SimulationStep& step) { return step.width_after <= max_width; });
+    return !plan.elimination && std::ranges::all_of(plan.steps.steps, [](const SimulationStep& step) { return step.width_after <= max_width; });
 }
 
 void BatchSimulation::run(std::span<Shot> shots) {

@@ -29,11 +29,12 @@ double expectation(double probability_of_one, double rounding) {
 
 }  // namespace
 
-PathSimulation::PathSimulation(const Plan& plan, const Kernels& kernels, std::function<void()> interrupted)
+PathSimulation::PathSimulation(const Plan& plan, const Kernels& kernels, std::function<void()> interrupted, bool has_vector)
     : plan_(plan),
       kernels_(kernels),
       interrupted_(std::move(interrupted)),
-      vector_(vector_size(plan.steps.widest)),
+      elimination_(has_vector ? nullptr : plan.elimination.get()),
+      vector_(elimination_ != nullptr ? 0 : vector_size(plan.steps.widest)),
       state_{.row = BranchRow(plan)},
       shared_(std::make_shared<Shared>()),
       difference_(plan, true) {
@@ -44,8 +45,8 @@ PathSimulation::PathSimulation(const Plan& plan, const Kernels& kernels, std::fu
         for_each_sign(plan.operations[k], [&](size_t sign) { first_with[sign] = static_cast<uint32_t>(k); });
     for (uint32_t outcome = 0; outcome < plan.num_outcomes; ++outcome)
         if (plan.final_checks.has_ones(outcome)) checking.push_back(outcome);
-    for (size_t k = 0; k < num_steps(); ++k)
-        if (step(k).measures()) operations_up_to[static_cast<size_t>(step(k).outcome)] = begin_of_step(k + 1);
+    for (size_t k = 0; k < num_path_steps(); ++k)
+        if (const int32_t outcome = outcome_of_step(k); outcome >= 0) operations_up_to[static_cast<size_t>(outcome)] = begin_of_step(k + 1);
     save_prefix();
 }
 
@@ -53,7 +54,8 @@ PathSimulation::PathSimulation(const PathSimulation& other, std::function<void()
     : plan_(other.plan_),
       kernels_(other.kernels_),
       interrupted_(std::move(interrupted)),
-      vector_(vector_size(plan_.steps.widest)),
+      elimination_(other.elimination_),
+      vector_(other.vector_.size()),
       state_{.row = BranchRow(plan_)},
       shared_(other.shared_),
       difference_(plan_, true) {}
@@ -63,6 +65,7 @@ SimulationWork& SimulationWork::operator+=(const SimulationWork& other) {
     coefficients_read += other.coefficients_read;
     coefficients_written += other.coefficients_written;
     flops += other.flops;
+    elimination += other.elimination;
     return *this;
 }
 
@@ -87,6 +90,10 @@ void PathSimulation::start() {
     state_.row = BranchRow(plan_);
     state_.row.add(difference_);
     state_.values.clear();
+    if (elimination_ != nullptr) {
+        state_.elimination = EliminationState(*elimination_);
+        return;
+    }
     state_.norm = 1;
     state_.angles.resize(plan_.steps.num_slots);
     lies_in_ = vector_.data();
@@ -120,24 +127,20 @@ PathSimulation::Checkpoint PathSimulation::shared_checkpoint() const {
 }
 
 PathSimulation::Checkpoint PathSimulation::here() const {
-    return {state_, AlignedDoubles(lies_in_, vector_size(stored_width()))};
+    return {state_, AlignedDoubles(lies_in_, vector_size_before(state_.progress.step))};
 }
 
 double* PathSimulation::own_vector() {
-    if (lies_in_ != vector_.data()) std::copy_n(lies_in_, vector_size(stored_width()), vector_.data());
+    if (lies_in_ != vector_.data()) std::copy_n(lies_in_, vector_size_before(state_.progress.step), vector_.data());
     lies_in_ = vector_.data();
     return vector_.data();
 }
 
-int32_t PathSimulation::stored_width() const {
-    return state_.progress.step < num_steps() ? next_step().width_before : 0;
-}
-
-size_t PathSimulation::checkpoint_bytes() const { return bytes_of(state_, vector_size(stored_width())); }
+size_t PathSimulation::checkpoint_bytes() const { return bytes_of(state_, vector_size_before(state_.progress.step)); }
 
 size_t PathSimulation::bytes_of(const State& state, size_t vector_size) {
     return sizeof(Checkpoint) + state.row.words().size() * sizeof(uint64_t) + state.angles.size() * sizeof(Angle) +
-           (state.values.size() + vector_size) * sizeof(double);
+           (state.values.size() + vector_size) * sizeof(double) + state.elimination.bytes();
 }
 
 void PathSimulation::go_to(const Checkpoint& checkpoint) {
@@ -146,14 +149,16 @@ void PathSimulation::go_to(const Checkpoint& checkpoint) {
 }
 
 size_t PathSimulation::begin_of_step(size_t step) const {
-    return step < plan_.steps.steps.size() ? plan_.steps.steps[step].begin : plan_.operations.size();
+    if (step >= num_path_steps()) return plan_.operations.size();
+    if (elimination_ == nullptr) return plan_.steps.steps[step].begin;
+    return step == 0 ? 0 : elimination_->measurements[step - 1].operation + 1;
 }
 
 std::vector<bool> PathSimulation::steps_that_may_differ() const {
     std::vector<bool> signs(size_t{64} * plan_.branch_words);
     for (uint32_t bit = 0; bit < plan_.layout.num_signature_bits; ++bit)
         plan_.signature_images.for_each_one(bit, [&](uint32_t one) { signs[one] = true; });
-    std::vector<bool> found(plan_.steps.steps.size());
+    std::vector<bool> found(num_path_steps());
     size_t end = 0;
     for (size_t k = 0; k < found.size(); ++k)
         for (size_t begin = std::exchange(end, begin_of_step(k + 1)); begin < end; ++begin)
@@ -164,42 +169,47 @@ std::vector<bool> PathSimulation::steps_that_may_differ() const {
 }
 
 void PathSimulation::save_prefix() {
-    const auto& steps = plan_.steps.steps;
     const std::vector<bool> may_differ = steps_that_may_differ();
     choose(std::vector<uint64_t>(plan_.layout.signature_words, 0));
     start();
     // A checkpoint at every `stride` steps in which signs begin to differ, and at the last step: all of them, unless they could take
     // too much memory.
     size_t bytes = 0, left_out = 0;
-    for (size_t k = 0; k < steps.size(); ++k)
-        if (may_differ[k]) bytes += bytes_of(state_, vector_size(steps[k].width_before));
+    for (size_t k = 0; k < may_differ.size(); ++k)
+        if (may_differ[k]) bytes += bytes_of(state_, vector_size_before(k));
     const size_t stride = bytes / max_prefix_bytes + 1;
     known_ = nullptr;
-    uint32_t& step = state_.progress.step;
-    while (step < steps.size() && checkpoint_bytes() <= max_prefix_bytes) {
-        State before = state_;
-        const bool is_added = may_differ[step] && ++left_out % stride == 0;
-        if (is_added) shared_->prefix.push_back(here());
-        begin(next_step());
-        if (!next_step().measures()) {
-            apply(next_step());
-            ++step;
-            continue;
+    uint32_t& number = state_.progress.step;
+    with_vector([&](auto& vector) {
+        while (number < may_differ.size() && checkpoint_bytes() <= max_prefix_bytes) {
+            const auto& step = vector.step(number);
+            State before = state_;
+            const bool is_added = may_differ[number] && ++left_out % stride == 0;
+            if (is_added) shared_->prefix.push_back(here());
+            vector.begin(step);
+            if (!step.measures()) {
+                vector.apply(step);
+                ++number;
+                continue;
+            }
+            vector.weigh(step);
+            if (!is_certain()) {
+                if (!is_added) shared_->prefix.push_back({std::move(before), here().vector});
+                break;
+            }
+            take(likely_outcome());
         }
-        weigh(next_step());
-        if (!is_certain()) {
-            if (!is_added) shared_->prefix.push_back({std::move(before), here().vector});
-            break;
-        }
-        take(likely_outcome());
-    }
+    });
 }
 
 PathSimulation::Stop PathSimulation::advance(const Stop* known) {
     known_ = known;
-    int32_t outcome = snc::advance(*this, state_.progress);
-    for (; outcome >= 0 && is_certain(); outcome = snc::advance(*this, state_.progress)) take(likely_outcome());
-    return {outcome >= 0 ? state_.probability_of_one : 0, outcome};
+    return with_vector([&](auto& vector) -> Stop {
+        int32_t outcome = snc::advance(vector, state_.progress);
+        for (; outcome >= 0 && is_certain(); outcome = snc::advance(vector, state_.progress))
+            snc::take(vector, vector.step(state_.progress.step), state_.row, state_.progress, likely_outcome());
+        return {outcome >= 0 ? state_.probability_of_one : 0, outcome};
+    });
 }
 
 VectorRotation PathSimulation::rotation_of(const Operation& operation) const {
@@ -333,7 +343,9 @@ void PathSimulation::weigh(const SimulationStep& step) {
     check_probability(state_.probability_of_one, step.operation);
 }
 
-void PathSimulation::take(bool outcome) { snc::take(*this, next_step(), state_.row, state_.progress, outcome); }
+void PathSimulation::take(bool outcome) {
+    with_vector([&](auto& vector) { snc::take(vector, vector.step(state_.progress.step), state_.row, state_.progress, outcome); });
+}
 
 void PathSimulation::project(const SimulationStep& step, bool outcome) {
     const Operation& measurement = plan_.operations[step.operation];

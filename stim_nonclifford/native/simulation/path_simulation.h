@@ -14,6 +14,7 @@
 #include "cpu/kernels.h"
 #include "plan/plan.h"
 #include "simulation/branch_row.h"
+#include "simulation/elimination_vector.h"
 
 namespace snc {
 
@@ -22,6 +23,7 @@ struct SimulationWork {
     uint64_t steps = 0;
     uint64_t coefficients_read = 0, coefficients_written = 0;
     uint64_t flops = 0;  // real multiplications and additions
+    EliminationWork elimination;
 
     SimulationWork& operator+=(const SimulationWork& other);
 };
@@ -37,6 +39,7 @@ class PathSimulation {
         std::vector<double> values{};      // of the expectation values so far
         OutcomeWeights weights{};       // at a MEASURE, if they have been calculated
         double probability_of_one = 0;        // there
+        EliminationState elimination{};  // if there is no vector
     };
 
    public:
@@ -53,8 +56,9 @@ class PathSimulation {
         AlignedDoubles vector;
     };
 
-    // `interrupted` is called from time to time, and throws to stop the simulation.
-    PathSimulation(const Plan& plan, const Kernels& kernels, std::function<void()> interrupted);
+    // `interrupted` is called from time to time, and throws to stop the simulation. With `has_vector`, coefficients are simulated even if
+    // outcomes do not need them.
+    PathSimulation(const Plan& plan, const Kernels& kernels, std::function<void()> interrupted, bool has_vector = false);
     // Another simulation of the same plan. What does not change is stored once.
     PathSimulation(const PathSimulation& other, std::function<void()> interrupted);
 
@@ -81,7 +85,7 @@ class PathSimulation {
     // Whether an outcome check would fire with this outcome of the MEASURE at which `advance` stopped.
     bool would_discard(bool outcome) const {
         BranchRow row = state_.row;
-        return !take_outcome(row, static_cast<uint32_t>(next_step().outcome), outcome);
+        return !take_outcome(row, static_cast<uint32_t>(next_outcome()), outcome);
     }
     // The number of operations that were applied, or whose angles were absorbed, before the next step.
     size_t operations_made() const { return begin_of_step(state_.progress.step); }
@@ -108,7 +112,7 @@ class PathSimulation {
     Checkpoint shared_checkpoint() const;
     const SimulationWork& work() const { return work_; }
 
-    // As driver.h calls them.
+    // The steps of the vector, as driver.h calls them.
     size_t num_steps() const { return plan_.steps.steps.size(); }
     const SimulationStep& step(size_t number) const { return plan_.steps.steps[number]; }
     void begin(const SimulationStep& step);
@@ -118,9 +122,28 @@ class PathSimulation {
 
    private:
     const SimulationStep& next_step() const { return step(state_.progress.step); }
+    // Calls use(vector) with what the steps of the path act on, a Vector of driver.h.
+    template <typename Use>
+    auto with_vector(Use use) {
+        if (elimination_ == nullptr) return use(*this);
+        EliminationVector vector(*elimination_, state_.row, state_.elimination, state_.probability_of_one, work_.elimination);
+        return use(vector);
+    }
+    size_t num_path_steps() const { return elimination_ == nullptr ? num_steps() : elimination_->measurements.size(); }
+    // The number of the outcome of the next step, if it measures.
+    int32_t next_outcome() const { return outcome_of_step(state_.progress.step); }
+    int32_t outcome_of_step(size_t number) const {
+        return elimination_ == nullptr ? step(number).outcome : elimination_->measurements[number].outcome;
+    }
+    // The number of doubles of the vector before a step.
+    size_t vector_size_before(size_t number) const {
+        if (elimination_ != nullptr) return 0;
+        return vector_size(number < num_steps() ? step(number).width_before : 0);
+    }
     // What rounding can do to the probability of a MEASURE.
     static double rounding_of(const SimulationStep& step) { return certain_at(static_cast<uint32_t>(std::max(step.width_before, step.width_after))); }
     bool is_certain() const {
+        if (elimination_ != nullptr) return state_.elimination.lowest_bit < 0;
         const double rounding = rounding_of(next_step());
         return state_.probability_of_one < rounding || state_.probability_of_one > 1 - rounding;
     }
@@ -152,11 +175,11 @@ class PathSimulation {
     }
     // The coefficients, for writing.
     double* own_vector();
-    int32_t stored_width() const;
 
     const Plan& plan_;
     const Kernels& kernels_;
     const std::function<void()> interrupted_;
+    const EliminationProgram* const elimination_;  // if there is no vector
 
     AlignedDoubles vector_;  // the coefficients, once one of them has changed since the last checkpoint
     const double* lies_in_ = vector_.data();  // the memory that holds them: vector_, or still the checkpoint

@@ -10,6 +10,7 @@ import stim
 from ...base.memory import collector_paused, memory_is_a_limit
 from ...dialect import bare_name, readout_noise_of, without_noise
 from ..plan import MAX_INDEX_BITS, SamplingPlan
+from ..reduction import reduction_of
 from .plans.plan_construction import construct_plan, schedule
 from .plans.requested_outputs import RequestedOutputs, needed_operations
 from .plans.width_limit import check_width
@@ -368,4 +369,16 @@ class CompiledCircuit:
         # The width in the order of the forward sweep is an upper bound.
         if max((operation.largest_width for operation in needed), default=0) <= limit:
             return
-        check_width(peak_width(self._schedule(needed, self.effects(outputs))), max_active_coordinates)
+        scheduled = self._schedule(needed, self.effects(outputs))
+        width = peak_width(scheduled)
+        if width <= limit or (width < MAX_INDEX_BITS and self._needs_no_coefficients(needed, outputs)):
+            return
+        check_width(width, max_active_coordinates)
+
+    def _needs_no_coefficients(self, needed: list[Operation], outputs: Outputs) -> bool:
+        """Whether the outcomes of these operations are found without a vector."""
+        table = self.effects(outputs)
+        requested = RequestedOutputs.of(range(table.num_outputs))
+        with memory_is_a_limit(), collector_paused():
+            plan = construct_plan(table, needed, self._schedule(needed, table), requested, 0)
+        return reduction_of(plan).eliminates

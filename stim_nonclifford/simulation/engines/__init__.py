@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ..plan import SamplingPlan
 from .auto import AutoEngine
 from .contract import DeviceSamplingEngine, PackedBits, SamplingEngine, Tally
-from .cost import check_memory, warn_of_slow_shots
+from .cost import check_cost, check_memory, warn_of_slow_shots
 from .cpu import DEFAULT_CACHE_BYTES, CpuEngine
 from .gpu import CupyBackend, GpuEngine, gpu_may_be_there
 from .options import EngineName, EngineOptions
@@ -56,8 +56,7 @@ def engine_factory(options: EngineOptions) -> Callable[[SamplingPlan], SamplingE
     cache_bytes, device = options.cache_bytes, options.device
 
     def cpu(plan: SamplingPlan) -> CpuEngine:
-        check_memory(plan, options.threads)
-        warn_of_slow_shots(plan)
+        check_cost(plan, options.threads)
         return CpuEngine(plan, threads=options.threads, cache_bytes=cache_bytes)
 
     def reference(plan: SamplingPlan) -> ReferenceEngine:
@@ -94,6 +93,5 @@ def likely_outputs(plan: SamplingPlan) -> npt.NDArray[np.bool_]:
     Warns:
         SlowShotsWarning: The simulation takes more than some seconds.
     """
-    check_memory(plan, 1)
-    warn_of_slow_shots(plan)
+    check_cost(plan, 1)
     return CpuEngine(plan, cache_bytes=0).likely_outputs()

@@ -7,16 +7,39 @@ import warnings
 from ...base.errors import HOW_TO_NARROW, ResourceLimitError, SlowShotsWarning
 from ...base.memory import machine_bytes
 from ..plan import SamplingPlan
+from ..reduction import reduction_of
 
-__all__ = ["check_memory", "warn_of_slow_shots"]
+__all__ = ["check_cost", "check_memory", "warn_of_slow_shots"]
 
 _COEFFICIENT_BYTES = 16
 
 _COEFFICIENTS_PER_SECOND = 1e9
 """About what a thread of a current CPU makes of long vectors; see ``docs/results/performance.md``."""
 
+_FAST_WIDTH = 16
+"""Narrower vectors take neither much memory nor much time."""
+
 _MAX_SECONDS = 2.0
 """Shots that take longer are warned of."""
+
+
+def check_cost(plan: SamplingPlan, threads: int) -> None:
+    """Checks the memory that the CPU engine needs, and warns of slow shots.
+
+    Args:
+        plan: The plan.
+        threads: Number of threads.
+
+    Raises:
+        ResourceLimitError: The machine has too little memory for the coefficient vectors.
+
+    Warns:
+        SlowShotsWarning: A shot takes more than some seconds.
+    """
+    if plan.peak_width >= _FAST_WIDTH and reduction_of(plan).eliminates:
+        return
+    check_memory(plan, threads)
+    warn_of_slow_shots(plan)
 
 
 def check_memory(plan: SamplingPlan, num_vectors: int) -> None:

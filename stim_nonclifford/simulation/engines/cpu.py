@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -33,10 +34,14 @@ class CpuEngine:
             being stored.
         kernels: The instruction set to use: ``"generic"``, ``"avx2"`` or ``"avx512"``. None selects the one
             in the environment variable ``STIM_NONCLIFFORD_ISA``, or else the best one of this machine.
+        path_method: What simulates outcomes: ``"vector"``, a coefficient vector, or ``"elimination"``, which
+            needs none and is not for all plans. None selects the cheaper one (``reduction.reduction_of``).
+            Shots do not depend on it.
 
     Raises:
-        ValueError: The plan is wrong; the instruction set is unknown, or this machine does not have it; or
-            the number of threads is out of range.
+        ValueError: The plan is wrong; its outcomes need coefficients, but ``path_method`` has none; the
+            instruction set is unknown, or this machine does not have it; or the number of threads is out of
+            range.
         MemoryError: There is too little memory for the coefficient vectors of all threads.
 
     Examples:
@@ -53,13 +58,16 @@ class CpuEngine:
         threads: int = 1,
         cache_bytes: int = DEFAULT_CACHE_BYTES,
         instruction_set: str | None = None,
+        path_method: Literal["vector", "elimination"] | None = None,
     ) -> None:
         if not 1 <= threads <= MAX_THREADS:
             raise ValueError(f"threads must be between 1 and {MAX_THREADS}, but is {threads}.")
         self.plan = plan
         self._threads = threads
         try:
-            self._engine = Engine(plain_attributes(plan), threads, cache_bytes, instruction_set or "")
+            self._engine = Engine(
+                plain_attributes(plan), threads, cache_bytes, instruction_set or "", path_method or ""
+            )
         except MemoryError:
             raise MemoryError(self._needs()) from None
 

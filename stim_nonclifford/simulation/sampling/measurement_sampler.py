@@ -183,9 +183,11 @@ class CompiledMeasurementSampler(NumberedShots, PickledByRecipe):
             For the CPU engine: the number of ``signatures`` with a stored outcome law; the number of
             ``nodes`` of these laws, including leaves; the number of ``checkpoints``, which are stored
             coefficient vectors; the ``bytes`` of memory allocated for all of them; the number of
-            ``lookups`` of laws; the number of ``simulations`` of the coefficient vector, for outcomes whose
-            law was not known; and the work in simulations: ``steps``, ``coefficients_read`` and
-            ``coefficients_written`` (16 bytes each), and ``flops`` (real multiplications and additions).
+            ``lookups`` of laws; the number of ``simulations``, for outcomes whose law was not known; the work
+            in simulations of the coefficient vector: ``steps``, ``coefficients_read`` and
+            ``coefficients_written`` (16 bytes each), and ``flops`` (real multiplications and additions); and
+            the work in simulations without one: ``strings`` of Zs that the signature adds to measured Paulis,
+            ``products`` of Paulis, and ``coins``, which are outcomes that are not certain.
 
         Examples:
             >>> import stim_nonclifford as snc

@@ -332,6 +332,7 @@ _CASES = (
     Case("limit_time", [float("inf")], seconds=[np.nan]),
     Case("plan_image", [ATTRIBUTES]),
     Case("random_words", [1, 2, 3, 4], count=[MAX]),
+    Case("reduction", [ATTRIBUTES]),
     Case(
         # A job without addresses: those that a job has must be right.
         "run_on_host",
@@ -344,9 +345,10 @@ _CASES = (
     ),
     Case(
         "Engine.__init__",
-        [ATTRIBUTES, 1, 0, "generic"],
+        [ATTRIBUTES, 1, 0, "generic", "vector"],
         num_threads=WRONG_THREADS,
         instruction_set=["abacus"],
+        path_method=["abacus", "elimination"],
     ),
     Case("Engine.count", [*_SHOTS, 0, False], **_MANY_SHOTS),
     Case("Engine.sample", [*_SHOTS, 1], **_MANY_SHOTS, num_outputs=[PLAN.num_outputs + 1]),

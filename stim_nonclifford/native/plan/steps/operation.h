@@ -1,6 +1,7 @@
 // The operations of a plan on the coefficient vector.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -9,6 +10,9 @@ namespace snc {
 
 // The number of low index bits, which number the coefficients of a block.
 constexpr int index_lane_bits = 3;
+
+// The number of bytes of a wider vector is above 2^62, so that sizes could overflow.
+constexpr int32_t max_addressed_width = 58;
 
 // The number of doubles of a vector of this width.
 inline size_t vector_size(int32_t width) { return size_t{2} << (width > index_lane_bits ? width : index_lane_bits); }
@@ -30,6 +34,11 @@ struct Operation {
     bool measures() const { return kind == Kind::measure; }
 };
 static_assert(sizeof(Operation) == 48, "must match OPERATION_DTYPE in plan.py");
+
+// Whether a vector for these operations could be addressed.
+inline bool has_vector(const std::vector<Operation>& operations) {
+    return std::ranges::all_of(operations, [](const Operation& operation) { return operation.width < max_addressed_width; });
+}
 
 // Whether an operation activates a coordinate by a rotation about Z, and the next one measures a Pauli with an X on it, so that it
 // leaves. Together they measure the rest of the Pauli weakly, for which the vector need not grow.

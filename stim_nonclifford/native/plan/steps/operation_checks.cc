@@ -11,8 +11,8 @@ namespace snc {
 
 namespace {
 
-// The number of bytes of a wider vector is above 2^62, so that sizes could overflow.
-constexpr int32_t max_width = 58;
+// Bits of a mask, without the last one.
+constexpr int32_t max_width = 63;
 
 constexpr double angle_tolerance = 1e-9;
 

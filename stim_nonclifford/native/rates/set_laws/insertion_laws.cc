@@ -37,12 +37,12 @@ double expectation(const double* vector, int32_t width, uint64_t mask) {
 }  // namespace
 
 std::optional<InsertionLaws> InsertionLaws::of(const Plan& plan, const Kernels& kernels, const std::function<void()>& interrupted) {
-    if (plan.operations.empty() || plan.num_outcomes == 0 || plan.num_outcomes > 64) return std::nullopt;
+    if (plan.operations.empty() || plan.num_outcomes == 0 || plan.num_outcomes > 64 || plan.steps.steps.empty()) return std::nullopt;
     InsertionLaws laws(plan);
     std::vector<uint32_t> of_operations;
     if (!laws.find_insertions(of_operations) || !laws.find_outcome_flips()) return std::nullopt;
     Interruption interruption(interrupted);
-    PathSimulation simulation(plan, kernels, [&] { interruption.look(); });
+    PathSimulation simulation(plan, kernels, [&] { interruption.look(); }, true);
     if (simulation.start_at_zero_signature().outcome != PathSimulation::kept) return std::nullopt;
     laws.outputs_.assign(simulation.outputs(), simulation.outputs() + plan.layout.output_words);
     const PathSimulation::Checkpoint end = simulation.here();

@@ -71,7 +71,11 @@ class DevicePlan:
     """
 
     def __init__(self, plan: SamplingPlan, backend: Backend, budget: int) -> None:
-        words = plan_image(plain_attributes(plan))
+        try:
+            words = plan_image(plain_attributes(plan))
+        except MemoryError:
+            _check_width(plan.peak_width)
+            raise
         self.image: Array = backend.to_device(words)
         sizes = image_sizes(words)
         self.signature_words: int = sizes["signature_words"]
@@ -94,11 +98,7 @@ class DevicePlan:
 
     def _simulation(self, sizes: dict[str, int], backend: Backend, vector_budget: int) -> KernelLaunch:
         width, vector, rest = sizes["vector_width"], sizes["vector"], sizes["simulation_without_vector"]
-        if width > _MAX_VECTOR_WIDTH:
-            raise ResourceLimitError(
-                f"The circuit needs a coefficient vector of 2^{width} numbers, but engine='gpu' supports at"
-                f" most 2^{_MAX_VECTOR_WIDTH}. Use engine='cpu'."
-            )
+        _check_width(width)
         in_shared = (
             width <= _MAX_SHARED_VECTOR_WIDTH and vector + rest + _RESERVED_SHARED <= backend.shared_bytes
         )
@@ -134,6 +134,14 @@ class DevicePlan:
             min_blocks=min_blocks,
             team_size=team_size,
             in_shared=in_shared,
+        )
+
+
+def _check_width(width: int) -> None:
+    if width > _MAX_VECTOR_WIDTH:
+        raise ResourceLimitError(
+            f"The circuit needs a coefficient vector of 2^{width} numbers, but engine='gpu' supports at"
+            f" most 2^{_MAX_VECTOR_WIDTH}. Use engine='cpu'."
         )
 
 

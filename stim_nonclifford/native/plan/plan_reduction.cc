@@ -1,0 +1,232 @@
+#include "plan/plan_reduction.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "algebra/stabilizer_rows.h"
+#include "kernels/shared/philox.h"
+#include "plan/plan.h"
+#include "plan/reduction/diagonal_block.h"
+#include "plan/reduction/virtual_qubits.h"
+
+namespace snc {
+
+namespace {
+
+// Limits for the time and the memory that a reduction takes.
+constexpr size_t max_qubits = 1024, max_rotations = 1 << 13, max_string_words = size_t{1} << 22;
+
+// The costs in nanoseconds, as measured on one core.
+constexpr double per_signature = 250, per_measurement = 12, per_string = 7, per_product = 8;
+constexpr double per_step = 12, per_coefficient = 0.6;
+// Narrower vectors are simulated eight at a time.
+constexpr uint32_t min_width = 6;
+
+double least_cost(size_t measurements) { return per_signature + per_measurement * static_cast<double>(measurements); }
+
+// Signatures that are drawn for the mean work.
+constexpr uint64_t num_drawn = 64;
+
+// For each bit of the branch row, the first operation whose sign it is.
+std::vector<uint32_t> first_uses(const Plan& plan) {
+    std::vector<uint32_t> first(size_t{64} * plan.sign_words, UINT32_MAX);
+    for (size_t k = plan.operations.size(); k-- > 0;)
+        for (int32_t t = plan.operations[k].first_term; t < plan.operations[k].end_term; ++t)
+            if (const int32_t sign = plan.terms[static_cast<size_t>(t)].sign; sign >= 0) first[static_cast<size_t>(sign)] = static_cast<uint32_t>(k);
+    return first;
+}
+
+// A rotation whose sign an outcome after it decides on, or -1. Such a sign cannot be read at a later measurement.
+int32_t rotation_with_late_sign(const Plan& plan) {
+    const std::vector<uint32_t> first = first_uses(plan);
+    int32_t found = -1;
+    for (size_t k = 0; k < plan.operations.size(); ++k) {
+        if (!plan.operations[k].measures()) continue;
+        plan.outcome_effects.for_each_one(static_cast<size_t>(plan.operations[k].outcome), [&](uint32_t bit) {
+            if (bit < first.size() && first[bit] < k) found = static_cast<int32_t>(first[bit]);
+        });
+    }
+    return found;
+}
+
+// A Clifford exp(-i eighths π/8 Z^z) turns X^x with z.x = 1 into i^turns X^x Z^z, or, if it is a Pauli, into -X^x.
+uint32_t turns_of(uint32_t eighths) { return (4 - eighths / 2) % 4; }
+bool has_string(uint32_t eighths) { return eighths != 4; }
+
+// A Clifford that is applied where a sign bit is set.
+struct ConditionalClifford {
+    Bits z;
+    uint32_t eighths;
+    uint32_t sign;
+};
+
+class Reducer {
+   public:
+    explicit Reducer(const Plan& plan) : plan_(plan) {}
+
+    Reduction find() {
+        if (plan_.num_outcomes == 0) return stopped(Reduction::Obstacle::no_operation);
+        if (const auto found = first_not_diagonal(plan_.operations)) return stopped(Reduction::Obstacle::not_diagonal, static_cast<int32_t>(*found));
+        if (const int32_t late = rotation_with_late_sign(plan_); late >= 0) return stopped(Reduction::Obstacle::late_sign, late);
+        if (plan_.terms.size() > max_rotations ||
+            std::ranges::count(plan_.operations, Kind::activate, &Operation::kind) > static_cast<ptrdiff_t>(max_qubits))
+            return stopped(Reduction::Obstacle::no_operation);
+        program_ = on_virtual_qubits(plan_.operations, plan_.terms);
+        EliminationProgram found;
+        found.num_qubits = program_.num_qubits;
+        found.num_words = words_for(program_.num_qubits);
+        found.sign_words = plan_.sign_words;
+        size_t next = 0;
+        for (const VirtualMeasurement& measured : program_.measurements) {
+            for (; next < measured.end_rotation; ++next) add(program_.rotations[next]);
+            const DiagonalRotation* const unfit = first_that_hits(measured, [](const DiagonalRotation& each) { return !each.eighths; });
+            if (unfit != nullptr) return stopped(Reduction::Obstacle::angle, static_cast<int32_t>(unfit->operation), &measured);
+            result_.rank = static_cast<uint32_t>(block_.split(measured.x, cliffords_));
+            if (result_.rank != 0) {
+                const auto is_t = [](const DiagonalRotation& each) { return *each.eighths % 2 != 0; };
+                const DiagonalRotation* const first = first_that_hits(measured, is_t);
+                return stopped(Reduction::Obstacle::core, static_cast<int32_t>(first->operation), &measured);
+            }
+            pull_back(measured, found);
+            if (found.strings.size() > max_string_words) return stopped(Reduction::Obstacle::no_operation);
+        }
+        result_.program = std::move(found);
+        return std::move(result_);
+    }
+
+   private:
+    Reduction stopped(Reduction::Obstacle obstacle, int32_t rotation = -1, const VirtualMeasurement* measured = nullptr) {
+        result_.obstacle = obstacle;
+        result_.rotation = rotation;
+        if (measured != nullptr) result_.measurement = static_cast<int32_t>(measured->operation);
+        return std::move(result_);
+    }
+
+    // R(1 - 2 b) = R(1) R(-2)^b, for a rotation by any angle.
+    void add(const DiagonalRotation& rotation) {
+        if (!rotation.eighths) return;
+        const uint32_t eighths = *rotation.eighths;
+        result_.num_t += eighths % 2;
+        block_.add(rotation.z, eighths, cliffords_);
+        const uint32_t reversal = (16 - 2 * eighths) % 8;
+        if (rotation.sign < 0 || reversal == 0) return;
+        conditional_.push_back({rotation.z, reversal, static_cast<uint32_t>(rotation.sign)});
+        ++result_.num_conditional;
+    }
+
+    // The first rotation before a measurement that anticommutes with it and is of a kind.
+    template <typename IsOfKind>
+    const DiagonalRotation* first_that_hits(const VirtualMeasurement& measured, IsOfKind is_of_kind) const {
+        for (size_t k = 0; k < measured.end_rotation; ++k) {
+            const DiagonalRotation& each = program_.rotations[k];
+            if (is_of_kind(each) && is_odd_overlap(each.z, measured.x)) return &each;
+        }
+        return nullptr;
+    }
+
+    void pull_back(const VirtualMeasurement& measured, EliminationProgram& to) const {
+        Bits z = measured.z;
+        uint32_t i_power = measured.i_power;
+        for (const auto& [string, eighths] : cliffords_) {
+            if (eighths == 0 || !is_odd_overlap(string, measured.x)) continue;
+            i_power += turns_of(eighths);
+            if (has_string(eighths)) add_bits(z, string);
+        }
+        struct Entry {
+            Bits z;
+            uint32_t turns;
+        };
+        std::map<uint32_t, Entry> entries;  // by sign bit
+        for (const ConditionalClifford& each : conditional_) {
+            if (!is_odd_overlap(each.z, measured.x)) continue;
+            Entry& entry = entries.try_emplace(each.sign, Entry{Bits(to.num_words), 0}).first->second;
+            entry.turns += turns_of(each.eighths);
+            if (has_string(each.eighths)) add_bits(entry.z, each.z);
+        }
+        to.measurements.push_back({measured.operation, plan_.operations[measured.operation].outcome, i_power % 4});
+        for (const Bits* words : {&measured.x, static_cast<const Bits*>(&z)}) to.paulis.insert(to.paulis.end(), words->begin(), words->end());
+        const size_t first = to.masks.size();
+        to.masks.resize(first + to.sign_words);
+        to.first_entries.resize(first + to.sign_words, static_cast<uint32_t>(to.num_entries()));
+        for (const auto& [sign, entry] : entries) {
+            uint64_t& mask = to.masks[first + sign / 64];
+            if (mask == 0) to.first_entries[first + sign / 64] = static_cast<uint32_t>(to.num_entries());
+            mask |= uint64_t{1} << (sign % 64);
+            to.strings.insert(to.strings.end(), entry.z.begin(), entry.z.end());
+            to.quarter_turns.push_back(static_cast<uint8_t>(entry.turns % 4));
+        }
+    }
+
+    const Plan& plan_;
+    VirtualProgram program_;
+    DiagonalBlock block_;
+    DiagonalCliffords cliffords_;
+    std::vector<ConditionalClifford> conditional_;
+    Reduction result_;
+};
+
+// The work for a signature, with these sign bits before all outcomes, where all coins show what `coins` says.
+EliminationWork work_of(const Plan& plan, const EliminationProgram& program, std::vector<uint64_t> row, uint64_t coins) {
+    EliminationWork work;
+    StabilizerRows rows(program.num_qubits);
+    std::vector<uint64_t> pauli(2 * size_t{program.num_words});
+    for (size_t k = 0; k < program.measurements.size(); ++k) {
+        uint32_t i_power = program.write_pauli(k, row.data(), pauli.data(), work.strings);
+        const int32_t bit = rows.reduce(pauli.data(), i_power, work.products);
+        bool outcome = (i_power & 2) != 0;
+        if (bit >= 0) {
+            outcome = (coins >> work.coins++ % 64 & 1) != 0;
+            rows.add(pauli.data(), i_power + (outcome ? 2 : 0), bit);
+        }
+        if (outcome) plan.outcome_effects.flip_exactly(static_cast<size_t>(program.measurements[k].outcome), row.data());
+    }
+    return work;
+}
+
+void count_work(const Plan& plan, Reduction& reduction) {
+    const EliminationProgram& program = *reduction.program;
+    const uint32_t words = plan.layout.signature_words;
+    EliminationWork sum;
+    for (uint64_t k = 0; k <= num_drawn; ++k) {
+        std::vector<uint64_t> row = plan.branch_constant;
+        for (uint32_t bit = 0; k != 0 && bit < plan.layout.num_signature_bits; ++bit)
+            if ((random_word(0, Stream::events, k, bit / 64) >> bit % 64 & 1) != 0) plan.signature_images.flip_exactly(bit, row.data());
+        const EliminationWork work = work_of(plan, program, std::move(row), random_word(0, Stream::outcomes, k, words));
+        sum.strings += work.strings;
+        sum.products += work.products;
+        reduction.coins = std::max(reduction.coins, static_cast<uint32_t>(work.coins));
+    }
+    reduction.strings = static_cast<double>(sum.strings) / (num_drawn + 1);
+    reduction.products = static_cast<double>(sum.products) / (num_drawn + 1);
+}
+
+// The costs of passes through a vector: all operations but diagonal rotations are one.
+double dense_cost_of(const Plan& plan) {
+    double cost = 0;
+    for (const Operation& operation : plan.operations) {
+        if (operation.kind == Kind::rotate && operation.x == 0) continue;
+        cost += per_step + per_coefficient * std::exp2(operation.width + (operation.kind == Kind::activate));
+    }
+    return cost;
+}
+
+}  // namespace
+
+Reduction reduce(const Plan& plan) {
+    Reduction reduction = Reducer(plan).find();
+    reduction.dense_cost = dense_cost_of(plan);
+    if (!reduction.program) return reduction;
+    count_work(plan, reduction);
+    const double words = 0.75 + 0.25 * reduction.program->num_words;
+    reduction.elimination_cost = least_cost(reduction.program->measurements.size()) +
+                                 words * (per_string * reduction.strings + per_product * reduction.products);
+    reduction.pays = may_pay(plan) && reduction.elimination_cost < reduction.dense_cost;
+    return reduction;
+}
+
+bool may_pay(const Plan& plan) { return plan.peak_width >= min_width && least_cost(plan.num_outcomes) < dense_cost_of(plan); }
+
+}  // namespace snc

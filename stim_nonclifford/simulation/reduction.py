@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -79,5 +80,10 @@ def reduction_of(plan: SamplingPlan) -> Reduction:
         >>> found.obstacle.name, found.rank
         ('CORE', 1)
     """
-    found = _native.reduction(plain_attributes(plan))
+    try:
+        found = _native.reduction(plain_attributes(plan))
+    except MemoryError:  # more coordinates than the native module has bits for
+        return Reduction(
+            Obstacle.SIZE, -1, -1, 0, 0, 0, 0, 0, 0, 0.0, 0.0, math.inf, math.inf, eliminates=False
+        )
     return Reduction(**{**found, "obstacle": Obstacle(found["obstacle"])})

@@ -1,6 +1,7 @@
 // Stabilizers of a state of qubits that all began in |+>, as rows of an elimination over GF(2).
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>

@@ -103,31 +103,23 @@ size_t num_rows(const WordArray& rows, size_t words) {
     return rows.shape(0) / words;
 }
 
-// Of the tables in a list, one for each row. Rows may have more words, which are not looked at.
-nb::object look_up(const std::vector<snc::AnswerTable*>& tables, const WordArray& rows, size_t row_words, const Numbers& table_of) {
-    require(!tables.empty(), "tables must not be empty.");
-    for (const snc::AnswerTable* table : tables) {
-        require(table != nullptr, "tables must have no None.");
-        require(table->observable_words() == tables[0]->observable_words(), "tables must have the same observable_words.");
-        require(table->row_words() <= row_words, "row_words is less than a row has.");
-    }
-    const size_t count = num_rows(rows, row_words), words = tables[0]->observable_words();
-    require(table_of.shape(0) == count, "table_of must have a number for each row.");
-    snc::require_range(std::span(table_of.data(), count), 0, static_cast<int64_t>(tables.size()), "table_of");
+// Rows may have more words than the table needs.
+nb::object look_up(snc::AnswerTable& self, const WordArray& rows, size_t row_words) {
+    require(self.row_words() <= row_words, "row_words is less than a row has.");
+    const size_t count = num_rows(rows, row_words), words = self.observable_words();
     std::vector<uint64_t> predictions(count * words);
     std::vector<int64_t> gaps(count), unknown, fresh;
     snc::MatchingScratch scratch;
     const auto row_at = [&](size_t k) { return rows.data() + k * row_words; };
     for (size_t k = 0; k < count; ++k) {
-        if (k + ahead < count) tables[static_cast<size_t>(table_of.data()[k + ahead])]->announce(row_at(k + ahead));
-        snc::AnswerTable& table = *tables[static_cast<size_t>(table_of.data()[k])];
-        require(table.can_have(row_at(k)), "An event is at no node.");
-        if (const snc::AnswerTable::Answer found = table.find(row_at(k)); found.prediction != nullptr) {
+        if (k + ahead < count) self.announce(row_at(k + ahead));
+        require(self.can_have(row_at(k)), "An event is at no node.");
+        if (const snc::AnswerTable::Answer found = self.find(row_at(k)); found.prediction != nullptr) {
             std::copy_n(found.prediction, words, &predictions[k * words]);
             gaps[k] = found.gap;
-        } else if (const int matched = table.match(row_at(k), scratch); matched != snc::MatchingPrediction::unknown) {
+        } else if (const int matched = self.match(row_at(k), scratch); matched != snc::MatchingPrediction::unknown) {
             predictions[k * words] = static_cast<uint64_t>(matched);
-            table.put(row_at(k), &predictions[k * words], 0);
+            self.put(row_at(k), &predictions[k * words], 0);
             fresh.push_back(static_cast<int64_t>(k));
         } else {
             unknown.push_back(static_cast<int64_t>(k));
@@ -158,7 +150,7 @@ void bind_matching(nb::module_& m) {
         .def("use_matching", &use_matching, nb::arg("num_nodes"), nb::arg("first"), nb::arg("second"), nb::arg("weights"),
              nb::arg("added"), nb::arg("max_events"), nb::arg("max_bytes"),
              "Answers that are not known are those of a matching of the least weight, where only one class has it.")
-        .def("put", &put, nb::arg("rows"), nb::arg("row_words"), nb::arg("predictions"), nb::arg("gaps"));
-    m.def("look_up", &look_up, nb::arg("tables"), nb::arg("rows"), nb::arg("row_words"), nb::arg("table_of"),
-          "For each row, what its table says: predictions, gaps; the rows of which nothing is known, and those that a matching decoded.");
+        .def("put", &put, nb::arg("rows"), nb::arg("row_words"), nb::arg("predictions"), nb::arg("gaps"))
+        .def("look_up", &look_up, nb::arg("rows"), nb::arg("row_words"),
+             "For each row: predictions, gaps; the rows without an answer, and those that a matching decoded.");
 }

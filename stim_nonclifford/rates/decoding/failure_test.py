@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ..._native import AnswerTable, look_up
+from ..._native import AnswerTable
 from ..decoded_rates.faults.mechanisms import FaultModel, Words
 from .matching.pymatching_graph import PredictingMatching
 
@@ -168,8 +168,7 @@ class FailureTest:
             which nothing is known, where both have no meaning.
         """
         rows = np.ascontiguousarray(rows)
-        own = np.zeros(len(rows), dtype=np.int64)  # all rows are looked up in the one table
-        predictions, gaps, unknown, fresh = look_up([self._table], rows.ravel(), rows.shape[1], own)
+        predictions, gaps, unknown, fresh = self._table.look_up(rows.ravel(), rows.shape[1])
         self.asked += len(rows)
         self.decoded += len(fresh)
         sampled = fresh[self._model.hashes(rows[fresh])[:, 1] & np.uint64(LISTED_BITS) == 0]

@@ -434,8 +434,6 @@ def table() -> _native.AnswerTable:
     return found
 
 
-_OTHER_TABLES = [table(), _native.AnswerTable(1, 2, 4)]
-
 _ANSWER_CASES = (
     Case(
         "AnswerTable.__init__",
@@ -451,14 +449,7 @@ _ANSWER_CASES = (
         **{**WRONG_GRAPH, "num_nodes": [0, 2, 66, 2**20 + 1]},
         added=[words(4)],
     ),
-    Case(
-        "look_up",
-        [[table()], words(1, 0, 5, 6), 4, long(0)],
-        tables=[[], [None], [_native.AnswerTable(1, 2, 4)], _OTHER_TABLES],
-        rows=[words(4, 0, 5, 6)],
-        row_words=[0, 3, 5],
-        table_of=[long(1), long(-1)],
-    ),
+    Case("AnswerTable.look_up", [words(1, 0, 5, 6), 4], rows=[words(4, 0, 5, 6)], row_words=[0, 3, 5]),
 )
 
 CASES = {case.name: case for case in (*_CASES, *_ANSWER_CASES)}

@@ -1,7 +1,7 @@
 // Joins: random halves of fault sets of a weight, or of several, combined where they flip the same checks.
 //
 // Halves are divided into parts by their hashes, and the parts are joined independently of each other. Most halves have no
-// counterpart. They are sorted out before the others are looked at.
+// counterpart. They are sorted out first.
 #include <algorithm>
 #include <atomic>
 #include <bit>

@@ -10,7 +10,7 @@ namespace {
 
 // The number of signatures whose laws are evaluated together. Where laws are long, there are more, as they share more.
 constexpr size_t max_expanded_keys = size_t{1} << 20, max_expanded_candidates = size_t{1} << 22;
-// The same where coins are tossed: each key has many, and the limits of time are looked at in between.
+// Appends laws where coins are tossed: each key has many, and limits of time are checked in between.
 constexpr size_t max_expanded_tosses = size_t{1} << 17;
 
 // Keys with which no shot is kept that are noted, so that their laws are not evaluated again.

@@ -111,7 +111,7 @@ class FaultSetStudy {
     // Finds sets that are unions of a left and a right set, where each flips no check. The plan must ask for no flipped check, and left
     // and right be at most 3.
     //
-    // Combinations of the keys of both are looked at: all whose weight is at least that of all over `draws`, and others at random,
+    // Combinations of the keys of both are evaluated: all whose weight is at least that of all over `draws`, and others at random,
     // as a Poisson process.
     Composed compose(uint32_t left, uint32_t right, double draws, uint64_t seed, uint64_t round, uint64_t max_keys, Storage storage);
 

@@ -1,7 +1,7 @@
-// Unions: fault sets that are unions of two sets that flip no check, looked at by their keys.
+// Unions: fault sets that are unions of two sets that flip no check, sampled by their keys.
 //
 // The key of a union is the XOR of the keys of its halves. Far fewer keys than sets flip no check, so that combinations of two keys are
-// what is looked at: the heavy ones all, the others at random. Of each that may be kept, unions are drawn to learn how many of them
+// what is evaluated: the heavy ones all, the others at random. Of each that may be kept, unions are drawn to learn how many of them
 // are sets, and how often each of these is found.
 #include <algorithm>
 #include <array>
@@ -22,7 +22,7 @@ namespace snc {
 
 namespace {
 
-// Of a combination that is looked at in any case, so many unions are drawn at least: they tell how much unions differ.
+// Unions drawn, at least, of a combination that is evaluated in any case: their spread is the variance.
 constexpr uint32_t fewest_unions = 2;
 
 // The numbers of random words that a combination may take, four at a time.

@@ -12,7 +12,7 @@
 
 namespace snc {
 
-// Edmonds' blossom algorithm on few events whose distances are known: no part of the graph between them is looked at.
+// Edmonds' blossom algorithm on few events whose distances are known: the graph between them is not needed.
 //
 // Each event has a radius. Two events that are in no common blossom, and an event and the boundary, are at least as far from each
 // other as their radii say. The sum of what single events and blossoms contribute to radii is at most the weight of each matching.

@@ -1,4 +1,4 @@
-// Tells quickly of most signatures that no shot with them is kept, where laws are sums over insertions (insertion_laws.h).
+// Fast rejection test: most signatures with which no shot is kept, where laws are sums over insertions (insertion_laws.h).
 //
 // The checks ask for some outcomes. A shot has them only if some of the insertions that its signature makes possible turn them
 // into the certain ones: if they lie in the span of what these insertions flip. Which insertions are possible depends on the signs

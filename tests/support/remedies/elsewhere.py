@@ -62,6 +62,7 @@ ELSEWHERE = {
         ("stim_nonclifford/simulation/logical_errors/refusals.py", "Postselect such a detector (po"),
     ],
     "needs the circuits and minutes of cultivation: tests of tests/rates/decoded_rates and tests/generators": [
+        ("stim_nonclifford/rates/samplers/accepted_sets.py", "Check a state with a noiseless"),
         ("stim_nonclifford/circuit/methods/kept_circuits.py", "Leave out the mask, or add wha"),
         ("stim_nonclifford/circuit/methods/kept_circuits.py", "To check by several, count err"),
         ("stim_nonclifford/circuit/methods/kept_circuits.py", "Count errors with the sampler "),

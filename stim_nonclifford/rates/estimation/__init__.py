@@ -1,1 +1,1 @@
-"""Estimation of rates as sums over strata: tallies, intervals, and where the next shots go."""
+"""Rates as sums over strata: ``tally``, ``ratios`` with intervals, ``failing_sets`` and ``deadline``."""

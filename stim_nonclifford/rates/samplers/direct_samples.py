@@ -13,10 +13,6 @@ from .strata import Stratum
 
 __all__ = ["DirectSamples"]
 
-_ROWS = 1 << 12
-"""Fault sets that are drawn at once. Doubled, twice as many are lost where time ends, and equal ones are
-found a little more often."""
-
 
 class DirectSamples(Sampler):
     """P(stratum, least <= number of faults <= most, accepted and wrong), by direct Monte Carlo.
@@ -59,7 +55,8 @@ class DirectSamples(Sampler):
 
     def sample(self, count: int, rng: np.random.Generator, deadline: Deadline) -> Iterator[Batch]:
         """Independent samples of one fault set each."""
-        for begin in range(0, count, _ROWS):
-            some = min(_ROWS, count - begin)
+        at_once = 1 << 12  # what is drawn beyond the limit on the time is lost
+        for begin in range(0, count, at_once):
+            some = min(at_once, count - begin)
             states = self._stratum.drawn(self.least, self.most, some, rng)
             yield Batch(some, states, np.full(some, self.probability), np.arange(some))

@@ -40,7 +40,6 @@ _DRAWS = 1 << 15
 are likelier and take less time. Doubled, masses have errors smaller by 1.4."""
 
 _NONE = -1
-_FILTER_BITS = 27
 
 
 @dataclass(frozen=True)
@@ -249,8 +248,10 @@ class _Pairs:
         is_first = np.append(True, found[1:] != found[:-1])[: len(found)]
         self.keys = found[is_first]
         self.starts = np.append(np.flatnonzero(is_first), len(found))
-        self._filter = np.zeros(1 << _FILTER_BITS, dtype=np.bool_)
-        self._filter[self.keys >> np.uint64(64 - _FILTER_BITS)] = True
+        # Most keys that are looked up are those of no pair, which their first 27 bits show.
+        self._shift = np.uint64(64 - 27)
+        self._filter = np.zeros(1 << 27, dtype=np.bool_)
+        self._filter[self.keys >> self._shift] = True
         self.weights = odds[self._first] * odds[self._second]
         self._sums = np.concatenate([[0.0], np.cumsum(self.weights)])
         self.total = float(self._sums[-1])
@@ -258,7 +259,7 @@ class _Pairs:
     def places(self, keys: Words) -> tuple[Indices, Indices]:
         """From where to where the pairs with given keys stand; twice 0 if there are none."""
         low, high = np.zeros((2, *keys.shape), dtype=np.intp)
-        some = np.nonzero(self._filter[keys >> np.uint64(64 - _FILTER_BITS)])
+        some = np.nonzero(self._filter[keys >> self._shift])
         at = np.minimum(np.searchsorted(self.keys, keys[some]), len(self.keys) - 1)
         is_key = self.keys[at] == keys[some]
         low[some] = np.where(is_key, self.starts[at], 0)

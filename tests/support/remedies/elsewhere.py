@@ -63,6 +63,7 @@ ELSEWHERE = {
         ("stim_nonclifford/rates/decoding_problems.py", "Leave out the mask, or add wha"),
         ("stim_nonclifford/circuit/rates.py", "To check by several, count err"),
         ("stim_nonclifford/rates/decoding_problems.py", "Count errors with the sampler "),
+        ("stim_nonclifford/rates/samplers/accepted_sets.py", "Check a state with a noiseless"),
         ("stim_nonclifford/generators/cultivation/end_to_end.py", "Choose one of these or escape="),
         ("stim_nonclifford/generators/cultivation/end_to_end.py", "Choose a larger one or escape="),
         ("sinter_plugin/commands/end_to_end_circuits.py", "Leave out --circuits to genera"),

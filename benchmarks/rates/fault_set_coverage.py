@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import stim_nonclifford as snc
-from stim_nonclifford.circuit.methods.fault_set_methods import planned
+from stim_nonclifford.circuit.rates import planned
 from stim_nonclifford.generators.cultivation import cultivation_circuit
 from stim_nonclifford.rates.fault_sets.interface import estimate_rates
 from stim_nonclifford.rates.fault_sets.search.limits import Limits

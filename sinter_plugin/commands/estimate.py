@@ -25,7 +25,7 @@ import stim
 
 import stim_nonclifford as snc
 from stim_nonclifford.circuit.logical_states import parsed_state
-from stim_nonclifford.circuit.methods.fault_set_methods import planned
+from stim_nonclifford.circuit.rates import planned
 from stim_nonclifford.commands.options import masks_of
 from stim_nonclifford.commands.streams import as_flags, naming, read_circuit
 from stim_nonclifford.rates.results import GapPoint, LogicalErrorRate

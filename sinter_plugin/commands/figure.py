@@ -33,6 +33,7 @@ from ..statistics.estimates import GAP, error_rate, estimate_row, is_enough
 from ..statistics.gap_points import GapPoint, counts_of, gap_points, has_gaps, write_gap_points
 from ..statistics.statistics_file import StatisticsFile
 from .end_to_end_circuits import CheckedCircuit, circuit_of_file, generated_circuit, published_points
+from .endings import exit_code_of
 from .plot_gap import GapCurve, curves_of, draw
 
 __all__ = ["figure"]
@@ -45,6 +46,11 @@ _STEP = 10
 def figure(arguments: Sequence[str]) -> int:
     """Runs the command."""
     args = _parsed(arguments)
+    return exit_code_of(lambda: _drawn(args), "continue from the saved statistics")
+
+
+def _drawn(args: argparse.Namespace) -> int:
+    """Counts, computes and draws; after an interrupt, with what was counted until then."""
     out = pathlib.Path(args.out)
     out.mkdir(parents=True, exist_ok=True)
     if "matchable" in args.escape and args.decoder == "chromobius":
@@ -156,7 +162,7 @@ def _computed(
     """The curves of sums over kept fault sets, if they are asked for; some may be in the file."""
     if args.compute_seconds is None:
         return []
-    found = []
+    found: list[GapCurve] = []
     with StatisticsFile(path, say=say) as file:
         for checked, name in zip(circuits, names, strict=True):
             label = _name(checked.metadata)
@@ -169,9 +175,7 @@ def _computed(
                     say(f"Not computed: {label}. {error}")
                     continue
                 file.save(rows, replacing=replaced | {row.strong_id for row in rows})
-            attempts = [1 / row.json_metadata[ESTIMATE]["kept"] for row in rows]
-            rates = [error_rate(row) for row in rows]
-            found.append(GapCurve(label, attempts, rates, is_curve=True, is_computed=True))
+            found += curves_of(rows, lambda row: _name(row.json_metadata))
     return found
 
 

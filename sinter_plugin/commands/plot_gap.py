@@ -1,7 +1,7 @@
 """``python -m sinter_plugin plot-gap``: logical error against attempts per kept shot, counted and computed.
 
-Rows with counts by confidence gap are curves: each gap is a threshold below which shots are discarded. Other
-counted rows, and rows that ``estimate`` has computed, are points. All have 95% intervals.
+Rows with counts by confidence gap are curves: each gap is a threshold below which shots are discarded. So are
+computed rows of several least gaps with the same label. All others are points. All have 95% intervals.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 import sinter
 
 from ..statistics.csv_rows import ESTIMATE, FAULT_SETS
-from ..statistics.estimates import COVERAGE, error_rate
+from ..statistics.estimates import COVERAGE, GAP, error_rate
 from ..statistics.gap_points import counts_of, gap_points, has_gaps
 
 __all__ = ["GapCurve", "curves_of", "draw", "plot_gap"]
@@ -72,7 +72,8 @@ def curves_of(
     rows: Iterable[sinter.TaskStats], label_of: Callable[[sinter.TaskStats], str]
 ) -> list[GapCurve]:
     """What is drawn of rows of statistics; rows without a kept shot are left out."""
-    found = []
+    found: list[GapCurve] = []
+    by_gap: dict[str, GapCurve] = {}  # computed rows with a label and a least gap are points of one curve
     for row in rows:
         is_computed, is_curve = row.decoder == FAULT_SETS, has_gaps(row)
         attempts: list[float] = []
@@ -84,9 +85,16 @@ def curves_of(
             counted = (row.shots - row.discards) / max(row.shots, 1)
             kept = row.json_metadata[ESTIMATE].get("kept") if is_computed else counted
             attempts, rates = [1 / kept] if kept else [], [error_rate(row)]
-        if attempts:
-            found.append(GapCurve(label_of(row), attempts, rates, is_curve, is_computed))
-    return found
+        if not attempts:
+            continue
+        curve = GapCurve(label_of(row), attempts, rates, is_curve, is_computed)
+        known = by_gap.setdefault(curve.label, curve) if is_computed and GAP in row.json_metadata else curve
+        if known is curve:
+            found.append(curve)
+        else:
+            known.attempts.extend(attempts)
+            known.rates.extend(rates)
+    return [dataclasses.replace(one, is_curve=one.is_curve or len(one.attempts) > 1) for one in found]
 
 
 def _evaluated(flag: str, expression: str, row: sinter.TaskStats) -> Any:

@@ -11,7 +11,7 @@ import secrets
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, replace
 from typing import Any
@@ -150,7 +150,7 @@ def collect(
     max_seconds = positive_or_none(max_seconds, "max_seconds")
     max_batch_seconds = positive_or_none(max_batch_seconds, "max_batch_seconds")
     print_progress = flag(print_progress, "print_progress")
-    names: list[str | None] = [decoders] if isinstance(decoders, str) else []
+    names = [decoders] if isinstance(decoders, str) else []
     if decoders is not None and not names:
         names = [text(each, "Each of decoders") for each in iterable(decoders, "decoders", "names")]
     if custom_decoders is not None:
@@ -165,18 +165,7 @@ def collect(
     ]
     if progress_callback is not None and not callable(progress_callback):
         refuse_argument("progress_callback", "a function or None", progress_callback)
-    chosen = []
-    for task in tasks:
-        for decoder in [task.decoder] if task.decoder is not None else names or [None]:
-            if decoder is None:
-                raise ValueError(
-                    f"The task {task.json_metadata!r} names no decoder. Name one in the task, or in the"
-                    " argument decoders."
-                )
-            name, sampler = sampler_named(decoder, custom_decoders or {})
-            complete = completed_task(task, name)
-            check_error_key(custom_error_count_key, sampler, complete.circuit.num_observables)
-            chosen.append((complete, sampler))
+    unique = _with_samplers(tasks, names, custom_decoders or {}, custom_error_count_key)
     existing = _rows_of(existing_paths, save_resume_filepath)
     with contextlib.ExitStack() as stack:
         save_file = None
@@ -186,7 +175,6 @@ def collect(
         if executor is None:
             executor = stack.enter_context(local_executor(num_workers or os.cpu_count() or 1))
         before = {key: row.to_anon_stats() for key, row in sums_of(existing).items()}
-        unique = {task.strong_id(): (task, sampler) for task, sampler in chosen}
         drawn = seed is None
         if seed is None:
             found = set().union(*(seeds_in(before[key]) for key in unique.keys() & before.keys()))
@@ -222,6 +210,26 @@ def collect(
         if drawn and print_progress:
             say(f"The seed of the shots is {seed}.")
         return run.run()
+
+
+def _with_samplers(
+    tasks: Iterable[sinter.Task], names: Sequence[str], custom: Mapping[str, Any], error_key: str | None
+) -> dict[str, tuple[sinter.Task, TaskSampler[Any]]]:
+    """The complete tasks, one for each name of a sampler if they name none, with these, by ``strong_id``."""
+    found = {}
+    for task in tasks:
+        own = names if task.decoder is None else [task.decoder]
+        if not own:
+            raise ValueError(
+                f"The task {task.json_metadata!r} names no decoder. Name one in the task, or in the argument"
+                " decoders."
+            )
+        for decoder in own:
+            name, sampler = sampler_named(decoder, custom)
+            complete = completed_task(task, name)
+            check_error_key(error_key, sampler, complete.circuit.num_observables)
+            found[complete.strong_id()] = complete, sampler
+    return found
 
 
 def _rows_of(

@@ -8,7 +8,7 @@ from typing import Any
 
 import sinter
 
-from stim_nonclifford.base.spelling import did_you_mean
+from stim_nonclifford.base.arguments import did_you_mean
 from stim_nonclifford.commands.streams import as_flags
 from stim_nonclifford.rates.decoding.decoders import (
     GAP_DECODERS,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import stim_nonclifford as snc
 from stim_nonclifford.circuit.logical_states import LogicalState
-from stim_nonclifford.circuit.methods.fault_set_methods import checked_circuit
+from stim_nonclifford.circuit.rates import checked_circuit
 from stim_nonclifford.simulation.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
 from stim_nonclifford.simulation.engines import EngineName
 from stim_nonclifford.simulation.logical_errors.refusals import detectors_left, warn_of_random_outputs

@@ -14,7 +14,7 @@ from typing import Any
 
 import sinter
 
-from stim_nonclifford.base.binomial import clopper_pearson
+from stim_nonclifford.base.probabilities import clopper_pearson
 from stim_nonclifford.rates.estimation.uncertainty import rate_text, uncertainty_of
 from stim_nonclifford.rates.results import GapPoint, LogicalErrorRate
 

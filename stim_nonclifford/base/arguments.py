@@ -8,6 +8,7 @@ what it may be, and what it is.
 
 from __future__ import annotations
 
+import difflib
 import math
 import numbers
 import operator
@@ -26,6 +27,7 @@ __all__ = [
     "check_out",
     "check_types",
     "choice",
+    "did_you_mean",
     "flag",
     "integer",
     "integer_among",
@@ -358,6 +360,19 @@ def seed_of(seed: Any) -> int:
     if found is None or not 0 <= found < 1 << 64:
         raise ValueError(f"Expected seed to be None or a 64 bit unsigned integer, got {_shown(seed)}.")
     return found
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """A question after the first sentence of a message, or nothing if no name is similar.
+
+    Examples:
+        >>> did_you_mean("soft_postselct", ["soft_pymatching", "soft_postselect"])
+        ' Did you mean soft_postselect?'
+        >>> did_you_mean("mine", ["soft_pymatching", "soft_postselect"])
+        ''
+    """
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    return f" Did you mean {close[0]}?" if close else ""
 
 
 def _as_integer(value: Any) -> int | None:

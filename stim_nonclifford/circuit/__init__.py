@@ -3,8 +3,7 @@
 ``rewriting`` has what takes the place of instructions, the Clifford proxies among them, and ``interchange``
 reads and writes OpenQASM, Qiskit and Cirq. ``diagrams`` has the drawings, and ``pictures`` the pages.
 ``logical_states`` measures states, ``plan_report`` says what a shot costs, and ``error_models`` has the error
-models for decoders. ``fault_set_methods`` has the logical error rates from fault sets,
-``error_rate_curves`` those of families of circuits.
+models for decoders. ``rates`` has the logical error rates, ``error_rate_curves`` those of several circuits.
 """
 
 from ..base.notebook import Diagram

@@ -65,9 +65,9 @@ from .error_models import ErrorModelKind, error_model_of, random_outputs_of, sea
 from .interchange import cirq_of, qasm_of, read_cirq, read_qasm, read_qiskit
 from .interchange.packages import remedy_for
 from .logical_states import LogicalState, LogicalStateCheck, check_state, with_measured_state
-from .methods.fault_set_methods import checked_circuit, planned, rates_of
 from .pictures import findings_of, page_of
 from .plan_report import PlanMethod, PlanReport, plan_report
+from .rates import checked_circuit, planned, rates_of
 from .rewriting.decomposition import decomposed
 from .rewriting.instructions import PARTS, Instruction, addition_of, printed_bare
 from .rewriting.pauli_twirling import pauli_twirled

@@ -13,7 +13,7 @@ from ..rates.fault_sets.search.limits import DEFAULT_MAX_BYTES, Limits
 from ..rates.results import LogicalErrorRate
 from .circuit import Circuit
 from .logical_states import LogicalState, LogicalStateCheck
-from .methods.fault_set_methods import rates_of
+from .rates import rates_of
 
 __all__ = ["logical_error_rates"]
 

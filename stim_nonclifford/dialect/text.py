@@ -11,9 +11,9 @@ import re
 
 import stim
 
+from ..base.arguments import did_you_mean
 from ..base.errors import ResourceLimitError
 from ..base.memory import can_be_allocated
-from ..base.spelling import did_you_mean
 from .bare_gates import INSTRUCTION, LARGEST_ANGLE, tagged_text, with_own_name
 from .channels.channel_tags import bare_channel
 from .channels.missing import advice_on_channel

@@ -20,12 +20,11 @@ from ..simulation.faults import FaultTable
 from ..simulation.logical_errors.noiseless_outputs import outcome_dependent, outcome_dependent_observables
 from ..simulation.logical_errors.refusals import check_logical_errors
 from ..simulation.plan import SamplingPlan
+from .decoded_rates.accepted_rate import accepted_rate
 from .decoded_rates.estimate import decoded_rates
 from .decoded_rates.faults.mechanisms import Symptoms, symptoms_of
 from .decoded_rates.faults.outcomes import symptoms_of_plan
-from .decoded_rates.postselection.estimate import accepted_rate
-from .decoded_rates.postselection.questions import AcceptedQuestion
-from .decoded_rates.questions import DecodedCircuit, Goal
+from .decoded_rates.questions import AcceptedQuestion, DecodedCircuit, Goal
 from .decoding.decoders import RateDecoder, rate_decoder
 from .decoding.failure_test import Gaps, Predict
 from .estimation.deadline import Deadline

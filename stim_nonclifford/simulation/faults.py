@@ -169,13 +169,15 @@ class FaultTable:
     @cached_property
     def _effects(self) -> dict[CircuitFault, int]:
         program = self.compiled.program
-        found = {}
+        found, names = {}, dict[int, str]()
         for fault in self.compiled.faults:
             place = program.places[fault.step]
+            if place.line not in names:
+                names[place.line] = bare_name(place.source)
             located = CircuitFault(
                 line=place.line,
                 tick=place.tick,
-                instruction=bare_name(place.source),
+                instruction=names[place.line],
                 targets=self._targets_of(fault),
                 pauli="*".join(f"{_LETTERS[code]}{qubit}" for qubit, code in program.labelled(fault.factors)),
                 records=fault.records,

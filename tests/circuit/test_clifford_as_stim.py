@@ -22,6 +22,7 @@ from ..support.oracle.random_circuits import (
     random_circuit,
 )
 from ..support.rates.error_models import assert_same_model, symptoms
+from ..support.texts.memory_circuits import memory
 
 ALPHA = 1e-7
 """Probability of a false alarm in each statistical test, over all of its comparisons."""
@@ -34,15 +35,7 @@ CODES = [
 
 def generated(code: str, distance: int, rounds: int, p: float = 0.01) -> stim.Circuit:
     """A memory experiment with all four kinds of noise."""
-    return stim.Circuit.generated(
-        code,
-        distance=distance,
-        rounds=rounds,
-        after_clifford_depolarization=p,
-        before_round_data_depolarization=2 * p,
-        before_measure_flip_probability=3 * p,
-        after_reset_flip_probability=p / 2,
-    )
+    return memory(code, distance, rounds, gates=p, idle=2 * p, reads=3 * p, resets=p / 2)
 
 
 @pytest.mark.parametrize("code", CODES)

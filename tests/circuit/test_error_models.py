@@ -16,6 +16,7 @@ from stim_nonclifford.simulation.compiler.error_models import conditioned, decom
 
 from ..support.laws.exact import mask_of
 from ..support.rates.error_models import largest_difference, symptoms
+from ..support.texts.memory_circuits import memory
 
 TASKS = ("surface_code:rotated_memory_x", "repetition_code:memory", "color_code:memory_xyz")
 FLAGS = (
@@ -25,13 +26,7 @@ FLAGS = (
 
 
 def noisy(task: str, distance: int = 3, rounds: int = 20, p: float = 0.01) -> stim.Circuit:
-    return stim.Circuit.generated(
-        task,
-        distance=distance,
-        rounds=rounds,
-        after_clifford_depolarization=p,
-        before_measure_flip_probability=p,
-    )
+    return memory(task, distance, rounds, gates=p, reads=p)
 
 
 def outcome(circuit: Any, **arguments: Any) -> tuple[str, str]:

@@ -243,9 +243,6 @@ def test_noise_and_checks_may_follow() -> None:
     assert wrong(circuit.with_logical_readout("T")) == pytest.approx(0, abs=1e-12)
 
 
-# Rates and counts
-
-
 @pytest.mark.slow
 def test_end_to_end_by_one_argument() -> None:
     """The flips of the frame, 9.35e-5, are no logical errors. An error of 1e-5, seed 3: 5.14339(4)e-6."""

@@ -30,9 +30,6 @@ def layers_of_rotations(seed: int) -> Circuit:
     return Circuit("\n".join(lines))
 
 
-# Widths
-
-
 @pytest.mark.parametrize(("distance", "peak_width"), [(3, 4), (5, 10)])
 def test_widths_of_cultivation(distance: int, peak_width: int) -> None:
     report = counting_plan(Circuit(cultivation_circuit(distance=distance, p=1e-3)))
@@ -99,9 +96,6 @@ def test_circuits_too_wide_to_be_sampled() -> None:
         wide.plan()
 
 
-# Places in the circuit
-
-
 def expected_cosine(operation: PlannedOperation) -> float:
     return abs(math.cos(operation.half_turns * math.pi / 2))
 
@@ -145,9 +139,6 @@ def test_iterations_of_a_loop_are_told_apart() -> None:
     assert len({op.step for op in rotations}) == 6
 
 
-# Which plan it is
-
-
 @pytest.mark.parametrize("method", ["sample", "sample_kept", "sample_counts"])
 def test_plans_are_those_of_the_detector_sampler(method: str) -> None:
     circuit = Circuit(cultivation_circuit(distance=3, p=1e-3))
@@ -176,9 +167,6 @@ def test_default_methods() -> None:
     assert counting.question == (
         "compile_detector_sampler().sample_counts, 0 of 1 detectors postselected, 1 of 1 observables"
     )
-
-
-# The printed form
 
 
 def rows_of(text: str) -> list[str]:

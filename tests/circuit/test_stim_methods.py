@@ -61,9 +61,6 @@ def parities(circuit: Circuit, records: np.ndarray) -> np.ndarray:
     return np.stack([found.get(k, zero) for k in range(size)], axis=1).astype(bool)
 
 
-# Records to detection events
-
-
 @pytest.mark.parametrize("bit_packed", [False, True])
 def test_records_are_converted_to_flips(bit_packed: bool) -> None:
     """Seed 1. The parities are those of a loop over the text, with and without the reference."""
@@ -105,9 +102,6 @@ def test_clifford_circuits_get_the_converter_of_stim() -> None:
 def test_what_records_do_not_determine_is_refused(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Circuit(text).compile_m2d_converter()
-
-
-# Tags, printing, Crumble, maxSAT
 
 
 def test_without_tags_keeps_what_tags_mean() -> None:

@@ -70,9 +70,6 @@ def written(name: str) -> bytes:
     return Path(name).read_bytes() if name.startswith("own") or Path(name).exists() else b""
 
 
-# As Stim
-
-
 @pytest.mark.parametrize("name", CERTAIN)
 @pytest.mark.parametrize("file_format", FORMATS)
 @pytest.mark.parametrize("shots", [0, 1, 640])
@@ -163,9 +160,6 @@ def test_every_flag_of_stim_exists(command: str, capfd: pytest.CaptureFixture[st
     flags = set(re.findall(r"--\w+", synopsis))
     assert len(flags) >= 6
     assert flags <= flags_of(command)
-
-
-# What Stim cannot do
 
 
 @pytest.mark.parametrize("command", ["sample", "detect"])
@@ -347,9 +341,6 @@ def test_one_circuit_is_generated_to_standard_output(here: Path, capfd: pytest.C
         assert stim.Circuit.from_file("a.stim") == end_to_end_circuit(3, 7, 0.001, rounds=1, readout=readout)
 
 
-# Input that is wrong
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -427,9 +418,6 @@ def test_dask_that_is_not_installed(
     arguments = ["--circuits", "t.stim", "--decoders", "soft_postselect", "--max_shots", "9"]
     assert main(["collect", *arguments, "--dask", "local"]) == 2
     assert "pip install '.[dask]'" in capfd.readouterr().err
-
-
-# Help
 
 
 def flags_of(command: str) -> set[str]:

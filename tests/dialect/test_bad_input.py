@@ -25,9 +25,6 @@ def wide(width: int) -> str:
     return f"RX {qubits}\nT {qubits}\nMPP {'*'.join(f'X{q}' for q in range(width))}"
 
 
-# Circuits
-
-
 @pytest.mark.parametrize(
     "path", ["x.stim", "circuits/d=3,p=0.001.stim", "/home/me/my circuit.STIM", "T.stim", "R_X/a.stim\n"]
 )
@@ -125,9 +122,6 @@ def test_repetitions_without_end() -> None:
     with pytest.raises(ResourceLimitError, match=r"1,000,000,000,000,002 instruction targets.*limit is 10 s"):
         circuit.compile_sampler()
     assert time.process_time() - start < 1
-
-
-# Width
 
 
 def test_too_many_active_coordinates() -> None:

@@ -36,9 +36,6 @@ def law(text: str) -> dict[int, float]:
     return exact_outputs(snc.Circuit(text).compile().record_plan()).kept
 
 
-# Decompositions
-
-
 @pytest.mark.parametrize("name", UNITARY)
 def test_rotations_and_paulis_are_the_gate(name: str) -> None:
     lines = [f"I {' '.join(map(str, range(2 if stim.gate_data(name).is_two_qubit_gate else 1)))}"]
@@ -50,12 +47,6 @@ def test_rotations_and_paulis_are_the_gate(name: str) -> None:
             assert part.half_turns == 0.5
             lines.append(f"SPP {'*'.join(factors)}")
     assert stim.Circuit("\n".join(lines)).to_tableau() == stim.Tableau.from_named_gate(name)
-
-
-# Random circuits
-
-
-# Identities
 
 
 BEFORE = "R_Y(0.3) 1\nR_X(0.4) 0\nCX 0 1\nM 1\n"
@@ -79,12 +70,6 @@ def test_sweep_bits_are_zero() -> None:
     assert largest_difference(with_gate, law(BEFORE + AFTER)) < TOLERANCE
 
 
-# Engines
-
-
-# Cost
-
-
 @pytest.mark.parametrize(
     ("text", "width"),
     [
@@ -99,9 +84,6 @@ def test_sweep_bits_are_zero() -> None:
 )
 def test_width(text: str, width: int) -> None:
     assert snc.Circuit(text).plan().peak_width == width
-
-
-# Text
 
 
 @pytest.mark.parametrize(
@@ -205,9 +187,6 @@ def test_a_note_on_a_cz_stays_a_note() -> None:
     assert [instruction.tag for instruction in circuit] == ["", "frame", "layer 3"]
 
 
-# Proxies and inverses
-
-
 def test_inverse_with_sweep_bits() -> None:
     text = "C_SWAP sweep[0] 0 1 sweep[1] 2 3\nCS sweep[0] 4\nCCX sweep[0] 1 2\nC_U3(0.1, 0.2, 0.3) sweep[0] 0"
     inverse = snc.Circuit(text).inverse()
@@ -218,9 +197,6 @@ def test_inverse_with_sweep_bits() -> None:
         "C_SWAP sweep[1] 2 3 sweep[0] 0 1",
     ]
     assert inverse.inverse() == snc.Circuit(text)
-
-
-# Documentation
 
 
 def test_code_of_the_page() -> None:

@@ -182,9 +182,6 @@ def test_characters_that_python_takes_for_line_breaks(character: str) -> None:
         assert eval(shown) == circuit
 
 
-# Spelling
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -238,9 +235,6 @@ def test_stim_text_is_left_alone() -> None:
     assert Circuit(text).to_stim() == stim.Circuit(text)
 
 
-# Errors
-
-
 def test_residue_of_decomposition() -> None:
     """Stim copies the tag of a decomposed instruction to every helper gate."""
     decomposed = stim.Circuit("SPP[T] Y0*X1").decomposed()
@@ -257,9 +251,6 @@ def test_gates_of_tags() -> None:
     for name in ("S", "I", "SPP", "II", "H"):
         assert gate_from_tag(instruction(name, [])) is None
     assert gate_from_tag(instruction("H", [0], tag="anything")) is None
-
-
-# Angles
 
 
 @pytest.mark.parametrize(
@@ -296,9 +287,6 @@ def test_other_angles(half_turns: float) -> None:
     plan = circuit.compile().record_plan()
     assert (len(plan.rotation_terms), plan.num_outcomes) == (1, 1)
     assert_records_agree(circuit)
-
-
-# Other methods
 
 
 def test_files(tmp_path: pathlib.Path) -> None:

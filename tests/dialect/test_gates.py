@@ -72,9 +72,6 @@ def bare(name: str, note: str = "") -> str:
     return f"{name}{note and f'[{note}]'}{angles and f'({angles})'} {targets_of(gate, 2)}"
 
 
-# Matrices
-
-
 def pauli_matrix(letters: dict[int, str], num_qubits: int) -> Matrix:
     return kron(PAULIS[letters.get(qubit, "I")] for qubit in range(num_qubits))
 

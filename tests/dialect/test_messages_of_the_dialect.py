@@ -273,9 +273,6 @@ def test_messages_of_stim_speak_of_the_gate_and_not_of_its_carrier(line: str, na
     assert not re.search(r"[Gg]ate (type )?'?(S|I|II|SPP|REPEAT)\b", message)
 
 
-# Noise that is no Pauli noise
-
-
 @pytest.mark.parametrize(
     ("noise", "message"),
     [

@@ -223,10 +223,6 @@ LARGE_CLASSES = {
     "stim_nonclifford/circuit/interchange/qasm/expressions.py: Evaluator": (
         "it has a method for each kind of expression"
     ),
-    "stim_nonclifford/rates/decoded_rates/fault_number_sum.py: FaultNumberSum": "to be divided",
-    "stim_nonclifford/rates/fault_sets/search/estimator.py: Estimator": "to be divided",
-    "stim_nonclifford/rates/fault_sets/search/exploration.py: Exploration": "to be divided",
-    "stim_nonclifford/rates/fault_sets/search/sampling/joins.py: JoinedSets": "to be divided",
     "stim_nonclifford/simulation/compiler/program/flattening.py: _Flattener": (
         "it has a method for each kind of instruction"
     ),
@@ -274,7 +270,6 @@ SMALL_FOLDERS = {
     "stim_nonclifford/dialect/feed_forward": "to be merged",
     "stim_nonclifford/generators/cultivation/drawing": "to be merged",
     "stim_nonclifford/generators/device_noise": "to be merged",
-    "stim_nonclifford/circuit/methods": "to be merged",
     "stim_nonclifford/rates/decoded_rates/faults": "to be merged",
 }
 """Packages of three files and folders or fewer, each with the reason."""

@@ -111,36 +111,36 @@ def read_channel(instruction: stim.CircuitInstruction, table: Table) -> TaggedCh
     found, definition = _found(instruction, table)
     if found is None or definition is None or instruction.name == definition.remains:
         return None
-    carrier, example = (
-        definition.carrier,
-        tagged_channel(definition, _targets(definition), definition.example),
-    )
-    written = f"it is written {example} or, without a tag, {_call(definition)}"
+    carrier = definition.carrier
     if instruction.name != carrier:
-        raise ValueError(f"The tag [{instruction.tag}] makes no sense on {instruction.name}: {written}.")
+        raise ValueError(
+            f"The tag [{instruction.tag}] makes no sense on {instruction.name}: {_written(definition)}."
+        )
     if tuple(instruction.gate_args_copy()) != definition.carrier_arguments:
         zeros = "(0)" if definition.carrier_arguments else "no probability"
         raise ValueError(
-            f"{carrier} with the tag [{instruction.tag}] takes {zeros} in parentheses: {written}."
+            f"{carrier} with the tag [{instruction.tag}] takes {zeros} in parentheses:"
+            f" {_written(definition)}."
         )
     if definition.num_targets > _MOST_CHECKED:
         check_groups(definition.name, definition.num_targets, instruction)
     if carrier == "HERALDED_ERASE" and any(t.is_inverted_result_target for t in instruction.targets_copy()):
         raise ValueError(
-            f"{definition.name} cannot be inverted, and Stim drops the ! before a target: {written}."
+            f"{definition.name} cannot be inverted, and Stim drops the ! before a target:"
+            f" {_written(definition)}."
         )
     texts = found["arguments"]
     if definition.is_list:
         numbers = [number_of(part) for part in (texts or "").split(",")]
         listed = tuple(number for number in numbers if number is not None)
         if len(listed) != len(numbers):
-            raise ValueError(f"Malformed tag [{instruction.tag}] on {carrier}: {written}.")
+            raise ValueError(f"Malformed tag [{instruction.tag}] on {carrier}: {_written(definition)}.")
         _check(definition, listed)
         return TaggedChannel(definition.name, listed)
     parts = [] if texts is None else [_ARGUMENT.fullmatch(part) for part in texts.split(",")]
     values = {part["key"]: float(part["value"]) for part in parts if part}
     if len(parts) != len(values) or set(values) != set(definition.parameters):
-        raise ValueError(f"Malformed tag [{instruction.tag}] on {carrier}: {written}.")
+        raise ValueError(f"Malformed tag [{instruction.tag}] on {carrier}: {_written(definition)}.")
     ordered = tuple(values[key] for key in definition.parameters)
     _check(definition, ordered)
     return TaggedChannel(definition.name, ordered)
@@ -255,6 +255,12 @@ def _arguments(definition: ChannelDefinition) -> str:
 
 def _targets(definition: ChannelDefinition) -> list[int]:
     return list(range(definition.num_targets))
+
+
+def _written(definition: ChannelDefinition) -> str:
+    """How a channel is written, for messages."""
+    example = tagged_channel(definition, _targets(definition), definition.example)
+    return f"it is written {example} or, without a tag, {_call(definition)}"
 
 
 def _call(definition: ChannelDefinition) -> str:

@@ -17,12 +17,12 @@ from ..estimation.interval import COVERAGE
 from ..estimation.tally import WRONG
 from ..results import LogicalErrorRate
 from ..samplers.strata import Stratum
+from .accepted_rate import accepted_rate
 from .failing.study import FailureStudy
+from .fault_number_search import FaultNumberSearch
 from .fault_number_sum import FaultNumberSum
 from .faults.mechanisms import fault_model, seed_words
-from .postselection.estimate import accepted_rate
-from .postselection.questions import AcceptedQuestion
-from .questions import DecodedCircuit, Goal
+from .questions import AcceptedQuestion, DecodedCircuit, Goal
 
 if TYPE_CHECKING:
     from ..results import DecodedFailure
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 __all__ = ["decoded_rates"]
 
 _REPEATED = 1024
-"""Predictions that are asked for once more, if there is no limit on the time. Doubled, a decoder that is
-random in one of 200 answers is found out as surely as now in one of 100: with 99.99%."""
+"""Shots that are decoded once more, if there is no limit on the time. Doubled, a decoder that
+is random in one of 200 answers is found out as surely as now in one of 100: with 99.99%."""
 
 
 def decoded_rates(
@@ -42,20 +42,20 @@ def decoded_rates(
     report: Callable[[str], None],
     threads: int = 1,
 ) -> list[LogicalErrorRate]:
-    """The logical error rates of circuits. What is asked beside a circuit does not change its rate.
+    """The logical error rates of circuits, each independent of the others.
 
     Args:
         circuits: The circuits.
         goal: When to stop.
         seed: 0 <= seed < 2^64.
-        report: Is told what is under way.
+        report: Called with a line on the progress.
         threads: Number of threads.
 
     Returns:
         One result for each circuit.
 
     Raises:
-        ResourceLimitError: Nothing can be said in the time that there is, or no failing shot is found.
+        ResourceLimitError: There is no estimate within the limit on the time, or no failing shot is found.
         ValueError: A decoder returned something else than predictions, or is not deterministic.
     """
     overall = Deadline(goal.max_seconds, goal.begun)
@@ -74,7 +74,7 @@ def decoded_rates(
 
 
 def _question_of(circuit: DecodedCircuit) -> AcceptedQuestion:
-    """A circuit with postselected detectors, or of which a curve over the gap is asked for."""
+    """A circuit with postselected detectors, or whose rate is wanted as a curve over the gap."""
     mask = np.zeros(circuit.symptoms.num_detectors, dtype=np.bool_)
     mask[list(circuit.postselected)] = True
     return AcceptedQuestion(
@@ -89,7 +89,7 @@ def _question_of(circuit: DecodedCircuit) -> AcceptedQuestion:
 
 
 def _check_answers(test: FailureTest, decoder: str, max_seconds: float | None, deadline: Deadline) -> None:
-    """Asks for answers once more; with a limit on the time, for as many as take 3% of it and 0.3 seconds."""
+    """Decodes a sample once more; with a limit on the time, what takes 3% of it and 0.3 seconds."""
     answers, begun = 1, deadline.seconds
     # Twice as many take twice as long.
     while max_seconds is not None and answers < _REPEATED:
@@ -112,21 +112,23 @@ def _rate_of(
     classifier = Classifier(model, circuit.predict, deadline, circuit.matching)
     has_no_orphans = circuit.finds_least_weight and model.outcomes is None
     rng = np.random.default_rng(seed_words(model, seed))
-    total = FaultNumberSum(Stratum(model), classifier, has_no_orphans, deadline, rng, report)
+    stratum = Stratum(model)
+    search = FaultNumberSearch(stratum, classifier, has_no_orphans, deadline, rng, report)
+    total = search.total
     try:
-        total.run(goal.relative_error)
+        search.run(goal.relative_error)
     except TimeIsOver:
-        total.count_pilot()
+        search.count_pilot()
         if not total.is_known:
             raise ResourceLimitError(
-                f"max_seconds={goal.max_seconds:g} ended the search {total.reached()}. The rate is at most"
-                f" {total.upper_bound():.2g} ({COVERAGE:.0%}). Allow several times as much."
+                f"max_seconds={goal.max_seconds:g} ended the search {search.reached()}. The rate is at most"
+                f" {search.upper_bound():.2g} ({COVERAGE:.0%}). Allow several times as much."
             ) from None
     _check_answers(classifier.test, circuit.decoder, goal.max_seconds, deadline)
     if not total.rate and not total.is_exact:
         raise ResourceLimitError(
             f"The decoder {circuit.decoder} failed in none of {classifier.test.asked:,} shots, with"
-            f" {total.mean_faults:.3g} errors per shot: the rate is at most {total.upper_bound():.2g}"
+            f" {stratum.numbers.mean:.3g} errors per shot: the rate is at most {search.upper_bound():.2g}"
             f" ({COVERAGE:.0%}). If it can fail, that is too rare to be found."
         )
     ratio = total.ratio()

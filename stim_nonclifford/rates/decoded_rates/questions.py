@@ -1,4 +1,4 @@
-"""What is asked: circuits with decoders, and how well their rates are to be known."""
+"""Circuits with decoders whose rates are wanted, and the stopping criterion."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from ...simulation.faults import FaultTable
 from ..decoding.failure_test import Predict
 from ..decoding.matching.pymatching_graph import PredictingMatching
 from .faults.mechanisms import Symptoms
 
-__all__ = ["DecodedCircuit", "Goal"]
+__all__ = ["AcceptedQuestion", "DecodedCircuit", "Goal"]
 
 
 @dataclass(frozen=True)
@@ -24,8 +27,8 @@ class DecodedCircuit:
         decoder: The name of the decoder.
         fault_table: Returns its faults.
         postselected: The detectors that discard a shot.
-        confidence: Whether the decoder says how sure it is, and rates are asked for as a curve over that.
-        matching: What answers like ``predict``, but faster.
+        confidence: Whether the decoder returns gaps, and rates are wanted as a curve over these.
+        matching: A faster equivalent of ``predict``; None: there is none.
         finds_least_weight: Whether the decoder's correction is always one of least weight; see
             ``RateDecoder.finds_least_weight``.
         recipe: A function that makes ``predict`` in another process, and its arguments; None: there is none.
@@ -40,6 +43,30 @@ class DecodedCircuit:
     matching: PredictingMatching | None = None
     finds_least_weight: bool = False
     recipe: tuple[Callable[..., Predict], tuple[Any, ...]] | None = None
+
+
+@dataclass(frozen=True)
+class AcceptedQuestion:
+    """A circuit whose accepted shots are decoded.
+
+    Attributes:
+        symptoms: Its errors, and what quantum outcomes flip.
+        predict: Its decoder, for accepted shots only.
+        decoder: The name of the decoder.
+        postselected: bool, shape (num_detectors,): the detectors that discard a shot.
+        weight: If the only observable is a logical Pauli of a state, the number by which its expectation
+            value is multiplied, so that it is 1 without errors; None: observables are as they are.
+        confidence: Whether a curve over the gap is wanted.
+        matching: A faster equivalent of ``predict``; None: there is none.
+    """
+
+    symptoms: Symptoms
+    predict: Predict
+    decoder: str
+    postselected: npt.NDArray[np.bool_]
+    weight: float | None
+    confidence: bool
+    matching: PredictingMatching | None = None
 
 
 @dataclass(frozen=True)

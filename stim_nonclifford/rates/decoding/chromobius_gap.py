@@ -13,7 +13,7 @@ import stim
 from numpy.typing import NDArray
 
 from ...base.arguments import check_types, integer
-from ...base.parity import exactly_one
+from ...base.probabilities import exactly_one
 from .boundary_tile import NUM_COLORS, BoundaryTile, ColoredError, possible_tiles
 from .distinct_rows import DistinctRows
 from .gap_decoder import CompiledGapDecoder

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import sinter
 import stim
 
-from ...base.spelling import did_you_mean
+from ...base.arguments import did_you_mean
 from .failure_test import Gaps, Predict
 from .kept_shot_decoding import KeptShotDecoding
 from .matching.pymatching_graph import PyMatchingGraph

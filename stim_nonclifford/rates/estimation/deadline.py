@@ -7,9 +7,6 @@ from collections.abc import Iterator
 
 __all__ = ["Deadline", "TimeIsOver"]
 
-_MOST_RESERVED = 0.1
-"""The part of the time that may be reserved. Doubled, estimates with slow decoders end earlier."""
-
 
 class TimeIsOver(Exception):
     """``max_seconds`` have passed, or there are as many shots as may be."""
@@ -58,7 +55,7 @@ class Deadline:
     def reserve(self, seconds: float) -> None:
         """Leaves so much time for what has to be done after the limit, at most a tenth of all."""
         if self._max_seconds is not None:
-            self._reserved = min(seconds, _MOST_RESERVED * self._max_seconds)
+            self._reserved = min(seconds, 0.1 * self._max_seconds)
 
     @property
     def is_over(self) -> bool:

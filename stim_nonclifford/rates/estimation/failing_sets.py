@@ -20,10 +20,6 @@ _MOST_SETS = 1 << 13
 """Twice as many sets are stored at most. Doubled, error budgets have errors smaller by up to 1.4, and results
 take twice the memory."""
 
-_REPLICAS = 64
-"""Independent groups of samples, from which the errors of means follow. Doubled, these errors vary by a
-factor of 1.4 less."""
-
 
 class FailingSets:
     """Failing fault sets with weights; where they get too many, a sample of them.
@@ -92,7 +88,7 @@ class FailingSets:
         is_sampled = self.owners != EXACT
         if not is_sampled.any():
             return mean, np.zeros(mean.shape)
-        labels, replica = np.unique(self.owners[is_sampled] % _REPLICAS, return_inverse=True)
+        labels, replica = np.unique(self.owners[is_sampled] % 64, return_inverse=True)
         count = len(labels)
         if count == 1:
             return mean, np.full(mean.shape, np.inf)

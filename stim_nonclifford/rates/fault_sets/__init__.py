@@ -1,9 +1,9 @@
 """Logical error rates from malignant fault sets, without waiting for errors.
 
 * ``interval`` and ``uncertainty`` turn sums into intervals, and these into printed digits.
-* ``search`` enumerates and draws fault sets, and sums their probabilities.
+* ``search`` enumerates and samples fault sets, and sums their probabilities.
 * ``malignant`` lists the sets. ``budget`` divides a rate among the noise that causes it.
-* ``wrong_tool`` says where fault sets are too many, and ``short_count`` what a short count says instead.
+* ``wrong_tool`` refuses circuits with too many fault sets, and ``short_count`` counts some shots of them.
 * ``interface`` makes the results that users get.
 """
 

@@ -20,12 +20,12 @@ from ...simulation.plan import SamplingPlan
 from ..estimation.interval import COVERAGE
 from ..results import LogicalErrorRate, RateStratum
 from ..results.strata import name_of_faults
-from .search.estimator import Estimator
-from .search.exploration import Exploration
+from .search.allocation import estimate_of
+from .search.estimate import Estimate
 from .search.limits import Limits
 from .search.mechanisms import mechanisms_of
-from .search.two_searches import TwoSearches, decided_by_faults
-from .short_count import saying_what_counts_tell
+from .search.search import Search
+from .short_count import naming_enough_shots
 from .wrong_tool import WrongToolError, cause_of
 
 if TYPE_CHECKING:
@@ -33,13 +33,10 @@ if TYPE_CHECKING:
     from ..results.error_budget import ErrorBudget, Grouping
     from .budget.basis import BudgetBasis
 
-__all__ = ["PlannedCircuit", "estimate_rates", "exploration_of", "families_of", "rate_of"]
+__all__ = ["PlannedCircuit", "estimate_rates", "families_of", "rate_of", "search_of"]
 
 _ROUNDING = 1e-9
 """Relative error of sums of many numbers, generously."""
-
-_METHODS = {"exact": "enumerated", "joined": "join"}
-"""How results name the methods of a search."""
 
 _RATES = {"rates", "count_thresholds", "alias_thresholds", "alias_indices"}
 
@@ -92,14 +89,14 @@ class PlannedCircuit:
             raise ResourceLimitError(f"{error} {cause}".strip()) from error
 
 
-def exploration_of(
+def search_of(
     plans: Sequence[SamplingPlan],
     limits: Limits,
     seed: int | None,
     threads: int,
     progress: bool,
-) -> Exploration:
-    """What becomes known of the fault sets of plans that differ in their rates only.
+) -> Search:
+    """A search for the fault sets of plans that differ in their rates only, before anything was enumerated.
 
     Args:
         plans: The plans.
@@ -114,29 +111,7 @@ def exploration_of(
     """
     _check_kept(plans[0])
     mechanisms = [mechanisms_of(plan) for plan in plans]
-    return Exploration(plans[0], mechanisms, limits, *search_arguments(seed, threads, progress))
-
-
-def _searched(
-    plans: Sequence[SamplingPlan],
-    limits: Limits,
-    seed: int | None,
-    threads: int,
-    progress: bool,
-    begin: float,
-) -> Exploration | TwoSearches:
-    """What is known of plans that differ in their rates only, after all searches; arguments as above.
-
-    ``begin`` says when the limits of time began, on the clock of ``time.perf_counter``.
-    """
-    mechanisms = [mechanisms_of(plan) for plan in plans]
-    arguments = plans[0], mechanisms, limits, *search_arguments(seed, threads, progress)
-    if decided_by_faults(plans[0], mechanisms[0]):
-        return TwoSearches.of(*arguments, elapsed=time.perf_counter() - begin)
-    known = Exploration(*arguments, elapsed=time.perf_counter() - begin)
-    Estimator(known).run()
-    known.study.release()
-    return known
+    return Search(plans[0], mechanisms, limits, *search_arguments(seed, threads, progress))
 
 
 def _check_kept(plan: SamplingPlan) -> None:
@@ -194,9 +169,11 @@ def estimate_rates(
         family = sorted(family, key=lambda k: -plans[k].mean_events)
         asked = circuits[family[0]].naming_the_cause()
         strongest = plans[family[0]]
-        counts = saying_what_counts_tell(strongest, len(family), limits.relative_error, threads)
+        counts = naming_enough_shots(strongest, len(family), limits.relative_error, threads)
         with asked, counts:
-            known = _searched([plans[k] for k in family], limits, seed, threads, progress, begin)
+            mechanisms = [mechanisms_of(plans[k]) for k in family]
+            arguments = search_arguments(seed, threads, progress)
+            known = estimate_of(strongest, mechanisms, limits, *arguments, begin)
         begin = time.perf_counter()
         for place, k in enumerate(family):
             basis = cache(partial(_basis, known, place, circuits[k].compiled, plans[k]))
@@ -205,9 +182,7 @@ def estimate_rates(
     return [result for result in results if result is not None]
 
 
-def _basis(
-    known: Exploration | TwoSearches, circuit: int, compiled: CompiledCircuit, plan: SamplingPlan
-) -> BudgetBasis:
+def _basis(known: Estimate, circuit: int, compiled: CompiledCircuit, plan: SamplingPlan) -> BudgetBasis:
     from .budget.basis import BudgetBasis  # SciPy's sparse matrices take as long to import as this package
 
     return BudgetBasis(known, circuit, compiled, plan)
@@ -230,7 +205,7 @@ class _MalignantSets:
 
 
 def rate_of(
-    known: Exploration | TwoSearches, circuit: int, num_observables: int, asked_relative_error: float
+    known: Estimate, circuit: int, num_observables: int, asked_relative_error: float
 ) -> LogicalErrorRate:
     """The result for one of the circuits."""
     totals = known.totals(circuit)
@@ -243,10 +218,10 @@ def rate_of(
     strata = [
         RateStratum(
             name=name_of_faults(weight, stratum.weights[-1]),
-            method=_METHODS[stratum.method],
+            method=stratum.method,
             probability=mass,
             sets=stratum.sets,
-            wrong=stratum.sets if isinstance(known, TwoSearches) else None,
+            wrong=stratum.sets if len(known.searches) > 1 else None,
             draws=stratum.draws,
             kept=sums.kept,
             kept_and_wrong=sums.wrong,

@@ -9,10 +9,11 @@ import numpy as np
 from ...base.arguments import integer, integer_or_none
 from ...simulation.faults import CircuitFault, NamedMechanisms
 from ...simulation.plan import SamplingPlan
-from .interface import exploration_of
-from .search.enumeration import enumerate_to
-from .search.exploration import Exploration
+from .interface import search_of
+from .search.allocation import enumerate_to
 from .search.limits import Limits
+from .search.outcomes import WRONG
+from .search.search import Search
 from .wrong_tool import refuse
 
 __all__ = ["FaultDistance", "MalignantSet", "fault_distance", "malignant_sets"]
@@ -54,7 +55,7 @@ class FaultDistance:
     """The fewest error mechanisms that can make a kept shot wrong.
 
     Attributes:
-        at_least: No smaller set can: all of them were looked at.
+        at_least: No smaller set can: all of them were enumerated.
         value: The distance, if a set of that size was found; otherwise None.
     """
 
@@ -66,23 +67,23 @@ class FaultDistance:
 
 
 def fault_distance(plan: SamplingPlan, max_weight: int, threads: int, max_bytes: int) -> FaultDistance:
-    """The fault distance, as far as all sets of up to ``max_weight`` mechanisms tell.
+    """The fault distance, if it is at most ``max_weight``; otherwise a lower bound.
 
     Args:
         plan: The plan; it postselects what is postselected, and its outputs are the observables.
-        max_weight: The largest weight to look at.
+        max_weight: The largest weight to enumerate.
         threads: Number of threads.
         max_bytes: Memory, about.
     """
     max_weight = integer(max_weight, "max_weight")
-    known = _exploration(plan, threads, max_bytes)
+    search = _search(plan, threads, max_bytes)
     for weight in range(max_weight + 1):
-        enumerate_to(known, weight)
-        if len(known.strata) <= weight:
+        enumerate_to(search, weight)
+        if len(search.strata) <= weight:
             break
-        if known.strata[weight].malignant(known.values):
+        if search.outcomes.probabilities[search.strata[weight].classes, WRONG].any():
             return FaultDistance(weight, weight)
-    return FaultDistance(len(known.strata), None)
+    return FaultDistance(len(search.strata), None)
 
 
 def malignant_sets(
@@ -97,37 +98,37 @@ def malignant_sets(
     Args:
         plan: The plan, as in ``fault_distance``.
         named: The faults behind its mechanisms.
-        max_weight: The largest weight to look at; None: that of the smallest sets.
+        max_weight: The largest weight to enumerate; None: that of the smallest sets.
         threads: Number of threads.
         max_bytes: Memory, about.
 
     Raises:
-        ResourceLimitError: There are too many sets to look at.
+        ResourceLimitError: There are too many sets to enumerate.
     """
     max_weight = integer_or_none(max_weight, "max_weight")
-    known = _exploration(plan, threads, max_bytes)
-    odds = known.odds[0]
+    search = _search(plan, threads, max_bytes)
+    odds, nothing = search.odds[0], search.nothing[0]
+    of_coins = search.factors[0] / nothing
     found: list[MalignantSet] = []
     weight = 0
-    while weight <= known.max_weight and (weight <= max_weight if max_weight is not None else not found):
-        enumerate_to(known, weight)
-        if len(known.strata) <= weight:
+    while weight <= search.max_weight and (weight <= max_weight if max_weight is not None else not found):
+        enumerate_to(search, weight)
+        if len(search.strata) <= weight:
             refuse(f"there are too many sets of {weight} mechanisms that pass them")
-        values = known.values
-        members = (
-            known.study.sets_with(weight, values.wrong).reshape(-1, weight)
-            if weight
-            else np.zeros((int(np.any(values.wrong[:1] > 0)), 0), dtype=np.uint32)
-        )
-        keys = (
-            known.study.number_keys(members.ravel(), weight) if weight else np.zeros(len(members), np.uint32)
-        )
-        for each, key in zip(members.tolist(), keys.tolist(), strict=True):
+        probabilities = search.outcomes.probabilities
+        is_wrong = np.ascontiguousarray(probabilities[:, WRONG])
+        if weight:
+            members = search.study.sets_with(weight, is_wrong).reshape(-1, weight)
+            classes = search.study.number_keys(members.ravel(), weight)
+        else:
+            members = np.zeros((int(np.any(is_wrong[:1] > 0)), 0), dtype=np.uint32)
+            classes = np.zeros(len(members), np.uint32)
+        for each, (kept, wrong) in zip(members.tolist(), probabilities[classes].tolist(), strict=True):
             found.append(
                 MalignantSet(
-                    probability=known.probability_of_nothing(0) * float(np.prod(odds[each])),
-                    kept=known.coin_factor(0) * float(values.kept[key]),
-                    kept_and_wrong=known.coin_factor(0) * float(values.wrong[key]),
+                    probability=nothing * float(np.prod(odds[each])),
+                    kept=of_coins * kept,
+                    kept_and_wrong=of_coins * wrong,
                     causes=tuple(named.causes(mechanism) for mechanism in sorted(each)),
                     faults=named.faults(sorted(each)),
                 )
@@ -136,5 +137,5 @@ def malignant_sets(
     return sorted(found, key=lambda each: -each.probability * each.kept_and_wrong)
 
 
-def _exploration(plan: SamplingPlan, threads: int, max_bytes: int) -> Exploration:
-    return exploration_of([plan], Limits(max_bytes=max_bytes), 0, threads, progress=False)
+def _search(plan: SamplingPlan, threads: int, max_bytes: int) -> Search:
+    return search_of([plan], Limits(max_bytes=max_bytes), 0, threads, progress=False)

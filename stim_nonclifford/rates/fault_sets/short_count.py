@@ -1,4 +1,4 @@
-"""What counting would tell of a circuit that has too many fault sets: from a short run."""
+"""Short counts of shots for a circuit that has too many fault sets: how many shots would be enough."""
 
 from __future__ import annotations
 
@@ -10,22 +10,17 @@ from ...simulation.engines import CpuEngine
 from ...simulation.plan import SamplingPlan
 from .wrong_tool import WrongToolError
 
-__all__ = ["saying_what_counts_tell", "what_counts_tell"]
+__all__ = ["enough_shots_text", "naming_enough_shots"]
 
 _SECONDS = 0.3
-"""The time that the run may take."""
-
-_MOST_SHOTS = 1 << 22
-
-_GROWTH = 8
-"""How many times as many shots as before are counted next."""
+"""The time that the run may take. If it is doubled, refusals take longer, and their numbers are closer."""
 
 _MAX_WIDTH = 16
-"""Circuits with wider vectors are not counted: even a few shots may take longer."""
+"""Circuits with wider vectors are not counted. If it is doubled, even a few shots may take minutes."""
 
 
 @contextlib.contextmanager
-def saying_what_counts_tell(
+def naming_enough_shots(
     plan: SamplingPlan, num_circuits: int, relative_error: float, threads: int
 ) -> Iterator[None]:
     """Completes the message of a search that is refused.
@@ -33,21 +28,21 @@ def saying_what_counts_tell(
     Args:
         plan: That of the circuit; of several circuits, that of the one with the strongest noise.
         num_circuits: Number of circuits that share the search.
-        relative_error: See ``what_counts_tell``.
+        relative_error: See ``enough_shots_text``.
         threads: Number of threads.
     """
     try:
         yield
     except WrongToolError as error:
-        counts = what_counts_tell(plan, relative_error, threads)
+        counts = enough_shots_text(plan, relative_error, threads)
         if counts and num_circuits > 1:
             counts = f"{num_circuits} circuits share the search. Of that with the strongest noise: {counts}"
         text = f"{error} {counts}".strip()
         raise WrongToolError(text, checks_are_weak=error.checks_are_weak) from error
 
 
-def what_counts_tell(plan: SamplingPlan, relative_error: float, threads: int) -> str:
-    r"""How many shots tell as much as was asked of fault sets, from a short run.
+def enough_shots_text(plan: SamplingPlan, relative_error: float, threads: int) -> str:
+    r"""Number of shots that give the error that was asked of fault sets, estimated from a short run.
 
     Args:
         plan: The plan for the observables of kept shots.
@@ -61,8 +56,8 @@ def what_counts_tell(plan: SamplingPlan, relative_error: float, threads: int) ->
         >>> import stim_nonclifford as snc
         >>> from stim_nonclifford.simulation.compiler import RequestedOutputs
         >>> compiled = snc.Circuit("X_ERROR(0.5) 0\nM 0\nOBSERVABLE_INCLUDE(0) rec[-1]").compile()
-        >>> what_counts_tell(compiled.detector_plan(RequestedOutputs.of([0], [])), 0.01, 1)
-        'In a short run of ... kept ones were wrong: about 20,000 shots tell the rate to 0.01 of it ...'
+        >>> enough_shots_text(compiled.detector_plan(RequestedOutputs.of([0], [])), 0.01, 1)
+        'In a short run of ... kept ones were wrong: about 20,000 shots give the rate to 0.01 of it ...'
     """
     if plan.peak_width > _MAX_WIDTH:
         return ""
@@ -74,7 +69,7 @@ def what_counts_tell(plan: SamplingPlan, relative_error: float, threads: int) ->
         shots, discards, errors = shots + tally.shots, discards + tally.discards, errors + tally.errors
         seconds = time.perf_counter() - begin
         affordable = int(shots * (_SECONDS - seconds) / max(seconds, 1e-9))
-        size = min(_GROWTH * size, affordable, _MOST_SHOTS - shots)
+        size = min(8 * size, affordable)
     kept = shots - discards
     if not errors:
         found = f"none of {kept:,} kept ones was wrong" if kept else "none was kept"
@@ -85,7 +80,7 @@ def what_counts_tell(plan: SamplingPlan, relative_error: float, threads: int) ->
     enough = shots / errors / relative_error**2
     return (
         f"In a short run of {shots:,} shots, {errors:,} of {kept:,} kept ones were wrong: about"
-        f" {float(f'{enough:.1g}'):,.0f} shots tell the rate to {relative_error:.2g} of it"
+        f" {float(f'{enough:.1g}'):,.0f} shots give the rate to {relative_error:.2g} of it"
         f" ({_time_text(enough / shots * seconds)} here)."
     )
 

@@ -31,10 +31,6 @@ Doubled, large sets take twice the decodes, and weights vary less."""
 _REPEATS = 4
 """Repetitions of the draws until a state fails. Doubled, the variance of their mean number is halved."""
 
-_TRIED_TOGETHER = 32
-"""Faults that are drawn to show that a state is no orphan, before all are tried. Doubled, fewer states need
-that, and others take longer."""
-
 
 @dataclass
 class _Generation:
@@ -187,7 +183,7 @@ class BackwardDeletion(_Lineages):
         classifier: The decoder.
         start: The number of faults of the samples.
         least: The least number of faults.
-        stores_failures: As of ``Sampler``.
+        stores_failures: Whether failing sets are stored, for error budgets.
     """
 
     def __init__(
@@ -216,7 +212,7 @@ class Orphans(_Lineages):
         classifier: The decoder.
         least: The least number of faults.
         most: The largest one.
-        stores_failures: As of ``Sampler``.
+        stores_failures: Whether failing sets are stored, for error budgets.
     """
 
     def __init__(
@@ -231,7 +227,7 @@ class Orphans(_Lineages):
 
     def _starting(self, states: FaultStates, rng: np.random.Generator, deadline: Deadline) -> Bits:
         waiting = np.arange(len(states))
-        for _ in range(_TRIED_TOGETHER):
+        for _ in range(32):  # before all faults are tried: most states are no orphans
             if not len(waiting):
                 break
             deadline.check()

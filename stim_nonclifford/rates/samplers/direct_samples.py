@@ -33,11 +33,11 @@ class DirectSamples(Sampler):
         classifier: The decoder.
         least: The least number of free faults.
         most: The largest one.
-        stores_failures: As of ``Sampler``.
+        stores_failures: Whether failing sets are stored, for error budgets.
 
     Attributes:
-        least: As above.
-        most: As above.
+        least: The least number of free faults.
+        most: The largest one.
     """
 
     def __init__(

@@ -15,10 +15,6 @@ from .strata import FaultStates, Floats, Indices, Stratum, Words
 
 __all__ = ["Enumeration"]
 
-_MOST_TRIES = 1 << 10
-"""Random numbers ω that are tried to find an outcome with which a set fails. Doubled, sets that fail for one
-outcome in a thousand are hardly ever missed in error budgets; rates do not depend on it."""
-
 
 class Enumeration(Sampler):
     """P(stratum, k faults, accepted and wrong), exactly: a sum over all fault sets F of k faults.
@@ -29,7 +25,7 @@ class Enumeration(Sampler):
         stratum: The fault sets.
         classifier: The decoder.
         number: k, the number of free faults; ``stratum.size(number)`` must be finite.
-        stores_failures: As of ``Sampler``.
+        stores_failures: Whether failing sets are stored, for error budgets.
 
     Attributes:
         least: k.
@@ -97,7 +93,7 @@ class Enumeration(Sampler):
         """Numbers ω with which rows fail, and whether one was found."""
         numbers = np.zeros(len(bare), dtype=np.uint64)
         waiting = np.arange(len(bare))
-        for _ in range(_MOST_TRIES):
+        for _ in range(1 << 10):
             if not len(waiting):
                 break
             numbers[waiting] = rng.integers(1 << 64, size=len(waiting), dtype=np.uint64)

@@ -30,8 +30,6 @@ _MOST_ENTRIES = 1 << 27
 """Entries of the tables E, of 8 bytes each. Doubled, circuits with 1.4 times as many faults are accepted, and
 may take 2 GB."""
 
-_SETS_AT_ONCE = 1 << 14
-
 
 class FaultNumbers:
     """The fault sets of independent faults by the number of their members.
@@ -101,7 +99,7 @@ class FaultNumbers:
             intp, shape (sets, number); and float64, shape (sets,).
         """
         every = itertools.combinations(range(len(self.odds)), number)
-        while block := list(itertools.islice(every, _SETS_AT_ONCE)):
+        while block := list(itertools.islice(every, 1 << 14)):
             members = np.array(block, dtype=np.intp).reshape(len(block), number)
             yield members, self._none * self.odds[members].prod(axis=1)
 

@@ -23,7 +23,7 @@ class PlainShots(Sampler):
     Args:
         stratum: The fault sets, with the probability 1.
         classifier: The decoder.
-        stores_failures: As of ``Sampler``.
+        stores_failures: Whether failing sets are stored, for error budgets.
     """
 
     def __init__(self, stratum: Stratum, classifier: Classifier, stores_failures: bool = False) -> None:

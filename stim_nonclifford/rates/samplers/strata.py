@@ -24,9 +24,6 @@ Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
 Words = npt.NDArray[np.uint64]
 
-_OUTCOMES = 4
-"""About how many quantum outcomes a fault set has. Doubled, half as many sets are enumerated."""
-
 _COST_OF_LAW = 128
 """About how many decodes take as long as one outcome distribution. Doubled, circuits with T gates are
 enumerated up to smaller numbers of faults."""
@@ -138,7 +135,8 @@ class Stratum:
         sets = math.comb(len(self.faults), number) * len(self._starts) << len(self.coins)
         if outcomes is None:
             return float(sets)
-        return float(_OUTCOMES * sets + _COST_OF_LAW * min(sets, 1 << outcomes.num_signature_bits))
+        # A fault set has about four outcomes.
+        return float(4 * sets + _COST_OF_LAW * min(sets, 1 << outcomes.num_signature_bits))
 
     def drawn(self, least: int, most: int, count: int, rng: np.random.Generator) -> FaultStates:
         """Independent states with at least and at most so many free faults, in a random order."""

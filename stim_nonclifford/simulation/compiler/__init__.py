@@ -9,7 +9,7 @@ The passes, in their order, each a module with one entry point:
     sample (``clifford_records``);
 3.  ``backward_sweep``: the effects of noise, outcomes and coins;
 4.  ``reference_sample``: the noiseless reference sample;
-5.  ``needed_operations``: drops the last operations if they influence no requested output;
+5.  ``requested_outputs``: drops the last operations if they influence no requested output;
 6.  ``width_reordering``: puts independent groups of coordinates one after the other;
 7.  ``rotation_merging``: joins rotations about the same Pauli into one operation;
 8.  ``row_layout``: reduces the bits of a shot to noise-only checks, signature and outputs;
@@ -17,8 +17,9 @@ The passes, in their order, each a module with one entry point:
 10. ``plan_construction``: writes the plan as plain arrays.
 
 The rooms, each of which imports from those before it: ``algebra`` (GF(2), Paulis, Clifford gates),
-``program`` (pass 1), ``sweeps`` (passes 2 and 3), ``plans`` (passes 5 to 10; ``scheduling`` runs 6 and 7, and
-``requested_outputs`` is the question that a plan answers) and ``error_models`` (what decoders get).
+``program`` (pass 1), ``leakage``, ``sweeps`` (passes 2 and 3), ``plans`` (passes 5 to 10;
+``requested_outputs`` is the question that a plan answers, and ``plan_construction`` runs passes 6 and 7),
+``error_models`` and ``heralds`` (what decoders get).
 
 ``compile_circuit`` runs the first two passes, which do not depend on the question. ``CompiledCircuit`` runs
 the others when it constructs the plan for a question. ``expectations`` has the plans that report expectation

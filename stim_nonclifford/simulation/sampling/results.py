@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...base.arguments import number, probability, refuse_argument, text
-from ...base.binomial import clopper_pearson
+from ...base.probabilities import clopper_pearson
 from ..faults import CircuitFault
 
 __all__ = ["FailureSamples", "KeptFailure", "KeptSamples", "SampleCounts"]

@@ -17,6 +17,7 @@ from stim_nonclifford.commands import main
 from stim_nonclifford.generators.cultivation import cultivation_circuit
 
 from ...support.seeds import slow
+from ...support.texts.memory_circuits import memory
 
 SMALL = """
     QUBIT_COORDS(0, 0) 0
@@ -99,14 +100,7 @@ def test_malignant_sets_are_listed_with_their_faults() -> None:
 
 @pytest.mark.parametrize("task", [slow("surface_code:rotated_memory_x"), "repetition_code:memory"])
 def test_frames_flip_what_the_compiler_says(task: str) -> None:
-    circuit = Circuit.generated(
-        task,
-        distance=3,
-        rounds=3,
-        after_clifford_depolarization=0.01,
-        before_measure_flip_probability=0.01,
-        after_reset_flip_probability=0.01,
-    )
+    circuit = Circuit(memory(task, 3, 3, gates=0.01, reads=0.01, resets=0.01))
     circuit.append("MPP", [stim.target_x(0), stim.target_combiner(), stim.target_z(1)], 0.1)
     table = circuit._fault_table()
     for fault in circuit.faults()[::7]:
@@ -141,13 +135,9 @@ def test_pages_without_a_rate_say_why(text: str, arguments: dict[str, Any], rema
     assert any(data["ticks"])
 
 
-def test_wrong_masks_are_errors() -> None:
-    with pytest.raises(ValueError, match="postselection_mask"):
-        page_of(Circuit(SMALL), postselection_mask=np.zeros(5, bool))
-
-
-def test_wrong_limits_are_errors_and_not_remarks() -> None:
-    for name, value in (("relative_error", -1.0), ("max_seconds", 0), ("threads", 0)):
+def test_wrong_arguments_are_errors_and_not_remarks() -> None:
+    wrong = {"postselection_mask": np.zeros(5, bool), "relative_error": -1.0, "max_seconds": 0, "threads": 0}
+    for name, value in wrong.items():
         with pytest.raises(ValueError, match=name):
             page_of(Circuit(SMALL), **{name: value})
 

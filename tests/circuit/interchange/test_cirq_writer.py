@@ -8,6 +8,7 @@ import stim
 
 from stim_nonclifford import Circuit
 
+from ...support.laws.exact import largest_difference
 from ...support.oracle.density_matrix import record_distribution
 from ...support.texts.instruction_lines import three_qubit_channel
 
@@ -84,8 +85,7 @@ def circuit_of(instruction: str) -> Circuit:
 
 
 def agree(found: dict[tuple[int, ...], float], expected: dict[tuple[int, ...], float]) -> None:
-    for key in found.keys() | expected.keys():
-        assert found.get(key, 0.0) == pytest.approx(expected.get(key, 0.0), abs=2e-6)
+    assert largest_difference(found, expected) < 2e-6
 
 
 @pytest.mark.parametrize("instruction", INSTRUCTIONS)

@@ -17,6 +17,7 @@ import stim
 
 from stim_nonclifford import Circuit
 
+from ...support.laws.exact import largest_difference
 from ...support.oracle.density_matrix import (
     Distribution,
     detector_distribution,
@@ -66,10 +67,6 @@ EDITS: dict[str, Callable[[Circuit, Path], Circuit]] = {
     "cut and joined": cut_and_joined,
     "pauli_twirl of nothing": lambda circuit, _: circuit.pauli_twirl(below=0),
 }
-
-
-def largest_difference(first: Distribution, second: Distribution) -> float:
-    return max(abs(first.get(key, 0) - second.get(key, 0)) for key in first.keys() | second.keys())
 
 
 def distributions(circuit: stim.Circuit) -> list[Distribution]:

@@ -16,15 +16,16 @@ import stim_nonclifford as snc
 from sinter_plugin import DesaturatedGapDecoder, SoftDecodingSampler, task
 from stim_nonclifford.circuit.logical_states import LogicalStateCheck
 from stim_nonclifford.generators.cultivation import end_to_end_circuit
+from stim_nonclifford.rates.decoded_rates import accepted_rate
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import fault_model
-from stim_nonclifford.rates.decoded_rates.postselection import estimate, listed_sets
-from stim_nonclifford.rates.decoded_rates.postselection.accepted_sets import AcceptedSetSearch
-from stim_nonclifford.rates.decoded_rates.postselection.listed_sets import SilentSets
-from stim_nonclifford.rates.decoded_rates.postselection.partition import partition
+from stim_nonclifford.rates.decoded_rates.partition import partition
 from stim_nonclifford.rates.decoding.decoders import rate_decoder
 from stim_nonclifford.rates.decoding.matching.matching_graph import model_errors
 from stim_nonclifford.rates.decoding_problems import accepted_problem, exact_symptoms
 from stim_nonclifford.rates.estimation.deadline import Deadline
+from stim_nonclifford.rates.samplers import undetected_sets
+from stim_nonclifford.rates.samplers.accepted_sets import AcceptedSetSearch
+from stim_nonclifford.rates.samplers.undetected_sets import UndetectedSets
 
 from ...support.rates.decoded_rate_cases import repetition_code
 from .test_decoded_outcomes import encoded_t_state
@@ -142,7 +143,7 @@ def test_curves_are_those_of_all_fault_sets(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """With lists of accepted sets, and without; cells of few sets are enumerated."""
-    monkeypatch.setattr(estimate, "_LISTED_FROM", listed_from)
+    monkeypatch.setattr(accepted_rate, "_LISTED_FROM", listed_from)
     rate = circuit.logical_error_rate(decoder=decoder, confidence=True, relative_error=0.01, seed=7)
     probabilities, gaps, wrong = exact_curve(circuit, postselected, decoder)
     assert rate.kept < 1
@@ -166,10 +167,8 @@ def test_curves_are_those_of_all_fault_sets(
 def test_drawn_sets_are_the_listed_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sums over sets of three to six mechanisms: draws of a fixed seed within 5 standard errors."""
     rng = np.random.default_rng(3)
-    monkeypatch.setattr(listed_sets, "_MOST_LISTED", 0)
-    monkeypatch.setattr(listed_sets, "_DRAWS", 1 << 13)
-    monkeypatch.setattr(listed_sets, "_DRAWS_OF_FOUR", 1 << 13)
-    monkeypatch.setattr(listed_sets, "_DRAWS_OF_THREE", 1 << 13)
+    monkeypatch.setattr(undetected_sets, "_MOST_LISTED", 0)
+    monkeypatch.setattr(undetected_sets, "_DRAWS", 1 << 13)
     for size, number in ((3, 18), (4, 16), (5, 13), (6, 12)):
         flips = rng.integers(0, 2, size=(number, 4)).astype(np.bool_)
         odds = rng.uniform(0.01, 0.2, size=number)
@@ -179,10 +178,10 @@ def test_drawn_sets_are_the_listed_ones(monkeypatch: pytest.MonkeyPatch) -> None
             for members in itertools.combinations(range(number), size):
                 if ((flips[list(members)].sum(axis=0) % 2) == target).all():
                     sums.append((odds[list(members)].prod(), values[list(members)].sum() == 2))
-            sets = SilentSets(flips, target, odds, rng, lambda: None)
+            sets = UndetectedSets(flips, target, odds, rng, lambda: None)
             if size <= 4:
                 with monkeypatch.context() as listing:
-                    listing.setattr(listed_sets, "_MOST_LISTED", 1 << 20)
+                    listing.setattr(undetected_sets, "_MOST_LISTED", 1 << 20)
                     (whole,) = sets.of_size(size)
                 assert not whole.is_drawn
                 assert len(np.unique(np.sort(whole.members), axis=0)) == len(whole.members) == len(sums)
@@ -212,7 +211,7 @@ def test_drawn_accepted_sets_are_the_listed_ones(monkeypatch: pytest.MonkeyPatch
         return dict(zip((row.tobytes() for row in found.rows), values, strict=True))
 
     listed = masses()
-    monkeypatch.setattr(listed_sets, "_MOST_LISTED", len(listed) // 2)
+    monkeypatch.setattr(undetected_sets, "_MOST_LISTED", len(listed) // 2)
     drawn = masses()
     silent = {row for row in listed if not any(row[: model.num_detectors])}
     assert silent
@@ -237,9 +236,8 @@ def test_accepted_sets_are_drawn_until_they_are_known(monkeypatch: pytest.Monkey
         return {each.name: (each.probability, each.probability * each.relative_error) for each in found}
 
     listed = masses_of_strata(1.0)
-    monkeypatch.setattr(listed_sets, "_MOST_LISTED", 0)
-    for name in ("_DRAWS", "_DRAWS_OF_THREE", "_DRAWS_OF_FOUR"):
-        monkeypatch.setattr(listed_sets, name, 1 << 8)
+    monkeypatch.setattr(undetected_sets, "_MOST_LISTED", 0)
+    monkeypatch.setattr(undetected_sets, "_DRAWS", 1 << 4)
     some, more = masses_of_strata(1.0), masses_of_strata(1e-3)
     for name, (mass, error) in listed.items():
         for drawn in (some, more):

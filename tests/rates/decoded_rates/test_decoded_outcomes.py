@@ -11,26 +11,13 @@ import pymatching
 import pytest
 import sinter
 import stim
-from scipy.stats import chi2
 
 import stim_nonclifford as snc
 from stim_nonclifford.generators.teleportation import injection_circuit
-from stim_nonclifford.rates.decoded_rates import fault_number_sum
-from stim_nonclifford.rates.decoded_rates.failing.cores import rows_of
-from stim_nonclifford.rates.decoded_rates.faults.mechanisms import (
-    FaultModel,
-    fault_model,
-    log_probability_of_none,
-)
-from stim_nonclifford.rates.decoding.classifying import Classifier
-from stim_nonclifford.rates.decoding.failure_test import FailureTest, Predict
+from stim_nonclifford.rates.decoded_rates import fault_number_search
 from stim_nonclifford.rates.decoding_problems import exact_symptoms
-from stim_nonclifford.rates.estimation.deadline import Deadline
-from stim_nonclifford.rates.estimation.failing_sets import FailingSets
-from stim_nonclifford.rates.samplers.plain_shots import PlainShots
-from stim_nonclifford.rates.samplers.strata import Stratum
 from stim_nonclifford.simulation.compiler import RequestedOutputs
-from stim_nonclifford.simulation.engines import CpuEngine, reference
+from stim_nonclifford.simulation.engines import reference
 
 from ...support.oracle.density_matrix import detector_distribution
 
@@ -73,16 +60,6 @@ def matching_of(circuit: snc.Circuit) -> pymatching.Matching:
     return pymatching.Matching.from_detector_error_model(model)
 
 
-def model_and_decoder(circuit: snc.Circuit) -> tuple[FaultModel, Predict]:
-    model, matching = fault_model(exact_symptoms(circuit)), matching_of(circuit)
-
-    def predict(dets: np.ndarray, /) -> tuple[np.ndarray, np.ndarray]:
-        found = matching.decode_batch(dets, bit_packed_shots=True, bit_packed_predictions=True)
-        return found, np.zeros(len(dets), dtype=np.int64)
-
-    return model, predict
-
-
 @functools.cache
 def law_of_sets(p: float, p_of_decoder: float | None = None) -> dict[tuple[int, int], float]:
     """The probability of each fault set and each set of flipped outputs with which PyMatching fails.
@@ -120,28 +97,6 @@ def law_of_sets(p: float, p_of_decoder: float | None = None) -> dict[tuple[int, 
     return {key: q for (key, q), is_failing in zip(found.items(), fails, strict=True) if is_failing and q > 0}
 
 
-def keys_of(model: FaultModel, found: FailingSets) -> list[tuple[int, int]]:
-    rows = rows_of(model, found.members, found.numbers)
-    seen = rows[:, 0] ^ model.observables(rows)[:, 0] << np.uint64(model.num_detectors)
-    sets = [sum(1 << int(k) for k in row if k >= 0) for row in found.members]
-    return list(zip(sets, seen.tolist(), strict=True))
-
-
-def assert_law(found: list[tuple[int, int]], law: dict[tuple[int, int], float]) -> None:
-    """A chi-squared test of independent draws, with rare values put together."""
-    total = sum(law.values())
-    counts = dict.fromkeys(law, 0)
-    for key in found:
-        counts[key] += 1
-    expected = np.array([q / total * len(found) for q in law.values()])
-    seen = np.array(list(counts.values()))
-    rare = expected < 10
-    seen, expected = (np.append(each[~rare], each[rare].sum()) for each in (seen, expected))
-    assert len(seen) > 20
-    chi_squared = float(((seen - expected) ** 2 / expected).sum())
-    assert chi2.sf(chi_squared, len(seen) - 1) > IMPROBABLE, chi_squared
-
-
 def test_the_circuit_has_what_is_tested() -> None:
     symptoms = exact_symptoms(encoded_t_state(0.1))
     assert symptoms.outcomes is not None
@@ -149,46 +104,12 @@ def test_the_circuit_has_what_is_tested() -> None:
     assert 0.5 in symptoms.probabilities.values()
 
 
-def test_outcomes_have_the_law_of_their_signature() -> None:
-    circuit = encoded_t_state(0.1)
-    plan = circuit.compile().detector_plan(RequestedOutputs.of(range(circuit.num_detectors + 1)))
-    engine = CpuEngine(plan)
-    numbers = np.random.default_rng(1).integers(1 << 64, size=40_000, dtype=np.uint64)
-    for bits in range(1 << plan.num_signature_bits):
-        signature = np.array([bits >> k & 1 for k in range(plan.num_signature_bits)], dtype=np.bool_)
-        flipped = engine.outcomes(np.full((len(numbers), 1), bits, dtype=np.uint64), numbers, 3)
-        again = engine.outcomes(np.full((len(numbers), 1), bits, dtype=np.uint64)[::-1], numbers[::-1], 3)
-        assert (again[::-1] == flipped).all()
-        for branch in reference.outcome_law(plan, signature):
-            outputs = sum(1 << int(k) for k in np.flatnonzero(branch.outputs))
-            alike = sum(
-                other.probability
-                for other in reference.outcome_law(plan, signature)
-                if (other.outputs == branch.outputs).all()
-            )
-            count = int((flipped[:, 0] == outputs).sum())
-            spread = math.sqrt(len(numbers) * alike * max(1 - alike, 0))
-            assert abs(count - len(numbers) * alike) <= 5.5 * spread + 1e-6
-
-
-def test_plain_shots_have_the_law_of_sets_and_outcomes() -> None:
-    p = 0.1
-    model, predict = model_and_decoder(encoded_t_state(p))
-    deadline = Deadline(None)
-    shots = PlainShots(Stratum(model), Classifier(model, predict, deadline), True)
-    shots.take(20_000, np.random.default_rng(4), deadline)
-    law = law_of_sets(p)
-    expected = sum(law.values())
-    assert abs(shots.tally.mean - expected) < 5.4 * math.sqrt(expected / 20_000)
-    assert_law(keys_of(model, shots.found), law)
-
-
 @pytest.mark.parametrize("is_enumerated", [True, False])
 def test_rates_are_those_of_all_sets_and_outcomes(
     is_enumerated: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not is_enumerated:
-        monkeypatch.setattr(fault_number_sum, "_MOST_DECODES", 0)
+        monkeypatch.setattr(fault_number_search, "_MOST_DECODES", 0)
     noise = (0.1, 0.01, 0.002)
     rates = snc.logical_error_rates(
         [encoded_t_state(p) for p in noise], decoder="pymatching", relative_error=0.05, seed=3
@@ -199,20 +120,6 @@ def test_rates_are_those_of_all_sets_and_outcomes(
     again = encoded_t_state(noise[1]).logical_error_rate(decoder="pymatching", relative_error=0.1, seed=5)
     other = encoded_t_state(noise[1]).logical_error_rate(decoder="pymatching", relative_error=0.1, seed=5)
     assert again == other
-
-
-def test_sets_of_one_fault_are_summed_over_their_outcomes() -> None:
-    circuit = snc.Circuit(injection_circuit(3, 1e-5))
-    rate = circuit.logical_error_rate(decoder="pymatching", relative_error=0.1, seed=2)
-    model, predict = model_and_decoder(circuit)
-    owners, shares, rows = model.with_all_outcomes(model.flips ^ model.base)
-    single = np.exp(model.log_odds)[owners] * shares
-    first_order = float(single[FailureTest(model, predict)(rows)].sum())
-    assert rate.strata[1].least_faults == 1
-    assert rate.strata[1].kept_and_wrong == pytest.approx(
-        first_order * np.exp(log_probability_of_none(model.log_odds))
-    )
-    assert abs(rate.logical_error_rate / first_order - 1) < 0.01
 
 
 class Threshold(sinter.Decoder):  # type: ignore[misc]
@@ -280,21 +187,6 @@ def test_injection_into_a_surface_code_against_plain_shots(gate: str) -> None:
         wrong = int((matching_of(circuit).decode_batch(dets) != obs).sum())
         error = math.hypot(rate.standard_error, math.sqrt(wrong) / shots)
         assert abs(rate.logical_error_rate - wrong / shots) < 5.4 * error
-
-
-def test_kept_shots_of_an_injection() -> None:
-    circuit = snc.Circuit(injection_circuit(3, 3e-3))
-    mask = np.arange(circuit.num_detectors) < 4
-    rate = circuit.logical_error_rate(
-        decoder="pymatching", postselection_mask=mask, relative_error=0.1, seed=8
-    )
-    shots = 100_000
-    dets, obs = circuit.compile_detector_sampler(seed=9).sample(shots, separate_observables=True)
-    kept = ~dets[:, mask].any(axis=1)
-    wrong = int((matching_of(circuit).decode_batch(dets[kept]) != obs[kept]).sum())
-    assert abs(rate.kept - kept.mean()) < 5.4 * math.hypot(rate.kept_error, kept.std() / math.sqrt(shots))
-    error = math.hypot(rate.standard_error, math.sqrt(wrong) / kept.sum())
-    assert abs(rate.logical_error_rate - wrong / kept.sum()) < 5.4 * error
 
 
 def test_outcomes_alone_are_summed() -> None:

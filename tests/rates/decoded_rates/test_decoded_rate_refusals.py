@@ -96,16 +96,6 @@ def test_a_decoder_that_discards_shots() -> None:
         rate_with(lambda dets: np.repeat(np.array([[0, 1]], np.uint8), len(dets), axis=0))
 
 
-def test_a_decoder_that_is_random() -> None:
-    rng = np.random.default_rng(1)
-
-    def guess(dets: np.ndarray) -> np.ndarray:
-        return rng.integers(2, size=(len(dets), 1), dtype=np.uint8) * dets.any(axis=1, keepdims=True)
-
-    with pytest.raises(ValueError, match=r"Wrapped is not deterministic"):
-        repetition_code(1e-4).logical_error_rate(decoder=Wrapped(guess), relative_error=0.1, seed=1)
-
-
 @pytest.mark.parametrize("p", [1e-4, 1e-2])
 def test_a_decoder_that_is_random_in_one_of_fifty_answers(p: float) -> None:
     """Of 1024 answers that are asked for again, none differs with a chance of 0.98^1024 < 2e-9."""
@@ -218,23 +208,6 @@ def test_sets_without_supersets_are_found_where_they_are_many() -> None:
     assert abs(rate.logical_error_rate - exact) < 5.5 * rate.standard_error
 
 
-class Disagreeing(sinter.Decoder):  # type: ignore[misc]
-    """Fails on none of the fault sets on which it fails in a circuit with other noise."""
-
-    def compile_decoder_for_dem(self, *, dem: stim.DetectorErrorModel) -> Answering:
-        likely = max(instruction.args_copy()[0] for instruction in dem if instruction.type == "error") > 0.005
-        return Answering(lambda dets: np.full((len(dets), 1), likely, dtype=np.uint8))
-
-
-def test_decoders_that_fail_on_different_sets() -> None:
-    circuits = [repetition_code(p) for p in (0.01, 1e-3)]
-    rates = snc.logical_error_rates(circuits, decoder=Disagreeing(), relative_error=0.3, seed=1)
-    # The observable is that of one qubit, flipped by its data noise or by its readout.
-    flipped = [2 / 3 * p * (1 - p) + p * (1 - 2 / 3 * p) for p in (0.01, 1e-3)]
-    found = [rate.logical_error_rate for rate in rates]
-    assert found == pytest.approx([1 - flipped[0], flipped[1]], rel=1e-9)
-
-
 def test_a_rate_of_one_has_an_error_and_is_no_more_than_one() -> None:
     rate = flips(50, 0.1).logical_error_rate(
         decoder=Wrapped(lambda dets: np.ones_like(dets[:, :1])), relative_error=0.1, seed=1
@@ -256,26 +229,6 @@ def test_an_observable_that_is_never_wrong_has_an_error() -> None:
     assert rate.observable_rates[1] == 0
     assert 0 < rate.observable_errors[1] < 0.01
     assert rate.observable_rates[0] == rate.logical_error_rate
-
-
-def test_a_decoder_with_the_priors_of_another_circuit() -> None:
-    model = repetition_code(1e-3, readout=0.2).detector_error_model()
-
-    class SamePriors(sinter.Decoder):  # type: ignore[misc]
-        def compile_decoder_for_dem(self, *, dem: stim.DetectorErrorModel) -> sinter.CompiledDecoder:
-            return sinter.BUILT_IN_DECODERS["pymatching"].compile_decoder_for_dem(dem=model)
-
-    circuit = repetition_code(0.03)
-    rate = circuit.logical_error_rate(decoder=SamePriors(), relative_error=0.1, seed=1)
-    dets, flips = circuit.compile_detector_sampler(seed=2).sample(
-        100_000, separate_observables=True, bit_packed=True
-    )
-    decoder = SamePriors().compile_decoder_for_dem(dem=circuit.detector_error_model())
-    wrong = decoder.decode_shots_bit_packed(bit_packed_detection_event_data=dets) != flips
-    expected = float(wrong.mean())
-    error = math.hypot(rate.standard_error, (expected / len(dets)) ** 0.5)
-    assert abs(rate.logical_error_rate - expected) < 5.4 * error
-    assert rate.logical_error_rate > 1.2 * exact_rate("repetition", 0.03)
 
 
 @pytest.mark.parametrize(
@@ -382,7 +335,7 @@ def with_slow_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     ("circuit", "max_seconds", "reached"),
     [
         (surface_code(1e-4), 0.05, r"when 0 of [\d,]+ shots had failed. The rate is at most 0.\d+ \(95%\)"),
-        (surface_code(1e-4, 5), 0.28, r"when [\d,]+ sets of \d+ faults had failed, which do not suffice"),
+        (surface_code(1e-4, 5), 0.18, r"when [\d,]+ sets of \d+ faults had failed, which do not suffice"),
     ],
 )
 def test_too_little_time(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import json
 import math
 import pickle
@@ -15,17 +14,15 @@ import pytest
 import sinter
 
 import stim_nonclifford as snc
-from stim_nonclifford.rates.decoded_rates import fault_number_sum
+from stim_nonclifford.rates.decoded_rates import fault_number_search
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import symptoms_of
 from stim_nonclifford.rates.decoding.matching.pymatching_graph import PyMatchingGraph
 from stim_nonclifford.rates.results import LogicalErrorRate
 from tests.support.rates.decoded_rate_cases import (
     exact_rate,
-    model_of,
     probabilities_of_sets,
     repetition_code,
     surface_code,
-    two_codes,
 )
 
 SIGNIFICANT = 6.5
@@ -40,7 +37,7 @@ def assert_agrees(rate: LogicalErrorRate, exact: float) -> None:
 
 
 def without_enumeration(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fault_number_sum, "_MOST_DECODES", 0)
+    monkeypatch.setattr(fault_number_search, "_MOST_DECODES", 0)
 
 
 @pytest.mark.parametrize("is_enumerated", [True, False])
@@ -64,25 +61,6 @@ def test_a_rate_does_not_depend_on_what_else_is_asked() -> None:
     assert curve[0] == curve[2]
 
 
-@pytest.mark.parametrize("is_enumerated", [True, False])
-def test_mechanisms_that_differ_by_a_thousand(is_enumerated: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Repetition codes of five qubits, of which two are a thousand times as noisy, against all fault sets."""
-    if not is_enumerated:
-        without_enumeration(monkeypatch)
-    circuits = []
-    for p in (1e-4, 3e-5, 1e-5):
-        lines = [f"X_ERROR({1000 * p if k in (1, 4) else p}) {k}" for k in range(5)]
-        lines += [f"MZZ({1000 * p if k == 2 else p}) {k} {k + 1}" for k in range(4)]
-        lines += ["M 0 1 2 3 4", *(f"DETECTOR rec[{k - 9}]" for k in range(4))]
-        lines += [f"DETECTOR rec[{k - 9}] rec[{k - 5}] rec[{k - 4}]" for k in range(4)]
-        circuits.append(snc.Circuit("\n".join([*lines, "OBSERVABLE_INCLUDE(0) rec[-1]"])))
-    rates = snc.logical_error_rates(circuits, decoder="pymatching", relative_error=0.01, seed=1)
-    for circuit, rate in zip(circuits, rates, strict=True):
-        probabilities, fails = probabilities_of_sets(circuit)
-        assert_agrees(rate, float(probabilities[fails].sum()))
-        assert (rate.relative_error == 0) == is_enumerated
-
-
 @pytest.mark.parametrize(("p", "exact"), [(1e-4, 7.8912e-6), (1e-3, 7.686e-4)])
 def test_a_rate_is_a_sum_over_numbers_of_faults(p: float, exact: float) -> None:
     """The rates are those of the sum over all failing sets of up to three faults, and of 5e7 plain shots (0.5%)."""
@@ -92,7 +70,7 @@ def test_a_rate_is_a_sum_over_numbers_of_faults(p: float, exact: float) -> None:
     assert abs(rate.logical_error_rate / exact - 1) < SIGNIFICANT * math.hypot(rate.relative_error, 0.005)
     assert sum(each.kept_and_wrong for each in rate.strata) == pytest.approx(rate.logical_error_rate)
     assert [each.name for each in rate.strata[:3]] == ["0 faults", "1 fault", "2 faults"]
-    assert [each.wrong > 0 for each in rate.strata[:3]] == [False, False, True]  # two make distance 3 fail
+    assert [each.wrong != 0 for each in rate.strata[:3]] == [False, False, True]  # two make distance 3 fail
     assert rate.strata[2].standard_error == 0  # all sets of two
     assert rate.strata[-1].most_faults is None
     assert "or more" in str(rate)
@@ -117,66 +95,6 @@ def test_progress_shows_no_rate_before_all_sizes_are_in_it(capfd: pytest.Capture
     assert shown
     for each, error in shown:
         assert abs(math.log(float(each) / rate.logical_error_rate)) < 7 * float(error) / 100
-
-
-def test_order_of_circuits_is_kept() -> None:
-    rates = snc.logical_error_rates(
-        [repetition_code(p) for p in (0.012, 0.12, 0.04)], decoder="pymatching", relative_error=0.2, seed=1
-    )
-    for p, rate in zip((0.012, 0.12, 0.04), rates, strict=True):
-        assert_agrees(rate, exact_rate("repetition", p))
-
-
-def test_any_of_several_observables() -> None:
-    rates = snc.logical_error_rates(
-        [two_codes(p) for p in (0.1, 0.01)], decoder="pymatching", relative_error=0.1, seed=5
-    )
-    for p, rate in zip((0.1, 0.01), rates, strict=True):
-        assert_agrees(rate, exact_rate("two", p))
-
-
-def test_two_noises_that_change_differently() -> None:
-    # The ratio of readout to data noise differs: levels between are interpolated for each mechanism.
-    circuits = [repetition_code(0.1, readout=0.02), repetition_code(0.004, readout=0.03)]
-    rates = snc.logical_error_rates(circuits, decoder="pymatching", relative_error=0.1, seed=2)
-    for circuit, rate in zip(circuits, rates, strict=True):
-        probabilities, fails = probabilities_of_sets(circuit)
-        assert_agrees(rate, float(probabilities[fails].sum()))
-
-
-def test_plain_shots_suffice_at_strong_noise(monkeypatch: pytest.MonkeyPatch) -> None:
-    without_enumeration(monkeypatch)
-    rate = repetition_code(0.12).logical_error_rate(decoder="pymatching", relative_error=0.03, seed=1)
-    assert [each.name for each in rate.strata] == ["all shots"]
-    assert_agrees(rate, exact_rate("repetition", 0.12))
-
-
-def test_surface_code_against_its_lightest_failing_sets() -> None:
-    p = 1e-4
-    circuit = surface_code(p)
-    rate = circuit.logical_error_rate(decoder="pymatching", relative_error=0.02, seed=1)
-    # All sets of up to two mechanisms, in another way than the estimate does it. Three act with 1e-6.
-    model = model_of(circuit)
-    matching = pymatching.Matching.from_detector_error_model(
-        circuit.detector_error_model(decompose_errors=True)
-    )
-    odds = np.exp(model.log_odds)
-    total = 0.0
-    for size in (1, 2):
-        chosen = np.array(list(itertools.combinations(range(model.num_mechanisms), size)))
-        dets = np.zeros((len(chosen), model.num_detectors), dtype=np.uint8)
-        flips = np.zeros(len(chosen), dtype=np.uint8)
-        for row, members in enumerate(chosen):
-            for member in members:
-                detectors, observables = model.symptoms[member]
-                dets[row, list(detectors)] ^= 1
-                flips[row] ^= len(observables) & 1
-        fails = matching.decode_batch(dets)[:, 0] != flips
-        total += float(odds[chosen[fails]].prod(axis=1).sum())
-    light = total / float((1 + odds).prod())
-    heavy = float(odds.sum() ** 3 / 6)
-    assert light <= rate.logical_error_rate * (1 + SIGNIFICANT * rate.relative_error)
-    assert rate.logical_error_rate * (1 - SIGNIFICANT * rate.relative_error) <= light + heavy
 
 
 def test_surface_code_against_plain_shots() -> None:
@@ -266,7 +184,7 @@ def test_what_is_printed_and_drawn() -> None:
     matplotlib.use("Agg")
     rate = surface_code(1e-3, 5).logical_error_rate(decoder="pymatching", relative_error=0.3, seed=1)
     text = str(rate)
-    for part in ("pymatching", "95% interval", "probability", "backward deletion", "or more"):
+    for part in ("pymatching", "95% interval", "probability", "direct samples", "or more"):
         assert part in text
     assert "<table>" in rate._repr_html_()
     axes = rate.plot()
@@ -275,19 +193,3 @@ def test_what_is_printed_and_drawn() -> None:
     assert pickle.loads(pickle.dumps(rate)) == rate
     assert json.loads(json.dumps(dataclasses.asdict(rate)))["decodes"] == rate.decodes
     assert (rate.kept, rate.kept_and_wrong) == (1.0, rate.logical_error_rate)
-
-
-@pytest.mark.slow
-def test_intervals_cover(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Of 40 intervals with a coverage of 95%, fewer than 29 hold the truth with a chance of 4e-7.
-    without_enumeration(monkeypatch)
-    exact = exact_rate("repetition", 1e-3)
-    covered = 0
-    for seed in range(40):
-        low, high = (
-            repetition_code(1e-3)
-            .logical_error_rate(decoder="pymatching", relative_error=0.2, seed=seed)
-            .interval
-        )
-        covered += low <= exact <= high
-    assert covered >= 29

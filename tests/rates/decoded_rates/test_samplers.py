@@ -13,11 +13,11 @@ import stim
 from scipy.stats import chi2
 
 import stim_nonclifford as snc
-from stim_nonclifford.rates.decoded_rates import fault_number_sum
-from stim_nonclifford.rates.decoded_rates.fault_number_sum import FaultNumberSum
+from stim_nonclifford.rates.decoded_rates import fault_number_search
+from stim_nonclifford.rates.decoded_rates.fault_number_search import FaultNumberSearch
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import FaultModel, fault_model, symptoms_of
-from stim_nonclifford.rates.decoded_rates.postselection.partition import partition
-from stim_nonclifford.rates.decoded_rates.postselection.questions import AcceptedQuestion
+from stim_nonclifford.rates.decoded_rates.partition import partition
+from stim_nonclifford.rates.decoded_rates.questions import AcceptedQuestion
 from stim_nonclifford.rates.decoding.classifying import Classifier
 from stim_nonclifford.rates.decoding.decoders import rate_decoder
 from stim_nonclifford.rates.decoding.failure_test import Predict
@@ -316,13 +316,13 @@ def _outside_by_rejection(self: FaultNumbers, sets: np.ndarray, rng: np.random.G
 
 @pytest.mark.parametrize("name", [name for name in CASES if "mask" not in name])
 def test_sums_over_fault_numbers_without_enumeration(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fault_number_sum, "_MOST_DECODES", 0)
-    monkeypatch.setattr(fault_number_sum, "_PLAIN_RATE", 1.1)
+    monkeypatch.setattr(fault_number_search, "_MOST_DECODES", 0)
+    monkeypatch.setattr(fault_number_search, "_PLAIN_RATE", 1.1)
     case = CASES[name]()
     rng = np.random.default_rng(6)
-    found = FaultNumberSum(case.stratum, case.classifier, False, FOREVER, rng, lambda _: None)
-    found.run(0.01)
-    ratio, exact = found.ratio(), float(case.wrong.sum())
+    search = FaultNumberSearch(case.stratum, case.classifier, False, FOREVER, rng, lambda _: None)
+    search.run(0.01)
+    ratio, exact = search.total.ratio(), float(case.wrong.sum())
     assert ratio.standard_error <= 0.01 * ratio.rate
     assert abs(ratio.rate - exact) < SIGNIFICANT * ratio.standard_error
     assert ratio.interval[0] < ratio.rate < ratio.interval[1]

@@ -17,9 +17,8 @@ from scipy import special, stats
 
 import stim_nonclifford as snc
 from stim_nonclifford.generators import cultivation
-from stim_nonclifford.rates.fault_sets.budget.noise_sources import NoisePlace
 from stim_nonclifford.rates.fault_sets.search.mechanisms import mechanisms_of
-from stim_nonclifford.rates.results.error_budget import ErrorBudget
+from stim_nonclifford.rates.results.error_budget import ErrorBudget, NoisePlace
 from stim_nonclifford.simulation.engines.reference import fate_of_row
 from stim_nonclifford.simulation.plan import SamplingPlan
 

@@ -12,9 +12,9 @@ import scipy.stats
 
 import stim_nonclifford as snc
 from stim_nonclifford.base.errors import ResourceLimitError
-from stim_nonclifford.circuit.methods.fault_set_methods import planned
+from stim_nonclifford.circuit.rates import planned
 from stim_nonclifford.generators import cultivation
-from stim_nonclifford.rates.fault_sets.interface import exploration_of
+from stim_nonclifford.rates.fault_sets.interface import search_of
 from stim_nonclifford.rates.fault_sets.search.limits import Limits
 from stim_nonclifford.rates.fault_sets.search.mechanisms import MAX_WEIGHT
 from stim_nonclifford.rates.results import LogicalErrorRate
@@ -81,7 +81,7 @@ def test_what_is_beyond_the_table_of_weights() -> None:
     """It is far less than the rounding errors of the sum of all weights, and than the smallest rates."""
     strengths = (1e-4, 2e-4, 3e-4, 5e-4, 7e-4, 1e-3, 1.5e-3, 2e-3)
     plans = [planned(cultivation_circuit(distance=5, p=p), "all", None).plan() for p in strengths]
-    known = exploration_of(plans, Limits(), 1, 1, False)
+    known = search_of(plans, Limits(), 1, 1, False)
     for place, plan in enumerate(plans):
         # The number of mechanisms that act has about a Poisson distribution.
         poisson = scipy.stats.poisson.sf(MAX_WEIGHT - 1, plan.mean_events)

@@ -11,10 +11,9 @@ from scipy.special import gammainc, gammaincinv
 
 import stim_nonclifford as snc
 from stim_nonclifford.generators.cultivation import cultivation_circuit
-from stim_nonclifford.rates.estimation.interval import gamma_quantile, interval_of_weighted_sum
-from stim_nonclifford.rates.estimation.uncertainty import is_narrow, rate_text, uncertainty_of
+from stim_nonclifford.rates.estimation.interval import gamma_quantile
+from stim_nonclifford.rates.estimation.uncertainty import is_narrow, rate_text
 from stim_nonclifford.rates.fault_sets.search.limits import Limits
-from stim_nonclifford.rates.fault_sets.search.sampling.forecast import ErrorTerms
 from stim_nonclifford.rates.results import LogicalErrorRate
 
 from ...support.rates.fault_set_cases import estimate as search
@@ -110,21 +109,6 @@ def test_work_that_does_not_suffice() -> None:
     found = search(snc.Circuit(cultivation_circuit(3, p=2e-3)), LittleWork(1e-4), 1)
     assert 1e-4 < found.relative_error < 0.1
     assert f"relative error {found.relative_error:.2g}, not 0.0001 as asked for" in str(found)
-
-
-@pytest.mark.parametrize("variance", [0.0, 0.1, 0.3, 0.6])
-@pytest.mark.parametrize("largest", [0.05, 0.2, 0.4])
-def test_decisions_foresee_the_uncertainty(variance: float, largest: float) -> None:
-    """Of a sum with one more event than was found: within a tenth, for errors of some percent."""
-    unit = 0.03
-    parts = ErrorTerms.of(variance * unit**2, largest * unit)
-    low, high = interval_of_weighted_sum(1.0, parts.variance, parts.missed, 0.95)
-    of_one_sigma = (
-        interval_of_weighted_sum(1.0, parts.variance, parts.missed, math.erf(math.sqrt(0.5)))[1] - 1
-    )
-    assert math.sqrt(parts.together) == pytest.approx(
-        uncertainty_of(1.0, of_one_sigma, (low, high)), rel=0.1, abs=1e-12
-    )
 
 
 def test_gamma_quantiles() -> None:

@@ -17,18 +17,12 @@ from stim_nonclifford.simulation.sampling import SampleCounts
 
 from ...support.laws.exact import exact_outputs
 from ...support.oracle.operators import gate_unitary
+from ...support.texts.memory_circuits import memory
 
 
 def coherent_surface_code(distance: int, rounds: int, angle: float = 0.02) -> Circuit:
     """A memory with over-rotations about Z behind all gates, and with flips of resets and measurements."""
-    circuit = stim.Circuit.generated(
-        "surface_code:rotated_memory_z",
-        distance=distance,
-        rounds=rounds,
-        after_clifford_depolarization=0.5,
-        after_reset_flip_probability=0.001,
-        before_measure_flip_probability=0.001,
-    )
+    circuit = memory("surface_code:rotated_memory_z", distance, rounds, gates=0.5, reads=0.001, resets=0.001)
     lines = str(circuit.flattened()).splitlines()
     return Circuit(
         "\n".join(

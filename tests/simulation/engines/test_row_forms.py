@@ -21,6 +21,7 @@ from stim_nonclifford.simulation.plan import SamplingPlan, SparseRows
 from ...support.engines.engine_cases import FIXED, SEED, RememberedReference, plans_of
 from ...support.oracle.random_circuits import seeded_circuits
 from ...support.seeds import seeds
+from ...support.texts.memory_circuits import memory
 
 pytestmark = pytest.mark.filterwarnings("ignore::stim_nonclifford.RandomObservableWarning")
 """Bits are compared here, whatever they mean: some observables are random without noise."""
@@ -50,14 +51,7 @@ LONG_EFFECTS = """
 
 
 def surface_code(distance: int, p: float = 5e-3) -> stim.Circuit:
-    return stim.Circuit.generated(
-        "surface_code:rotated_memory_z",
-        distance=distance,
-        rounds=distance,
-        after_clifford_depolarization=p,
-        before_measure_flip_probability=p,
-        after_reset_flip_probability=p,
-    )
+    return memory("surface_code:rotated_memory_z", distance, distance, gates=p, reads=p, resets=p)
 
 
 def detector_plan(circuit: stim.Circuit) -> SamplingPlan:

@@ -1,16 +1,20 @@
-"""The benchmark of the GPU engine runs, on a stand-in for CuPy, and counts work as by hand."""
+"""The benchmark and the checks of the GPU engine run on a stand-in for CuPy, count work as by hand, and say what is wrong."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from benchmarks.gpu import checks as gpu_checks
 from benchmarks.gpu import speed as benchmark
 from benchmarks.gpu.noise import GLOBAL_BYTES, ISSUE_SLOTS
 from benchmarks.gpu.work import Limits, Work, noise_work, simulation_work
 from stim_nonclifford import Circuit
+from stim_nonclifford.simulation.engines import GpuEngine
 from stim_nonclifford.simulation.engines.gpu.device_plan import DevicePlan
 from stim_nonclifford.simulation.engines.gpu.host_backend import HostBackend
 from stim_nonclifford.simulation.plan import BLOCK_SHOTS
@@ -65,10 +69,13 @@ def test_circuits_that_are_not_there(
     assert "--circuits" in capsys.readouterr().err
 
 
-def test_without_a_gpu(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("module", [benchmark, gpu_checks])
+def test_without_a_gpu(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], module: Any
+) -> None:
     monkeypatch.setitem(sys.modules, "cupy", make_cupy(devices=0))
-    monkeypatch.setattr(sys, "argv", ["speed"])
-    assert benchmark.main() == 2
+    monkeypatch.setattr(sys, "argv", ["program"])
+    assert module.main() == 2
     assert "needs an NVIDIA GPU" in capsys.readouterr().err
 
 
@@ -89,3 +96,46 @@ def test_work() -> None:
     limits = Limits(instructions=1, shared_bytes=10, hbm_bytes=100, fused=1000)
     shares = limits.shares(Work(shared_bytes=2), 3)
     assert shares == {"instruction issue": 0, "shared memory": 0.6, "HBM": 0, "FP64": 0}
+
+
+def check(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    cupy = make_cupy()
+    cupy.RawKernel = lambda source, name: lambda grid, block, arguments: None
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    monkeypatch.setattr(sys, "argv", ["checks", "--fraction", "10000", *arguments])
+    return gpu_checks.main()
+
+
+@pytest.mark.slow
+def test_all_checks(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert check(monkeypatch, "--circuits", str(tmp_path)) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].endswith("coherent-d5r5, k19")
+    assert [line.split(":")[0] for line in lines[1:]] == ["pair"] * 4 + ["agree"] * 9 + ["streams", "stop"]
+    assert all(line.endswith(": OK") for line in lines[1:])
+
+
+def test_work_for_profilers(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert check(monkeypatch, "spin", "--workload", "d3", "--shots", "2000") == 0
+    assert capsys.readouterr().out.splitlines()[-1].startswith("spin: d3, {")
+
+
+def test_what_is_wrong_is_said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Counts of another seed, and an error; the other checks run all the same."""
+    count = GpuEngine.count
+
+    def wrong(self: GpuEngine, seed: int, *arguments: Any, **options: Any) -> Any:
+        return count(self, seed + 1, *arguments, **options)
+
+    def broken(arguments: Any) -> Iterator[tuple[str, bool]]:
+        raise RuntimeError("out of order")
+        yield "never", True
+
+    monkeypatch.setattr(GpuEngine, "count", wrong)
+    monkeypatch.setitem(gpu_checks.CHECKS, "streams", broken)
+    assert check(monkeypatch, "pair", "streams", "--fraction", "100") == 1
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith(("pair", "streams"))]
+    assert [line.rpartition(": ")[2] for line in lines] == ["FAILED"] * 5
+    assert "out of order" in lines[-1]

@@ -201,63 +201,44 @@ def test_results_that_the_memory_does_not_hold(cupy: Any, monkeypatch: pytest.Mo
         sampler.sample(10, output="cupy")
 
 
-def test_output_on_the_device_needs_one() -> None:
-    sampler = snc.Circuit(DETECTORS).compile_detector_sampler(engine="cpu")
-    for sample in (
-        sampler.sample,
-        sampler.sample_kept,
-        snc.Circuit("M 0").compile_sampler(engine="cpu").sample,
-    ):
+def test_output_on_the_device_needs_one(cupy: Any) -> None:
+    circuit = snc.Circuit(DETECTORS)
+    sampler = circuit.compile_detector_sampler(engine="cpu")
+    for sample in (sampler.sample, sampler.sample_kept, circuit.compile_sampler(engine="cpu").sample):
         with pytest.raises(ValueError, match=r"output='cupy' needs a sampler with engine='gpu'"):
             sample(1, output="cupy")
         with pytest.raises(ValueError, match=r"output must be 'numpy' or 'cupy', but is 'torch'"):
             sample(1, output="torch")
-
-
-def test_output_on_the_device_goes_into_no_array_of_the_host(cupy: Any) -> None:
-    circuit = snc.Circuit(DETECTORS)
-    sampler = circuit.compile_detector_sampler(engine="gpu")
+    dets = np.zeros((1, circuit.num_detectors), dtype=np.bool_)
     with pytest.raises(ValueError, match="dets_out and obs_out are for output='numpy'"):
-        sampler.sample(1, output="cupy", dets_out=np.zeros((1, circuit.num_detectors), dtype=np.bool_))
-
-
-def test_without_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "cupy", None)
-    for compile_it in (snc.Circuit("M 0").compile_sampler, snc.Circuit("M 0").compile_detector_sampler):
-        with pytest.raises(
-            snc.EngineUnavailableError, match=r"needs CuPy: pip install 'cupy-cuda13x\[ctk\]'"
-        ):
-            compile_it(engine="gpu")
+        circuit.compile_detector_sampler(engine="gpu").sample(1, output="cupy", dets_out=dets)
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "arguments", "message"),
     [
-        ({"status": 100}, r"none is visible.*CUDA_VISIBLE_DEVICES.*engine='cpu'"),
-        ({"devices": 0}, r"none is visible"),
-        ({"status": 35, "driver": 0}, r"no driver is installed. Install it, or use engine='cpu'"),
-        ({"status": 35, "driver": 12040}, r"too old.*CUDA 12.4.*built for CUDA 13.2.*cupy-cuda12x"),
-        ({"status": 46}, r"cannot be used: status 46"),
-        ({"compute_capability": "61"}, r"compute capability 6.1; engine='gpu' needs 7.0"),
+        (None, {}, r"needs CuPy: pip install 'cupy-cuda13x\[ctk\]'"),
+        ({"status": 100}, {}, r"none is visible.*CUDA_VISIBLE_DEVICES.*engine='cpu'"),
+        ({"devices": 0}, {}, r"none is visible"),
+        ({"status": 35, "driver": 0}, {}, r"no driver is installed. Install it, or use engine='cpu'"),
+        ({"status": 35, "driver": 12040}, {}, r"too old.*CUDA 12.4.*built for CUDA 13.2.*cupy-cuda12x"),
+        ({"status": 46}, {}, r"cannot be used: status 46"),
+        ({"compute_capability": "61"}, {}, r"compute capability 6.1; engine='gpu' needs 7.0"),
+        ({"devices": 2}, {"device": 2}, "no GPU with device=2: 2 GPUs are visible"),
+        ({"devices": 2}, {"device": 1000}, "no GPU with device=1000: 2 GPUs are visible"),
+        ({}, {"engine": "cpu", "device": 0}, "device=0 needs engine='gpu' or 'auto'"),
+        ({}, {"engine": "reference", "device": 0}, "device=0 needs engine='gpu' or 'auto'"),
     ],
 )
-def test_without_a_gpu(monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], message: str) -> None:
-    monkeypatch.setitem(sys.modules, "cupy", make_cupy(**options))
-    with pytest.raises(snc.EngineUnavailableError, match=message):
-        snc.Circuit("M 0").compile_sampler(engine="gpu")
-
-
-@pytest.mark.parametrize("device", [2, 1000])
-def test_device_that_is_not_there(monkeypatch: pytest.MonkeyPatch, device: int) -> None:
-    monkeypatch.setitem(sys.modules, "cupy", make_cupy(devices=2))
-    with pytest.raises(snc.EngineUnavailableError, match=f"no GPU with device={device}: 2 GPUs are visible"):
-        snc.Circuit("M 0").compile_sampler(engine="gpu", device=device)
-
-
-def test_device_is_for_gpus() -> None:
-    for engine in ("cpu", "reference"):
-        with pytest.raises(ValueError, match=r"device=0 needs engine='gpu' or 'auto'"):
-            snc.Circuit("M 0").compile_sampler(engine=engine, device=0)
+def test_engines_that_are_not_there(
+    monkeypatch: pytest.MonkeyPatch, options: dict[str, Any] | None, arguments: dict[str, Any], message: str
+) -> None:
+    """Options of the stand-in for CuPy, or None where it is not installed."""
+    monkeypatch.setitem(sys.modules, "cupy", None if options is None else make_cupy(**options))
+    error = ValueError if "engine" in arguments else snc.EngineUnavailableError
+    for compile_it in (snc.Circuit("M 0").compile_sampler, snc.Circuit("M 0").compile_detector_sampler):
+        with pytest.raises(error, match=message):
+            compile_it(**{"engine": "gpu", **arguments})
 
 
 class Clock:

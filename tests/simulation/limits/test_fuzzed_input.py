@@ -200,9 +200,6 @@ def give_up(signal_number: int, frame: FrameType | None) -> None:
     raise TimeoutError(f"gave up after {HUNG} seconds")
 
 
-# The tests
-
-
 def test_corpus_is_valid_and_complete() -> None:
     for text in CORPUS:
         assert check(lambda text=text: snc.Circuit(text)) == "sampled", text

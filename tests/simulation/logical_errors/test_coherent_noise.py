@@ -7,28 +7,21 @@ import warnings
 import numpy as np
 import pymatching
 import pytest
-import stim
 
 import sinter_plugin
 import stim_nonclifford as snc
 from stim_nonclifford.generators.cultivation import cultivation_circuit
 from stim_nonclifford.simulation.logical_errors.coherent_noise import noise_that_adds_up, twirl_advice
 
+from ...support.texts.memory_circuits import memory
+
 RECOMMENDS = r"use the model of circuit\.pauli_twirl\(\)"
 ADVISES_AGAINST = r"adds up to 0\.4 half-turns .* circuit\.pauli_twirl\(\), which may be worse"
 
 
-def memory(angle: float, gates: int = 1) -> snc.Circuit:
+def rotated_memory(angle: float, gates: int = 1) -> snc.Circuit:
     """A d=3 surface code in which every data qubit is over-rotated before every round."""
-    text = str(
-        stim.Circuit.generated(
-            "surface_code:rotated_memory_x",
-            distance=3,
-            rounds=3,
-            after_clifford_depolarization=0.001,
-            before_round_data_depolarization=0.5,
-        )
-    )
+    text = str(memory("surface_code:rotated_memory_x", 3, 3, gates=0.001, idle=0.5))
     [line] = {each.strip() for each in text.splitlines() if "DEPOLARIZE1(0.5)" in each}
     return snc.Circuit(
         text.replace(line, "\n".join([line.replace("DEPOLARIZE1(0.5)", f"R_Z({angle})")] * gates))
@@ -51,7 +44,8 @@ def test_what_adds_up(text: str, expected: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("circuit", "pattern"), [(memory(0.02), RECOMMENDS), (memory(0.05, gates=4), ADVISES_AGAINST)]
+    ("circuit", "pattern"),
+    [(rotated_memory(0.02), RECOMMENDS), (rotated_memory(0.05, gates=4), ADVISES_AGAINST)],
 )
 def test_twirl_is_recommended_for_small_angles_only(circuit: snc.Circuit, pattern: str) -> None:
     """By the error model, and by the sampler that decodes."""
@@ -84,10 +78,10 @@ def test_the_advice_is_right() -> None:
     40%): rotations after every layer of gates add up to 0.7 half-turns.
     """
     wrong = []
-    text = str(memory(0.05))
+    text = str(rotated_memory(0.05))
     [data] = {line.strip() for line in text.splitlines() if "R_Z(" in line}
     large = snc.Circuit(text.replace(data, "").replace("TICK", "TICK\n" + data))
-    for circuit in (memory(0.07), large):
+    for circuit in (rotated_memory(0.07), large):
         shots, flips = circuit.compile_detector_sampler(seed=3).sample(40_000, separate_observables=True)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", snc.InexactErrorModelWarning)

@@ -270,9 +270,6 @@ def test_wrong_output_arrays(argument: str) -> None:
         Circuit(SMALL).compile_detector_sampler().sample(4, bit_packed=True, **{argument: packed})  # type: ignore[arg-type]
 
 
-# Files
-
-
 def written(sampler: Any, path: pathlib.Path, shots: int, **arguments: Any) -> bytes:
     sampler.sample_write(shots, filepath=str(path), **arguments)
     return path.read_bytes()
@@ -364,12 +361,6 @@ def test_wrong_files(tmp_path: pathlib.Path) -> None:
             written(sampler, tmp_path / "a", 65, format="ptb64")
         with pytest.raises(FileNotFoundError):
             written(sampler, tmp_path / "missing" / "a", 1)
-
-
-# Shots and seeds
-
-
-# Postselection
 
 
 @pytest.mark.parametrize("name", CIRCUITS)

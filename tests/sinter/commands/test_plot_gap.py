@@ -45,6 +45,17 @@ def test_points_and_intervals() -> None:
     ]  # e keeps no shot
 
 
+def test_computed_rows_of_several_gaps_are_a_curve() -> None:
+    estimate = {"logical_error_rate": 1e-6, "interval": [9e-7, 1.2e-6]}
+    rows = [
+        sinter.TaskStats(str(gap), FAULT_SETS, {"gap": gap, ESTIMATE: {**estimate, "kept": kept}})
+        for gap, kept in ((0, 0.5), (10, 0.25))
+    ]
+    [curve] = curves_of(rows, lambda row: "d=3")
+    assert (curve.attempts, curve.is_curve, curve.is_computed) == ([2.0, 4.0], True, True)
+    assert [len(each.attempts) for each in curves_of(rows, lambda row: row.strong_id)] == [1, 1]
+
+
 def write(path: pathlib.Path) -> pathlib.Path:
     path.write_text(sinter.CSV_HEADER + "\n" + "\n".join(row.to_csv_line() for row in rows()) + "\n")
     return path

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -252,6 +253,6 @@ def bools(row: int, size: int) -> npt.NDArray[np.bool_]:
     return np.array([row >> k & 1 for k in range(size)], dtype=np.bool_)
 
 
-def largest_difference(a: Mapping[int, float], b: Mapping[int, float]) -> float:
-    """The largest difference of the probabilities of any row."""
+def largest_difference(a: Mapping[Any, float], b: Mapping[Any, float]) -> float:
+    """The largest difference of the probabilities of any row or record."""
     return max((abs(a.get(row, 0.0) - b.get(row, 0.0)) for row in {*a, *b}), default=0.0)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import stim_nonclifford as snc
 from stim_nonclifford.base.masks import Mask, postselected_outputs
-from stim_nonclifford.circuit.methods.fault_set_methods import planned
+from stim_nonclifford.circuit.rates import planned
 from stim_nonclifford.rates.fault_sets import MalignantSet
 from stim_nonclifford.rates.fault_sets.interface import PlannedCircuit, estimate_rates
 from stim_nonclifford.rates.fault_sets.malignant import malignant_sets

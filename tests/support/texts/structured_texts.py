@@ -181,9 +181,6 @@ def with_large_numbers(rng: random.Random, text: str) -> str:
     return "\n".join(lines)
 
 
-# In a process with limits
-
-
 def outcome_of(text: str) -> str:
     """Compiles and samples a text in all ways; other exceptions than the documented ones are not caught."""
     try:

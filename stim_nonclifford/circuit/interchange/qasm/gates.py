@@ -8,7 +8,7 @@ from typing import Any
 
 import openqasm3.ast as ast
 
-from ....base.spelling import did_you_mean
+from ....base.arguments import did_you_mean
 from ..angles import half_turns_of
 from ..standard_gates import BUILT_IN, OPENQASM_3, STANDARD_GATES, StandardGate
 from ..steps import Phase

@@ -1,8 +1,5 @@
-"""What failing fault sets say beyond the rate.
+"""Error budgets and minimal failing sets, from a sample of the failing fault sets of a circuit.
 
-``sets`` has those that were looked at, ``budget`` finds which noise they come from, and ``failures`` what the
-decoder gets wrong. ``lightest`` sums over the lightest ones.
-
-The rate of one circuit is a sum over the numbers of faults (``one_circuit``). ``sized_sets`` draws sets with
-a given number, and ``removals`` takes members out of those that fail.
+``study`` has the circuit with the sets, ``budget`` the noise that they come from, ``cores`` reduces them to
+minimal failing subsets, and ``failures`` lists the most frequent ones.
 """

@@ -34,14 +34,14 @@ def decoded_budget(
         study: The failing fault sets.
         by: What makes a group.
         rate: The logical error rate.
-        standard_error: Of ``rate``.
-        interval: Of ``rate``.
+        standard_error: The standard error of the rate.
+        interval: The interval of the rate.
     """
     mechanism_of = study.mechanism_of
     sources = noise_sources(study.compiled, study.plan)
     labels, membership = groups_of(sources.places, by)
     count, model_count = len(labels), study.model.num_mechanisms
-    # Of a mechanism of the model: from which groups it comes, and how its rate changes with their strength.
+    # For each mechanism of the model: the groups it comes from, and how its rate changes with their strength.
     known = np.flatnonzero((sources.mechanisms >= 0) & (sources.derivatives == sources.derivatives))
     known = known[mechanism_of[sources.mechanisms[known]] >= 0]
     rows = mechanism_of[sources.mechanisms[known]]
@@ -94,7 +94,7 @@ def _incidence(study: FailureStudy) -> sparse.csr_array:
 
 
 def _deviations(parts: Floats, shares: Floats) -> Floats:
-    """What each set says of the shares, but for what all groups together say."""
+    """Residuals of each set's shares, with the total of all groups projected out."""
     return np.asarray(parts - shares * parts.sum(axis=1, keepdims=True))
 
 

@@ -32,7 +32,7 @@ def cores_of(
         members: intp, shape (sets, room): the members of failing sets, -1 for none.
         numbers: uint64, shape (sets,): what fixes their quantum outcomes, which it goes on doing.
         log_odds: ln of the odds of each mechanism.
-        fails: Whether rows still fail; is told which sets they come from.
+        fails: Whether rows still fail, given the indices of the sets that they come from.
 
     Returns:
         The core of each set, ascending; and intp, shape (sets, room), the same sets with their coins, -1 for

@@ -15,11 +15,9 @@ from .study import FailureStudy
 
 __all__ = ["decoded_failures"]
 
-_MOST_SETS = 2048
-
 
 def decoded_failures(study: FailureStudy, count: int) -> list[DecodedFailure]:
-    """The failing fault sets that most of those that were looked at come down to.
+    """The minimal failing sets that most of the sampled failing sets come down to.
 
     Args:
         study: The failing fault sets.
@@ -28,7 +26,7 @@ def decoded_failures(study: FailureStudy, count: int) -> list[DecodedFailure]:
     Returns:
         They with the largest shares; of equal ones, the most probable first.
     """
-    sets = study.sets.equally_likely(_MOST_SETS)
+    sets = study.sets.equally_likely(2048)
     found_cores, members = cores_of(
         study.model,
         sets.members,
@@ -78,7 +76,7 @@ def decoded_failures(study: FailureStudy, count: int) -> list[DecodedFailure]:
 
 
 def _ignored_that_fire(study: FailureStudy, mechanisms: list[int]) -> list[int]:
-    """Of the detectors that the model ignores, those that mechanisms of the plan flip."""
+    """The detectors that the model ignores, as far as mechanisms of the plan flip them."""
     plan, count = study.plan, study.model.num_detectors
     flipped = [plan.constant, *(plan.effects.row(k) for k in mechanisms)]
     events = Counter(k for bits in flipped for k in symptom_of_row(plan, bits, count)[0])

@@ -24,7 +24,7 @@ Indices = npt.NDArray[np.intp]
 
 @dataclass(frozen=True)
 class FailureStudy:
-    """What is known of a circuit with a decoder.
+    """A circuit with a decoder, and a sample of its failing fault sets.
 
     Attributes:
         sets_of: Returns failing fault sets.

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import stim
 
-from ....base.parity import exactly_one
+from ....base.probabilities import exactly_one
 from ...decoding.matching.matching_graph import model_errors
 
 __all__ = [
@@ -30,9 +30,6 @@ Floats = npt.NDArray[np.float64]
 Words = npt.NDArray[np.uint64]
 Symptom = tuple[tuple[int, ...], ...]
 """Detectors, observables and, where outputs depend on quantum outcomes, signature bits that are flipped."""
-
-_SAME_STRENGTH = 1e6
-"""The inverse of the relative difference of odds that makes another seed. Doubled, smaller ones do."""
 
 _KEY_SEED = 0x5EED
 _KEY_WORDS = 2
@@ -53,7 +50,7 @@ class Outcomes(Protocol):
 
 @dataclass(frozen=True)
 class Symptoms:
-    """What a detector error model says of one circuit.
+    """The independent errors of one circuit.
 
     A mechanism that is likelier than 1/2 is expected to act: its absence is the error.
 
@@ -75,7 +72,7 @@ class Symptoms:
     ignored: frozenset[int] = frozenset()
 
     def without(self, detectors: Iterable[int]) -> Symptoms:
-        r"""The errors as they are seen without some detectors: those that differ in these only are one.
+        r"""The errors without some detectors: errors that differ in these only are merged.
 
         Args:
             detectors: The detectors.
@@ -160,9 +157,9 @@ class FaultModel:
         observable_words: The number of words for observables.
         symptoms: The symptom of each mechanism.
         postselected: uint64, shape (detector_words,): the detectors that discard a shot.
-        outcomes: As of ``Symptoms``.
+        outcomes: What quantum outcomes flip; None: outputs follow from the errors alone.
         output_rows: uint64, shape (outputs, words): the row of each detector and each observable.
-        ignored: As of ``Symptoms``.
+        ignored: Detectors that are left out.
     """
 
     num_detectors: int
@@ -312,7 +309,7 @@ def log_probability_of_none(log_odds: Floats) -> float:
 
 
 def seed_words(model: FaultModel, seed: int) -> list[int]:
-    """Words for a generator of random numbers: they depend on the seed and on the circuit.
+    """Seeds of a random number generator, which depend on the seed and on the circuit.
 
     So a circuit has the same rate whatever else is asked for, and circuits that are asked for together have
     independent errors.
@@ -322,5 +319,5 @@ def seed_words(model: FaultModel, seed: int) -> list[int]:
         seed: 0 <= seed < 2^64.
     """
     found = hashlib.sha256(np.ascontiguousarray(model.flips).tobytes())
-    found.update(np.rint(_SAME_STRENGTH * model.log_odds).astype(np.int64).tobytes())
+    found.update(np.rint(1e6 * model.log_odds).astype(np.int64).tobytes())
     return [seed, *np.frombuffer(found.digest(), dtype=np.uint32).tolist()]

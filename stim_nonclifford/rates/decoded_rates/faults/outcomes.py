@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from ....base.parity import exactly_one
+from ....base.probabilities import exactly_one
 from ....simulation.compiler.algebra.gf2 import mask_of, ones
 from ....simulation.compiler.program.channels import independent_errors
 from ....simulation.engines import CpuEngine
@@ -23,11 +23,8 @@ from .mechanisms import Floats, Symptom, Symptoms, Words
 
 __all__ = ["PlanOutcomes", "symptom_of_row", "symptoms_of_plan"]
 
-_SEED = 0
 _MOST_SUMMED = 10
 """Quantum outcomes of a shot that are summed over, at most. Doubled, one sum may take a minute."""
-
-_MOST_LAWS = 1 << 14
 
 
 class PlanOutcomes:
@@ -38,7 +35,7 @@ class PlanOutcomes:
 
     Attributes:
         num_signature_bits: Number of bits of a signature.
-        can_be_summed: Whether the outcomes are so few that all of them can be looked at.
+        can_be_summed: Whether the outcomes are so few that all of them can be enumerated.
     """
 
     def __init__(self, plan: SamplingPlan) -> None:
@@ -68,7 +65,7 @@ class PlanOutcomes:
             uint64, shape (rows, words): bit k of a row is output k.
         """
         words = -(-self.num_signature_bits // 64)
-        return self._engine.outcomes(signatures[:, :words], numbers, _SEED)
+        return self._engine.outcomes(signatures[:, :words], numbers, 0)
 
     def law(self, signature: Words) -> tuple[Floats, npt.NDArray[np.bool_]]:
         """All outcomes of a signature.
@@ -81,7 +78,7 @@ class PlanOutcomes:
         """
         name = signature.tobytes()
         if name not in self._laws:
-            if len(self._laws) >= _MOST_LAWS:
+            if len(self._laws) >= 1 << 14:
                 self._laws.clear()
             bits = np.unpackbits(np.ascontiguousarray(signature).view(np.uint8), bitorder="little")
             found = self._engine.outcome_law(bits[: self.num_signature_bits].astype(np.bool_))
@@ -134,7 +131,7 @@ def _independent_errors(plan: SamplingPlan) -> Iterator[tuple[npt.NDArray[np.int
     """Independent errors with the distribution of a plan's mechanisms: their rows and probabilities.
 
     Raises:
-        ValueError: Those of a site exclude each other, and no independent errors have their distribution.
+        ValueError: The errors of a site exclude each other, and no independent errors are equivalent.
     """
     for k in np.flatnonzero(plan.sites < 0).tolist():
         yield plan.effects.row(k), -0.5 * math.expm1(-2 * plan.rates[k])

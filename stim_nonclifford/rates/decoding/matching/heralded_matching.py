@@ -12,7 +12,7 @@ import stim
 from numpy.typing import NDArray
 
 from ....base.arguments import check_types, flag, integer
-from ....base.parity import exactly_one
+from ....base.probabilities import exactly_one
 from .matching_graph import Edge, edge_errors, edge_probabilities
 
 __all__ = ["CompiledHeraldedMatching", "HeraldedMatchingDecoder"]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ...._native import MatchingWeights
 from ....base.arguments import check_types
-from ....base.parity import exactly_one
+from ....base.probabilities import exactly_one
 from ..gap_decoder import CompiledGapDecoder
 from .matching_graph import DECIBEL, Edge, EdgeProbabilities, edge_probabilities, split_graph
 from .pymatching_graph import rounded_edges

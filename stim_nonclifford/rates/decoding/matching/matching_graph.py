@@ -26,7 +26,7 @@ import numpy as np
 import stim
 from numpy.typing import NDArray
 
-from ....base.parity import exactly_one
+from ....base.probabilities import exactly_one
 from ....simulation.compiler.heralds import with_heralds_apart
 
 __all__ = [

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ....base.parity import exactly_one
+from ....base.probabilities import exactly_one
 from .detector_kinds import Basis, DetectorKind
 from .matching_graph import Edge, EdgeProbabilities, ModelError
 

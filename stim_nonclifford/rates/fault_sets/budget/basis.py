@@ -32,13 +32,11 @@ from ....simulation.compiler import CompiledCircuit
 from ....simulation.plan import SamplingPlan
 from ...estimation.interval import COVERAGE
 from ...results.error_budget import BudgetShare, ErrorBudget, Grouping
-from ..search.exploration import Exploration
-from ..search.laws import Floats
-from ..search.strata import CircuitTotals
-from ..search.two_searches import TwoSearches
+from ..search.estimate import CircuitTotals, Estimate
+from ..search.outcomes import KEPT, WRONG, Floats
 from .grouping import groups_of, name_of_grouping
 from .layout import places_of_qubits
-from .member_sums import KEPT, WRONG, MemberSums, member_sums
+from .member_sums import MemberSums, member_sums
 from .noise_sources import NoiseSources, noise_sources
 
 __all__ = ["NO_FAULT", "BudgetBasis"]
@@ -55,13 +53,13 @@ class BudgetBasis:
     """What an error budget is computed from. It keeps the keys that were found.
 
     Attributes:
-        known: What is known of the fault sets.
+        known: The estimate.
         circuit: Which of its circuits.
         compiled: That circuit.
         plan: Its plan.
     """
 
-    known: Exploration | TwoSearches
+    known: Estimate
     circuit: int
     compiled: CompiledCircuit
     plan: SamplingPlan
@@ -179,7 +177,7 @@ class BudgetBasis:
         return np.asarray(odds / (1 + of_sites[site]) * (weights * products @ (1 / factors))[site])
 
     def _scores(self, membership: sparse.csr_array) -> tuple[sparse.csr_array, Floats]:
-        """Of d ln P(X) / d ln s: what each member of X adds, and what there is without any member.
+        """Terms of d ln P(X) / d ln s: what each member of X adds, and what there is without any member.
 
         Shapes (num_mechanisms, num_groups) and (num_groups,).
         """

@@ -7,27 +7,24 @@ that have a member; for sampled ones, from the sets that were found, which also 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from ..search.exploration import Exploration
-from ..search.laws import Floats
-from ..search.sampling.joins import JoinedSets
-from ..search.strata import ExactWeight
-from ..search.two_searches import TwoSearches
+from ..search.estimate import Estimate
+from ..search.outcomes import KEPT, WRONG, Floats
+from ..search.sampled import SampledSets
 
-__all__ = ["MemberSums", "SampledSets", "member_sums"]
-
-KEPT, WRONG = 0, 1
+__all__ = ["MemberSums", "WeighedSets", "member_sums"]
 
 
 @dataclass(frozen=True)
-class SampledSets:
-    """Sets that were joined and can be kept; shapes are those of ``count`` sets.
+class WeighedSets:
+    """Fault sets of a sample that can be kept; shapes are those of ``count`` sets.
 
     Attributes:
         members: uint32, shape (count, largest size); mechanisms first.
@@ -48,11 +45,11 @@ class SampledSets:
         members = self.members[np.arange(most) < self.sizes[:, None]]
         return sparse.csr_array((np.ones(len(members)), members, starts), shape=(count, num_mechanisms))
 
-    def of_size(self, size: int) -> SampledSets:
-        """Those with so many members."""
+    def of_size(self, size: int) -> WeighedSets:
+        """The sets with ``size`` members."""
         chosen = self.sizes == size
         sides = tuple(side[chosen] for side in self.sides)
-        return SampledSets(self.members[chosen], self.sizes[chosen], self.probabilities[chosen], sides)
+        return WeighedSets(self.members[chosen], self.sizes[chosen], self.probabilities[chosen], sides)
 
     def variance(self, spread: sparse.csr_array, factors: Floats, constants: Floats) -> Floats:
         """The estimated variance of sums over the sets.
@@ -89,7 +86,7 @@ def _sum_of_squares(spread: sparse.csr_array, factors: Floats, constants: Floats
 
 @dataclass(frozen=True)
 class MemberSums:
-    """What the fault sets of a circuit say of its mechanisms.
+    """Sums over the fault sets that contain a mechanism, for each mechanism of a circuit.
 
     Attributes:
         by_weight: float64, shape (weights, num_mechanisms, 2): probability of the sets of a weight that have
@@ -100,62 +97,53 @@ class MemberSums:
 
     by_weight: Floats
     without_faults: tuple[float, float]
-    samples: tuple[SampledSets, ...]
+    samples: tuple[WeighedSets, ...]
 
 
-def member_sums(known: Exploration | TwoSearches, circuit: int) -> MemberSums:
-    """The sums for a circuit, from all that was looked at.
+def member_sums(known: Estimate, circuit: int) -> MemberSums:
+    """The sums for a circuit, from all sets that were enumerated or sampled.
 
     Args:
-        known: What is known; enumerated weights are enumerated again.
+        known: The estimate; enumerated weights are enumerated again.
         circuit: Which of its circuits.
     """
-    if isinstance(known, TwoSearches):
-        return _of_two(member_sums(known.kept, circuit), member_sums(known.wrong, circuit))
-    factor, odds = known.factor(circuit), np.ascontiguousarray(known.odds[circuit])
-    values = np.stack([known.values.kept, known.values.wrong], axis=1)
-    by_weight = np.zeros((known.next_weight, len(odds), 2))
-    samples = []
-    for stratum in known.strata:
-        if isinstance(stratum, ExactWeight):
-            members = known.study.member_sums(stratum.weight, odds, values.ravel(), 2)
-            by_weight[stratum.weight] += factor * members.reshape(-1, 2)
-        elif isinstance(stratum, JoinedSets):
-            found = _sets_of(stratum, circuit, factor, values)
+    num_weights = max(search.next_weight for search in known.searches)
+    num_mechanisms = known.odds.shape[1]
+    by_weight, nothing = np.zeros((num_weights, num_mechanisms, 2)), np.zeros(2)
+    samples: list[WeighedSets] = []
+    for search in known.searches:
+        factor, odds = search.factors[circuit], np.ascontiguousarray(search.odds[circuit])
+        values = search.outcomes.probabilities
+        for stratum in search.enumerated:
+            weight = stratum.weights[0]
+            members = search.study.member_sums(weight, odds, values.ravel(), 2)
+            by_weight[weight] += factor * members.reshape(-1, 2)
+        for sampled in search.sampled:
+            found = list(_sets_of(sampled, circuit, factor * values))
             samples += found
-            for weight, sets in product(stratum.weights, found):
+            for weight, sets in product(sampled.weights, found):
                 each = sets.of_size(weight)
-                by_weight[weight] += each.incidence(len(odds)).T @ each.probabilities
-    known.study.release()
-    nothing = known.strata[0].sums(circuit, known.values, 0.0)
-    return MemberSums(by_weight, (factor * nothing.kept, factor * nothing.wrong), tuple(samples))
+                by_weight[weight] += each.incidence(num_mechanisms).T @ each.probabilities
+        search.study.release()
+        first = search.tally(search.strata[0], circuit)
+        nothing += factor * np.array([first.kept, first.wrong])
+    return MemberSums(by_weight, (float(nothing[KEPT]), float(nothing[WRONG])), tuple(samples))
 
 
-def _of_two(kept: MemberSums, wrong: MemberSums) -> MemberSums:
-    """The sums of two searches: each has those that it is for, twice."""
-    by_weight = np.zeros((max(len(kept.by_weight), len(wrong.by_weight)), *kept.by_weight.shape[1:]))
-    by_weight[: len(kept.by_weight), :, KEPT] = kept.by_weight[..., KEPT]
-    by_weight[: len(wrong.by_weight), :, WRONG] = wrong.by_weight[..., WRONG]
-    samples = [
-        replace(sample, probabilities=sample.probabilities * own)
-        for own, sums in (([1, 0], kept), ([0, 1], wrong))
-        for sample in sums.samples
-    ]
-    return MemberSums(by_weight, (kept.without_faults[KEPT], wrong.without_faults[WRONG]), tuple(samples))
+def _sets_of(stratum: SampledSets, circuit: int, probabilities: Floats) -> Iterator[WeighedSets]:
+    """The sets of each join that can be kept, and the unions, if any.
 
-
-def _sets_of(stratum: JoinedSets, circuit: int, factor: float, values: Floats) -> list[SampledSets]:
-    """The sets that joins found and that can be kept, and the unions, if any.
-
-    The errors of these are those of as many independent draws: more than they have where all combinations of
-    two keys were looked at.
+    The errors of unions are those of as many independent draws: more than they have where all pairs of
+    outcome classes were taken.
     """
-    probabilities = factor * stratum.set_weights(circuit)[:, None] * values[stratum.keys]
-    kept = probabilities[:, KEPT] > 0
-    sides = tuple(side[kept] for side in stratum.sides)
-    found = [SampledSets(stratum.members[kept], stratum.sizes[kept], probabilities[kept], sides)]
-    if (composed := stratum.composed) is not None:
-        probabilities = factor * composed.set_weights(circuit)[:, None] * values[composed.keys]
-        sizes = np.full(len(composed.members), stratum.weight)
-        found.append(SampledSets(composed.members, sizes, probabilities, ()))
-    return found
+    of_joins, of_unions = stratum.joins, stratum.unions
+    for join in of_joins.joins:
+        weights = of_joins.share(join) * join.weights[:, circuit]
+        sizes = of_joins.sizes(join.members)
+        yield WeighedSets(join.members, sizes, weights[:, None] * probabilities[join.classes], join.sides)
+    if of_unions is None:
+        return
+    for sample in of_unions.samples:
+        weights = of_unions.share(sample) * sample.weights[:, circuit]
+        sizes = np.full(len(weights), stratum.weights[0])
+        yield WeighedSets(sample.members, sizes, weights[:, None] * probabilities[sample.classes], ())

@@ -28,7 +28,7 @@ from ....simulation.compiler.sweeps.effects import Fault
 from ....simulation.noise_events import located, noise_events
 from ....simulation.plan import SamplingPlan
 from ...results.error_budget import NoisePlace
-from ..search.laws import Floats
+from ..search.outcomes import Floats
 from .gate_names import GateNames
 
 __all__ = ["NoiseSources", "noise_sources"]

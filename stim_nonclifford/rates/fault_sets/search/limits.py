@@ -1,15 +1,51 @@
-"""What an estimate may cost."""
+"""Limits of an estimate, and the work that it has done."""
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import dataclass
 
 from ....base.arguments import integer, positive, positive_or_none
 
-__all__ = ["DEFAULT_MAX_BYTES", "Limits"]
+__all__ = ["DEFAULT_MAX_BYTES", "Limits", "Work", "sampling_seconds", "steps_seconds"]
 
 DEFAULT_MAX_BYTES = 2 << 30
 _MOST_BYTES = (1 << 63) - 1
+
+_SECONDS_OF_STEP = 1e-8
+"""Seconds of a step of an enumeration. If it is doubled, fewer sizes are enumerated and more are sampled."""
+
+_SECONDS_OF_SET = 1e-7
+"""Seconds of a set that is found. If it is doubled, samples are divided into smaller joins."""
+
+_SECONDS_OF_OUTCOMES = 1.5e-6
+"""Seconds of an outcome distribution. If it is doubled, fewer sizes are enumerated."""
+
+_SECONDS_OF_HALF = 2e-7
+"""Seconds of a half that is drawn. If it is doubled, samples are divided into larger joins."""
+
+
+def steps_seconds(steps: float, sets: float, distributions: float) -> float:
+    """The processor time of an enumeration, about.
+
+    Decisions follow from such counts with fixed prices and not from a clock, so that results depend on the
+    seed alone. Only the ratios of the prices matter.
+
+    Args:
+        steps: Steps of the search.
+        sets: Sets that it finds.
+        distributions: Outcome distributions that are computed.
+
+    Returns:
+        Seconds of one core.
+    """
+    return _SECONDS_OF_STEP * steps + _SECONDS_OF_SET * sets + _SECONDS_OF_OUTCOMES * distributions
+
+
+def sampling_seconds(draws: float, sets: float, distributions: float = 0.0) -> float:
+    """The processor time of a sample of halves or unions, about; see ``steps_seconds``."""
+    return _SECONDS_OF_HALF * draws + _SECONDS_OF_SET * sets + _SECONDS_OF_OUTCOMES * distributions
 
 
 @dataclass(frozen=True)
@@ -18,19 +54,13 @@ class Limits:
 
     Attributes:
         relative_error: Standard error over estimate at which it stops.
-        max_seconds: No new round begins after that, and no weight is enumerated or drawn for longer; None: no
-            limit.
-        max_bytes: Memory for pairs, keys and draws, about.
-        kept_only: Whether sets with which no shot is kept are not stored: where they are told without their
-            laws, or where these take long. Then more sets may be found.
-        few_sets: Whether hardly any set passes the checks. Then joins find few, and may have more draws.
+        max_seconds: No sample begins after that, and none takes longer; None: no limit.
+        max_bytes: Memory for pairs, outcome classes and samples, about.
     """
 
     relative_error: float = 0.01
     max_seconds: float | None = None
     max_bytes: int = DEFAULT_MAX_BYTES
-    kept_only: bool = False
-    few_sets: bool = False
 
     def __post_init__(self) -> None:
         """Checks the numbers, which are arguments of public functions.
@@ -49,7 +79,7 @@ class Limits:
 
     @property
     def first_cost(self) -> float:
-        """Seconds that the enumeration of a weight may cost before anything is known of the weights above."""
+        """Seconds that a single enumeration or sample may cost before as much was spent on others."""
         cost = 0.5 * self._patience
         return cost if self.max_seconds is None else min(cost, self.max_seconds / 10)
 
@@ -65,36 +95,63 @@ class Limits:
 
     @property
     def exact_keys(self) -> float:
-        """Distinct keys of a weight, some 200 bytes each; those that are not stored need half of that."""
-        return self.max_bytes / (200 if self.kept_only else 400)
+        """Outcome classes of a weight, some 400 bytes each."""
+        return self.max_bytes / 400
 
     def may_enumerate(self, weight: int, steps: float, keys: float) -> bool:
-        """Whether all sets of a weight may be looked at, as far as memory and these limits tell."""
+        """Whether all sets of a weight may be enumerated, as far as memory and these limits allow."""
         return steps <= self.exact_steps and (weight <= 2 or keys <= self.exact_keys)
 
     @property
     def join_draws(self) -> float:
-        """Halves of either kind that are drawn for a join, some 85 bytes for a pair, without the sets."""
-        if self.few_sets:
-            return min(4e7, self.max_bytes / 100)
-        return min(1.6e7, self.max_bytes / 130)
-
-    @property
-    def union_draws(self) -> float:
-        """Unions that are drawn at once, of which a tenth may take some 40 bytes each."""
-        return min(1e8, self.max_bytes / 10)
-
-    @property
-    def most_sets_of_join(self) -> float:
-        """Sets to store after which a join gives up."""
-        return self.max_bytes / (100 if self.kept_only else 400)
+        """Halves of either kind in a join, some 130 bytes for a pair."""
+        return self.max_bytes / 130
 
     @property
     def stored_sets(self) -> float:
-        """Keys of a study, or sampled sets of a weight, after which no more are sampled."""
+        """Sampled sets of a stratum, some 200 bytes each, after which no more are sampled."""
         return self.max_bytes / 200
 
     @property
     def _patience(self) -> float:
         """How much more a small error may cost."""
         return max(1.0, min(50.0, 0.01 / self.relative_error))
+
+
+class Work:
+    """The work that an estimate has done, and the time that it has left.
+
+    Args:
+        limits: What it may cost.
+        begin: When its time began, on the clock of ``time.perf_counter``.
+
+    Attributes:
+        spent: Seconds of one core, by the prices of what was done.
+    """
+
+    def __init__(self, limits: Limits, begin: float) -> None:
+        self.spent = 0.0
+        self._limits = limits
+        self._begin = begin
+        self._prepared = self.seconds
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the beginning."""
+        return time.perf_counter() - self._begin
+
+    @property
+    def seconds_left(self) -> float:
+        """Seconds until ``max_seconds``."""
+        most = self._limits.max_seconds
+        return math.inf if most is None else most - self.seconds
+
+    @property
+    def is_out_of_time(self) -> bool:
+        """Whether nothing new may begin."""
+        return self.seconds_left < 0
+
+    @property
+    def seconds_per_cost(self) -> float:
+        """The time on this machine, now, of what costs a second; 1 before it can be measured."""
+        return max(1e-3, self.seconds - self._prepared) / self.spent if self.spent > 0.1 else 1.0

@@ -14,7 +14,7 @@ The other coins remain; the outcome laws are averaged over their tosses.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -23,16 +23,17 @@ from ...._native import FaultSetStudy
 from ....base.errors import ResourceLimitError
 from ....simulation.plan import SamplingPlan, plain_attributes
 
-__all__ = ["MAX_WEIGHT", "Mechanisms", "mechanisms_of", "study_of"]
+__all__ = ["MAX_WEIGHT", "Mechanisms", "decided_by_faults", "mechanisms_of", "packed_words", "study_of"]
 
 MAX_WEIGHT = 64
-"""Sets with more members are not looked at; the native code has the same limit."""
+"""Larger sets are neither enumerated nor sampled; the native code has the same limit."""
 
 _PART_FOR_PAIRS = 8
-"""The part of the memory that the table of pairs may take, as a divisor."""
+"""Inverse of the part of the memory for the table of pairs. If it is doubled, large circuits take longer."""
 
 MAX_COINS = 48
-"""A law is an average over the coins that matter to its signature, at most 20 of these."""
+"""Coins at most: an outcome distribution is an average over those that matter to it, at most 20. If it is
+doubled, refusals come later, with a number of the native code."""
 
 Bits = npt.NDArray[np.bool_]
 Words = npt.NDArray[np.uint64]
@@ -66,7 +67,7 @@ class Mechanisms:
 
     @property
     def most_members(self) -> int:
-        """Of a set."""
+        """The largest weight of a fault set."""
         sites = self.sites[self.sites >= 0]
         return int(np.count_nonzero(self.sites < 0)) + len(np.unique(sites))
 
@@ -80,6 +81,19 @@ class Mechanisms:
         for weight in groups:
             masses[1:] += weight * masses[:-1]
         return masses
+
+    def with_flipped_observable(self) -> Mechanisms:
+        """The mechanisms with the only observable as one more check, which a fault set must flip."""
+        flips = (self.keys[:, -1] & np.uint64(1)).astype(np.bool_)
+        is_flipped = bool(self.base[-1] & np.uint64(1))
+        checks, target = np.hstack([self.checks, flips[:, None]]), np.append(self.target, not is_flipped)
+        return replace(self, checks=checks, target=target)
+
+
+def decided_by_faults(plan: SamplingPlan, mechanisms: Mechanisms) -> bool:
+    """Whether the faults of a shot decide if it is kept, and if its only observable is flipped."""
+    has_outcomes = plan.num_signature_bits or plan.num_outcomes or plan.peak_width
+    return not has_outcomes and plan.num_outputs == 1 and not len(mechanisms.coins)
 
 
 def mechanisms_of(plan: SamplingPlan) -> Mechanisms:
@@ -103,7 +117,7 @@ def mechanisms_of(plan: SamplingPlan) -> Mechanisms:
             break
         coin = coins[flipping[0]].copy()
         check = int(np.flatnonzero(coin)[0])
-        # The toss of this coin is what passes the check: whoever flips the check flips the coin, too.
+        # The toss of this coin is what passes the check: what flips the check flips the coin, too.
         rows[rows[:, check]] ^= coin
         coins[coins[:, check]] ^= coin
         if constant[check]:

@@ -1,113 +1,133 @@
-"""What is known of the fault sets of one weight: all of them, or a sample.
+"""Strata of fault sets by their number of mechanisms, and the tallies of what is kept, and kept and wrong.
 
-A stratum gives sums over fault sets X of its weight, for several circuits that differ in the odds of their
-mechanisms: of odds(X) f(X), where f is the probability that a shot is kept, or kept and wrong.
+P(kept and wrong) is the probability that no mechanism acts times the sum over fault sets X of odds(X) f(X),
+where f is the probability that a shot with these faults is kept and wrong; P(kept) likewise. A stratum has
+the part of these sums that comes from sets of one weight (number of mechanisms), or of several.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from ...estimation.interval import upper_limit_of_weighted_sum
-from .laws import Floats, KeyValues, sum_of_products
+from .outcomes import KEPT, WRONG, Floats, OutcomeClasses
 
-__all__ = [
-    "CircuitTotals",
-    "ExactWeight",
-    "Stratum",
-    "Sums",
-    "next_passing",
-]
+__all__ = ["Bound", "EnumeratedSets", "Stratum", "Tally", "product_sum"]
 
-_ONE_SIGMA = math.erf(math.sqrt(0.5))
-"""The probability of at most one standard deviation."""
+Numbers = npt.NDArray[np.uint32]
 
-Keys = npt.NDArray[np.uint32]
+
+def product_sum(a: Floats, b: Floats) -> float:
+    """A sum of products, which does not depend on the number of threads, as that of BLAS does."""
+    return float((a * b).sum())
 
 
 @dataclass(frozen=True)
-class Sums:
-    """Sums over the fault sets of a weight, in units of the probability that no mechanism acts.
+class Tally:
+    """Sums over the fault sets of a stratum, with their variances.
 
     Attributes:
-        passing: Of all sets that pass the noise-only checks.
-        kept: Of the sets times the probability of being kept.
-        wrong: The same for kept and wrong.
-        exact: The part of ``wrong`` that comes from sets of which none can have been missed.
-        variance: Estimated variance of ``wrong`` - rate x ``kept``, from what was found.
-        largest: The largest amount by which one more event would have changed ``wrong``.
+        passing: Sum over the sets that pass the noise-only checks: P(these mechanisms act, no other one).
+        kept: The part of it that is kept.
+        wrong: The part of it that is kept and wrong.
+        covariance: float64, shape (2, 2): of the estimates of ``kept`` and ``wrong``; 0 if all are known.
+        missed: The largest event of a sample that may have been missed: what it would add to ``wrong``
+            (or ``kept``, in a search for that alone).
     """
 
     passing: float
     kept: float
     wrong: float
-    exact: float
-    variance: float
-    largest: float
+    covariance: Floats = field(default_factory=lambda: np.zeros((2, 2)))
+    missed: float = 0.0
+
+    def __add__(self, other: Tally) -> Tally:
+        """The tally of two independent samples; one event may have been missed, the larger one."""
+        return Tally(
+            self.passing + other.passing,
+            self.kept + other.kept,
+            self.wrong + other.wrong,
+            self.covariance + other.covariance,
+            max(self.missed, other.missed),
+        )
+
+    def scaled(self, factor: float) -> Tally:
+        """The sums times a factor."""
+        return Tally(
+            factor * self.passing,
+            factor * self.kept,
+            factor * self.wrong,
+            factor**2 * self.covariance,
+            factor * self.missed,
+        )
+
+    def variance(self, rate: float, column: int = WRONG) -> float:
+        """The variance of ``wrong`` - rate x ``kept``, or that of ``kept``, in a search for that alone."""
+        if column == KEPT:
+            return float(self.covariance[KEPT, KEPT])
+        (kept, both), (_, wrong) = self.covariance.tolist()
+        return max(0.0, wrong - 2 * rate * both + rate**2 * kept)
 
     @property
     def standard_error(self) -> float:
-        """Of ``wrong``, with what the largest event that may have been missed would add."""
-        return math.hypot(math.sqrt(self.variance), self.largest)
+        """The standard error of ``wrong``, with the largest event that may have been missed."""
+        return math.hypot(math.sqrt(max(0.0, float(self.covariance[WRONG, WRONG]))), self.missed)
 
-    def scaled(self, factor: float) -> Sums:
-        """In other units."""
-        return Sums(
-            passing=factor * self.passing,
-            kept=factor * self.kept,
-            wrong=factor * self.wrong,
-            exact=factor * self.exact,
-            variance=factor**2 * self.variance,
-            largest=factor * self.largest,
-        )
+
+@dataclass(frozen=True)
+class Bound:
+    """Proven bounds on the sets of a stratum, without enumerating them (``native/.../fault_set_bounds.h``).
+
+    Attributes:
+        most: float64, shape (num_circuits,): on the total odds of the sets that pass.
+        partners: On the part of all halves with which a half makes a set that passes.
+    """
+
+    most: Floats
+    partners: float
 
 
 class Stratum(Protocol):
-    """The fault sets of one weight, or of several."""
+    """The fault sets of one weight, or of several that are sampled together."""
 
-    weight: int
     weights: range
 
     @property
     def method(self) -> str:
-        """How its sets were found."""
+        """How its sets were found: ``"enumerated"`` or ``"join"``."""
 
     @property
     def draws(self) -> int:
-        """Sets, or parts of sets, that were drawn; 0 if all sets were looked at."""
+        """Halves and unions that were drawn; 0 if all sets were enumerated."""
 
     @property
     def rounds(self) -> int:
-        """How often draws were added; 0 if all sets were looked at."""
+        """Number of samples; 0 if all sets were enumerated."""
 
     @property
     def sets(self) -> int:
-        """Sets that pass the checks, found one by one."""
+        """Sets that pass the checks, each as often as it was found."""
+
+    @property
+    def classes(self) -> Numbers:
+        """The outcome classes of its sets that can be kept, some of them several times."""
 
     def passing(self, circuit: int) -> float:
-        """The sum of the odds of all sets that pass the checks."""
+        """The total odds of its sets that pass the checks."""
 
-    def signatures(self, values: KeyValues) -> int:
-        """Distinct keys, signature and outputs, with which a shot can be kept."""
+    def tallies(self, circuit: int, outcomes: OutcomeClasses, bound: Bound) -> tuple[Tally, ...]:
+        """The sums for a circuit, one tally for each sampler."""
 
-    def malignant(self, values: KeyValues) -> int:
-        """Those of them with which a kept shot can be wrong."""
-
-    def sums(self, circuit: int, values: KeyValues, rate: float) -> Sums:
-        """The sums for a circuit; ``rate`` is about its logical error rate."""
-
-    def coefficients(self, circuit: int, num_keys: int) -> Floats:
-        """For each key its part in the sums: float64, shape (num_keys,)."""
+    def coefficients(self, circuit: int, num_classes: int) -> Floats:
+        """The total odds of its sets by outcome class: float64, shape (num_classes,)."""
 
 
-class ExactWeight:
-    """All sets of a weight.
+class EnumeratedSets:
+    """All sets of a weight: the sums are exact.
 
     Args:
         weight: The weight.
@@ -115,153 +135,30 @@ class ExactWeight:
         num_circuits: Number of circuits.
     """
 
-    method = "exact"
+    method = "enumerated"
     draws = 0
     rounds = 0
 
-    def __init__(self, weight: int, found: dict[str, object], num_circuits: int) -> None:
-        self.weight = weight
+    def __init__(self, weight: int, found: dict[str, Any], num_circuits: int) -> None:
         self.weights = range(weight, weight + 1)
-        self.sets = int(found["sets"])  # type: ignore[call-overload]
-        self.steps = int(found["steps"])  # type: ignore[call-overload]
-        self.candidates = int(found["candidates"])  # type: ignore[call-overload]
-        self.num_keys = int(found["num_keys"])  # type: ignore[call-overload]
-        self.keys = np.asarray(found["keys"])
-        self._masses = np.asarray(found["masses"]).reshape(len(self.keys), num_circuits)
+        self.sets, self.steps = int(found["sets"]), int(found["steps"])
+        self.candidates, self.num_classes = int(found["candidates"]), int(found["num_keys"])
+        self.classes: Numbers = np.asarray(found["keys"])
+        self._odds = np.asarray(found["masses"]).reshape(len(self.classes), num_circuits)
         self._left_out = np.asarray(found["left_out"])
 
-    def signatures(self, values: KeyValues) -> int:
-        """See ``Stratum``."""
-        return int(np.count_nonzero(values.kept[self.keys]))
-
-    def malignant(self, values: KeyValues) -> int:
-        """See ``Stratum``."""
-        return int(np.count_nonzero(values.wrong[self.keys]))
-
     def passing(self, circuit: int) -> float:
-        """The sum of all sets that pass the checks."""
-        return float(self._masses[:, circuit].sum() + self._left_out[circuit])
-
-    def sums(self, circuit: int, values: KeyValues, rate: float) -> Sums:
         """See ``Stratum``."""
-        masses = self._masses[:, circuit]
-        wrong = values.wrong[self.keys]
-        of_wrong = sum_of_products(masses, wrong)
-        return Sums(
-            passing=self.passing(circuit),
-            kept=sum_of_products(masses, values.kept[self.keys]),
-            wrong=of_wrong,
-            exact=of_wrong,
-            variance=0.0,
-            largest=0.0,
-        )
+        return float(self._odds[:, circuit].sum() + self._left_out[circuit])
 
-    def coefficients(self, circuit: int, num_keys: int) -> Floats:
+    def tallies(self, circuit: int, outcomes: OutcomeClasses, bound: Bound) -> tuple[Tally, ...]:
         """See ``Stratum``."""
-        sums = np.zeros(num_keys)
-        sums[self.keys] = self._masses[:, circuit]
+        odds, values = self._odds[:, circuit], outcomes.probabilities[self.classes]
+        kept, wrong = (product_sum(odds, values[:, column]) for column in (KEPT, WRONG))
+        return (Tally(self.passing(circuit), kept, wrong),)
+
+    def coefficients(self, circuit: int, num_classes: int) -> Floats:
+        """See ``Stratum``."""
+        sums = np.zeros(num_classes)
+        sums[self.classes] = self._odds[:, circuit]
         return sums
-
-
-@dataclass(frozen=True)
-class CircuitTotals:
-    """Sums over all weights for a circuit, as probabilities.
-
-    Attributes:
-        kept: P(kept).
-        wrong: P(kept and wrong).
-        exact_wrong: The part of it that is not sampled.
-        variance: Of ``wrong - rate * kept``, estimated from what was found.
-        largest: By how much the largest event that may have been missed would have changed ``wrong``, of all
-            weights. It is one event and not one of each weight: see ``interval_of_weighted_sum``.
-        rest: Probability of all sets that were not looked at.
-        rest_passing: An upper bound on the probability of those of them that pass the noise-only checks.
-        by_weight: (weight, stratum, probability of all sets of the weight, sums as probabilities).
-    """
-
-    kept: float
-    wrong: float
-    exact_wrong: float
-    variance: float
-    largest: float
-    rest: float
-    rest_passing: float
-    by_weight: tuple[tuple[int, Stratum, float, Sums], ...]
-
-    @staticmethod
-    def of(
-        strata: Sequence[Stratum],
-        sums: Sequence[Sums],
-        masses: Floats,
-        factors: tuple[float, float],
-        rests: tuple[float, float],
-    ) -> CircuitTotals:
-        """Adds up the weights from 0 on.
-
-        Args:
-            strata: The weights.
-            sums: Their sums.
-            masses: For each weight the sum of the odds of all sets.
-            factors: Probability that no mechanism acts and the removed coins pass, and without the coins.
-            rests: Probability of all larger sets, and an upper bound for those that pass; without the coins.
-        """
-        factor, nothing = factors
-        return CircuitTotals(
-            kept=factor * math.fsum(each.kept for each in sums),
-            wrong=factor * math.fsum(each.wrong for each in sums),
-            exact_wrong=factor * math.fsum(each.exact for each in sums),
-            variance=factor**2 * math.fsum(each.variance for each in sums),
-            largest=factor * max(each.largest for each in sums),
-            rest=rests[0] * factor / nothing,
-            rest_passing=rests[1] * factor / nothing,
-            by_weight=tuple(
-                (stratum.weight, stratum, nothing * float(masses[stratum.weights].sum()), each.scaled(factor))
-                for stratum, each in zip(strata, sums, strict=True)
-            ),
-        )
-
-    @property
-    def rate(self) -> float:
-        """P(wrong | kept)."""
-        return self.wrong / self.kept if self.kept else 0.0
-
-    @property
-    def standard_error(self) -> float:
-        """Of the rate, with what the largest event that may have been missed would add.
-
-        Sets that were not looked at may all be wrong. That is not a matter of chance: they add to the error,
-        not to its square.
-        """
-        return (self.error_of_sampled + self.rest_passing) / self.kept if self.kept else 0.0
-
-    @property
-    def error_of_sampled(self) -> float:
-        """The standard error of the sampled part of ``wrong``.
-
-        A sum of few events has a small variance where it is too small itself. In units of that, it would be
-        farther from the truth than the normal distribution says. The upper end of an interval with the
-        probability of one standard deviation knows of it.
-        """
-        sampled = self.wrong - self.exact_wrong
-        high = upper_limit_of_weighted_sum(sampled, self.variance, self.largest, _ONE_SIGMA)
-        return max(math.hypot(math.sqrt(self.variance), self.largest), high - sampled)
-
-
-def next_passing(strata: Sequence[Stratum], masses: Floats, weight: int, circuit: int) -> float:
-    """The odds of all sets of a weight that pass the checks, extrapolated from smaller weights.
-
-    Args:
-        strata: Those, from 0 on.
-        masses: For each weight the odds of all sets, in the circuit.
-        weight: The weight.
-        circuit: The number of the circuit.
-    """
-    known = [(stratum.weight, stratum.passing(circuit)) for stratum in strata]
-    # Where none were found, there may still be some.
-    found = [(k, passing) for k, passing in known if passing] or [(0, 0.0)]
-    (j, a), (k, b) = found[-2:] if len(found) > 1 else (found[-1], found[-1])
-    if not b:
-        return float(masses[weight]) * 1e-6
-    if j == k:
-        return b * float(masses[weight] / masses[k])
-    return b * min(1.0, (b / a) ** (1 / (k - j))) ** (weight - k)

@@ -13,8 +13,8 @@ import pytest
 from stim_nonclifford import Circuit, _native
 from stim_nonclifford.base.errors import ResourceLimitError
 from stim_nonclifford.generators.distillation import distillation_circuit
-from stim_nonclifford.rates.fault_sets.search.laws import KeyValues
 from stim_nonclifford.rates.fault_sets.search.mechanisms import Mechanisms, mechanisms_of, study_of
+from stim_nonclifford.rates.fault_sets.search.outcomes import OutcomeClasses
 from stim_nonclifford.simulation.compiler import RequestedOutputs
 from stim_nonclifford.simulation.plan import SamplingPlan, plain_attributes
 
@@ -81,10 +81,10 @@ def laws_of_random_sets(text: str) -> tuple[int, int, int]:
     """
     plan, mechanisms = of_circuit(text)
     study = study_of(plan, mechanisms, 1, 1 << 28)
-    values = KeyValues(study, plan.num_outputs)
+    outcomes = OutcomeClasses(study, plan.num_outputs)
     random = np.random.default_rng(5)
     study.enumerate(0, mechanisms.odds, 1, 100, 100, False)
-    values.evaluate()
+    outcomes.evaluate()
     expected = [average_over_all_tosses(plan, mechanisms, mechanisms.base)]
     for weight in range(1, min(4, len(mechanisms.odds)) + 1):
         for _ in range(3):
@@ -95,10 +95,10 @@ def laws_of_random_sets(text: str) -> tuple[int, int, int]:
             (number,) = study.number_keys(members.astype(np.uint32), weight)
             if number == len(expected):
                 expected.append(average_over_all_tosses(plan, mechanisms, key))
-    values.evaluate()
+    outcomes.evaluate()
     keys, laws = study.evaluated
     assert keys == len(expected)
-    np.testing.assert_allclose(np.array(expected), np.stack([values.kept, values.wrong], axis=1), atol=1e-12)
+    np.testing.assert_allclose(np.array(expected), outcomes.probabilities, atol=1e-12)
     return keys, laws, keys << len(mechanisms.coins)
 
 

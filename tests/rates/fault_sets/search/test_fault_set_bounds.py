@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import stim_nonclifford as snc
-from stim_nonclifford.circuit.methods.fault_set_methods import planned
+from stim_nonclifford.circuit.rates import planned
 from stim_nonclifford.generators.cultivation import cultivation_circuit
-from stim_nonclifford.rates.fault_sets.interface import exploration_of
-from stim_nonclifford.rates.fault_sets.search.enumeration import enumerate_to
-from stim_nonclifford.rates.fault_sets.search.exploration import Exploration
+from stim_nonclifford.rates.fault_sets.interface import search_of
+from stim_nonclifford.rates.fault_sets.search.allocation import enumerate_to
 from stim_nonclifford.rates.fault_sets.search.limits import Limits
+from stim_nonclifford.rates.fault_sets.search.search import Search
 
 ROUNDING = 1 + 1e-9
 
@@ -35,13 +35,13 @@ def random_circuit(seed: int, num_qubits: int = 7, num_errors: int = 12) -> snc.
     return snc.Circuit("\n".join(lines))
 
 
-def explored(circuit: snc.Circuit) -> Exploration:
-    return exploration_of([planned(circuit, "all", None).plan()], Limits(), 0, 1, progress=False)
+def search_for(circuit: snc.Circuit) -> Search:
+    return search_of([planned(circuit, "all", None).plan()], Limits(), 0, 1, progress=False)
 
 
 @cache
-def cultivation() -> Exploration:
-    known = explored(snc.Circuit(cultivation_circuit(distance=3, p=2e-3)))
+def cultivation() -> Search:
+    known = search_for(snc.Circuit(cultivation_circuit(distance=3, p=2e-3)))
     enumerate_to(known, 5)
     return known
 
@@ -50,7 +50,7 @@ def cultivation() -> Exploration:
 @pytest.mark.parametrize("seed", range(20))
 def test_no_sum_over_sets_is_larger(seed: int, negligible: float) -> None:
     """Of the sets that pass, and of those that flip any one combination of checks; also of simpler bounds."""
-    known = explored(random_circuit(seed))
+    known = search_for(random_circuit(seed))
     mechanisms, study = known.mechanisms, known.study
     checks = mechanisms.checks.astype(np.int64) @ (1 << np.arange(mechanisms.checks.shape[1]))
     found = study.bounds(np.ones(1), negligible)
@@ -73,7 +73,7 @@ def test_bounds_are_close(largest: int) -> None:
     known = cultivation()
     found = known.study.bounds(np.ones(1), 0.0)["passing"]
     for size in range(1, largest + 1):
-        passing = known.exact(size).passing(0)
+        passing = known.enumerated[size].passing(0)
         assert passing <= found[size] * ROUNDING
         assert found[size] < 3**size * passing
     assert found[8] < 0.02 * known.masses[0, 8]
@@ -81,7 +81,7 @@ def test_bounds_are_close(largest: int) -> None:
 
 def test_what_is_known_makes_bounds_smaller() -> None:
     known = cultivation()
-    closed = np.array([known.exact(size).passing(0) for size in range(6)])
+    closed = np.array([known.enumerated[size].passing(0) for size in range(6)])
     rough, better = (known.study.bounds(sums, 0.0)["passing"] for sums in (np.ones(1), closed))
     assert (better <= rough * ROUNDING).all()
     assert better[5] == pytest.approx(closed[5])
@@ -91,7 +91,7 @@ def test_what_is_known_makes_bounds_smaller() -> None:
 def test_threads_do_not_matter() -> None:
     plan = planned(snc.Circuit(cultivation_circuit(distance=3, p=1e-3)), "all", None).plan()
     one, three = (
-        exploration_of([plan], Limits(), 0, threads, progress=False).study.bounds(np.ones(1), 0.0)
+        search_of([plan], Limits(), 0, threads, progress=False).study.bounds(np.ones(1), 0.0)
         for threads in (1, 3)
     )
     for name in ("passing", "most"):

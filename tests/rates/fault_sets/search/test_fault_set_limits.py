@@ -13,14 +13,15 @@ import pytest
 
 from stim_nonclifford import Circuit, _native
 from stim_nonclifford.base.errors import ResourceLimitError
-from stim_nonclifford.circuit.methods.fault_set_methods import planned
+from stim_nonclifford.circuit.rates import planned
 from stim_nonclifford.generators.cultivation import cultivation_circuit
-from stim_nonclifford.rates.fault_sets.interface import estimate_rates, exploration_of
-from stim_nonclifford.rates.fault_sets.search import costs, exploration
-from stim_nonclifford.rates.fault_sets.search.estimator import Estimator
+from stim_nonclifford.rates.fault_sets import interface
+from stim_nonclifford.rates.fault_sets.interface import estimate_rates, search_of
+from stim_nonclifford.rates.fault_sets.search import limits as limits_module
+from stim_nonclifford.rates.fault_sets.search import search as search_module
+from stim_nonclifford.rates.fault_sets.search.halves import Halves
 from stim_nonclifford.rates.fault_sets.search.limits import Limits
 from stim_nonclifford.rates.fault_sets.search.mechanisms import Mechanisms, mechanisms_of, study_of
-from stim_nonclifford.rates.fault_sets.search.sampling.halves import Halves
 from stim_nonclifford.simulation.engines.time_limit import time_limit
 from stim_nonclifford.simulation.plan import SamplingPlan, plain_attributes
 
@@ -49,15 +50,15 @@ def enumerated(study: _native.FaultSetStudy, weight: int, distance: int, **limit
 def joined(study: _native.FaultSetStudy, distance: int, draws: int) -> dict[str, Any]:
     """Sets of four."""
     odds = cultivation(distance)[1].odds
-    halves = Halves(range(4, 5), odds, np.ones(5))
+    halves = Halves(range(4, 5), np.ones(5))
     left, right = halves.draws_of_sizes(draws)
-    counts = halves.counts_of_weights(draws)
+    counts = halves.importance_weights(draws)
     return study.join(left, right, counts, 3, 1, 10**6, np.ones_like(odds), 1, False)
 
 
-def explored(distance: int, limits: Limits, weights: int = 3) -> exploration.Exploration:
+def enumerated_search(distance: int, limits: Limits, weights: int = 3) -> search_module.Search:
     """So many weights are enumerated."""
-    known = exploration_of([cultivation(distance)[0]], limits, 1, 1, False)
+    known = search_of([cultivation(distance)[0]], limits, 1, 1, False)
     for weight in range(weights):
         known.enumerate(weight, MANY)
     return known
@@ -122,42 +123,13 @@ def test_max_seconds() -> None:
 
 def test_a_join_that_takes_too_long_is_dropped() -> None:
     """What was found before is left, and the search ends."""
-    known = explored(3, Limits())
-    sample = known.sample_of(range(3, 4))
+    known = enumerated_search(3, Limits())
+    sample = known.begin_sample(range(3, 4))
     known.join(sample, 20_000)
-    found = sample.sums(0, known.values, 0.0)
+    found = known.tally(sample, 0)
     with pytest.raises(TimeoutError), time_limit(0.0):
         known.join(sample, 10**6)
-    assert sample.sums(0, known.values, 0.0) == found
-
-
-def test_several_joins_cost_less_where_finds_depend_on_each_other() -> None:
-    """A fifth of one join leaves as small an error, and as small a one as was foreseen."""
-    known = explored(3, Limits(), 4)
-    sample = known.sample_of(range(4, 5))
-    sample.composed = None  # joins find these sets, too
-    known.join(sample, 40_000)
-    known.strata.append(sample)
-    (now,) = known.forecasts(sample)
-    assert now.clumping > 50 / 40_000
-    estimator = Estimator(known)
-    (one,), (nine,) = (estimator._further(sample, (3.0,), times) for times in ((1,), (9,)))
-    assert nine.cost < 0.2 * one.cost
-    assert one.error(now).alone < nine.error(now).alone < 1.1 * one.error(now).alone < 0.4 * now.now.alone
-    estimator._join(sample, nine)
-    assert known.forecasts(sample)[0].now.alone < 1.5 * nine.error(now).alone
-
-
-def test_more_finds_leave_no_more_missed() -> None:
-    known = explored(3, Limits(), 4)
-    sample = known.sample_of(range(4, 5))
-    sample.composed = None  # joins find these sets, too
-    known.join(sample, 40_000)
-    missed = known.forecasts(sample)[0].missed
-    for _ in range(3):
-        known.join(sample, 40_000)
-        assert known.forecasts(sample)[0].missed < missed
-        missed = known.forecasts(sample)[0].missed
+    assert known.tally(sample, 0) is found
 
 
 class SlowStudy:
@@ -185,8 +157,10 @@ class SlowStudy:
 def test_an_enumeration_that_takes_too_long_leaves_time_for_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     """Seed 1; the exact value is that of arXiv 2609.18922."""
     study = SlowStudy(study_for(3))
-    monkeypatch.setattr(exploration, "study_of", lambda *_: study)
-    monkeypatch.setattr(costs, "time", study)
+    monkeypatch.setattr(search_module, "study_of", lambda *_: study)
+    monkeypatch.setattr(limits_module, "time", study)
+    monkeypatch.setattr(search_module, "time", study)
+    monkeypatch.setattr(interface, "time", study)
     circuit = Circuit(cultivation_circuit(distance=3, p=1e-3))
     found = estimate(circuit, Limits(max_seconds=10.0), 1)
     assert [share.method == "enumerated" for share in found.strata[:4]] == [True, True, True, False]
@@ -212,7 +186,7 @@ def test_logical_error_rate_says_what_is_too_little() -> None:
 CALLS: dict[str, Callable[[_native.FaultSetStudy, Mechanisms], Any]] = {
     "enumerate": lambda study, found: study.enumerate(6, found.odds, 1, MANY, MANY, False),
     "join": lambda study, found: study.join(
-        *Halves(range(8, 9), found.odds, np.ones(9)).draws_of_sizes(2 * 10**7),
+        *Halves(range(8, 9), np.ones(9)).draws_of_sizes(2 * 10**7),
         np.append(np.zeros(8), 1.0),
         1,
         1,

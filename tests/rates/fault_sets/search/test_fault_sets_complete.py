@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -18,10 +18,11 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.rates.fault_sets.interface import exploration_of
-from stim_nonclifford.rates.fault_sets.search.exploration import Exploration
+from stim_nonclifford.rates.fault_sets.interface import search_of
+from stim_nonclifford.rates.fault_sets.search.estimate import totals_of
 from stim_nonclifford.rates.fault_sets.search.limits import Limits
-from stim_nonclifford.rates.fault_sets.search.sampling.joins import JoinedSets
+from stim_nonclifford.rates.fault_sets.search.sampled import SampledSets
+from stim_nonclifford.rates.fault_sets.search.search import Search
 from stim_nonclifford.simulation.engines.reference import fate_of_row
 from stim_nonclifford.simulation.plan import SamplingPlan
 
@@ -120,10 +121,10 @@ def simulated(case: Case) -> np.ndarray:
     return found
 
 
-def looked_at(case: Case, seed: int, kept_only: bool = False) -> Exploration:
-    """What is known at first; ``kept_only``: as for long laws, where only sets that can be kept are stored."""
-    known = exploration_of([case.plan], Limits(), seed, 1, progress=False)
-    known.limits = replace(known.limits, kept_only=kept_only)
+def search_for(case: Case, seed: int, kept_only: bool = False) -> Search:
+    """``kept_only``: as for wide circuits, where only sets that can be kept are stored."""
+    known = search_of([case.plan], Limits(), seed, 1, progress=False)
+    known.kept_only = kept_only
     return known
 
 
@@ -136,12 +137,12 @@ def test_every_weight(seed: int, kept_only: bool) -> None:
         where = f"seed {seed}, {k}\n{each.circuit}\n{each.detectors} {each.observables}"
         expected = complete_sums(seed, k)
         assert expected.sum(axis=0) == pytest.approx(simulated(each), abs=TOLERANCE), where
-        known = looked_at(each, 0, kept_only)
+        known = search_for(each, 0, kept_only)
         for weight in range(known.max_weight + 1):
             if math.comb(each.plan.num_mechanisms, weight) > MAX_SETS:
                 break
             assert known.enumerate(weight, 1e12), where
-            _, _, mass, sums = known.totals().by_weight[weight]
+            _, _, mass, sums = totals_of(known, 0).by_weight[weight]
             assert [sums.kept, sums.wrong] == pytest.approx(expected[weight], abs=TOLERANCE), where
             assert mass >= sums.passing - TOLERANCE >= sums.kept - 2 * TOLERANCE
             compared += 1
@@ -156,21 +157,22 @@ def test_sampled_weights(seed: int, kept_only: bool) -> None:
     pulls = []
     for k in range(CIRCUITS_PER_SEED):
         each = case(seed, k)
-        known = looked_at(each, seed, kept_only)
+        known = search_for(each, seed, kept_only)
         for weight in range(min(known.max_weight, 7) + 1):
             if math.comb(each.plan.num_mechanisms, weight) > MAX_SETS:
                 break
             known.enumerate(weight, 1e12)
-            passing = known.exact(weight).passing(0)
+            passing = known.enumerated[weight].passing(0)
             if weight < 3 or not passing:
                 continue
             for number in (seed, seed + 1000):
                 sample = joined(known, weight, passing, number)
-                sums = sample.sums(0, known.values, 0.0)
+                (of_joins, *of_unions) = sample.tallies(0, known.outcomes, known.bound(sample.weights))
+                sums = sum(of_unions, of_joins)
                 assert sums.passing == pytest.approx(passing, rel=0.5)
-                wrong, expected = known.factor(0) * sums.wrong, complete_sums(seed, k)[weight, 1]
-                if np.count_nonzero(known.values.wrong[sample.keys] > 0) >= 100:
-                    pulls.append((wrong - expected) / (known.factor(0) * math.sqrt(sums.variance)))
+                wrong, expected = known.factors[0] * sums.wrong, complete_sums(seed, k)[weight, 1]
+                if np.count_nonzero(known.outcomes.probabilities[sample.classes, 1]) >= 100:
+                    pulls.append((wrong - expected) / (known.factors[0] * math.sqrt(sums.covariance[1, 1])))
                 elif expected < TOLERANCE:
                     assert wrong < TOLERANCE
     assert len(pulls) >= 10
@@ -178,28 +180,14 @@ def test_sampled_weights(seed: int, kept_only: bool) -> None:
     assert np.sqrt(np.mean(np.square(pulls))) < 1.6
 
 
-def joined(known: Exploration, weight: int, passing: float, seed: int) -> JoinedSets:
+def joined(known: Search, weight: int, passing: float, seed: int) -> SampledSets:
     """As many halves as find about ``2 * SETS``."""
-    stratum = known.sample_of(range(weight, weight + 1))
-    if stratum.composed is not None:
-        known.compose(stratum, 2 * SETS)
-    count = 1 + int(math.sqrt(2 * SETS * stratum.scale / passing))
-    ones = np.ones(known.odds.shape[1])
-    kept_only = known.limits.kept_only
-    halves = stratum.halves_of_joins
-    found = known.study.join(
-        *halves.draws_of_sizes(count),
-        halves.counts_of_weights(count),
-        seed,
-        weight,
-        10**8,
-        ones,
-        1,
-        kept_only,
-    )
-    known.values.evaluate()
-    stratum.add(count, found, known.values.kept)
-    return stratum
+    known._seed = seed
+    sample = known.begin_sample(range(weight, weight + 1))
+    if sample.unions is not None:
+        known.unite(sample, 2 * SETS)
+    known.join(sample, 1 + int(math.sqrt(2 * SETS * sample.joins.halves.scale / passing)))
+    return sample
 
 
 @pytest.mark.slow

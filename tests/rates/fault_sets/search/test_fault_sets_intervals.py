@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import stim_nonclifford as snc
-from stim_nonclifford.circuit.methods.fault_set_methods import planned
+from stim_nonclifford.circuit.rates import planned
 from stim_nonclifford.generators import cultivation
 from stim_nonclifford.rates.estimation.interval import interval_of_weighted_sum
-from stim_nonclifford.rates.fault_sets.interface import exploration_of
-from stim_nonclifford.rates.fault_sets.search.enumeration import enumerate_to
+from stim_nonclifford.rates.fault_sets.interface import search_of
+from stim_nonclifford.rates.fault_sets.search.allocation import enumerate_to
 from stim_nonclifford.rates.fault_sets.search.limits import Limits
 
 REPETITIONS = 3000
@@ -47,11 +47,12 @@ def coverage_of_counts(
 @pytest.mark.parametrize("weight", [2, 3])
 def test_sets_of_cultivation(weight: int, relative_error: float) -> None:
     circuit = snc.Circuit(cultivation.cultivation_circuit(distance=3, p=1e-3))
-    known = exploration_of([planned(circuit, "all", None).plan()], Limits(), 0, 1, progress=False)
+    known = search_of([planned(circuit, "all", None).plan()], Limits(), 0, 1, progress=False)
     enumerate_to(known, weight)
-    exact = known.exact(weight)
-    values = known.values.wrong[exact.keys]
-    masses = exact.coefficients(0, len(known.values.wrong))[exact.keys]
+    exact = known.enumerated[weight]
+    probabilities = known.outcomes.probabilities[:, 1]
+    values = probabilities[exact.classes]
+    masses = exact.coefficients(0, len(probabilities))[exact.classes]
     malignant = values > 0
     assert coverage(masses[malignant], values[malignant], relative_error, weight) >= LEAST
 

@@ -9,14 +9,14 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.circuit.methods.fault_set_methods import planned
+from stim_nonclifford.circuit.rates import planned
 from stim_nonclifford.generators.cultivation import cultivation_circuit
 from stim_nonclifford.rates.fault_sets.budget.basis import BudgetBasis
-from stim_nonclifford.rates.fault_sets.interface import PlannedCircuit, exploration_of, rate_of
-from stim_nonclifford.rates.fault_sets.search.estimator import Estimator
+from stim_nonclifford.rates.fault_sets.interface import PlannedCircuit, rate_of, search_of
+from stim_nonclifford.rates.fault_sets.search.allocation import Allocation
+from stim_nonclifford.rates.fault_sets.search.estimate import Estimate
 from stim_nonclifford.rates.fault_sets.search.limits import Limits
-from stim_nonclifford.rates.fault_sets.search.mechanisms import mechanisms_of
-from stim_nonclifford.rates.fault_sets.search.two_searches import decided_by_faults
+from stim_nonclifford.rates.fault_sets.search.mechanisms import decided_by_faults, mechanisms_of
 from stim_nonclifford.rates.results import LogicalErrorRate
 from stim_nonclifford.rates.results.error_budget import ErrorBudget
 
@@ -65,8 +65,9 @@ def is_decided(circuit: str) -> bool:
 
 
 def one_search(asked: PlannedCircuit, limits: Limits) -> tuple[LogicalErrorRate, BudgetBasis]:
-    known = exploration_of([asked.plan()], limits, 0, 1, progress=False)
-    Estimator(known).run()
+    search = search_of([asked.plan()], limits, 0, 1, progress=False)
+    Allocation(search).run()
+    known = Estimate([search])
     return rate_of(known, 0, 1, limits.relative_error), BudgetBasis(known, 0, asked.compiled, asked.plan())
 
 

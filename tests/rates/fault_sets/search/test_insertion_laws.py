@@ -10,7 +10,7 @@ import pytest
 
 import stim_nonclifford as snc
 from stim_nonclifford import _native
-from stim_nonclifford.circuit.methods.fault_set_methods import planned
+from stim_nonclifford.circuit.rates import planned
 from stim_nonclifford.generators.cultivation import INJECTION_CHOICES, cultivation_circuit
 from stim_nonclifford.rates.fault_sets.search.mechanisms import mechanisms_of, study_of
 from stim_nonclifford.simulation.plan import SamplingPlan, plain_attributes

@@ -19,6 +19,7 @@ from scipy.stats import chisquare
 import stim_nonclifford as snc
 
 from ....support.laws.exact import exact_outputs
+from ....support.texts.memory_circuits import memory
 from .test_peers import peer, smallest_p_value
 
 FALSE_ALARM = 1e-7
@@ -29,13 +30,7 @@ def leaking_surface_code(distance: int, rounds: int, *, spreads: bool) -> snc.Ci
 
     Where leakage spreads, it does not move: then shots of deltakit-stim 0.2.7 would depend on others.
     """
-    code = stim.Circuit.generated(
-        "surface_code:rotated_memory_z",
-        distance=distance,
-        rounds=rounds,
-        after_clifford_depolarization=0.001,
-        before_measure_flip_probability=0.002,
-    ).flattened()
+    code = memory("surface_code:rotated_memory_z", distance, rounds, gates=0.001, reads=0.002).flattened()
     result = stim.Circuit()
     for part in code:
         if part.name == "M":

@@ -1,10 +1,20 @@
-"""The interval of a rate that was counted."""
+"""Probabilities of parities, and intervals of rates that were counted."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-__all__ = ["clopper_pearson"]
+__all__ = ["clopper_pearson", "exactly_one"]
+
+
+def exactly_one(p: float, q: float) -> float:
+    """The probability that exactly one of two independent errors of these probabilities happens.
+
+    Examples:
+        >>> exactly_one(0.5, 0.1)
+        0.5
+    """
+    return p * (1 - q) + q * (1 - p)
 
 
 def clopper_pearson(hits: int, shots: int, coverage: float) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""Divides a circuit's accepted sets into strata, by what the decoder says of each if nothing else happens."""
+"""Strata of accepted sets: by the decoder's prediction and gap for each set if no free fault acts."""
 
 from __future__ import annotations
 
@@ -8,30 +8,25 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from ....base.errors import ResourceLimitError
-from ...decoding.failure_test import Gaps
-from ...estimation.deadline import Deadline
-from ...samplers.strata import Stratum
-from ..faults.mechanisms import FaultModel, Floats, Symptom, Symptoms, fault_model, log_probability_of_none
-from .accepted_sets import AcceptedSets, AcceptedSetSearch, distinct_rows
-from .listed_sets import MOST_MEMBERS
+from ...base.errors import ResourceLimitError
+from ..decoding.failure_test import Gaps
+from ..estimation.deadline import Deadline
+from ..samplers.accepted_sets import AcceptedSets, AcceptedSetSearch, distinct_rows
+from ..samplers.strata import Stratum
+from ..samplers.undetected_sets import MOST_MEMBERS
+from .faults.mechanisms import FaultModel, Floats, Symptom, Symptoms, fault_model, log_probability_of_none
 from .questions import AcceptedQuestion
 
 __all__ = ["Partition", "partition", "probability_of_no_member"]
 
 Bools = npt.NDArray[np.bool_]
 _STEP = 10
-"""Decibels of the gap of accepted sets by themselves that share a stratum."""
+"""Decibels of the gap of accepted sets by themselves that share a stratum. Doubled, strata are less uniform,
+and rare gaps take more shots."""
 
-_FEWEST_MEMBERS = 4
 _NEGLIGIBLE = 0.01
-"""The part of the wrong sets, at each gap, that sets with more members than those listed may have."""
-
-_MOST_TIMES, _MOST_TIME = 16, 0.25
-"""Sets are drawn so many times at most, and up to so large a part of the time that there is."""
-
-_MOST_UNLISTED = 0.1
-_BATCH = 1 << 14
+"""The part of the wrong sets, at each gap, that larger sets than those listed may have. Doubled, errors have
+room for twice as much."""
 
 
 @dataclass(frozen=True)
@@ -39,12 +34,12 @@ class Partition:
     """The strata of a circuit.
 
     Attributes:
-        strata: Those with some probability.
+        strata: The strata.
         model: The free noise.
-        unlisted: About what probability sets with more members have.
+        unlisted: About the probability of accepted sets with more members.
         sizes: Shape (members,): P(accepted sets of each size).
-        wrong_sizes: Shape (members, gaps): of those that are decoded wrongly by themselves with at least a
-            gap.
+        wrong_sizes: Shape (members, gaps): P(accepted sets of each size that are decoded wrongly by
+            themselves, with at least a gap).
     """
 
     strata: tuple[Stratum, ...]
@@ -54,7 +49,7 @@ class Partition:
     wrong_sizes: Floats
 
     def unlisted_part(self, gap: int) -> float:
-        """About what part sets with more members add to those that are kept and wrong with at least a gap.
+        """About the part of larger sets among those that are accepted and wrong with at least a gap.
 
         Other noise makes gaps smaller, of these sets as of those that were listed.
         """
@@ -69,8 +64,8 @@ def partition(
 
     Args:
         asked: The circuit.
-        relative_error: Of the rate, as it was asked for: sets are drawn until theirs is half as large, but
-            not for ever.
+        relative_error: The target for the rate: sets are drawn until their own error is half of it, but at
+            most 16 times.
         rng: What accepted sets are drawn with, where they are too many.
         deadline: The limit on the time.
 
@@ -92,7 +87,7 @@ def partition(
     _draw_more(found, asked, search, relative_error / 2, deadline)
     sets, sizes, wrong_sizes = _joined(found), _by_size(found, none), none * _wrong_by_size(found, "masses")
     unlisted = _geometric_rest(sizes)
-    if unlisted > _MOST_UNLISTED * sizes.sum():
+    if unlisted > 0.1 * sizes.sum():
         raise ResourceLimitError(
             f"About {unlisted / (sizes.sum() + unlisted):.0%} of the accepted shots have more than"
             f" {len(sizes) - 1} mechanisms that flip postselected detectors, and these sets cannot be listed."
@@ -105,7 +100,7 @@ def partition(
 
 @dataclass(frozen=True)
 class _Decoded:
-    """Kept sets, and what the decoder says of each if nothing else happens."""
+    """Accepted sets, and the decoder's prediction and gap for each if no free fault acts."""
 
     sets: AcceptedSets
     wrong: Bools
@@ -123,7 +118,7 @@ def _listed(
     found: list[_Decoded] = []
     for size in range(MOST_MEMBERS + 1):
         found.append(_of_size(asked, search, size, check))
-        if size >= _FEWEST_MEMBERS and _are_enough(_by_size(found, none), _wrong_by_size(found, "masses")):
+        if size >= 4 and _are_enough(_by_size(found, none), _wrong_by_size(found, "masses")):
             break
     if not _by_size(found, none).sum():
         raise ResourceLimitError(
@@ -147,17 +142,17 @@ def _draw_more(
     relative_error: float,
     deadline: Deadline,
 ) -> None:
-    """Draws sets of the sizes that matter again, and takes means, until the wrong ones are known.
+    """Draws sets again, and takes means, until the mass of the wrong ones has a small error.
 
     That is at each gap up to the one of a shot without errors. A part of the time is left for the rest.
     """
     top = int(found[0].gaps.max(initial=0))
     times = [1] * len(found)
-    while not deadline.has_passed(_MOST_TIME):
+    while not deadline.has_passed(0.25):
         masses, variances = (_wrong_by_size(found, name)[:, : top + 1] for name in ("masses", "variances"))
         parts = np.sqrt(variances.sum(axis=0)) / np.maximum(masses.sum(axis=0), 1e-300)
         size = int(variances[:, parts.argmax()].argmax())
-        if parts.max() <= relative_error or times[size] >= _MOST_TIMES:
+        if parts.max() <= relative_error or times[size] >= 16:
             return
         old, new = found[size], _of_size(asked, search, size, deadline.check)
         part = 1 / (times[size] + 1)
@@ -173,7 +168,7 @@ def _by_size(found: Sequence[_Decoded], none: float) -> Floats:
 
 
 def _wrong_by_size(found: Sequence[_Decoded], name: str) -> Floats:
-    """The masses of sets, or their variances, that are wrong with at least a gap: shape (sizes, gaps)."""
+    """The masses of wrong sets with at least a gap, or the variances: shape (sizes, gaps)."""
     top = max(int(each.gaps.max(initial=0)) for each in found)
     sums = [
         np.bincount(np.maximum(each.gaps, 0)[each.wrong], getattr(each.sets, name)[each.wrong], top + 2)
@@ -189,7 +184,7 @@ def _are_enough(sizes: Floats, wrong_sizes: Floats) -> bool:
 
 
 def _joined(found: Sequence[_Decoded]) -> _Decoded:
-    """Kept sets of several sizes, those put together that flip the same."""
+    """Accepted sets of several sizes; sets that flip the same are merged."""
     rows, masses, variances = (
         np.concatenate([getattr(each.sets, name) for each in found])
         for name in ("rows", "masses", "variances")
@@ -225,12 +220,12 @@ def _takes_part(name: tuple[tuple[int, ...], ...], postselected: Bools) -> bool:
 def _by_themselves(
     asked: AcceptedQuestion, sets: AcceptedSets, check: Callable[[], None]
 ) -> tuple[Bools, Gaps]:
-    """Whether the decoder is wrong about accepted sets if nothing else happens, and how sure it is."""
+    """Whether the decoder is wrong about accepted sets if no free fault acts, and its gaps."""
     number = asked.symptoms.num_detectors
     wrong, gaps = [np.zeros(0, dtype=np.bool_)], [np.zeros(0, dtype=np.int64)]
-    for start in range(0, len(sets.rows), _BATCH):
+    for start in range(0, len(sets.rows), (1 << 14)):
         check()
-        rows = sets.rows[start : start + _BATCH]
+        rows = sets.rows[start : start + (1 << 14)]
         predictions, found = asked.predict(np.packbits(rows[:, :number], axis=1, bitorder="little"))
         bits = np.unpackbits(predictions, axis=1, bitorder="little")[:, : rows.shape[1] - number]
         wrong.append((bits != rows[:, number:]).any(axis=1))
@@ -246,7 +241,7 @@ def _strata(
 ) -> tuple[FaultModel, list[Stratum]]:
     sets = decoded.sets
     is_silent = ~sets.rows.any(axis=1)
-    # Those that are right need no distinction: of these, the most likely ones decide.
+    # Sets that are decoded correctly are one stratum: the most likely ones contribute most.
     kinds = np.where(is_silent, 0, np.where(decoded.wrong, 2 + np.maximum(decoded.gaps, 0) // _STEP, 1))
     model = fault_model(rest)
     numbers = Stratum(model).numbers
@@ -264,7 +259,7 @@ def _strata(
 
 
 def _geometric_rest(sizes: Floats) -> float:
-    """What follows in a series of masses, if it goes on as it ends; two at a time, as odd ones may be 0."""
+    """Geometric extrapolation of the tail of a series of masses; two at a time, as odd ones may be 0."""
     before, last = float(sizes[-4:-2].sum()), float(sizes[-2:].sum())
     if last <= 0:
         return 0.0

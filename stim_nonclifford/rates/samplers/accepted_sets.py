@@ -1,11 +1,11 @@
-"""The small sets of mechanisms that flip postselected detectors, but leave them silent together.
+"""Accepted sets: small sets of mechanisms that flip no postselected detector together.
 
 The mechanisms of a circuit are those of A, which flip a postselected detector or a bit of the signature, and
 the others. A shot is accepted if the members that it has in A leave all postselected detectors silent, with
 the quantum outcomes that there are. For each set of few mechanisms of A, that has a probability: the odds of
-its members, times the probability of such outcomes. ``listed_sets`` finds those that leave the detectors
-silent that no outcome flips. Sets that flip no detector at all decide about the largest gaps, and are few
-among the others: where sets are drawn, they are drawn, or listed, by themselves.
+its members, times the probability of such outcomes. ``undetected_sets`` finds those that flip none of the
+detectors that depend on no outcome. Sets that flip no detector at all decide about the largest gaps, and are
+few among the others: where sets are drawn, they are drawn, or listed, by themselves.
 """
 
 from __future__ import annotations
@@ -17,23 +17,19 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from ....base.errors import ResourceLimitError
-from ..faults.mechanisms import FaultModel, Floats, Symptom, Words
-from .listed_sets import Part, SilentSets
+from ...base.errors import ResourceLimitError
+from ..decoded_rates.faults.mechanisms import FaultModel, Floats, Symptom, Words
+from .undetected_sets import Part, UndetectedSets
 
 __all__ = ["AcceptedSetSearch", "AcceptedSets", "distinct_rows"]
 
 Bools = npt.NDArray[np.bool_]
 Indices = npt.NDArray[np.intp]
 
-_MOST_LAWS = 1 << 17
-_BATCH = 1 << 14
-_TOLERANCE = 1e-6
-
 
 @dataclass(frozen=True)
 class AcceptedSets:
-    """Accepted sets of some size, those put together that flip the same.
+    """Accepted sets of some size; sets that flip the same are merged.
 
     Attributes:
         rows: bool, shape (choices, outputs): what each flips, detectors, then observables, with the outcomes.
@@ -47,7 +43,7 @@ class AcceptedSets:
     variances: Floats
 
     def times(self, factor: float) -> AcceptedSets:
-        """The same sets with masses that are larger by a factor."""
+        """These sets with masses that are larger by a factor."""
         return AcceptedSets(self.rows, factor * self.masses, factor**2 * self.variances)
 
 
@@ -88,7 +84,7 @@ class AcceptedSetSearch:
             dependent |= model.outcomes.dependent
         self._steady = np.flatnonzero(~dependent[: model.num_detectors])
         self._rng, self._odds = rng, np.exp(model.log_odds)
-        self._kept = self._leaving_silent(np.flatnonzero(certain))
+        self._kept = self._undetected_by(np.flatnonzero(certain))
         self._laws = _Laws(model, certain, weight)
 
     def of_size(self, size: int) -> AcceptedSets:
@@ -116,25 +112,25 @@ class AcceptedSetSearch:
     def _parts(self, size: int) -> Iterator[Part]:
         for part in self._kept.of_size(size):
             if part.is_drawn:
-                yield from self._unseen.of_size(size)
-                is_seen = ~self._unseen.are_silent(part.members)
-                yield Part(part.members[is_seen], part.weights[is_seen], True)
+                yield from self._silent.of_size(size)
+                is_detected = ~self._silent.are_silent(part.members)
+                yield Part(part.members[is_detected], part.weights[is_detected], True)
             else:
                 yield part
 
     @cached_property
-    def _unseen(self) -> SilentSets:
+    def _silent(self) -> UndetectedSets:
         """The sets that flip no detector, as far as that does not depend on outcomes."""
-        return self._leaving_silent(self._steady)
+        return self._undetected_by(self._steady)
 
-    def _leaving_silent(self, detectors: Indices) -> SilentSets:
-        return SilentSets(
+    def _undetected_by(self, detectors: Indices) -> UndetectedSets:
+        return UndetectedSets(
             self._flips[:, detectors], self._without[detectors], self._odds, self._rng, self._check
         )
 
 
 def distinct_rows(packed: npt.NDArray[np.uint8]) -> tuple[Indices, Indices]:
-    """Of each distinct row an example, and for each row which of these it is.
+    """The first of equal rows for each distinct one, and for each row which of these it is.
 
     Examples:
         >>> first, group = distinct_rows(np.array([[1, 2], [0, 3], [1, 2]], dtype=np.uint8))
@@ -168,7 +164,7 @@ def _bits_of(model: FaultModel, name: Symptom) -> list[int]:
 
 
 class _Laws:
-    """What outcomes make of sets: which of them are accepted, and with which outputs."""
+    """Outcome distributions of sets: which outcomes are accepted, and with which outputs."""
 
     def __init__(self, model: FaultModel, certain: Bools, weight: float | None) -> None:
         self._model, self._weight = model, weight
@@ -182,10 +178,10 @@ class _Laws:
     ) -> Iterator[tuple[Bools, Floats]]:
         """The outputs of accepted sets, and their masses; equal ones may occur again."""
         model = self._model
-        for start in range(0, len(examples), _BATCH):
+        for start in range(0, len(examples), (1 << 14)):
             check()
-            rows = np.repeat(model.base[np.newaxis], len(examples[start : start + _BATCH]), axis=0)
-            for column in examples[start : start + _BATCH].T:
+            rows = np.repeat(model.base[np.newaxis], len(examples[start : start + (1 << 14)]), axis=0)
+            for column in examples[start : start + (1 << 14)].T:
                 rows ^= model.flips[column]
             bits = self._bits(rows)
             # What fires of the detectors that outcomes flip, and the signature: sets alike in both.
@@ -216,8 +212,8 @@ class _Laws:
         name = signature.tobytes()
         found = self._known.get(name)
         if found is None:
-            if len(self._known) >= _MOST_LAWS:
-                raise ResourceLimitError(f"Accepted sets have more than {_MOST_LAWS:,} outcome laws.")
+            if len(self._known) >= 1 << 17:
+                raise ResourceLimitError(f"Accepted sets have more than {1 << 17:,} outcome laws.")
             shares, flipped = np.ones(1), np.zeros((1, self._num_outputs), dtype=np.bool_)
             if self._model.outcomes is not None:
                 shares, flipped = self._model.outcomes.law(signature)
@@ -239,7 +235,7 @@ class _Laws:
         total = np.bincount(group, weights=shares)
         signed = np.where(rows[:, -1], -shares, shares)
         values = self._weight * np.bincount(group, weights=signed) / total
-        if (np.abs(values) > 1 + _TOLERANCE).any():
+        if (np.abs(values) > 1 + 1e-6).any():
             raise ValueError(
                 f"The check by one Pauli takes for granted that its expectation value is at most"
                 f" {1 / self._weight:.6g}, but with some faults it is"
@@ -247,7 +243,7 @@ class _Laws:
             )
         parts = []
         for bit, shown in ((False, (1 + values) / 2), (True, (1 - values) / 2)):
-            some = shown > _TOLERANCE
+            some = shown > 1e-6
             flags = np.full((int(some.sum()), 1), bit)
             parts.append((np.hstack([others[some], flags]), total[some] * np.minimum(shown[some], 1.0)))
         return np.concatenate([row for row, _ in parts]), np.concatenate([share for _, share in parts])

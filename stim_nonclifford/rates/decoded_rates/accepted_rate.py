@@ -6,8 +6,8 @@ free faults beside it,
     Y(g) = sum over S, k of P(S) pi_k P(wrong, gap >= g | S, k),
 
 and K(g) without "wrong". Cells with few fault sets are enumerated; from the others, shots are drawn directly.
-Each step draws shots of the cell whose variance, with that of one wrong shot which was not seen, falls most
-for each shot; ``estimation.ratios`` has the errors. How many shots a gap still needs is known beforehand:
+Each step draws shots of the cell whose variance, with its zero-count bound, falls most for each shot;
+``estimation.ratios`` has the errors. How many shots a gap still needs is known beforehand:
 
     N(g) = sum over cells of min(sets of the cell, s_c (sum of all s) / (eps Y)^2 + P_c / (eps Y)),
 
@@ -27,22 +27,21 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from ....base.errors import ResourceLimitError
-from ...decoding.classifying import Classifier
-from ...decoding.failure_test import check_answers
-from ...estimation.deadline import Deadline, TimeIsOver
-from ...estimation.interval import COVERAGE
-from ...estimation.ratios import Sums, sums_over
-from ...estimation.tally import ACCEPTED, WRONG, Tally
-from ...results import GapPoint, LogicalErrorRate, RateStratum
-from ...samplers.direct_samples import DirectSamples
-from ...samplers.enumeration import Enumeration
-from ...samplers.sampler import Sampler
-from ...samplers.strata import Stratum
-from ..faults.mechanisms import FaultModel, Floats, fault_model, seed_words
-from ..questions import Goal
+from ...base.errors import ResourceLimitError
+from ..decoding.classifying import Classifier
+from ..decoding.failure_test import check_answers
+from ..estimation.deadline import Deadline, TimeIsOver
+from ..estimation.interval import COVERAGE
+from ..estimation.ratios import Sums, sums_over
+from ..estimation.tally import ACCEPTED, WRONG, Tally
+from ..results import GapPoint, LogicalErrorRate, RateStratum
+from ..samplers.direct_samples import DirectSamples
+from ..samplers.enumeration import Enumeration
+from ..samplers.sampler import Sampler
+from ..samplers.strata import Stratum
+from .faults.mechanisms import FaultModel, Floats, fault_model, seed_words
 from .partition import Partition, partition, probability_of_no_member
-from .questions import AcceptedQuestion
+from .questions import AcceptedQuestion, Goal
 
 __all__ = ["accepted_rate"]
 
@@ -52,38 +51,16 @@ _FIRST_SHOTS = 128
 _LISTED_AT = 2.5
 """A cell is enumerated if so many times the shots that are wanted are all. Doubled, that is earlier."""
 
-_MOST_AT_ONCE = 1 << 17
-"""Shots of a cell that are taken before errors are looked at again. Doubled, searches overshoot by more."""
-
 _MOST_SHOTS = 1 << 22
 """A search without a limit on the time ends after about so many shots. Doubled, one that cannot succeed takes
 twice as long."""
 
 _LISTED_FROM = 1 << 20
-"""If more shots are needed, accepted sets are listed; 0: they are listed at once. Doubled, more is counted
-that lists know sooner."""
-
-_MOST_TIMES = 20.0
-"""Accepted sets are listed if accepted shots are at most so many times as likely as those in which nothing
-flips a postselected detector: if their numbers of members have a Poisson distribution, its mean is 3, and
-sets that can be listed have 95% of it. Doubled, more searches list sets to no use."""
-
-_MOST_TIME = 0.5
-"""The part of the time until which sets may be listed where shots can be counted instead. Doubled, nothing is
-left for counting."""
-
-_PART_OF_SHOTS = 0.866
-"""With lists, what the error of shots may be of the error that is asked for: that of lists is at most half of
-it. Squared, searches take a quarter longer."""
+"""If more shots are needed, accepted sets are listed; 0: they are listed at once. Doubled, some questions
+take twice as long."""
 
 _LEAST_KEPT = 1e-2
 """The largest gap of a curve is one of at least this part of the accepted shots. Halved, it is larger."""
-
-_STEP, _MOST_POINTS = 5, 50
-"""The step from one gap of the curve to the next, in decibels, and about how many there are at most."""
-
-_MOST_UNSURE = 1.0
-"""Points of a larger relative error are no part of the curve. Doubled, its end is less sure."""
 
 
 def accepted_rate(
@@ -112,10 +89,10 @@ def accepted_rate(
         may_list = model.postselects and model.num_mechanisms > 0
         if search.run(_LISTED_FROM if may_list else _MOST_SHOTS) or not may_list:
             return search.result()
-        if search.accepted > _MOST_TIMES * probability_of_no_member(asked):
+        if search.accepted > 20 * probability_of_no_member(asked):
             search.run(_MOST_SHOTS)
             return search.result()
-    limit = deadline if search is None else deadline.part(_MOST_TIME)
+    limit = deadline if search is None else deadline.part(0.5)
     try:
         found = partition(asked, goal.relative_error, np.random.default_rng(seeds[1]), limit)
         leaves_too_much = found.unlisted_part(0) > goal.relative_error
@@ -154,7 +131,7 @@ class _Search:
         self._postselects = bool(asked.postselected.any())
         self._strata, self._listed = strata, listed
         self._classifier = Classifier(model, asked.predict, deadline, asked.matching)
-        self._wanted = goal.relative_error * (1.0 if listed is None else _PART_OF_SHOTS)
+        self._wanted = goal.relative_error * (1.0 if listed is None else math.sqrt(3) / 2)
         self._cells = _cells_of(strata, self._classifier, seed)
         self._is_known = False
         self._time_is_over = False
@@ -177,7 +154,7 @@ class _Search:
                 cell = self._next_cell(sums, place)
                 self._show(sums, place, int(gaps[place]))
                 shots = cell.sampler.tally.samples
-                cell.take(min(max(shots, _FIRST_SHOTS), _MOST_AT_ONCE), self._deadline)
+                cell.take(min(max(shots, _FIRST_SHOTS), 1 << 17), self._deadline)
         except TimeIsOver:
             sampled = sum(bool(tally.samples) for tally in self._tallies)
             if sampled < len(self._cells):
@@ -210,9 +187,8 @@ class _Search:
         accepted = np.sum([tally.means(seen)[ACCEPTED] for tally in self._tallies], axis=0)
         often = seen[accepted >= _LEAST_KEPT * accepted.max(initial=0.0)]
         least, most = (int(often.min(initial=0)), int(often.max(initial=0)))
-        step = max(
-            1, _STEP if _STEP < most - least <= _STEP * _MOST_POINTS else -(-(most - least) // _MOST_POINTS)
-        )
+        # A step of 5 decibels, if that makes more than one point and at most 50.
+        step = max(1, 5 if 5 < most - least <= 250 else -(-(most - least) // 50))
         return np.unique([*range(least, most, step), most]).astype(np.int64)
 
     @property
@@ -296,7 +272,7 @@ class _Search:
         points = [self._point(sums, place, int(gap)) for place, gap in enumerate(gaps)]
         first, last = points[0], len(points)
         for place, point in enumerate(points[1:], 1):
-            if point.relative_error > max(_MOST_UNSURE, self._goal.relative_error):
+            if point.relative_error > max(1.0, self._goal.relative_error):
                 last = place
                 break
         notes = [] if last == len(points) else [self._end_of_curve(points[last])]

@@ -1,7 +1,7 @@
-"""Sets of mechanisms that leave detectors silent together: all of them, or draws.
+"""Undetected sets of mechanisms: those that flip none of some detectors together, all of them or draws.
 
-Each mechanism has a key, a hash value of the detectors that it flips; a set leaves them silent if the keys of
-its members sum up to a target. Pairs are all looked at. A set of three is a mechanism and a pair, one of four
+Each mechanism has a key, a hash value of the detectors that it flips; a set is undetected if the keys of
+its members sum up to a target. All pairs are listed. A set of three is a mechanism and a pair, one of four
 is two pairs: where there are too many, they are drawn in proportion to the odds, by drawing first what the
 keys of both parts are. Each set of three is drawn in 3 ways then, and each of four in 6.
 
@@ -22,38 +22,34 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from ....base.errors import ResourceLimitError
-from ..faults.mechanisms import Floats, Words
+from ...base.errors import ResourceLimitError
+from ..decoded_rates.faults.mechanisms import Floats, Words
 
-__all__ = ["MOST_MEMBERS", "Part", "SilentSets"]
+__all__ = ["MOST_MEMBERS", "Part", "UndetectedSets"]
 
 Indices = npt.NDArray[np.intp]
 
 MOST_MEMBERS = 6
-_MOST_MECHANISMS = 8192
-"""Sets of more mechanisms are not listed: each pair of mechanisms takes 32 bytes."""
+"""The largest number of members. Doubled, no set would be drawn often enough."""
 
 _MOST_LISTED = 1 << 20
-"""If there are more sets of one size, they are drawn, not listed."""
+"""Sets of one size that are listed, at most; more are drawn. Doubled, lists take twice the memory."""
 
 _DRAWS = 1 << 15
-_DRAWS_OF_FOUR, _DRAWS_OF_THREE = 1 << 18, 1 << 20
-"""More, as small sets are the likeliest that are drawn, and take less time."""
-
-_MOST_LOOKED_UP = 1 << 20
-_FILTER_BITS = 27
-"""Many of the keys that are looked up are those of no pair. So many of their bits tell most of these."""
+"""Draws of sets of five and more members; sets of four have 8 times, sets of three 32 times as many, as they
+are likelier and take less time. Doubled, masses have errors smaller by 1.4."""
 
 _NONE = -1
+_FILTER_BITS = 27
 
 
 @dataclass(frozen=True)
 class Part:
-    """Some sets.
+    """Undetected sets, listed or drawn.
 
     Attributes:
         members: intp, shape (sets, members).
-        weights: float64, shape (sets,): the product of the odds; of drawn sets, what each of them stands for.
+        weights: float64, shape (sets,): the product of the odds; of drawn sets, the importance weight.
         is_drawn: Whether they were drawn.
     """
 
@@ -62,7 +58,7 @@ class Part:
     is_drawn: bool
 
 
-class SilentSets:
+class UndetectedSets:
     """The sets of mechanisms whose keys sum up to a target.
 
     Args:
@@ -78,7 +74,7 @@ class SilentSets:
     Examples:
         >>> flips = np.array([[1, 0], [0, 1], [1, 1], [1, 0]], dtype=np.bool_)
         >>> target, odds = np.zeros(2, dtype=np.bool_), np.array([0.1, 0.2, 0.3, 0.4])
-        >>> sets = SilentSets(flips, target, odds, np.random.default_rng(1), lambda: None)
+        >>> sets = UndetectedSets(flips, target, odds, np.random.default_rng(1), lambda: None)
         >>> [(part.members.tolist(), part.weights.round(3).tolist()) for part in sets.of_size(3)]
         [([[0, 1, 2], [1, 2, 3]], [0.006, 0.024])]
     """
@@ -91,10 +87,10 @@ class SilentSets:
         rng: np.random.Generator,
         check: Callable[[], None],
     ) -> None:
-        if len(flips) > _MOST_MECHANISMS:
+        if len(flips) > 8192:
             raise ResourceLimitError(
                 f"{len(flips):,} error mechanisms flip postselected detectors or signs of rotations. Sets of"
-                f" them can be listed if they are at most {_MOST_MECHANISMS:,}."
+                f" them can be listed if they are at most {8192:,}."
             )
         self._flips, self._odds, self._rng, self._check = flips, odds, rng, check
         self._target = target
@@ -143,11 +139,9 @@ class SilentSets:
             yield Part(members, self._odds[members].prod(axis=1), False)
             return
         shares = self._odds * self._pairs.sums(low, high)
-        first = _chosen(shares, _DRAWS_OF_THREE, self._rng)
+        first = _chosen(shares, 32 * _DRAWS, self._rng)
         pairs = self._pairs.drawn(low[first], high[first], self._rng)
-        yield self._drawn(
-            np.hstack([first[:, np.newaxis], pairs]), float(shares.sum()) / (3 * _DRAWS_OF_THREE)
-        )
+        yield self._drawn(np.hstack([first[:, np.newaxis], pairs]), float(shares.sum()) / (96 * _DRAWS))
 
     def _fours(self) -> Iterator[Part]:
         pairs = self._pairs
@@ -168,10 +162,10 @@ class SilentSets:
         if not shares.sum():
             return
         self._check()
-        group = _chosen(shares, _DRAWS_OF_FOUR, self._rng)
+        group = _chosen(shares, 8 * _DRAWS, self._rng)
         one = pairs.drawn(starts[group], ends[group], self._rng)
         other = pairs.drawn(low[group], high[group], self._rng)
-        yield self._drawn(np.hstack([one, other]), float(shares.sum()) / (6 * _DRAWS_OF_FOUR))
+        yield self._drawn(np.hstack([one, other]), float(shares.sum()) / (48 * _DRAWS))
 
     def _larger(self, size: int) -> Iterator[Part]:
         pairs, count = self._pairs, _DRAWS
@@ -187,7 +181,7 @@ class SilentSets:
             for detector in np.unique(first).tolist():
                 near = self._flipping(detector)
                 which = np.flatnonzero(first == detector)
-                for some in np.array_split(which, -(-len(which) * len(near) // _MOST_LOOKED_UP) or 1):
+                for some in np.array_split(which, -(-len(which) * len(near) // (1 << 20)) or 1):
                     self._check()
                     others, odds, drawn = draw(near, members[some])
                     some = some[drawn]

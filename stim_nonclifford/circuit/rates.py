@@ -1,4 +1,4 @@
-"""What malignant fault sets say about a circuit."""
+"""Logical error rates of circuits: what is asked becomes sums over fault sets, or decoding problems."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 
-from ...base.arguments import flag, seed_of
-from ...base.errors import HOW_TO_NARROW, RandomObservableWarning, ResourceLimitError
-from ...base.masks import Mask, postselected_outputs
-from ...rates.fault_sets.interface import PlannedCircuit, estimate_rates
-from ...rates.fault_sets.search.limits import Limits
-from ...rates.results import LogicalErrorRate
-from ...simulation.compiler import CompiledCircuit
-from ...simulation.engines.time_limit import time_limit
-from ...simulation.logical_errors.noiseless_outputs import random_outputs
-from ...simulation.logical_errors.refusals import check_logical_errors
-from ..logical_states import (
+from ..base.arguments import flag, seed_of
+from ..base.errors import HOW_TO_NARROW, RandomObservableWarning, ResourceLimitError
+from ..base.masks import Mask, postselected_outputs
+from ..rates.fault_sets.interface import PlannedCircuit, estimate_rates
+from ..rates.fault_sets.search.limits import Limits
+from ..rates.results import LogicalErrorRate
+from ..simulation.compiler import CompiledCircuit
+from ..simulation.engines.time_limit import time_limit
+from ..simulation.logical_errors.noiseless_outputs import random_outputs
+from ..simulation.logical_errors.refusals import check_logical_errors
+from .logical_states import (
     LogicalState,
     LogicalStateCheck,
     measured_observable,
@@ -38,7 +38,7 @@ _MOSTLY = 0.5
 
 
 class RatedCircuit(Protocol):
-    """What rates without a decoder ask of a circuit."""
+    """What rates ask of a circuit."""
 
     def compile(self) -> CompiledCircuit: ...
     def with_logical_readout(self: Checked, state: LogicalStateCheck | LogicalState) -> Checked: ...
@@ -75,13 +75,6 @@ def planned(
     skip_reference_sample: bool = False,
 ) -> PlannedCircuit:
     """A circuit with what is asked: its observables, in shots in which the masks' outputs do not fire.
-
-    Args:
-        circuit: The circuit.
-        postselection_mask: The detectors that discard a shot; they must be all.
-        postselected_observables_mask: The observables that do; None: none.
-        state_check: What takes the place of its observables; None: nothing.
-        skip_reference_sample: Whether outputs are raw parities, and not flips of the reference sample.
 
     Raises:
         ValueError: Logical errors are not well defined.
@@ -159,18 +152,23 @@ def rates_of(
                 "skip_reference_sample=True makes detectors raw parities, but decoders are told flips of the"
                 " noiseless reference sample. Leave out skip_reference_sample or decoder."
             )
-        rates = rates_with_decoder(
-            circuits,
-            decoder,
-            limits,
-            seed,
-            threads,
-            progress,
-            postselection_mask,
-            confidence,
-            state_check,
-            postselected_observables_mask,
-        )
+        # It imports Sinter, which takes as long as this package: not at the top.
+        from ..rates.decoding_problems import decoded_error_rates
+
+        readout = None if state_check is None else partial(_with_pauli_readout, state=state_check)
+        with remedies_of_rates():
+            rates = decoded_error_rates(
+                cast("Any", circuits),
+                decoder,
+                limits,
+                seed,
+                threads,
+                progress,
+                postselection_mask,
+                postselected_observables_mask,
+                confidence,
+                readout,
+            )
         return _with_origins(circuits, rates, seed, *asked)
     begin = time.perf_counter()
     if flag(confidence, "confidence"):
@@ -214,43 +212,6 @@ def _with_origins(
         rate._with_origin(seed, sha256(f"{circuit}\n{call}".encode()).hexdigest())
         for circuit, rate in zip(circuits, rates, strict=True)
     ]
-
-
-def rates_with_decoder(
-    circuits: Sequence[RatedCircuit],
-    decoder: Any,
-    limits: Limits,
-    seed: int | None,
-    threads: int,
-    progress: bool,
-    postselection_mask: Mask | None = None,
-    confidence: bool = False,
-    state_check: LogicalStateCheck | LogicalState | None = None,
-    postselected_observables_mask: Mask | None = None,
-) -> list[LogicalErrorRate]:
-    """The logical error rates of circuits with a decoder; see ``Circuit.logical_error_rate``.
-
-    Raises:
-        ResourceLimitError: Time was too short, or no failing shot is found.
-        TypeError: An argument is of the wrong type.
-        ValueError: A circuit or the decoder is none that this is possible for.
-    """
-    # It imports Sinter, which takes as long as this package: not at the top.
-    from ...rates.decoding_problems import decoded_error_rates
-
-    with remedies_of_rates():
-        return decoded_error_rates(
-            cast("Any", circuits),
-            decoder,
-            limits,
-            seed,
-            threads,
-            progress,
-            postselection_mask,
-            postselected_observables_mask,
-            confidence,
-            None if state_check is None else partial(_with_pauli_readout, state=state_check),
-        )
 
 
 def _with_pauli_readout(

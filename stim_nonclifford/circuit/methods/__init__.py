@@ -1,1 +1,0 @@
-"""The methods of ``Circuit`` by subject, each subject a class that ``Circuit`` inherits from."""

@@ -1,0 +1,256 @@
+"""The choice of samplers for a circuit whose shots are all kept, and of the numbers of faults that each has.
+
+Plain shots are counted where the decoder fails in 1% of them. Otherwise fault sets are enumerated up to some
+number of faults, and the others drawn: directly, if few samples suffice, or by backward deletion from the
+least number at which some 0.5% of the sets fail (``fault_number_sum``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from ..decoding.classifying import Classifier
+from ..estimation.deadline import Deadline, TimeIsOver
+from ..estimation.ratios import ratio_of
+from ..estimation.tally import WRONG
+from ..samplers.backward_deletion import BackwardDeletion, Orphans
+from ..samplers.direct_samples import DirectSamples
+from ..samplers.enumeration import Enumeration
+from ..samplers.plain_shots import PlainShots
+from ..samplers.sampler import Sampler
+from ..samplers.strata import Stratum
+from .fault_number_sum import FEWEST_FAILURES, FaultNumberSum
+
+__all__ = ["FaultNumberSearch"]
+
+_MOST_DECODES = 1 << 18
+"""Fault sets that are enumerated, with their coins and outcomes. Doubled, that takes twice the time (half a
+second with PyMatching), and hardly ever reaches one fault more."""
+
+_PLAIN_RATE = 0.01
+"""From this rate on, plain shots are counted. Doubled, deletion takes as long at the same rate."""
+
+_FIRST_SAMPLES = 1 << 10
+"""Samples of each sampler before its error is evaluated. Doubled, easy circuits take longer."""
+
+_RATE_AT_START = 0.005
+"""Deletion starts where about this part of the fault sets fails. Doubled, lineages are longer."""
+
+_PART_OF_OTHERS = 1 / 3
+"""The part of the variance that numbers of faults beyond the start may have. Doubled, deletion has to make up
+for it with four times the samples."""
+
+_PART_OF_ORPHANS = 0.25
+"""Direct samples of orphans cost this part of the rest, at most. Doubled, an interval that has room for an
+orphan has half as much of it."""
+
+_MOST_UNSEEN = 1 << 20
+"""Samples of which none fails, after which the search ends. Doubled, it takes twice as long to give up."""
+
+
+class FaultNumberSearch:
+    """Samples a sum over numbers of faults until its error is small.
+
+    Args:
+        stratum: All fault sets.
+        classifier: The decoder.
+        has_no_orphans: Whether each failing set is proven to have a failing superset of one fault more.
+        deadline: The limit on the time.
+        rng: The random numbers.
+        report: Called with a line on the progress.
+
+    Attributes:
+        total: The sum.
+    """
+
+    def __init__(
+        self,
+        stratum: Stratum,
+        classifier: Classifier,
+        has_no_orphans: bool,
+        deadline: Deadline,
+        rng: np.random.Generator,
+        report: Callable[[str], None],
+    ) -> None:
+        self._stratum, self._classifier = stratum, classifier
+        self._deadline, self._rng, self._report = deadline, rng, report
+        self._pilot = PlainShots(stratum, classifier, True)
+        self.total = FaultNumberSum(stratum, classifier.num_observables, has_no_orphans)
+
+    def run(self, relative_error: float) -> None:
+        """Samples until the rate has an error.
+
+        Args:
+            relative_error: The error, over the rate.
+
+        Raises:
+            TimeIsOver: The limit has been reached.
+        """
+        every = sum(self._stratum.size(k) for k in range(len(self._stratum.faults) + 1))
+        if every <= _MOST_DECODES:
+            self._enumerate()
+            if self.total.is_exact:
+                return
+        while self._pilot.tally.failures < 30 and self._pilot.tally.samples < 6 * _FIRST_SAMPLES:
+            self._take(self._pilot, _FIRST_SAMPLES)
+        failures, shots = self._pilot.tally.failures, self._pilot.tally.samples
+        self._report(f"{self._stratum.numbers.mean:.3g} faults per shot: {failures} of {shots} shots failed")
+        if failures >= _PLAIN_RATE * shots:
+            self._count(relative_error)
+            return
+        samples = self._enumerate(relative_error)
+        least = len(self.total.enumerated)
+        start = self._start(least) if samples is None else None
+        if start is None:
+            self.total.larger = self._direct(least)
+            self._sample_rest(samples or _FIRST_SAMPLES, relative_error)
+        else:
+            self._delete(start, least, relative_error)
+
+    def count_pilot(self) -> None:
+        """Falls back to the plain shots of the pilot, where nothing else is better."""
+        tally, total = self._pilot.tally, self.total
+        if tally.failures and not (
+            total.is_known and total.relative_variance * total.rate**2 < tally.variance
+        ):
+            total.plain = self._pilot
+
+    def _take(self, sampler: Sampler, samples: int) -> None:
+        sampler.take(samples, self._rng, self._deadline)
+
+    def _direct(self, least: int) -> DirectSamples:
+        return DirectSamples(self._stratum, self._classifier, least, self._stratum.numbers.most, True)
+
+    def _enumerate(self, relative_error: float = 0.0) -> int | None:
+        """Enumerates one number of faults after the other, as long as there are few enough sets.
+
+        Returns:
+            How many direct samples of all other numbers suffice, if that is less than the next sets; or None.
+        """
+        done = 0.0
+        for number in range(len(self.total.enumerated), len(self._stratum.faults) + 1):
+            size = self._stratum.size(number)
+            wanted = relative_error * self.total.rate
+            if wanted > 0:
+                # At most, the variance of samples is P²/4, and their zero-count bound is P/n.
+                others = float(self._stratum.numbers.probabilities[number:].sum())
+                samples = math.ceil(max((others / wanted) ** 2 / 2, 2 * others / wanted, 64))
+                if samples < min(size, _FIRST_SAMPLES):
+                    return samples
+            if done + size > _MOST_DECODES:
+                return None
+            found = Enumeration(self._stratum, self._classifier, number, True)
+            self._take(found, 0)
+            self.total.enumerated.append(found)
+            done += size
+        return None
+
+    def _count(self, relative_error: float) -> None:
+        """Counts other shots than those that this choice depends on."""
+        plain = self.total.plain = PlainShots(self._stratum, self._classifier, True)
+        # A count that ends at n failures has a rate that is 1/n too large on average.
+        while plain.tally.failures < max(100, (1 - plain.tally.mean) / relative_error**2):
+            self._take(plain, max(_FIRST_SAMPLES, plain.tally.samples // 4))
+            self._report(f"{plain.tally.failures:,} of {plain.tally.samples:,} shots failed")
+
+    def _start(self, least: int) -> int | None:
+        """The number of faults that deletion starts from; None: even large sets fail too rarely."""
+        size = max(1, math.floor(self._stratum.numbers.mean), least)
+        while size <= self._stratum.numbers.most:
+            trial = DirectSamples(self._stratum, self._classifier, size, size)
+            self._take(trial, 2 * _FIRST_SAMPLES)
+            if trial.tally.failures >= _RATE_AT_START * trial.tally.samples:
+                return size
+            size = max(size + 1, round(1.25 * size))
+        return None
+
+    def _sample_rest(self, samples: int, relative_error: float) -> None:
+        """Samples all numbers that were not enumerated, where deletion has nothing to start from."""
+        larger = self.total.larger
+        assert larger is not None
+        self._take(larger, samples)
+        while self.total.relative_variance > relative_error**2:
+            if not larger.tally.failures and larger.tally.samples >= _MOST_UNSEEN:
+                return
+            self._take(larger, math.ceil(larger.tally.samples / 2))
+            self._report(
+                f"{larger.tally.samples:,} sets of {larger.least} or more faults: rate {self.total.rate:.3g}"
+            )
+
+    def _delete(self, start: int, least: int, relative_error: float) -> None:
+        pilot = self.total.deletion = BackwardDeletion(self._stratum, self._classifier, start, least, True)
+        larger = self.total.larger = self._direct(start + 1)
+        if least < start:
+            self.total.orphans = Orphans(self._stratum, self._classifier, least, start - 1, True)
+        while pilot.tally.effective_failures < FEWEST_FAILURES:
+            self._take(pilot, max(_FIRST_SAMPLES, pilot.tally.samples // 2))
+            self._show()
+        if larger.probability:
+            self._take(larger, _FIRST_SAMPLES)
+            while larger.tally.variance > _PART_OF_OTHERS * (relative_error * self.total.rate) ** 2:
+                self._take(larger, larger.tally.samples // 2)
+        self._look_for_orphans(pilot.cost * self._needed(relative_error) + larger.cost, relative_error)
+        # Other samples than the pilot's: a search that ends when its error is small ends early if few weights
+        # were large, and is too low on average.
+        samples = math.ceil(self._needed(relative_error) * pilot.tally.samples)
+        found = self.total.deletion = BackwardDeletion(self._stratum, self._classifier, start, least, True)
+        try:
+            for _ in range(0, samples, piece := max(_FIRST_SAMPLES, samples // 16)):
+                self._take(found, min(piece, samples - found.tally.samples))
+                self._show()
+        except TimeIsOver:
+            if found.tally.samples < pilot.tally.samples:
+                self.total.deletion = pilot
+            raise
+        while self.total.relative_variance > relative_error**2:
+            self._take(found, math.ceil(0.1 * found.tally.samples))
+            self._show()
+
+    def _needed(self, relative_error: float) -> float:
+        """How many times as many samples deletion needs, with what other samplers leave of the error."""
+        assert self.total.deletion is not None
+        of_deletion = self.total.deletion.tally.variance
+        sums = self.total.sums()
+        others = max(0.0, float(sums.variance[0]) + sums.bound**2 - of_deletion)
+        rest = (relative_error * self.total.rate) ** 2 - others
+        return max(1.0, 1.1 * of_deletion / rest) if rest > 0 else 1.0
+
+    def _look_for_orphans(self, others: float, relative_error: float) -> None:
+        """Takes direct samples of orphans, as long as they matter and cost little."""
+        orphans = self.total.orphans
+        if orphans is None:
+            return
+        while orphans.tally.variance > (_PART_OF_OTHERS * relative_error * self.total.rate) ** 2:
+            if orphans.cost > _PART_OF_ORPHANS * others and not orphans.tally.failures:
+                break
+            self._take(orphans, max(_FIRST_SAMPLES, orphans.tally.samples // 2))
+
+    def _show(self) -> None:
+        deletion = self.total.deletion
+        assert deletion is not None
+        tally = deletion.tally
+        found = f"{tally.failures:,} of {tally.samples:,} sets of {deletion.most} faults failed"
+        if self.total.is_known:  # before, larger sets are missing, or the error is too small
+            found += f": {self.total.rate:.3g} ± {math.sqrt(self.total.relative_variance):.1%}"
+        self._report(found)
+
+    def reached(self) -> str:
+        """How far a search came that ended before the rate was known."""
+        if self.total.deletion is not None:
+            tally, faults = self.total.deletion.tally, self.total.deletion.most
+            return f"when {tally.failures:,} sets of {faults} faults had failed, which do not suffice"
+        if self.total.larger is not None:
+            samples = self.total.larger.tally.samples
+            return f"when none of {samples:,} sets of {self.total.larger.least} or more faults had failed"
+        if self.total.enumerated:
+            return f"when all sets of up to {len(self.total.enumerated) - 1} faults had been enumerated"
+        return f"when {self._pilot.tally.failures} of {self._pilot.tally.samples:,} shots had failed"
+
+    def upper_bound(self) -> float:
+        """An upper limit of the rate (95%), also where it is not known."""
+        pilot = self._pilot.tally
+        spread = float(pilot.variances()[0][WRONG, 0])
+        return min(self.total.ratio().interval[1], ratio_of(pilot.mean, 1.0, spread, pilot.bound).interval[1])

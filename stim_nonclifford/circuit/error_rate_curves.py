@@ -43,7 +43,7 @@ def logical_error_rates(
         decoder: As in ``Circuit.logical_error_rate``. Each circuit has the decoder of its own error model,
             and the rate that it has by itself, whatever the other circuits are.
         postselection_mask: As in ``Circuit.logical_error_rate``, for each circuit.
-        postselected_observables_mask: The same for observables.
+        postselected_observables_mask: As in ``Circuit.logical_error_rate``, for each circuit.
         state_check: As in ``Circuit.logical_error_rate``.
         skip_reference_sample: As in ``Circuit.logical_error_rate``.
         relative_error: The ``relative_error`` of each result at which the search stops.
@@ -52,7 +52,7 @@ def logical_error_rates(
         max_bytes: Memory to use, about.
         seed: None for fresh entropy, or an integer in range(2**64).
         threads: As in ``Circuit.logical_error_rate``.
-        confidence: As in ``Circuit.logical_error_rate``. Circuits share no work then.
+        confidence: As in ``Circuit.logical_error_rate``.
         progress: Whether to print what is under way to stderr.
 
     Returns:

@@ -148,18 +148,10 @@ class CompiledChromobiusGap(CompiledGapDecoder):
         constant: Sequence[int],
         num_detectors: int,
     ) -> None:
-        """Joins the bases.
-
-        Args:
-            halves: The decoders of one or of both bases.
-            predictions: uint8: the flipped observables as a mask, by the flipped logical operators (bit k is
-                that of half k).
-            constant: The detectors that are flipped before the halves decode them.
-            num_detectors: The number of detectors of the model.
-        """
+        # The flipped observables as a mask, by the flipped logical operators: bit k is that of half k.
         self._halves = halves
         self._predictions = predictions
-        self._constant = list(constant)
+        self._constant = list(constant)  # the detectors that are flipped before the halves decode them
         self._num_detectors = num_detectors
 
     def decode_shots_bit_packed_with_confidence(
@@ -210,14 +202,7 @@ class _Half:
         return _Tile(errors, colors, self._detectors, possible[-1])
 
     def advantages(self, events: NDArray[np.uint8]) -> NDArray[np.float64]:
-        """By how much the lightest error with the logical flip is heavier than the one without.
-
-        Args:
-            events: The detection events of all detectors, one byte each, shape (shots, num_detectors).
-
-        Returns:
-            float64, shape (shots,); negative if the flip is the likelier one.
-        """
+        """By how much the lightest error with the logical flip is heavier, for one byte per detector."""
         rows = np.packbits(events[:, self._detectors], axis=1, bitorder="little")
         return self._rows.results(rows).view(np.float64)[:, 0]
 
@@ -278,13 +263,9 @@ def _colors(model: stim.DetectorErrorModel) -> dict[int, int]:
 def _errors(
     model: stim.DetectorErrorModel,
 ) -> tuple[list[tuple[float, tuple[int, ...], int]], set[int], int]:
-    """The errors of a model, none of which is likelier than not.
+    """The errors of a model, and the detectors and observables that are flipped without any.
 
     That an error likelier than 1/2 occurs is the rule, and that it does not is the error.
-
-    Returns:
-        The probability of each error, and the detectors and observables that it flips; and the detectors and
-        observables that are flipped as a rule.
     """
     errors = []
     constant: set[int] = set()

@@ -146,13 +146,7 @@ def _is_color_code(kinds: Sequence[DetectorKind]) -> bool:
 
 
 def _edges(half: frozenset[int], colors: dict[int, int | None], silent: set[int]) -> Iterator[list[_End]]:
-    """The edges of an error in one basis: one or two ends, which are detectors or pairs of them.
-
-    Args:
-        half: What it flips.
-        colors: The colors of these detectors.
-        silent: Detectors that are no ends, but stand for pairs.
-    """
+    """The edges of an error in one basis: one or two ends, detectors, or pairs where these are silent."""
     at_side = len(half) == 2 and len({*colors.values()} - {None}) == 2
     if len(half) <= 2:
         ends: list[_End] = [*(half - silent)]

@@ -7,6 +7,7 @@ least number at which some 0.5% of the sets fail (``fault_number_sum``).
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 
@@ -89,8 +90,8 @@ class FaultNumberSearch:
         Raises:
             TimeIsOver: The limit has been reached.
         """
-        every = sum(self._stratum.size(k) for k in range(len(self._stratum.faults) + 1))
-        if every <= _MOST_DECODES:
+        sizes = (self._stratum.size(k) for k in range(len(self._stratum.faults) + 1))
+        if all(every <= _MOST_DECODES for every in itertools.accumulate(sizes)):
             self._enumerate()
             if self.total.is_exact:
                 return

@@ -89,7 +89,7 @@ class LogicalErrorRate:
     gap_curve: tuple[GapPoint, ...] = ()
     error_patterns: Mapping[int, float] = field(default_factory=dict)
     decodes: int = 0
-    seeds: tuple[int, ...] = ()
+    seeds: tuple[int, ...] = field(default=(), compare=False)
     notes: tuple[str, ...] = ()
     question: str = field(default="", compare=False, repr=False)
 

@@ -8,6 +8,7 @@ faults are free.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -133,6 +134,8 @@ class Stratum:
         if len(self.coins) > 20 or (outcomes is not None and not outcomes.can_be_summed):
             return math.inf
         sets = math.comb(len(self.faults), number) * len(self._starts) << len(self.coins)
+        if sets.bit_length() > sys.float_info.max_exp - 8:
+            return math.inf
         if outcomes is None:
             return float(sets)
         # A fault set has about four outcomes.

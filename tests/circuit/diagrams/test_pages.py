@@ -123,7 +123,11 @@ def test_frames_follow_feedback_and_readout_errors() -> None:
     ("text", "arguments", "remark"),
     [
         ("H 0\nT 0\nM 0", {}, "The circuit has no observables"),
-        (SMALL, {}, "No logical error rate: .*postselect"),
+        (
+            "X_ERROR(0.1) 0\nM 0 1\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-2]",
+            {},
+            "No logical error rate: .*postselect",
+        ),
         ("H 0\nM 0\nOBSERVABLE_INCLUDE(0) rec[-1]", {}, "No logical error rate: .*random"),
         ("R 0\nM 0\nOBSERVABLE_INCLUDE(0) rec[-1]", {}, "No fault set was found"),
     ],

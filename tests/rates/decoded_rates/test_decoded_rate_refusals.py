@@ -172,6 +172,18 @@ def test_a_decoder_that_is_wrong_on_one_set_alone() -> None:
     assert [each.least_faults for each in rate.strata if each.kept_and_wrong] == [2]
 
 
+def test_more_fault_sets_than_a_float_can_count() -> None:
+    """Of 5000 mechanisms, there are some 10^1500 sets. The decoder fails on each that is not empty."""
+
+    def fails(dets: np.ndarray) -> np.ndarray:
+        return (events_of(dets).any(axis=1)).astype(np.uint8)[:, np.newaxis]
+
+    rate = flips(5000, 1e-7).logical_error_rate(decoder=Wrapped(fails), relative_error=0.01, seed=1)
+    low, high = rate.interval
+    assert low <= at_least(5000, 1e-7, 1) <= high
+    assert rate.relative_error < 0.01
+
+
 @pytest.mark.parametrize("size", [3, 4])
 def test_sets_that_could_not_be_looked_at_are_in_the_interval(size: int) -> None:
     """Of 200 mechanisms, all sets of two are looked at. Wrong are one larger set alone, and all sets of five."""

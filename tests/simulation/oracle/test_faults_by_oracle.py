@@ -144,7 +144,7 @@ def assert_exact(found: snc.LogicalErrorRate, case: Case, circuit: stim.Circuit)
     right = flips.pop((0,) * circuit.num_observables, 0.0)
     wrong = sum(flips.values())
     where = f"{circuit}\n{case.observables}\n{found}"
-    assert all(share.method == "exact" for share in found.strata), where
+    assert all(share.method == "enumerated" for share in found.strata), where
     assert found.standard_error == 0
     assert found.kept == pytest.approx(right + wrong, rel=0, abs=EXACT), where
     assert found.kept_and_wrong == pytest.approx(wrong, rel=0, abs=EXACT), where
@@ -155,7 +155,7 @@ def assert_exact(found: snc.LogicalErrorRate, case: Case, circuit: stim.Circuit)
     ), where
     for k in range(circuit.num_observables):
         expected = sum(p for bits, p in flips.items() if bits[k])
-        assert found.observable_flips[k] == pytest.approx(expected, rel=0, abs=EXACT), where
+        assert found.kept * found.observable_rates[k] == pytest.approx(expected, rel=0, abs=EXACT), where
     low, high = found.interval
     assert low - 1e-10 <= wrong / (right + wrong) <= high + 1e-10, where
 
@@ -404,13 +404,14 @@ def test_drawn_weights(seed: int, clifford: bool, circuits: int) -> None:
                 )
             except ResourceLimitError:  # nearly all sets pass
                 break
-            if all(share.method == "exact" for share in found.strata):
+            if all(share.method == "enumerated" for share in found.strata):
                 break
             low, high = found.interval
             estimates += 1
             covered += low <= wrong / kept <= high
-            # What is unexplored may be right, wrong or discarded.
-            allowed = SIGMAS * found.standard_error + 2 * found.unexplored / kept
+            # What no search evaluated may be right, wrong or discarded.
+            unknown = sum(share.probability for share in found.strata if share.method == "bound")
+            allowed = SIGMAS * found.standard_error + 2 * unknown / kept
             assert abs(found.logical_error_rate - wrong / kept) <= allowed, f"{circuit}\n{found}"
     assert estimates > 0
     assert covered >= 0.9 * estimates

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from ...base.errors import ResourceLimitError
 from ..decoded_rates.faults.mechanisms import FaultModel, Floats, Words
+from .strata import mixed
 from .undetected_sets import REPLICAS, Part, UndetectedSets
 
 __all__ = ["AcceptedSetSearch", "AcceptedSets", "merged"]
@@ -93,7 +94,7 @@ class AcceptedSetSearch:
             sets = np.repeat(self._model.base[np.newaxis], len(part.members), axis=0)
             for column in part.members.T:
                 sets ^= self._model.flips[column]
-            first, sums = merged(sets.view(np.uint8), _by_replica(part))
+            first, sums = _merged_part(part, sets)
             for rows, some in self._laws.accepted(sets[first], sums, self._check):
                 found.append(np.packbits(rows, axis=1))
                 masses.append(some)
@@ -124,15 +125,14 @@ class AcceptedSetSearch:
 def distinct_rows(packed: npt.NDArray[np.uint8]) -> tuple[Indices, Indices]:
     """The first of equal rows for each distinct one, and for each row which of these it is.
 
+    Rows with equal hash values are taken for equal: of 10^7 rows, two that are not, with 3e-6.
+
     Examples:
         >>> first, group = distinct_rows(np.array([[1, 2], [0, 3], [1, 2]], dtype=np.uint8))
-        >>> first.tolist(), group.tolist()
-        ([1, 0], [1, 0, 1])
+        >>> bool(group[0] == group[2] != group[1]), sorted(first.tolist())
+        (True, [0, 1])
     """
-    whole = np.ascontiguousarray(packed).view(np.dtype((np.void, max(1, packed.shape[1]))))
-    if not packed.size:
-        return np.arange(min(1, len(packed))), np.zeros(len(packed), dtype=np.intp)
-    _, first, group = np.unique(whole.ravel(), return_index=True, return_inverse=True)
+    _, first, group = np.unique(_names(packed), return_index=True, return_inverse=True)
     return first, group.ravel()
 
 
@@ -141,22 +141,35 @@ def merged(packed: npt.NDArray[np.uint8], values: Floats) -> tuple[Indices, Floa
 
     Examples:
         >>> first, sums = merged(np.array([[1], [0], [1]], dtype=np.uint8), np.array([0.5, 1.0, 0.25]))
-        >>> first.tolist(), sums.tolist()
-        ([1, 0], [1.0, 0.75])
+        >>> dict(zip(first.tolist(), sums.tolist()))
+        {1: 1.0, 0: 0.75}
     """
-    first, group = distinct_rows(packed)
-    order = np.argsort(group, kind="stable")
-    starts = np.searchsorted(group[order], np.arange(len(first)))
-    return first, np.add.reduceat(values[order], starts, axis=0) if len(first) else values[:0]
+    names = _names(packed)
+    order = np.argsort(names, kind="stable")
+    names = names[order]
+    starts = np.flatnonzero(np.append(True, names[1:] != names[:-1])[: len(names)])
+    return order[starts], np.add.reduceat(values[order], starts, axis=0) if len(names) else values
 
 
-def _by_replica(part: Part) -> Floats:
-    """What sets weigh in each replica: float64, shape (sets, REPLICAS)."""
+def _names(packed: npt.NDArray[np.uint8]) -> Words:
+    """Hash values of rows: uint64, shape (rows,)."""
+    padded = np.zeros((len(packed), -(-packed.shape[1] // 8) * 8), dtype=np.uint8)
+    padded[:, : packed.shape[1]] = packed
+    names = np.zeros(len(packed), dtype=np.uint64)
+    for column in padded.view(np.uint64).T:
+        names = mixed(names ^ column)
+    return names
+
+
+def _merged_part(part: Part, rows: Words) -> tuple[Indices, Floats]:
+    """The first of the sets that flip the same, and the sums of their weights in each replica."""
+    packed = rows.view(np.uint8)
     if part.replicas is None:
-        return np.repeat(part.weights[:, np.newaxis], REPLICAS, axis=1)
-    found = np.zeros((len(part.weights), REPLICAS))
-    found[np.arange(len(found)), part.replicas] = part.weights
-    return found
+        first, sums = merged(packed, part.weights)
+        return first, np.repeat(sums[:, np.newaxis], REPLICAS, axis=1)
+    weights = np.zeros((len(rows), REPLICAS))
+    weights[np.arange(len(rows)), part.replicas] = part.weights
+    return merged(packed, weights)
 
 
 class _Laws:

@@ -41,7 +41,7 @@ REPLICAS = 16
 _MOST_LISTED = 1 << 21
 """Sets of one size that are listed, at most; more are drawn. Doubled, lists take twice the memory."""
 
-_STEPS_PER_SET = 16
+_STEPS_PER_SET = 4
 """Steps of the search for each set that may be listed. Doubled, it takes twice as long to give up a list."""
 
 _FINDS = 1 << 15

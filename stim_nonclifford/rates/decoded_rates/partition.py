@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -11,9 +12,9 @@ import numpy.typing as npt
 from ...base.errors import ResourceLimitError
 from ..decoding.failure_test import Gaps
 from ..estimation.deadline import Deadline
-from ..samplers.accepted_sets import AcceptedSets, AcceptedSetSearch, distinct_rows
+from ..samplers.accepted_sets import AcceptedSets, AcceptedSetSearch, merged
 from ..samplers.strata import Stratum
-from ..samplers.undetected_sets import MOST_MEMBERS
+from ..samplers.undetected_sets import MOST_MEMBERS, REPLICAS
 from .faults.mechanisms import FaultModel, Floats, Symptom, Symptoms, fault_model, log_probability_of_none
 from .questions import AcceptedQuestion
 
@@ -85,7 +86,8 @@ def partition(
     search = AcceptedSetSearch(members, certain, asked.weight, rng, deadline.check)
     found = _listed(asked, search, none, deadline.check)
     _draw_more(found, asked, search, relative_error / 2, deadline)
-    sets, sizes, wrong_sizes = _joined(found), _by_size(found, none), none * _wrong_by_size(found, "masses")
+    sets = _joined([(1.0, each) for each in found])
+    sizes, wrong_sizes = _by_size(found, none), none * _wrong_by_size(found).mean(axis=2)
     unlisted = _geometric_rest(sizes)
     if unlisted > 0.1 * sizes.sum():
         raise ResourceLimitError(
@@ -118,7 +120,7 @@ def _listed(
     found: list[_Decoded] = []
     for size in range(MOST_MEMBERS + 1):
         found.append(_of_size(asked, search, size, check))
-        if size >= 4 and _are_enough(_by_size(found, none), _wrong_by_size(found, "masses")):
+        if size >= 4 and _are_enough(_by_size(found, none), _wrong_by_size(found).mean(axis=2)):
             break
     if not _by_size(found, none).sum():
         raise ResourceLimitError(
@@ -149,17 +151,22 @@ def _draw_more(
     top = int(found[0].gaps.max(initial=0))
     times = [1] * len(found)
     while not deadline.has_passed(0.25):
-        masses, variances = (_wrong_by_size(found, name)[:, : top + 1] for name in ("masses", "variances"))
+        wrong = _wrong_by_size(found)[:, : top + 1]
+        masses, variances = wrong.mean(axis=2), _variances(wrong)
         parts = np.sqrt(variances.sum(axis=0)) / np.maximum(masses.sum(axis=0), 1e-300)
         size = int(variances[:, parts.argmax()].argmax())
         if parts.max() <= relative_error or times[size] >= 16:
             return
-        old, new = found[size], _of_size(asked, search, size, deadline.check)
         part = 1 / (times[size] + 1)
         times[size] += 1
         found[size] = _joined(
-            [replace(old, sets=old.sets.times(1 - part)), replace(new, sets=new.sets.times(part))]
+            [(1 - part, found[size]), (part, _of_size(asked, search, size, deadline.check))]
         )
+
+
+def _variances(replicas: Floats) -> Floats:
+    """The variances of means over the last axis."""
+    return np.asarray(replicas.var(axis=-1, ddof=1) / REPLICAS)
 
 
 def _by_size(found: Sequence[_Decoded], none: float) -> Floats:
@@ -167,14 +174,13 @@ def _by_size(found: Sequence[_Decoded], none: float) -> Floats:
     return none * np.array([each.sets.masses.sum() for each in found])
 
 
-def _wrong_by_size(found: Sequence[_Decoded], name: str) -> Floats:
-    """The masses of wrong sets with at least a gap, or the variances: shape (sizes, gaps)."""
+def _wrong_by_size(found: Sequence[_Decoded]) -> Floats:
+    """The masses of wrong sets with at least a gap: shape (sizes, gaps, REPLICAS)."""
     top = max(int(each.gaps.max(initial=0)) for each in found)
-    sums = [
-        np.bincount(np.maximum(each.gaps, 0)[each.wrong], getattr(each.sets, name)[each.wrong], top + 2)
-        for each in found
-    ]
-    return np.array(sums)[:, ::-1].cumsum(axis=1)[:, ::-1]
+    sums = np.zeros((len(found), top + 2, REPLICAS))
+    for each, own in zip(found, sums, strict=True):
+        np.add.at(own, np.maximum(each.gaps, 0)[each.wrong], each.sets.replicas[each.wrong])
+    return sums[:, ::-1].cumsum(axis=1)[:, ::-1]
 
 
 def _are_enough(sizes: Floats, wrong_sizes: Floats) -> bool:
@@ -183,18 +189,15 @@ def _are_enough(sizes: Floats, wrong_sizes: Floats) -> bool:
     return all(rests)
 
 
-def _joined(found: Sequence[_Decoded]) -> _Decoded:
-    """Accepted sets of several sizes; sets that flip the same are merged."""
-    rows, masses, variances = (
-        np.concatenate([getattr(each.sets, name) for each in found])
-        for name in ("rows", "masses", "variances")
+def _joined(parts: Sequence[tuple[float, _Decoded]]) -> _Decoded:
+    """Accepted sets of several lists, each times a factor; sets that flip the same are merged."""
+    rows, wrong, gaps = (
+        np.concatenate(each)
+        for each in zip(*((found.sets.rows, found.wrong, found.gaps) for _, found in parts), strict=True)
     )
-    first, group = distinct_rows(np.packbits(rows, axis=1))
-    masses, variances = (np.bincount(group, each).astype(np.float64) for each in (masses, variances))
-    order = np.argsort(-masses, kind="stable")
-    first = first[order]
-    wrong, gaps = (np.concatenate([getattr(each, name) for each in found]) for name in ("wrong", "gaps"))
-    return _Decoded(AcceptedSets(rows[first], masses[order], variances[order]), wrong[first], gaps[first])
+    every = np.concatenate([factor * found.sets.replicas for factor, found in parts])
+    first, replicas = merged(np.packbits(rows, axis=1), every)
+    return _Decoded(AcceptedSets(rows[first], replicas), wrong[first], gaps[first])
 
 
 def probability_of_no_member(asked: AcceptedQuestion) -> float:
@@ -253,7 +256,7 @@ def _strata(
         names = {0: "nothing flipped", 1: "right by itself"}
         name = names.get(int(kind), f"wrong by itself, gap {least} to {least + _STEP - 1}")
         mass = none * float(sets.masses[which].sum())
-        error = none * float(np.sqrt(sets.variances[which].sum()))
+        error = none * math.sqrt(_variances(sets.replicas[which].sum(axis=0)))
         found.append(Stratum(model, name, mass, error, rows[which], sets.masses[which], numbers))
     return model, found
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from ..decoded_rates.faults.mechanisms import FaultModel
 from .fault_numbers import FaultNumbers
 
-__all__ = ["FaultStates", "Stratum", "Weighted"]
+__all__ = ["FaultStates", "Stratum", "Weighted", "mixed"]
 
 Bits = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
@@ -31,6 +31,13 @@ enumerated up to smaller numbers of faults."""
 
 _GOLDEN = 0x9E3779B97F4A7C15
 _MIX = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1))
+
+
+def mixed(numbers: Words) -> Words:
+    """Hash values: the output function of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014), a bijection."""
+    for shift, factor in _MIX:
+        numbers = (numbers ^ numbers >> np.uint64(shift)) * np.uint64(factor)
+    return numbers
 
 
 @dataclass
@@ -173,13 +180,10 @@ class Stratum:
     def coin_bits(self, numbers: Words) -> Bits:
         """The coins that numbers ω fix: shape (numbers, coins).
 
-        They are bits of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
+        They are bits of SplitMix64.
         """
         steps = np.arange(1, len(self.coins) + 1, dtype=np.uint64) * np.uint64(_GOLDEN)
-        mixed = numbers[:, np.newaxis] + steps
-        for shift, factor in _MIX:
-            mixed = (mixed ^ mixed >> np.uint64(shift)) * np.uint64(factor)
-        return np.asarray(mixed & np.uint64(1), dtype=np.bool_)
+        return np.asarray(mixed(numbers[:, np.newaxis] + steps) & np.uint64(1), dtype=np.bool_)
 
     def listed(self, number: int) -> Iterator[Weighted]:
         """All states with a number of free faults, in blocks, with their probabilities.

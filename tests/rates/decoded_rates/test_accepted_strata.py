@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import sys
 import warnings
 from typing import Any
 
@@ -23,7 +24,7 @@ from stim_nonclifford.rates.decoding.decoders import rate_decoder
 from stim_nonclifford.rates.decoding.matching.matching_graph import model_errors
 from stim_nonclifford.rates.decoding_problems import accepted_problem, exact_symptoms
 from stim_nonclifford.rates.estimation.deadline import Deadline
-from stim_nonclifford.rates.samplers import undetected_sets
+from stim_nonclifford.rates.samplers import accepted_sets, undetected_sets
 from stim_nonclifford.rates.samplers.accepted_sets import AcceptedSetSearch
 from stim_nonclifford.rates.samplers.undetected_sets import UndetectedSets
 
@@ -165,10 +166,10 @@ def test_curves_are_those_of_all_fault_sets(
 
 
 def test_drawn_sets_are_the_listed_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sums over sets of three to six mechanisms: draws of a fixed seed within 5 standard errors."""
+    """Sums over sets of three to six mechanisms: joins of a fixed seed within 6.5 standard errors."""
     rng = np.random.default_rng(3)
-    monkeypatch.setattr(undetected_sets, "_MOST_LISTED", 0)
-    monkeypatch.setattr(undetected_sets, "_DRAWS", 1 << 13)
+    monkeypatch.setattr(undetected_sets, "REPLICAS", 64)
+    monkeypatch.setattr(undetected_sets, "_FINDS", 1 << 8)
     for size, number in ((3, 18), (4, 16), (5, 13), (6, 12)):
         flips = rng.integers(0, 2, size=(number, 4)).astype(np.bool_)
         odds = rng.uniform(0.01, 0.2, size=number)
@@ -179,55 +180,65 @@ def test_drawn_sets_are_the_listed_ones(monkeypatch: pytest.MonkeyPatch) -> None
                 if ((flips[list(members)].sum(axis=0) % 2) == target).all():
                     sums.append((odds[list(members)].prod(), values[list(members)].sum() == 2))
             sets = UndetectedSets(flips, target, odds, rng, lambda: None)
-            if size <= 4:
-                with monkeypatch.context() as listing:
-                    listing.setattr(undetected_sets, "_MOST_LISTED", 1 << 20)
-                    (whole,) = sets.of_size(size)
-                assert not whole.is_drawn
-                assert len(np.unique(np.sort(whole.members), axis=0)) == len(whole.members) == len(sums)
-                assert whole.weights.sum() == pytest.approx(sum(weight for weight, _ in sums))
-            (part,) = sets.of_size(size)
-            assert part.is_drawn
+            whole = sets.of_size(size)
+            assert whole.replicas is None
+            assert len(np.unique(np.sort(whole.members), axis=0)) == len(whole.members) == len(sums)
+            assert whole.weights.sum() == pytest.approx(sum(weight for weight, _ in sums))
+            with monkeypatch.context() as drawing:
+                drawing.setattr(undetected_sets, "_MOST_LISTED", 0)
+                part = sets.of_size(size)
+            assert part.replicas is not None
             assert (flips[part.members].sum(axis=1) % 2 == target).all()
             assert (np.diff(np.sort(part.members, axis=1), axis=1) > 0).all()
+            assert sets.are_undetected(part.members).all()
             for chosen in (np.array([True] * len(sums)), np.array([each[1] for each in sums])):
                 exact = sum(weight for (weight, _), is_in in zip(sums, chosen, strict=True) if is_in)
                 is_in = values[part.members].sum(axis=1) == 2
-                drawn = part.weights if chosen.all() else part.weights[is_in]
-                error = math.sqrt((drawn**2).sum())
+                weights = part.weights if chosen.all() else part.weights * is_in
+                found = np.bincount(part.replicas, weights, minlength=64)
+                error = found.std(ddof=1) / 8
                 assert exact > 0
-                assert error < 0.2 * exact
-                assert abs(drawn.sum() - exact) < 5 * error
+                assert error < 0.05 * exact
+                assert abs(found.mean() - exact) < SIGNIFICANT * error
 
 
 def test_drawn_accepted_sets_are_the_listed_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sets of three: those that flip no detector are exact, the others are within 6 standard errors."""
+    """Sets of three: those that flip no detector are exact, the others are within 6.5 standard errors."""
+    for module in (undetected_sets, accepted_sets):
+        monkeypatch.setattr(module, "REPLICAS", 64)
     model = fault_model(exact_symptoms(repetition_code(0.04, distance=3, rounds=3)), (0, 1, 2))
     certain = np.arange(model.num_detectors) < 3
 
-    def masses() -> dict[bytes, tuple[float, float]]:
+    def masses() -> dict[bytes, np.ndarray]:
         found = AcceptedSetSearch(model, certain, None, np.random.default_rng(7), lambda: None).of_size(3)
-        values = zip(found.masses.tolist(), found.variances.tolist(), strict=True)
-        return dict(zip((row.tobytes() for row in found.rows), values, strict=True))
+        return dict(zip((row.tobytes() for row in found.rows), found.replicas, strict=True))
 
     listed = masses()
-    monkeypatch.setattr(undetected_sets, "_MOST_LISTED", len(listed) // 2)
-    drawn = masses()
+    assert all((each == each[0]).all() for each in listed.values())
     silent = {row for row in listed if not any(row[: model.num_detectors])}
     assert silent
-    assert {row: mass for row, (mass, _) in drawn.items() if row in silent} == pytest.approx(
+    monkeypatch.setattr(undetected_sets, "_MOST_LISTED", 2 * len(listed))
+    monkeypatch.setattr(undetected_sets, "_FINDS", 1 << 10)
+    drawn = masses()
+    assert {row: mass[0] for row, mass in drawn.items() if row in silent} == pytest.approx(
         {row: listed[row][0] for row in silent}
     )
-    assert any(variance for _, variance in drawn.values())
-    for row, (mass, variance) in drawn.items():
-        assert abs(mass - listed[row][0]) <= 6 * math.sqrt(variance) + 1e-9 * mass
-    total = sum(mass for mass, _ in listed.values())
-    error = math.sqrt(sum(variance for _, variance in drawn.values()))
-    assert abs(sum(mass for mass, _ in drawn.values()) - total) < 6 * error < 0.1 * total
+    assert any(each.std() > 1e-9 * each.mean() for each in drawn.values())
+    for row in drawn.keys() | listed.keys():
+        if (drawn[row] > 0).sum() < 16:
+            continue  # too few finds for a standard error
+        error = float(drawn[row].std(ddof=1)) / 8
+        assert abs(drawn[row].mean() - listed[row][0]) <= SIGNIFICANT * error + 1e-9 * listed[row][0]
+    total = sum(each[0] for each in listed.values())
+    sums = np.sum(list(drawn.values()), axis=0)
+    error = float(sums.std(ddof=1)) / 8
+    assert abs(sums.mean() - total) < SIGNIFICANT * error < 0.1 * total
 
 
 def test_accepted_sets_are_drawn_until_they_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The masses of strata: exact ones within 6 standard errors, which become smaller if that is asked for."""
+    """The masses of strata: exact ones within 6.5 standard errors, smaller ones if that is asked for."""
+    for module in (undetected_sets, accepted_sets, sys.modules[partition.__module__]):
+        monkeypatch.setattr(module, "REPLICAS", 64)
     circuit = repetition_code(0.04, distance=3, rounds=3)
     asked = accepted_problem(circuit, rate_decoder(LikelierClass(0, 1, 2)), None, None, True)
 
@@ -237,11 +248,11 @@ def test_accepted_sets_are_drawn_until_they_are_known(monkeypatch: pytest.Monkey
 
     listed = masses_of_strata(1.0)
     monkeypatch.setattr(undetected_sets, "_MOST_LISTED", 0)
-    monkeypatch.setattr(undetected_sets, "_DRAWS", 1 << 4)
+    monkeypatch.setattr(undetected_sets, "_FINDS", 1 << 6)
     some, more = masses_of_strata(1.0), masses_of_strata(1e-3)
     for name, (mass, error) in listed.items():
         for drawn in (some, more):
-            assert abs(drawn[name][0] - mass) <= 6 * math.hypot(error, drawn[name][1]) + 1e-9 * mass
+            assert abs(drawn[name][0] - mass) <= SIGNIFICANT * math.hypot(error, drawn[name][1]) + 1e-9 * mass
     assert sum(error for _, error in more.values()) < 0.5 * sum(error for _, error in some.values())
 
 

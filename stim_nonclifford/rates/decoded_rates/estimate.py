@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...base.errors import ResourceLimitError
+from ..budget.study import FailureStudy
 from ..decoding.classifying import Classifier
 from ..decoding.decoding_processes import DecodingProcesses
 from ..decoding.failure_test import FailureTest, check_answers
@@ -18,7 +19,6 @@ from ..estimation.tally import WRONG
 from ..results import LogicalErrorRate
 from ..samplers.strata import Stratum
 from .accepted_rate import accepted_rate
-from .failing.study import FailureStudy
 from .fault_number_search import FaultNumberSearch
 from .fault_number_sum import FaultNumberSum
 from .faults.mechanisms import fault_model, seed_words
@@ -174,13 +174,13 @@ class _FailingSets:
 
     def budget(self, by: Grouping) -> ErrorBudget:
         """The error budget of the rate."""
-        from .failing.budget import decoded_budget  # SciPy takes as long to import as this package
+        from ..budget.failing_sets import decoded_budget  # SciPy takes as long to import as this package
 
         found = self._result
         return decoded_budget(self._study, by, found.logical_error_rate, found.standard_error, found.interval)
 
     def failures(self, count: int) -> list[DecodedFailure]:
         """The minimal failing sets, the most typical first."""
-        from .failing.failures import decoded_failures
+        from ..budget.failures import decoded_failures
 
         return decoded_failures(self._study, count)

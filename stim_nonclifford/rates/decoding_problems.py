@@ -25,7 +25,7 @@ from .decoded_rates.estimate import decoded_rates
 from .decoded_rates.faults.mechanisms import Symptoms, symptoms_of
 from .decoded_rates.faults.outcomes import symptoms_of_plan
 from .decoded_rates.questions import AcceptedQuestion, DecodedCircuit, Goal
-from .decoding.decoders import RateDecoder, rate_decoder
+from .decoding.decoders import CompiledRateDecoder, RateDecoder, rate_decoder
 from .decoding.failure_test import Gaps, Predict
 from .estimation.deadline import Deadline
 from .fault_sets.interface import search_arguments
@@ -147,21 +147,12 @@ def _decoded_circuit(
     postselected = checked_mask(postselection_mask, circuit.num_detectors, "postselection_mask", "detectors")
     symptoms = exact_symptoms(circuit)
     model = _model_for(circuit, decoder)
-    graph = decoder.graph(model)
+    compiled = decoder.compiled(model)
+    graph = compiled.graph
     if graph is not None and symptoms.outcomes is None:
         ignored = np.flatnonzero(~graph.detectors_that_matter())
         symptoms = symptoms.without(np.setdiff1d(ignored, postselected).tolist())
-    return DecodedCircuit(
-        symptoms,
-        decoder.predictor(model),
-        decoder.name,
-        circuit._fault_table,
-        tuple(postselected),
-        confidence,
-        None if graph is None else graph.predicting_matching(),
-        decoder.finds_least_weight,
-        decoder.recipe(model),
-    )
+    return DecodedCircuit(symptoms, compiled, circuit._fault_table, tuple(postselected), confidence)
 
 
 def exact_symptoms(circuit: DecodableCircuit) -> Symptoms:
@@ -273,10 +264,12 @@ def accepted_problem(
             "Some errors of the circuit exclude each other, and a sum over fault sets needs independent"
             " ones. Count errors with the sampler soft_desaturated_gap."
         ) from error
-    predict = decoder.predictor(model)
+    compiled_decoder = decoder.compiled(model)
     if observable is not None:
-        predict = _predictor_of_one(predict, observable)
-    return AcceptedQuestion(symptoms, predict, decoder.name, postselected, weight, confidence)
+        compiled_decoder = CompiledRateDecoder(
+            decoder.name, _predictor_of_one(compiled_decoder.predict, observable)
+        )
+    return AcceptedQuestion(symptoms, compiled_decoder, postselected, weight, confidence)
 
 
 def _whole_model(circuit: DecodableCircuit, *, has_state_check: bool) -> stim.DetectorErrorModel:

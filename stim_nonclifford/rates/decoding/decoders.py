@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,13 +17,14 @@ import stim
 from ...base.arguments import did_you_mean
 from .failure_test import Gaps, Predict
 from .kept_shot_decoding import KeptShotDecoding
-from .matching.pymatching_graph import PyMatchingGraph
+from .matching.pymatching_graph import PredictingMatching, PyMatchingGraph
 
 __all__ = [
     "DECODERS_WITHOUT_HERALDS",
     "GAP_DECODERS",
     "HERALDED_DECODERS",
     "MATCHING_DECODERS",
+    "CompiledRateDecoder",
     "RateDecoder",
     "checked_decoder",
     "decoder_named",
@@ -237,18 +239,21 @@ class RateDecoder:
         """
         return self.is_named and self.name in _LEAST_WEIGHT
 
-    def graph(self, model: stim.DetectorErrorModel) -> PyMatchingGraph | None:
-        """The graph that decides its predictions for an error model, if that is PyMatching's."""
-        if self.confidence or not (self.is_named and self.name == "pymatching"):
-            return None
-        return PyMatchingGraph(model)
-
-    def predictor(self, model: stim.DetectorErrorModel) -> Predict:
+    def compiled(self, model: stim.DetectorErrorModel) -> CompiledRateDecoder:
         """The decoder, compiled for an error model.
 
-        Returns:
-            The predictions and gaps of batches of detection events. They are checked: a ``ValueError`` says
-            what is wrong with them, also if the decoder discards shots.
+        Raises:
+            ValueError: The decoder refuses the model.
+        """
+        recipe = (_predictor_of, (self.name if self.is_named else self.decoder, self.confidence, model))
+        is_by_graph = self.is_named and self.name == "pymatching" and not self.confidence
+        graph = PyMatchingGraph(model) if is_by_graph else None
+        return CompiledRateDecoder(self.name, self.predictor(model), self.finds_least_weight, graph, recipe)
+
+    def predictor(self, model: stim.DetectorErrorModel) -> Predict:
+        """The predictions and gaps of batches of detection events, of a decoder compiled for an error model.
+
+        They are checked: a ``ValueError`` says what is wrong with them, also if the decoder discards shots.
 
         Raises:
             ValueError: The decoder refuses the model.
@@ -273,9 +278,29 @@ class RateDecoder:
 
         return predict
 
-    def recipe(self, model: stim.DetectorErrorModel) -> tuple[Callable[..., Predict], tuple[Any, ...]]:
-        """A function that makes ``predictor(model)`` in another process, and its arguments."""
-        return _predictor_of, (self.name if self.is_named else self.decoder, self.confidence, model)
+
+@dataclass(frozen=True)
+class CompiledRateDecoder:
+    """A decoder, compiled for an error model.
+
+    Attributes:
+        name: The name of the decoder, for messages and results.
+        predict: The decoder.
+        finds_least_weight: Whether its correction is always one of least weight; see ``RateDecoder``.
+        graph: The graph that decides its predictions, if that is PyMatching's.
+        recipe: A function that makes ``predict`` in another process, and its arguments; None: there is none.
+    """
+
+    name: str
+    predict: Predict
+    finds_least_weight: bool = False
+    graph: PyMatchingGraph | None = None
+    recipe: tuple[Callable[..., Predict], tuple[Any, ...]] | None = None
+
+    @cached_property
+    def matching(self) -> PredictingMatching | None:
+        """A matching by distances that predicts the same, but faster, where it predicts."""
+        return None if self.graph is None else self.graph.predicting_matching()
 
 
 def rate_decoder(decoder: Any, confidence: bool = False) -> RateDecoder:

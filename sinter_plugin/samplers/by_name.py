@@ -12,9 +12,8 @@ from stim_nonclifford.base.arguments import did_you_mean
 from stim_nonclifford.commands.streams import as_flags
 from stim_nonclifford.rates.decoding.decoders import (
     GAP_DECODERS,
-    decoder_named,
-    gap_decoder_named,
     installed_decoders,
+    rate_decoder,
 )
 from stim_nonclifford.rates.decoding.matching.desaturated_gap import DesaturatedGapDecoder
 
@@ -105,7 +104,7 @@ def chosen_decoder(name: str, custom: Mapping[str, Any], *, confidence: bool = F
     if found is not None and not isinstance(found, str):
         return found
     try:
-        (gap_decoder_named if confidence else decoder_named)(found or name)
+        rate_decoder(found or name, confidence)
     except ValueError as error:
         raise ValueError(as_flags(str(error))) from None
     return found or name

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -15,18 +14,15 @@ import stim_nonclifford as snc
 from stim_nonclifford.base.arguments import choice, flag, integer
 from stim_nonclifford.circuit.logical_states import LogicalState, state_check_of
 from stim_nonclifford.circuit.rewriting.stand_ins import stim_reads_s_proxy
-from stim_nonclifford.rates.decoding.chromobius_gap import ChromobiusGapDecoder
 from stim_nonclifford.rates.decoding.decoders import (
-    HERALDED_DECODERS,
     MATCHING_DECODERS,
     checked_decoder,
-    decoder_named,
     decompositions,
+    first_error_model,
+    rate_decoder,
 )
 from stim_nonclifford.rates.decoding.kept_shot_decoding import KeptShotDecoding
 from stim_nonclifford.rates.decoding.matching.desaturated_gap import DesaturatedGapDecoder
-from stim_nonclifford.rates.decoding.matching.heralded_matching import HeraldedMatchingDecoder
-from stim_nonclifford.rates.decoding.matching.matching_gap import MatchingGapDecoder
 from stim_nonclifford.simulation.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
 from stim_nonclifford.simulation.engines import EngineName
 
@@ -248,16 +244,7 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
             )
 
     def _decoder(self, heralds: frozenset[int] = frozenset()) -> sinter.Decoder:
-        if not isinstance(self.decoder, str):
-            return checked_decoder(self.decoder)
-        named = decoder_named(self.decoder)
-        if self.confidence and self.decoder == "pymatching":
-            return MatchingGapDecoder(heralds)
-        if self.confidence and self.decoder == "chromobius":
-            return ChromobiusGapDecoder(self.store_bytes)
-        if heralds and self.decoder in HERALDED_DECODERS:
-            return HeraldedMatchingDecoder(heralds, correlations=HERALDED_DECODERS[self.decoder])
-        return named
+        return rate_decoder(self.decoder, self.confidence, heralds, self.store_bytes).decoder
 
     def _model(
         self, circuit: snc.Circuit, detectors: NDArray[np.bool_] | None, task: sinter.Task
@@ -281,7 +268,7 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
         self, circuit: snc.Circuit, kind: Any, detectors: NDArray[np.bool_] | None = None
     ) -> stim.DetectorErrorModel:
         """The first model that there is: the decomposed one if it is asked for, and then ``noise_only``."""
-        arguments: dict[str, Any] = {"kind": kind, "approximate_disjoint_errors": True}
+        arguments: dict[str, Any] = {"kind": kind}
         if self.condition_on_postselection:
             arguments["postselection_mask"] = detectors
         attempts: list[dict[str, Any]] = [{}]
@@ -291,11 +278,6 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
         if self.state_check is not None and kind == "s_proxy":
             # The S-proxy of a T state has no X, so that Stim refuses an observable of it.
             attempts += [{"kind": "noise_only", **attempt} for attempt in attempts]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", snc.InexactErrorModelWarning)  # check() has said it
-            for attempt in attempts[:-1]:
-                try:
-                    return circuit.detector_error_model(**(arguments | attempt))
-                except ValueError:
-                    continue
-            return circuit.detector_error_model(**(arguments | attempts[-1]))
+        return first_error_model(
+            circuit, [arguments | attempt for attempt in attempts]
+        )  # check() has said it

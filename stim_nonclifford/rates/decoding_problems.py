@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Iterable
 from typing import Any, Literal, Protocol
 
@@ -12,7 +11,6 @@ import numpy.typing as npt
 import stim
 
 from ..base.arguments import flag
-from ..base.errors import InexactErrorModelWarning
 from ..base.masks import Mask, checked_mask
 from ..base.stim_refusals import is_of_random_outputs, random_outputs
 from ..simulation.compiler import CompiledCircuit, RequestedOutputs
@@ -25,7 +23,7 @@ from .decoded_rates.estimate import decoded_rates
 from .decoded_rates.faults.mechanisms import Symptoms, symptoms_of
 from .decoded_rates.faults.outcomes import symptoms_of_plan
 from .decoded_rates.questions import AcceptedQuestion, DecodedCircuit, Goal
-from .decoding.decoders import RateDecoder, rate_decoder
+from .decoding.decoders import CompiledRateDecoder, RateDecoder, first_error_model, rate_decoder
 from .decoding.failure_test import Gaps, Predict
 from .estimation.deadline import Deadline
 from .fault_sets.interface import search_arguments
@@ -147,21 +145,12 @@ def _decoded_circuit(
     postselected = checked_mask(postselection_mask, circuit.num_detectors, "postselection_mask", "detectors")
     symptoms = exact_symptoms(circuit)
     model = _model_for(circuit, decoder)
-    graph = decoder.graph(model)
+    compiled = decoder.compiled(model)
+    graph = compiled.graph
     if graph is not None and symptoms.outcomes is None:
         ignored = np.flatnonzero(~graph.detectors_that_matter())
         symptoms = symptoms.without(np.setdiff1d(ignored, postselected).tolist())
-    return DecodedCircuit(
-        symptoms,
-        decoder.predictor(model),
-        decoder.name,
-        circuit._fault_table,
-        tuple(postselected),
-        confidence,
-        None if graph is None else graph.predicting_matching(),
-        decoder.finds_least_weight,
-        decoder.recipe(model),
-    )
+    return DecodedCircuit(symptoms, compiled, circuit._fault_table, tuple(postselected), confidence)
 
 
 def exact_symptoms(circuit: DecodableCircuit) -> Symptoms:
@@ -212,26 +201,18 @@ def _plan_of(compiled: CompiledCircuit) -> SamplingPlan:
 
 def _model_for(circuit: DecodableCircuit, decoder: RateDecoder) -> stim.DetectorErrorModel:
     """The error model that a decoder is told, as by Sinter: decomposed if that is possible."""
-    first, second = decoder.decompositions
-    with warnings.catch_warnings():
-        # What decoders are told need not be exact: the rate is that of the circuit with such a decoder.
-        warnings.simplefilter("ignore", InexactErrorModelWarning)
-        try:
-            return circuit.detector_error_model(approximate_disjoint_errors=True, **first)
-        except ValueError:
-            pass
-        try:
-            return circuit.detector_error_model(approximate_disjoint_errors=True, **second)
-        except ValueError as error:
-            cause = error.__cause__
-            if not (isinstance(cause, ValueError) and is_of_random_outputs(cause)):
-                raise
-            raise ValueError(
-                "Decoders are told the error model of the S-proxy, the circuit with S in place of T, and Stim"
-                f" refuses to compute it: {random_outputs(cause)}. Measure the logical qubit so that its"
-                " observable is certain with S, too; or leave out decoder= and give"
-                ' postselection_mask="all": the rate is that of the shots in which no detector fires.'
-            ) from error
+    try:
+        return first_error_model(circuit, decoder.decompositions)
+    except ValueError as error:
+        cause = error.__cause__
+        if not (isinstance(cause, ValueError) and is_of_random_outputs(cause)):
+            raise
+        raise ValueError(
+            "Decoders are told the error model of the S-proxy, the circuit with S in place of T, and Stim"
+            f" refuses to compute it: {random_outputs(cause)}. Measure the logical qubit so that its"
+            " observable is certain with S, too; or leave out decoder= and give"
+            ' postselection_mask="all": the rate is that of the shots in which no detector fires.'
+        ) from error
 
 
 def accepted_problem(
@@ -273,28 +254,28 @@ def accepted_problem(
             "Some errors of the circuit exclude each other, and a sum over fault sets needs independent"
             " ones. Count errors with the sampler soft_desaturated_gap."
         ) from error
-    predict = decoder.predictor(model)
+    compiled_decoder = decoder.compiled(model)
     if observable is not None:
-        predict = _predictor_of_one(predict, observable)
-    return AcceptedQuestion(symptoms, predict, decoder.name, postselected, weight, confidence)
+        compiled_decoder = CompiledRateDecoder(
+            decoder.name, _predictor_of_one(compiled_decoder.predict, observable)
+        )
+    return AcceptedQuestion(symptoms, compiled_decoder, postselected, weight, confidence)
 
 
 def _whole_model(circuit: DecodableCircuit, *, has_state_check: bool) -> stim.DetectorErrorModel:
     """The model that the sampler of this decoder has, too."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", InexactErrorModelWarning)
-        try:
-            return circuit.detector_error_model(approximate_disjoint_errors=True)
-        except ValueError as error:
-            if not has_state_check:
-                cause = str(error).removesuffix(' kind="noise_only" exists for every circuit.')
-                raise ValueError(
-                    f"The decoder needs the error model of the S-proxy. {cause} To check a logical state in"
-                    " place of the observables, pass state_check, which does without that model; or count"
-                    ' errors: SoftDecodingSampler(decoder=..., error_model="noise_only").'
-                ) from error
-            # The S-proxy of a T state has no X, so that Stim refuses an observable of it.
-            return circuit.detector_error_model(kind="noise_only", approximate_disjoint_errors=True)
+    # The S-proxy of a T state has no X, so that Stim refuses an observable of it.
+    try:
+        return first_error_model(circuit, [{}, {"kind": "noise_only"}] if has_state_check else [{}])
+    except ValueError as error:
+        if has_state_check:
+            raise
+        cause = str(error).removesuffix(' kind="noise_only" exists for every circuit.')
+        raise ValueError(
+            f"The decoder needs the error model of the S-proxy. {cause} To check a logical state in"
+            " place of the observables, pass state_check, which does without that model; or count"
+            ' errors: SoftDecodingSampler(decoder=..., error_model="noise_only").'
+        ) from error
 
 
 def _accepting_mask(

@@ -12,8 +12,8 @@ from typing import Any
 import stim
 
 from ...base.errors import ResourceLimitError
+from ...rates.budget.layout import places_of_qubits
 from ...rates.fault_sets import MalignantSet
-from ...rates.fault_sets.budget.layout import places_of_qubits
 from ...rates.results import LogicalErrorRate, NoisePlace
 from ...simulation.faults import CircuitFault, FaultTable
 from ..diagrams.moments import gates_by_tick

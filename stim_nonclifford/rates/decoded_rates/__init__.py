@@ -4,7 +4,6 @@
   outcomes flip beside them. ``answers`` compiles decoders and asks them, for equal detection events once.
 * ``fault_number_sum`` has the rate of a circuit of which all shots are kept, as a sum over the number of
   faults; ``fault_number_search`` decides what is sampled for it.
-* ``failing`` has error budgets and what the decoder gets wrong.
 * ``postselection`` finds rates per accepted shot and curves over the gap: a sum over kinds of accepted fault
   sets and numbers of free faults.
 * ``estimate`` decides which of the two a circuit needs, and makes the result that users get.

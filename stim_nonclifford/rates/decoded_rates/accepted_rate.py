@@ -130,7 +130,7 @@ class _Search:
         self._asked, self._goal, self._deadline, self._report = asked, goal, deadline, report
         self._postselects = bool(asked.postselected.any())
         self._strata, self._listed = strata, listed
-        self._classifier = Classifier(model, asked.predict, deadline, asked.matching)
+        self._classifier = Classifier(model, asked.decoder.predict, deadline, asked.decoder.matching)
         self._wanted = goal.relative_error * (1.0 if listed is None else math.sqrt(3) / 2)
         self._cells = _cells_of(strata, self._classifier, seed)
         self._is_known = False
@@ -260,7 +260,7 @@ class _Search:
             ResourceLimitError: No shot was accepted.
             ValueError: The decoder is not deterministic.
         """
-        check_answers(self._classifier.test, self._asked.decoder)
+        check_answers(self._classifier.test, self._asked.decoder.name)
         gaps = self._gaps()
         sums = self._sums(gaps)
         if not sums.accepted[0]:
@@ -279,7 +279,7 @@ class _Search:
         numbers = range(WRONG + 1, WRONG + 1 + self._classifier.num_observables)
         observables = [self._sums(gaps[:1], k).ratio(0, float(sums.accepted[0])) for k in numbers]
         return LogicalErrorRate(
-            decoder=self._asked.decoder,
+            decoder=self._asked.decoder.name,
             logical_error_rate=first.logical_error_rate,
             standard_error=first.standard_error,
             interval=first.interval,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...base.errors import ResourceLimitError
+from ..budget.study import FailureStudy
 from ..decoding.classifying import Classifier
 from ..decoding.decoding_processes import DecodingProcesses
 from ..decoding.failure_test import FailureTest, check_answers
@@ -18,7 +19,6 @@ from ..estimation.tally import WRONG
 from ..results import LogicalErrorRate
 from ..samplers.strata import Stratum
 from .accepted_rate import accepted_rate
-from .failing.study import FailureStudy
 from .fault_number_search import FaultNumberSearch
 from .fault_number_sum import FaultNumberSum
 from .faults.mechanisms import fault_model, seed_words
@@ -59,11 +59,11 @@ def decoded_rates(
         ValueError: A decoder returned something else than predictions, or is not deterministic.
     """
     overall = Deadline(goal.max_seconds, goal.begun)
-    with DecodingProcesses([circuit.recipe for circuit in circuits], threads - 1) as processes:
-        shared = [
-            replace(circuit, predict=processes.shared(k, circuit.predict))
-            for k, circuit in enumerate(circuits)
-        ]
+    with DecodingProcesses([circuit.decoder.recipe for circuit in circuits], threads - 1) as processes:
+        shared = []
+        for k, circuit in enumerate(circuits):
+            decoder = replace(circuit.decoder, predict=processes.shared(k, circuit.decoder.predict))
+            shared.append(replace(circuit, decoder=decoder))
         found = []
         for circuit, deadline in zip(shared, overall.shares(len(shared)), strict=True):
             if circuit.postselected or circuit.confidence:
@@ -77,15 +77,7 @@ def _question_of(circuit: DecodedCircuit) -> AcceptedQuestion:
     """A circuit with postselected detectors, or whose rate is wanted as a curve over the gap."""
     mask = np.zeros(circuit.symptoms.num_detectors, dtype=np.bool_)
     mask[list(circuit.postselected)] = True
-    return AcceptedQuestion(
-        circuit.symptoms,
-        circuit.predict,
-        circuit.decoder,
-        mask,
-        None,
-        circuit.confidence,
-        circuit.matching,
-    )
+    return AcceptedQuestion(circuit.symptoms, circuit.decoder, mask, None, circuit.confidence)
 
 
 def _check_answers(test: FailureTest, decoder: str, max_seconds: float | None, deadline: Deadline) -> None:
@@ -109,8 +101,8 @@ def _rate_of(
 ) -> LogicalErrorRate:
     """The logical error rate of a circuit of which all shots are kept."""
     model = fault_model(circuit.symptoms)
-    classifier = Classifier(model, circuit.predict, deadline, circuit.matching)
-    has_no_orphans = circuit.finds_least_weight and model.outcomes is None
+    classifier = Classifier(model, circuit.decoder.predict, deadline, circuit.decoder.matching)
+    has_no_orphans = circuit.decoder.finds_least_weight and model.outcomes is None
     rng = np.random.default_rng(seed_words(model, seed))
     stratum = Stratum(model)
     search = FaultNumberSearch(stratum, classifier, has_no_orphans, deadline, rng, report)
@@ -124,10 +116,10 @@ def _rate_of(
                 f"max_seconds={goal.max_seconds:g} ended the search {search.reached()}. The rate is at most"
                 f" {search.upper_bound():.2g} ({COVERAGE:.0%}). Allow several times as much."
             ) from None
-    _check_answers(classifier.test, circuit.decoder, goal.max_seconds, deadline)
+    _check_answers(classifier.test, circuit.decoder.name, goal.max_seconds, deadline)
     if not total.rate and not total.is_exact:
         raise ResourceLimitError(
-            f"The decoder {circuit.decoder} failed in none of {classifier.test.asked:,} shots, with"
+            f"The decoder {circuit.decoder.name} failed in none of {classifier.test.asked:,} shots, with"
             f" {stratum.numbers.mean:.3g} errors per shot: the rate is at most {search.upper_bound():.2g}"
             f" ({COVERAGE:.0%}). If it can fail, that is too rare to be found."
         )
@@ -135,7 +127,7 @@ def _rate_of(
     each = [total.ratio(WRONG + 1 + k) for k in range(model.num_observables)] or [ratio]
     study = FailureStudy(total.failing_sets, model, classifier.test, circuit.fault_table)
     result = LogicalErrorRate(
-        decoder=circuit.decoder,
+        decoder=circuit.decoder.name,
         logical_error_rate=ratio.rate,
         standard_error=ratio.standard_error,
         interval=ratio.interval,
@@ -174,13 +166,13 @@ class _FailingSets:
 
     def budget(self, by: Grouping) -> ErrorBudget:
         """The error budget of the rate."""
-        from .failing.budget import decoded_budget  # SciPy takes as long to import as this package
+        from ..budget.failing_sets import decoded_budget  # SciPy takes as long to import as this package
 
         found = self._result
         return decoded_budget(self._study, by, found.logical_error_rate, found.standard_error, found.interval)
 
     def failures(self, count: int) -> list[DecodedFailure]:
         """The minimal failing sets, the most typical first."""
-        from .failing.failures import decoded_failures
+        from ..budget.failures import decoded_failures
 
         return decoded_failures(self._study, count)

@@ -229,7 +229,7 @@ def _by_themselves(
     for start in range(0, len(sets.rows), (1 << 14)):
         check()
         rows = sets.rows[start : start + (1 << 14)]
-        predictions, found = asked.predict(np.packbits(rows[:, :number], axis=1, bitorder="little"))
+        predictions, found = asked.decoder.predict(np.packbits(rows[:, :number], axis=1, bitorder="little"))
         bits = np.unpackbits(predictions, axis=1, bitorder="little")[:, : rows.shape[1] - number]
         wrong.append((bits != rows[:, number:]).any(axis=1))
         gaps.append(found)

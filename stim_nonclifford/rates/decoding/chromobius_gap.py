@@ -16,7 +16,7 @@ from ...base.arguments import check_types, integer
 from ...base.probabilities import exactly_one
 from .boundary_tile import NUM_COLORS, BoundaryTile, ColoredError, possible_tiles
 from .distinct_rows import DistinctRows
-from .gap_decoder import CompiledGapDecoder
+from .gap_decoder import ConfidentDecoder
 from .matching.matching_graph import DECIBEL, model_errors
 
 __all__ = ["ChromobiusGapDecoder", "CompiledChromobiusGap"]
@@ -138,7 +138,7 @@ class ChromobiusGapDecoder(sinter.Decoder):  # type: ignore[misc]  # Sinter has 
         return CompiledChromobiusGap(halves, predictions, sorted(constant), dem.num_detectors)
 
 
-class CompiledChromobiusGap(CompiledGapDecoder):
+class CompiledChromobiusGap(ConfidentDecoder, sinter.CompiledDecoder):  # type: ignore[misc]
     """Decodes with confidence; returned by ``ChromobiusGapDecoder.compile_decoder_for_dem``."""
 
     def __init__(
@@ -157,7 +157,7 @@ class CompiledChromobiusGap(CompiledGapDecoder):
     def decode_shots_bit_packed_with_confidence(
         self, *, bit_packed_detection_event_data: NDArray[np.uint8]
     ) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
-        """The predictions and their complementary gaps; see ``CompiledGapDecoder``."""
+        """The predictions and their complementary gaps; see ``ConfidentDecoder``."""
         events = np.unpackbits(
             bit_packed_detection_event_data, axis=1, count=self._num_detectors, bitorder="little"
         )

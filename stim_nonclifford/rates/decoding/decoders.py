@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,21 +16,23 @@ import sinter
 import stim
 
 from ...base.arguments import did_you_mean
+from ...base.errors import InexactErrorModelWarning
 from .failure_test import Gaps, Predict
 from .kept_shot_decoding import KeptShotDecoding
-from .matching.pymatching_graph import PyMatchingGraph
+from .matching.pymatching_graph import PredictingMatching, PyMatchingGraph
 
 __all__ = [
     "DECODERS_WITHOUT_HERALDS",
     "GAP_DECODERS",
     "HERALDED_DECODERS",
     "MATCHING_DECODERS",
+    "CompiledRateDecoder",
     "RateDecoder",
     "checked_decoder",
     "decoder_named",
     "decodes_kept_shots",
     "decompositions",
-    "gap_decoder_named",
+    "first_error_model",
     "installed_decoders",
     "known_decoders",
     "rate_decoder",
@@ -130,27 +134,6 @@ def decoder_named(name: str) -> sinter.Decoder:
     return sinter.BUILT_IN_DECODERS[name]
 
 
-def gap_decoder_named(name: str) -> sinter.Decoder:
-    """The decoder with a name that says how sure it is, by the complementary gap where there is one.
-
-    Args:
-        name: As in ``decoder_named``.
-
-    Raises:
-        ValueError: As in ``decoder_named``.
-    """
-    found = decoder_named(name)
-    if name == "pymatching":
-        from .matching.matching_gap import MatchingGapDecoder
-
-        return MatchingGapDecoder()
-    if name == "chromobius":
-        from .chromobius_gap import ChromobiusGapDecoder
-
-        return ChromobiusGapDecoder()
-    return found
-
-
 def checked_decoder(decoder: Any) -> sinter.Decoder:
     """A decoder that was given as an object.
 
@@ -189,6 +172,26 @@ def decompositions(is_matching: bool) -> list[dict[str, Any]]:
     """
     partly = {"decompose_errors": True, "ignore_decomposition_failures": True}
     return [{"decompose_errors": True}, partly if is_matching else {}]
+
+
+def first_error_model(circuit: Any, attempts: Sequence[Mapping[str, Any]]) -> stim.DetectorErrorModel:
+    """The first error model of a circuit that there is; what decoders are told need not be exact.
+
+    Args:
+        circuit: A ``stim_nonclifford.Circuit``.
+        attempts: Arguments of ``detector_error_model``.
+
+    Raises:
+        ValueError: There is none; the error is that of the last attempt.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InexactErrorModelWarning)
+        for attempt in attempts[:-1]:
+            try:
+                return circuit.detector_error_model(approximate_disjoint_errors=True, **attempt)
+            except ValueError:
+                continue
+        return circuit.detector_error_model(approximate_disjoint_errors=True, **attempts[-1])
 
 
 def decodes_kept_shots(decoder: Any) -> bool:
@@ -237,18 +240,21 @@ class RateDecoder:
         """
         return self.is_named and self.name in _LEAST_WEIGHT
 
-    def graph(self, model: stim.DetectorErrorModel) -> PyMatchingGraph | None:
-        """The graph that decides its predictions for an error model, if that is PyMatching's."""
-        if self.confidence or not (self.is_named and self.name == "pymatching"):
-            return None
-        return PyMatchingGraph(model)
-
-    def predictor(self, model: stim.DetectorErrorModel) -> Predict:
+    def compiled(self, model: stim.DetectorErrorModel) -> CompiledRateDecoder:
         """The decoder, compiled for an error model.
 
-        Returns:
-            The predictions and gaps of batches of detection events. They are checked: a ``ValueError`` says
-            what is wrong with them, also if the decoder discards shots.
+        Raises:
+            ValueError: The decoder refuses the model.
+        """
+        recipe = (_predictor_of, (self.name if self.is_named else self.decoder, self.confidence, model))
+        is_by_graph = self.is_named and self.name == "pymatching" and not self.confidence
+        graph = PyMatchingGraph(model) if is_by_graph else None
+        return CompiledRateDecoder(self.name, self.predictor(model), self.finds_least_weight, graph, recipe)
+
+    def predictor(self, model: stim.DetectorErrorModel) -> Predict:
+        """The predictions and gaps of batches of detection events, of a decoder compiled for an error model.
+
+        They are checked: a ``ValueError`` says what is wrong with them, also if the decoder discards shots.
 
         Raises:
             ValueError: The decoder refuses the model.
@@ -273,18 +279,45 @@ class RateDecoder:
 
         return predict
 
-    def recipe(self, model: stim.DetectorErrorModel) -> tuple[Callable[..., Predict], tuple[Any, ...]]:
-        """A function that makes ``predictor(model)`` in another process, and its arguments."""
-        return _predictor_of, (self.name if self.is_named else self.decoder, self.confidence, model)
+
+@dataclass(frozen=True)
+class CompiledRateDecoder:
+    """A decoder, compiled for an error model.
+
+    Attributes:
+        name: The name of the decoder, for messages and results.
+        predict: The decoder.
+        finds_least_weight: Whether its correction is always one of least weight; see ``RateDecoder``.
+        graph: The graph that decides its predictions, if that is PyMatching's.
+        recipe: A function that makes ``predict`` in another process, and its arguments; None: there is none.
+    """
+
+    name: str
+    predict: Predict
+    finds_least_weight: bool = False
+    graph: PyMatchingGraph | None = None
+    recipe: tuple[Callable[..., Predict], tuple[Any, ...]] | None = None
+
+    @cached_property
+    def matching(self) -> PredictingMatching | None:
+        """A matching by distances that predicts the same, but faster, where it predicts."""
+        return None if self.graph is None else self.graph.predicting_matching()
 
 
-def rate_decoder(decoder: Any, confidence: bool = False) -> RateDecoder:
+def rate_decoder(
+    decoder: Any,
+    confidence: bool = False,
+    heralds: frozenset[int] = frozenset(),
+    store_bytes: int | None = None,
+) -> RateDecoder:
     """The decoder with a name, or the one that was given as an object, with what estimates need of it.
 
     Args:
         decoder: The name of a decoder, or a ``sinter.Decoder``.
         confidence: Whether it is to say how sure it is: by the complementary gap, for the decoders of
             ``GAP_DECODERS``. Decoders of kept shots always do.
+        heralds: Detectors that announce errors; the decoders of ``HERALDED_DECODERS`` use them.
+        store_bytes: Memory of decoders that store rows by themselves; None: what they take by default.
 
     Raises:
         ValueError: There is no such decoder, or it is not installed.
@@ -294,10 +327,22 @@ def rate_decoder(decoder: Any, confidence: bool = False) -> RateDecoder:
         True
     """
     confidence = confidence or decodes_kept_shots(decoder)
-    if isinstance(decoder, str):
-        found = gap_decoder_named(decoder) if confidence else decoder_named(decoder)
-        return RateDecoder(decoder, found, confidence, is_named=True)
-    return RateDecoder(type(decoder).__name__, checked_decoder(decoder), confidence, is_named=False)
+    if not isinstance(decoder, str):
+        return RateDecoder(type(decoder).__name__, checked_decoder(decoder), confidence, is_named=False)
+    found = decoder_named(decoder)
+    if confidence and decoder == "pymatching":
+        from .matching.matching_gap import MatchingGapDecoder
+
+        found = MatchingGapDecoder(heralds)
+    elif confidence and decoder == "chromobius":
+        from .chromobius_gap import ChromobiusGapDecoder
+
+        found = ChromobiusGapDecoder() if store_bytes is None else ChromobiusGapDecoder(store_bytes)
+    elif heralds and decoder in HERALDED_DECODERS:
+        from .matching.heralded_matching import HeraldedMatchingDecoder
+
+        found = HeraldedMatchingDecoder(heralds, correlations=HERALDED_DECODERS[decoder])
+    return RateDecoder(decoder, found, confidence, is_named=True)
 
 
 def _predictor_of(decoder: Any, confidence: bool, model: stim.DetectorErrorModel) -> Predict:

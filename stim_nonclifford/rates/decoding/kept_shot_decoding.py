@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 import sinter
@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from .distinct_rows import DistinctRows
 from .file_decoder import FileDecoder, decodes_files
+from .gap_decoder import ConfidentDecoder
 from .matching.matching_graph import model_errors
 
-__all__ = ["ConfidentDecoder", "DecoderFailedError", "KeptShotDecoding"]
+__all__ = ["DecoderFailedError", "KeptShotDecoding"]
 
 Rows = NDArray[np.uint8]
 
@@ -37,29 +38,6 @@ class DecoderFailedError(ValueError):
 
     def __reduce__(self) -> tuple[Any, ...]:  # workers send it
         return type(self), (str(self), self.events)
-
-
-@runtime_checkable
-class ConfidentDecoder(Protocol):
-    """What a compiled decoder must have so that its confidence is counted.
-
-    A decoder of one's own is a ``sinter.Decoder`` whose ``compile_decoder_for_dem`` returns a
-    ``sinter.CompiledDecoder`` with this method.
-    """
-
-    def decode_shots_bit_packed_with_confidence(
-        self, *, bit_packed_detection_event_data: Rows
-    ) -> tuple[Rows, NDArray[Any]]:
-        """Predicts observable flips, and says how sure that is.
-
-        Args:
-            bit_packed_detection_event_data: uint8, shape (shots, ceil(num_detectors / 8)).
-
-        Returns:
-            The predictions as ``sinter.CompiledDecoder.decode_shots_bit_packed`` returns them, and one number
-            per shot, shape (shots,), finite: the larger, the surer. It is counted rounded to an integer.
-        """
-        ...
 
 
 class KeptShotDecoding:

@@ -2,7 +2,7 @@
 
 * ``interval`` and ``uncertainty`` turn sums into intervals, and these into printed digits.
 * ``search`` enumerates and samples fault sets, and sums their probabilities.
-* ``malignant`` lists the sets. ``budget`` divides a rate among the noise that causes it.
+* ``malignant`` lists the sets.
 * ``wrong_tool`` refuses circuits with too many fault sets, and ``short_count`` counts some shots of them.
 * ``interface`` makes the results that users get.
 """

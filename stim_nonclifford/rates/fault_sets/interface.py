@@ -29,9 +29,9 @@ from .short_count import naming_enough_shots
 from .wrong_tool import WrongToolError, cause_of
 
 if TYPE_CHECKING:
+    from ..budget.malignant_sets import BudgetBasis
     from ..results import DecodedFailure
     from ..results.error_budget import ErrorBudget, Grouping
-    from .budget.basis import BudgetBasis
 
 __all__ = ["PlannedCircuit", "estimate_rates", "families_of", "rate_of", "search_of"]
 
@@ -183,7 +183,9 @@ def estimate_rates(
 
 
 def _basis(known: Estimate, circuit: int, compiled: CompiledCircuit, plan: SamplingPlan) -> BudgetBasis:
-    from .budget.basis import BudgetBasis  # SciPy's sparse matrices take as long to import as this package
+    from ..budget.malignant_sets import (
+        BudgetBasis,  # SciPy's sparse matrices take as long to import as this package
+    )
 
     return BudgetBasis(known, circuit, compiled, plan)
 

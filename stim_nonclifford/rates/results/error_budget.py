@@ -116,6 +116,11 @@ class ErrorBudget:
     def _keeps_all(self) -> bool:
         return self.kept == 1 and not any(group.discarded for group in self.groups)
 
+    @property
+    def _title(self) -> str:
+        name = "logical error rate" if self._keeps_all else "P(kept and wrong)"
+        return f"{name} = {self.kept_and_wrong:.3g}"
+
     def __str__(self) -> str:
         groups = self.groups
         if len(groups) > _MAX_PRINTED:
@@ -175,7 +180,6 @@ class ErrorBudget:
         places = range(len(self.groups))
         shares = [100 * group.share for group in self.groups]
         errors = [100 * group.share_error for group in self.groups]
-        name = "logical error rate" if self._keeps_all else "P(kept and wrong)"
         if self._keeps_all:
             ax.bar(list(places), shares, 0.8, yerr=errors, capsize=2)
         else:
@@ -186,23 +190,22 @@ class ErrorBudget:
         labels = [str(group.group) for group in self.groups]
         rotation = 0 if max(map(len, labels), default=0) <= 3 else 90
         ax.set_xticks(list(places), labels, rotation=rotation, fontsize="small")
-        ax.set(xlabel=self.by, ylabel="share (%)", title=f"{name} = {self.kept_and_wrong:.3g}")
+        ax.set(xlabel=self.by, ylabel="share (%)", title=self._title)
         ax.grid(axis="y", alpha=0.3)
         return ax
 
     def _plot_on_layout(self, panels: int) -> Any:
         if not self.qubit_places or not any(self.qubit_shares.values()):
             raise ValueError("The noise of this budget acts on no qubit: there is no layout to draw it on.")
-        title = f"P(kept and wrong) = {self.kept_and_wrong:.3g}"
         if self.by == "qubit":
             shares = {qubit: share for own in self.qubit_shares.values() for qubit, share in own.items()}
-            return plot_on_layout([("all noise", shares)], self.qubit_places, title)
+            return plot_on_layout([("all noise", shares)], self.qubit_places, self._title)
         chosen = [
             (_label_of(self.by, group.group), self.qubit_shares[group.group])
             for group in self.largest(panels).groups
             if self.qubit_shares.get(group.group)
         ]
-        return plot_on_layout(chosen, self.qubit_places, title)
+        return plot_on_layout(chosen, self.qubit_places, self._title)
 
 
 def _label_of(by: str, group: Hashable) -> str:

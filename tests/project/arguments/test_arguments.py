@@ -211,7 +211,6 @@ WITHOUT_CHECKS = {
     "CompiledCircuit": "its methods take what the compiler makes, not what a user has",
     "CompiledChromobiusGap": "a decoder makes it, and Sinter calls it with rows of its own",
     "CompiledDesaturatedGap": "the same",
-    "CompiledGapDecoder": "the same",
     "CompiledHeraldedMatching": "the same",
     "CompiledMatchingGap": "the same",
     "ConfidentDecoder": "a protocol, which others implement",

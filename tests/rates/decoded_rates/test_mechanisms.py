@@ -7,7 +7,7 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.rates.decoded_rates.failing.cores import cores_of, rows_of
+from stim_nonclifford.rates.budget.cores import cores_of, rows_of
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import symptoms_of
 from stim_nonclifford.rates.decoding.classifying import Classifier
 from stim_nonclifford.rates.estimation.deadline import Deadline

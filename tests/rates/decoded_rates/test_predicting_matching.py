@@ -134,10 +134,10 @@ def test_where_there_is_none() -> None:
     likely = stim.DetectorErrorModel("error(0.1) D0 L0\nerror(0.7) D0 D1\nerror(0.1) D1")
     for model in (two, merged, likely):
         assert PyMatchingGraph(model).predicting_matching() is None
-    assert rate_decoder("pymatching").graph(errors) is not None
+    assert rate_decoder("pymatching").compiled(errors).graph is not None
     for other in (
         rate_decoder("pymatching", confidence=True),
         rate_decoder("pymatching-correlated"),
         rate_decoder(sinter.BUILT_IN_DECODERS["pymatching"]),
     ):
-        assert other.graph(errors) is None
+        assert other.compiled(errors).graph is None

@@ -19,7 +19,7 @@ from stim_nonclifford.rates.decoded_rates.faults.mechanisms import FaultModel, f
 from stim_nonclifford.rates.decoded_rates.partition import partition
 from stim_nonclifford.rates.decoded_rates.questions import AcceptedQuestion
 from stim_nonclifford.rates.decoding.classifying import Classifier
-from stim_nonclifford.rates.decoding.decoders import rate_decoder
+from stim_nonclifford.rates.decoding.decoders import CompiledRateDecoder, rate_decoder
 from stim_nonclifford.rates.decoding.failure_test import Predict
 from stim_nonclifford.rates.decoding_problems import exact_symptoms
 from stim_nonclifford.rates.estimation.deadline import Deadline, TimeIsOver
@@ -98,7 +98,11 @@ def with_pymatching(circuit: snc.Circuit, postselected: tuple[int, ...] = (), ga
         ]
     )
     mask = np.isin(np.arange(circuit.num_detectors), postselected)
-    question = AcceptedQuestion(symptoms, predict, "pymatching", mask, None, gaps) if postselected else None
+    question = (
+        AcceptedQuestion(symptoms, CompiledRateDecoder("pymatching", predict), mask, None, gaps)
+        if postselected
+        else None
+    )
     return Case(fault_model(symptoms, postselected), predict, least, exact.transpose(2, 0, 1), question)
 
 

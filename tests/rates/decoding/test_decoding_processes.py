@@ -66,7 +66,8 @@ def events(shots: int) -> np.ndarray:
 def helped(decoder: Any, count: int) -> tuple[DecodingProcesses, Any, Any]:
     """Processes that have begun, and a decoder with and without their help, with how sure it is."""
     chosen = rate_decoder(decoder, True)
-    recipe, alone = chosen.recipe(MODEL), chosen.predictor(MODEL)
+    compiled = chosen.compiled(MODEL)
+    recipe, alone = compiled.recipe, compiled.predict
     processes = DecodingProcesses([recipe], count)
     shared = processes.shared(0, alone)
     shared(events(20))
@@ -114,13 +115,15 @@ def test_decoders_that_cannot_be_sent_are_asked_here(monkeypatch: pytest.MonkeyP
         """No other process can import it."""
 
     local, slow = rate_decoder(Local(0.0), True), rate_decoder(SlowMatching(0.0), True)
-    for recipe in (local.recipe(MODEL), None):
+    for recipe in (local.compiled(MODEL).recipe, None):
         with DecodingProcesses([recipe], 1) as processes:
             shared = processes.shared(0, local.predictor(MODEL))
             for _ in range(3):
                 assert set(shared(events(50))[1].tolist()) == {os.getpid()}
             assert processes._ready() == []
-    make, arguments = slow.recipe(MODEL)
+    recipe = slow.compiled(MODEL).recipe
+    assert recipe is not None
+    make, arguments = recipe
     with DecodingProcesses([(make, ("no_such_decoder", *arguments[1:]))], 1) as processes:
         shared = processes.shared(0, slow.predictor(MODEL))
         for _ in range(2):  # the first one takes the time after which processes are started

@@ -7,7 +7,7 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.rates.fault_sets.budget.gate_names import GateNames
+from stim_nonclifford.rates.budget.gate_names import GateNames
 from stim_nonclifford.rates.results import ErrorBudget, LogicalErrorRate
 
 CIRCUIT = """
@@ -83,6 +83,23 @@ def test_heat_maps(by: object, panels: int) -> None:
         shares = [100 * budget.qubit_shares[qubit][qubit] for qubit in range(3)]
         assert maps[0].collections[0].get_array().tolist() == pytest.approx(shares)
     pyplot.close(figure)
+
+
+def test_decoded_budgets_have_layouts() -> None:
+    code = stim.Circuit.generated(
+        "repetition_code:memory", distance=3, rounds=2, after_clifford_depolarization=3e-3
+    )
+    found = snc.Circuit(code).logical_error_rate(decoder="pymatching", relative_error=0.05, seed=1)
+    own = {group.group: group.share for group in found.error_budget("qubit").groups}
+    assert sum(own.values()) == pytest.approx(1)
+    for by in ("qubit", "tick", "noise"):
+        budget = found.error_budget(by)
+        for group in budget.groups:
+            assert sum(budget.qubit_shares[group.group].values()) == pytest.approx(group.share)
+        for qubit, share in own.items():
+            parts = [shares.get(qubit, 0.0) for shares in budget.qubit_shares.values()]  # type: ignore[call-overload]
+            assert sum(parts) == pytest.approx(share)
+    assert set(budget.qubit_places) == set(range(5))
 
 
 def test_number_of_heat_maps() -> None:

@@ -11,7 +11,7 @@ import stim
 from numpy.typing import NDArray
 
 from ....base.arguments import check_types
-from ..gap_decoder import CompiledGapDecoder
+from ..gap_decoder import ConfidentDecoder
 from .detector_kinds import DetectorKind, detector_kinds
 from .matching_gap import CompiledMatchingGap
 from .matching_graph import model_errors
@@ -95,7 +95,7 @@ def _postselected(kinds: Sequence[DetectorKind], hidden: frozenset[int]) -> NDAr
     return np.array([kind.postselected or k in hidden for k, kind in enumerate(kinds)], dtype=np.bool_)
 
 
-class CompiledDesaturatedGap(CompiledGapDecoder):
+class CompiledDesaturatedGap(ConfidentDecoder, sinter.CompiledDecoder):  # type: ignore[misc]
     """Decodes with confidence; returned by ``DesaturatedGapDecoder.compile_decoder_for_dem``."""
 
     def __init__(
@@ -127,7 +127,7 @@ class CompiledDesaturatedGap(CompiledGapDecoder):
     def decode_shots_bit_packed_with_confidence(
         self, *, bit_packed_detection_event_data: NDArray[np.uint8]
     ) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
-        """The predictions and their complementary gaps; see ``CompiledGapDecoder``.
+        """The predictions and their complementary gaps; see ``ConfidentDecoder``.
 
         Raises:
             ValueError: A postselected detector fires.

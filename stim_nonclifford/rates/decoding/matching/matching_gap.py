@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ...._native import MatchingWeights
 from ....base.arguments import check_types
 from ....base.probabilities import exactly_one
-from ..gap_decoder import CompiledGapDecoder
+from ..gap_decoder import ConfidentDecoder
 from .matching_graph import DECIBEL, Edge, EdgeProbabilities, edge_probabilities, split_graph
 from .pymatching_graph import rounded_edges
 
@@ -93,7 +93,7 @@ class MatchingGapDecoder(sinter.Decoder):  # type: ignore[misc]
         return CompiledMatchingGap(probabilities, dem.num_detectors, self.heralds)
 
 
-class CompiledMatchingGap(CompiledGapDecoder):
+class CompiledMatchingGap(ConfidentDecoder, sinter.CompiledDecoder):  # type: ignore[misc]
     """Decodes with confidence; returned by ``MatchingGapDecoder.compile_decoder_for_dem``."""
 
     def __init__(
@@ -151,7 +151,7 @@ class CompiledMatchingGap(CompiledGapDecoder):
     def decode_shots_bit_packed_with_confidence(
         self, *, bit_packed_detection_event_data: NDArray[np.uint8]
     ) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
-        """The predictions and their complementary gaps; see ``CompiledGapDecoder``."""
+        """The predictions and their complementary gaps; see ``ConfidentDecoder``."""
         rows = bit_packed_detection_event_data
         events = np.zeros((len(rows), self._row_bytes), dtype=np.uint8)
         events[:, : rows.shape[1]] = rows

@@ -11,7 +11,7 @@ import stim
 import stim_nonclifford as snc
 from stim_nonclifford.circuit.rates import planned
 from stim_nonclifford.generators.cultivation import cultivation_circuit
-from stim_nonclifford.rates.fault_sets.budget.basis import BudgetBasis
+from stim_nonclifford.rates.budget.malignant_sets import BudgetBasis
 from stim_nonclifford.rates.fault_sets.interface import PlannedCircuit, rate_of, search_of
 from stim_nonclifford.rates.fault_sets.search.allocation import Allocation
 from stim_nonclifford.rates.fault_sets.search.estimate import Estimate

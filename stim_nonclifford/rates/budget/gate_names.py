@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import stim
 
-from ....dialect import CONDITIONAL_CARRIER, bare_name, gate_from_tag, is_expectation
-from ....simulation.compiler.program.loops import unrolled
+from ...dialect import CONDITIONAL_CARRIER, bare_name, gate_from_tag, is_expectation
+from ...simulation.compiler.program.loops import unrolled
 
 __all__ = ["GateNames"]
 

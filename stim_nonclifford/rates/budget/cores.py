@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from ..faults.mechanisms import FaultModel, Floats, Words
+from ..decoded_rates.faults.mechanisms import FaultModel, Floats, Words
 
 __all__ = ["Core", "cores_of", "rows_of"]
 

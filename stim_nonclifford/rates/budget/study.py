@@ -9,13 +9,13 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from ....simulation.compiler import CompiledCircuit, RequestedOutputs
-from ....simulation.faults import FaultTable
-from ....simulation.plan import SamplingPlan
-from ...decoding.failure_test import FailureTest
-from ...estimation.failing_sets import FailingSets
-from ..faults.mechanisms import FaultModel, symptom_without
-from ..faults.outcomes import symptom_of_row
+from ...simulation.compiler import CompiledCircuit, RequestedOutputs
+from ...simulation.faults import FaultTable
+from ...simulation.plan import SamplingPlan
+from ..decoded_rates.faults.mechanisms import FaultModel, symptom_without
+from ..decoded_rates.faults.outcomes import symptom_of_row
+from ..decoding.failure_test import FailureTest
+from ..estimation.failing_sets import FailingSets
 
 __all__ = ["FailureStudy"]
 

@@ -7,9 +7,9 @@ from collections import Counter
 
 import numpy as np
 
-from ...results.failures import DecodedFailure
-from ..faults.mechanisms import Words, log_probability_of_none
-from ..faults.outcomes import symptom_of_row
+from ..decoded_rates.faults.mechanisms import Words, log_probability_of_none
+from ..decoded_rates.faults.outcomes import symptom_of_row
+from ..results.failures import DecodedFailure
 from .cores import cores_of, rows_of
 from .study import FailureStudy
 

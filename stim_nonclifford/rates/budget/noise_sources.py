@@ -19,19 +19,21 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
-from ....dialect import bare_name, channel_of
-from ....simulation.compiler import CompiledCircuit
-from ....simulation.compiler.program.program import Program
-from ....simulation.compiler.program.steps import CorrelatedError, Measure, Noise
-from ....simulation.compiler.sweeps.effects import Fault
-from ....simulation.noise_events import located, noise_events
-from ....simulation.plan import SamplingPlan
-from ...results.error_budget import NoisePlace
-from ..search.outcomes import Floats
+from ...dialect import bare_name, channel_of
+from ...simulation.compiler import CompiledCircuit
+from ...simulation.compiler.program.program import Program
+from ...simulation.compiler.program.steps import CorrelatedError, Measure, Noise
+from ...simulation.compiler.sweeps.effects import Fault
+from ...simulation.noise_events import located, noise_events
+from ...simulation.plan import SamplingPlan
+from ..results.error_budget import NoisePlace
 from .gate_names import GateNames
 
 __all__ = ["NoiseSources", "noise_sources"]
+
+Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,7 @@ class NoiseSources:
     """What each place does to the mechanisms.
 
     Attributes:
+        num_mechanisms: How many mechanisms there are.
         places: The places, in the order of the circuit.
         mechanisms: int64, shape (entries,): of entry k, the mechanism.
         of_places: int64, shape (entries,): and the place.
@@ -48,11 +51,24 @@ class NoiseSources:
             which the plan has no mechanism.
     """
 
+    num_mechanisms: int
     places: tuple[NoisePlace, ...]
     mechanisms: npt.NDArray[np.int64]
     of_places: npt.NDArray[np.int64]
-    fractions: npt.NDArray[np.float64]
-    derivatives: npt.NDArray[np.float64]
+    fractions: Floats
+    derivatives: Floats
+
+    def matrix(self, values: Floats) -> sparse.csr_array:
+        """Values of the entries as a matrix, shape (num_mechanisms, places)."""
+        known = self.mechanisms >= 0
+        where = (self.mechanisms[known], self.of_places[known])
+        return sparse.csr_array((values[known], where), shape=(self.num_mechanisms, len(self.places)))
+
+    @property
+    def is_unknown(self) -> npt.NDArray[np.bool_]:
+        """Whether each place also has a direction in which there is no mechanism."""
+        unknown = (self.mechanisms < 0) & np.isnan(self.derivatives)
+        return np.bincount(self.of_places[unknown], minlength=len(self.places)) > 0
 
 
 def noise_sources(compiled: CompiledCircuit, plan: SamplingPlan) -> NoiseSources:
@@ -78,6 +94,7 @@ def noise_sources(compiled: CompiledCircuit, plan: SamplingPlan) -> NoiseSources
     fractions[known] = amounts[known] / totals[mechanisms[known]]
     gates = GateNames(compiled.circuit)
     return NoiseSources(
+        num_mechanisms=plan.num_mechanisms,
         places=tuple(_place_of(compiled.program, fault, gates) for fault in events.places),
         mechanisms=mechanisms,
         of_places=np.array([place for _, place in entries], dtype=np.int64),

@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from ..search.estimate import Estimate
-from ..search.outcomes import KEPT, WRONG, Floats
-from ..search.sampled import SampledSets
+from ..fault_sets.search.estimate import Estimate
+from ..fault_sets.search.outcomes import KEPT, WRONG, Floats
+from ..fault_sets.search.sampled import SampledSets
 
 __all__ = ["MemberSums", "WeighedSets", "member_sums"]
 

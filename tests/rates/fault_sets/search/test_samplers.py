@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import stim_nonclifford as snc
-from stim_nonclifford.circuit.methods.fault_set_methods import planned
+from stim_nonclifford.circuit.rates import planned
 from stim_nonclifford.generators.cultivation import cultivation_circuit
 from stim_nonclifford.rates.fault_sets.interface import search_of
 from stim_nonclifford.rates.fault_sets.search import search as search_module

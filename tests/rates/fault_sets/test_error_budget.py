@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import pickle
 from collections import Counter, defaultdict
 from itertools import combinations
 from typing import Any
@@ -268,20 +267,6 @@ def test_certain_noise_can_only_get_weaker() -> None:
     )
     # P(wrong) = s (1 - 0.1) + (1 - s) 0.1 for a probability s instead of 1.
     assert certain.kept_and_wrong_derivative == pytest.approx(0.8)
-
-
-def test_nothing_to_divide() -> None:
-    circuit = snc.Circuit("X_ERROR(0.1) 0\nM 0\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-1]")
-    found = circuit.logical_error_rate(postselection_mask="all")
-    with pytest.raises(ValueError, match="No malignant set"):
-        found.error_budget("tick")
-    with pytest.raises(ValueError, match="pickled"):
-        pickle.loads(pickle.dumps(found)).error_budget("tick")
-    noisy = snc.Circuit("X_ERROR(0.1) 0\nM 0\nOBSERVABLE_INCLUDE(0) rec[-1]").logical_error_rate(
-        postselection_mask="all"
-    )
-    with pytest.raises(ValueError, match="'instruction', 'place', 'qubit', 'tick' or 'noise'"):
-        noisy.error_budget("gate")  # type: ignore[arg-type]
 
 
 def test_table_and_plot() -> None:

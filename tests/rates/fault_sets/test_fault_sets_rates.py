@@ -11,7 +11,6 @@ import pytest
 import scipy.stats
 
 import stim_nonclifford as snc
-from stim_nonclifford.base.errors import ResourceLimitError
 from stim_nonclifford.circuit.rates import planned
 from stim_nonclifford.generators import cultivation
 from stim_nonclifford.rates.fault_sets.interface import search_of
@@ -22,10 +21,7 @@ from stim_nonclifford.rates.results import LogicalErrorRate
 from ...support.rates.fault_set_cases import (
     SIGMAS,
     FewExactWeights,
-    assert_sampled_weights_equal_exact_ones,
-    covers,
     estimate,
-    rate_of_anything,
 )
 
 EXACT = {
@@ -97,23 +93,6 @@ def test_threads_do_not_matter() -> None:
     assert circuit.logical_error_rate(seed=12, postselection_mask="all") != one
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_sampled_weights_equal_exact_ones(seed: int) -> None:
-    """Weights 3 to 5 drawn or joined, against all their sets."""
-    assert_sampled_weights_equal_exact_ones(cultivation_circuit(distance=3, p=2e-3), seed)
-
-
-def test_intervals_cover() -> None:
-    """Of 20 intervals for 95% at least 13 cover: with coverage 95% fewer do with a probability of 1e-6.
-
-    ``benchmarks/rates/fault_set_coverage.py`` makes 200.
-    """
-    circuit = cultivation_circuit(distance=3, p=1e-3)
-    results = [estimate(circuit, FewExactWeights(0.05), seed) for seed in range(20)]
-    assert all(result.relative_error <= 0.05 for result in results)
-    assert sum(covers(result, EXACT[3, 1e-3][1]) for result in results) >= 13
-
-
 def test_nothing_found_is_an_upper_limit() -> None:
     """Five faults are needed, and only sets of two were looked at: that says so."""
     circuit = snc.Circuit.generated(
@@ -146,19 +125,6 @@ def test_sampled_but_not_found() -> None:
     assert high >= leading
 
 
-def test_the_wrong_tool() -> None:
-    """Without checks nearly all sets pass; with many events large sets matter. Both are said early, with what counts tell."""
-    circuit = cultivation_circuit(distance=5, p=1e-3)
-    with pytest.raises(ResourceLimitError, match=r"sample_counts.* kept ones were wrong: about [1-9]0+"):
-        rate_of_anything(circuit, None)
-    noisy = [cultivation_circuit(distance=5, p=p) for p in (1.9e-2, 2e-2)]
-    said = (
-        r"noise events.* 2 circuits share the search\. Of that with the strongest noise: In a short run of .*"
-    )
-    with pytest.raises(ResourceLimitError, match=rf"{said} none was kept\. .* ask for weaker noise"):
-        snc.logical_error_rates(noisy, postselection_mask="all")
-
-
 @pytest.mark.parametrize(("p", "shots"), [(2e-3, 3 * 10**7), (2e-2, 3 * 10**6)])
 def test_consistent_with_counted_errors(p: float, shots: int) -> None:
     """Some 30 and some ten errors; with the stronger noise, sets of up to twenty mechanisms matter."""
@@ -171,15 +137,6 @@ def test_consistent_with_counted_errors(p: float, shots: int) -> None:
     assert abs(counts.errors - expected) < SIGMAS * np.sqrt(expected + (0.05 * expected) ** 2)
     kept = found.kept * counts.shots
     assert abs(counts.kept - kept) < SIGMAS * np.sqrt(kept + (0.01 * kept) ** 2)
-
-
-@pytest.mark.parametrize(
-    "arguments", [{"threads": 0}, {"relative_error": 0.0}, {"seed": -1}, {"max_seconds": 0}]
-)
-def test_bad_arguments(arguments: dict[str, float]) -> None:
-    circuit = snc.Circuit("X_ERROR(0.25) 0\nM 0\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0)")
-    with pytest.raises(ValueError, match=next(iter(arguments))):
-        circuit.logical_error_rate(**arguments, postselection_mask="all")  # type: ignore[arg-type]
 
 
 def test_many_sets_after_none() -> None:

@@ -150,15 +150,6 @@ def test_what_happens_is_named() -> None:
     assert paulis(instead.faults) == ["Z0", "X1"]
 
 
-def test_shots_that_are_never_kept() -> None:
-    circuit = snc.Circuit(
-        "X_ERROR(1) 0\nX_ERROR(0.1) 1\nM 0 1\nDETECTOR rec[-2]\nOBSERVABLE_INCLUDE(0) rec[-1]"
-    )
-    for method in (circuit.malignant_sets, circuit.fault_distance, circuit.logical_error_rate):
-        with pytest.raises(ValueError, match="No shot is ever kept"):
-            method(postselection_mask="all")
-
-
 def test_events_of_one_place_are_one_fault() -> None:
     """Y and Z of a depolarizing channel, which are independent mechanisms, are X."""
     circuit = snc.Circuit(

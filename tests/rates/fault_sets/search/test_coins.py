@@ -11,7 +11,6 @@ import numpy.typing as npt
 import pytest
 
 from stim_nonclifford import Circuit, _native
-from stim_nonclifford.base.errors import ResourceLimitError
 from stim_nonclifford.generators.distillation import distillation_circuit
 from stim_nonclifford.rates.fault_sets.search.mechanisms import Mechanisms, mechanisms_of, study_of
 from stim_nonclifford.rates.fault_sets.search.outcomes import OutcomeClasses
@@ -157,30 +156,6 @@ def test_a_limit_of_laws_leaves_nothing_behind() -> None:
     found = study.enumerate(1, mechanisms.odds, 1, 1000, 1000, False)
     assert found["is_complete"]
     assert study.num_keys > 300
-
-
-def test_a_limit_of_time_says_so() -> None:
-    with pytest.raises(
-        ResourceLimitError, match=r"about 16384 tosses of coins .* for max_seconds=0\.001: more time may do"
-    ):
-        rotated_by_coins(14).logical_error_rate(postselection_mask="all", max_seconds=0.001)
-
-
-def rotated_by_coins(count: int) -> Circuit:
-    """Each of these coins matters to all fault sets."""
-    lines = ["RX 100"]
-    for _ in range(count):
-        lines += ["RX 0", "M 0", "CZ[C_R_Z(theta=0.1*pi)] rec[-1] 100", "X_ERROR(0.01) 100"]
-    lines += ["MX 100", "DETECTOR rec[-1]", "RX 1", "Z_ERROR(0.1) 1", "MX 1", "OBSERVABLE_INCLUDE(0) rec[-1]"]
-    return Circuit("\n".join(lines))
-
-
-@pytest.mark.parametrize(
-    ("count", "message"), [(22, r"2\^22 tosses of fair coins .* 2\^20"), (49, "49 fair coins .* is 48")]
-)
-def test_too_many_coins(count: int, message: str) -> None:
-    with pytest.raises(ResourceLimitError, match=message):
-        rotated_by_coins(count).logical_error_rate(postselection_mask="all", max_seconds=5)
 
 
 @pytest.mark.slow

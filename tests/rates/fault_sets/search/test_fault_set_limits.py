@@ -177,12 +177,6 @@ def test_memory_of_lists() -> None:
     assert study_of_one_class(100, 0.1, 8 * 4950).num_twins == 4950
 
 
-def test_logical_error_rate_says_what_is_too_little() -> None:
-    circuit = Circuit(cultivation_circuit(distance=5, p=1e-3))
-    with pytest.raises(ResourceLimitError, match="Raise max_bytes, or count errors instead"):
-        circuit.logical_error_rate(postselection_mask="all", seed=1, max_bytes=20_000)
-
-
 CALLS: dict[str, Callable[[_native.FaultSetStudy, Mechanisms], Any]] = {
     "enumerate": lambda study, found: study.enumerate(6, found.odds, 1, MANY, MANY, False),
     "join": lambda study, found: study.join(

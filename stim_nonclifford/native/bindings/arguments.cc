@@ -97,6 +97,13 @@ std::vector<snc::RotationTerm> to_rotation_terms(nb::handle plan) {
     return Arguments{plan, "plan"}.records<snc::RotationTerm>("rotation_terms", {"cosine", "sine", "sign", "is_reversed"});
 }
 
+snc::PathMethod path_method(const std::string& name) {
+    if (name.empty()) return snc::PathMethod::cheaper;
+    if (name == "vector") return snc::PathMethod::vector;
+    snc::require(name == "elimination", "path_method must be '', 'vector' or 'elimination'.");
+    return snc::PathMethod::elimination;
+}
+
 snc::Plan to_plan(nb::handle object, snc::PathMethod method) {
     const Arguments plan{object, "plan"};
     const snc::PlanArrays arrays{

@@ -83,10 +83,8 @@ nb::tuple sample_kept(snc::Engine& engine, uint64_t seed, uint64_t first_shot, u
 nb::tuple kept_law(const snc::Engine& engine, const snc::InputArray<uint64_t>& signature) {
     const std::vector<uint64_t> words = snc::to_vector(signature);
     check_signatures(words, 1, engine.plan().layout);
-    constexpr uint32_t without_sums = UINT32_MAX;
-    snc::KeptBranches kept = without_gil([&] {
-        return snc::kept_branches(engine.plan(), engine.kernels(), words, 1, 1, WithoutGil::check_signals, without_sums);
-    });
+    snc::KeptBranches kept =
+        without_gil([&] { return snc::kept_branches(engine.plan(), engine.kernels(), words, 1, 1, WithoutGil::check_signals); });
     const size_t size = kept.probabilities.size();
     return nb::make_tuple(snc::to_array(std::move(kept.probabilities)),
                           snc::to_array(std::move(kept.outputs), {size, engine.plan().layout.output_words}));
@@ -118,13 +116,6 @@ nb::object plan_image(nb::handle plan) {
         without_gil([&] { return snc::make_plan_image(packed, snc::kernels(), WithoutGil::check_signals); });
     const auto* bytes = reinterpret_cast<const uint8_t*>(words.data());
     return snc::to_array(std::vector<uint8_t>(bytes, bytes + words.size() * sizeof(uint64_t)), {words.size(), sizeof(uint64_t)});
-}
-
-snc::PathMethod path_method(const std::string& name) {
-    if (name.empty()) return snc::PathMethod::cheaper;
-    if (name == "vector") return snc::PathMethod::vector;
-    snc::require(name == "elimination", "path_method must be '', 'vector' or 'elimination'.");
-    return snc::PathMethod::elimination;
 }
 
 nb::dict reduction_of(nb::handle plan) {

@@ -3,6 +3,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <string>
 #include <vector>
 
 #include "compiler/program/program.h"
@@ -11,6 +12,8 @@
 // Throws unless there are the words of so many signatures of a plan.
 void check_signatures(const std::vector<uint64_t>& words, size_t count, const snc::RowLayout& layout);
 
+// "" is the cheaper one. Throws std::invalid_argument for other names than those of the methods.
+snc::PathMethod path_method(const std::string& name);
 // The plan of plan.py, which is checked; and two of its arrays, which are not.
 snc::Plan to_plan(nanobind::handle plan, snc::PathMethod method = snc::PathMethod::cheaper);
 std::vector<snc::Operation> to_operations(nanobind::handle plan);

@@ -1,5 +1,6 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
 
 #include <climits>
 #include <string>
@@ -13,7 +14,6 @@
 #include "rates/fault_sets/fault_set_search.h"
 #include "rates/fault_sets/fault_set_study.h"
 #include "rates/set_laws/fault_set_laws.h"
-#include "rates/set_laws/insertion_laws.h"
 
 namespace nb = nanobind;
 
@@ -198,29 +198,21 @@ nb::dict evaluate_study(FaultSetStudy& study) {
     return result;
 }
 
-nb::dict kept_branches(nb::handle plan, const Input<uint64_t>& signatures, size_t count, uint32_t width_of_sums) {
-    const snc::Plan packed = to_plan(plan);
+nb::dict kept_branches(nb::handle plan, const Input<uint64_t>& signatures, size_t count, const std::string& method) {
+    const snc::Plan packed = to_plan(plan, path_method(method));
     const std::vector<uint64_t> words = to_vector(signatures);
     require(count < snc::NumberedRows::none, "There are too many signatures.");
     check_signatures(words, count, packed.layout);
     return to_dict(without_gil([&] {
-        return snc::kept_branches(packed, snc::kernels(), words, count, 1, WithoutGil::check_signals, width_of_sums);
+        return snc::kept_branches(packed, snc::kernels(), words, count, 1, WithoutGil::check_signals);
     }));
 }
 
 }  // namespace
 
 void bind_fault_sets(nb::module_& m) {
-    m.def("kept_branches", &kept_branches, nb::arg("plan"), nb::arg("signatures"), nb::arg("count"), nb::arg("width_of_sums") = snc::long_vector_width,
-          "The ways in which shots with these signatures are kept. From a peak width on, as sums where the plan allows it.");
-    m.def(
-        "has_insertion_laws",
-        [](nb::handle plan) {
-            const snc::Plan packed = to_plan(plan);
-            return without_gil([&] { return snc::InsertionLaws::of(packed, snc::kernels(), WithoutGil::check_signals).has_value(); });
-        },
-        nb::arg("plan"),
-        "Whether the laws of a plan can be sums.");
+    m.def("kept_branches", &kept_branches, nb::arg("plan"), nb::arg("signatures"), nb::arg("count"), nb::arg("path_method") = "",
+          "The ways in which shots with these signatures are kept.");
     nb::class_<FaultSetStudy>(m, "FaultSetStudy", "Fault sets of a plan. Calls from several threads follow one another.")
         .def("__init__", &construct_study, nb::arg("plan"), nb::arg("checks"), nb::arg("keys"), nb::arg("target"), nb::arg("base"), nb::arg("weights"),
              nb::arg("sites"), nb::arg("coins"), nb::arg("max_weight"), nb::arg("threads"), nb::arg("max_pair_bytes"), nb::arg("max_bytes"))

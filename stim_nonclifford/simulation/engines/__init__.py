@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ..plan import SamplingPlan
 from .auto import AutoEngine
 from .contract import DeviceSamplingEngine, PackedBits, SamplingEngine, Tally
-from .cost import check_cost, check_memory, warn_of_slow_shots
+from .cost import check_cost, check_memory, gpu_simulation_seconds, warn_of_slow_shots
 from .cpu import DEFAULT_CACHE_BYTES, CpuEngine
 from .gpu import CupyBackend, GpuEngine, gpu_may_be_there
 from .options import EngineName, EngineOptions
@@ -71,7 +71,9 @@ def engine_factory(options: EngineOptions) -> Callable[[SamplingPlan], SamplingE
         return lambda plan: GpuEngine(plan, backend, cache_bytes=cache_bytes)
     if options.engine == "auto" and gpu_may_be_there():
         return lambda plan: AutoEngine(
-            cpu(plan), lambda: GpuEngine(plan, CupyBackend(device), cache_bytes=cache_bytes)
+            cpu(plan),
+            lambda: GpuEngine(plan, CupyBackend(device), cache_bytes=cache_bytes),
+            gpu_seconds=gpu_simulation_seconds(plan),
         )
     return cpu
 

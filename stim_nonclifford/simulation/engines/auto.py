@@ -39,10 +39,14 @@ class AutoEngine:
     draws 1, 4, 16, ... shots of a call on trial, for about half a second in all. The chosen engine draws them
     once more.
 
+    The GPU simulates outcomes with coefficients, which the CPU does without for some plans. A call of such a
+    plan stays on the CPU if the simulations alone would take the GPU longer than the CPU takes for its shots.
+
     Args:
         cpu: The engine for short calls.
         make_gpu: Function that constructs the GPU engine; called when that engine is first needed.
         clock: Function that returns the time in seconds.
+        gpu_seconds: What a simulation of outcomes takes the GPU, if the CPU needs no coefficients for it.
     """
 
     def __init__(
@@ -50,13 +54,16 @@ class AutoEngine:
         cpu: SamplingEngine,
         make_gpu: Callable[[], DeviceSamplingEngine],
         clock: Callable[[], float] = time.perf_counter,
+        gpu_seconds: float = 0.0,
     ) -> None:
         self._cpu = cpu
         self._make_gpu = make_gpu
+        self._gpu_seconds = gpu_seconds
         self._clock = clock
         self._gpu: DeviceSamplingEngine | None = None
         self._no_gpu = False
         self._seconds_per_shot: float | None = None
+        self._simulations_per_shot = 0.0
         self._trial_shots, self._trial_seconds = 1, 0.0
 
     def count(
@@ -121,6 +128,8 @@ class AutoEngine:
         limit = START_SECONDS if self._gpu is None else _USE_SECONDS
         if self._no_gpu or not self._takes_longer(limit, trial, first_shot, shots):
             return self._cpu
+        if self._simulations_per_shot * self._gpu_seconds > (self._seconds_per_shot or 0.0):
+            return self._cpu
         try:
             return self._started_gpu()
         except (EngineUnavailableError, ResourceLimitError):
@@ -133,10 +142,12 @@ class AutoEngine:
         while self._seconds_per_shot is None or self._seconds_per_shot * shots > limit:
             if self._trial_shots >= shots or self._trial_seconds >= _TRIAL_SECONDS:
                 break
-            start = self._clock()
+            start, simulations = self._clock(), self._cpu.statistics()["simulations"]
             trial(self._cpu, first_shot, self._trial_shots)
             elapsed = self._clock() - start
             self._seconds_per_shot = elapsed / self._trial_shots
+            simulations = self._cpu.statistics()["simulations"] - simulations
+            self._simulations_per_shot = simulations / self._trial_shots
             self._trial_seconds += elapsed
             self._trial_shots *= _TRIAL_GROWTH
         return self._seconds_per_shot is not None and self._seconds_per_shot * shots > limit

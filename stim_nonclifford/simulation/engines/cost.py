@@ -9,12 +9,15 @@ from ...base.memory import machine_bytes
 from ..plan import SamplingPlan
 from ..reduction import reduction_of
 
-__all__ = ["check_cost", "check_memory", "warn_of_slow_shots"]
+__all__ = ["check_cost", "check_memory", "gpu_simulation_seconds", "warn_of_slow_shots"]
 
 _COEFFICIENT_BYTES = 16
 
 _COEFFICIENTS_PER_SECOND = 1e9
 """About what a thread of a current CPU makes of long vectors; see ``docs/results/performance.md``."""
+
+_GPU_CORES = 100
+"""A GPU makes about as much of vectors as so many threads of its host; see ``docs/results/gpu.md``."""
 
 _FAST_WIDTH = 16
 """Narrower vectors take neither much memory nor much time."""
@@ -77,3 +80,12 @@ def warn_of_slow_shots(plan: SamplingPlan) -> None:
         SlowShotsWarning,
         stacklevel=2,
     )
+
+
+def gpu_simulation_seconds(plan: SamplingPlan) -> float:
+    """The seconds of a GPU for the outcomes of a shot, where the CPU needs no coefficients for them.
+
+    They are computed from numbers of operations. Where the CPU needs coefficients, too, they are 0.
+    """
+    reduction = reduction_of(plan)
+    return reduction.vector_cost / 1e9 / _GPU_CORES if reduction.eliminates else 0.0

@@ -25,8 +25,9 @@ class EngineOptions:
     Attributes:
         engine: ``"cpu"`` is the engine for CPUs, in C++. ``"gpu"`` is the engine for NVIDIA GPUs, which needs
             CuPy (``pip install 'cupy-cuda13x[ctk]'``). ``"auto"`` runs a call on a GPU if the CPU would
-            need more than 20 seconds for it, CuPy is installed and a GPU can be used. ``"reference"`` is the
-            engine in plain NumPy that defines the results of the others; it ignores the other options.
+            need more than 20 seconds for it, CuPy is installed and a GPU can be used; not if the CPU does
+            without the vector that would keep the GPU busy longer. ``"reference"`` is the engine in plain
+            NumPy that defines the results of the others; it ignores the other options.
         threads: Number of threads on the CPU, including the calling thread; at most 1024.
         cache_bytes: Limit for stored outcome laws, in bytes of the CPU's or of the GPU's memory. Beyond it,
             shots are simulated and their outcome laws are not stored.

@@ -344,5 +344,5 @@ def test_too_little_memory() -> None:
 def test_too_wide(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stim_nonclifford.simulation.engines.gpu.device_plan._MAX_VECTOR_WIDTH", 8)
     plan = Circuit(DEEP).compile().record_plan()
-    with pytest.raises(ResourceLimitError, match=r"2\^10 numbers, but engine='gpu' supports at most 2\^8"):
+    with pytest.raises(ResourceLimitError, match=r"2\^10 numbers, but the limit there is 2\^8"):
         GpuEngine(plan, host())

@@ -22,6 +22,7 @@ from stim_nonclifford.simulation.engines import (
     engine_factory,
 )
 from stim_nonclifford.simulation.engines import gpu as gpu_package
+from stim_nonclifford.simulation.engines.cost import gpu_simulation_seconds
 from stim_nonclifford.simulation.engines.gpu.cuda_source import KernelLaunch
 from stim_nonclifford.simulation.engines.gpu.cupy_backend import CupyBackend
 from stim_nonclifford.simulation.engines.gpu.host_backend import HostBackend
@@ -274,7 +275,7 @@ class TimedEngine(CpuEngine):
 
 
 def auto_engine(
-    plan: SamplingPlan, seconds_per_shot: float, fails: bool = False
+    plan: SamplingPlan, seconds_per_shot: float, fails: bool = False, gpu_seconds: float = 0.0
 ) -> tuple[AutoEngine, TimedEngine, list[Any]]:
     """An engine, its CPU part, and what was made for the GPU."""
     clock = Clock(seconds_per_shot)
@@ -288,7 +289,7 @@ def auto_engine(
         made[-1] = GpuEngine(plan, HostBackend())
         return made[-1]  # type: ignore[no-any-return]
 
-    return AutoEngine(cpu, make_gpu, clock), cpu, made
+    return AutoEngine(cpu, make_gpu, clock, gpu_seconds), cpu, made
 
 
 def assert_same_shots(engine: SamplingEngine, plan: SamplingPlan, shots: int) -> None:
@@ -369,6 +370,47 @@ def test_auto_asks_once_for_a_gpu() -> None:
     for _ in range(3):
         engine.count(SEED, 0, 30_000)
     assert len(made) == 1
+
+
+@pytest.mark.parametrize(("gpu_seconds", "starts"), [(1e-5, True), (1.0, False)])
+def test_auto_stays_where_outcomes_need_no_coefficients(gpu_seconds: float, starts: bool) -> None:
+    """If the simulations of a call would take the GPU longer than all of the call takes the CPU."""
+    plan = dict(plans_of(LAYERS))["counts"]
+    engine, _, made = auto_engine(plan, 1e-3, gpu_seconds=gpu_seconds)
+    counts = engine.count(SEED, 0, 30_000)
+    assert len(made) == starts
+    assert counts == CpuEngine(plan).count(SEED, 0, 30_000)
+
+
+def undone_phases(num_qubits: int) -> str:
+    """T rotations about random products of Zs that are undone after flips, which leave Clifford gates. Seed 3."""
+    matrix = np.random.default_rng(3).random((3 * num_qubits // 2, num_qubits)) < 0.3
+    products = ["*".join(f"Z{q}" for q in np.flatnonzero(row)) for row in matrix if row.any()]
+    names = " ".join(map(str, range(num_qubits)))
+    lines = [f"RX {names}", *(f"TPP_DAG {product}" for product in products), f"X_ERROR(0.1) {names}"]
+    return "\n".join([*lines, *(f"TPP {product}" for product in products), f"MX {names}"])
+
+
+def test_seconds_of_the_gpu_where_the_cpu_needs_no_coefficients() -> None:
+    """They double with each coordinate; where the CPU needs the vector, too, its own trial tells enough."""
+    plans = [snc.Circuit(undone_phases(n)).plan().sampling_plan for n in (24, 30)]
+    assert plans[1].peak_width > plans[0].peak_width > 8
+    narrow, wide = (gpu_simulation_seconds(plan) for plan in plans)
+    widths = plans[1].peak_width - plans[0].peak_width
+    assert 0 < narrow < wide < 3 * 2**widths * narrow
+    dense = snc.Circuit("RX 0 1\nT 0 1\nCX 0 1\nT 0 1\nMX 0 1").plan().sampling_plan
+    assert gpu_simulation_seconds(dense) == 0
+
+
+def test_auto_of_what_no_gpu_could_hold(cupy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The CPU needs no vector for it. The GPU says so."""
+    circuit = snc.Circuit(undone_phases(40))
+    assert circuit.plan().peak_width > 31
+    monkeypatch.setattr("stim_nonclifford.simulation.engines.auto.START_SECONDS", 0.0)
+    found = circuit.compile_sampler(seed=5, engine="auto").sample(20)
+    np.testing.assert_array_equal(found, circuit.compile_sampler(seed=5, engine="cpu").sample(20))
+    with pytest.raises(snc.ResourceLimitError, match=r"engine='cpu', which needs no vector for this circuit"):
+        circuit.compile_sampler(seed=5, engine="gpu")
 
 
 def test_auto_without_cupy_is_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,8 +27,7 @@ FaultSetStudy::FaultSetStudy(Plan plan, const Kernels& kernels, FaultSetMechanis
 
 void FaultSetStudy::find_spans() {
     if (coins_.has_coins() || table_.key_words() == 0) return;
-    const std::optional<InsertionLaws> laws = InsertionLaws::of(plan_, kernels_, interrupted_);
-    std::optional<KeptSpans> found = laws ? KeptSpans::of(*laws) : std::nullopt;
+    std::optional<KeptSpans> found = KeptSpans::of(plan_);
     if (!found) return;
     spans_.emplace(std::move(*found));
     const auto image_of = [&](std::span<const uint32_t> members, uint64_t* image) {

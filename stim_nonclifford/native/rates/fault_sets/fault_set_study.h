@@ -150,13 +150,13 @@ class FaultSetStudy {
             if (study_ == nullptr) return true;
             study_->begin_image(image_.data());
             for (uint32_t m : members) study_->add_image(m, image_.data());
-            return study_->spans_->may_be_kept(image_.data(), *memory_);
+            return study_->spans_->can_be_kept(image_.data(), *memory_);
         }
         // The same for the XOR of the images of two halves.
         bool of_halves(const uint64_t* left, const uint64_t* right) {
             if (study_ == nullptr) return true;
             for (size_t w = 0; w < image_.size(); ++w) image_[w] = left[w] ^ right[w];
-            return study_->spans_->may_be_kept(image_.data(), *memory_);
+            return study_->spans_->can_be_kept(image_.data(), *memory_);
         }
 
        private:

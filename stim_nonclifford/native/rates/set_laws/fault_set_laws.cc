@@ -7,7 +7,6 @@
 
 #include "algebra/bits.h"
 #include "base/parallel_parts.h"
-#include "rates/set_laws/insertion_laws.h"
 #include "simulation/path_simulation.h"
 
 namespace snc {
@@ -218,25 +217,6 @@ class Walk {
     Part found_;
 };
 
-// The same by sums, in the order of the signatures.
-std::vector<Part> sum_all(const InsertionLaws& laws, const Plan& plan, const std::vector<uint64_t>& signatures, size_t count,
-                          uint32_t num_threads, const std::function<void()>& interrupted) {
-    const size_t chunk_size = chunk_size_of(count);
-    std::vector<Part> parts((count + chunk_size - 1) / chunk_size);
-    run_parts(parts.size(), num_threads, interrupted, [&](Interruption& interruption) {
-        return [&](size_t part) {
-            for (size_t k = part * chunk_size; k < std::min((part + 1) * chunk_size, count); ++k) {
-                interruption.look();
-                for (const auto& [probability, outputs] : laws.kept_branches(signatures.data() + k * plan.layout.signature_words)) {
-                    parts[part].entries.push_back({static_cast<uint32_t>(k), probability});
-                    parts[part].outputs.insert(parts[part].outputs.end(), outputs.begin(), outputs.end());
-                }
-            }
-        };
-    });
-    return parts;
-}
-
 std::vector<Part> simulate_all(const Plan& plan, const Kernels& kernels, const std::vector<uint64_t>& signatures, size_t count,
                                uint32_t num_threads, const std::function<void()>& interrupted) {
     Interruption interruption(interrupted);
@@ -268,11 +248,9 @@ std::vector<Part> simulate_all(const Plan& plan, const Kernels& kernels, const s
 }  // namespace
 
 KeptBranches kept_branches(const Plan& plan, const Kernels& kernels, const std::vector<uint64_t>& signatures, size_t count,
-                           uint32_t num_threads, const std::function<void()>& interrupted, uint32_t width_of_sums) {
+                           uint32_t num_threads, const std::function<void()>& interrupted) {
     const uint32_t output_words = plan.layout.output_words;
-    const auto laws = plan.peak_width >= width_of_sums ? InsertionLaws::of(plan, kernels, interrupted) : std::nullopt;
-    const std::vector<Part> parts = laws ? sum_all(*laws, plan, signatures, count, num_threads, interrupted)
-                                         : simulate_all(plan, kernels, signatures, count, num_threads, interrupted);
+    const std::vector<Part> parts = simulate_all(plan, kernels, signatures, count, num_threads, interrupted);
     KeptBranches found;
     found.starts.assign(count + 1, 0);
     for (const Part& part : parts)

@@ -1,8 +1,7 @@
 // Outcome laws of many signatures at once.
 //
 // Signatures are sorted by the parities that the simulation reads, in its order: signs of rotations, then outcome checks.
-// Signatures that agree up to some point share the simulation up to that point. Where the vector is long and a plan allows it,
-// laws are sums instead: see insertion_laws.h.
+// Signatures that agree up to some point share the simulation up to that point.
 #pragma once
 
 #include <algorithm>
@@ -47,12 +46,8 @@ struct KeptBranches {
     }
 };
 
-// The peak width from which on laws are sums.
-constexpr uint32_t long_vector_width = 14;
-
 // The laws of signatures, [count][signature_words]. The result does not depend on the number of threads.
 KeptBranches kept_branches(const Plan& plan, const Kernels& kernels, const std::vector<uint64_t>& signatures, size_t count,
-                           uint32_t num_threads, const std::function<void()>& interrupted,
-                           uint32_t width_of_sums = long_vector_width);
+                           uint32_t num_threads, const std::function<void()>& interrupted);
 
 }  // namespace snc

@@ -1,6 +1,5 @@
 #include "rates/set_laws/path_expectations.h"
 
-#include <limits>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -59,8 +58,7 @@ std::vector<double> PathExpectations::evaluate(std::span<const uint8_t> paths, c
     for (size_t path = 0; path < num_paths; ++path)
         for (size_t bit = 0; bit < num_bits(); ++bit)
             signatures[path * words + bit / 64] |= uint64_t{paths[path * num_bits() + bit] != 0} << (bit % 64);
-    constexpr uint32_t without_sums = std::numeric_limits<uint32_t>::max();
-    KeptBranches found = kept_branches(plan_, kernels_, signatures, num_paths, 1, interrupted, without_sums);
+    KeptBranches found = kept_branches(plan_, kernels_, signatures, num_paths, 1, interrupted);
     for (size_t path = 0; path < num_paths; ++path)
         if (found.starts[path + 1] != path + 1)
             throw std::invalid_argument("A path has an outcome of probability 0: path " + std::to_string(path) + ".");

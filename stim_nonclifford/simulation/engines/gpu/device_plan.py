@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 
 from ...._native import device_constants, image_sizes, plan_image
-from ....base.errors import ResourceLimitError
+from ....base.errors import HOW_TO_NARROW, ResourceLimitError
+from ....base.memory import machine_bytes
 from ...plan import BLOCK_SHOTS, SamplingPlan, plain_attributes
+from ...reduction import reduction_of
 from .backend import Array, Backend
 from .cuda_source import NOISE_TEAM, KernelLaunch, noise_threads
 
@@ -67,15 +69,13 @@ class DevicePlan:
         script_qubits: The most qubits between which leakage spreads; 0 if none leaks.
 
     Raises:
-        ResourceLimitError: Shared memory is too small for the noise, or the budget for a single vector.
+        ResourceLimitError: The vector is wider than the limit, shared memory is too small for the noise, or
+            the budget for a single vector.
     """
 
     def __init__(self, plan: SamplingPlan, backend: Backend, budget: int) -> None:
-        try:
-            words = plan_image(plain_attributes(plan))
-        except MemoryError:
-            _check_width(plan.peak_width)
-            raise
+        _check_width(plan)
+        words = plan_image(plain_attributes(plan))
         self.image: Array = backend.to_device(words)
         sizes = image_sizes(words)
         self.signature_words: int = sizes["signature_words"]
@@ -98,7 +98,6 @@ class DevicePlan:
 
     def _simulation(self, sizes: dict[str, int], backend: Backend, vector_budget: int) -> KernelLaunch:
         width, vector, rest = sizes["vector_width"], sizes["vector"], sizes["simulation_without_vector"]
-        _check_width(width)
         in_shared = (
             width <= _MAX_SHARED_VECTOR_WIDTH and vector + rest + _RESERVED_SHARED <= backend.shared_bytes
         )
@@ -137,12 +136,20 @@ class DevicePlan:
         )
 
 
-def _check_width(width: int) -> None:
-    if width > _MAX_VECTOR_WIDTH:
-        raise ResourceLimitError(
-            f"The circuit needs a coefficient vector of 2^{width} numbers, but engine='gpu' supports at"
-            f" most 2^{_MAX_VECTOR_WIDTH}. Use engine='cpu'."
-        )
+def _check_width(plan: SamplingPlan) -> None:
+    width = plan.peak_width
+    if width <= _MAX_VECTOR_WIDTH:
+        return
+    if reduction_of(plan).eliminates:
+        advice = "Use engine='cpu', which needs no vector for this circuit."
+    elif _COEFFICIENT_BYTES << width <= machine_bytes():
+        advice = "Use engine='cpu'."
+    else:
+        advice = HOW_TO_NARROW
+    raise ResourceLimitError(
+        f"With engine='gpu', the circuit needs a coefficient vector of 2^{width} numbers, but the limit there"
+        f" is 2^{_MAX_VECTOR_WIDTH}. {advice}"
+    )
 
 
 def _noise(

@@ -45,7 +45,7 @@ CALLS: dict[str, Callable[[], Any]] = {
     "Engine": lambda: _native.Engine(long_vector(), 1, 0),
     "Engine of two threads": lambda: _native.Engine(long_vector(), 2, 0),
     "plan_image": lambda: _native.plan_image(long_vector()),
-    "kept_branches": lambda: _native.kept_branches(many_branches(), np.zeros(0, np.uint64), 1, 99),
+    "kept_branches": lambda: _native.kept_branches(many_branches(), np.zeros(0, np.uint64), 1),
     "kept_law": lambda: _native.Engine(many_branches(), 1, 0).kept_law(np.zeros(0, np.uint64)),
 }
 

@@ -1,4 +1,4 @@
-"""Outcome laws as sums over inserted Paulis, against simulations of the coefficient vector."""
+"""Which fault sets can be kept, and their laws, without coefficients: against simulations of the coefficient vector."""
 
 from __future__ import annotations
 
@@ -15,9 +15,6 @@ from stim_nonclifford.generators.cultivation import INJECTION_CHOICES, cultivati
 from stim_nonclifford.rates.fault_sets.search.mechanisms import mechanisms_of, study_of
 from stim_nonclifford.simulation.plan import SamplingPlan, plain_attributes
 
-ALWAYS, NEVER = 0, 99
-"""Peak widths from which on laws are sums."""
-
 Words = npt.NDArray[np.uint64]
 Law = dict[int, float]
 
@@ -26,9 +23,9 @@ def plan_of(circuit: snc.Circuit) -> SamplingPlan:
     return planned(circuit, "all", None).plan()
 
 
-def laws(plan: SamplingPlan, signatures: Words, width_of_sums: int) -> list[Law]:
+def laws(plan: SamplingPlan, signatures: Words, path_method: str) -> list[Law]:
     """For each signature the probability of each word of outputs with which shots are kept."""
-    found = _native.kept_branches(plain_attributes(plan), signatures.ravel(), len(signatures), width_of_sums)
+    found = _native.kept_branches(plain_attributes(plan), signatures.ravel(), len(signatures), path_method)
     starts = found["starts"].astype(int)
     entries = list(zip(found["outputs"].tolist(), found["probabilities"].tolist(), strict=True))
     return [dict(entries[a:b]) for a, b in itertools.pairwise(starts)]
@@ -72,10 +69,9 @@ def assert_equal(found: list[Law], expected: list[Law]) -> None:
 def test_cultivation(distance: int, injection: str, draws: int) -> None:
     circuit = cultivation_circuit(distance, p=1e-3, injection=injection)  # type: ignore[arg-type]
     plan = plan_of(snc.Circuit(circuit))
-    assert _native.has_insertion_laws(plain_attributes(plan))
     signatures = signatures_of_sets(plan, draws)
-    expected = laws(plan, signatures, NEVER)
-    assert_equal(laws(plan, signatures, ALWAYS), expected)
+    expected = laws(plan, signatures, "vector")
+    assert_equal(laws(plan, signatures, "elimination"), expected)
     # The comparison has seen laws of all kinds.
     assert sum(len(law) > 0 for law in expected) > len(signatures) / 1000
     assert sum(not law for law in expected) > len(signatures) / 1000
@@ -91,7 +87,7 @@ def test_cultivation(distance: int, injection: str, draws: int) -> None:
         *((5, injection, 30_000) for injection in INJECTION_CHOICES),
     ],
 )
-def test_spans_leave_all_sets_that_can_be_kept(distance: int, injection: str, draws: int) -> None:
+def test_spans_tell_which_sets_can_be_kept(distance: int, injection: str, draws: int) -> None:
     plan = plan_of(snc.Circuit(cultivation_circuit(distance, p=1e-3, injection=injection)))  # type: ignore[arg-type]
     mechanisms = mechanisms_of(plan)
     ones = np.ones(len(mechanisms.odds))
@@ -105,10 +101,11 @@ def test_spans_leave_all_sets_that_can_be_kept(distance: int, injection: str, dr
     members = everything["members"].reshape(-1, 4)
     keys = np.bitwise_xor.reduce(mechanisms.keys[members], axis=1) ^ mechanisms.base
     signatures = np.ascontiguousarray(keys[:, : -(-plan.num_signature_bits // 64)])
-    is_kept = np.array([len(law) > 0 for law in laws(plan, signatures, NEVER)])
+    is_kept = np.array([len(law) > 0 for law in laws(plan, signatures, "vector")])
     assert (stored["members"].reshape(-1, 4) == members[is_kept]).all()
-    # Of the others, most are told without their laws.
-    assert stored["sets"] == len(members) > 1.5 * stored["candidates"] > 1.5 * is_kept.sum() > 100
+    # All others are told without their laws.
+    assert stored["sets"] == len(members) > 1.5 * stored["candidates"] > 100
+    assert stored["candidates"] == is_kept.sum()
     assert stored["left_out"][0] == pytest.approx(len(members) - is_kept.sum())
 
 
@@ -121,8 +118,8 @@ def test_arbitrary_signatures(distance: int) -> None:
     padded = np.zeros((len(bits), 64 * words), dtype=np.bool_)
     padded[:, : plan.num_signature_bits] = bits
     signatures = np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64)
-    expected = laws(plan, signatures, NEVER)
-    assert_equal(laws(plan, signatures, ALWAYS), expected)
+    expected = laws(plan, signatures, "vector")
+    assert_equal(laws(plan, signatures, "elimination"), expected)
     assert sum(len(law) > 0 for law in expected) > 20
 
 
@@ -130,14 +127,13 @@ def test_arbitrary_signatures(distance: int) -> None:
     ("text", "reason"),
     [
         ("RX 0\nR_Z(0.3) 0\nX_ERROR(0.1) 0\nR_Z(-0.3) 0", "angles"),
-        ("RX 0\nT 0\nX_ERROR(0.1) 0\nT 0", "an outcome that is not certain"),
+        ("RX 0\nT 0\nX_ERROR(0.1) 0\nT 0 0", "not Clifford"),
         ("RX 0\nT 0\nSQRT_X 0\nT 0\nX_ERROR(0.1) 0\nT_DAG 0\nSQRT_X_DAG 0\nT_DAG 0", "axes"),
     ],
 )
-def test_other_plans_are_simulated(text: str, reason: str) -> None:
+def test_where_coefficients_are_needed(text: str, reason: str) -> None:
+    """Sets are not told then, and all laws are evaluated."""
     measured = "\nMX 0\nDETECTOR rec[-1]\nRX 1\nX_ERROR(0.1) 1\nMX 1\nOBSERVABLE_INCLUDE(0) rec[-1]"
     plan = plan_of(snc.Circuit(text + measured))
     assert plan.num_signature_bits > 0, reason
-    assert not _native.has_insertion_laws(plain_attributes(plan)), reason
-    signatures = np.arange(1 << plan.num_signature_bits, dtype=np.uint64)[:, None]
-    assert laws(plan, signatures, ALWAYS) == laws(plan, signatures, NEVER)
+    assert not study_of(plan, mechanisms_of(plan), 1, 1 << 28).tells_kept, reason

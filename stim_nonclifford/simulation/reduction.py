@@ -78,7 +78,7 @@ def reduction_of(plan: SamplingPlan) -> Reduction:
         >>> text = "RX 0 1 2\nCX 0 1\nT 0 1 2\nCX 0 1\nT_DAG 0 1 2\nMX 0 1 2"
         >>> found = reduction_of(snc.Circuit(text).compile().record_plan())
         >>> found.obstacle.name, found.rank
-        ('CORE', 1)
+        ('CORE', 2)
     """
     try:
         found = _native.reduction(plain_attributes(plan))

@@ -70,8 +70,8 @@ _LARGE_SHAPE = 100.0
 more terms."""
 
 _TERMS = np.arange(1.0, 513.0)
-"""Terms of the series: for quantiles of smaller shapes, those beyond are far below rounding errors. Twice as many take
-twice the time."""
+"""Terms of the series: for quantiles of smaller shapes, those beyond are far below rounding errors. Twice as
+many take twice the time."""
 
 _DEVIATIONS = 9.0
 """Standard deviations below the mean where the integral begins. Doubled, nodes are half as dense."""
@@ -83,7 +83,8 @@ _MOST_STEPS = 100
 """Steps of Newton's method, at most; a few suffice. Doubled, nothing changes."""
 
 _LAST_STEP = 1e-9
-"""After a step as small, in units of which the function bends, the next one is a rounding error. Doubled, too."""
+"""After a step as small, in units of which the function bends, the next one is a rounding error. Doubled, it
+still is."""
 
 
 @lru_cache(maxsize=256)

@@ -11,8 +11,8 @@ from .interval import COVERAGE
 __all__ = ["NARROW", "is_narrow", "rate_text", "uncertainty_of"]
 
 NARROW = 3.0
-"""Standard errors that an interval may reach on a side, for the standard error to describe it. Doubled, rates are
-printed with a standard error where their interval is twice as wide."""
+"""Standard errors that an interval may reach on a side, for the standard error to describe it. Doubled, rates
+are printed with a standard error where their interval is twice as wide."""
 
 _SHOWN_DIGITS = 5e-7
 """Relative error of a rate with six digits. Doubled, its last digit may be wrong where it is called exact."""

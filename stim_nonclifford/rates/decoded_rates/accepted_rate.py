@@ -60,7 +60,7 @@ _LISTED_FROM = 1 << 20
 take twice as long."""
 
 _LEAST_KEPT = 1e-2
-"""The largest gap of a curve is one of at least this part of the accepted shots. Halved, it is larger."""
+"""The largest gap of a curve is one of at least this part of the accepted shots. Doubled, it is smaller."""
 
 
 def accepted_rate(
@@ -144,7 +144,7 @@ class _Search:
             most_shots: Gaps that need more shots are left aside.
 
         Raises:
-            ResourceLimitError: Time was over before each cell was looked at.
+            ResourceLimitError: Time was over before each cell was sampled.
         """
         try:
             for cell in sorted(self._cells, key=lambda each: -each.sampler.probability):

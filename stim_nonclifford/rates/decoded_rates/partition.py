@@ -112,11 +112,7 @@ class _Decoded:
 def _listed(
     asked: AcceptedQuestion, search: AcceptedSetSearch, none: float, check: Callable[[], None]
 ) -> list[_Decoded]:
-    """Lists accepted sets until larger ones do not matter, if that is the case sooner or later.
-
-    Returns:
-        Those of each size.
-    """
+    """The accepted sets of each size, until larger ones do not matter, or cannot be listed."""
     found: list[_Decoded] = []
     for size in range(MOST_MEMBERS + 1):
         found.append(_of_size(asked, search, size, check))

@@ -1,7 +1,7 @@
 """The uncertainty of an estimated rate: the one that holds is printed, and decides when a search stops.
 
 A standard error knows of what was sampled. An interval also knows of what was not found, and of what was not
-looked at. Where it is wider than ``NARROW`` standard errors on a side, the standard error says too little.
+evaluated. Where it is wider than ``NARROW`` standard errors on a side, the standard error says too little.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from .interval import COVERAGE
 __all__ = ["NARROW", "is_narrow", "rate_text", "uncertainty_of"]
 
 NARROW = 3.0
-"""Standard errors that an interval may reach on a side, for the standard error to describe it."""
+"""Standard errors that an interval may reach on a side, for the standard error to describe it. Doubled, rates
+are printed with a standard error where their interval is twice as wide."""
 
 _SHOWN_DIGITS = 5e-7
-"""Relative error of a rate with six digits."""
+"""Relative error of a rate with six digits. Doubled, its last digit may be wrong where it is called exact."""
 
 Interval = tuple[float, float]
 

@@ -51,6 +51,7 @@ _MOST_HALVES = 1 << 18
 """Halves of a join, at most. Doubled, rare sets are found four times as often, in twice the time."""
 
 _MEMORY = 1 << 30
+"""Bytes for tables of the search. Doubled, twice as many pairs that flip the same fit into it."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from ..base.masks import Mask, postselected_outputs
 from ..rates.fault_sets.interface import PlannedCircuit, estimate_rates
 from ..rates.fault_sets.search.limits import Limits
 from ..rates.results import LogicalErrorRate
-from ..simulation.compiler import CompiledCircuit
+from ..simulation.compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit
 from ..simulation.engines.time_limit import time_limit
 from ..simulation.logical_errors.noiseless_outputs import random_outputs
 from ..simulation.logical_errors.refusals import check_logical_errors
@@ -101,9 +101,11 @@ def planned(
         check_logical_errors(
             compiled, postselected, skip_reference_sample=skip_reference_sample, written=written.circuit
         )
-        return PlannedCircuit.of(
+        found = PlannedCircuit.of(
             compiled, postselected, skip_reference_sample=skip_reference_sample, written=written
         )
+        compiled.check_width(found.requested, DEFAULT_MAX_ACTIVE_COORDINATES)
+        return found
 
 
 @contextlib.contextmanager

@@ -122,6 +122,22 @@ def test_wide_circuits_are_told_what_exists_here() -> None:
         assert "Raise it" not in str(error.value)
 
 
+def test_wide_cores_are_told_what_exists_here() -> None:
+    """The product of 26 T states has no form without a vector: 25 coordinates, one more than the limit."""
+    qubits, product = " ".join(map(str, range(26))), "*".join(f"X{k}" for k in range(26))
+    circuit = snc.Circuit(
+        f"RX {qubits}\nT {qubits}\nX_ERROR(0.01) 26\nMPP {product}\nDETECTOR rec[-1]\nM 26\nOBSERVABLE_INCLUDE(0) rec[-1]"
+    )
+    for ask in (circuit.logical_error_rate, circuit.fault_distance, circuit.malignant_sets):
+        with pytest.raises(
+            ResourceLimitError,
+            match=r"needs 25 active .* compile_detector_sampler\(max_active_coordinates=25",
+        ) as error:
+            ask(postselection_mask="all")
+        assert "Raise it" not in str(error.value)
+    circuit.compile_detector_sampler(max_active_coordinates=25)
+
+
 @pytest.mark.parametrize(
     ("text", "place", "what"),
     [

@@ -242,7 +242,7 @@ def test_rates_and_faults_are_those_of_python(here: Path, capfd: pytest.CaptureF
     )
     rate = circuit.logical_error_rate(postselection_mask="all", seed=5, relative_error=0.1)
     printed = capfd.readouterr().out
-    seconds = r"; [\d.]+ s\n"
+    seconds = r"cost: [\d.]+ s\n"
     assert re.sub(seconds, "", printed) == re.sub(seconds, "", f"{rate}\n\n{rate.error_budget('noise')}\n")
 
     run("faults", "--in", "d3.stim", "--postselect", "all")

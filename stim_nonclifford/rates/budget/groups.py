@@ -138,7 +138,8 @@ def site_matrix(sites: npt.NDArray[np.integer]) -> sparse.csr_array:
     _, place = np.unique(
         np.where(sites >= 0, sites, sites.max(initial=-1) + 1 + np.arange(count)), return_inverse=True
     )
-    return sparse.csr_array((np.ones(count), (place, np.arange(count))))
+    shape = (int(place.max(initial=-1)) + 1, count)
+    return sparse.csr_array((np.ones(count), (place, np.arange(count))), shape=shape)
 
 
 def _groups_of(places: Sequence[NoisePlace], by: Grouping) -> tuple[list[Hashable], sparse.csr_array]:

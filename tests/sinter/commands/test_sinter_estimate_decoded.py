@@ -94,7 +94,7 @@ def test_interrupt_while_processes_decode(folder: Folder) -> None:
     saved = (folder.path / "rates.csv").read_text()
     (folder.path / "d=3,p=0.008.stim").write_text(str(surface_code(0.008)))
     endless = f"--circuits d=3,p=0.008.stim {ARGUMENTS.replace('0.2', '1e-4')}"
-    command = folder.start(ESTIMATE, f"--decoders pymatching --threads 2 {endless}")
+    command = folder.start(ESTIMATE, f"--decoders pymatching-correlated --threads 2 {endless}")
     wait_until(lambda: command.poll() is not None or workers_of(command.pid, DECODES) != [])
     (helper,) = workers_of(command.pid, DECODES)
     assert os.getpgid(helper) != os.getpgid(command.pid)  # so that Ctrl-C in a terminal does not reach it

@@ -414,7 +414,8 @@ def test_wrong_input(arguments: str, message: str, here: Path, capfd: pytest.Cap
 def test_dask_that_is_not_installed(
     here: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setitem(sys.modules, "dask", None)
+    for name in ("dask", "distributed"):  # other tests may have imported it
+        monkeypatch.setitem(sys.modules, name, None)
     arguments = ["--circuits", "t.stim", "--decoders", "soft_postselect", "--max_shots", "9"]
     assert main(["collect", *arguments, "--dask", "local"]) == 2
     assert "pip install '.[dask]'" in capfd.readouterr().err

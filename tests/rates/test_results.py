@@ -85,11 +85,35 @@ def test_gap_curves_add_up() -> None:
     ]
     together = parts[0] + parts[1]
     assert together.gap_curve
+    # Shares at the largest gap are those of one result.
+    largest = f"gap >= {together.gap_curve[-1].gap}"
+    assert all(f"gap >= {part.gap_curve[-1].gap}" in str(part) for part in parts)
+    assert largest not in str(together)
     for point in together.gap_curve:
         each = [{one.gap: one for one in part.gap_curve}[point.gap] for part in parts]
         assert min(one.kept for one in each) <= point.kept <= max(one.kept for one in each)
         assert point.standard_error <= max(one.standard_error for one in each)
         assert point.interval[0] <= point.logical_error_rate <= point.interval[1]
+
+
+def test_results_without_draws_count_where_they_are_better() -> None:
+    """What a search without draws leaves open is no matter of chance: it is not a part of a mean."""
+    drawn = surface_code(1e-3).logical_error_rate(decoder="pymatching", relative_error=0.01, seed=1)
+    nothing = dataclasses.replace(
+        drawn,
+        standard_error=0.5,
+        interval=(0.0, 1.0),
+        strata=tuple(dataclasses.replace(each, draws=0) for each in drawn.strata),
+        seeds=(2,),
+    )
+    for together in (drawn + nothing, nothing + drawn):
+        assert together.logical_error_rate == pytest.approx(drawn.logical_error_rate)
+        assert together.standard_error == pytest.approx(drawn.standard_error)
+        assert together.interval == pytest.approx(drawn.interval)
+    exact = dataclasses.replace(nothing, standard_error=0.0)
+    for together in (drawn + exact, exact + drawn):
+        assert together.standard_error == 0
+        assert set(together.seeds) == {1, 2}
 
 
 def test_what_does_not_add_up() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +18,7 @@ from ..estimation.deadline import Deadline, TimeIsOver
 from ..estimation.interval import COVERAGE
 from ..estimation.tally import WRONG
 from ..results import LogicalErrorRate
+from ..results.logical_error_rate import FaultSets
 from ..samplers.strata import Stratum
 from .accepted_rate import accepted_rate
 from .fault_number_search import FaultNumberSearch
@@ -143,7 +145,8 @@ def _rate_of(
         decodes=classifier.test.decoded,
         notes=_notes(total),
     )
-    return result._with_failing_sets(_FailingSets(study, result) if ratio.rate else None)
+    fault_sets = FaultSets(partial(_budget, study, result), partial(_failures, study))
+    return result._with_fault_sets(fault_sets if ratio.rate else None)
 
 
 def _notes(total: FaultNumberSum) -> tuple[str, ...]:
@@ -158,21 +161,13 @@ def _notes(total: FaultNumberSum) -> tuple[str, ...]:
     )
 
 
-class _FailingSets:
-    """The failing fault sets of a decoder, for budgets."""
+def _budget(study: FailureStudy, result: LogicalErrorRate, by: Grouping) -> ErrorBudget:
+    from ..budget.failing_sets import decoded_budget  # SciPy takes as long to import as this package
 
-    def __init__(self, study: FailureStudy, result: LogicalErrorRate) -> None:
-        self._study, self._result = study, result
+    return decoded_budget(study, by, result.logical_error_rate, result.standard_error, result.interval)
 
-    def budget(self, by: Grouping) -> ErrorBudget:
-        """The error budget of the rate."""
-        from ..budget.failing_sets import decoded_budget  # SciPy takes as long to import as this package
 
-        found = self._result
-        return decoded_budget(self._study, by, found.logical_error_rate, found.standard_error, found.interval)
+def _failures(study: FailureStudy, count: int) -> list[DecodedFailure]:
+    from ..budget.failures import decoded_failures
 
-    def failures(self, count: int) -> list[DecodedFailure]:
-        """The minimal failing sets, the most typical first."""
-        from ..budget.failures import decoded_failures
-
-        return decoded_failures(self._study, count)
+    return decoded_failures(study, count)

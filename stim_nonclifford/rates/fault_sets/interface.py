@@ -19,6 +19,7 @@ from ...simulation.engines.cpu import MAX_THREADS
 from ...simulation.plan import SamplingPlan
 from ..estimation.interval import COVERAGE
 from ..results import LogicalErrorRate, RateStratum
+from ..results.logical_error_rate import FaultSets
 from ..results.strata import name_of_faults
 from .search.allocation import estimate_of
 from .search.estimate import Estimate
@@ -30,7 +31,6 @@ from .wrong_tool import WrongToolError, cause_of
 
 if TYPE_CHECKING:
     from ..budget.malignant_sets import BudgetBasis
-    from ..results import DecodedFailure
     from ..results.error_budget import ErrorBudget, Grouping
 
 __all__ = ["PlannedCircuit", "estimate_rates", "families_of", "rate_of", "search_of"]
@@ -178,32 +178,19 @@ def estimate_rates(
         for place, k in enumerate(family):
             basis = cache(partial(_basis, known, place, circuits[k].compiled, plans[k]))
             rate = rate_of(known, place, plans[k].num_outputs, limits.relative_error)
-            results[k] = rate._with_failing_sets(_MalignantSets(basis))
+            results[k] = rate._with_fault_sets(FaultSets(partial(_budget, basis)))
     return [result for result in results if result is not None]
 
 
 def _basis(known: Estimate, circuit: int, compiled: CompiledCircuit, plan: SamplingPlan) -> BudgetBasis:
-    from ..budget.malignant_sets import (
-        BudgetBasis,  # SciPy's sparse matrices take as long to import as this package
-    )
+    # SciPy's sparse matrices take as long to import as this package.
+    from ..budget.malignant_sets import BudgetBasis
 
     return BudgetBasis(known, circuit, compiled, plan)
 
 
-class _MalignantSets:
-    """The malignant sets that a search found, for budgets."""
-
-    def __init__(self, basis: Callable[[], BudgetBasis]) -> None:
-        self._basis = basis
-
-    def budget(self, by: Grouping) -> ErrorBudget:
-        """The error budget of the rate."""
-        return self._basis().budget(by)
-
-    def failures(self, count: int) -> list[DecodedFailure]:
-        """None: without a decoder, ``Circuit.malignant_sets`` lists the sets."""
-        del count
-        return []
+def _budget(basis: Callable[[], BudgetBasis], by: Grouping) -> ErrorBudget:
+    return basis().budget(by)
 
 
 def rate_of(

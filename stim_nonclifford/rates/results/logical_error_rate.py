@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from ...base.arguments import integer
 from ...base.notebook import html_table
@@ -14,19 +14,23 @@ from .error_budget import ErrorBudget, Grouping
 from .failures import DecodedFailure
 from .gap_curve import GapPoint
 from .strata import RateStratum, Table, table_of_strata
-from .sums import summed
+from .sums import sum_of
 
-__all__ = ["FailingSets", "LogicalErrorRate"]
+__all__ = ["FaultSets", "LogicalErrorRate"]
 
 
-class FailingSets(Protocol):
-    """The fault sets behind a rate, from which its budget follows."""
+@dataclass(frozen=True)
+class FaultSets:
+    """What follows from the fault sets behind a rate.
 
-    def budget(self, by: Grouping) -> ErrorBudget:
-        """The error budget of the rate."""
+    Attributes:
+        budget: The error budget of the rate, by a grouping.
+        failures: The minimal fault sets on which the decoder fails, the most typical first, at most so many;
+            None: there is no decoder.
+    """
 
-    def failures(self, count: int) -> list[DecodedFailure]:
-        """The fault sets without the faults that do not matter, the most typical first."""
+    budget: Callable[[Grouping], ErrorBudget]
+    failures: Callable[[int], list[DecodedFailure]] | None = None
 
 
 @dataclass(frozen=True)
@@ -56,8 +60,8 @@ class LogicalErrorRate:
         asked_relative_error: The ``relative_error`` at which it was to stop.
         seeds: The seed of the estimate, or of each part of a sum.
         notes: Remarks, for example where the curve ends.
-        question: A fingerprint of the circuit, the decoder and the masks: only rates with the same one add
-            up.
+        question: A fingerprint of the circuit, the decoder (of a decoder object, its class) and the masks:
+            only rates with the same one add up.
 
     Examples:
         >>> import stim_nonclifford as snc
@@ -95,11 +99,11 @@ class LogicalErrorRate:
 
     # Decoders and native tables cannot be pickled, and dataclasses.asdict is to give plain numbers: the fault
     # sets are no field.
-    _failing = None
+    _fault_sets = None
 
-    def _with_failing_sets(self, failing: FailingSets | None) -> LogicalErrorRate:
+    def _with_fault_sets(self, fault_sets: FaultSets | None) -> LogicalErrorRate:
         """This result, with the fault sets behind it."""
-        object.__setattr__(self, "_failing", failing)
+        object.__setattr__(self, "_fault_sets", fault_sets)
         return self
 
     def _with_origin(self, seed: int, question: str) -> LogicalErrorRate:
@@ -159,9 +163,10 @@ class LogicalErrorRate:
         Raises:
             ValueError: The results are of different circuits or calls, or have a seed in common.
         """
-        return (
-            replace(self, **summed([self, other])) if isinstance(other, LogicalErrorRate) else NotImplemented
-        )
+        if not isinstance(other, LogicalErrorRate):
+            return NotImplemented
+        together: LogicalErrorRate = sum_of([self, other])
+        return together
 
     def __radd__(self, other: object) -> LogicalErrorRate:
         """This result, where ``sum`` begins with 0."""
@@ -226,7 +231,7 @@ class LogicalErrorRate:
             DEPOLARIZE1  0.2  0.4
             X_ERROR      0.8  1.6
         """
-        return self._fault_sets().budget(by)
+        return self._known_fault_sets().budget(by)
 
     def failures(self, count: int = 10) -> list[DecodedFailure]:
         r"""What the decoder gets wrong: failing fault sets without the faults that do not matter.
@@ -263,20 +268,21 @@ class LogicalErrorRate:
                 "This estimate has no decoder that could fail. circuit.malignant_sets() lists the fault sets"
                 " that make an accepted shot wrong."
             )
-        return self._fault_sets().failures(count)
+        failures = self._known_fault_sets().failures
+        return [] if failures is None else failures(count)
 
-    def _fault_sets(self) -> FailingSets:
-        failing: FailingSets | None = self._failing
-        if failing is None:
+    def _known_fault_sets(self) -> FaultSets:
+        fault_sets: FaultSets | None = self._fault_sets
+        if fault_sets is None:
             raise ValueError(
                 "This estimate has no failing fault sets: the rate is 0, or is one of kept shots with a"
                 " decoder, or has a gap curve, or is a sum of several seeds, or was pickled: estimate it anew"
                 " then, with one seed and, if there is a decoder, without postselection_mask and confidence."
             )
-        return failing
+        return fault_sets
 
     def __getstate__(self) -> dict[str, object]:
-        return {name: value for name, value in self.__dict__.items() if name != "_failing"}
+        return {name: value for name, value in self.__dict__.items() if name != "_fault_sets"}
 
     def plot(self, ax: Any | None = None, **style: Any) -> Any:
         """A drawing of the curve over the gap, or of what each number of faults has in the rate.
@@ -336,7 +342,7 @@ class LogicalErrorRate:
                 " shots)"
             )
         short = [point for point in self.gap_curve if point.relative_error > asked]
-        if short:
+        if short and len(self.seeds) < 2:
             worst = max(short, key=lambda point: point.relative_error)
             lines.append(
                 f"at {len(short)} of {len(self.gap_curve)} gaps the relative error is more than"
@@ -378,7 +384,9 @@ class LogicalErrorRate:
         ]
 
     def _tables(self) -> list[Table]:
-        largest = self.gap_curve[-1].gap if self.gap_curve else None
+        # A sum of several seeds has no shares at its largest gap.
+        has_shares = any(each.share_at_largest_gap is not None for each in self.strata)
+        largest = self.gap_curve[-1].gap if self.gap_curve and has_shares else None
         tables: list[Table] = [table_of_strata(self.strata, self.kept_and_wrong, largest)]
         if self.gap_curve:
             header: tuple[str, ...] = ("gap", "attempts per kept shot", "logical error rate per kept shot")
@@ -407,13 +415,12 @@ class LogicalErrorRate:
 
 
 def _columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """The lines of a table: its first two columns at the left, numbers at the right."""
+    """The lines of a table: words at the left, numbers at the right."""
     widths = [max(len(row[k]) for row in (header, *rows)) for k in range(len(header))]
-    is_text = len(header) > 3
     return [
         "  ".join(
-            cell.ljust(width) if is_text and k < 2 else cell.rjust(width)
-            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
+            cell.ljust(width) if name in ("stratum", "method") else cell.rjust(width)
+            for name, cell, width in zip(header, row, widths, strict=True)
         ).rstrip()
         for row in (header, *rows)
     ]

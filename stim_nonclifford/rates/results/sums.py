@@ -16,22 +16,22 @@ except for bounds of what no search evaluated: they are no matter of chance, and
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from .gap_curve import GapPoint
 from .strata import RateStratum
 
-__all__ = ["summed"]
+__all__ = ["sum_of"]
 
 Interval = tuple[float, float]
 Result = Any
 """A ``LogicalErrorRate``, whose module imports this one."""
 
 
-def summed(results: Sequence[Result]) -> dict[str, Any]:
-    """The fields of the sum of independent results for one circuit that are not those of the first one.
+def sum_of(results: Sequence[Result]) -> Result:
+    """The sum of independent results for one circuit.
 
     Args:
         results: Two or more results of the same call with different seeds.
@@ -40,76 +40,82 @@ def summed(results: Sequence[Result]) -> dict[str, Any]:
         ValueError: They are of different circuits or calls, or share a seed.
     """
     first = results[0]
-    for each in results[1:]:
-        if each.question != first.question:
-            raise ValueError(
-                "These rates are of different circuits, or of calls with different decoders, masks or checks:"
-                " only results that differ in the seed add up."
-            )
+    if any(each.question != first.question for each in results):
+        raise ValueError(
+            "These rates are of different circuits, or of calls with different decoders, masks or checks:"
+            " only results that differ in the seed add up."
+        )
     seeds = tuple(seed for each in results for seed in each.seeds)
+    seconds = math.fsum(each.seconds for each in results)
     if len(set(seeds)) < len(seeds):
         again = next(seed for seed in seeds if seeds.count(seed) > 1)
         raise ValueError(
             f"Two of these results have the seed {again}: they are not independent. Estimate one of them"
             " anew, with another seed."
         )
-    exact = [each for each in results if not each.samples]
-    if exact:
-        fields = {name: getattr(exact[0], name) for name in exact[0].__dataclass_fields__}
-        return {**fields, "seeds": seeds, "seconds": sum(each.seconds for each in results)}
+    # Nothing is random about the errors of a result without draws: it has no part in a mean, and is the sum
+    # where none with draws is better.
+    best = min(results, key=lambda each: float(each.standard_error))
+    if not best.samples:
+        return replace(best, seeds=seeds, seconds=seconds)
     total = sum(each.samples for each in results)
     parts = [each.samples / total for each in results]
-
-    def mean(value: Callable[[Result], float]) -> float:
-        return math.fsum(part * value(each) for part, each in zip(parts, results, strict=True))
-
-    def error(value: Callable[[Result], float]) -> float:
-        return math.hypot(*(part * value(each) for part, each in zip(parts, results, strict=True)))
-
-    kept, wrong = mean(lambda each: each.kept), mean(lambda each: each.kept_and_wrong)
-    rate = wrong / kept if kept else 0.0
+    kept = _mean(parts, (each.kept for each in results))
+    wrong = _mean(parts, (each.kept_and_wrong for each in results))
+    bounds = [each.unsampled_bound for each in results]
+    errors = (each.standard_error - bound for each, bound in zip(results, bounds, strict=True))
+    rate, bound = (wrong / kept if kept else 0.0), _mean(parts, bounds)
     patterns = sorted({pattern for each in results for pattern in each.error_patterns})
-    bound = mean(lambda each: each.unsampled_bound)
-    return dict(
+    return replace(
+        first,
         logical_error_rate=rate,
-        standard_error=bound + error(lambda each: max(each.standard_error - each.unsampled_bound, 0.0)),
-        interval=_interval(
-            rate,
-            bound,
-            parts,
-            [(each.logical_error_rate, each.interval, each.unsampled_bound) for each in results],
-        ),
+        standard_error=bound + _error(parts, (max(error, 0.0) for error in errors)),
+        interval=_interval(rate, parts, results, bounds),
         observable_rates=tuple(
-            mean(lambda each, k=k: each.observable_rates[k])  # type: ignore[misc]
-            for k in range(len(first.observable_rates))
+            _mean(parts, rates) for rates in zip(*(each.observable_rates for each in results), strict=True)
         ),
         observable_errors=tuple(
-            error(lambda each, k=k: each.observable_errors[k])  # type: ignore[misc]
-            for k in range(len(first.observable_errors))
+            _error(parts, errors)
+            for errors in zip(*(each.observable_errors for each in results), strict=True)
         ),
         kept=kept,
-        kept_error=error(lambda each: each.kept_error),
+        kept_error=_error(parts, (each.kept_error for each in results)),
         kept_and_wrong=wrong,
         strata=_strata(parts, results),
         gap_curve=_curve(parts, results),
         decodes=sum(each.decodes for each in results),
-        seconds=math.fsum(each.seconds for each in results),
+        seconds=seconds,
         seeds=seeds,
         notes=tuple(dict.fromkeys(note for each in results for note in each.notes)),
         error_patterns={
-            pattern: mean(lambda each, p=pattern: each.error_patterns.get(p, 0.0))  # type: ignore[misc]
+            pattern: _mean(parts, (each.error_patterns.get(pattern, 0.0) for each in results))
             for pattern in patterns
         },
     )
 
 
+def _mean(parts: Sequence[float], values: Iterable[float]) -> float:
+    """The mean of the results' values."""
+    return math.fsum(part * value for part, value in zip(parts, values, strict=True))
+
+
+def _error(parts: Sequence[float], errors: Iterable[float]) -> float:
+    """The standard error of a mean, from those of the results."""
+    return math.hypot(*(part * error for part, error in zip(parts, errors, strict=True)))
+
+
 def _interval(
-    rate: float, bound: float, parts: Sequence[float], each: Sequence[tuple[float, Interval, float]]
+    rate: float,
+    parts: Sequence[float],
+    each: Sequence[Result] | Sequence[GapPoint],
+    bounds: Sequence[float],
 ) -> Interval:
-    """Limits of a mean from those of its parts, each with its rate, its limits, and its bound."""
-    below = math.hypot(*(part * (r - low) for part, (r, (low, _), _) in zip(parts, each, strict=True)))
-    above = math.hypot(*(part * (high - u - r) for part, (r, (_, high), u) in zip(parts, each, strict=True)))
-    return max(0.0, rate - below), min(1.0, rate + bound + above)
+    """Limits of a mean, from the rates and limits of its parts and their bounds."""
+    rates = [one.logical_error_rate for one in each]
+    lows, highs = zip(*(one.interval for one in each), strict=True)
+    below = _error(parts, (own - low for own, low in zip(rates, lows, strict=True)))
+    above = _error(parts, (high - own - u for own, high, u in zip(rates, highs, bounds, strict=True)))
+    return max(0.0, rate - below), min(1.0, rate + _mean(parts, bounds) + above)
 
 
 def _strata(parts: Sequence[float], results: Sequence[Result]) -> tuple[RateStratum, ...]:
@@ -125,57 +131,45 @@ def _strata(parts: Sequence[float], results: Sequence[Result]) -> tuple[RateStra
                 standard_error=part * each.standard_error,
                 share_at_largest_gap=None,
             )
-            key = each.name, each.method
-            before = found.get(key)
-            if before is None:
-                found[key] = scaled
-                continue
-            is_bound = each.method == "bound"
-            errors = before.standard_error, scaled.standard_error
-            found[key] = replace(
-                before,
-                probability=before.probability + scaled.probability,
-                sets=before.sets + each.sets if each.draws else before.sets,
-                wrong=before.wrong + each.wrong
-                if each.draws and before.wrong is not None and each.wrong is not None
-                else before.wrong,
-                draws=before.draws + each.draws,
-                kept=before.kept + scaled.kept,
-                kept_and_wrong=before.kept_and_wrong + scaled.kept_and_wrong,
-                standard_error=sum(errors) if is_bound else math.hypot(*errors),
-            )
+            before = found.get((each.name, each.method))
+            found[each.name, each.method] = scaled if before is None else _both(before, scaled)
     return tuple(sorted(found.values(), key=lambda each: each.least_faults))
+
+
+def _both(one: RateStratum, other: RateStratum) -> RateStratum:
+    """A stratum of two results, already scaled; what both enumerated was evaluated once."""
+    errors, wrong = (one.standard_error, other.standard_error), one.wrong
+    if other.draws and one.wrong is not None and other.wrong is not None:
+        wrong = one.wrong + other.wrong
+    return replace(
+        one,
+        probability=one.probability + other.probability,
+        sets=one.sets + other.sets if other.draws else one.sets,
+        wrong=wrong,
+        draws=one.draws + other.draws,
+        kept=one.kept + other.kept,
+        kept_and_wrong=one.kept_and_wrong + other.kept_and_wrong,
+        standard_error=sum(errors) if one.method == "bound" else math.hypot(*errors),
+    )
 
 
 def _curve(parts: Sequence[float], results: Sequence[Result]) -> tuple[GapPoint, ...]:
     """The gaps that all curves have."""
     curves = [{point.gap: point for point in each.gap_curve} for each in results]
-    gaps = sorted(set(curves[0]).intersection(*curves[1:]))
     found = []
-    for gap in gaps:
+    for gap in sorted(set(curves[0]).intersection(*curves[1:])):
         points = [curve[gap] for curve in curves]
-
-        def mean(name: str, points: Sequence[GapPoint] = points) -> float:
-            return math.fsum(
-                part * float(getattr(each, name)) for part, each in zip(parts, points, strict=True)
-            )
-
-        def error(name: str, points: Sequence[GapPoint] = points) -> float:
-            return math.hypot(
-                *(part * float(getattr(each, name)) for part, each in zip(parts, points, strict=True))
-            )
-
-        kept, wrong = mean("kept"), mean("kept_and_wrong")
-        limits = [(each.logical_error_rate, each.interval, 0.0) for each in points]
+        kept = _mean(parts, (each.kept for each in points))
+        wrong = _mean(parts, (each.kept_and_wrong for each in points))
         found.append(
             GapPoint(
-                gap,
-                kept,
-                error("kept_error"),
-                wrong,
-                error("kept_and_wrong_error"),
-                error("standard_error"),
-                _interval(wrong / kept if kept else 0.0, 0.0, parts, limits),
+                gap=gap,
+                kept=kept,
+                kept_error=_error(parts, (each.kept_error for each in points)),
+                kept_and_wrong=wrong,
+                kept_and_wrong_error=_error(parts, (each.kept_and_wrong_error for each in points)),
+                standard_error=_error(parts, (each.standard_error for each in points)),
+                interval=_interval(wrong / kept if kept else 0.0, parts, points, [0.0] * len(points)),
             )
         )
     return tuple(found)

@@ -110,6 +110,7 @@ class CompiledCircuit:
         self._reference = ReferenceSample(program, quantum, likely_outputs)
         self._effects: dict[Outputs, EffectTable] = {}
         self._scheduled: dict[int, list[Operation]] = {}  # by the number of operations
+        self._eliminates: dict[tuple[int, Outputs], bool] = {}  # the same, and which effects the plan has
         self._last_fault_plan: tuple[RequestedOutputs, SamplingPlan] | None = None
 
     def effects(self, outputs: Outputs) -> EffectTable:
@@ -377,8 +378,11 @@ class CompiledCircuit:
 
     def _needs_no_coefficients(self, needed: list[Operation], outputs: Outputs) -> bool:
         """Whether the outcomes of these operations are found without a vector."""
-        table = self.effects(outputs)
-        requested = RequestedOutputs.of(range(table.num_outputs))
-        with memory_is_a_limit(), collector_paused():
-            plan = construct_plan(table, needed, self._schedule(needed, table), requested, 0)
-        return reduction_of(plan).eliminates
+        key = len(needed), outputs
+        if key not in self._eliminates:
+            table = self.effects(outputs)
+            requested = RequestedOutputs.of(range(table.num_outputs))
+            with memory_is_a_limit(), collector_paused():
+                plan = construct_plan(table, needed, self._schedule(needed, table), requested, 0)
+            self._eliminates[key] = reduction_of(plan).eliminates
+        return self._eliminates[key]

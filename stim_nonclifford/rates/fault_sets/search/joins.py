@@ -209,15 +209,6 @@ class JoinedSets:
             most = max(most, self.share(join) * largest * max(partners, join.most_of_half))
         return most
 
-    def coefficients(self, circuit: int, num_classes: int) -> Floats:
-        """The total odds of its sets by outcome class: float64, shape (num_classes,)."""
-        sums = np.zeros(num_classes)
-        for each in self.joins:
-            sums += self.share(each) * np.bincount(
-                each.classes, each.weights[:, circuit], minlength=num_classes
-            )
-        return sums
-
 
 def _gram(values: Floats) -> Floats:
     """The products of the columns of values with each other."""

@@ -67,5 +67,10 @@ class SampledSets:
 
     def coefficients(self, circuit: int, num_classes: int) -> Floats:
         """See ``Stratum``."""
-        found = self.joins.coefficients(circuit, num_classes)
-        return found + self.unions.coefficients(circuit, num_classes) if self.unions else found
+        pooled = [(self.joins.share(each), each.classes, each.weights) for each in self.joins.joins]
+        if self.unions is not None:
+            pooled += [(self.unions.share(each), each.classes, each.weights) for each in self.unions.samples]
+        sums = np.zeros(num_classes)
+        for share, classes, weights in pooled:
+            sums += share * np.bincount(classes, weights[:, circuit], minlength=num_classes)
+        return sums

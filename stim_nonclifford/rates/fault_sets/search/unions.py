@@ -169,12 +169,3 @@ class UnionSets:
                     break
             missed = max(missed, self.share(each) * largest)
         return found + Tally(0.0, 0.0, 0.0, missed=min(missed, most))
-
-    def coefficients(self, circuit: int, num_classes: int) -> Floats:
-        """The total odds of its sets by outcome class: float64, shape (num_classes,)."""
-        sums = np.zeros(num_classes)
-        for each in self.samples:
-            sums += self.share(each) * np.bincount(
-                each.classes, each.weights[:, circuit], minlength=num_classes
-            )
-        return sums

@@ -51,6 +51,9 @@ _FIRST_SHOTS = 128
 _LISTED_AT = 2.5
 """A cell is enumerated if so many times the shots that are wanted are all. Doubled, that is earlier."""
 
+_MOST_AT_ONCE = 1 << 17
+"""Shots of a cell that are taken before errors are evaluated again. Doubled, searches overshoot by more."""
+
 _MOST_SHOTS = 1 << 22
 """A search without a limit on the time ends after about so many shots. Doubled, one that cannot succeed takes
 twice as long."""
@@ -58,6 +61,26 @@ twice as long."""
 _LISTED_FROM = 1 << 20
 """If more shots are needed, accepted sets are listed; 0: they are listed at once. Doubled, some questions
 take twice as long."""
+
+_MOST_TIMES = 20.0
+"""Accepted sets are listed if accepted shots are at most so many times as likely as those in which nothing
+flips a postselected detector: if their numbers of members have a Poisson distribution, its mean is 3, and
+sets that can be listed have 95% of it. Doubled, more searches list sets to no use."""
+
+_MOST_TIME = 0.5
+"""The part of the time until which sets may be listed where shots can be counted instead. Doubled, nothing is
+left for counting."""
+
+_PART_OF_SHOTS = math.sqrt(3) / 2
+"""With lists, what the error of shots may be of the error that is asked for: that of lists is at most half of
+it. Squared, searches take a quarter longer."""
+
+_STEP, _MOST_POINTS = 5, 50
+"""The step from one gap of the curve to the next, in decibels, and about how many there are at most. Doubled,
+curves are coarser, and longer ones have more points."""
+
+_MOST_UNSURE = 1.0
+"""Points of a larger relative error are no part of the curve. Doubled, its end is less sure."""
 
 _LEAST_KEPT = 1e-2
 """The largest gap of a curve is one of at least this part of the accepted shots. Doubled, it is smaller."""
@@ -89,10 +112,10 @@ def accepted_rate(
         may_list = model.postselects and model.num_mechanisms > 0
         if search.run(_LISTED_FROM if may_list else _MOST_SHOTS) or not may_list:
             return search.result()
-        if search.accepted > 20 * probability_of_no_member(asked):
+        if search.accepted > _MOST_TIMES * probability_of_no_member(asked):
             search.run(_MOST_SHOTS)
             return search.result()
-    limit = deadline if search is None else deadline.part(0.5)
+    limit = deadline if search is None else deadline.part(_MOST_TIME)
     try:
         found = partition(asked, goal.relative_error, np.random.default_rng(seeds[1]), limit)
         leaves_too_much = found.unlisted_part(0) > goal.relative_error
@@ -131,7 +154,7 @@ class _Search:
         self._postselects = bool(asked.postselected.any())
         self._strata, self._listed = strata, listed
         self._classifier = Classifier(model, asked.decoder.predict, deadline, asked.decoder.matching)
-        self._wanted = goal.relative_error * (1.0 if listed is None else math.sqrt(3) / 2)
+        self._wanted = goal.relative_error * (1.0 if listed is None else _PART_OF_SHOTS)
         self._cells = _cells_of(strata, self._classifier, seed)
         self._is_known = False
         self._time_is_over = False
@@ -154,7 +177,7 @@ class _Search:
                 cell = self._next_cell(sums, place)
                 self._show(sums, place, int(gaps[place]))
                 shots = cell.sampler.tally.samples
-                cell.take(min(max(shots, _FIRST_SHOTS), 1 << 17), self._deadline)
+                cell.take(min(max(shots, _FIRST_SHOTS), _MOST_AT_ONCE), self._deadline)
         except TimeIsOver:
             sampled = sum(bool(tally.samples) for tally in self._tallies)
             if sampled < len(self._cells):
@@ -187,8 +210,8 @@ class _Search:
         accepted = np.sum([tally.means(seen)[ACCEPTED] for tally in self._tallies], axis=0)
         often = seen[accepted >= _LEAST_KEPT * accepted.max(initial=0.0)]
         least, most = (int(often.min(initial=0)), int(often.max(initial=0)))
-        # A step of 5 decibels, if that makes more than one point and at most 50.
-        step = max(1, 5 if 5 < most - least <= 250 else -(-(most - least) // 50))
+        is_usual = _STEP < most - least <= _STEP * _MOST_POINTS
+        step = max(1, _STEP if is_usual else -(-(most - least) // _MOST_POINTS))
         return np.unique([*range(least, most, step), most]).astype(np.int64)
 
     @property
@@ -272,7 +295,7 @@ class _Search:
         points = [self._point(sums, place, int(gap)) for place, gap in enumerate(gaps)]
         first, last = points[0], len(points)
         for place, point in enumerate(points[1:], 1):
-            if point.relative_error > max(1.0, self._goal.relative_error):
+            if point.relative_error > max(_MOST_UNSURE, self._goal.relative_error):
                 last = place
                 break
         notes = [] if last == len(points) else [self._end_of_curve(points[last])]

@@ -29,6 +29,14 @@ _NEGLIGIBLE = 0.01
 """The part of the wrong sets, at each gap, that larger sets than those listed may have. Doubled, errors have
 room for twice as much."""
 
+_MOST_TIMES, _MOST_TIME = 16, 0.25
+"""Sets of a size are drawn so many times at most, and up to so large a part of the time. Doubled, wrong sets
+are known better, and less is left for shots."""
+
+_MOST_UNLISTED = 0.1
+"""The part of the accepted shots that longer sets may have. Doubled, stronger noise is not refused, and
+errors are larger."""
+
 
 @dataclass(frozen=True)
 class Partition:
@@ -89,7 +97,7 @@ def partition(
     sets = _joined([(1.0, each) for each in found])
     sizes, wrong_sizes = _by_size(found, none), none * _wrong_by_size(found).mean(axis=2)
     unlisted = _geometric_rest(sizes)
-    if unlisted > 0.1 * sizes.sum():
+    if unlisted > _MOST_UNLISTED * sizes.sum():
         raise ResourceLimitError(
             f"About {unlisted / (sizes.sum() + unlisted):.0%} of the accepted shots have more than"
             f" {len(sizes) - 1} mechanisms that flip postselected detectors, and these sets cannot be listed."
@@ -146,12 +154,12 @@ def _draw_more(
     """
     top = int(found[0].gaps.max(initial=0))
     times = [1] * len(found)
-    while not deadline.has_passed(0.25):
+    while not deadline.has_passed(_MOST_TIME):
         wrong = _wrong_by_size(found)[:, : top + 1]
         masses, variances = wrong.mean(axis=2), _variances(wrong)
         parts = np.sqrt(variances.sum(axis=0)) / np.maximum(masses.sum(axis=0), 1e-300)
         size = int(variances[:, parts.argmax()].argmax())
-        if parts.max() <= relative_error or times[size] >= 16:
+        if parts.max() <= relative_error or times[size] >= _MOST_TIMES:
             return
         part = 1 / (times[size] + 1)
         times[size] += 1

@@ -2,6 +2,7 @@
 
 ``decoders`` (by name), ``distinct_rows`` (decodes equal rows once), ``file_decoder`` (that read files),
 ``kept_shot_decoding`` (predictions and confidences), ``gap_decoder`` (what has confidences),
-``matching_graph``, ``matching_gap``, ``boundary_tile`` and ``chromobius_gap`` (the complementary gap), and
-``heralded_matching``.
+``matching`` (PyMatching's graph, gaps, heralds and desaturation), ``boundary_tile`` and ``chromobius_gap``
+(the gap of color codes), ``failure_test`` and ``classifying`` (which fault sets fail), and
+``decoding_processes``.
 """

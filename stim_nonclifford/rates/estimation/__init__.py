@@ -1,1 +1,6 @@
-"""Rates as sums over strata: ``tally``, ``ratios`` with intervals, ``failing_sets`` and ``deadline``."""
+"""Rates as sums over strata.
+
+* ``tally`` adds up importance weights, and ``ratios`` makes rates per accepted shot of the sums.
+* ``interval`` has confidence intervals for them, and ``uncertainty`` the digits that are printed.
+* ``failing_sets`` are the fault sets behind a rate, and ``deadline`` is the limit on the time.
+"""

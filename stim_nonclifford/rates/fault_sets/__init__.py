@@ -1,6 +1,5 @@
 """Logical error rates from malignant fault sets, without waiting for errors.
 
-* ``interval`` and ``uncertainty`` turn sums into intervals, and these into printed digits.
 * ``search`` enumerates and samples fault sets, and sums their probabilities.
 * ``malignant`` lists the sets.
 * ``wrong_tool`` refuses circuits with too many fault sets, and ``short_count`` counts some shots of them.

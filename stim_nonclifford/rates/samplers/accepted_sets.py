@@ -27,6 +27,9 @@ __all__ = ["AcceptedSetSearch", "AcceptedSets", "merged"]
 Bools = npt.NDArray[np.bool_]
 Indices = npt.NDArray[np.intp]
 
+_MOST_LAWS = 1 << 17
+"""Outcome distributions of accepted sets. Doubled, the list takes twice the memory."""
+
 
 @dataclass(frozen=True)
 class AcceptedSets:
@@ -225,8 +228,8 @@ class _Laws:
         name = signature.tobytes()
         found = self._known.get(name)
         if found is None:
-            if len(self._known) >= 1 << 17:
-                raise ResourceLimitError(f"Accepted sets have more than {1 << 17:,} outcome laws.")
+            if len(self._known) >= _MOST_LAWS:
+                raise ResourceLimitError(f"Accepted sets have more than {_MOST_LAWS:,} outcome laws.")
             shares, flipped = np.ones(1), np.zeros((1, self._num_outputs), dtype=np.bool_)
             if self._model.outcomes is not None:
                 shares, flipped = self._model.outcomes.law(signature)

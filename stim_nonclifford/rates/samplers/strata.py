@@ -25,6 +25,12 @@ Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
 Words = npt.NDArray[np.uint64]
 
+_MOST_LISTED_COINS = 20
+"""Coins whose outcomes are listed. Doubled, circuits with random records are enumerated to no use."""
+
+_OUTCOMES = 4
+"""About how many quantum outcomes a fault set has. Doubled, fewer sets are enumerated."""
+
 _COST_OF_LAW = 128
 """About how many decodes take as long as one outcome distribution. Doubled, circuits with T gates are
 enumerated up to smaller numbers of faults."""
@@ -135,18 +141,17 @@ class Stratum:
     def size(self, number: int) -> float:
         """About how many shots cost as much as all states with a number of free faults.
 
-        It is infinite where these cannot be listed: with more than 20 coins, or with too many outcomes.
+        It is infinite where these cannot be listed: with too many coins or outcomes.
         """
         outcomes = self.model.outcomes
-        if len(self.coins) > 20 or (outcomes is not None and not outcomes.can_be_summed):
+        if len(self.coins) > _MOST_LISTED_COINS or (outcomes is not None and not outcomes.can_be_summed):
             return math.inf
         sets = math.comb(len(self.faults), number) * len(self._starts) << len(self.coins)
         if sets.bit_length() > sys.float_info.max_exp - 8:
             return math.inf
         if outcomes is None:
             return float(sets)
-        # A fault set has about four outcomes.
-        return float(4 * sets + _COST_OF_LAW * min(sets, 1 << outcomes.num_signature_bits))
+        return float(_OUTCOMES * sets + _COST_OF_LAW * min(sets, 1 << outcomes.num_signature_bits))
 
     def drawn(self, least: int, most: int, count: int, rng: np.random.Generator) -> FaultStates:
         """Independent states with at least and at most so many free faults, in a random order."""

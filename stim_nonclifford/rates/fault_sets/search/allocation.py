@@ -64,6 +64,16 @@ _PART_FOR_KEPT = 0.25
 """The part of time and memory for P(kept), where it has a search of its own. If it is doubled, less is left
 for P(kept and wrong)."""
 
+_LEAST_SECONDS = 0.5
+"""Seconds that a search may take even if no time is left. Doubled, a limit is exceeded by as much."""
+
+_FIRST_UNIONS = 1 << 16
+"""Draws of the first unions. Doubled, they still cost little beside joins."""
+
+_REST_OF_RATE, _REST_WITHOUT_RATE = 1e-3, 1e-9
+"""Larger sets matter until they add less than this part of what is asked for, or less than this probability
+where no set is wrong yet. Doubled, fewer circuits are refused for their weak checks."""
+
 _MAX_PAIRS = 0.25
 """Part of the pairs of mechanisms that may pass where larger sets are too many to enumerate. If it is
 doubled, circuits whose checks detect nothing are refused after minutes."""
@@ -161,7 +171,7 @@ class Allocation:
         Raises:
             ResourceLimitError: Too many fault sets matter.
         """
-        seconds = max(0.5, self._search.work.seconds_left)
+        seconds = max(_LEAST_SECONDS, self._search.work.seconds_left)
         with contextlib.suppress(TimeoutError), time_limit(seconds):
             self._can_enumerate = self._enumerate_cheap()
             _check_first(self._search)
@@ -213,7 +223,7 @@ class Allocation:
             halves = min(halves, _FIRST_HALVES, search.limits.join_draws)
             search.join(sample, int(max(_FEWEST_HALVES, halves)))
             if sample.unions is not None:
-                search.unite(sample, 1 << 16)
+                search.unite(sample, _FIRST_UNIONS)
             search.strata.append(sample)
 
     def _rest_matters(self, first: int | None = None) -> bool:
@@ -384,7 +394,7 @@ def _check_pruning(search: Search, circuit: int, passing: float, asked: float) -
     part = passing / float(search.masses[circuit, 2])
     if part < _MAX_PAIRS:
         return
-    enough = 1e-3 * asked or 1e-9
+    enough = _REST_OF_RATE * asked or _REST_WITHOUT_RATE
     larger = range(3, search.max_weight + 1)
     weight = next((k for k in larger if search.rest(circuit, k + 1) < enough), 2)
     count = search.odds.shape[1]

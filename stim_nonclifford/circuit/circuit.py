@@ -35,10 +35,12 @@ from ..dialect import (
     circuit_repr,
     exact_text,
     extended_text,
+    first_decision,
     is_too_deep,
     num_expectations,
     parse,
     with_checked_tags,
+    without_decisions,
     without_noise,
 )
 from ..rates.fault_sets.interface import search_arguments
@@ -48,6 +50,7 @@ from ..rates.results import LogicalErrorRate
 from ..simulation.compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, compile_circuit
 from ..simulation.compiler.program.extent import check_flattened
 from ..simulation.compiler.sweeps.clifford_records import without_gaps
+from ..simulation.decisions import DecidedCircuit, DecisionPoint
 from ..simulation.engines import DEFAULT_CACHE_BYTES, EngineName, EngineOptions, likely_outputs
 from ..simulation.faults import (
     CircuitFault,
@@ -60,6 +63,7 @@ from ..simulation.logical_errors.refusals import check_no_detector_is_left
 from ..simulation.sampling import CompiledDetectorSampler, CompiledMeasurementSampler
 from ..simulation.sampling.record_conversion import measurement_converter
 from ..simulation.state_vectors import state_vector_of
+from .decisions import DecisionSampling, check_raw, decision_model
 from .diagrams import crumble_url, diagram_of, shown_in_notebook
 from .error_models import ErrorModelKind, error_model_of, random_outputs_of, searched_s_proxy
 from .interchange import cirq_of, qasm_of, read_cirq, read_qasm, read_qiskit
@@ -862,6 +866,7 @@ class Circuit:
         cache_bytes: int = DEFAULT_CACHE_BYTES,
         device: int | None = None,
         max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
+        decoder: Any = None,
     ) -> CompiledMeasurementSampler:
         r"""Returns an object that samples measurement records, as ``stim.Circuit.compile_sampler``.
 
@@ -877,16 +882,20 @@ class Circuit:
             device: Number of the GPU.
             max_active_coordinates: Limit for the width of the coefficient vector (2^width numbers), if the
                 circuit needs one (``plan().dense_width``); the memory of the machine is another one.
+            decoder: What decides at each DECODE of the circuit: the name of a decoder of Sinter, such as
+                ``"pymatching"``; a ``sinter.Decoder``; a dictionary of such by the names in the circuit; an
+                object with the methods ``begin`` and ``decide`` (docs/guides/decisions.md); or ``"raw"``,
+                which leaves the records as they are.
 
         Returns:
             The sampler.
 
         Raises:
             EngineUnavailableError: ``engine="gpu"`` and no GPU can be used; the message says why.
-            NotImplementedError: An instruction is not supported.
+            NotImplementedError: An instruction or a decision is not supported.
             ResourceLimitError: The circuit needs more than ``max_active_coordinates``, or more memory than
                 the machine has for the vectors of all threads.
-            ValueError: An argument is out of range.
+            ValueError: An argument is out of range, or there is a DECODE and no decoder for it.
 
         Warns:
             SlowShotsWarning: A shot takes some seconds to simulate; the message says how many.
@@ -898,17 +907,20 @@ class Circuit:
         options = EngineOptions(engine=engine, threads=threads, cache_bytes=cache_bytes, device=device)
         if reference_sample is not None:
             reference_sample = array(reference_sample, "reference_sample", "a NumPy array of records")
+        decides = self._decided(decoder, options, max_active_coordinates, all_records=True)
         recipe = functools.partial(
             self.copy().compile_sampler,
             skip_reference_sample=skip_reference_sample,
             reference_sample=reference_sample,
             max_active_coordinates=max_active_coordinates,
+            decoder=decoder,
             **dataclasses.asdict(options),
         )
         return CompiledMeasurementSampler(
-            self.compile(),
+            self._undecided().compile(),
             options,
             recipe=recipe,
+            decides=None if decides is None else decides.record_engine,
             max_active_coordinates=max_active_coordinates,
             seed=seed,
             skip_reference_sample=skip_reference_sample,
@@ -928,6 +940,7 @@ class Circuit:
         cache_bytes: int = DEFAULT_CACHE_BYTES,
         device: int | None = None,
         max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
+        decoder: Any = None,
     ) -> CompiledDetectorSampler:
         r"""Returns an object that samples detectors, as ``stim.Circuit.compile_detector_sampler``.
 
@@ -950,18 +963,23 @@ class Circuit:
             device: Number of the GPU.
             max_active_coordinates: Limit for the width of the coefficient vector (2^width numbers), if the
                 circuit needs one (``plan().dense_width``); the memory of the machine is another one.
+            decoder: What decides at each DECODE of the circuit: the name of a decoder of Sinter, such as
+                ``"pymatching"``; a ``sinter.Decoder``; a dictionary of such by the names in the circuit; an
+                object with the methods ``begin`` and ``decide`` (docs/guides/decisions.md); or ``"raw"``,
+                which leaves the records as they are.
 
         Returns:
             The sampler.
 
         Raises:
             EngineUnavailableError: ``engine="gpu"`` and no GPU can be used; the message says why.
-            NotImplementedError: An instruction is not supported.
+            NotImplementedError: An instruction or a decision is not supported.
             ResourceLimitError: Every method of the sampler needs more than ``max_active_coordinates``, or
                 more memory than the machine has. If only some methods do, they raise this error when they are
                 called.
             TypeError: A mask has the wrong dtype.
-            ValueError: A mask has the wrong shape, or an argument is out of range.
+            ValueError: A mask has the wrong shape, an argument is out of range, or there is a DECODE and no
+                decoder for it.
 
         Warns:
             SlowShotsWarning: A shot takes some seconds to simulate. It comes with the reference sample here,
@@ -973,6 +991,11 @@ class Circuit:
             array([[ True]])
         """
         if state_check is not None:
+            if decoder is not None:
+                raise NotImplementedError(
+                    "state_check does not support circuits with DECODE. Measure the check at the end of the"
+                    " circuit, and make its record the observable."
+                )
             checked = checked_circuit(self, state_check, postselected_observables_mask)
             return checked.compile_detector_sampler(
                 seed=seed,
@@ -994,24 +1017,102 @@ class Circuit:
             postselected_observables_mask = bools_of_mask(
                 postselected_observables_mask, count, name, "observables"
             )
+        decides = self._decided(decoder, options, max_active_coordinates)
         recipe = functools.partial(
             self.copy().compile_detector_sampler,
             postselection_mask=postselection_mask,
             postselected_observables_mask=postselected_observables_mask,
             skip_reference_sample=skip_reference_sample,
             max_active_coordinates=max_active_coordinates,
+            decoder=decoder,
             **dataclasses.asdict(options),
         )
         return CompiledDetectorSampler(
-            self._fault_table(),
+            self._undecided()._fault_table(),
             options,
             recipe=recipe,
+            decides=None if decides is None else decides.detector_engine,
             max_active_coordinates=max_active_coordinates,
             seed=seed,
             postselection_mask=postselection_mask,
             postselected_observables_mask=postselected_observables_mask,
             skip_reference_sample=skip_reference_sample,
         )
+
+    def _undecided(self: Self) -> Self:
+        """The circuit itself if it decides nothing; otherwise the one that measures instead."""
+        return self if first_decision(self._stim) is None else self.without_decisions()
+
+    def _decided(
+        self, decoder: Any, options: EngineOptions, max_active_coordinates: int, *, all_records: bool = False
+    ) -> DecisionSampling | None:
+        """What gives a sampler its engines if a decoder decides."""
+        if check_raw(decoder, self._stim):
+            return None
+        return DecisionSampling(
+            self._stim.copy(),
+            Circuit,
+            decoder,
+            options,
+            max_active_coordinates=max_active_coordinates,
+            all_records=all_records,
+        )
+
+    def without_decisions(self: Self) -> Self:
+        r"""The circuit that measures where this one decides.
+
+        Examples:
+            >>> print(Circuit("DECODE 41\nMPP[DECODE] Z1*Z2").without_decisions())
+            M 41
+            MPP Z1*Z2
+        """
+        return self._wrap(without_decisions(self._stim))
+
+    def decision_points(self) -> list[DecisionPoint]:
+        r"""The places at which a decoder decides, in order.
+
+        Returns:
+            For each of them its line and tick, the records that are decided, and the number of detectors that
+            the decoder sees: those before the instruction, less its latency.
+
+        Examples:
+            >>> circuit = Circuit("X_ERROR(0.1) 0\nM 0 0\nDETECTOR rec[-1]\nDECODE 0")
+            >>> circuit.decision_points()
+            [DecisionPoint(line=4, tick=0, records=(2,), num_detectors=1, latency=0, decoder='')]
+        """
+        return DecidedCircuit(self._stim.copy()).points
+
+    def decision_model(self, point: int, *, decompose_errors: bool = False) -> stim.DetectorErrorModel:
+        r"""The error model by which a decoder decides.
+
+        It is that of the circuit up to the decision, in which earlier decisions are plain measurements.
+        Errors that no detector sees are left out: they cannot be decoded.
+
+        Args:
+            point: The number of the decision in ``decision_points``.
+            decompose_errors: Whether errors are decomposed into such that flip at most two detectors.
+
+        Returns:
+            The model. Its detectors are those that the decoder sees. Its observables are the flips of the
+            records that are decided, and then one for each earlier conditional Clifford rotation that
+            matters: whether its axis is flipped.
+
+        Raises:
+            IndexError: There is no such decision.
+            NotImplementedError: The model would depend on earlier records.
+
+        Examples:
+            >>> circuit = Circuit("X_ERROR(0.1) 0\nM 0\nDETECTOR rec[-1]\nDECODE 0")
+            >>> print(circuit.decision_model(0))
+            error(0.1) D0 L0
+            logical_observable L0
+        """
+        decided = DecidedCircuit(self._stim.copy())
+        number = integer(point, "point", -_FAR, _FAR)
+        if not -len(decided.points) <= number < len(decided.points):
+            raise IndexError(f"There is no decision {number}: the circuit has {len(decided.points)}.")
+        attempts = [{"decompose_errors": flag(decompose_errors, "decompose_errors")}]
+        return decision_model(Circuit, decided, number % len(decided.points), attempts)
 
     def plan(
         self,

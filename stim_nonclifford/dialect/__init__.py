@@ -20,6 +20,7 @@ from .channels.three_qubit_errors import ThreeQubitErrors, three_qubit_errors_of
 from .exact_text import exact_text
 from .expectation_values import expectation_products, is_expectation, num_expectations
 from .feed_forward.control_pairs import groups_of_pairs
+from .feed_forward.decisions import NO_DECODER, Decision, decision_of, first_decision, without_decisions
 from .gates import (
     CONDITIONAL_CARRIER,
     GATES,
@@ -47,9 +48,11 @@ from .text import (
 __all__ = [
     "CONDITIONAL_CARRIER",
     "GATES",
+    "NO_DECODER",
     "PRODUCT",
     "TOO_DEEP",
     "CliffordPart",
+    "Decision",
     "GateDefinition",
     "Kraus",
     "NonCliffordGate",
@@ -64,9 +67,11 @@ __all__ = [
     "channel_of",
     "circuit_repr",
     "decay_parts",
+    "decision_of",
     "exact_text",
     "expectation_products",
     "extended_text",
+    "first_decision",
     "gate_from_tag",
     "gate_named",
     "groups_of_pairs",
@@ -86,5 +91,6 @@ __all__ = [
     "three_qubit_errors_of",
     "values_of_operators",
     "with_checked_tags",
+    "without_decisions",
     "without_noise",
 ]

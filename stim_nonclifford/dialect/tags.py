@@ -35,6 +35,7 @@ from .channels.table import has_tag_of_channel
 from .exact_text import NUMBER
 from .expectation_values import EXP_VAL, expectation_products
 from .feed_forward.control_pairs import groups_of_pairs
+from .feed_forward.decisions import decision_of
 from .gates import CONDITIONAL_CARRIER, FORMS_OF_WORD, GateDefinition, TaggedForm
 from .names import forms_of_word, gate_named
 from .targets import check_groups
@@ -118,7 +119,8 @@ def gate_from_tag(instruction: stim.CircuitInstruction) -> NonCliffordGate | Non
 
     Returns:
         The non-Clifford gate for which the tag stands, or None if the instruction is an ordinary one of Stim
-        or asks for expectation values, which changes no state, or is a channel that Stim does not have.
+        or asks for expectation values, which changes no state, or is a channel that Stim does not have, or a
+        decision.
 
     Raises:
         ValueError: The instruction is a carrier, but its tag is unknown or malformed (``S[t]``,
@@ -145,7 +147,7 @@ def gate_from_tag(instruction: stim.CircuitInstruction) -> NonCliffordGate | Non
     if word.upper() == EXP_VAL:
         expectation_products(instruction)  # for its checks
         return None
-    if has_tag_of_channel(instruction):
+    if has_tag_of_channel(instruction) or decision_of(instruction) is not None:
         return None
     forms = _forms(word, has_arguments=arguments is not None, has_note=note is not None)
     if name in forms:

@@ -24,6 +24,7 @@ from .exact_text import bracketed
 from .expectation_values import EXP_VAL, bare_expectation, is_expectation
 from .feed_forward.conditional import conditional_gate
 from .feed_forward.control_pairs import groups_of_pairs, is_classical, text_of_target
+from .feed_forward.decisions import DECODE, bare_decision, decision_of
 from .gates import BARE_NAMES, CONDITIONAL_CARRIER
 from .tags import NonCliffordGate, gate_from_tag, is_note
 
@@ -166,6 +167,10 @@ def extended_text(circuit: stim.Circuit) -> str:
         noise = readout_noise_of(instruction)
         if noise is not None:
             lines.append(bare_readout(instruction, noise))
+            continue
+        decision = decision_of(instruction)
+        if decision is not None:
+            lines.append(bare_decision(instruction, decision))
             continue
         gate = gate_from_tag(instruction)
         lines.append(str(instruction) if gate is None else _bare(instruction, gate))
@@ -353,7 +358,7 @@ def advice_on_name(name: str) -> str:
     advice = advice_on_channel(name)
     if advice:
         return f". {advice}"
-    names = [*BARE_NAMES, *CHANNELS, EXP_VAL, *stim.gate_data()]
+    names = [*BARE_NAMES, *CHANNELS, EXP_VAL, DECODE, *stim.gate_data()]
     return f".{did_you_mean(name.upper(), names)}"
 
 

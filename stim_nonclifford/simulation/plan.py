@@ -175,6 +175,18 @@ class SparseRows:
         """The positions of the ones in a row."""
         return self.bits[self.starts[index] : self.starts[index + 1]]
 
+    def split(self, count: int) -> tuple[SparseRows, SparseRows]:
+        """The first rows, and the others.
+
+        Examples:
+            >>> first, others = SparseRows.of([[0], [1, 2], []]).split(1)
+            >>> first.row(0).tolist(), others.row(0).tolist()
+            ([0], [1, 2])
+        """
+        place = self.starts[count]
+        first = SparseRows(self.starts[: count + 1], self.bits[:place])
+        return first, SparseRows(self.starts[count:] - place, self.bits[place:])
+
     def dense(self, num_bits: int) -> npt.NDArray[np.bool_]:
         """The rows as booleans, shape (num_rows, num_bits)."""
         result = np.zeros((len(self), num_bits), dtype=np.bool_)
@@ -226,6 +238,8 @@ class SamplingPlan:
             happens. They have sites, and effects without bits.
         leakage_always: int32: the first items of scripts that each shot follows from a computational qubit
             on, before its events.
+        decisions: For each bit that a decoder decides, the bits of the row that its flip flips. If there are
+            any, each outcome has a random number of its own, whatever the others are.
     """
 
     num_checks: int
@@ -257,11 +271,21 @@ class SamplingPlan:
     leakage_final_checks: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
     leakage_entries: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
     leakage_always: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    decisions: SparseRows = field(default_factory=lambda: SparseRows.of([]))
 
     @property
     def has_leakage(self) -> bool:
         """Whether any qubit can be leaked or lost, and change a shot."""
         return len(self.leakage_items) > 0
+
+    @property
+    def separate_draws(self) -> bool:
+        """Whether each outcome has a random number of its own, as a plan with decisions needs it.
+
+        Shots are drawn several times, with more and more bits decided. What was drawn before a decision must
+        not depend on it, in whatever order the outcomes are drawn.
+        """
+        return len(self.decisions) > 0
 
     @property
     def num_mechanisms(self) -> int:
@@ -402,6 +426,7 @@ def plain_attributes(plan: SamplingPlan) -> SimpleNamespace:
         (1, False)
     """
     names = [field.name for field in fields(plan)]
+    names += ["separate_draws"]
     names += [f"{rows}_are_lists" for rows in ("effects", "coins", "signature_images", "outcome_effects")]
     try:
         return SimpleNamespace(**{name: getattr(plan, name) for name in names})

@@ -34,6 +34,7 @@ ROOMS = (
     "simulation.noise_events",
     "simulation.faults",
     "simulation.sampling",
+    "simulation.decisions",
     "simulation",
     "rates.estimation",
     "rates.results",

@@ -114,6 +114,7 @@ snc::Plan to_plan(nb::handle object, snc::PathMethod method) {
         .num_outcome_checks = plan.number("num_outcome_checks"),
         .peak_width = plan.number("peak_width"),
         .never_kept = plan.truth("never_kept"),
+        .separate_draws = plan.truth("separate_draws"),
         .constant = plan.numbers<int32_t>("constant"),
         .effects = plan.rows("effects"),
         .effects_are_lists = plan.truth("effects_are_lists"),

@@ -105,6 +105,12 @@ nb::object outcomes(snc::Engine& engine, const snc::InputArray<uint64_t>& signat
     return snc::to_array(without_gil([&] { return engine.outcomes(words, of_shots, seed, WithoutGil::check_signals); }));
 }
 
+nb::object rows(snc::Engine& engine, uint64_t seed, uint64_t first_shot, uint64_t shots) {
+    check_shots(first_shot, shots);
+    const size_t words = engine.plan().layout.words();
+    return snc::to_array(without_gil([&] { return engine.rows(seed, first_shot, shots, WithoutGil::check_signals); }), {shots, words});
+}
+
 std::vector<uint64_t> likely_outputs(snc::Engine& engine) {
     const WithoutGil released;
     return engine.with_laws(WithoutGil::check_signals, [](snc::OutcomeLaws& laws) { return laws.likely_outputs(); });
@@ -212,6 +218,8 @@ NB_MODULE(_native, m) {
         .def("outcomes", &outcomes, nb::arg("signatures"), nb::arg("numbers"), nb::arg("seed"),
              "The outputs that drawn outcomes of signatures flip: words, [numbers][words of the outputs]. The seed and a number"
              " give the outcomes of a signature ([numbers][words of a signature]).")
+        .def("rows", &rows, nb::arg("seed"), nb::arg("first_shot"), nb::arg("shots"),
+             "The rows of shots after noise and before outcomes, as words: uint64, shape (shots, words of a row).")
         .def("possible_path", &possible_path, nb::arg("signature"), nb::arg("seed"), nb::arg("number"),
              "Whether a path of a signature (as words) is kept, and the outputs (as words) that its outcomes flip. Each"
              " outcome that is not certain is chosen fairly, whatever its probability.")

@@ -318,23 +318,41 @@ KeptRows Engine::sample_kept(uint64_t seed, uint64_t first_shot, uint64_t shots,
     return result;
 }
 
+std::vector<uint64_t> Engine::rows(uint64_t seed, uint64_t first_shot, uint64_t shots, const std::function<void()>& poll) {
+    const Call call(*this, poll);
+    const uint32_t words = plan_.layout.words();
+    std::vector<uint64_t> found(shots * words);
+    for_each_piece(pieces(first_shot, shots), [&](Worker& worker, const Piece& piece, uint64_t) {
+        NoiseBlock& noise = worker.noise;
+        noise.output_bytes = nullptr;
+        kernels_.sample_noise(plan_, seed, piece.block, piece.begin, piece.end, noise);
+        const auto row_of = [&](uint16_t shot) { return found.data() + (piece.block * block_shots + shot - first_shot) * words; };
+        for (uint32_t k = 0; k < noise.num_event_free; ++k) std::copy_n(plan_.constant.data(), words, row_of(noise.event_free[k]));
+        for (uint32_t k = 0; k < noise.num_shots; ++k) std::copy_n(noise.rows.data() + size_t{k} * words, words, row_of(noise.shots[k]));
+    });
+    return found;
+}
+
 std::vector<uint64_t> Engine::outcomes(const std::vector<uint64_t>& signatures, const std::vector<uint64_t>& numbers, uint64_t seed,
                                        const std::function<void()>& poll) {
-    constexpr size_t shots_between_looks = 4096;
     const Call call(*this, poll);
+    const size_t part_shots = plan_.dense_width() >= long_work_width ? 64 : 4096;
     const uint32_t signature_words = plan_.layout.signature_words, output_words = plan_.layout.output_words;
     std::vector<uint64_t> found(numbers.size() * output_words);
     store_.forget_old_tables();
-    std::vector<OutcomeLaws::Shot> drawn;
-    for (size_t begin = 0; begin < numbers.size(); begin += shots_between_looks) {
-        interruption_->look();
-        drawn.clear();
-        for (size_t k = begin; k < std::min(begin + shots_between_looks, numbers.size()); ++k)
-            drawn.push_back({{signatures.data() + k * signature_words, signature_words}, numbers[k]});
-        workers_[0].laws->sample(drawn, seed, [&](size_t k, const OutcomeLaws::Result& result) {
-            std::copy_n(result.outputs, output_words, found.data() + (begin + k) * output_words);
-        });
-    }
+    std::atomic<size_t> next_worker = 0;
+    run_parts((numbers.size() + part_shots - 1) / part_shots, workers_.size(), *interruption_, [&] {
+        return [&, &worker = workers_[next_worker++]](size_t part) {
+            const size_t begin = part * part_shots, end = std::min(begin + part_shots, numbers.size());
+            std::vector<OutcomeLaws::Shot>& drawn = worker.drawn;
+            drawn.clear();
+            for (size_t k = begin; k < end; ++k)
+                drawn.push_back({{signatures.data() + k * signature_words, signature_words}, numbers[k]});
+            worker.laws->sample(drawn, seed, [&](size_t k, const OutcomeLaws::Result& result) {
+                std::copy_n(result.outputs, output_words, found.data() + (begin + k) * output_words);
+            });
+        };
+    });
     return found;
 }
 

@@ -81,6 +81,9 @@ class Engine {
     std::vector<uint64_t> outcomes(const std::vector<uint64_t>& signatures, const std::vector<uint64_t>& numbers, uint64_t seed,
                                    const std::function<void()>& poll);
 
+    // The rows of shots after noise, before outcomes: [shots][words of a row].
+    std::vector<uint64_t> rows(uint64_t seed, uint64_t first_shot, uint64_t shots, const std::function<void()>& poll);
+
     LawStatistics statistics(const std::function<void()>& poll) const;
     static size_t row_bytes(uint32_t num_outputs) { return (size_t{num_outputs} + 7) / 8; }
     // Whether some shots may be discarded.

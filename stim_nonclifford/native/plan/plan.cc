@@ -114,6 +114,7 @@ void prepare_paths(Plan& plan, PathMethod method) {
 Plan pack_plan(const PlanArrays& arrays, PathMethod method) {
     Plan plan;
     plan.never_kept = arrays.never_kept;
+    plan.separate_draws = arrays.separate_draws;
     plan.layout = {
         .num_checks = arrays.num_checks,
         .num_signature_bits = arrays.num_signature_bits,

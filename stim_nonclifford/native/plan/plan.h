@@ -37,6 +37,7 @@ struct RowLayout {
 struct Plan {
     RowLayout layout;
     bool never_kept = false;
+    bool separate_draws = false;  // whether each outcome has a random number of its own, whatever the others are
 
     // Noise. Rows are relative to `constant`: no event gives the zero row.
     std::vector<uint64_t> constant;           // [words]
@@ -89,7 +90,7 @@ struct Plan {
 // The arrays of the Python plan, by their names there.
 struct PlanArrays {
     uint32_t num_checks, num_signature_bits, num_outputs, num_signs, num_outcome_checks, peak_width;
-    bool never_kept;
+    bool never_kept, separate_draws;
     std::vector<int32_t> constant;
     SparseRows effects;
     bool effects_are_lists;

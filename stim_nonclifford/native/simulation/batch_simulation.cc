@@ -136,7 +136,7 @@ uint64_t BatchSimulation::decide(int32_t outcome, std::span<Shot> shots) {
         bool is_one = probability_of_one > 0.5;
         if ((progress_.left >> k & 1) != 0 && !(probability_of_one < certain || probability_of_one > 1 - certain)) {
             check_probability(probability_of_one, plan_.steps.steps[progress_.step].operation);
-            is_one = shots[k].decisions.decide(probability_of_one);
+            is_one = shots[k].decisions.decide(probability_of_one, outcome);
             paths_[k].push_back({{probability_of_one, outcome}, is_one});
         }
         ones |= uint64_t{is_one} << k;

@@ -29,16 +29,19 @@ from .sweeps.operations import Operation, peak_width
 __all__ = ["DEFAULT_MAX_ACTIVE_COORDINATES", "CompiledCircuit", "compile_circuit"]
 
 
-def compile_circuit(circuit: stim.Circuit, likely_outputs: LikelyOutputs) -> CompiledCircuit:
+def compile_circuit(
+    circuit: stim.Circuit, likely_outputs: LikelyOutputs, *, with_decisions: bool = False
+) -> CompiledCircuit:
     r"""Compiles a tagged circuit.
 
     Args:
         circuit: A ``stim.Circuit`` with tagged gates of ``stim_nonclifford.dialect``.
         likely_outputs: An engine's function that returns the outputs of a plan on its likely outcomes; the
             reference sample needs it.
+        with_decisions: Whether the circuit may have DECODE; the plans then have decisions.
 
     Raises:
-        NotImplementedError: An instruction is not supported.
+        NotImplementedError: An instruction is not supported, or has decisions without ``with_decisions``.
         ResourceLimitError: The circuit is too large to be unrolled.
 
     Examples:
@@ -50,7 +53,7 @@ def compile_circuit(circuit: stim.Circuit, likely_outputs: LikelyOutputs) -> Com
         coefficients)
     """
     with memory_is_a_limit(), collector_paused():
-        program = program_of(circuit)
+        program = program_of(circuit, with_decisions=with_decisions)
         if program.has_non_clifford_gates:
             quantum = forward_sweep(program)
         else:
@@ -138,6 +141,7 @@ class CompiledCircuit:
         requested: RequestedOutputs,
         *,
         skip_reference_sample: bool = False,
+        raw: int = 0,
         max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
     ) -> SamplingPlan:
         """The plan for detectors and observables.
@@ -146,6 +150,7 @@ class CompiledCircuit:
             requested: The requested outputs: detectors, then observables.
             skip_reference_sample: Whether outputs are raw parities instead of flips against the reference
                 sample.
+            raw: A mask of outputs that are raw parities in any case.
             max_active_coordinates: Limit for the width of the coefficient vector: 2^width complex numbers.
 
         Returns:
@@ -158,7 +163,7 @@ class CompiledCircuit:
         table = self.effects("detectors")
         constant = table.base_outputs
         if not skip_reference_sample:
-            constant ^= self.reference_detectors(max_active_coordinates)
+            constant ^= self.reference_detectors(max_active_coordinates) & ~raw
         return self._plan(table, requested, constant)
 
     def prepare_detectors(self, skip_reference_sample: bool, max_active_coordinates: int) -> None:
@@ -199,7 +204,8 @@ class CompiledCircuit:
         """The circuit itself if its noise is Pauli errors and leakage; otherwise the one without noise."""
         if not self.program.has_non_pauli_channels:
             return self
-        return compile_circuit(without_noise(self.circuit), self._likely_outputs)
+        decides = bool(self.program.decisions)
+        return compile_circuit(without_noise(self.circuit), self._likely_outputs, with_decisions=decides)
 
     def fault_plan(
         self,

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ..plan import SamplingPlan
 from .auto import AutoEngine
-from .contract import DeviceSamplingEngine, PackedBits, SamplingEngine, Tally
+from .contract import DeviceSamplingEngine, PackedBits, RowEngine, SamplingEngine, Tally
 from .cost import check_cost, check_memory, gpu_simulation_seconds, warn_of_slow_shots
 from .cpu import DEFAULT_CACHE_BYTES, CpuEngine
 from .gpu import CupyBackend, GpuEngine, gpu_may_be_there
@@ -32,10 +32,12 @@ __all__ = [
     "GpuEngine",
     "PackedBits",
     "ReferenceEngine",
+    "RowEngine",
     "SamplingEngine",
     "Tally",
     "engine_factory",
     "likely_outputs",
+    "row_engine",
 ]
 
 
@@ -76,6 +78,24 @@ def engine_factory(options: EngineOptions) -> Callable[[SamplingPlan], SamplingE
             gpu_seconds=gpu_simulation_seconds(plan),
         )
     return cpu
+
+
+def row_engine(options: EngineOptions, plan: SamplingPlan) -> RowEngine:
+    """The engine that draws noise and outcomes of a plan apart: for ``"auto"`` and ``"cpu"`` that of the CPU.
+
+    Raises:
+        NotImplementedError: The engine is ``"gpu"``.
+    """
+    if options.engine == "reference":
+        check_memory(plan, 1)
+        return ReferenceEngine(plan)
+    if options.engine == "gpu":
+        raise NotImplementedError(
+            "Circuits with DECODE are sampled on the CPU, not by engine='gpu'. Choose engine='cpu'"
+            " and threads=n."
+        )
+    check_cost(plan, options.threads)
+    return CpuEngine(plan, threads=options.threads, cache_bytes=options.cache_bytes)
 
 
 def likely_outputs(plan: SamplingPlan) -> npt.NDArray[np.bool_]:

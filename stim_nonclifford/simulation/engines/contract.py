@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["DeviceRows", "DeviceSamplingEngine", "PackedBits", "SamplingEngine", "Tally"]
+__all__ = ["DeviceRows", "DeviceSamplingEngine", "PackedBits", "RowEngine", "SamplingEngine", "Tally"]
 
 PackedBits = npt.NDArray[np.uint8]
 """Rows of packed bits: bit k of row r is ``(rows[r, k // 8] >> (k % 8)) & 1``."""
@@ -83,6 +83,44 @@ class SamplingEngine(Protocol):
 
     def statistics(self) -> dict[str, int]:
         """Counts of stored objects and of work done, by names that depend on the engine."""
+        ...
+
+
+class RowEngine(Protocol):
+    """An engine that draws the noise of shots and their outcomes apart."""
+
+    def rows(self, seed: int, first_shot: int, shots: int) -> npt.NDArray[np.uint64]:
+        """The rows of shots after noise and before outcomes.
+
+        Args:
+            seed: 0 <= seed < 2^64.
+            first_shot: Number of the first shot.
+            shots: How many shots to draw.
+
+        Returns:
+            uint64, shape (shots, num_row_words): checks, signature and outputs, which start at words of their
+            own. Bit k of a part is bit k % 64 of word k // 64.
+        """
+        ...
+
+    def outcomes(
+        self, signatures: npt.NDArray[np.uint64], numbers: npt.NDArray[np.uint64], seed: int
+    ) -> npt.NDArray[np.uint64]:
+        """Draws outcomes for given signatures; the plan must not postselect what depends on outcomes.
+
+        Args:
+            signatures: uint64, shape (shots, words): bit k of a signature is bit k % 64 of word k // 64.
+            numbers: uint64, shape (shots,). Together with the seed, a number fixes the outcomes of its
+                signature, as that of a shot does.
+            seed: 0 <= seed < 2^64.
+
+        Returns:
+            uint64, shape (shots, words of the outputs): the outputs that the outcomes flip.
+        """
+        ...
+
+    def statistics(self) -> dict[str, int]:
+        """See ``SamplingEngine.statistics``."""
         ...
 
 

@@ -124,6 +124,13 @@ class CpuEngine:
             law.append((discards, True, np.zeros(self.plan.num_outputs, dtype=np.bool_)))
         return law
 
+    def rows(self, seed: int, first_shot: int, shots: int) -> npt.NDArray[np.uint64]:
+        """See ``RowEngine.rows``."""
+        try:
+            return self._engine.rows(seed, first_shot, shots)
+        except MemoryError:
+            raise MemoryError(f"The rows of {self._rows_need(shots)}") from None
+
     def outcomes(
         self,
         signatures: npt.NDArray[np.uint64],

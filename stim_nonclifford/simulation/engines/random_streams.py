@@ -127,6 +127,8 @@ class OutcomeDecisions:
         seed: 0 <= seed < 2^64.
         shot: Number of the shot.
         max_decisions: Upper limit for the number of outcomes.
+        separate: Whether each outcome has a random number of its own, word k for outcome k: then it depends
+            on no other one.
 
     Examples:
         >>> decisions = OutcomeDecisions(seed=7, shot=0, max_decisions=3)
@@ -134,16 +136,20 @@ class OutcomeDecisions:
         [1, 1, 0]
     """
 
-    def __init__(self, seed: int, shot: int, max_decisions: int) -> None:
-        self._words: Iterator[int] = iter(words(seed, Stream.OUTCOMES, shot, max_decisions).tolist())
+    def __init__(self, seed: int, shot: int, max_decisions: int, *, separate: bool = False) -> None:
+        drawn = words(seed, Stream.OUTCOMES, shot, max_decisions).tolist()
+        self._words: Iterator[int] = iter(drawn)
+        self._own: list[int] = drawn if separate else []
         self._number = 0.0
         self._mass = 0.0
 
-    def decide(self, probability_of_one: float) -> int:
+    def decide(self, probability_of_one: float, outcome: int = 0) -> int:
         """Draws an outcome that is 1 with the given probability. A certain outcome needs no random number."""
         p = probability_of_one
         if p in (0.0, 1.0):
             return int(p)
+        if self._own:
+            return int(uniform(self._own[outcome]) < p)
         if self._mass < MIN_MASS:
             self._number, self._mass = uniform(next(self._words)), 1.0
         if self._number < p:

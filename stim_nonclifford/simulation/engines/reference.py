@@ -356,6 +356,28 @@ class ReferenceEngine:
         """The shots that the methods above count or return."""
         return sample_shots(self.plan, seed, first_shot, shots)
 
+    def rows(self, seed: int, first_shot: int, shots: int) -> npt.NDArray[np.uint64]:
+        """See ``RowEngine.rows``."""
+        plan = self.plan
+        drawn = [row for _, row in noise_of_shots(plan, seed, first_shot, shots)]
+        bits = np.array(drawn, dtype=np.bool_).reshape(shots, plan.num_row_bits)
+        ends = np.cumsum([plan.num_checks, plan.num_signature_bits])
+        return np.concatenate([_packed_words(part) for part in np.split(bits, ends, axis=1)], axis=1)
+
+    def outcomes(
+        self, signatures: npt.NDArray[np.uint64], numbers: npt.NDArray[np.uint64], seed: int
+    ) -> npt.NDArray[np.uint64]:
+        """See ``RowEngine.outcomes``."""
+        plan = self.plan
+        found = np.zeros((len(numbers), plan.num_outputs), dtype=np.bool_)
+        for k, number in enumerate(numbers.tolist()):
+            packed = np.ascontiguousarray(signatures[k]).view(np.uint8)
+            signature = np.unpackbits(packed, count=plan.num_signature_bits, bitorder="little").view(np.bool_)
+            branch = _branch_after_outcomes(plan, signature, seed, number)
+            if branch is not None:
+                found[k] = branch[plan.num_signs + plan.num_outcome_checks :]
+        return _packed_words(found)
+
     def statistics(self) -> dict[str, int]:
         """An empty dictionary, as this engine stores nothing and does not count its work."""
         return {}
@@ -523,21 +545,37 @@ def _finish(plan: SamplingPlan, row: Bits, seed: int, shot: int, mechanisms: lis
     outputs = row[first_output:]
     if plan.never_kept or row[: plan.num_checks].any():
         return Shot(True, outputs, mechanisms)
-    branch = _branch_row(plan, row[plan.num_checks : first_output])
+    branch = _branch_after_outcomes(plan, row[plan.num_checks : first_output], seed, shot)
+    if branch is None:
+        return Shot(True, outputs, mechanisms)
+    return Shot(False, outputs ^ branch[plan.num_signs + plan.num_outcome_checks :], mechanisms)
+
+
+def _branch_after_outcomes(plan: SamplingPlan, signature: Bits, seed: int, shot: int) -> Bits | None:
+    """The branch row of a shot after its outcomes; None if an outcome check discards it."""
+    branch = _branch_row(plan, signature)
     vector = initial_vector()
-    decisions = OutcomeDecisions(seed, shot, plan.num_outcomes)
+    decisions = OutcomeDecisions(seed, shot, plan.num_outcomes, separate=plan.separate_draws)
     k = 0
     for j in range(plan.num_outcomes):
         k, vector = _run_to_measurement(plan, k, vector, branch)
         operation = plan.operations[k]
-        outcome = decisions.decide(_weight_of_one(vector, operation))
+        outcome = decisions.decide(_weight_of_one(vector, operation), j)
         if outcome:
             branch[plan.outcome_effects.row(j)] ^= True
         if _check_fires(plan, branch, j):
-            return Shot(True, outputs, mechanisms)
+            return None
         vector = _project(vector, operation, outcome)
         k += 1
-    return Shot(False, outputs ^ branch[plan.num_signs + plan.num_outcome_checks :], mechanisms)
+    return branch
+
+
+def _packed_words(bits: Bits) -> npt.NDArray[np.uint64]:
+    """Rows of bits as words."""
+    words = -(-bits.shape[1] // 64)
+    padded = np.zeros((len(bits), 64 * words), dtype=np.bool_)
+    padded[:, : bits.shape[1]] = bits
+    return np.packbits(padded, axis=1, bitorder="little").view(np.uint64).reshape(len(bits), words)
 
 
 def _branch_row(plan: SamplingPlan, signature: Bits) -> Bits:

@@ -35,6 +35,7 @@ class DetectorExpectations:
         _seed: int
         _skip_reference_sample: bool
 
+        def _check_undecided(self, method: str) -> None: ...
         def _requested_by(self, method: DetectorMethod) -> RequestedOutputs: ...
         def _split(self, rows: PackedBits) -> tuple[PackedBits, PackedBits]: ...
 
@@ -92,6 +93,7 @@ class DetectorExpectations:
         return ExpectationCircuit(self._compiled)
 
     def _expectations_of(self, method: DetectorMethod) -> ExpectationEngine:
+        self._check_undecided("sample_expectation_values")
         plan = self._swept.detector_plan(
             self._requested_by(method),
             skip_reference_sample=self._skip_reference_sample,

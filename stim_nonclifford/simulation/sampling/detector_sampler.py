@@ -35,7 +35,7 @@ from ..logical_errors.refusals import warn_of_frames, warn_of_random_outputs
 from ..plan import SamplingPlan
 from .detector_expectations import DetectorExpectations
 from .kept_batches import IF_TOO_MANY, KeptShots
-from .requests import DetectorMethod, requested_by
+from .requests import NOT_FOR_DECISIONS, DetectorMethod, requested_by
 from .results import FailureSamples, KeptFailure, SampleCounts
 from .rows import OUTPUT_NAMES, OutputName, columns, namespace_of, pack, rows_from, unpack
 from .shot_files import SHOT_FORMATS, DetectionFiles, ShotFormat, chunk_sizes
@@ -79,8 +79,12 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
         skip_reference_sample: bool = False,
         max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
         recipe: Callable[..., CompiledDetectorSampler] | None = None,
+        decides: Callable[[RequestedOutputs, int], SamplingEngine] | None = None,
     ) -> None:
         self._recipe = recipe
+        self._decides = (
+            decides  # makes engines in which a decoder decides, for outputs of which some are inverted
+        )
         self._faults = faults
         self._compiled = compiled = faults.compiled
         max_active_coordinates = integer(max_active_coordinates, "max_active_coordinates")
@@ -399,6 +403,7 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
             ...     print(fault)
             line 1, tick 0: X_ERROR 0: X0
         """
+        self._check_undecided("sample_failures")
         check_faults(self._compiled.circuit, self._num_detectors + self._num_observables)
         self._look_at_observables()
         with self._numbers.call():
@@ -442,19 +447,19 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
     @cached_property
     def _sampling_engine(self) -> SamplingEngine:
         """The engine for all outputs of all shots."""
-        return self._make_engine(self._plan_for("sample"))
+        return self._engine_for("sample")
 
     @cached_property
     def _keeping_engine(self) -> SamplingEngine:
         """The engine for all outputs of kept shots."""
         if not self._postselected:
             return self._sampling_engine
-        return self._make_engine(self._plan_for("sample_kept"))
+        return self._engine_for("sample_kept")
 
     @cached_property
     def _counting_engine(self) -> SamplingEngine:
         """The engine for the observables of kept shots."""
-        return self._make_engine(self._plan_for("sample_counts"))
+        return self._engine_for("sample_counts")
 
     @cached_property
     def _named_mechanisms(self) -> tuple[SamplingPlan, NamedMechanisms[CircuitFault]]:
@@ -462,12 +467,25 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
         plan = self._plan_for("sample_counts")
         return plan, self._faults.by_mechanism(plan)
 
+    def _engine_for(self, method: DetectorMethod) -> SamplingEngine:
+        if self._decides is None:
+            return self._make_engine(self._plan_for(method))
+        flipped = 0
+        if self._skip_reference_sample:
+            flipped = self._compiled.reference_detectors(self._max_active_coordinates)
+        return self._decides(self._requested_by(method), flipped)
+
     def _plan_for(self, method: DetectorMethod) -> SamplingPlan:
         return self._compiled.detector_plan(
             self._requested_by(method),
             skip_reference_sample=self._skip_reference_sample,
             max_active_coordinates=self._max_active_coordinates,
         )
+
+    def _check_undecided(self, method: str) -> None:
+        """Checks that no decoder decides, where a method does not ask it."""
+        if self._decides is not None:
+            raise NotImplementedError(f"{method} {NOT_FOR_DECISIONS}")
 
     def _requested_by(self, method: DetectorMethod) -> RequestedOutputs:
         return requested_by(method, self._num_detectors, self._num_observables, self._postselected)

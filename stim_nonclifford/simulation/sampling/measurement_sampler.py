@@ -15,8 +15,9 @@ from ...base.memory import check_result_bytes
 from ...dialect import circuit_repr, num_expectations
 from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, ExpectationCircuit
 from ..compiler.plans.width_limit import within_memory
-from ..engines import EngineOptions, PackedBits, engine_factory
+from ..engines import EngineOptions, PackedBits, SamplingEngine, engine_factory
 from .expectation_values import ExpectationEngine, sampled_in_chunks
+from .requests import NOT_FOR_DECISIONS
 from .rows import OUTPUT_NAMES, OutputName, rows_from, unpack
 from .shot_files import SHOT_FORMATS, ShotFile, ShotFormat, chunk_sizes
 from .shot_numbers import NumberedShots, PickledByRecipe, ShotNumbers
@@ -51,6 +52,7 @@ class CompiledMeasurementSampler(NumberedShots, PickledByRecipe):
         reference_sample: npt.NDArray[Any] | None = None,
         max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
         recipe: Callable[..., CompiledMeasurementSampler] | None = None,
+        decides: Callable[[int], SamplingEngine] | None = None,
     ) -> None:
         max_active_coordinates = integer(max_active_coordinates, "max_active_coordinates")
         if flag(skip_reference_sample, "skip_reference_sample") and reference_sample is not None:
@@ -69,8 +71,12 @@ class CompiledMeasurementSampler(NumberedShots, PickledByRecipe):
             changed = compiled.reference_records(max_active_coordinates) ^ given
         self._changed, self._max_active_coordinates = changed, max_active_coordinates
         self._make_engine = make_engine
-        plan = compiled.record_plan(reference=changed, max_active_coordinates=max_active_coordinates)
-        self._engine = make_engine(plan)
+        self._decides = decides  # makes the engine in which a decoder decides, for records inverted by a mask
+        if decides is None:
+            plan = compiled.record_plan(reference=changed, max_active_coordinates=max_active_coordinates)
+            self._engine = make_engine(plan)
+        else:
+            self._engine = decides(changed)
         self._numbers = ShotNumbers()
 
     def __repr__(self) -> str:
@@ -201,6 +207,8 @@ class CompiledMeasurementSampler(NumberedShots, PickledByRecipe):
 
     @cached_property
     def _expectation_engine(self) -> ExpectationEngine:
+        if self._decides is not None:
+            raise NotImplementedError(f"sample_expectation_values {NOT_FOR_DECISIONS}")
         plan = ExpectationCircuit(self._compiled).record_plan(
             reference=self._changed, max_active_coordinates=self._max_active_coordinates
         )

@@ -7,9 +7,16 @@ from typing import Literal
 
 from ..compiler import RequestedOutputs
 
-__all__ = ["DetectorMethod", "requested_by"]
+__all__ = ["NOT_FOR_DECISIONS", "DetectorMethod", "requested_by"]
 
 DetectorMethod = Literal["sample", "sample_kept", "sample_counts"]
+
+
+NOT_FOR_DECISIONS = (
+    "does not support circuits with DECODE. Measure what you ask for, and take sample, sample_kept or"
+    " sample_counts."
+)
+"""What messages say where a method asks no decoder, after the name of the method."""
 
 
 def requested_by(

@@ -2,7 +2,8 @@
 
 namespace snc {
 
-LawWalks::LawWalks(LawStore& store, uint32_t num_outcomes) : store_(store), margin_(1e-14 * (1 + num_outcomes)) {}
+LawWalks::LawWalks(LawStore& store, const Plan& plan)
+    : store_(store), separate_draws_(plan.separate_draws), margin_(1e-14 * (1 + plan.num_outcomes)) {}
 
 void LawWalks::find(std::span<const Shot> shots, uint64_t seed, std::span<Ref> leaves) {
     std::array<uint64_t, max_shots> hashes{};
@@ -13,7 +14,7 @@ void LawWalks::find(std::span<const Shot> shots, uint64_t seed, std::span<Ref> l
         leaves[k] = store_.find(shots[k].signature, hashes[k]);
         if (leaves[k] == Ref::none || LawStore::is_leaf(leaves[k])) continue;
         Walk& walk = walks_[k];
-        walk.decisions = OutcomeDecisions(seed, shots[k].number);
+        walk.decisions = OutcomeDecisions(seed, shots[k].number, separate_draws_);
         walk.is_zero = leaves[k] == store_.zero_root();
         if (walk.is_zero) {
             const Ref leaf = store_.zero_leaf_of(static_cast<size_t>(walk.decisions.first() * LawStore::num_zero_cells));
@@ -32,7 +33,7 @@ void LawWalks::find(std::span<const Shot> shots, uint64_t seed, std::span<Ref> l
             const uint8_t k = under_way[j];
             Walk& walk = walks_[k];
             const LawStore::Node& node = store_.node(walk.place);
-            const bool outcome = walk.decisions.decide(node.probability_of_one);
+            const bool outcome = walk.decisions.decide(node.probability_of_one, node.outcome);
             walk.place = node.children[outcome].load(std::memory_order_acquire);
             if (walk.place != Ref::none) store_.announce(walk.place);
             if (walk.place != Ref::none && !LawStore::is_leaf(walk.place)) {

@@ -21,7 +21,7 @@ class LawWalks {
         uint64_t number;
     };
 
-    LawWalks(LawStore& store, uint32_t num_outcomes);
+    LawWalks(LawStore& store, const Plan& plan);
 
     // Sets leaves[k] to the leaf of shots[k], or to `none` where it is not known.
     void find(std::span<const Shot> shots, uint64_t seed, std::span<LawStore::Ref> leaves);
@@ -30,13 +30,14 @@ class LawWalks {
     using Ref = LawStore::Ref;
     struct Walk {
         bool is_zero = false;  // whether the signature is 0
-        OutcomeDecisions decisions{0, 0};
+        OutcomeDecisions decisions{0, 0, true};
         Ref place = Ref::none;
     };
     // Stores the leaf of signature 0 that was reached.
     void note(const Walk& walk);
 
     LawStore& store_;
+    const bool separate_draws_;
     // Where rounding could matter, each decision is taken separately.
     const double margin_;
     std::array<Walk, max_shots> walks_;

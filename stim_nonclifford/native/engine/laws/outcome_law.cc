@@ -22,13 +22,13 @@ constexpr size_t nodes_per_path = 32;
 
 OutcomeLaws::OutcomeLaws(const Plan& plan, PathSimulation simulation, const Kernels& kernels, LawStore& store,
                          std::function<void()> interrupted)
-    : plan_(plan), store_(store), simulation_(std::move(simulation)), walks_(store, plan.num_outcomes) {
+    : plan_(plan), store_(store), simulation_(std::move(simulation)), walks_(store, plan) {
     if (BatchSimulation::suits(plan)) batch_.emplace(plan, kernels, std::move(interrupted));
 }
 
 void OutcomeLaws::simulate_batch(std::span<const Shot> shots, std::span<const uint32_t> numbers, uint64_t seed) {
     batch_shots_.clear();
-    for (uint32_t number : numbers) batch_shots_.push_back({shots[number].signature, {seed, shots[number].number}});
+    for (uint32_t number : numbers) batch_shots_.push_back({shots[number].signature, {seed, shots[number].number, plan_.separate_draws}});
     batch_->run(batch_shots_);
     simulations_ += numbers.size();
     if (!stores_) return;
@@ -79,7 +79,7 @@ OutcomeLaws::Ref OutcomeLaws::walk(std::span<const uint64_t> signature, OutcomeD
     Ref place = store_.find(signature);
     while (place != Ref::none && !LawStore::is_leaf(place)) {
         const LawStore::Node& node = store_.node(place);
-        const bool outcome = decisions.decide(node.probability_of_one);
+        const bool outcome = decisions.decide(node.probability_of_one, node.outcome);
         decisions_.push_back({place, outcome});
         place = node.children[outcome].load(std::memory_order_acquire);
     }
@@ -88,7 +88,7 @@ OutcomeLaws::Ref OutcomeLaws::walk(std::span<const uint64_t> signature, OutcomeD
 
 OutcomeLaws::Result OutcomeLaws::simulate(const Shot& shot, uint64_t seed) {
     const std::span<const uint64_t> signature = shot.signature;
-    OutcomeDecisions decisions(seed, shot.number);
+    OutcomeDecisions decisions(seed, shot.number, plan_.separate_draws);
     // Another shot may have added it in the meantime.
     if (const Ref leaf = walk(signature, decisions); leaf != Ref::none) return result_of(leaf);
     simulation_.ask_for_interruption();
@@ -121,16 +121,16 @@ OutcomeLaws::Result OutcomeLaws::simulate(const Shot& shot, uint64_t seed) {
             grows = place != Ref::none && !LawStore::is_leaf(place) && store_.node(place).outcome == stop.outcome;
         }
         if (stop.outcome < 0) return {stop.outcome == PathSimulation::kept, simulation_.outputs()};
-        const bool outcome = is_known ? decisions_[k].outcome : decisions.decide(stop.probability_of_one);
+        const bool outcome = is_known ? decisions_[k].outcome : decisions.decide(stop.probability_of_one, stop.outcome);
         if (!is_known) decisions_.push_back({place, outcome});
         if (k >= first) simulation_.take(outcome);
     }
 }
 
 OutcomeLaws::Result OutcomeLaws::simulate_alone(const Shot& shot, uint64_t seed) {
-    OutcomeDecisions decisions(seed, shot.number);
+    OutcomeDecisions decisions(seed, shot.number, plan_.separate_draws);
     simulation_.start();
-    const auto decide = [&](const PathSimulation::Stop& stop) { return decisions.decide(stop.probability_of_one); };
+    const auto decide = [&](const PathSimulation::Stop& stop) { return decisions.decide(stop.probability_of_one, stop.outcome); };
     const bool kept = simulation_.finish(simulation_.advance(), decide).outcome == PathSimulation::kept;
     return {kept, simulation_.outputs()};
 }
@@ -144,7 +144,7 @@ void OutcomeLaws::find_shared(OutcomeDecisions decisions) {
         // See `simulate` for how they may differ.
         if (k < decisions_.size() && store_.node(decisions_[k].node).outcome != node.outcome) return;
         shared_.push_back(place);
-        const bool outcome = k < decisions_.size() ? decisions_[k].outcome : decisions.decide(node.probability_of_one);
+        const bool outcome = k < decisions_.size() ? decisions_[k].outcome : decisions.decide(node.probability_of_one, node.outcome);
         place = node.children[outcome].load(std::memory_order_acquire);
     }
 }

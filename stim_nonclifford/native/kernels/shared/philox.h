@@ -85,6 +85,11 @@ constexpr double tie = 1e-9;
 class OutcomeDecisions {
    public:
     SNC_HOST_DEVICE OutcomeDecisions(uint64_t seed, uint64_t shot) : seed_(seed), shot_(shot) { draw(); }
+    // With `separate`, each outcome has a random number of its own, whatever the others are and in whatever order they come:
+    // word k of the stream is that of outcome k. The caller then decides by decide(probability, outcome).
+    SNC_HOST_DEVICE OutcomeDecisions(uint64_t seed, uint64_t shot, bool separate) : seed_(seed), shot_(shot), separate_(separate) {
+        if (!separate) draw();
+    }
 
     // The first random number. Decisions that need no further number are a function of it.
     SNC_HOST_DEVICE double first() const { return first_; }
@@ -108,8 +113,18 @@ class OutcomeDecisions {
         return one;
     }
 
+    SNC_HOST_DEVICE bool decide(double probability_of_one, int32_t outcome) {
+        if (!separate_) return decide(probability_of_one);
+        const auto k = static_cast<uint64_t>(outcome);
+        if (const uint64_t quad = k / words_per_draw; drawn_ != quad + 1) {
+            words_ = random_words(seed_, Stream::outcomes, shot_, quad);
+            drawn_ = quad + 1;
+        }
+        return uniform(words_[k % words_per_draw]) < probability_of_one;
+    }
+
     // The decisions up to now follow from first() if it lies in [low(), low() + mass()), up to rounding.
-    SNC_HOST_DEVICE bool follow_from_first() const { return drawn_ == 1; }
+    SNC_HOST_DEVICE bool follow_from_first() const { return drawn_ == 1 && !separate_; }
     SNC_HOST_DEVICE double low() const { return low_; }
     SNC_HOST_DEVICE double mass() const { return mass_; }
 
@@ -125,7 +140,8 @@ class OutcomeDecisions {
     }
 
     uint64_t seed_, shot_;
-    uint64_t drawn_ = 0;
+    uint64_t drawn_ = 0;  // words; or, of separate numbers, the number of the last four words, plus 1
+    bool separate_ = false;
     DrawnWords words_{};
     double first_ = 0, number_ = 0, low_ = 0, mass_ = 0;
 };

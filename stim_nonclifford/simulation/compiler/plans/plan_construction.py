@@ -25,7 +25,12 @@ __all__ = ["construct_plan", "operation_array", "schedule", "term_array"]
 
 def schedule(operations: Sequence[Operation], table: EffectTable) -> list[Operation]:
     """The operations in the order and form in which an engine applies them."""
-    reordered = reorder_for_width(operations, table.outcomes, table.num_outputs)
+    reordered = reorder_for_width(
+        operations,
+        table.outcomes,
+        table.num_outputs,
+        keep_measurements_in_order=len(table.decisions) > 0,
+    )
     return merge_rotations(reordered)
 
 
@@ -110,6 +115,7 @@ def construct_plan(
         leakage_final_checks=leakage.final_checks,
         leakage_entries=leakage.entries,
         leakage_always=leakage.always,
+        decisions=layout.decision_rows(),
     )
 
 

@@ -91,6 +91,7 @@ class RowLayout:
         causes = table.causes
         self.first_coin = len(table.noise.rates)
         self.first_leakage = self.first_coin + len(table.coins)
+        self.first_decision = self.first_leakage + len(table.leakage.effects)
         self.constant_bits = set(ones(constant))
         kept, dependent = _basis(checks.noise_only, causes, self.num_bits)
         self.check_sources = [checks.noise_only[k] for k in kept]
@@ -167,8 +168,11 @@ class RowLayout:
 
     def leakage_rows(self) -> SparseRows:
         """The rows of the inserted bits of leakage."""
-        starts = self.rows.starts[self.first_leakage :]
-        return SparseRows(starts - starts[0], self.rows.bits[starts[0] :])
+        return self.rows.split(self.first_decision)[0].split(self.first_leakage)[1]
+
+    def decision_rows(self) -> SparseRows:
+        """The rows of the bits that a decoder decides."""
+        return self.rows.split(self.first_decision)[1]
 
     def constant_row(self) -> list[int]:
         """The checks and outputs that are 1 without noise; the branch row accounts for signature bits."""

@@ -53,7 +53,11 @@ class _Coordinates:
 
 
 def reorder_for_width(
-    operations: Sequence[Operation], outcomes: Sequence[int], num_outputs: int
+    operations: Sequence[Operation],
+    outcomes: Sequence[int],
+    num_outputs: int,
+    *,
+    keep_measurements_in_order: bool = False,
 ) -> list[Operation]:
     r"""Puts operations into an order in which the vector is much smaller, if one is found.
 
@@ -64,6 +68,8 @@ def reorder_for_width(
         operations: The operations.
         outcomes: The effects of the outcomes, as in ``EffectTable``.
         num_outputs: The position of the first sign in an effect.
+        keep_measurements_in_order: Whether measurements that other operations connect, directly or not, keep
+            their order. The outcomes of others are independent.
 
     Examples:
         >>> import stim_nonclifford as snc
@@ -76,7 +82,10 @@ def reorder_for_width(
     if max((operation.width for operation in operations), default=0) < _MIN_WIDTH:
         return list(operations)
     coordinates = _coordinates_of(operations)
-    order = _narrow_order(operations, coordinates, _outcomes_and_signs(operations, outcomes, num_outputs))
+    edges = list(_outcomes_and_signs(operations, outcomes, num_outputs))
+    if keep_measurements_in_order:
+        edges += _connected_measurements(operations, coordinates)
+    order = _narrow_order(operations, coordinates, edges)
     if order == list(range(len(operations))):
         return list(operations)
     return _in_order(operations, coordinates, order)
@@ -97,6 +106,34 @@ def _outcomes_and_signs(
             for sign in ones(outcomes[operation.outcome] >> num_outputs):
                 if sign in place_of_sign:
                     yield min(k, place_of_sign[sign]), max(k, place_of_sign[sign])
+
+
+def _connected_measurements(
+    operations: Sequence[Operation], coordinates: _Coordinates
+) -> Iterator[tuple[int, int]]:
+    """For each measurement but the first ones, the one before it that operations connect with it."""
+    groups: dict[int, int] = {}  # for each coordinate another one of its group, or itself
+
+    def group_of(c: int) -> int:
+        while groups.setdefault(c, c) != c:
+            groups[c] = groups[groups[c]]
+            c = groups[c]
+        return c
+
+    touched = [
+        coordinates.touched(k) | (1 << pivot if pivot >= 0 else 0)
+        for k, pivot in enumerate(coordinates.pivots)
+    ]
+    for mask in touched:
+        for c in ones(mask):
+            groups[group_of(c)] = group_of(mask.bit_length() - 1)
+    last: dict[int, int] = {}
+    for k, operation in enumerate(operations):
+        if operation.measures:
+            group = group_of(touched[k].bit_length() - 1)
+            if group in last:
+                yield last[group], k
+            last[group] = k
 
 
 def _narrow_order(

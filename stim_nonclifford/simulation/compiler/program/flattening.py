@@ -14,12 +14,14 @@ import stim
 from ....base.errors import ResourceLimitError, assert_never
 from ....dialect import (
     CONDITIONAL_CARRIER,
+    NO_DECODER,
     PRODUCT,
     CliffordPart,
     NonCliffordGate,
     Part,
     ReadoutNoise,
     RotationPart,
+    decision_of,
     expectation_products,
     gate_from_tag,
     groups_of_pairs,
@@ -59,6 +61,7 @@ from .relabelling import power_of_block
 from .steps import (
     Clifford,
     CorrelatedError,
+    Decide,
     DetectorStep,
     ExpectationStep,
     Feedback,
@@ -75,12 +78,15 @@ from .steps import (
 __all__ = ["program_of"]
 
 
-def program_of(circuit: stim.Circuit, *, with_expectations: bool = False) -> Program:
+def program_of(
+    circuit: stim.Circuit, *, with_expectations: bool = False, with_decisions: bool = False
+) -> Program:
     r"""Flattens a tagged circuit.
 
     Args:
         circuit: A ``stim.Circuit`` in the dialect of ``stim_nonclifford.dialect``.
         with_expectations: Whether EXP_VAL becomes steps. If not, it does nothing.
+        with_decisions: Whether DECODE becomes steps. If not, it is refused.
 
     Raises:
         ValueError: A tag is unknown or malformed.
@@ -108,6 +114,7 @@ def program_of(circuit: stim.Circuit, *, with_expectations: bool = False) -> Pro
     numbers = {label: k for k, label in enumerate(labels)}
     models = extent.leakage_models.numbered(numbers)
     flattener = _Flattener(numbers, with_expectations, models, has_leakage=extent.leaks)
+    flattener.with_decisions = with_decisions
     flattener.add_parts(extent, first_line=1)
     return Program(
         flattener.steps,
@@ -137,6 +144,7 @@ class _Flattener:
     ) -> None:
         self.qubits = numbers
         self.with_expectations = with_expectations
+        self.with_decisions = False
         self.has_leakage = has_leakage
         self.models = models
         self.meets = has_leakage  # whether qubits meet in each step of several ones
@@ -413,6 +421,14 @@ class _Flattener:
             self.emit_all(steps)
             if resets:
                 self.emit(Reset(*factors[0]))
+        if decision_of(instruction) is not None:
+            self.add_decisions(instruction)
+
+    def add_decisions(self, instruction: stim.CircuitInstruction) -> None:
+        if not self.with_decisions:
+            raise NotImplementedError(f"{self.place_of(instruction)}: {NO_DECODER}")
+        for record in range(self.num_records - instruction.num_measurements, self.num_records):
+            self.emit(Decide(record))
 
     def add_reset(self, instruction: stim.CircuitInstruction) -> None:
         for target in instruction.targets_copy():

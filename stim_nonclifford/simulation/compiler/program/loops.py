@@ -13,6 +13,7 @@ from .extent import Extent, check_targets, extent_of
 from .steps import (
     Clifford,
     CorrelatedError,
+    Decide,
     DetectorStep,
     ExpectationStep,
     Feedback,
@@ -233,6 +234,8 @@ def shifted(step: Step, shift: Shift) -> Step:
             return step if herald is None else Noise(channel, groups, herald + records)
         case Measure(factors, record, inverted, probability, resets):
             return Measure(factors, record + records, inverted, probability, resets)
+        case Decide(record):
+            return Decide(record + records)
         case Feedback(record, qubit, pauli):
             return Feedback(record + records, qubit, pauli)
         case DetectorStep(index, sources):

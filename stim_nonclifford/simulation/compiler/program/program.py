@@ -14,7 +14,7 @@ from .extent import Extent
 from .leakage_steps import LeakageModels
 from .loops import Loop, Shift, Unrolled, Unrolling, shifted
 from .program_arrays import program_arrays
-from .steps import Rotate, Step
+from .steps import Decide, Rotate, Step
 
 __all__ = ["Place", "Program"]
 
@@ -85,6 +85,13 @@ class Program:
     def steps(self) -> Unrolled[Step]:
         """The steps in circuit order, with loops unrolled."""
         return Unrolled(self._unrolling, self.stored_steps, shifted)
+
+    @cached_property
+    def decisions(self) -> list[tuple[int, int]]:
+        """For each bit that a decoder decides, the number of its step, and its record; in circuit order."""
+        if not any(isinstance(step, Decide) for step in self.stored_steps):
+            return []
+        return [(k, step.record) for k, step in enumerate(self.steps) if isinstance(step, Decide)]
 
     def rotation_at(self, step: int) -> Rotate:
         """The rotation that a step is. It is the same in each iteration of a loop."""

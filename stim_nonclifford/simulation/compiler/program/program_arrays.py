@@ -19,6 +19,7 @@ from .loops import Loop
 from .steps import (
     Clifford,
     CorrelatedError,
+    Decide,
     DetectorStep,
     ExpectationStep,
     Feedback,
@@ -188,6 +189,9 @@ class _Writer:
                 self.add_step(Kind.OBSERVABLE, index, factors=factors, records=records)
             case ExpectationStep(factors, is_negative):
                 self.add_step(Kind.EXPECTATION, factors=factors, is_inverted=is_negative)
+            case Decide():
+                # Its effect is that of an inserted bit (``sweeps.backward_sweep``).
+                self.add_step(Kind.NOISE, self.number_of_channel(channel_of_patterns(())))
             case Leaking() | LeakageReturn() | LeakageSpread() | LeakageHerald() | LeakedFlip() | Meeting():
                 # Which qubits are leaked depends on no quantum state: for the sweeps, nothing happens here.
                 self.add_step(Kind.NOISE, self.number_of_channel(channel_of_patterns(())))

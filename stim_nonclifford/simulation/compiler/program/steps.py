@@ -18,6 +18,7 @@ from .channels import Channel
 __all__ = [
     "Clifford",
     "CorrelatedError",
+    "Decide",
     "DetectorStep",
     "ExpectationStep",
     "Feedback",
@@ -66,6 +67,13 @@ class Measure:
     inverted: bool
     flip_probability: float
     resets: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Decide:
+    """Flips a record if a decoder says so: what is not known when the circuit is compiled."""
+
+    record: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +200,7 @@ Step = (
     Clifford
     | Rotate
     | Measure
+    | Decide
     | Reset
     | Feedback
     | Noise

@@ -92,7 +92,8 @@ def backward_sweep(program: Program, quantum: QuantumProgram, outputs: Outputs =
         {1: 0.143841036225890...}
     """
     leakage = scripts_of(program)
-    return _table(quantum, leakage, _swept(program, quantum, outputs, leakage=leakage.bits))
+    decided = [InsertedBit(step, -1, record) for step, record in program.decisions]
+    return _table(quantum, leakage, _swept(program, quantum, outputs, inserted=[*leakage.bits, *decided]))
 
 
 def outcome_effects(program: Program, quantum: QuantumProgram) -> EffectTable:
@@ -116,10 +117,10 @@ def _swept(
     *,
     with_noise: bool = True,
     with_faults: bool = False,
-    leakage: Sequence[InsertedBit] = (),
+    inserted: Sequence[InsertedBit] = (),
 ) -> dict[str, Any]:
     """The arrays of the sweep."""
-    bits = np.array([(bit.step, bit.qubit, bit.number) for bit in leakage], dtype=np.int64).ravel()
+    bits = np.array([(bit.step, bit.qubit, bit.number) for bit in inserted], dtype=np.int64).ravel()
     try:
         with progress_of("backward sweep", len(program.steps), backward=True) as progress:
             return native_backward_sweep(
@@ -155,6 +156,8 @@ def _outputs(program: Program, outputs: Outputs) -> str:
 
 def _table(quantum: QuantumProgram, leakage: Scripts, swept: dict[str, Any]) -> EffectTable:
     """The effects that the sweep has found."""
+    inserted = SparseRows(*swept["leakage"])
+    leaked, decided = inserted.split(len(leakage.bits))
     return EffectTable(
         swept["num_outputs"],
         quantum.num_signs,
@@ -164,7 +167,8 @@ def _table(quantum: QuantumProgram, leakage: Scripts, swept: dict[str, Any]) -> 
         outcomes=masks_of(SparseRows(*swept["outcomes"])),
         tosses=SparseRows(*swept["tosses"]),
         base_outputs=mask_of(swept["base_outputs"].tolist()),
-        leakage=LeakageEffects(leakage.scripts, SparseRows(*swept["leakage"])),
+        leakage=LeakageEffects(leakage.scripts, leaked),
+        decisions=decided,
     )
 
 

@@ -100,6 +100,7 @@ class EffectTable:
         tosses: For each coin of the forward sweep, the effect if its outcome is 1.
         base_outputs: The outputs on the base path (no noise, all random outcomes 0).
         leakage: The effects of leakage.
+        decisions: For each bit that a decoder decides, the effect of its flip.
     """
 
     num_outputs: int
@@ -111,11 +112,13 @@ class EffectTable:
     tosses: SparseRows = field(default_factory=lambda: SparseRows.of([]))
     base_outputs: int = 0
     leakage: LeakageEffects = field(default_factory=LeakageEffects)
+    decisions: SparseRows = field(default_factory=lambda: SparseRows.of([]))
 
     @property
     def causes(self) -> SparseRows:
-        """The effects of all that is random before any outcome: noise, then coins, then leakage."""
-        return joined(joined(self.noise.effects, self.coins), self.leakage.effects)
+        """The effects of all that no outcome decides: noise, then coins, then leakage, then decisions."""
+        random = joined(joined(self.noise.effects, self.coins), self.leakage.effects)
+        return joined(random, self.decisions)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,183 @@
+"""Decisions: measurements whose records are the decoded values.
+
+``DECODE 41`` measures qubit 41, and asks a decoder whether the outcome is flipped by errors. The record is the
+outcome, flipped if the decoder says so. Everything that the record controls afterwards follows the decoded
+value. In Stim's text it is ``M[DECODE] 41``, which Stim reads as a measurement with its raw record. ``MX``,
+``MPP`` and the other measurements of qubits can have the tag, too.
+
+The decoder sees the detectors that stand before the instruction. With ``DECODE(latency=2)`` these are only
+those before the second TICK before it. ``DECODE(decoder=fast)`` asks one of several decoders.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import stim
+
+from ..channels.channel_tags import ANNOTATIONS
+from ..channels.readout import MEASUREMENTS
+
+__all__ = [
+    "DECODE",
+    "NO_DECODER",
+    "Decision",
+    "bare_decision",
+    "decision_head",
+    "decision_of",
+    "first_decision",
+    "without_decisions",
+]
+
+DECODE = "DECODE"
+"""The word of the tag, and the name of the bare instruction."""
+
+NO_DECODER = (
+    "DECODE asks a decoder, and this call has none. Samplers take one:"
+    ' circuit.compile_detector_sampler(decoder="pymatching"); with decoder="raw" the records are raw. For other'
+    " questions, circuit.without_decisions() measures where this circuit decides."
+)
+"""What messages say where a circuit decides and no decoder is known."""
+
+_WORD = re.compile(rf"\s*{DECODE}\b(?P<rest>.*)", re.DOTALL | re.IGNORECASE)
+_OPTIONS = re.compile(r"(?:\((?P<options>[^()]*)\))?\s*")
+_LATENCY = re.compile(r"\s*latency\s*=\s*(?P<ticks>[0-9]{1,9})\s*", re.ASCII)
+_DECODER = re.compile(r"\s*decoder\s*=\s*(?P<name>[A-Za-z0-9_.-]+)\s*", re.ASCII)
+_EXAMPLE = f"M[{DECODE}] 0, M[{DECODE}(latency=2)] 0 or M[{DECODE}(latency=2, decoder=fast)] 0"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What the tag of a decision says.
+
+    Attributes:
+        latency: The decoder sees the detectors before so many TICKs before the instruction.
+        decoder: The name of the decoder; empty for that of the sampler.
+    """
+
+    latency: int = 0
+    decoder: str = ""
+
+    @property
+    def tag(self) -> str:
+        """The tag of the measurement."""
+        options = [f"latency={self.latency}"] * (self.latency > 0) + [f"decoder={self.decoder}"] * bool(
+            self.decoder
+        )
+        return f"{DECODE}({', '.join(options)})" if options else DECODE
+
+
+def decision_of(instruction: stim.CircuitInstruction) -> Decision | None:
+    """The decision for which the tag of an instruction stands, or None.
+
+    Args:
+        instruction: Any instruction of a ``stim.Circuit``.
+
+    Raises:
+        ValueError: The tag is malformed, or is on an instruction that measures no qubits.
+
+    Examples:
+        >>> decision_of(stim.Circuit("M[DECODE(latency=2)] 41")[0])
+        Decision(latency=2, decoder='')
+        >>> decision_of(stim.Circuit("M 41")[0]) is None
+        True
+    """
+    found = _WORD.fullmatch(instruction.tag) if instruction.tag else None
+    if found is None or instruction.name in ANNOTATIONS:
+        return None
+    tag, name = instruction.tag, instruction.name
+    if name not in MEASUREMENTS:
+        raise ValueError(
+            f"The tag [{tag}] makes no sense on {name}. A decision is a measurement of qubits: {_EXAMPLE}."
+        )
+    if DECODE not in tag:
+        raise ValueError(f"The tag [{tag}] makes no sense on {name}: write {DECODE} in upper case.")
+    return _read(found["rest"], f"Malformed tag [{tag}] on {name}")
+
+
+def _read(rest: str, where: str) -> Decision:
+    """The decision with these options, in parentheses or none."""
+    options = _OPTIONS.fullmatch(rest)
+    parts = [] if options is None or options["options"] is None else options["options"].split(",")
+    latencies = [found for part in parts if (found := _LATENCY.fullmatch(part))]
+    decoders = [found for part in parts if (found := _DECODER.fullmatch(part))]
+    is_read = len(latencies) + len(decoders) == len(parts) and max(len(latencies), len(decoders)) <= 1
+    if options is None or not is_read or (options["options"] is not None and not parts[0].strip()):
+        raise ValueError(
+            f"{where}: its options are latency=n, a number of TICKs, and decoder=name, as in {_EXAMPLE}."
+        )
+    latency = int(latencies[0]["ticks"]) if latencies else 0
+    return Decision(latency, decoders[0]["name"] if decoders else "")
+
+
+def decision_head(tag: str | None, options: str | None) -> str:
+    """The text before the targets of a bare DECODE.
+
+    Args:
+        tag: Its tag, or None.
+        options: The text in its parentheses, or None.
+
+    Raises:
+        ValueError: It has a tag, or other options.
+
+    Examples:
+        >>> decision_head(None, "latency=2")
+        'M[DECODE(latency=2)]'
+    """
+    if tag is not None:
+        raise ValueError(
+            f"{DECODE} cannot have a tag, as a tag stands for the instruction itself. Leave it out."
+        )
+    rest = "" if options is None else f"({options})"
+    return f"M[{_read(rest, f'{DECODE}{rest}').tag}]"
+
+
+def bare_decision(instruction: stim.CircuitInstruction, decision: Decision) -> str:
+    """The text of a decision; without the tag where that is possible.
+
+    Examples:
+        >>> (instruction,) = stim.Circuit("M[DECODE(latency=2)] 41")
+        >>> bare_decision(instruction, decision_of(instruction))
+        'DECODE(latency=2) 41'
+    """
+    if instruction.name != "M" or instruction.gate_args_copy():
+        return str(instruction)
+    plain = str(stim.CircuitInstruction("M", instruction.targets_copy()))
+    return f"{decision.tag}{plain[1:]}"
+
+
+def first_decision(circuit: stim.Circuit) -> stim.CircuitInstruction | None:
+    """The first decision of a circuit, or None.
+
+    Examples:
+        >>> first_decision(stim.Circuit("M[DECODE] 0"))
+        stim.CircuitInstruction('M', [stim.GateTarget(0)], [], tag='DECODE')
+    """
+    for part in circuit:
+        if isinstance(part, stim.CircuitRepeatBlock):
+            found = first_decision(part.body_copy())
+            if found is not None:
+                return found
+        elif part.tag and decision_of(part) is not None:
+            return part
+    return None
+
+
+def without_decisions(circuit: stim.Circuit) -> stim.Circuit:
+    """The circuit that measures where this one decides.
+
+    Examples:
+        >>> print(without_decisions(stim.Circuit("M[DECODE] 41")))
+        M 41
+    """
+    result = stim.Circuit()
+    for part in circuit:
+        if isinstance(part, stim.CircuitRepeatBlock):
+            body = without_decisions(part.body_copy())
+            result.append(stim.CircuitRepeatBlock(part.repeat_count, body, tag=part.tag))
+        elif part.tag and decision_of(part) is not None:
+            result.append(stim.CircuitInstruction(part.name, part.targets_copy(), part.gate_args_copy()))
+        else:
+            result.append(part)
+    return result

@@ -1,0 +1,16 @@
+"""Decoders in the loop: circuits whose gates depend on decoded records.
+
+``points`` finds the decisions of a circuit and what each decoder is asked, ``engine`` draws shots, and asks.
+"""
+
+from .engine import DecidingDecoder, DecisionEngine, DecisionsFailedError, Requested
+from .points import DecidedCircuit, DecisionPoint
+
+__all__ = [
+    "DecidedCircuit",
+    "DecidingDecoder",
+    "DecisionEngine",
+    "DecisionPoint",
+    "DecisionsFailedError",
+    "Requested",
+]

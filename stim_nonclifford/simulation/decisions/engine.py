@@ -1,0 +1,350 @@
+"""Draws shots of circuits with decisions, in passes.
+
+A decided bit is an input bit of the plan: its flip flips bits of a shot's row, as a coin does. First no record is
+flipped. Before each decision the outcomes of the shots are drawn, and the decoder answers. Then the outcomes are
+drawn anew, with the same random numbers. Each outcome has its own one, so that those before the decision stay as
+they are. The noise of a shot is drawn once. A shot that a check before a decision discards is not decoded.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from ..engines import PackedBits, RowEngine, Tally
+from ..plan import BLOCK_SHOTS, SamplingPlan, SparseRows
+from ..sampling.rows import columns
+from .points import DecidedCircuit
+
+__all__ = ["DecidingDecoder", "DecisionEngine", "DecisionsFailedError", "Requested"]
+
+_CHUNK_SHOTS = 16 * BLOCK_SHOTS
+
+Bools = npt.NDArray[np.bool_]
+
+
+class DecidingDecoder(Protocol):
+    """An object that decides, for shots of which it sees the detectors so far."""
+
+    def begin(self, models: Sequence[Any]) -> None:
+        """Gets the error models of all decisions, before any shot.
+
+        Args:
+            models: For each decision a ``stim.DetectorErrorModel``, that of ``Circuit.decision_model``.
+        """
+        ...
+
+    def decide(self, number: int, detectors: PackedBits) -> PackedBits:
+        """Predicts which observables of the model of a decision are flipped.
+
+        Args:
+            number: The number of the decision.
+            detectors: uint8, shape (shots, ceil(detectors of the model / 8)): the detectors, bit-packed. The
+                shots are any; equal rows may come once.
+
+        Returns:
+            uint8, shape (shots, ceil(observables of the model / 8)): the predictions, bit-packed.
+        """
+        ...
+
+
+class DecisionsFailedError(ValueError):
+    """A decoder raised an error in a decision, or answered in a wrong form."""
+
+
+class Requested:
+    """The outputs of a plan with decisions that are asked for, and those that must be 0.
+
+    Attributes:
+        start: The first of the outputs that are asked for.
+        stop: The end of them.
+        postselected: The outputs that must be 0 in a kept shot.
+        flipped: All outputs that are inverted, as a mask.
+    """
+
+    def __init__(self, start: int, stop: int, postselected: Sequence[int] = (), flipped: int = 0) -> None:
+        self.start, self.stop = start, stop
+        self.postselected = np.array(sorted(postselected), dtype=np.int64)
+        self.flipped = flipped
+        self.wanted = np.array([flipped >> k & 1 for k in self.postselected.tolist()], dtype=np.bool_)
+
+    def fails(self, outputs: PackedBits, end: int) -> Bools:
+        """Whether any of the postselected outputs below ``end`` is 1, as it is reported, in each shot."""
+        count = int(np.searchsorted(self.postselected, end))
+        bits = self.postselected[:count]
+        mask, wanted = (np.zeros(outputs.shape[1], dtype=np.uint8) for _ in range(2))
+        values = np.left_shift(1, bits % 8).astype(np.uint8)
+        np.bitwise_or.at(mask, bits // 8, values)
+        np.bitwise_or.at(wanted, bits // 8, values * self.wanted[:count])
+        return ((outputs & mask) != wanted).any(axis=1)
+
+
+class _Question:
+    """One decision, with what known flips of records do to it."""
+
+    def __init__(
+        self, decided: DecidedCircuit, point: int, first_control: int, controls: dict[int, int]
+    ) -> None:
+        self.number = point
+        asked, knowledge = decided.points[point], decided.knowledge
+        self.num_detectors = asked.num_detectors
+        self.first_bit = decided.first_bits[point]
+        self.num_bits = len(asked.records)
+        self.axes = decided.axes_of(point)
+        self.num_observables = self.num_bits + len(self.axes)
+        bits = slice(self.first_bit, self.first_bit + self.num_bits)
+        # For each earlier bit: the detectors that its flip flips, and the observables of the model.
+        self.detectors = np.packbits(
+            knowledge.detectors[: self.first_bit, : self.num_detectors], axis=1, bitorder="little"
+        )
+        self.observables = np.concatenate(
+            [knowledge.bits[: self.first_bit, bits], knowledge.axes[: self.first_bit][:, self.axes]], axis=1
+        )
+        self.axis_flips = np.concatenate(
+            [
+                knowledge.bits_by_axes[self.axes][:, bits],
+                knowledge.axes_by_axes[np.ix_(self.axes, self.axes)],
+            ],
+            axis=1,
+        )
+        self.turns = [decided.all_axes[k].turns for k in self.axes]
+        self.controls = [
+            [first_control + controls[record] for record in decided.all_axes[k].records] for k in self.axes
+        ]
+
+    def seen(self, detectors: PackedBits, flips: Bools) -> PackedBits:
+        """The detectors as the decoder sees them: without what known flips did."""
+        result = detectors
+        for k in np.flatnonzero(self.detectors.any(axis=1)):
+            flipped = flips[:, k]
+            if flipped.any():
+                if result is detectors:
+                    result = detectors.copy()
+                result[flipped] ^= self.detectors[k]
+        return result
+
+    def answers(self, predictions: Bools, flips: Bools, values: Callable[[int], Bools]) -> Bools:
+        """Whether each decided record is flipped.
+
+        Args:
+            predictions: The answer of the decoder: bool, shape (shots, num_observables).
+            flips: The flips of earlier records: bool, shape (shots, all bits).
+            values: The values of an output in these shots.
+        """
+        found = predictions.copy()
+        for k in np.flatnonzero(self.observables.any(axis=1)):
+            found ^= flips[:, k, np.newaxis] & self.observables[k]
+        for k, turns in enumerate(self.turns):
+            if not self.axis_flips[k].any():
+                continue
+            index = np.zeros(len(found), dtype=np.intp)
+            for j, output in enumerate(self.controls[k]):
+                index |= values(output).astype(np.intp) << j
+            happens = found[:, self.num_bits + k] & turns[index]
+            found ^= happens[:, np.newaxis] & self.axis_flips[k]
+        return found[:, : self.num_bits]
+
+
+class DecisionEngine:
+    """Draws shots in which a decoder decides.
+
+    The methods are those of ``SamplingEngine``.
+
+    Args:
+        plan: The plan: its outputs are detectors, observables, and then the records in ``controls``.
+        engine: Draws its rows and outcomes.
+        decided: The circuit.
+        decoder: The decoder, which has begun.
+        controls: Records, with their numbers among the last outputs of the plan.
+        requested: The outputs that are asked for.
+    """
+
+    def __init__(
+        self,
+        plan: SamplingPlan,
+        engine: RowEngine,
+        decided: DecidedCircuit,
+        decoder: DecidingDecoder,
+        controls: dict[int, int],
+        requested: Requested,
+    ) -> None:
+        assert plan.num_checks == plan.num_outcome_checks == 0
+        self._plan, self._engine, self._decoder = plan, engine, decoder
+        self._requested = requested
+        self._first_output = -(-plan.num_signature_bits // 64)  # of the words of a row
+        first_control = decided.circuit.num_detectors + decided.circuit.num_observables
+        self._questions = [_Question(decided, k, first_control, controls) for k in range(len(decided.points))]
+        self._lines = [point.line for point in decided.points]
+        self._num_bits = len(decided.bits)
+        self._decisions = _packed(plan, plan.decisions)
+        self._detectors_before = decided.detectors_before
+        branch = plan.num_signs + plan.num_outcome_checks
+        by_outcomes = np.zeros(plan.num_outputs, dtype=np.bool_)
+        flipped = plan.outcome_effects.bits - branch
+        by_outcomes[flipped[flipped >= 0]] = True
+        self._by_outcomes = by_outcomes
+        asked = requested.flipped >> requested.start & (1 << requested.stop - requested.start) - 1
+        self._flipped = _packed_mask(asked, requested.stop - requested.start)
+        self._counts: Counter[str] = Counter()
+
+    # SamplingEngine
+
+    def count(
+        self, seed: int, first_shot: int, shots: int, max_errors: int = 0, *, list_errors: bool = False
+    ) -> Tally:
+        """See ``SamplingEngine.count``."""
+        attempted = discards = 0
+        patterns: Counter[int] = Counter()
+        errors: list[int] = []
+        for first, size in _chunks(first_shot, shots):
+            rows, numbers = self.sample_kept_numbered(seed, first, size)
+            wrong = rows.any(axis=1)
+            found = numbers[wrong]
+            end = first + size
+            if max_errors and len(errors) + len(found) >= max_errors:
+                last = int(found[max_errors - len(errors) - 1])
+                end = min(end, (last // BLOCK_SHOTS + 1) * BLOCK_SHOTS)
+            counted = numbers < end
+            attempted += end - first
+            discards += end - first - int(counted.sum())
+            errors += found[found < end].tolist()
+            different, times = np.unique(rows[wrong & counted], axis=0, return_counts=True)
+            for row, count in zip(different, times.tolist(), strict=True):
+                patterns[int.from_bytes(row.tobytes(), "little")] += count
+            if max_errors and len(errors) >= max_errors:
+                break
+        return Tally(attempted, discards, len(errors), dict(patterns), errors if list_errors else [])
+
+    def sample(self, seed: int, first_shot: int, shots: int, *, num_outputs: int | None = None) -> PackedBits:
+        """See ``SamplingEngine.sample``."""
+        width = self._requested.stop - self._requested.start
+        rows = self.sample_kept_numbered(seed, first_shot, shots)[0]
+        return rows if num_outputs is None else columns(rows, 0, min(num_outputs, width))
+
+    def sample_kept(self, seed: int, first_shot: int, shots: int) -> PackedBits:
+        """See ``SamplingEngine.sample_kept``."""
+        return self.sample_kept_numbered(seed, first_shot, shots)[0]
+
+    def sample_kept_numbered(
+        self, seed: int, first_shot: int, shots: int
+    ) -> tuple[PackedBits, npt.NDArray[np.int64]]:
+        """See ``SamplingEngine.sample_kept_numbered``."""
+        requested = self._requested
+        width = requested.stop - requested.start
+        parts = [
+            np.zeros((0, -(-width // 8)), dtype=np.uint8),
+        ]
+        kept = [np.zeros(0, dtype=np.int64)]
+        for first, size in _chunks(first_shot, shots):
+            outputs, numbers = self._decided_shots(seed, first, size)
+            parts.append(columns(outputs, requested.start, requested.stop) ^ self._flipped)
+            kept.append(numbers.astype(np.int64))
+        return np.concatenate(parts), np.concatenate(kept)
+
+    def statistics(self) -> dict[str, int]:
+        """The statistics of the engine that draws; how many records were decided, and how many flipped."""
+        return {**self._engine.statistics(), **self._counts}
+
+    # Passes
+
+    def _decided_shots(
+        self, seed: int, first_shot: int, shots: int
+    ) -> tuple[PackedBits, npt.NDArray[np.uint64]]:
+        """The outputs of the kept shots, and their numbers."""
+        rows = self._engine.rows(seed, first_shot, shots)
+        numbers = np.arange(first_shot, first_shot + shots, dtype=np.uint64)
+        flips = np.zeros((shots, self._num_bits), dtype=np.bool_)
+        requested, postselected = self._requested, self._requested.postselected
+        for question in self._questions:
+            before = postselected[postselected < self._detectors_before[question.number]]
+            controls = [output for outputs in question.controls for output in outputs]
+            needed = (
+                self._by_outcomes[: question.num_detectors].any()
+                or self._by_outcomes[[*before, *controls]].any()
+            )
+            outputs = self._outputs(rows, numbers, seed, with_outcomes=bool(needed))
+            if len(before):
+                kept = ~requested.fails(outputs, self._detectors_before[question.number])
+                rows, numbers, flips, outputs = rows[kept], numbers[kept], flips[kept], outputs[kept]
+            if not len(rows):
+                break
+            detectors = question.seen(columns(outputs, 0, question.num_detectors), flips)
+            predictions = self._predictions(question, detectors)
+            answers = question.answers(predictions, flips, lambda k, outputs=outputs: _bit(outputs, k))
+            for j in range(question.num_bits):
+                bit = question.first_bit + j
+                flips[:, bit] = answers[:, j]
+                rows[answers[:, j]] ^= self._decisions[bit]
+            self._counts["decided_records"] += answers.size
+            self._counts["flipped_records"] += int(answers.sum())
+        outputs = self._outputs(rows, numbers, seed)
+        if len(postselected):
+            kept = ~requested.fails(outputs, self._plan.num_outputs)
+            outputs, numbers = outputs[kept], numbers[kept]
+        return outputs, numbers
+
+    def _outputs(
+        self,
+        rows: npt.NDArray[np.uint64],
+        numbers: npt.NDArray[np.uint64],
+        seed: int,
+        *,
+        with_outcomes: bool = True,
+    ) -> PackedBits:
+        """The outputs of shots, bit-packed, with zeros behind them."""
+        outputs = np.ascontiguousarray(rows[:, self._first_output :])
+        if with_outcomes and self._plan.num_outcomes and len(rows):
+            outputs ^= self._engine.outcomes(rows[:, : self._first_output], numbers, seed)
+        return outputs.view(np.uint8).reshape(len(rows), 8 * outputs.shape[1])
+
+    def _predictions(self, question: _Question, detectors: PackedBits) -> Bools:
+        where = f"Line {self._lines[question.number]}: decision {question.number}"
+        wanted = (len(detectors), -(-question.num_observables // 8))
+        try:
+            found = self._decoder.decide(question.number, detectors)
+        except Exception as error:
+            raise DecisionsFailedError(
+                f"{where}: the decoder raised {type(error).__name__}: {error}"
+            ) from error
+        if not isinstance(found, np.ndarray) or found.dtype != np.uint8 or found.shape != wanted:
+            kind = (
+                f"{found.dtype} of shape {found.shape}" if isinstance(found, np.ndarray) else f"{found!r:.80}"
+            )
+            raise DecisionsFailedError(
+                f"{where}: the decoder must return bit-packed predictions, uint8 of shape {wanted}, but returned"
+                f" {kind}."
+            )
+        return np.unpackbits(found, axis=1, count=question.num_observables, bitorder="little").view(np.bool_)
+
+
+def _chunks(first_shot: int, shots: int) -> list[tuple[int, int]]:
+    """Ranges of shots that end at multiples of the chunk's size: first shots and sizes."""
+    found, first, end = [], first_shot, first_shot + shots
+    while first < end:
+        size = min(_CHUNK_SHOTS - first % _CHUNK_SHOTS, end - first)
+        found.append((first, size))
+        first += size
+    return found
+
+
+def _packed(plan: SamplingPlan, rows: SparseRows) -> npt.NDArray[np.uint64]:
+    """Rows of a plan without checks as words: signature, then outputs."""
+    signature, outputs = plan.num_signature_bits, plan.num_outputs
+    words = -(-signature // 64), -(-outputs // 64)
+    dense = rows.dense(plan.num_row_bits)
+    bits = np.zeros((len(dense), 64 * sum(words)), dtype=np.bool_)
+    bits[:, :signature] = dense[:, :signature]
+    bits[:, 64 * words[0] : 64 * words[0] + outputs] = dense[:, signature:]
+    return np.packbits(bits, axis=1, bitorder="little").view(np.uint64)
+
+
+def _packed_mask(mask: int, num_bits: int) -> PackedBits:
+    return np.frombuffer(mask.to_bytes(-(-num_bits // 8), "little"), dtype=np.uint8)
+
+
+def _bit(rows: PackedBits, k: int) -> Bools:
+    return (rows[:, k // 8] >> np.uint8(k % 8) & 1).astype(np.bool_)

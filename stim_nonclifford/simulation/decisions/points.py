@@ -1,0 +1,409 @@
+"""The decisions of a circuit, and what a decoder is asked at each of them.
+
+Let a decision be about a record m. The decoder finds whether errors flip m. For this it has an error model: that
+of the circuit up to the decision, whose observable is m, in which all earlier decisions are plain measurements.
+Errors flip detectors and records linearly, and so do the flips of earlier records by the decoder. The flips that
+were made are known: what they do to detectors is undone before the decoder sees them, and what they do to m is
+added to the answer.
+
+Conditional Clifford gates need more. Let a rotation by a quarter turn about P be applied if a record is 1. An
+error before it that anticommutes with P is followed by a further P, but only if the rotation was applied. The
+model has an observable for each such rotation, which is flipped by the errors that anticommute with P there. If
+the decoder finds that it is flipped, and the rotation was applied, what a P at this place does is added to the
+answer. So one model serves all values of the records. This needs that P flips no detector that the decoder sees.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import stim
+
+from ...dialect import (
+    CONDITIONAL_CARRIER,
+    CliffordPart,
+    Decision,
+    RotationPart,
+    bare_name,
+    decision_of,
+    gate_from_tag,
+    groups_of_pairs,
+    without_decisions,
+    without_noise,
+)
+from ..compiler import compile_circuit
+from ..compiler.algebra.gf2 import ones
+from ..compiler.program.flattening import program_of
+from ..compiler.program.loops import unrolled
+from ..compiler.program.steps import Decide, DetectorStep
+from ..engines import likely_outputs
+
+__all__ = ["Axis", "DecidedCircuit", "DecisionPoint", "Knowledge"]
+
+_PROBE = 0.25
+_MEASUREMENTS = frozenset({"M", "MX", "MY", "MR", "MRX", "MRY", "MXX", "MYY", "MZZ", "MPP"})
+
+
+@dataclass(frozen=True)
+class DecisionPoint:
+    """A place of a circuit at which a decoder decides.
+
+    Attributes:
+        line: The line of its instruction in the printed circuit, counted from 1.
+        tick: The number of TICKs before it, with every iteration of a REPEAT counted.
+        records: The records that are decided.
+        num_detectors: The number of detectors that the decoder sees: D0, D1, ...
+        latency: The number of TICKs for which detectors are on their way to the decoder.
+        decoder: The name of the decoder that the instruction asks for; empty for that of the sampler.
+    """
+
+    line: int
+    tick: int
+    records: tuple[int, ...]
+    num_detectors: int
+    latency: int = 0
+    decoder: str = ""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A conditional rotation whose angle is a multiple of a quarter turn, whatever the records are.
+
+    Attributes:
+        number: The number of its instruction among the unrolled ones.
+        line: The line of its instruction in the printed circuit.
+        name: The name of its gate.
+        text: The axis, such as ``X0*Z3``.
+        records: The records that control it.
+        turns: bool, shape (2^num_records,): whether it is an odd multiple, for each value of the records; bit k
+            of the index is record k of ``records``.
+    """
+
+    number: int
+    line: int
+    name: str
+    text: str
+    records: tuple[int, ...]
+    turns: npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """What known flips of records, and Paulis about axes, do to what a decoder is asked.
+
+    All arrays are bool. Bits are the decided records of the circuit in order, and what a row flips comes later.
+
+    Attributes:
+        detectors: Shape (num_bits, num_detectors): the detectors that the flip of each decided record flips.
+        axes: Shape (num_bits, num_axes): the axes that it flips.
+        bits: Shape (num_bits, num_bits): the decided records that it flips, before they are decided.
+        axes_by_axes: Shape (num_axes, num_axes): the axes that a Pauli about each axis flips.
+        bits_by_axes: Shape (num_axes, num_bits): the decided records that it flips.
+        detectors_by_axes: Shape (num_axes, num_detectors): the detectors that it flips.
+    """
+
+    detectors: npt.NDArray[np.bool_]
+    axes: npt.NDArray[np.bool_]
+    bits: npt.NDArray[np.bool_]
+    axes_by_axes: npt.NDArray[np.bool_]
+    bits_by_axes: npt.NDArray[np.bool_]
+    detectors_by_axes: npt.NDArray[np.bool_]
+
+
+class DecidedCircuit:
+    r"""A circuit with decisions, and what a decoder is asked at each of them.
+
+    Raises:
+        NotImplementedError: A decoder would have to be told a model that depends on earlier records.
+
+    Examples:
+        >>> decided = DecidedCircuit(stim.Circuit("X_ERROR(0.1) 0\nM 0 0\nDETECTOR rec[-1]\nM[DECODE] 0"))
+        >>> decided.points
+        [DecisionPoint(line=4, tick=0, records=(2,), num_detectors=1, latency=0, decoder='')]
+        >>> print(decided.prefix(0))
+        X_ERROR(0.1) 0
+        M 0 0
+        DETECTOR rec[-1]
+        M 0
+        OBSERVABLE_INCLUDE(0) rec[-1]
+    """
+
+    def __init__(self, circuit: stim.Circuit) -> None:
+        self.circuit = circuit
+        self.points: list[DecisionPoint] = []
+        self._numbers: list[int] = []  # of the instructions of the points, among the unrolled ones
+        self._lines: dict[int, int] = {}  # by the number of an instruction with an axis or a decision
+        self._find_points()
+
+    def _find_points(self) -> None:
+        program = program_of(self.circuit, with_decisions=True)
+        detector_ticks: list[int] = []
+        for step, place in zip(program.steps, program.places, strict=True):
+            self._lines[place.number] = place.line
+            if isinstance(step, DetectorStep):
+                detector_ticks.append(place.tick)
+            if not isinstance(step, Decide):
+                continue
+            if self._numbers and self._numbers[-1] == place.number:
+                last = self.points[-1]
+                self.points[-1] = DecisionPoint(
+                    last.line, last.tick, (*last.records, step.record), *_of(last)
+                )
+                continue
+            decision = decision_of(place.source) or Decision()
+            known = len(detector_ticks)
+            if decision.latency:
+                known = sum(tick <= place.tick - decision.latency for tick in detector_ticks)
+            self._numbers.append(place.number)
+            self.points.append(
+                DecisionPoint(
+                    place.line, place.tick, (step.record,), known, decision.latency, decision.decoder
+                )
+            )
+
+    @cached_property
+    def detectors_before(self) -> list[int]:
+        """For each point the number of detectors before it, whether or not its decoder sees them."""
+        found, count = [], 0
+        numbers = set(self._numbers)
+        for number, instruction in enumerate(unrolled(self.circuit)):
+            if number in numbers:
+                found.append(count)
+            count += instruction.name == "DETECTOR"
+        return found
+
+    @property
+    def bits(self) -> list[int]:
+        """The decided records, in order."""
+        return [record for point in self.points for record in point.records]
+
+    @property
+    def first_bits(self) -> list[int]:
+        """For each point, the number of the first one of its bits."""
+        return [0, *itertools.accumulate(len(point.records) for point in self.points)][:-1]
+
+    # Axes
+
+    @cached_property
+    def all_axes(self) -> list[Axis]:
+        """The conditional rotations before the last decision, in order."""
+        found: list[Axis] = []
+        num_records = 0
+        for number, instruction in enumerate(unrolled(self.circuit)):
+            if not self._numbers or number >= self._numbers[-1]:
+                break
+            if instruction.name == CONDITIONAL_CARRIER and instruction.tag:
+                found += _axes_of(instruction, number, self._lines.get(number, 0), num_records)
+            num_records += instruction.num_measurements
+        return found
+
+    def axes_of(self, point: int) -> list[int]:
+        """The numbers of the axes that matter for a decision: in its model they are observables."""
+        last = self._numbers[point]
+        knowledge = self.knowledge
+        first = self.first_bits[point]
+        asked = slice(first, first + len(self.points[point].records))
+        matters = {
+            k
+            for k, axis in enumerate(self.all_axes)
+            if axis.number < last and knowledge.bits_by_axes[k, asked].any()
+        }
+        reached = list(matters)
+        while reached:
+            k = reached.pop()
+            for j in np.flatnonzero(knowledge.axes_by_axes[:, k]).tolist():
+                if j not in matters:
+                    matters.add(j)
+                    reached.append(j)
+        return sorted(matters)
+
+    @cached_property
+    def knowledge(self) -> Knowledge:
+        """What known flips do, found by probes: errors where decisions and conditional rotations are."""
+        num_detectors, bits, axes = self.circuit.num_detectors, self.bits, self.all_axes
+        of_axis: dict[int, list[int]] = {}
+        for k, axis in enumerate(axes):
+            of_axis.setdefault(axis.number, []).append(k)
+        deciding = set(self._numbers)
+        number_of_bit = {record: k for k, record in enumerate(bits)}
+        probed = stim.Circuit()
+        order: list[int] = []  # bits, then axes
+        num_records = 0
+        for number, instruction in enumerate(unrolled(self.circuit)):
+            for k in of_axis.get(number, ()):
+                targets = _targets_of(axes[k])
+                probed.append("OBSERVABLE_INCLUDE", targets, k)
+                probed.append("E", targets, _PROBE)
+                order.append(len(bits) + k)
+            count = instruction.num_measurements
+            if number in deciding:
+                probed.append(instruction.name, instruction.targets_copy(), _PROBE)
+                order += [number_of_bit[num_records + j] for j in range(count)]
+                for j in range(count):
+                    target = stim.target_rec(j - count)
+                    probed.append("OBSERVABLE_INCLUDE", [target], len(axes) + number_of_bit[num_records + j])
+            elif instruction.name == "OBSERVABLE_INCLUDE":
+                pass
+            elif count and instruction.name not in (*_MEASUREMENTS, "MPAD"):
+                probed.append("MPAD", [0] * count)
+            else:
+                single = stim.Circuit()
+                single.append(instruction)
+                probed += without_noise(without_decisions(single))
+            num_records += count
+        compiled = compile_circuit(probed, likely_outputs)
+        faults = compiled.faults
+        assert len(faults) == len(order)
+        flips = np.zeros((len(order), num_detectors + len(axes) + len(bits)), dtype=np.bool_)
+        for fault, place in zip(faults, order, strict=True):
+            effect = [bit for bit in ones(fault.effect) if bit < flips.shape[1]]
+            flips[place, effect] = True
+        by_bits, by_axes = flips[: len(bits)], flips[len(bits) :]
+        end = num_detectors + len(axes)
+        return Knowledge(
+            by_bits[:, :num_detectors],
+            by_bits[:, num_detectors:end],
+            np.triu(by_bits[:, end:], 1),
+            by_axes[:, num_detectors:end],
+            by_axes[:, end:],
+            by_axes[:, :num_detectors],
+        )
+
+    # What a decoder is told
+
+    def prefix(self, point: int) -> stim.Circuit:
+        """The circuit up to a decision, in which earlier decisions are plain measurements.
+
+        Its detectors are those that the decoder sees. Its observables are the records that are decided, and
+        then the axes of ``axes_of``.
+
+        Raises:
+            NotImplementedError: A conditional rotation flips a detector that the decoder sees.
+        """
+        asked, last = self.points[point], self._numbers[point]
+        wanted = self.axes_of(point)
+        self._check_axes(point, wanted)
+        of_axis: dict[int, list[int]] = {}
+        for k, axis in enumerate(wanted):
+            of_axis.setdefault(self.all_axes[axis].number, []).append(k)
+        result = stim.Circuit()
+        num_detectors = 0
+        for number, instruction in enumerate(unrolled(self.circuit)):
+            for k in of_axis.get(number, ()):
+                targets = _targets_of(self.all_axes[wanted[k]])
+                result.append("OBSERVABLE_INCLUDE", targets, len(asked.records) + k)
+            if instruction.name == "OBSERVABLE_INCLUDE":
+                continue
+            if instruction.name == "DETECTOR":
+                num_detectors += 1
+                if num_detectors > asked.num_detectors:
+                    continue
+            single = stim.Circuit()
+            single.append(instruction)
+            result += without_decisions(single)
+            if number == last:
+                break
+        for k in range(len(asked.records)):
+            target = stim.target_rec(k - len(asked.records))
+            result.append("OBSERVABLE_INCLUDE", [target], k)
+        return result
+
+    def _check_axes(self, point: int, wanted: Sequence[int]) -> None:
+        """Checks that one model serves all values of the records before a decision."""
+        seen = self.points[point].num_detectors
+        for k, axis in enumerate(self.all_axes):
+            if axis.number >= self._numbers[point]:
+                return
+            flipped = np.flatnonzero(self.knowledge.detectors_by_axes[k, :seen])
+            if len(flipped):
+                raise NotImplementedError(
+                    f"Line {axis.line}: `{axis.name}`: whether an error before this gate flips D{flipped[0]}"
+                    f" depends on the record that controls it, as its axis {axis.text} anticommutes with what"
+                    f" the detector measures. The decoder of line {self.points[point].line} would need an"
+                    " error model for each value of the record, which is not supported. Apply the gate about"
+                    " a logical operator, which commutes with the checks; or let the decoder see no such"
+                    " detector, with DECODE(latency=n)."
+                )
+
+    def observed(self, records: Sequence[int]) -> stim.Circuit:
+        """The circuit with further observables, each of them a record."""
+        result = self.circuit.copy()
+        first, end = result.num_observables, result.num_measurements
+        for k, record in enumerate(records):
+            result.append("OBSERVABLE_INCLUDE", [stim.target_rec(record - end)], first + k)
+        return result
+
+
+def _of(point: DecisionPoint) -> tuple[int, int, str]:
+    return point.num_detectors, point.latency, point.decoder
+
+
+def _targets_of(axis: Axis) -> list[stim.GateTarget]:
+    return [stim.target_pauli(int(factor[1:]), factor[0]) for factor in axis.text.split("*")]
+
+
+def _axes_of(
+    instruction: stim.CircuitInstruction, number: int, line: int, num_records: int
+) -> Iterator[Axis]:
+    """The conditional rotations by quarter turns in a conditional gate."""
+    gate = gate_from_tag(instruction)
+    if gate is None:
+        return
+    parts = gate.definition.decomposition(*gate.half_turns)
+    for group in groups_of_pairs(gate.definition, instruction.targets_copy()):
+        if any(target.is_sweep_bit_target for target in group):
+            continue  # which is 0
+        records = tuple(num_records + t.value for t in group if t.is_measurement_record_target)
+        angles: dict[str, list[tuple[float, int]]] = {}  # by axis, with masks of records
+        order: list[str] = []
+        for part in parts:
+            if isinstance(part, CliffordPart):
+                continue  # a Pauli that records control
+            assert isinstance(part, RotationPart)
+            mask, factors, place = 0, [], 0
+            for letter, target in zip(part.pauli, group, strict=True):
+                if target.is_measurement_record_target:
+                    mask |= (letter == "Z") << place
+                    place += 1
+                elif letter != "_":
+                    factors.append((letter, target.value))
+            text = "*".join(f"{letter}{qubit}" for letter, qubit in sorted(factors, key=lambda f: f[1]))
+            if text:
+                angles.setdefault(text, []).append((part.half_turns, mask))
+                order.append(text)
+        axes = list(dict.fromkeys(order))
+        found = []
+        for text in axes:
+            turns = _odd_quarter_turns(angles[text], len(records))
+            if turns is not None and turns.any():
+                found.append(Axis(number, line, bare_name(instruction), text, records, turns))
+        if any(_anticommute(a.text, b) for a in found for b in axes):
+            raise NotImplementedError(
+                f"Line {line}: `{bare_name(instruction)}`: a gate that a record controls before a DECODE must"
+                " be a product of commuting rotations, as C_S, C_SQRT_X, C_SPP and C_CZ are. Write it as"
+                " several such gates."
+            )
+        yield from found
+
+
+def _odd_quarter_turns(angles: Sequence[tuple[float, int]], num_records: int) -> npt.NDArray[np.bool_] | None:
+    """Whether the sum of angles is an odd multiple of a quarter turn, by the records; None if it is none."""
+    result = np.zeros(1 << num_records, dtype=np.bool_)
+    for values in range(len(result)):
+        total = sum(half_turns * (-1) ** ((mask & values).bit_count() % 2) for half_turns, mask in angles)
+        quarters = 2 * total
+        if abs(quarters - round(quarters)) > 1e-9:
+            return None
+        result[values] = round(quarters) % 2 == 1
+    return result
+
+
+def _anticommute(first: str, second: str) -> bool:
+    letters = {factor[1:]: factor[0] for factor in first.split("*")}
+    differing = [f for f in second.split("*") if letters.get(f[1:], f[0]) != f[0]]
+    return len(differing) % 2 == 1

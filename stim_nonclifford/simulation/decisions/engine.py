@@ -296,7 +296,7 @@ class DecisionEngine:
         with_outcomes: bool = True,
     ) -> PackedBits:
         """The outputs of shots, bit-packed, with zeros behind them."""
-        outputs = np.ascontiguousarray(rows[:, self._first_output :])
+        outputs = rows[:, self._first_output :].copy()
         if with_outcomes and self._plan.num_outcomes and len(rows):
             outputs ^= self._engine.outcomes(rows[:, : self._first_output], numbers, seed)
         return outputs.view(np.uint8).reshape(len(rows), 8 * outputs.shape[1])

@@ -32,6 +32,7 @@ from ..base.memory import memory_is_a_limit
 from ..base.notebook import Diagram
 from ..dialect import (
     TOO_DEEP,
+    check_no_decisions,
     circuit_repr,
     exact_text,
     extended_text,
@@ -286,6 +287,7 @@ class Circuit:
             measure q[0] -> rec0[0];
             if(rec0==1) x q[1];
         """
+        check_no_decisions(self._stim)
         return qasm_of(self._stim, open_qasm_version, skip_dets_and_obs, self.reference_sample)
 
     @classmethod
@@ -366,6 +368,7 @@ class Circuit:
             ResourceLimitError: Its loops are too long to be unrolled.
             ValueError: Leakage, heralded noise, or a gate other than a Pauli that a sweep bit controls.
         """
+        check_no_decisions(self._stim)
         return cirq_of(self._stim)
 
     def to_crumble_url(
@@ -393,6 +396,7 @@ class Circuit:
             >>> snc.Circuit("H 0\nT 0\nS 0\nT_DAG 0").to_crumble_url()
             'https://algassert.com/crumble#circuit=H_0;S[T]_0;S_0;S[T_DAG]_0_'
         """
+        check_no_decisions(self._stim)
         check_flattened(self._stim)
         return crumble_url(self._stim, skip_detectors=flag(skip_detectors, "skip_detectors"), mark=mark)
 
@@ -1227,6 +1231,7 @@ class Circuit:
             array([[False],
                    [ True]])
         """
+        check_no_decisions(self._stim)
         return measurement_converter(self._stim, self.reference_sample, skip_reference_sample)
 
     def state_vector(self, *, endian: Literal["little", "big"] = "little") -> npt.NDArray[np.complex128]:
@@ -1254,6 +1259,7 @@ class Circuit:
             >>> snc.Circuit("H 0\nT 0\nCX 0 1").state_vector().round(3)
             array([0.707+0.j , 0.   +0.j , 0.   +0.j , 0.5  +0.5j])
         """
+        check_no_decisions(self._stim)
         return state_vector_of(self._stim, endian)
 
     # Faults and rates.

@@ -9,7 +9,7 @@ from typing import Any
 import stim
 
 from ..base.arguments import did_you_mean
-from ..dialect import NO_DECODER, first_decision
+from ..dialect import first_decision
 from ..rates.decoding.decoders import (
     RateDecoder,
     checked_decoder,
@@ -31,24 +31,13 @@ from ..simulation.engines import (
 )
 from ..simulation.plan import SamplingPlan
 
-__all__ = ["RAW", "DecisionSampling", "check_no_decisions", "check_raw", "decision_model"]
+__all__ = ["RAW", "DecisionSampling", "check_raw", "decision_model"]
 
 RAW = "raw"
 """The name in place of a decoder that leaves records as they are."""
 
 _STORE_BYTES = 64 << 20
 """Memory for the answers of the decoders of all decisions. Doubled, frequent events are looked up longer."""
-
-
-def check_no_decisions(circuit: stim.Circuit) -> None:
-    """Checks that no decision of a circuit is taken as a measurement.
-
-    Raises:
-        NotImplementedError: The circuit has decisions.
-    """
-    found = first_decision(circuit)
-    if found is not None:
-        raise NotImplementedError(f"`{found}`: {NO_DECODER}")
 
 
 def check_raw(decoder: Any, circuit: stim.Circuit) -> bool:
@@ -67,7 +56,7 @@ def check_raw(decoder: Any, circuit: stim.Circuit) -> bool:
         )
     if found is not None and decoder is None:
         raise ValueError(
-            f"`{found}`: the circuit asks a decoder. Give it one, as in"
+            f"{found}: the circuit asks a decoder. Give it one, as in"
             ' compile_detector_sampler(decoder="pymatching") or compile_sampler(decoder="pymatching");'
             f' decoder="{RAW}" takes the raw records.'
         )
@@ -97,7 +86,7 @@ def decision_model(
             seen.append(part)
     for detector in range(seen.num_detectors, circuit.num_detectors):
         seen.append("detector", [], [stim.target_relative_detector_id(detector)])
-    for observable in range(circuit.num_observables):
+    for observable in range(seen.num_observables, circuit.num_observables):
         seen.append("logical_observable", [], [stim.target_logical_observable_id(observable)])
     return seen
 
@@ -169,8 +158,8 @@ class DecisionSampling:
     Args:
         circuit: The circuit.
         circuit_of: Makes a ``stim_nonclifford.Circuit`` of a tagged circuit.
-        decoder: The name of a decoder, a ``sinter.Decoder``, a dictionary of such by the names in the circuit,
-            or an object with the methods of ``DecidingDecoder``.
+        decoder: The name of a decoder, a ``sinter.Decoder``, a dictionary of such by the names in the
+            circuit, or an object with the methods of ``DecidingDecoder``.
         options: The choice of an engine.
         max_active_coordinates: Limit for the width of the coefficient vector.
         all_records: Whether the records are asked for.

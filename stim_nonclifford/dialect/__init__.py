@@ -20,7 +20,14 @@ from .channels.three_qubit_errors import ThreeQubitErrors, three_qubit_errors_of
 from .exact_text import exact_text
 from .expectation_values import expectation_products, is_expectation, num_expectations
 from .feed_forward.control_pairs import groups_of_pairs
-from .feed_forward.decisions import NO_DECODER, Decision, decision_of, first_decision, without_decisions
+from .feed_forward.decisions import (
+    NO_DECODER,
+    Decision,
+    check_no_decisions,
+    decision_of,
+    first_decision,
+    without_decisions,
+)
 from .gates import (
     CONDITIONAL_CARRIER,
     GATES,
@@ -65,6 +72,7 @@ __all__ = [
     "advice_on_name",
     "bare_name",
     "channel_of",
+    "check_no_decisions",
     "circuit_repr",
     "decay_parts",
     "decision_of",

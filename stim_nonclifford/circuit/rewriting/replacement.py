@@ -8,6 +8,7 @@ import stim
 
 from ...dialect import (
     channel_of,
+    decision_of,
     gate_from_tag,
     has_tag_of_channel,
     inverse_of_tagged,
@@ -97,7 +98,7 @@ def without_notes(circuit: stim.Circuit) -> stim.Circuit:
 
 def _meaning(instruction: stim.CircuitInstruction) -> str:
     """The tag of an instruction without its note."""
-    if is_expectation(instruction) or has_tag_of_channel(instruction):
+    if is_expectation(instruction) or has_tag_of_channel(instruction) or decision_of(instruction):
         return instruction.tag
     gate = gate_from_tag(instruction)
     if gate is None:

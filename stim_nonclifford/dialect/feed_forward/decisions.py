@@ -1,9 +1,9 @@
 """Decisions: measurements whose records are the decoded values.
 
-``DECODE 41`` measures qubit 41, and asks a decoder whether the outcome is flipped by errors. The record is the
-outcome, flipped if the decoder says so. Everything that the record controls afterwards follows the decoded
-value. In Stim's text it is ``M[DECODE] 41``, which Stim reads as a measurement with its raw record. ``MX``,
-``MPP`` and the other measurements of qubits can have the tag, too.
+``DECODE 41`` measures qubit 41, and asks a decoder whether the outcome is flipped by errors. The record is
+the outcome, flipped if the decoder says so. All that the record controls afterwards follows this value. In
+Stim's text it is ``M[DECODE] 41``, which Stim reads as a measurement with its raw record. ``MX``, ``MPP``
+and the other measurements of qubits can have the tag, too.
 
 The decoder sees the detectors that stand before the instruction. With ``DECODE(latency=2)`` these are only
 those before the second TICK before it. ``DECODE(decoder=fast)`` asks one of several decoders.
@@ -24,6 +24,7 @@ __all__ = [
     "NO_DECODER",
     "Decision",
     "bare_decision",
+    "check_no_decisions",
     "decision_head",
     "decision_of",
     "first_decision",
@@ -35,8 +36,8 @@ DECODE = "DECODE"
 
 NO_DECODER = (
     "DECODE asks a decoder, and this call has none. Samplers take one:"
-    ' circuit.compile_detector_sampler(decoder="pymatching"); with decoder="raw" the records are raw. For other'
-    " questions, circuit.without_decisions() measures where this circuit decides."
+    ' circuit.compile_detector_sampler(decoder="pymatching"); with decoder="raw" the records are raw. For'
+    " other questions, circuit.without_decisions() measures where this circuit decides."
 )
 """What messages say where a circuit decides and no decoder is known."""
 
@@ -147,21 +148,45 @@ def bare_decision(instruction: stim.CircuitInstruction, decision: Decision) -> s
     return f"{decision.tag}{plain[1:]}"
 
 
-def first_decision(circuit: stim.Circuit) -> stim.CircuitInstruction | None:
-    """The first decision of a circuit, or None.
+def first_decision(circuit: stim.Circuit) -> str | None:
+    """How messages name the first decision of a circuit, with its line; None if it has none.
 
     Examples:
         >>> first_decision(stim.Circuit("M[DECODE] 0"))
-        stim.CircuitInstruction('M', [stim.GateTarget(0)], [], tag='DECODE')
+        'Line 1: `M[DECODE] 0`'
     """
+    found = _first_decision(circuit, 1)
+    return None if found is None else f"Line {found[0]}: `{found[1]}`"
+
+
+def _first_decision(circuit: stim.Circuit, line: int) -> tuple[int, stim.CircuitInstruction] | None:
     for part in circuit:
         if isinstance(part, stim.CircuitRepeatBlock):
-            found = first_decision(part.body_copy())
+            body = part.body_copy()
+            found = _first_decision(body, line + 1)
             if found is not None:
                 return found
+            line += _num_lines(body) + 1
         elif part.tag and decision_of(part) is not None:
-            return part
+            return line, part
+        line += 1
     return None
+
+
+def _num_lines(circuit: stim.Circuit) -> int:
+    blocks = [part.body_copy() for part in circuit if isinstance(part, stim.CircuitRepeatBlock)]
+    return len(circuit) + sum(_num_lines(body) + 1 for body in blocks)
+
+
+def check_no_decisions(circuit: stim.Circuit) -> None:
+    """Checks that a circuit decides nothing, where no decoder is asked.
+
+    Raises:
+        NotImplementedError: It has decisions.
+    """
+    found = first_decision(circuit)
+    if found is not None:
+        raise NotImplementedError(f"{found}: {NO_DECODER}")
 
 
 def without_decisions(circuit: stim.Circuit) -> stim.Circuit:

@@ -1,15 +1,16 @@
 """Draws shots of circuits with decisions, in passes.
 
-A decided bit is an input bit of the plan: its flip flips bits of a shot's row, as a coin does. First no record is
-flipped. Before each decision the outcomes of the shots are drawn, and the decoder answers. Then the outcomes are
-drawn anew, with the same random numbers. Each outcome has its own one, so that those before the decision stay as
-they are. The noise of a shot is drawn once. A shot that a check before a decision discards is not decoded.
+A decided bit is an input bit of the plan: its flip flips bits of a shot's row, as a coin does. First no
+record is flipped. Before each decision the outcomes of the shots are drawn, and the decoder answers. Then
+the outcomes are drawn anew, with the same random numbers. Each outcome has its own one, so that those before
+the decision stay as they are. The noise of a shot is drawn once. A shot that a check before a decision
+discards is not decoded.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -119,7 +120,7 @@ class _Question:
     def seen(self, detectors: PackedBits, flips: Bools) -> PackedBits:
         """The detectors as the decoder sees them: without what known flips did."""
         result = detectors
-        for k in np.flatnonzero(self.detectors.any(axis=1)):
+        for k in np.flatnonzero(self.detectors.any(axis=1)).tolist():
             flipped = flips[:, k]
             if flipped.any():
                 if result is detectors:
@@ -127,23 +128,23 @@ class _Question:
                 result[flipped] ^= self.detectors[k]
         return result
 
-    def answers(self, predictions: Bools, flips: Bools, values: Callable[[int], Bools]) -> Bools:
+    def answers(self, predictions: Bools, flips: Bools, outputs: PackedBits) -> Bools:
         """Whether each decided record is flipped.
 
         Args:
             predictions: The answer of the decoder: bool, shape (shots, num_observables).
             flips: The flips of earlier records: bool, shape (shots, all bits).
-            values: The values of an output in these shots.
+            outputs: The outputs of these shots.
         """
         found = predictions.copy()
-        for k in np.flatnonzero(self.observables.any(axis=1)):
+        for k in np.flatnonzero(self.observables.any(axis=1)).tolist():
             found ^= flips[:, k, np.newaxis] & self.observables[k]
         for k, turns in enumerate(self.turns):
             if not self.axis_flips[k].any():
                 continue
             index = np.zeros(len(found), dtype=np.intp)
             for j, output in enumerate(self.controls[k]):
-                index |= values(output).astype(np.intp) << j
+                index |= _bit(outputs, output).astype(np.intp) << j
             happens = found[:, self.num_bits + k] & turns[index]
             found ^= happens[:, np.newaxis] & self.axis_flips[k]
         return found[:, : self.num_bits]
@@ -274,7 +275,7 @@ class DecisionEngine:
                 break
             detectors = question.seen(columns(outputs, 0, question.num_detectors), flips)
             predictions = self._predictions(question, detectors)
-            answers = question.answers(predictions, flips, lambda k, outputs=outputs: _bit(outputs, k))
+            answers = question.answers(predictions, flips, outputs)
             for j in range(question.num_bits):
                 bit = question.first_bit + j
                 flips[:, bit] = answers[:, j]
@@ -315,8 +316,8 @@ class DecisionEngine:
                 f"{found.dtype} of shape {found.shape}" if isinstance(found, np.ndarray) else f"{found!r:.80}"
             )
             raise DecisionsFailedError(
-                f"{where}: the decoder must return bit-packed predictions, uint8 of shape {wanted}, but returned"
-                f" {kind}."
+                f"{where}: the decoder must return bit-packed predictions, uint8 of shape {wanted}, but"
+                f" returned {kind}."
             )
         return np.unpackbits(found, axis=1, count=question.num_observables, bitorder="little").view(np.bool_)
 

@@ -1,16 +1,17 @@
 """The decisions of a circuit, and what a decoder is asked at each of them.
 
-Let a decision be about a record m. The decoder finds whether errors flip m. For this it has an error model: that
-of the circuit up to the decision, whose observable is m, in which all earlier decisions are plain measurements.
-Errors flip detectors and records linearly, and so do the flips of earlier records by the decoder. The flips that
-were made are known: what they do to detectors is undone before the decoder sees them, and what they do to m is
-added to the answer.
+Let a decision be about a record m. The decoder finds whether errors flip m. For this it has an error model:
+that of the circuit up to the decision, whose observable is m, in which all earlier decisions are plain
+measurements. Errors flip detectors and records linearly, and so do the flips of earlier records by the
+decoder. The flips that were made are known: what they do to detectors is undone before the decoder sees
+them, and what they do to m is added to the answer.
 
-Conditional Clifford gates need more. Let a rotation by a quarter turn about P be applied if a record is 1. An
-error before it that anticommutes with P is followed by a further P, but only if the rotation was applied. The
-model has an observable for each such rotation, which is flipped by the errors that anticommute with P there. If
-the decoder finds that it is flipped, and the rotation was applied, what a P at this place does is added to the
-answer. So one model serves all values of the records. This needs that P flips no detector that the decoder sees.
+Conditional Clifford gates need more. Let a rotation by a quarter turn about P be applied if a record is 1.
+An error before it that anticommutes with P is followed by a further P, but only if the rotation was applied.
+The model has an observable for each such rotation, which is flipped by the errors that anticommute with P
+there. If the decoder finds that it is flipped, and the rotation was applied, what a P at this place does is
+added to the answer. So one model serves all values of the records. This needs that P flips no detector that
+the decoder sees.
 """
 
 from __future__ import annotations
@@ -80,8 +81,8 @@ class Axis:
         name: The name of its gate.
         text: The axis, such as ``X0*Z3``.
         records: The records that control it.
-        turns: bool, shape (2^num_records,): whether it is an odd multiple, for each value of the records; bit k
-            of the index is record k of ``records``.
+        turns: bool, shape (2^num_records,): whether it is an odd multiple, for each value of the records;
+            bit k of the index is record k of ``records``.
     """
 
     number: int
@@ -96,7 +97,7 @@ class Axis:
 class Knowledge:
     """What known flips of records, and Paulis about axes, do to what a decoder is asked.
 
-    All arrays are bool. Bits are the decided records of the circuit in order, and what a row flips comes later.
+    All arrays are bool. Bits are the decided records of the circuit in order. What a row flips comes later.
 
     Attributes:
         detectors: Shape (num_bits, num_detectors): the detectors that the flip of each decided record flips.

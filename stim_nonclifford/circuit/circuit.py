@@ -1055,7 +1055,6 @@ class Circuit:
             return None
         return DecisionSampling(
             self._stim.copy(),
-            Circuit,
             decoder,
             options,
             max_active_coordinates=max_active_coordinates,
@@ -1116,7 +1115,7 @@ class Circuit:
         if not -len(decided.points) <= number < len(decided.points):
             raise IndexError(f"There is no decision {number}: the circuit has {len(decided.points)}.")
         attempts = [{"decompose_errors": flag(decompose_errors, "decompose_errors")}]
-        return decision_model(Circuit, decided, number % len(decided.points), attempts)
+        return decision_model(decided, number % len(decided.points), attempts)
 
     def plan(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -20,7 +20,14 @@ from ..rates.decoding.decoders import (
 )
 from ..rates.decoding.kept_shot_decoding import KeptShotDecoding
 from ..simulation.compiler import RequestedOutputs, compile_circuit
-from ..simulation.decisions import DecidedCircuit, DecidingDecoder, DecisionEngine, Requested
+from ..simulation.decisions import (
+    DecidedCircuit,
+    DecidingDecoder,
+    DecisionEngine,
+    Requested,
+    frame_circuit,
+    frames_of,
+)
 from ..simulation.engines import (
     EngineOptions,
     PackedBits,
@@ -30,6 +37,7 @@ from ..simulation.engines import (
     row_engine,
 )
 from ..simulation.plan import SamplingPlan
+from .error_models import error_model_of
 
 __all__ = ["RAW", "DecisionSampling", "check_raw", "decision_model"]
 
@@ -63,8 +71,34 @@ def check_raw(decoder: Any, circuit: stim.Circuit) -> bool:
     return found is None
 
 
+class _Frames:
+    """A circuit that is asked for the flips of its Pauli frames."""
+
+    def __init__(self, circuit: stim.Circuit) -> None:
+        self._circuit = circuit
+
+    def detector_error_model(
+        self,
+        *,
+        approximate_disjoint_errors: bool,
+        decompose_errors: bool = False,
+        ignore_decomposition_failures: bool = False,
+    ) -> stim.DetectorErrorModel:
+        return error_model_of(
+            self._circuit,
+            lambda: frames_of(self._circuit),
+            decompose_errors=decompose_errors,
+            flatten_loops=True,
+            allow_gauge_detectors=False,
+            approximate_disjoint_errors=approximate_disjoint_errors,
+            ignore_decomposition_failures=ignore_decomposition_failures,
+            block_decomposition_from_introducing_remnant_edges=False,
+            kind="noise_only",
+            postselection_mask=None,
+        )
+
+
 def decision_model(
-    circuit_of: Callable[[stim.Circuit], Any],
     decided: DecidedCircuit,
     number: int,
     attempts: Sequence[Mapping[str, Any]],
@@ -72,13 +106,12 @@ def decision_model(
     """The error model of a decision: which errors flip its records, and which detectors see them.
 
     Args:
-        circuit_of: Makes a ``stim_nonclifford.Circuit`` of a tagged circuit.
         decided: The circuit.
         number: The number of the decision.
         attempts: Arguments of ``detector_error_model``, the second ones for where the first fail.
     """
-    circuit = circuit_of(decided.prefix(number))
-    model = first_error_model(circuit, [{**arguments, "kind": "noise_only"} for arguments in attempts])
+    circuit = decided.prefix(number)
+    model = first_error_model(frame_circuit(circuit) or _Frames(circuit), attempts)
     seen = stim.DetectorErrorModel()
     for part in model.flattened():
         # What flips records alone, a random outcome among it, is seen by no decoder.
@@ -94,13 +127,15 @@ def decision_model(
 class _SintersDecisions:
     """Decides by decoders of Sinter, one for each decision; equal rows are decoded once."""
 
-    def __init__(self, decoders: Sequence[RateDecoder]) -> None:
+    def __init__(self, decoders: Sequence[RateDecoder | None]) -> None:
         self._decoders = decoders
-        self._compiled: list[KeptShotDecoding] = []
+        self._compiled: list[KeptShotDecoding | None] = []
 
     def begin(self, models: Sequence[stim.DetectorErrorModel]) -> None:
         self._compiled = [
-            KeptShotDecoding(
+            None
+            if decoder is None
+            else KeptShotDecoding(
                 decoder.decoder,
                 model,
                 name=decoder.name,
@@ -112,24 +147,28 @@ class _SintersDecisions:
         ]
 
     def decide(self, number: int, detectors: PackedBits) -> PackedBits:
-        predictions, is_discarded, _ = self._compiled[number].decode(detectors)
+        compiled = self._compiled[number]
+        assert compiled is not None
+        predictions, is_discarded, _ = compiled.decode(detectors)
         if is_discarded.any():
             raise ValueError("it discards shots. A decision needs an answer for each shot.")
         return predictions
 
 
-def _decoders_of(decoder: Any, decided: DecidedCircuit) -> list[RateDecoder]:
-    """The decoders of all decisions, by the names in the circuit."""
+def _decoders_of(decoder: Any, decided: DecidedCircuit) -> list[RateDecoder | None]:
+    """The decoders of all decisions, by the names in the circuit; None for raw records."""
     found: dict[int, RateDecoder] = {}  # by the identity of the decoder
 
-    def checked(given: Any) -> RateDecoder:
+    def checked(given: Any) -> RateDecoder | None:
+        if isinstance(given, str) and given == RAW:
+            return None
         return found.setdefault(id(given), rate_decoder(given))
 
     result = []
     for point in decided.points:
         where = f"Line {point.line}: "
         if not isinstance(decoder, Mapping):
-            if point.decoder and point.decoder not in known_decoders():
+            if point.decoder and point.decoder not in (RAW, *known_decoders()):
                 raise ValueError(
                     f"{where}DECODE(decoder={point.decoder}) names a decoder that is not known."
                     f" Give it with the sampler: decoder={{{point.decoder!r}: ...}}."
@@ -157,7 +196,6 @@ class DecisionSampling:
 
     Args:
         circuit: The circuit.
-        circuit_of: Makes a ``stim_nonclifford.Circuit`` of a tagged circuit.
         decoder: The name of a decoder, a ``sinter.Decoder``, a dictionary of such by the names in the
             circuit, or an object with the methods of ``DecidingDecoder``.
         options: The choice of an engine.
@@ -172,7 +210,6 @@ class DecisionSampling:
     def __init__(
         self,
         circuit: stim.Circuit,
-        circuit_of: Callable[[stim.Circuit], Any],
         decoder: Any,
         options: EngineOptions,
         *,
@@ -185,15 +222,15 @@ class DecisionSampling:
         if decides and not isinstance(decoder, type):
             self._decoder: DecidingDecoder = decoder
             attempts = [decompositions(is_matching=True)] * len(decided.points)
+            self._raw = []
         else:
             if not isinstance(decoder, (str, Mapping)):
                 checked_decoder(decoder)
             decoders = _decoders_of(decoder, decided)
             self._decoder = _SintersDecisions(decoders)
-            attempts = [each.decompositions for each in decoders]
-        models = [
-            decision_model(circuit_of, decided, k, attempts_of) for k, attempts_of in enumerate(attempts)
-        ]
+            attempts = [decompositions(True) if each is None else each.decompositions for each in decoders]
+            self._raw = [k for k, each in enumerate(decoders) if each is None]
+        models = [decision_model(decided, k, attempts_of) for k, attempts_of in enumerate(attempts)]
         self._decoder.begin(models)
         if all_records:
             records = list(range(circuit.num_measurements))
@@ -245,5 +282,5 @@ class DecisionSampling:
 
     def _with(self, requested: Requested) -> SamplingEngine:
         return DecisionEngine(
-            self._plan, self._engine, self._decided, self._decoder, self._controls, requested
+            self._plan, self._engine, self._decided, self._decoder, self._controls, requested, self._raw
         )

@@ -4,6 +4,7 @@
 """
 
 from .engine import DecidingDecoder, DecisionEngine, DecisionsFailedError, Requested
+from .frame_circuits import frame_circuit, frames_of
 from .points import DecidedCircuit, DecisionPoint
 
 __all__ = [
@@ -13,4 +14,6 @@ __all__ = [
     "DecisionPoint",
     "DecisionsFailedError",
     "Requested",
+    "frame_circuit",
+    "frames_of",
 ]

@@ -10,7 +10,7 @@ discards is not decoded.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -162,6 +162,7 @@ class DecisionEngine:
         decoder: The decoder, which has begun.
         controls: Records, with their numbers among the last outputs of the plan.
         requested: The outputs that are asked for.
+        raw: The numbers of decisions that leave records as they are.
     """
 
     def __init__(
@@ -172,13 +173,16 @@ class DecisionEngine:
         decoder: DecidingDecoder,
         controls: dict[int, int],
         requested: Requested,
+        raw: Collection[int] = (),
     ) -> None:
         assert plan.num_checks == plan.num_outcome_checks == 0
         self._plan, self._engine, self._decoder = plan, engine, decoder
         self._requested = requested
         self._first_output = -(-plan.num_signature_bits // 64)  # of the words of a row
         first_control = decided.circuit.num_detectors + decided.circuit.num_observables
-        self._questions = [_Question(decided, k, first_control, controls) for k in range(len(decided.points))]
+        self._questions = [
+            _Question(decided, k, first_control, controls) for k in range(len(decided.points)) if k not in raw
+        ]
         self._lines = [point.line for point in decided.points]
         self._num_bits = len(decided.bits)
         self._decisions = _packed(plan, plan.decisions)

@@ -37,12 +37,11 @@ from ...dialect import (
     without_decisions,
     without_noise,
 )
-from ..compiler import compile_circuit
 from ..compiler.algebra.gf2 import ones
 from ..compiler.program.flattening import program_of
 from ..compiler.program.loops import unrolled
 from ..compiler.program.steps import Decide, DetectorStep
-from ..engines import likely_outputs
+from .frame_circuits import frames_of
 
 __all__ = ["Axis", "DecidedCircuit", "DecisionPoint", "Knowledge"]
 
@@ -257,8 +256,7 @@ class DecidedCircuit:
                 single.append(instruction)
                 probed += without_noise(without_decisions(single))
             num_records += count
-        compiled = compile_circuit(probed, likely_outputs)
-        faults = compiled.faults
+        faults = frames_of(probed).faults
         assert len(faults) == len(order)
         flips = np.zeros((len(order), num_detectors + len(axes) + len(bits)), dtype=np.bool_)
         for fault, place in zip(faults, order, strict=True):

@@ -12,6 +12,7 @@ import itertools
 
 import stim
 
+from ...dialect import has_tag_of_channel
 from ..compiler import CompiledCircuit
 from ..compiler.algebra.gf2 import ones
 from ..compiler.program.flattening import program_of
@@ -24,7 +25,6 @@ _WIDTHS = {
     **dict.fromkeys(("X_ERROR", "Y_ERROR", "Z_ERROR", "DEPOLARIZE1", "PAULI_CHANNEL_1"), 1),
     **dict.fromkeys(("DEPOLARIZE2", "PAULI_CHANNEL_2"), 2),
 }
-_CHAINS = frozenset({"E", "ELSE_CORRELATED_ERROR"})
 _SILENT = frozenset({"I_ERROR", "II_ERROR"})
 _PROBE = 0.25
 
@@ -49,20 +49,20 @@ def frame_circuit(circuit: stim.Circuit) -> stim.Circuit | None:
 
     Returns:
         A circuit of Stim with the same detectors and observables, and for each noise channel the same one;
-        None if the circuit has noise that is no Pauli channel of Stim, or has heralds.
+        None if the circuit has other noise than that, heralds, or chains of errors.
 
     Examples:
         >>> circuit = stim.Circuit("RX 0\nS[T] 0\nZ_ERROR(0.1) 0\nMX 0 0\nDETECTOR rec[-1]")
         >>> print(frame_circuit(circuit).detector_error_model())
         error(0.1) D0
     """
-    if any(_is_noise(part) and not _is_known(part) for part in circuit):
+    if any(has_tag_of_channel(part) or (_is_noise(part) and not _is_known(part)) for part in circuit):
         return None
     probes = stim.Circuit()
     for part in circuit:
         if part.name in _SILENT:
             continue
-        if part.name in _CHAINS:
+        if part.name == "E":
             probes.append("DEPOLARIZE1", [t.value for t in part.targets_copy()], _PROBE)
         elif part.name in _WIDTHS:
             probes.append("DEPOLARIZE1", part.targets_copy(), _PROBE)
@@ -103,7 +103,7 @@ def frame_circuit(circuit: stim.Circuit) -> stim.Circuit | None:
         arguments = part.gate_args_copy()
         if part.name in _SILENT:
             continue
-        if part.name in _CHAINS:
+        if part.name == "E":
             act(part.name, arguments, [target.pauli_type for target in part.targets_copy()])
         elif part.name in _WIDTHS:
             width = _WIDTHS[part.name]
@@ -131,7 +131,5 @@ def _is_noise(part: stim.CircuitInstruction) -> bool:
 
 
 def _is_known(part: stim.CircuitInstruction) -> bool:
-    if part.tag and not (stim.gate_data(part.name).produces_measurements and not part.tag.strip()):
-        return False
     is_flip = stim.gate_data(part.name).produces_measurements and not part.name.startswith("HERALDED")
-    return part.name in _WIDTHS or part.name in _CHAINS or part.name in _SILENT or is_flip
+    return part.name in _WIDTHS or part.name == "E" or part.name in _SILENT or is_flip

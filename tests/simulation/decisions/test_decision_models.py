@@ -1,0 +1,220 @@
+"""What decoders are told: error models of questions, and what known flips do."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import stim
+
+import stim_nonclifford as snc
+from examples.decoder_in_the_loop import teleported_t_gate
+from stim_nonclifford.simulation.decisions import DecidedCircuit, DecisionEngine, frame_circuit
+from stim_nonclifford.simulation.engines import RowEngine
+
+
+def table(model: stim.DetectorErrorModel) -> dict[frozenset[str], float]:
+    """The rate of each error, with its parts joined."""
+    found: dict[frozenset[str], float] = {}
+    for error in model.flattened():
+        if error.type == "error":
+            flipped = frozenset[str]()
+            for part in error.target_groups():
+                flipped ^= frozenset(map(str, part))
+            p, q = error.args_copy()[0], found.get(flipped, 0.0)
+            found[flipped] = p * (1 - q) + q * (1 - p)
+    return found
+
+
+def test_the_model_of_a_measurement_behind_checks() -> None:
+    circuit = snc.Circuit(
+        """
+        X_ERROR(0.1) 0 1 2
+        MPP(0.01) Z0*Z1 Z1*Z2
+        DETECTOR rec[-2]
+        DETECTOR rec[-1]
+        MPP[DECODE](0.02) Z0*Z1*Z2
+        X_ERROR(0.3) 0
+        MPP Z0*Z1
+        DETECTOR rec[-1]
+        """
+    )
+    model = circuit.decision_model(0)
+    assert table(model) == pytest.approx(
+        {
+            frozenset({"D0", "L0"}): 0.1,
+            frozenset({"D0", "D1", "L0"}): 0.1,
+            frozenset({"D1", "L0"}): 0.1,
+            frozenset({"D0"}): 0.01,
+            frozenset({"D1"}): 0.01,
+        }
+    )
+    assert (model.num_detectors, model.num_observables) == (2, 1)
+
+
+def test_conditional_rotations_are_asked_for_where_they_matter() -> None:
+    text = "RX 0\nM 1\nC_S rec[-1] 0\nC_T rec[-1] 0\nDECODE 1\nTICK\n{}[DECODE] 0"
+    asked = [DecidedCircuit(snc.Circuit(text.format(name)).to_stim()) for name in ("M", "MX")]
+    assert [[axis.text for axis in decided.all_axes] for decided in asked] == [["Z0"], ["Z0"]]
+    assert [[decided.axes_of(k) for k in range(2)] for decided in asked] == [[[], []], [[], [0]]]
+    assert asked[1].all_axes[0].turns.tolist() == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("gate", "axes"),
+    [
+        ("C_S rec[-1] 0", ["Z0"]),
+        ("C_S_DAG rec[-1] 0", ["Z0"]),
+        ("C_SQRT_Y rec[-1] 0", ["Y0"]),
+        ("C_SPP rec[-1] X0*Z1", ["X0*Z1"]),
+        ("C_R_PAULI(0.5) rec[-1] X0*Z1", ["X0*Z1"]),
+        ("C_R_PAULI(1) rec[-1] X0*Z1", []),
+        ("CX rec[-1] 0", []),
+        ("CT rec[-1] 0", []),
+        ("CCZ rec[-1] 0 1", ["Z0", "Z1", "Z0*Z1"]),
+        ("C_SWAP rec[-1] 0 1", ["X0*X1", "Y0*Y1", "Z0*Z1"]),
+    ],
+)
+def test_axes_of_conditional_gates(gate: str, axes: list[str]) -> None:
+    decided = DecidedCircuit(snc.Circuit(f"M 2\n{gate}\nM[DECODE] 0").to_stim())
+    assert sorted(axis.text for axis in decided.all_axes) == sorted(axes)
+
+
+def test_known_flips_are_those_of_frames() -> None:
+    compared = 0
+    for seed in range(40):
+        rng = np.random.default_rng([seed, 5])
+        lines = ["RX 0 1 2 3"]
+        for k in range(4):
+            a, b = rng.permutation(4)[:2]
+            lines += [
+                f"CX {a} {b}",
+                f"H {a}",
+                f"M[DECODE] {a}",
+                "TICK",
+                f"C_SPP rec[-1] {'XYZ'[seed % 3]}{a}*Z{b}",
+            ]
+            lines += [f"CX rec[-{k % 2 + 1}] {b}", f"DEPOLARIZE1(0.1) {b}", f"M {b}", "DETECTOR rec[-1]"]
+        circuit = snc.Circuit("\n".join(lines)).to_stim()
+        decided = DecidedCircuit(circuit)
+        known = decided.knowledge
+        without = stim.Circuit()
+        for part in circuit.without_noise():
+            if not part.tag.startswith("C_"):
+                without.append(part.name, part.targets_copy())
+        for bit, record in enumerate(decided.bits):
+            # X before and after the measurement flips its record alone.
+            measured, flips = 0, None
+            for number, part in enumerate(without):
+                if part.num_measurements and measured == record:
+                    flips = number
+                measured += part.num_measurements
+            assert flips is not None
+            qubit = without[flips].targets_copy()[0].value
+            flip = stim.Circuit(f"X {qubit}")
+            wrapped = without[:flips] + flip + without[flips : flips + 1] + flip + without[flips + 1 :]
+            assert wrapped.num_measurements == without.num_measurements
+            found = by_pauli_gates(wrapped)
+            assert np.array_equal(found[: circuit.num_detectors], known.detectors[bit])
+            later = found[circuit.num_detectors :][decided.bits]
+            later[: bit + 1] = False
+            assert np.array_equal(later, known.bits[bit])
+            compared += 1
+    assert compared == 160
+
+
+def by_pauli_gates(circuit: stim.Circuit) -> npt.NDArray[np.bool_]:
+    """What the gates X of a circuit flip, taken as errors."""
+    simulator = stim.FlipSimulator(batch_size=1, disable_stabilizer_randomization=True)
+    for part in circuit:
+        single = stim.Circuit()
+        if part.name == "X":
+            single.append("X_ERROR", part.targets_copy(), 1)
+        else:
+            single.append(part)
+        simulator.do(single)
+    return np.concatenate([simulator.get_detector_flips()[:, 0], simulator.get_measurement_flips()[:, 0]])
+
+
+def test_frame_circuits_have_the_model_of_their_circuit() -> None:
+    compared = 0
+    for seed in range(60):
+        rng = np.random.default_rng([seed, 6])
+        lines = ["R 0 1 2 3"]
+        for _ in range(6):
+            a, b, c = rng.permutation(4)[:3]
+            lines += [f"CX {a} {b}", f"DEPOLARIZE2(0.01) {a} {b}", f"PAULI_CHANNEL_1(0.01, 0.02, 0.03) {c}"]
+            lines += [
+                f"MPP(0.04) Z{a}*Z{b}",
+                "DETECTOR rec[-1]",
+                f"E(0.05) X{a} Y{b}",
+            ]
+        lines += ["M(0.01) 0 1 2 3", "DETECTOR(1, 2) rec[-1] rec[-2]", "OBSERVABLE_INCLUDE(0) rec[-1]"]
+        circuit = stim.Circuit("\n".join(lines))
+        try:
+            expected = circuit.detector_error_model(approximate_disjoint_errors=True)
+        except ValueError:
+            continue
+        frames = frame_circuit(circuit)
+        assert frames is not None
+        found = frames.detector_error_model(approximate_disjoint_errors=True)
+        assert table(found) == pytest.approx(table(expected), abs=1e-12)
+        assert found.get_detector_coordinates() == expected.get_detector_coordinates()
+        compared += 1
+    assert compared > 20
+    for line in (
+        "HERALDED_ERASE(0.1) 0",
+        "E(0.1) X0\nELSE_CORRELATED_ERROR(0.1) Z0",
+        "I_ERROR[RELAXATION(t=1, t1=9)] 0",
+    ):
+        assert frame_circuit(stim.Circuit(line)) is None
+
+
+class _Faulty:
+    """An engine whose shots have given rows."""
+
+    def __init__(self, engine: RowEngine, rows: npt.NDArray[np.uint64]) -> None:
+        self.engine, self.given = engine, rows
+
+    def rows(self, seed: int, first_shot: int, shots: int) -> npt.NDArray[np.uint64]:
+        return self.given[first_shot : first_shot + shots].copy()
+
+    def outcomes(
+        self, signatures: npt.NDArray[np.uint64], numbers: npt.NDArray[np.uint64], seed: int
+    ) -> npt.NDArray[np.uint64]:
+        return self.engine.outcomes(signatures, numbers, seed)
+
+    def statistics(self) -> dict[str, int]:
+        return {}
+
+
+def rows_of_mechanisms(engine: DecisionEngine, times: int) -> npt.NDArray[np.uint64]:
+    """Rows with one error each, and with random coins."""
+    plan = engine._plan
+    rows = np.repeat(plan.effects.dense(plan.num_row_bits), times, axis=0)
+    rows[:, plan.constant] ^= True
+    coins = plan.coins.dense(plan.num_row_bits)
+    tossed = np.random.default_rng(8).integers(0, 2, (len(rows), len(coins)))
+    rows ^= (tossed @ coins.astype(np.int64) % 2).astype(np.bool_)
+    words = -(-plan.num_signature_bits // 64)
+    padded = np.zeros((len(rows), 64 * plan.num_row_words), dtype=np.bool_)
+    padded[:, : plan.num_signature_bits] = rows[:, : plan.num_signature_bits]
+    padded[:, 64 * words : 64 * words + plan.num_outputs] = rows[:, plan.num_signature_bits :]
+    return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
+
+
+def failures_of_single_errors(decoders: dict[str, str]) -> tuple[int, int]:
+    sampler = teleported_t_gate(3, 1e-3).compile_detector_sampler(seed=1, decoder=decoders)
+    engine = sampler._counting_engine
+    assert isinstance(engine, DecisionEngine)
+    rows = rows_of_mechanisms(engine, 8)
+    engine._engine = _Faulty(engine._engine, rows)
+    return engine.count(1, 0, len(rows)).errors, len(rows)
+
+
+def test_no_single_error_of_the_surgery_fails() -> None:
+    failures, rows = failures_of_single_errors({"outcome": "pymatching", "frame": "pymatching"})
+    assert rows > 8 * 700
+    assert failures == 0
+    raw, _ = failures_of_single_errors({"outcome": "raw", "frame": "pymatching"})
+    assert raw > 100

@@ -165,7 +165,7 @@ def test_frame_circuits_have_the_model_of_their_circuit() -> None:
     for line in (
         "HERALDED_ERASE(0.1) 0",
         "E(0.1) X0\nELSE_CORRELATED_ERROR(0.1) Z0",
-        "I_ERROR[RELAXATION(t=1, t1=9)] 0",
+        "I_ERROR[LEAKAGE(p=0.1)] 0",
     ):
         assert frame_circuit(stim.Circuit(line)) is None
 

@@ -53,7 +53,7 @@ class CompiledSoftDecodingSampler(CompiledSampler):
         self._check_seed = secrets.randbits(64) if seed is None else seed
 
     def statistics(self) -> dict[str, int]:
-        """How often equal detection events saved a call of the decoder; see ``DistinctRows.statistics``."""
+        """How often equal detection events saved a decode; see ``KeptShotDecoding.statistics``."""
         with self._lock:
             return self._decoding.statistics()
 

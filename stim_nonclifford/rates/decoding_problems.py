@@ -23,8 +23,9 @@ from .decoded_rates.estimate import decoded_rates
 from .decoded_rates.faults.mechanisms import Symptoms, symptoms_of
 from .decoded_rates.faults.outcomes import symptoms_of_plan
 from .decoded_rates.questions import AcceptedQuestion, DecodedCircuit, Goal
+from .decoding.classifying import Gaps, Predict
 from .decoding.decoders import CompiledRateDecoder, RateDecoder, first_error_model, rate_decoder
-from .decoding.failure_test import Gaps, Predict
+from .decoding.matching.matching_graph import detectors_that_matter
 from .estimation.deadline import Deadline
 from .fault_sets.interface import search_arguments
 from .fault_sets.search.limits import Limits
@@ -146,9 +147,8 @@ def _decoded_circuit(
     symptoms = exact_symptoms(circuit)
     model = _model_for(circuit, decoder)
     compiled = decoder.compiled(model)
-    graph = compiled.graph
-    if graph is not None and symptoms.outcomes is None:
-        ignored = np.flatnonzero(~graph.detectors_that_matter())
+    if decoder.is_pymatching and symptoms.outcomes is None:
+        ignored = np.flatnonzero(~detectors_that_matter(model))
         symptoms = symptoms.without(np.setdiff1d(ignored, postselected).tolist())
     return DecodedCircuit(symptoms, compiled, circuit._fault_table, tuple(postselected), confidence)
 

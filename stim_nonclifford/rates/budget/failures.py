@@ -32,7 +32,7 @@ def decoded_failures(study: FailureStudy, count: int) -> list[DecodedFailure]:
         sets.members,
         sets.numbers,
         study.model.log_odds,
-        lambda rows, _: study.test(rows),
+        lambda rows, _: np.asarray(study.classifier.wrong(rows).any(axis=1)),
     )
     cores = Counter(found_cores)
     example = {core: k for k, core in reversed(list(enumerate(found_cores)))}
@@ -53,14 +53,15 @@ def decoded_failures(study: FailureStudy, count: int) -> list[DecodedFailure]:
         row = rows_of(study.model, members[which], sets.numbers[which])
         seen = _ones(row[0, : study.model.detector_words])
         causing = plan_mechanism[list(core)].tolist()
-        flipped = study.model.observables(row)
+        flipped = _ones(study.model.observables(row)[0])
+        wrong = np.flatnonzero(study.classifier.wrong(row)[0]).tolist()
         found.append(
             DecodedFailure(
                 share=cores[core] / len(sets),
                 probability=math.exp(log_probability(core)),
                 detectors=tuple(sorted({*seen, *_ignored_that_fire(study, causing)})),
-                observables=_ones(flipped[0]),
-                predicted=_ones(study.test.wrong(row)[0] ^ flipped[0]),
+                observables=flipped,
+                predicted=tuple(sorted({*flipped} ^ {*wrong})),
                 causes=tuple(
                     tuple(
                         cause

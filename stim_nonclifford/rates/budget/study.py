@@ -14,7 +14,7 @@ from ...simulation.faults import FaultTable
 from ...simulation.plan import SamplingPlan
 from ..decoded_rates.faults.mechanisms import FaultModel, symptom_without
 from ..decoded_rates.faults.outcomes import symptom_of_row
-from ..decoding.failure_test import FailureTest
+from ..decoding.classifying import Classifier
 from ..estimation.failing_sets import FailingSets
 
 __all__ = ["FailureStudy"]
@@ -29,13 +29,13 @@ class FailureStudy:
     Attributes:
         sets_of: Returns failing fault sets.
         model: The mechanisms.
-        test: The decoder.
+        classifier: The decoder.
         table_of: Returns the faults of the circuit.
     """
 
     sets_of: Callable[[], FailingSets]
     model: FaultModel
-    test: FailureTest
+    classifier: Classifier
     table_of: Callable[[], FaultTable]
 
     @cached_property

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-__all__ = ["NUM_COLORS", "BoundaryTile", "ColoredError", "boundary_tiles", "possible_tiles"]
+__all__ = ["NUM_COLORS", "BoundaryTile", "ColoredError", "possible_tiles"]
 
 NUM_COLORS = 3
 _CHARGES = (0b01, 0b10, 0b11)  # red, green, blue: the sum of all three is 0
@@ -53,20 +53,21 @@ class BoundaryTile:
 
     def is_flipped_by(self, error: ColoredError) -> bool:
         """Whether an error flips the tile."""
-        return _is_odd(self.observables & error.observables) ^ _is_odd_sum(self.added, error)
+        added = sum(detector in self.added for detector in error.detectors)
+        return ((self.observables & error.observables).bit_count() + added) % 2 == 1
 
 
-def boundary_tiles(errors: Sequence[ColoredError], colors: Mapping[int, int]) -> list[BoundaryTile]:
-    """Finds the logical operator of a basis as a tile outside of a boundary.
+def possible_tiles(errors: Sequence[ColoredError], colors: Mapping[int, int]) -> list[list[BoundaryTile]]:
+    """The logical operator of a basis as a tile outside of a boundary, in all ways that there are.
 
     Args:
         errors: The errors of a model, with the detectors of the basis that they flip, which may be none.
         colors: The color, 0, 1 or 2, of each detector of the basis.
 
     Returns:
-        A tile for each color that has a boundary. All have the same observables. The list is empty if closed
-        loops of errors flip every sum of observables, so that none of them belongs to this basis, or if no
-        error at a boundary flips one.
+        The tiles of each color that has a boundary, the likeliest first. All have the same observables. The
+        list is empty if closed loops of errors flip every sum of observables, so that none of them belongs to
+        this basis, or if no error at a boundary flips one.
 
     Raises:
         ValueError: There is more than one logical operator.
@@ -75,21 +76,12 @@ def boundary_tiles(errors: Sequence[ColoredError], colors: Mapping[int, int]) ->
         A triangle of three tiles, the Steane code. Every error flips the observable.
 
         >>> flipped = [(0,), (1,), (2,), (0, 1), (1, 2), (0, 2), (0, 1, 2)]
-        >>> red, green, blue = boundary_tiles(
-        ...     [ColoredError(0.01, k, 0b1) for k in flipped], {0: 0, 1: 1, 2: 2}
-        ... )
+        >>> errors = [ColoredError(0.01, k, 0b1) for k in flipped]
+        >>> red, green, blue = (tiles[0] for tiles in possible_tiles(errors, {0: 0, 1: 1, 2: 2}))
         >>> red
         BoundaryTile(color=0, observables=1, added=frozenset({0}))
         >>> [k for k in flipped if red.is_flipped_by(ColoredError(0.01, k, 0b1))]
         [(1,), (2,), (1, 2)]
-    """
-    return [tiles[0] for tiles in possible_tiles(errors, colors)]
-
-
-def possible_tiles(errors: Sequence[ColoredError], colors: Mapping[int, int]) -> list[list[BoundaryTile]]:
-    """For each color that has a boundary, all tiles that the logical operator can be, the likeliest first.
-
-    Arguments and errors are those of ``boundary_tiles``.
     """
     place = {detector: k for k, detector in enumerate(colors)}
     num_observables = max((error.observables.bit_length() for error in errors), default=0)
@@ -158,7 +150,3 @@ def _charge(error: ColoredError, colors: Mapping[int, int]) -> int:
 
 def _is_odd(mask: int) -> bool:
     return mask.bit_count() % 2 == 1
-
-
-def _is_odd_sum(added: frozenset[int], error: ColoredError) -> bool:
-    return sum(detector in added for detector in error.detectors) % 2 == 1

@@ -15,19 +15,17 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
-from typing import IO, Any
+from collections.abc import Sequence
+from typing import IO
 
 import numpy as np
 import numpy.typing as npt
 
-from .failure_test import Gaps, Predict
+from .classifying import Gaps, Predict
 
 __all__ = ["DecodingProcesses", "main"]
 
 Predictions = tuple[npt.NDArray[np.uint8], Gaps]
-Recipe = tuple[Callable[..., Predict], tuple[Any, ...]]
-"""A function that makes a decoder, and its arguments."""
 
 _SECONDS_ALONE = 1.0
 """Decoders that have taken less time get no processes: starting one takes as long. Doubled, slow decoders are
@@ -47,23 +45,19 @@ class DecodingProcesses:
     in this process only.
 
     Args:
-        recipes: The decoders; None: one that other processes cannot make.
+        decoders: The decoders.
         count: The number of other processes; 0: none.
     """
 
-    def __init__(self, recipes: Sequence[Recipe | None], count: int) -> None:
-        self._recipes, self._count = recipes, count
+    def __init__(self, decoders: Sequence[Predict], count: int) -> None:
+        self._decoders, self._count = decoders, count
         self._seconds = 0.0
         self._processes: list[_Process] | None = None
         self._is_closed = False
 
-    def shared(self, number: int, predict: Predict) -> Predict:
-        """A decoder that other processes help.
-
-        Args:
-            number: The number of the recipe that makes the decoder.
-            predict: The decoder in this process, which predicts the same.
-        """
+    def shared(self, number: int) -> Predict:
+        """The decoder with a number, which other processes help."""
+        predict = self._decoders[number]
         seconds, rows = 0.0, 0
 
         def shared_predict(dets: npt.NDArray[np.uint8], /) -> Predictions:
@@ -101,7 +95,7 @@ class DecodingProcesses:
     def _ready(self) -> list[_Process]:
         """The processes that have begun, which are started if decoding has taken a while."""
         if self._processes is None and self._seconds > _SECONDS_ALONE and not self._is_closed:
-            self._processes = _started(self._recipes, self._count)
+            self._processes = _started(self._decoders, self._count)
         return [each for each in self._processes or () if each.is_ready]
 
     def close(self) -> None:
@@ -118,11 +112,11 @@ class DecodingProcesses:
         self.close()
 
 
-def _started(recipes: Sequence[Recipe | None], count: int) -> list[_Process]:
-    if not count or not sys.executable or None in recipes:
+def _started(decoders: Sequence[Predict], count: int) -> list[_Process]:
+    if not count or not sys.executable:
         return []
     try:
-        message = pickle.dumps(list(recipes))
+        message = pickle.dumps([*decoders])
     except Exception:  # whatever the pickling of a decoder raises
         return []
     try:
@@ -134,7 +128,7 @@ def _started(recipes: Sequence[Recipe | None], count: int) -> list[_Process]:
 class _Process:
     """A process that decodes."""
 
-    def __init__(self, recipes: bytes) -> None:
+    def __init__(self, decoders: bytes) -> None:
         self._popen = subprocess.Popen(
             [sys.executable, "-c", _PROGRAM],
             stdin=subprocess.PIPE,
@@ -143,12 +137,12 @@ class _Process:
             start_new_session=True,  # Ctrl-C is for the process that started it
         )
         self.is_ready = False
-        self._beginning = threading.Thread(target=self._begin, args=(recipes,), daemon=True)
+        self._beginning = threading.Thread(target=self._begin, args=(decoders,), daemon=True)
         self._beginning.start()
 
-    def _begin(self, recipes: bytes) -> None:
+    def _begin(self, decoders: bytes) -> None:
         try:
-            self._in.write(len(recipes).to_bytes(8, "little") + recipes)
+            self._in.write(len(decoders).to_bytes(8, "little") + decoders)
             self._in.flush()
             self.is_ready = pickle.load(self._out)
         except (OSError, EOFError, ValueError, pickle.UnpicklingError):
@@ -216,8 +210,8 @@ def main() -> None:
     with contextlib.suppress(BrokenPipeError):
         size = int.from_bytes(requests.read(8), "little")
         try:
-            decoders = [make(*arguments) for make, arguments in pickle.loads(requests.read(size))]
-        except Exception:  # it cannot be made here, whatever the reason is
+            decoders = pickle.loads(requests.read(size))
+        except Exception:  # it cannot be compiled here, whatever the reason is
             say(False)
             return
         say(True)

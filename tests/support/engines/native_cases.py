@@ -427,33 +427,9 @@ _CASES = (
 )
 
 
-def table() -> _native.AnswerTable:
-    found = _native.AnswerTable(1, 1, 4)
-    found.use_matching(*GRAPH, words(1), 9, 1 << 20)
-    return found
-
-
-_ANSWER_CASES = (
-    Case(
-        "AnswerTable.__init__",
-        [1, 1, 4],
-        event_words=[0, 2**14 + 1],
-        observable_words=[0, 2**14 + 1],
-        size_bits=[25],
-    ),
-    Case("AnswerTable.put", [words(1, 0, 5, 6), 4, words(1), long(7)], row_words=[0, 3, 5]),
-    Case(
-        "AnswerTable.use_matching",
-        [*GRAPH, words(1), 9, 1 << 20],
-        **{**WRONG_GRAPH, "num_nodes": [0, 2, 66, 2**20 + 1]},
-        added=[words(4)],
-    ),
-    Case("AnswerTable.look_up", [words(1, 0, 5, 6), 4], rows=[words(4, 0, 5, 6)], row_words=[0, 3, 5]),
-)
-
-CASES = {case.name: case for case in (*_CASES, *_ANSWER_CASES)}
+CASES = {case.name: case for case in _CASES}
 INSTANCES: dict[str, Callable[[], Any]] = {
     "Engine": engine, "FaultSetStudy": study, "MatchingWeights": matchings, "PathExpectations": paths,
-    "Program": program, "AnswerTable": table,
+    "Program": program,
 }  # fmt: skip
 """What makes the object whose method is called, by its class, or by the method."""

@@ -11,7 +11,7 @@ import stim
 from numpy.typing import NDArray
 
 from ....base.arguments import check_types
-from ..gap_decoder import ConfidentDecoder
+from ..kept_shot_decoding import ConfidentDecoder
 from .detector_kinds import DetectorKind, detector_kinds
 from .matching_gap import CompiledMatchingGap
 from .matching_graph import model_errors

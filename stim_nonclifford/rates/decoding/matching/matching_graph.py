@@ -35,6 +35,7 @@ __all__ = [
     "EdgeProbabilities",
     "ModelError",
     "SplitGraph",
+    "detectors_that_matter",
     "edge_errors",
     "edge_probabilities",
     "model_errors",
@@ -184,6 +185,41 @@ def _given(errors: list[tuple[float, list[Edge]]]) -> dict[Edge, float]:
         if on > 0 and fires > 0:
             found[edge] = on * (1 - off) / fires
     return found
+
+
+def detectors_that_matter(model: stim.DetectorErrorModel) -> NDArray[np.bool_]:
+    r"""The detectors whose events can change a prediction of PyMatching.
+
+    A part of the graph whose edges flip no observable is matched for itself, whatever its events are: in a
+    memory experiment of a surface code, those are the detectors of half of the checks.
+
+    Args:
+        model: The error model, as PyMatching gets it.
+
+    Returns:
+        bool, shape (num_detectors,).
+
+    Examples:
+        >>> text = "error(0.1) D0 L0\nerror(0.1) D0 D1\nerror(0.1) D2 D3\nerror(0.1) D3"
+        >>> detectors_that_matter(stim.DetectorErrorModel(text)).tolist()
+        [True, True, False, False]
+    """
+    # They take as long to import as this package: not at the top.
+    import pymatching
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    edges = pymatching.Matching.from_detector_error_model(model).edges()
+    inner = np.array([(a, b) for a, b, _ in edges if b is not None], dtype=np.intp).reshape(-1, 2)
+    shape = (model.num_detectors, model.num_detectors)
+    _, part_of = connected_components(coo_array((np.ones(len(inner)), inner.T), shape), directed=False)
+    flipping = {part_of[a] for a, _, known in edges if known["fault_ids"]}
+    closed = {*part_of} - {part_of[a] for a, b, _ in edges if b is None} - flipping
+    if closed:  # an odd number of events has no matching there, and PyMatching says so
+        for error in model_errors(model):
+            counts = collections.Counter(part_of[k] for k in error.detectors)
+            flipping |= {part for part, events in counts.items() if part in closed and events % 2}
+    return np.isin(part_of, [*flipping])
 
 
 @dataclass(frozen=True)

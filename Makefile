@@ -48,8 +48,7 @@ gpu-check: $(INSTALLED) .venv/requirements-test
 # structure. CASES is the number of the former; of the latter, which take longer, there are a tenth as many.
 CASES ?= 100000
 fuzz: $(INSTALLED) .venv/requirements-test
-	STIM_NONCLIFFORD_FUZZ=$(CASES) $(BIN)/python -m pytest tests/simulation/limits/test_fuzzed_input.py
-	$(BIN)/python -m tests.support.texts.structured_texts $$(( $(CASES) / 10 ))
+	STIM_NONCLIFFORD_FUZZ=$(CASES) $(BIN)/python -m pytest tests/simulation/limits/test_fuzzed_input.py tests/simulation/limits/test_structured_input.py
 
 # Style, types and compiler warnings.
 check: $(INSTALLED) .venv/requirements-dev

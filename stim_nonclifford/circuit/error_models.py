@@ -198,12 +198,7 @@ def _may_have_usual_errors(circuit: stim.Circuit) -> bool:
 
 
 def searched_s_proxy(circuit: stim.Circuit, search: Callable[[stim.Circuit], Any]) -> Any:
-    """What Stim finds in the error model of the S-proxy.
-
-    Raises:
-        ResourceLimitError: The unrolled circuit is too large.
-        ValueError: A detector or an observable of the S-proxy is random.
-    """
+    """What Stim finds in the error model of the S-proxy."""
     check_flattened(circuit)
     proxy = proxy_of(circuit, "s_proxy")
     try:

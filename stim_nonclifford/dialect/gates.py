@@ -38,15 +38,10 @@ PRODUCT = "P"
 
 @dataclass(frozen=True, slots=True)
 class CliffordPart:
-    """A Clifford gate of a decomposition.
+    """A Clifford gate of a decomposition."""
 
-    Attributes:
-        name: The name of the gate in Stim.
-        targets: The positions of its targets in the group of targets.
-    """
-
-    name: str
-    targets: tuple[int, ...]
+    name: str  # the name of the gate in Stim
+    targets: tuple[int, ...]  # the positions of its targets in the group of targets
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,17 +54,7 @@ _BYTE_ORDER_MARK = "\ufeff"
 
 
 def parse(text: str) -> stim.Circuit:
-    r"""Parses circuit text in which non-Clifford gates are bare or tagged.
-
-    Args:
-        text: The circuit. A byte-order mark at its beginning is ignored.
-
-    Returns:
-        The circuit, with every non-Clifford gate as a tagged instruction.
-
-    Raises:
-        ValueError: Stim cannot parse the text, or a gate, tag or angle is malformed. The message names
-            the line.
+    r"""Parses circuit text in which non-Clifford gates are bare or tagged; messages name the line.
 
     Examples:
         >>> print(parse('H 0\nT 0\nR_Z(0.125) 0\nM 0'))
@@ -106,11 +96,7 @@ def _refuse_other_kinds_of_text(text: str) -> None:
 
 
 def _check_memory(text: str) -> None:
-    """Checks that the targets of the longest line fit into memory; Stim crashes where the memory ends.
-
-    Raises:
-        ResourceLimitError: They do not.
-    """
+    """Checks that the targets of the longest line fit into memory; Stim crashes where the memory ends."""
     if len(text) < _LONG_LINE:
         return
     number, longest = max(enumerate(text.split("\n"), start=1), key=lambda line: len(line[1]))
@@ -273,11 +259,7 @@ def _with_tags(text: str) -> str:
 
 
 def _depth_after(text: str, begin: int, end: int, depth: int) -> int:
-    """The nesting depth of blocks after a part of the text that has only braces and comments.
-
-    Raises:
-        ValueError: The depth exceeds ``MAX_NESTING``. Stim's parser is recursive and could crash.
-    """
+    """The nesting depth of blocks after a part of the text that has only braces and comments."""
     for brace in _BRACE.finditer(text, begin, end):
         depth += {"{": 1, "}": -1}.get(brace.group(), 0)
         if depth > MAX_NESTING:
@@ -370,11 +352,7 @@ def _check_tags(text: str, tagged: str, circuit: stim.Circuit) -> None:
 
 
 def with_checked_tags(circuit: stim.Circuit) -> stim.Circuit:
-    """A copy of a tagged circuit, with LEAKAGE_SPREAD behind the gates in which leakage spreads.
-
-    Raises:
-        ValueError: A tag is misused.
-    """
+    """A copy of a tagged circuit, with LEAKAGE_SPREAD behind the gates in which leakage spreads."""
     problem = first_wrong_tag(circuit)
     if problem is not None:
         raise ValueError(problem)

@@ -23,9 +23,6 @@ def crumble_url(circuit: stim.Circuit, *, skip_detectors: bool, mark: Any) -> st
     Stim writes the URL without tags. It has one entry for each instruction, in their order, so that the S and
     SPP in it are told apart by counting.
 
-    Raises:
-        ValueError: A marked error is in a loop.
-
     Examples:
         >>> crumble_url(stim.Circuit("S 0\nSPP_DAG[T] X0*X1"), skip_detectors=True, mark=None)
         'https://algassert.com/crumble#circuit=S_0;SPP[T_DAG]_X0*X1_'

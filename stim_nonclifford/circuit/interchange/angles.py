@@ -73,22 +73,15 @@ def snapped(half_turns: float) -> float:
 
 @dataclass(frozen=True)
 class Delays:
-    """What becomes of delays: relaxation, or an identity with a note.
+    """What becomes of delays: relaxation, or an identity with a note."""
 
-    Attributes:
-        times: T1 and T2 in seconds of each qubit, or of all of them; None if delays are kept as notes.
-        dt: The time step ``dt`` of a device in seconds; None if it is not known.
-    """
-
+    # T1 and T2 in seconds of each qubit, or of all of them; None if delays are kept as notes.
     times: Mapping[int, tuple[float, float]] | tuple[float, float] | None = None
-    dt: float | None = None
+    dt: float | None = None  # the time step ``dt`` of a device in seconds; None if it is not known
 
     @classmethod
     def of(cls, relaxation_times: Any, dt: Any) -> Delays:
         """The delays for arguments of users.
-
-        Raises:
-            ValueError: An argument is no pair of times, no mapping from qubits to such pairs, or no time.
 
         Examples:
             >>> Delays.of((80e-6, 90e-6), None).text(3, 100, "ns")
@@ -105,16 +98,7 @@ class Delays:
         return cls(_pair(relaxation_times, ""), dt)
 
     def text(self, qubit: int, amount: float, unit: str) -> str:
-        """A line of circuit text for a delay.
-
-        Args:
-            qubit: The qubit that waits.
-            amount: The duration.
-            unit: Its unit: s, ms, us, ns, ps or dt.
-
-        Raises:
-            ValueError: The duration is negative, its unit is not known, or the qubit has no times.
-        """
+        """A line of circuit text for a delay of a qubit, in the unit s, ms, us, ns, ps or dt."""
         if not 0 <= amount < math.inf:
             raise ValueError(f"the duration {amount!r} {unit} is negative or not finite.")
         if unit not in _SECONDS and unit != "dt":

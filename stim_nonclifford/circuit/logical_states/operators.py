@@ -20,11 +20,7 @@ __all__ = [
 
 
 def pauli_product(targets: Iterable[stim.GateTarget], num_qubits: int) -> stim.PauliString:
-    """The product of Pauli targets; combiners and records are skipped.
-
-    Args:
-        targets: The targets; they may repeat a qubit, and be inverted.
-        num_qubits: Length of the result.
+    """The product of Pauli targets as a string of a length; combiners and records are skipped.
 
     Examples:
         >>> pauli_product([stim.target_x(0), stim.target_z(2, invert=True)], 3)

@@ -37,20 +37,10 @@ _EIGHTH_TURN = 0.25
 def read_out(circuit: stim.Circuit, check: LogicalStateCheck, reference: int) -> tuple[stim.Circuit, int]:
     r"""The circuit with a noiseless measurement of a state in the place of its expectation values.
 
-    Args:
-        circuit: The circuit, with tags.
-        check: The state.
-        reference: The observables whose records sum up to 1 in the noiseless reference sample, as a mask:
-            signs of the check are relative to them.
-
-    Returns:
-        The circuit without EXP_VAL, and without the observables with Pauli targets of this logical qubit; and
-        the new observable, whose number is the first of theirs, or else the next free one. Loops are unrolled
-        if expectation values or observables stand in them, or after these.
-
-    Raises:
-        ValueError: The check is not that of a state; the circuit does not have what it needs; or another
-            instruction would see the measurement.
+    Signs of the check are relative to the reference: a mask of the observables whose records sum up to 1 in
+    the noiseless reference sample. The result has no EXP_VAL, and no observables with Pauli targets of this
+    logical qubit. The number of the new observable is the first of theirs, or else the next free one. Loops
+    are unrolled if expectation values or observables stand in them, or after these.
 
     Examples:
         >>> circuit = stim.Circuit("I[EXP_VAL(X, Y)] 0 0")

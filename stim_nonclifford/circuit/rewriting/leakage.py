@@ -51,12 +51,6 @@ def with_averaged_leakage(circuit: stim.Circuit, *, flags: bool = False) -> stim
     qubit then, the flag. They do not if a chain of correlated errors has other instructions in between, which
     further correlated errors would end.
 
-    Returns:
-        The circuit, unrolled if it has leakage.
-
-    Raises:
-        ResourceLimitError: It is too large to be unrolled.
-
     Examples:
         >>> print(with_averaged_leakage(stim.Circuit("I_ERROR[LEAKAGE(p=0.5)] 0\nCX 0 1\nMR 0 1")))
         CX 0 1
@@ -90,24 +84,15 @@ def _has_interrupted_chain(instructions: Sequence[stim.CircuitInstruction]) -> b
 
 @dataclass
 class _Mixing:
-    """A qubit is completely mixed with a probability.
-
-    Attributes:
-        qubit: The qubit.
-        probability: The probability.
-        leaked: The probability of that and that the cause, a qubit, has been leaked ever since.
-        lost: The same for a lost one.
-        announced: The exponent (see ``_exponent``) of those of its errors that flip the flag, too.
-        flag: A further qubit.
-        paulis: With a model of partners, the probabilities of X, Y and Z errors in place of the mixing.
-    """
+    """A qubit is completely mixed with a probability."""
 
     qubit: int
     probability: float
-    leaked: float = 0.0
-    lost: float = 0.0
-    announced: float = 0.0
+    leaked: float = 0.0  # the probability of that and that the cause, a qubit, has been leaked ever since
+    lost: float = 0.0  # the same for a lost one
+    announced: float = 0.0  # the exponent (see ``_exponent``) of those of its errors that flip the flag, too
     flag: int = 0
+    # With a model of partners, the probabilities of X, Y and Z errors in place of the mixing.
     paulis: tuple[float, ...] | None = None
 
     def most_announced(self, p: float, *, of_loss: bool) -> float:

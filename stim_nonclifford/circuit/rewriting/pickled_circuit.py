@@ -23,9 +23,6 @@ State: TypeAlias = "str | list[Part]"
 def state_of(circuit: stim.Circuit) -> State:
     r"""What is to be stored of a circuit.
 
-    Raises:
-        ValueError: An argument is infinite or NaN.
-
     Examples:
         >>> state_of(stim.Circuit("H 0\nM 0"))
         'H 0\nM 0'

@@ -28,12 +28,7 @@ def circuit_of(instruction: stim.CircuitInstruction) -> stim.Circuit:
 def with_replaced(
     circuit: stim.Circuit, stand_in: Callable[[stim.CircuitInstruction], stim.Circuit | None]
 ) -> stim.Circuit:
-    r"""The circuit with other instructions in place of its own.
-
-    Args:
-        circuit: The circuit.
-        stand_in: Called with each instruction that is no REPEAT block; returns what stands for it, or None if
-            it stays.
+    r"""The circuit with other instructions in place of its own; those stay for which there is None.
 
     Examples:
         >>> circuit = stim.Circuit("X 0\nREPEAT 2 {\n    H 0\n}")

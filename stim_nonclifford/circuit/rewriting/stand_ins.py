@@ -52,19 +52,10 @@ _QUARTER_TURNS["Z"] = ("I", "S", "Z", "S_DAG")
 
 
 def stand_in(instruction: stim.CircuitInstruction, proxy: Proxy) -> stim.Circuit | None:
-    """What stands for an instruction in a proxy.
+    """The Clifford gates that stand for an instruction in a proxy, or None if it is one of Stim and stays.
 
-    Args:
-        instruction: An instruction of a tagged circuit.
-        proxy: In the S-proxy, gates like T become gates like S, and the carriers of all others stay. In the
-            I-proxy, the identity stands for both.
-
-    Returns:
-        The Clifford gates on the same qubits, or None if the instruction is one of Stim and stays. The
-        Pauli twirl stands for relaxation, and E instructions for errors on three qubits.
-
-    Raises:
-        ValueError: A record controls the gate, and the gate has no stand-in in the S-proxy.
+    In the S-proxy, gates like T become gates like S, and the carriers of all others stay. In the I-proxy, the
+    identity stands for both. The Pauli twirl stands for relaxation.
 
     Examples:
         >>> tag = "U3(theta=0.5*pi, phi=0*pi, lambda=1*pi)"

@@ -62,11 +62,7 @@ def _product(pattern: int, qubits: list[stim.GateTarget]) -> list[stim.GateTarge
 
 
 def check_chains(circuit: stim.Circuit) -> None:
-    """Checks that E instructions in place of errors on three qubits end no chain of other errors.
-
-    Raises:
-        ValueError: There are such errors, and a chain that goes on behind another instruction.
-    """
+    """Checks that E instructions in place of errors on three qubits end no chain of other errors."""
     if _has_three_qubit_errors(circuit) and _has_interrupted_chain(circuit):
         raise ValueError(
             "The circuit has DEPOLARIZE3 or PAULI_CHANNEL_3, for which Stim is given E instructions, and an"

@@ -105,13 +105,6 @@ LEAKAGE: Mapping[str, ChannelDefinition] = MappingProxyType({each.name: each for
 def leakage_of(instruction: stim.CircuitInstruction) -> TaggedChannel | None:
     """The channel of leakage or loss for which the tag of an instruction stands, or None.
 
-    Args:
-        instruction: Any instruction of a ``stim.Circuit``.
-
-    Raises:
-        ValueError: The tag names a channel but is malformed, has impossible values, or is on another
-            instruction than its carrier.
-
     Examples:
         >>> leakage_of(stim.CircuitInstruction("I_ERROR", [0], tag="LEAKAGE(p=0.01)"))
         TaggedChannel(name='LEAKAGE', values=(0.01,))

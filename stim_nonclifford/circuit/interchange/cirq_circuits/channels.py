@@ -34,11 +34,7 @@ Matrix = npt.NDArray[np.float64]
 
 
 def channel_lines(gate: Any, qubits: Sequence[int]) -> list[str] | None:
-    """The circuit text of a channel; None if it is none.
-
-    Raises:
-        ValueError: The channel has no counterpart.
-    """
+    """The circuit text of a channel; None if it is none."""
     if cirq.is_measurement(gate):
         raise ValueError(
             "its record is the number of an operator, and records are outcomes of measurements here. Leave"
@@ -124,14 +120,7 @@ def _chain(probabilities: Mapping[str, float], qubits: Sequence[int]) -> list[st
 
 
 def readout_arguments(confusion_map: Mapping[tuple[int, ...], npt.ArrayLike], num_qubits: int) -> list[str]:
-    """The arguments of the measurement of each qubit, for a confusion map of Cirq.
-
-    Args:
-        confusion_map: By the positions of qubits, the matrix of probabilities: its rows are outcomes.
-        num_qubits: The number of qubits.
-
-    Raises:
-        ValueError: The errors of several qubits depend on each other.
+    """The arguments of the measurement of each qubit, for Cirq's map from places to matrices by outcome.
 
     Examples:
         >>> readout_arguments({(1,): [[0.9, 0.1], [0.2, 0.8]]}, 2)
@@ -176,11 +165,7 @@ def confusion_of(p01: float, p10: float) -> dict[tuple[int, ...], Matrix]:
 
 
 def channel_operations(instruction: stim.CircuitInstruction, channel: TaggedChannel) -> list[Any]:
-    """The operations of Cirq for a channel that Stim does not have.
-
-    Raises:
-        ValueError: Cirq has no such channel.
-    """
+    """The operations of Cirq for a channel that Stim does not have."""
     qubits = [cirq.LineQubit(target.value) for target in instruction.targets_copy()]
     relaxation, kraus, errors = (
         relaxation_of(instruction),

@@ -26,13 +26,7 @@ Placed = tuple[Any, Literal]
 
 
 def read_cirq(circuit: Any, delays: Delays) -> stim.Circuit:
-    """The circuit with tagged gates of a ``cirq.Circuit``.
-
-    Raises:
-        ResourceLimitError: It has too many operations.
-        TypeError: It is no ``cirq.Circuit``.
-        ValueError: Something has no counterpart; the message names the moment and the operation.
-    """
+    """The circuit with tagged gates of a ``cirq.Circuit``."""
     if not isinstance(circuit, cirq.AbstractCircuit):
         raise TypeError(f"circuit must be a cirq.Circuit, but has type {type(circuit).__name__}.")
     for qubit in circuit.all_qubits():

@@ -16,11 +16,7 @@ Indices = Mapping[Any, int]
 
 
 def steps_of(operation: Any, indices: Indices) -> list[Step] | None:
-    """The steps of an operation without tags and classical controls; None if it is not unitary.
-
-    Raises:
-        ValueError: Its decomposition is not known.
-    """
+    """The steps of an operation without tags and classical controls; None if it is not unitary."""
     qubits = [indices[each] for each in operation.qubits]
     gate = operation.gate
     name = name_of(gate)

@@ -37,12 +37,7 @@ _HERALDED = ("HERALDED_ERASE", "HERALDED_PAULI_CHANNEL_1")
 
 
 def cirq_of(circuit: stim.Circuit) -> Any:
-    """The ``cirq.Circuit`` of a circuit with tagged gates; see ``Circuit.to_cirq``.
-
-    Raises:
-        ResourceLimitError: The loops of the circuit are too long.
-        ValueError: An instruction has no counterpart.
-    """
+    """The ``cirq.Circuit`` of a circuit with tagged gates; see ``Circuit.to_cirq``."""
     if _has_feedback(circuit):
         # A key of a loop stands for the last iteration, so that no record of another one can be named.
         flat = stim.Circuit()
@@ -79,12 +74,9 @@ def _qubits_of(circuit: stim.Circuit) -> list[Any]:
 
 
 class _Writer:
-    """Writes a circuit or the body of a loop.
+    """Writes a circuit or the body of a loop; the last of the qubits stays in |0>.
 
-    Args:
-        qubits: The qubits by their numbers, and one more that stays in |0>.
-        first_record: The number of records before.
-        has_loops: Whether a loop came before, so that keys do not name records.
+    After a loop, keys do not name records.
     """
 
     def __init__(self, qubits: Sequence[Any], first_record: int, *, has_loops: bool) -> None:

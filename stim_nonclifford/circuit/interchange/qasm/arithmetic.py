@@ -57,11 +57,7 @@ _SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
 
 def float_of(node: Any, value: Value) -> float:
-    """The real number that a value is; of an angle, that in radians.
-
-    Raises:
-        Refusal: It is no number, or depends on a measurement.
-    """
+    """The real number that a value is; of an angle, that in radians."""
     match value:
         case Integer():
             return float(value.value)
@@ -80,11 +76,7 @@ def float_of(node: Any, value: Value) -> float:
 
 
 def negative(node: Any, sign: str, value: Value) -> Value:
-    """The value after a sign ``-`` or ``~``.
-
-    Raises:
-        Refusal: Values of its type have no such sign.
-    """
+    """The value after a sign ``-`` or ``~``."""
     match value:
         case bool() if sign == "-":
             return Integer(-int(value))
@@ -104,11 +96,7 @@ def negative(node: Any, sign: str, value: Value) -> Value:
 
 
 def calculated(node: Any, sign: str, first: Value, second: Value) -> Value:
-    """The value of two numbers with an operator between them.
-
-    Raises:
-        Refusal: The operator does not belong to values of their types, or the result is no number.
-    """
+    """The value of two numbers with an operator between them."""
     try:
         found = _calculated(node, sign, first, second)
     except (ArithmeticError, ValueError) as error:
@@ -242,11 +230,7 @@ def _in_unit(node: Any, duration: Duration, unit: str) -> float:
 
 
 def function_of(node: Any, name: str, arguments: Sequence[Value], *, is_version_2: bool) -> Value:
-    """The value of one of OpenQASM's functions.
-
-    Raises:
-        Refusal: There is no such function, or it has no value there.
-    """
+    """The value of one of OpenQASM's functions."""
     if is_version_2 and name in ("ln", *_OPENQASM_2):
         name = "log" if name == "ln" else name
     if name in _OF_REALS:

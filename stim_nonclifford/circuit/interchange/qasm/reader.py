@@ -38,19 +38,6 @@ _PATH = re.compile(r"[^\r\n;{]*\.(?:qasm|inc|txt)\s*", re.IGNORECASE)
 def read_qasm(text: str, delays: Delays | None = None) -> stim.Circuit:
     r"""The circuit of a program.
 
-    Args:
-        text: A program in OpenQASM 2 or 3.
-        delays: What becomes of delays; notes if None.
-
-    Returns:
-        The circuit with tagged gates. Qubits are numbered in the order in which they are declared, records in
-        the order of the measurements.
-
-    Raises:
-        ResourceLimitError: The program has more than ten million gates, or is nested too deeply.
-        ValueError: The program is malformed, or has something without a counterpart. The message names the
-            line.
-
     Examples:
         >>> text = 'OPENQASM 2.0; include "qelib1.inc"; qreg q[2]; creg c[2];\n'
         >>> print(read_qasm(text + "h q[0]; u1(pi/4) q[1]; measure q -> c;"))

@@ -72,16 +72,6 @@ def qasm_of(
 ) -> str:
     r"""A circuit as a program.
 
-    Args:
-        circuit: The circuit with tagged gates.
-        version: 2 or 3.
-        skip_dets_and_obs: Whether detectors and observables are left out.
-        reference_records: Returns the reference sample, bool, shape (num_measurements,).
-
-    Raises:
-        ResourceLimitError: The loops of the circuit are too long.
-        ValueError: Something has no counterpart in this version.
-
     Examples:
         >>> circuit = stim.Circuit("H 0\nS[T] 0\nM 0")
         >>> print(qasm_of(circuit, 3, True, lambda: np.zeros(1, bool)))

@@ -26,9 +26,10 @@ from ..simulation.logical_errors.coherent_noise import twirl_advice
 from ..simulation.logical_errors.noiseless_outputs import outcome_dependent, outputs_of_chance
 from ..simulation.logical_errors.refusals import warn_of_frames, warn_of_observables_flipped_by_chance
 from ..simulation.noise_events import usual_effects
+from .rewriting.channels import with_twirled_channels
 from .rewriting.leakage import has_leakage, with_averaged_leakage
+from .rewriting.replacement import instructions_in
 from .rewriting.stand_ins import proxy_of
-from .rewriting.twirled_channels import with_twirled_channels
 
 __all__ = ["Compile", "ErrorModelKind", "error_model_of", "random_outputs_of", "searched_s_proxy"]
 
@@ -188,13 +189,10 @@ def _probabilities(part: stim.CircuitInstruction) -> Sequence[float]:
 
 def _may_have_usual_errors(circuit: stim.Circuit) -> bool:
     """Whether an error may be more likely than none: a channel's, or one of a chain."""
-    for part in circuit:
-        if isinstance(part, stim.CircuitRepeatBlock):
-            if _may_have_usual_errors(part.body_copy()):
-                return True
-        elif part.name == "ELSE_CORRELATED_ERROR" or sum(_probabilities(part)) > _EVEN:
-            return True
-    return False
+    return any(
+        part.name == "ELSE_CORRELATED_ERROR" or sum(_probabilities(part)) > _EVEN
+        for part in instructions_in(circuit)
+    )
 
 
 def searched_s_proxy(circuit: stim.Circuit, search: Callable[[stim.Circuit], Any]) -> Any:

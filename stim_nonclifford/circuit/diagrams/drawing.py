@@ -12,8 +12,8 @@ from ...base.notebook import Diagram, preformatted, scrolled
 from ...base.stim_refusals import is_of_random_outputs, random_outputs
 from ...dialect import extended_text, without_noise
 from ...simulation.compiler.program.extent import check_flattened
+from ..rewriting.replacement import instructions_in
 from ..rewriting.stand_ins import drawable_proxy
-from .crumble import shown_by_crumble
 from .drawn_gates import with_errors_for_gates
 from .folded import folded_timeline, is_long
 from .svg import on_white, with_gates, with_regions_of
@@ -100,14 +100,15 @@ def _labelled_diagram(
             picture = with_regions_of(picture, str(s_proxy.diagram(type, **arguments)))
         return Diagram(on_white(picture))
     if type.startswith("interactive"):
-        return shown_by_crumble(circuit).diagram(type, **arguments)
+        return drawable_proxy(circuit, keeps_t_gates=True).diagram(type, **arguments)
     found = s_proxy.diagram(type, **arguments)
     return Diagram(on_white(str(found))) if type.endswith("-svg") else found
 
 
 def shown_in_notebook(circuit: stim.Circuit) -> str:
     """A picture as HTML, or text if the picture would be too large."""
-    if _num_drawn(circuit) <= _MOST_DRAWN and 0 < circuit.num_qubits <= _MOST_ROWS:
+    num_drawn = sum(max(1, len(part.targets_copy())) for part in instructions_in(circuit))
+    if num_drawn <= _MOST_DRAWN and 0 < circuit.num_qubits <= _MOST_ROWS:
         return scrolled(str(diagram_of(circuit, "timeline-svg")))
     lines = extended_text(circuit).split("\n")
     if len(lines) > _MOST_LINES:
@@ -125,13 +126,3 @@ def _checked_tick(tick: Any) -> int | range | None:
             f" range(0, 2), but is {tick}. 0 is the beginning."
         )
     return tick
-
-
-def _num_drawn(circuit: stim.Circuit) -> int:
-    """Number of targets of a circuit as it is written."""
-    return sum(
-        _num_drawn(part.body_copy())
-        if isinstance(part, stim.CircuitRepeatBlock)
-        else max(1, len(part.targets_copy()))
-        for part in circuit
-    )

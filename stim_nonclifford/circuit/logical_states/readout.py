@@ -16,12 +16,13 @@ flips P_1 and leaves P_2, and the other way round.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TypeAlias
 
 import stim
 
 from ...dialect import expectation_products, is_expectation, parse
+from ..rewriting.replacement import circuit_of, instructions_in
 from .disturbance import disturbs
 from .operators import has_pauli_targets, observable_paulis, shown_product
 from .state_check import TOLERANCE, LogicalStateCheck, StateTerm, terms_of
@@ -66,13 +67,13 @@ def read_out(circuit: stim.Circuit, check: LogicalStateCheck, reference: int) ->
         if any(term.observable == observable or not pauli.commutes(term.product) for term in terms)
     }
     frames = [_records_of(instructions, term.observable) for term in terms]
-    first = sum(map(_num_records, instructions[:end]))
+    first = sum(each.num_measurements for each in instructions[:end])
     if any(record >= first for frame in frames for record in frame):
         raise ValueError(
             "The frame of the logical qubit depends on records that come after its expectation values. Move"
             " EXP_VAL and OBSERVABLE_INCLUDE behind these measurements."
         )
-    result = _joined(each for each in instructions[:end] if not _is_replaced(each, replaced))
+    result = circuit_of(*(each for each in instructions[:end] if not _is_replaced(each, replaced)))
     signs = [
         -1.0 if term.observable is not None and reference >> term.observable & 1 else 1.0 for term in terms
     ]
@@ -80,18 +81,15 @@ def read_out(circuit: stim.Circuit, check: LogicalStateCheck, reference: int) ->
     weights = [sign * term.weight for sign, term in zip(signs, terms, strict=True)]
     number = min(replaced, default=circuit.num_observables)
     result += _measurement(products, weights, frames, first, number)
-    tail = _joined(instructions[end:]).flattened()
-    for instruction in _with_one_record_more(tail):
-        if not _is_replaced(instruction, replaced):
-            result.append(instruction)
-    return result, number
+    tail = _with_one_record_more(circuit_of(*instructions[end:]).flattened())
+    return result + circuit_of(*(each for each in tail if not _is_replaced(each, replaced))), number
 
 
 def _unrolls(instruction: Instruction) -> bool:
     """Whether a loop has expectation values or parts of observables."""
     return isinstance(instruction, stim.CircuitRepeatBlock) and any(
-        _unrolls(each) or is_expectation(each) or each.name == "OBSERVABLE_INCLUDE"
-        for each in instruction.body_copy()
+        is_expectation(each) or each.name == "OBSERVABLE_INCLUDE"
+        for each in instructions_in(instruction.body_copy())
     )
 
 
@@ -120,7 +118,7 @@ def _check_undisturbed(
     instructions: Sequence[Instruction], begin: int, end: int, products: Sequence[stim.PauliString]
 ) -> None:
     """Checks that the state is the same at all of its places, and that nobody looks at it afterwards."""
-    for k, instruction in enumerate(_joined(instructions[begin:]).flattened()):
+    for k, instruction in enumerate(circuit_of(*instructions[begin:]).flattened()):
         is_between = k < end - begin
         if disturbs(instruction, products, noise_too=is_between):
             shown = str(instruction)
@@ -147,13 +145,8 @@ def _records_of(instructions: Sequence[Instruction], observable: int | None) -> 
             for target in instruction.targets_copy():
                 if target.is_measurement_record_target:
                     found ^= {count + target.value}
-        count += _num_records(instruction)
+        count += instruction.num_measurements
     return found
-
-
-def _num_records(instruction: Instruction) -> int:
-    count: int = instruction.num_measurements
-    return count
 
 
 def _is_replaced(instruction: Instruction, observables: set[int]) -> bool:
@@ -232,11 +225,4 @@ def _with_one_record_more(circuit: stim.Circuit) -> stim.Circuit:
             instruction = stim.CircuitInstruction(instruction.name, targets, arguments, tag=instruction.tag)
         result.append(instruction)
         count += instruction.num_measurements
-    return result
-
-
-def _joined(instructions: Iterable[Instruction]) -> stim.Circuit:
-    result = stim.Circuit()
-    for instruction in instructions:
-        result.append(instruction)
     return result

@@ -19,6 +19,7 @@ from ....dialect import (
     readout_noise_of,
 )
 from ....simulation.compiler.program.loops import unrolled
+from ...rewriting.replacement import instructions_in
 from .channels import channel_operations, confusion_of
 from .gates import cirq, cirq_gate, stimcirq
 
@@ -38,7 +39,11 @@ _HERALDED = ("HERALDED_ERASE", "HERALDED_PAULI_CHANNEL_1")
 
 def cirq_of(circuit: stim.Circuit) -> Any:
     """The ``cirq.Circuit`` of a circuit with tagged gates; see ``Circuit.to_cirq``."""
-    if _has_feedback(circuit):
+    if any(
+        part.name in (*_FEEDBACK, CONDITIONAL_CARRIER)
+        and any(target.is_measurement_record_target for target in part.targets_copy())
+        for part in instructions_in(circuit)
+    ):
         # A key of a loop stands for the last iteration, so that no record of another one can be named.
         flat = stim.Circuit()
         for instruction in unrolled(circuit):
@@ -47,16 +52,6 @@ def cirq_of(circuit: stim.Circuit) -> Any:
     writer = _Writer(_qubits_of(circuit), 0, has_loops=False)
     writer.write(circuit)
     return writer.result()
-
-
-def _has_feedback(circuit: stim.Circuit) -> bool:
-    return any(
-        _has_feedback(part.body_copy())
-        if isinstance(part, stim.CircuitRepeatBlock)
-        else part.name in (*_FEEDBACK, CONDITIONAL_CARRIER)
-        and any(target.is_measurement_record_target for target in part.targets_copy())
-        for part in circuit
-    )
 
 
 def _qubits_of(circuit: stim.Circuit) -> list[Any]:

@@ -1508,19 +1508,17 @@ class Circuit:
                 logical_observable L0
             ''')
         """
-        return error_model_of(
-            self._stim,
-            self.compile,
-            decompose_errors=decompose_errors,
-            flatten_loops=flatten_loops,
-            allow_gauge_detectors=allow_gauge_detectors,
-            approximate_disjoint_errors=approximate_disjoint_errors,
-            ignore_decomposition_failures=ignore_decomposition_failures,
-            block_decomposition_from_introducing_remnant_edges=(
+        flags = {
+            "decompose_errors": decompose_errors,
+            "flatten_loops": flatten_loops,
+            "allow_gauge_detectors": allow_gauge_detectors,
+            "ignore_decomposition_failures": ignore_decomposition_failures,
+            "block_decomposition_from_introducing_remnant_edges": (
                 block_decomposition_from_introducing_remnant_edges
             ),
-            kind=kind,
-            postselection_mask=postselection_mask,
+        }
+        return error_model_of(
+            self._stim, self.compile, kind, flags, approximate_disjoint_errors, postselection_mask
         )
 
     def quantum_detectors(self) -> npt.NDArray[np.bool_]:

@@ -10,6 +10,7 @@ import stim
 
 from ....dialect import (
     CONDITIONAL_CARRIER,
+    GATES,
     NonCliffordGate,
     RotationPart,
     channel_of,
@@ -291,9 +292,7 @@ class _Writer:
         places = product.pauli_indices()
         if not places:
             return  # a global phase
-        angle = half_turns * product.sign.real
-        string = cirq.DensePauliString("".join("IXYZ"[product[k]] for k in places))
-        gate = cirq.PauliStringPhasorGate(string, exponent_neg=angle / 2, exponent_pos=-angle / 2)
+        gate = _rotation("".join("IXYZ"[product[k]] for k in places), half_turns * product.sign.real)
         self._put(gate.on(*(self._qubits[k] for k in places)), tag)
 
     def _conditional(
@@ -306,16 +305,10 @@ class _Writer:
                 f"`{part}`: of the gates that a sweep bit controls, stimcirq has the Paulis only. Write its"
                 " values into the circuit: X or I in the place of each bit."
             )
-        name = gate.name
-        for _ in bits:
-            name = name.removeprefix("C").removeprefix("_")
+        name = gate.name.removeprefix("C_") if gate.name.startswith("C_") else gate.name[len(bits) :]
         letters = name.removeprefix("R_")
-        if name.startswith("R_") and name not in ("R_X", "R_Y", "R_Z", "R_XX", "R_YY", "R_ZZ"):
-            [angle] = gate.half_turns
-            string = cirq.DensePauliString(letters)
-            inner = cirq.PauliStringPhasorGate(string, exponent_neg=angle / 2, exponent_pos=-angle / 2)
-        else:
-            inner = cirq_gate(name, gate.half_turns)
+        is_own = letters != name and name not in GATES
+        inner = _rotation(letters, *gate.half_turns) if is_own else cirq_gate(name, gate.half_turns)
         self._put(inner.on(*qubits).with_classical_controls(*map(self._key, bits)), gate.user_tag)
 
     def _noise(self, part: stim.CircuitInstruction) -> None:
@@ -354,6 +347,12 @@ class _Writer:
         probabilities[identity] = probabilities.get(identity, 0.0) + left
         gate = cirq.asymmetric_depolarize(error_probabilities=probabilities)
         self._put(gate.on(*qubits), self._chain_tag)
+
+
+def _rotation(letters: str, half_turns: float) -> Any:
+    """The gate that rotates about a product of Paulis."""
+    string = cirq.DensePauliString(letters)
+    return cirq.PauliStringPhasorGate(string, exponent_neg=half_turns / 2, exponent_pos=-half_turns / 2)
 
 
 def _product(targets: Sequence[stim.GateTarget]) -> stim.PauliString:

@@ -7,26 +7,20 @@ operators, which may add an ancilla to the circuit.
 from __future__ import annotations
 
 import math
-import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import openqasm3.ast as ast
 
 from ..builder import CircuitBuilder, Literal, not_
-from .arithmetic import calculated, float_of, function_of, negative
+from .arithmetic import COMPARISONS, calculated, float_of, function_of, negative
 from .scopes import Scopes
 from .values import Bits, Duration, Integer, Qubits, Refusal, Value, converted, kind_of
 
 __all__ = ["Evaluator"]
 
-_COMPARISONS: dict[str, Callable[[int, int], bool]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
+
 _SIZES_IN_BRACKETS = (ast.IntType, ast.UintType, ast.FloatType, ast.AngleType, ast.BitType)
 
 
@@ -255,9 +249,8 @@ class Evaluator:
                 node,
                 f"{sign} of measured bits has no counterpart here. ==, !=, !, &&, ||, &, |, ^ and ~ have.",
             )
-        if sign in _COMPARISONS and all(isinstance(each, Bits) for each in (first, second)):
-            left_number, right_number = (each.value for each in numbers if isinstance(each, Integer))
-            return _COMPARISONS[sign](left_number, right_number)
+        if sign in COMPARISONS and all(isinstance(each, Bits) for each in (first, second)):
+            return COMPARISONS[sign](*(each.value for each in numbers if isinstance(each, Integer)))
         known = [each for each in numbers if each is not None]
         return calculated(node, sign, known[0], known[1])
 

@@ -219,3 +219,5 @@ def test_refusals_name_the_operation(operation: cirq.Operation, message: str) ->
         moments = moments[1:]
     with pytest.raises(ValueError, match=message):
         Circuit.from_cirq(cirq.Circuit(moments))
+    with pytest.raises(TypeError, match=r"circuit must be a cirq.Circuit, but has type str"):
+        Circuit.from_cirq("T 0")

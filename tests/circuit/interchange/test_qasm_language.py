@@ -214,6 +214,22 @@ def test_large_angles_also_under_control(angle: float) -> None:
         ("gate g0 a { }\n" + "".join(f"gate g{k + 1} a {{ g{k} a; }}\n" for k in range(300)), r"Line 201: .* more than 200 definitions are inside one another"),
         ("def f() { }", r"Line 1: .* subroutines have no counterpart"),
         ("qubit q;\nrz(1e400) q;", r"Line 2: .* a finite number is needed"),
+        ("qubit q;\nxx q;", r"Line 2: `xx q;`: there is no gate xx"),
+        ("qubit q;\nh q[0];", r"Line 2: .* only registers"),
+        ("qubit[2] q;\nh q[2];", r"Line 2: .* there is no element 2: the register has 2"),
+        ("qubit[2] q;\ncx q[0], q[0];", r"Line 2: .* one is given twice"),
+        ("qubit[2] q;\nrx q[0];", r"Line 2: .* rx has 1 parameters and 1 qubits, and not 0 and 1"),
+        ("qubit q;\nbit c = measure q;\nif (c) {\n  reset q;\n}", r"Line 4: `reset q;`: a reset cannot be"),
+        ("qubit q;\nbit c = measure q;\nif (c) {\n  c = measure q;\n}", r"Line 4: .* a measurement cannot be"),
+        ("input float x;\nqubit q;\nrx(x) q;", r"Line 1: .* an input has no value"),
+        ("qubit q;\nwhile (true) { h q; }", r"Line 2: .* a while loop has no counterpart"),
+        ('include "mine.inc";', r"Line 1: .* only qelib1.inc and stdgates.inc are known"),
+        ("qubit q;\npow(0.5) @ x q;", r"Line 2: .* a whole number is needed here, and this is 0.5"),
+        ("qubit q;\nrx(1/0) q;", r"Line 2: .* cannot be calculated"),
+        ("circuits/x.qasm", "looks like a path. Read the file"),
+        ("qubit q\nx q;", r"Line 2: `x q;`: the parser does not expect 'x'"),
+        ("qubit[2] q;\nqubit[3] r;\ncx q, r;", r"Line 3: .* different sizes"),
+        ("OPENQASM 2.0;\nqreg q[2];\nopaque f a;\n\nopaque f a,b;", r"Line 5: `opaque f a,b;`: f is declared"),
     ],
 )  # fmt: skip
 def test_what_is_malformed_is_named_with_its_line(program: str, message: str) -> None:
@@ -237,6 +253,7 @@ def test_declarations_without_use_are_read() -> None:
         "bit[100000000] c;",
         "x $100000000;",
         "qubit q; pow(100000000) @ x q;",
+        "gate g0 a { x a; } gate g1 a { pow(1000) @ g0 a; } gate g2 a { pow(1000) @ g1 a; } gate g3 a { pow(9) @ g2 a; } qubit q; g3 q;",
         "gate f0 a { x a; x a; }\n"
         + "".join(f"gate f{k + 1} a {{ f{k} a; inv @ f{k} a; }}\n" for k in range(40))
         + "qubit q; f40 q;",

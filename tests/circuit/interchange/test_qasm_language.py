@@ -7,7 +7,7 @@ import pytest
 
 from stim_nonclifford import Circuit, ResourceLimitError
 
-from ...support.laws.exact import largest_difference
+from ...support.laws.exact import largest_difference, marginal
 from ...support.oracle.density_matrix import record_distribution
 from ...support.seeds import seeds
 from .qiskit_branches import distribution_of
@@ -117,17 +117,11 @@ def test_conditions_on_registers_of_openqasm_2_as_in_qiskit(seed: int) -> None:
     program += "measure q[0]->c[0];\nmeasure q[2]->c[1];\n" + gates()
     program += "".join(gates(f"if(c=={rng.integers(5)}) ") for _ in range(2))
     program += "measure q[1]->d[0];\n" + gates(f"if(d=={rng.integers(2)}) ") + "measure q->e;\n"
-    expected = distribution_of(qiskit.qasm2.loads(program))
-    found: dict[tuple[int, ...], float] = {}
-    for records, probability in record_distribution(
-        Circuit.from_qasm(program).to_stim(), cutoff=1e-14
-    ).items():
-        bits = tuple(int(records[k]) for k in (0, 1, -3, -2, -1))  # others are of conditions, and of d
-        found[bits] = found.get(bits, 0.0) + probability
-    summed: dict[tuple[int, ...], float] = {}
-    for bits, probability in expected.items():
-        summed[bits[:2] + bits[3:]] = summed.get(bits[:2] + bits[3:], 0.0) + probability
-    assert largest_difference(found, summed) < 1e-9
+    # Other records are of conditions, and of d.
+    expected = marginal(distribution_of(qiskit.qasm2.loads(program)), lambda bits: bits[:2] + bits[3:])
+    records = record_distribution(Circuit.from_qasm(program).to_stim(), cutoff=1e-14)
+    found = marginal(records, lambda bits: (*bits[:2], *bits[-3:]))
+    assert largest_difference(found, expected) < 1e-9
 
 
 def test_delays_and_identities_are_kept() -> None:

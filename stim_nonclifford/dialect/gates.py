@@ -206,6 +206,18 @@ def _phase_of_all(paulis: str, half_turns: float) -> tuple[RotationPart, ...]:
     )
 
 
+def _controlled_phase(name: str, half_turns: float, inverse: str) -> GateDefinition:
+    return _controlled(
+        name,
+        f"{name[1:]} on the second qubit, controlled by the first",
+        "II",
+        _phase_of_all("ZZ", half_turns),
+        num_targets=2,
+        num_controls=2,
+        inverse=inverse,
+    )
+
+
 _DEFINITIONS = (
     _t_gate("T", "S", "Z", 0.25, inverse="T_DAG"),
     _t_gate("T_DAG", "S_DAG", "Z", -0.25, inverse="T"),
@@ -237,42 +249,10 @@ _DEFINITIONS = (
         inverse_angles=lambda angles: (-angles[0], -angles[2], -angles[1]),
         aliases=("U",),
     ),
-    _controlled(
-        "CS",
-        "S on the second qubit, controlled by the first",
-        "II",
-        _phase_of_all("ZZ", 0.5),
-        num_targets=2,
-        num_controls=2,
-        inverse="CS_DAG",
-    ),
-    _controlled(
-        "CS_DAG",
-        "S_DAG on the second qubit, controlled by the first",
-        "II",
-        _phase_of_all("ZZ", -0.5),
-        num_targets=2,
-        num_controls=2,
-        inverse="CS",
-    ),
-    _controlled(
-        "CT",
-        "T on the second qubit, controlled by the first",
-        "II",
-        _phase_of_all("ZZ", 0.25),
-        num_targets=2,
-        num_controls=2,
-        inverse="CT_DAG",
-    ),
-    _controlled(
-        "CT_DAG",
-        "T_DAG on the second qubit, controlled by the first",
-        "II",
-        _phase_of_all("ZZ", -0.25),
-        num_targets=2,
-        num_controls=2,
-        inverse="CT",
-    ),
+    _controlled_phase("CS", 0.5, inverse="CS_DAG"),
+    _controlled_phase("CS_DAG", -0.5, inverse="CS"),
+    _controlled_phase("CT", 0.25, inverse="CT_DAG"),
+    _controlled_phase("CT_DAG", -0.25, inverse="CT"),
     _controlled(
         "CH",
         "H on the second qubit, controlled by the first",

@@ -8,6 +8,7 @@ Stim unchanged and line by line, and Stim parses it.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import stim
 
@@ -361,16 +362,12 @@ def with_checked_tags(circuit: stim.Circuit) -> stim.Circuit:
 
 def first_wrong_tag(circuit: stim.Circuit) -> str | None:
     """What is wrong with a misused tag of a circuit, or None; REPEAT blocks may be 100 deep."""
-    # Not recursive, as in is_too_deep: bodies may be large.
-    blocks, problem = [(circuit, 0)], None
-    while blocks:
-        block, depth = blocks.pop()
+    problem = None
+    for block, depth in _blocks(circuit):
         if depth > MAX_NESTING:
             return TOO_DEEP
         for instruction in block:
-            if isinstance(instruction, stim.CircuitRepeatBlock):
-                blocks.append((instruction.body_copy(), depth + 1))
-            elif instruction.tag and problem is None:
+            if problem is None and instruction.tag and not isinstance(instruction, stim.CircuitRepeatBlock):
                 try:
                     if not spreads(instruction):
                         gate_from_tag(instruction)
@@ -387,15 +384,18 @@ def is_too_deep(circuit: stim.Circuit, limit: int = MAX_NESTING) -> bool:
         >>> is_too_deep(nested, 1), is_too_deep(nested, 2)
         (True, False)
     """
+    return any(depth > limit for _, depth in _blocks(circuit))
+
+
+def _blocks(circuit: stim.Circuit) -> Iterator[tuple[stim.Circuit, int]]:
+    """A circuit and the bodies of its REPEAT blocks, each with the depth of its nesting."""
     # A loop instead of a recursion, so that copies of outer blocks are released before inner ones are made.
     blocks = [(circuit, 0)]
     while blocks:
         block, depth = blocks.pop()
-        if depth > limit:
-            return True
+        yield block, depth
         blocks += [
             (instruction.body_copy(), depth + 1)
             for instruction in block
             if isinstance(instruction, stim.CircuitRepeatBlock)
         ]
-    return False

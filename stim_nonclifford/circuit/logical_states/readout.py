@@ -16,15 +16,14 @@ flips P_1 and leaves P_2, and the other way round.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 import stim
 
-from ...dialect import expectation_products, is_expectation, parse
+from ...dialect import expectation_products, gate_from_tag, is_expectation, parse
 from ..rewriting.replacement import circuit_of, instructions_in
-from .disturbance import disturbs
-from .operators import has_pauli_targets, observable_paulis, shown_product
+from .operators import has_pauli_targets, observable_paulis, pauli_product, shown_product
 from .state_check import TOLERANCE, LogicalStateCheck, StateTerm, terms_of
 
 __all__ = ["read_out"]
@@ -33,6 +32,10 @@ Instruction: TypeAlias = stim.CircuitInstruction | stim.CircuitRepeatBlock
 
 _EIGHTH_TURN = 0.25
 """The angle of T, in half-turns."""
+
+_PAULI_OF_MEASUREMENT = {"M": "Z", "MX": "X", "MY": "Y", "MZZ": "Z", "MXX": "X", "MYY": "Y"}
+_PAULI_GATES = ("I", "II", "X", "Y", "Z")
+_NO_ACTION = ("DETECTOR", "OBSERVABLE_INCLUDE", "TICK", "QUBIT_COORDS", "SHIFT_COORDS", "MPAD")
 
 
 def read_out(circuit: stim.Circuit, check: LogicalStateCheck, reference: int) -> tuple[stim.Circuit, int]:
@@ -120,7 +123,7 @@ def _check_undisturbed(
     """Checks that the state is the same at all of its places, and that nobody looks at it afterwards."""
     for k, instruction in enumerate(circuit_of(*instructions[begin:]).flattened()):
         is_between = k < end - begin
-        if disturbs(instruction, products, noise_too=is_between):
+        if _disturbs(instruction, products, noise_too=is_between):
             shown = str(instruction)
             shown = shown if len(shown) < 60 else f"{shown[:56]} ..."
             raise ValueError(
@@ -130,6 +133,52 @@ def _check_undisturbed(
                 " there may be noise, and measurements that commute with the logical Paulis, such as those"
                 " of checks."
             )
+
+
+def _disturbs(
+    instruction: stim.CircuitInstruction, products: Sequence[stim.PauliString], *, noise_too: bool
+) -> bool:
+    r"""Whether an instruction changes logical Paulis, or its records tell of them.
+
+    Examples:
+        >>> def found(text, noise_too=False):
+        ...     return _disturbs(stim.Circuit(text)[0], [stim.PauliString("XX_")], noise_too=noise_too)
+        >>> found("M 2"), found("MZZ 0 1"), found("M 0"), found("H 0"), found("R 1")
+        (False, False, True, True, True)
+        >>> found("DEPOLARIZE1(0.1) 0"), found("DEPOLARIZE1(0.1) 0", noise_too=True)
+        (False, True)
+    """
+    name = instruction.name
+    if name in _NO_ACTION or is_expectation(instruction):
+        return False
+    support = {qubit for product in products for qubit in product.pauli_indices()}
+    targets = instruction.targets_copy()
+    if support.isdisjoint(target.qubit_value for target in targets):
+        return False
+    if gate_from_tag(instruction) is not None:
+        return True
+    data = stim.gate_data(name)
+    if data.is_reset:
+        return True
+    if data.produces_measurements and not name.startswith("HERALDED_"):
+        return any(
+            not measured.commutes(product)
+            for measured in _measured(instruction, len(products[0]))
+            for product in products
+        )
+    is_feedback = data.is_two_qubit_gate and all(
+        any(target.is_measurement_record_target for target in group) for group in instruction.target_groups()
+    )
+    return noise_too if data.is_noisy_gate or is_feedback or name in _PAULI_GATES else True
+
+
+def _measured(instruction: stim.CircuitInstruction, num_qubits: int) -> Iterator[stim.PauliString]:
+    """The Pauli products that a measurement measures."""
+    letter = _PAULI_OF_MEASUREMENT.get(instruction.name)
+    for group in instruction.target_groups():
+        if letter is not None:
+            group = [stim.target_pauli(target.value, letter) for target in group]
+        yield pauli_product(group, num_qubits)
 
 
 def _records_of(instructions: Sequence[Instruction], observable: int | None) -> set[int]:

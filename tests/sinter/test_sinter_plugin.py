@@ -17,7 +17,7 @@ import stim
 
 import stim_nonclifford as snc
 from sinter_plugin import SoftPostselectSampler, sinter_samplers, task
-from sinter_plugin.samplers.compiled_sampler import MAX_SHARE, MIN_SHOTS, BatchSize
+from sinter_plugin.samplers.task_sampler import MAX_SHARE, MIN_SHOTS, BatchSize
 
 from ..support.engines.fake_cupy import make_cupy
 from ..support.processes.sinter_runs import (

@@ -82,8 +82,6 @@ def test_a_mask_must_have_what_desaturation_postselects() -> None:
     )
     with pytest.raises(ValueError, match=message):
         counted(sinter_plugin.task(CIRCUIT, postselection_mask=less))
-    with pytest.raises(ValueError, match="Leave out condition_on_postselection, or decode with pymatching"):
-        SoftDecodingSampler("desaturated", condition_on_postselection=True).check(CIRCUIT, None)
 
 
 def test_other_circuits_are_refused() -> None:
@@ -92,11 +90,6 @@ def test_other_circuits_are_refused() -> None:
         ValueError, match=r"No detector has coordinates .* or sample with soft_pymatching_gap"
     ):
         SoftDecodingSampler("desaturated").compiled_sampler_for_task(sinter.Task(circuit=memory))
-    readout = end_to_end_circuit(3, 5, 1e-3, readout="T")
-    with pytest.raises(
-        ValueError, match="All detectors are postselected, so there is nothing left to decode"
-    ):
-        SoftDecodingSampler("desaturated").check(snc.Circuit(readout), None)
 
 
 def test_command_line(tmp_path: Path) -> None:

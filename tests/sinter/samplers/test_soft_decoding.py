@@ -168,11 +168,6 @@ class Confident(Discarding):
         return self.decode_shots_bit_packed(bit_packed_detection_event_data=events), confidence
 
 
-class Broken(Discarding):
-    def decode_shots_bit_packed(self, *, bit_packed_detection_event_data: np.ndarray) -> np.ndarray:
-        return np.zeros((1, 7), dtype=np.uint8)
-
-
 THREE = stim.Circuit(
     """
     X_ERROR(0.25) 0 1 2 3
@@ -296,11 +291,8 @@ def test_warns_once_of_detectors_that_depend_on_quantum_outcomes() -> None:
 @pytest.mark.parametrize(
     ("text", "mask", "options", "message"),
     [
-        ("M 0\nDETECTOR rec[-1]", None, {}, "no observables, so there is nothing to predict"),
-        ("M 0\nOBSERVABLE_INCLUDE(0) rec[-1]", None, {}, "no detectors, so .* nothing left .* soft_postselect"),
         (str(THREE), [1, 1, 1], {}, "All detectors are postselected.*use the sampler soft_postselect"),
         (str(THREE), None, {"decoder": "matching"}, r"There is no decoder .matching.\. Did you mean pymatching\? Installed are"),
-        (str(THREE), None, {"decoder": Broken()}, r"predictions of shape \(1, 7\) and dtype uint8 for"),
         (str(THREE), None, {"decoder": Discarding(), "confidence": True}, "Discarding has no confidences"),
         (str(THREE), None, {"decoder": "vacuous", "confidence": True}, "The decoder vacuous has no confidences"),
         ("H 0\nM 0\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-1]", None, {}, "json_metadata={}"),

@@ -147,12 +147,13 @@ def test_counts_by_gap_are_those_of_a_measured_logical_qubit(confidence: bool) -
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
-        ("M 0\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) X0", {}, "needs expectation value 1, but the circuit has 0"),
         ("M 0\nDETECTOR rec[-1]\nEXP_VAL X0 Y0\nOBSERVABLE_INCLUDE(0) X0\nOBSERVABLE_INCLUDE(1) rec[-1]", {}, "Observable 1 has no Pauli targets"),
-        (CIRCUIT, {"count_observable_error_combos": True}, "a prediction alone is neither right nor wrong"),
+        (CIRCUIT, {"state_check": "X", "warn": True}, r"Without noise the fidelity with the checked state is 0.853553 \(expectation value 0 is 0.7071\)"),
+        (CIRCUIT, {"state_check": "T_DAG", "warn": True}, r"is 0.5\d* \(expectation value 0 is 0.7071, expectation value 1 is 0.7071\)"),
+        (CIRCUIT, {"state_check": "S"}, "state_check must be 'T', .* but is 'S'"),
     ],
 )  # fmt: skip
-def test_wrong_input(text: str, options: Any, message: str) -> None:
+def test_the_checked_state_is_that_of_the_circuit(text: str, options: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         collected(text, 10, **options)
 
@@ -222,25 +223,6 @@ def test_states_by_name_and_by_numbers_are_the_same() -> None:
             parsed_state(text)
     with pytest.raises(ValueError, match="has length 3"):
         parsed_state("LogicalStateCheck((0, 1), (0, 1), (3, 0.1))")
-
-
-@pytest.mark.parametrize(
-    ("state", "message"),
-    [
-        ("X", r"Without noise the fidelity with the checked state is 0.853553 \(expectation value 0 is 0.7071\)"),
-        ("T_DAG", r"is 0.5\d* \(expectation value 0 is 0.7071, expectation value 1 is 0.7071\)"),
-        ("S", "state_check must be 'T', .* but is 'S'"),
-    ],
-)  # fmt: skip
-def test_the_checked_state_is_that_of_the_circuit(state: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        collected(CIRCUIT, 10, state_check=state, warn=True)
-
-
-def test_a_check_without_observables_cannot_be_decoded() -> None:
-    circuit = "RX 1\nT 1\nM 2\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-1]\nEXP_VAL X1 Y1"
-    with pytest.raises(ValueError, match="no decoder can say in which frame the state is"):
-        collected(circuit, 10, state_check="T")
 
 
 def test_a_model_without_x_is_replaced() -> None:

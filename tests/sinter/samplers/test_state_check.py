@@ -12,7 +12,7 @@ import sinter
 import stim
 
 import stim_nonclifford as snc
-from sinter_plugin import LogicalStateCheck, SoftDecodingSampler, SoftPostselectSampler
+from sinter_plugin import LogicalStateCheck, SoftDecodingSampler
 from sinter_plugin.samplers.state_check import frame_circuit
 from stim_nonclifford.circuit.logical_states import parsed_state
 
@@ -229,18 +229,3 @@ def test_a_model_without_x_is_replaced() -> None:
     """Stim has no model of the X of a T state; the default must not end there."""
     stats = collected(CIRCUIT, 5000, error_model="s_proxy")
     assert stats.errors == collected(CIRCUIT, 5000).errors
-
-
-def test_without_a_decoder() -> None:
-    """soft_postselect reads the state out: flagged shots are discarded."""
-    task = sinter.Task(circuit=snc.Circuit(CIRCUIT).to_stim(), json_metadata={})
-    sampler = SoftPostselectSampler(state_check="T")
-    stats = sampler.compiled_range_sampler_for_task(task, seed=1).sample_range(0, 200_000)
-    expected = UNSEEN * (1 - READOUT) + 0.5 * READOUT
-    kept = stats.shots - stats.discards
-    assert scipy.stats.binomtest(kept, stats.shots, 1 - FLAGGED).pvalue > FALSE_ALARM
-    assert scipy.stats.binomtest(stats.errors, kept, expected).pvalue > FALSE_ALARM
-    with pytest.raises(ValueError, match="takes the place of the observables"):
-        SoftPostselectSampler(state_check="T", count_observable_error_combos=True).compiled_sampler_for_task(
-            task
-        )

@@ -146,7 +146,7 @@ def _rate_of(
         notes=_notes(total),
     )
     fault_sets = FaultSets(partial(_budget, study, result), partial(_failures, study))
-    return result._with_fault_sets(fault_sets if ratio.rate else None)
+    return result._with(_fault_sets=fault_sets if ratio.rate else None)
 
 
 def _notes(total: FaultNumberSum) -> tuple[str, ...]:

@@ -118,6 +118,10 @@ class Classifier:
         """
         return self._wrong(rows, self._distinct.results(self._model.detectors(rows), self._decode))
 
+    def fails(self, rows: Words) -> npt.NDArray[np.bool_]:
+        """Whether the decoder predicts an observable wrongly, for each row; see ``wrong``."""
+        return np.asarray(self.wrong(rows).any(axis=1))
+
     def check_repeats(self, name: str, count: int = _REPEATED) -> None:
         """Decodes a sample of what was decoded once more.
 

@@ -7,7 +7,7 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.rates.budget.cores import cores_of, rows_of
+from stim_nonclifford.rates.budget.failing_sets import cores_of, rows_of
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import symptoms_of
 from stim_nonclifford.rates.estimation.deadline import Deadline
 from stim_nonclifford.rates.estimation.failing_sets import FailingSets
@@ -48,20 +48,16 @@ def test_cores_fail_and_have_no_member_too_many() -> None:
     circuit = repetition_code(0.15)
     model = model_of(circuit)
     classifier = classifier_of(circuit, model)
-
-    def test(rows: np.ndarray) -> np.ndarray:
-        return np.asarray(classifier.wrong(rows).any(axis=1))
-
     shots = PlainShots(Stratum(model), classifier, True)
     shots.take(2000, np.random.default_rng(6), FOREVER)
     sets = FailingSets.joined([(shots.found, 2000)])
-    cores, members = cores_of(model, sets.members, sets.numbers, model.log_odds, lambda rows, _: test(rows))
+    cores, members = cores_of(model, sets.members, sets.numbers, classifier.fails)
     assert len(cores) == len(sets) > 100
-    assert test(rows_of(model, members, sets.numbers)).all()
+    assert classifier.fails(rows_of(model, members, sets.numbers)).all()
     for core, whole in zip(cores, sets.members, strict=True):
         assert set(core) <= set(whole.tolist())
         smaller = np.array([[k for k in core if k != member] for member in core], dtype=np.intp)
-        assert not test(rows_of(model, smaller, sets.numbers[: len(smaller)])).any()
+        assert not classifier.fails(rows_of(model, smaller, sets.numbers[: len(smaller)])).any()
     assert len(set(cores)) > 10
 
 

@@ -22,7 +22,7 @@ from .accepted_rate import accepted_rate
 from .fault_number_search import FaultNumberSearch
 from .fault_number_sum import FaultNumberSum
 from .faults.mechanisms import FaultModel, fault_model, seed_words
-from .questions import AcceptedQuestion, DecodedCircuit, Goal
+from .questions import AcceptedQuestion, Goal
 
 if TYPE_CHECKING:
     from ..budget.failing_sets import FailureStudy
@@ -37,7 +37,7 @@ is random in one of 200 answers is found out as surely as now in one of 100: wit
 
 
 def decoded_rates(
-    circuits: Sequence[DecodedCircuit],
+    circuits: Sequence[AcceptedQuestion],
     goal: Goal,
     seed: int,
     report: Callable[[str], None],
@@ -67,18 +67,9 @@ def decoded_rates(
             shared.append(replace(circuit, decoder=decoder))
         found = []
         for circuit, deadline in zip(shared, overall.shares(len(shared)), strict=True):
-            if circuit.postselected or circuit.confidence:
-                found.append(accepted_rate(_question_of(circuit), goal, seed, report, deadline))
-            else:
-                found.append(_rate_of(circuit, goal, deadline, seed, report))
+            estimate = _rate_of if circuit.decodes_all_shots else accepted_rate
+            found.append(estimate(circuit, goal, seed, report, deadline))
         return found
-
-
-def _question_of(circuit: DecodedCircuit) -> AcceptedQuestion:
-    """A circuit with postselected detectors, or whose rate is wanted as a curve over the gap."""
-    mask = np.zeros(circuit.symptoms.num_detectors, dtype=np.bool_)
-    mask[list(circuit.postselected)] = True
-    return AcceptedQuestion(circuit.symptoms, circuit.decoder, mask, None, circuit.confidence)
 
 
 def _check_repeats(
@@ -96,11 +87,7 @@ def _check_repeats(
 
 
 def _rate_of(
-    circuit: DecodedCircuit,
-    goal: Goal,
-    deadline: Deadline,
-    seed: int,
-    report: Callable[[str], None],
+    circuit: AcceptedQuestion, goal: Goal, seed: int, report: Callable[[str], None], deadline: Deadline
 ) -> LogicalErrorRate:
     """The logical error rate of a circuit of which all shots are kept."""
     model = fault_model(circuit.symptoms)
@@ -163,10 +150,11 @@ def _notes(total: FaultNumberSum) -> tuple[str, ...]:
 
 
 def _study(
-    circuit: DecodedCircuit, total: FaultNumberSum, model: FaultModel, classifier: Classifier
+    circuit: AcceptedQuestion, total: FaultNumberSum, model: FaultModel, classifier: Classifier
 ) -> FailureStudy:
     from ..budget.failing_sets import FailureStudy  # SciPy takes as long to import as this package
 
+    assert circuit.fault_table is not None
     return FailureStudy(total.failing_sets(), model, classifier, circuit.fault_table())
 
 

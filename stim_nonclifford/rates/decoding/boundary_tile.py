@@ -58,16 +58,10 @@ class BoundaryTile:
 
 
 def possible_tiles(errors: Sequence[ColoredError], colors: Mapping[int, int]) -> list[list[BoundaryTile]]:
-    """The logical operator of a basis as a tile outside of a boundary, in all ways that there are.
+    """The logical operator of a basis as a tile outside of a boundary: for each color, the likeliest first.
 
-    Args:
-        errors: The errors of a model, with the detectors of the basis that they flip, which may be none.
-        colors: The color, 0, 1 or 2, of each detector of the basis.
-
-    Returns:
-        The tiles of each color that has a boundary, the likeliest first. All have the same observables. The
-        list is empty if closed loops of errors flip every sum of observables, so that none of them belongs to
-        this basis, or if no error at a boundary flips one.
+    All tiles have the same observables. There are none if closed loops of errors flip every sum of
+    observables, so that none of them belongs to this basis, or if no error at a boundary flips one.
 
     Raises:
         ValueError: There is more than one logical operator.

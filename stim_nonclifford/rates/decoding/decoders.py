@@ -226,13 +226,17 @@ class RateDecoder:
         """
         return self.is_named and self.name in _LEAST_WEIGHT
 
-    def compiled(self, model: stim.DetectorErrorModel) -> CompiledRateDecoder:
+    def compiled(self, model: stim.DetectorErrorModel, observable: int | None = None) -> CompiledRateDecoder:
         """The decoder, compiled for an error model.
+
+        Args:
+            model: The error model.
+            observable: The only observable that is predicted; None: all are.
 
         Raises:
             ValueError: The decoder refuses the model.
         """
-        return CompiledRateDecoder(self.name, _Predictor(self, model), self.finds_least_weight)
+        return CompiledRateDecoder(self.name, _Predictor(self, model, observable), self.finds_least_weight)
 
 
 @dataclass(frozen=True)
@@ -254,8 +258,8 @@ class CompiledRateDecoder:
 class _Predictor:
     """The predictions of a decoder, which another process compiles again when it gets them by pickle."""
 
-    def __init__(self, decoder: RateDecoder, model: stim.DetectorErrorModel) -> None:
-        self._decoder, self._model = decoder, model
+    def __init__(self, decoder: RateDecoder, model: stim.DetectorErrorModel, observable: int | None) -> None:
+        self._decoder, self._model, self._observable = decoder, model, observable
         self._decoding = KeptShotDecoding(
             decoder.decoder,
             model,
@@ -266,7 +270,7 @@ class _Predictor:
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._decoder, self._model)
+        return type(self), (self._decoder, self._model, self._observable)
 
     def __call__(self, dets: npt.NDArray[np.uint8], /) -> tuple[npt.NDArray[np.uint8], Gaps]:
         predictions, is_discarded, gaps = self._decoding.decode(dets)
@@ -275,6 +279,9 @@ class _Predictor:
                 f"The decoder {self._decoder.name} discards shots. The rate of the shots that such a decoder"
                 " keeps is not known from failing fault sets alone: count it with SoftDecodingSampler."
             )
+        if self._observable is not None:
+            byte, bit = divmod(self._observable, 8)
+            predictions = predictions[:, [byte]] >> np.uint8(bit) & np.uint8(1)
         return predictions, gaps
 
 

@@ -13,10 +13,9 @@ import pickle
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Sequence
-from typing import IO
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -58,6 +57,8 @@ class DecodingProcesses:
     def shared(self, number: int) -> Predict:
         """The decoder with a number, which other processes help."""
         predict = self._decoders[number]
+        if not self._count:
+            return predict
         seconds, rows = 0.0, 0
 
         def shared_predict(dets: npt.NDArray[np.uint8], /) -> Predictions:
@@ -70,7 +71,7 @@ class DecodingProcesses:
             # This thread sends: another one would wait for Python's lock until `mine` is decoded.
             helpers = list(zip(processes, others, strict=False))
             for process, part in helpers:
-                process.send(number, part)
+                process.send((number, part))
             start = time.perf_counter()
             try:
                 found = [predict(mine)]
@@ -93,10 +94,10 @@ class DecodingProcesses:
         return shared_predict
 
     def _ready(self) -> list[_Process]:
-        """The processes that have begun, which are started if decoding has taken a while."""
+        """The processes, which are started if decoding has taken a while."""
         if self._processes is None and self._seconds > _SECONDS_ALONE and not self._is_closed:
             self._processes = _started(self._decoders, self._count)
-        return [each for each in self._processes or () if each.is_ready]
+        return self._processes or []
 
     def close(self) -> None:
         """Ends the processes. Decoders decode alone from now on."""
@@ -113,22 +114,28 @@ class DecodingProcesses:
 
 
 def _started(decoders: Sequence[Predict], count: int) -> list[_Process]:
-    if not count or not sys.executable:
-        return []
+    """Processes that have compiled the decoders; none if that is impossible."""
+    found: list[_Process] = []
+    ready: list[_Process] = []
     try:
         message = pickle.dumps([*decoders])
-    except Exception:  # whatever the pickling of a decoder raises
-        return []
-    try:
-        return [_Process(message) for _ in range(count)]
-    except OSError:
-        return []
+        found += [_Process() for _ in range(count)]
+        for process in found:
+            process.send(message)
+        if all([process.receive() for process in found]):
+            ready = found
+    except Exception:  # whatever the pickling of a decoder raises, or there is no room for a process
+        pass
+    finally:
+        for process in () if ready else found:
+            process.end()
+    return ready
 
 
 class _Process:
     """A process that decodes."""
 
-    def __init__(self, decoders: bytes) -> None:
+    def __init__(self) -> None:
         self._popen = subprocess.Popen(
             [sys.executable, "-c", _PROGRAM],
             stdin=subprocess.PIPE,
@@ -136,51 +143,32 @@ class _Process:
             env={**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)},
             start_new_session=True,  # Ctrl-C is for the process that started it
         )
-        self.is_ready = False
-        self._beginning = threading.Thread(target=self._begin, args=(decoders,), daemon=True)
-        self._beginning.start()
-
-    def _begin(self, decoders: bytes) -> None:
-        try:
-            self._in.write(len(decoders).to_bytes(8, "little") + decoders)
-            self._in.flush()
-            self.is_ready = pickle.load(self._out)
-        except (OSError, EOFError, ValueError, pickle.UnpicklingError):
-            pass
-
-    @property
-    def _in(self) -> IO[bytes]:
         assert self._popen.stdin is not None
-        return self._popen.stdin
-
-    @property
-    def _out(self) -> IO[bytes]:
         assert self._popen.stdout is not None
-        return self._popen.stdout
+        self._in, self._out = self._popen.stdin, self._popen.stdout
 
-    def send(self, number: int, dets: npt.NDArray[np.uint8]) -> None:
-        """Sends detection events for the decoder with a number.
+    def send(self, message: object) -> None:
+        """Sends the decoders, or the number of one with detection events.
 
         Raises:
             RuntimeError: The process has ended.
         """
         try:
-            pickle.dump((number, dets), self._in)
+            pickle.dump(message, self._in)
             self._in.flush()
         except (OSError, ValueError):
             raise self._has_ended() from None
 
-    def receive(self) -> Predictions | None:
-        """The predictions for what was sent; None: the decoder has raised an error.
+    def receive(self) -> Any:
+        """Whether the decoders were compiled; then the predictions for what was sent, None after an error.
 
         Raises:
             RuntimeError: The process has ended.
         """
         try:
-            found: Predictions | None = pickle.load(self._out)
+            return pickle.load(self._out)
         except (OSError, EOFError, ValueError, pickle.UnpicklingError):
             raise self._has_ended() from None
-        return found
 
     def _has_ended(self) -> RuntimeError:
         return RuntimeError(
@@ -191,7 +179,6 @@ class _Process:
     def end(self) -> None:
         self._popen.kill()
         self._popen.wait()
-        self._beginning.join()
         for pipe in (self._in, self._out):
             with contextlib.suppress(OSError):
                 pipe.close()
@@ -208,10 +195,9 @@ def main() -> None:
         replies.flush()
 
     with contextlib.suppress(BrokenPipeError):
-        size = int.from_bytes(requests.read(8), "little")
         try:
-            decoders = pickle.loads(requests.read(size))
-        except Exception:  # it cannot be compiled here, whatever the reason is
+            decoders = pickle.loads(pickle.load(requests))
+        except Exception:  # they cannot be compiled here, whatever the reason is
             say(False)
             return
         say(True)

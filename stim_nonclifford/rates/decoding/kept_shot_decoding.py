@@ -100,15 +100,7 @@ class KeptShotDecoding:
         confidence: bool,
         store_bytes: int,
     ) -> None:
-        """Compiles the decoder.
-
-        Args:
-            decoder: The decoder.
-            model: The error model.
-            name: The name of the decoder, for messages.
-            num_observables: Number of observables of the circuit.
-            confidence: Whether confidences are wanted.
-            store_bytes: Memory for rows decoded before; 0 decodes every row.
+        """Compiles the decoder; with ``store_bytes=0``, every row is decoded.
 
         Raises:
             ValueError: The decoder cannot be compiled, or has no confidences although they are wanted.

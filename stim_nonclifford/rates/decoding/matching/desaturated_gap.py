@@ -101,16 +101,7 @@ class CompiledDesaturatedGap(ConfidentDecoder, sinter.CompiledDecoder):  # type:
     def __init__(
         self, graphs: Sequence[BasisGraph], postselected: NDArray[np.bool_], num_observables: int
     ) -> None:
-        """Prepares a decoder for each basis in which logical errors are seen.
-
-        Args:
-            graphs: The matching graphs of the bases.
-            postselected: bool, shape (num_detectors,): detectors that never fire.
-            num_observables: Number of observables.
-
-        Raises:
-            ValueError: No error flips an observable.
-        """
+        """Prepares a decoder for each basis in which logical errors are seen."""
         self._graphs = [graph for graph in graphs if graph.observables]
         if not self._graphs:
             raise ValueError(

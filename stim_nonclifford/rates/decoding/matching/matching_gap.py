@@ -104,16 +104,7 @@ class CompiledMatchingGap(ConfidentDecoder, sinter.CompiledDecoder):  # type: ig
     def __init__(
         self, probabilities: EdgeProbabilities, num_detectors: int, heralds: Collection[int] = ()
     ) -> None:
-        """Constructs the graph.
-
-        Args:
-            probabilities: The edges of the error model.
-            num_detectors: Number of detectors of the model.
-            heralds: The detectors that announce errors.
-
-        Raises:
-            ValueError: Too many detectors would have copies, or the detection events determine the class.
-        """
+        """Constructs the graph of the edges of an error model."""
         self._base = {edge: 0.0 for given in probabilities.given_herald.values() for edge in given}
         likelihoods = dict(self._base)
         for given in probabilities.given_herald.values():

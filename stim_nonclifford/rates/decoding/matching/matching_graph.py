@@ -118,12 +118,8 @@ def _flipped(targets: str) -> tuple[frozenset[int], int]:
 def edge_probabilities(model: stim.DetectorErrorModel, heralds: Collection[int] = ()) -> EdgeProbabilities:
     r"""The edges of an error model, merged if they flip the same.
 
-    Args:
-        model: The model, decomposed. Parts that flip more than two detectors are ignored, as PyMatching does.
-        heralds: Detectors that announce errors. Errors that flip one of them are left out of ``edges``.
-
-    Returns:
-        The edges. Those of probability 0 are left out.
+    Parts that flip more than two detectors are ignored, as PyMatching does. Edges of probability 0 are left
+    out. Errors that flip a herald are in ``given_herald`` alone.
 
     Examples:
         >>> model = stim.DetectorErrorModel("error(0.1) D0 L0 ^ D1\nerror(0.1) D1\nerror(0.01) D0")
@@ -149,15 +145,7 @@ def edge_probabilities(model: stim.DetectorErrorModel, heralds: Collection[int] 
 def edge_errors(
     model: stim.DetectorErrorModel, heralds: Collection[int] = ()
 ) -> Iterator[tuple[float, list[Edge], set[int]]]:
-    """The errors of a model whose probability is not 0.
-
-    Args:
-        model: The model, decomposed.
-        heralds: Detectors that announce errors.
-
-    Yields:
-        The probability of an error, its parts without heralds, and the heralds that it fires.
-    """
+    """The errors of a decomposed model: probability, parts without heralds, and the heralds that fire."""
     known = frozenset(heralds)
     for probability, targets in _errors(with_heralds_apart(model, heralds) if heralds else model.flattened()):
         fired: set[int] = set()
@@ -248,12 +236,8 @@ class SplitGraph:
 def split_graph(likelihoods: Mapping[Edge, float], num_detectors: int) -> SplitGraph:
     """Splits nodes so that the class of an error is an event.
 
-    Args:
-        likelihoods: The edges, with at most one observable; likelier ones become part of the forest first.
-        num_detectors: Number of detectors.
-
-    Returns:
-        The graph. It has no copies if all errors that explain the same detection events are of one class.
+    Edges have at most one observable; likelier ones become part of the forest first. There are no copies if
+    all errors that explain the same detection events are of one class.
 
     Examples:
         >>> graph = split_graph({Edge((0,), 1): 0.1, Edge((0,), 0): 0.2}, 1)

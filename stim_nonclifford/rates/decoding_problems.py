@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -62,14 +62,7 @@ class DecodableCircuit(Protocol):
     def to_stim(self) -> stim.Circuit: ...  # noqa: D102
     def compile(self) -> CompiledCircuit: ...  # noqa: D102
     def _fault_table(self) -> FaultTable: ...
-    def detector_error_model(  # noqa: D102
-        self,
-        *,
-        decompose_errors: bool = ...,
-        approximate_disjoint_errors: float = ...,
-        ignore_decomposition_failures: bool = ...,
-        kind: Literal["s_proxy", "noise_only"] = ...,
-    ) -> stim.DetectorErrorModel: ...
+    def detector_error_model(self, *args: Any, **kwargs: Any) -> stim.DetectorErrorModel: ...  # noqa: D102
 
 
 PauliReadout = tuple[DecodableCircuit, int, float]

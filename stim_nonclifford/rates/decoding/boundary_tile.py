@@ -16,25 +16,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-__all__ = ["NUM_COLORS", "BoundaryTile", "ColoredError", "possible_tiles"]
+from .matching.matching_graph import ModelError
+
+__all__ = ["NUM_COLORS", "BoundaryTile", "possible_tiles"]
 
 NUM_COLORS = 3
 _CHARGES = (0b01, 0b10, 0b11)  # red, green, blue: the sum of all three is 0
-
-
-@dataclass(frozen=True)
-class ColoredError:
-    """What an error does to the detectors of one basis.
-
-    Attributes:
-        probability: Its probability.
-        detectors: The detectors of the basis that it flips.
-        observables: The observables that it flips, as a mask.
-    """
-
-    probability: float
-    detectors: tuple[int, ...]
-    observables: int
 
 
 @dataclass(frozen=True)
@@ -51,13 +38,13 @@ class BoundaryTile:
     observables: int
     added: frozenset[int]
 
-    def is_flipped_by(self, error: ColoredError) -> bool:
+    def is_flipped_by(self, error: ModelError) -> bool:
         """Whether an error flips the tile."""
-        added = sum(detector in self.added for detector in error.detectors)
-        return ((self.observables & error.observables).bit_count() + added) % 2 == 1
+        flips = (self.observables & error.observables).bit_count() + len(self.added & error.detectors)
+        return flips % 2 == 1
 
 
-def possible_tiles(errors: Sequence[ColoredError], colors: Mapping[int, int]) -> list[list[BoundaryTile]]:
+def possible_tiles(errors: Sequence[ModelError], colors: Mapping[int, int]) -> list[list[BoundaryTile]]:
     """The logical operator of a basis as a tile outside of a boundary: for each color, the likeliest first.
 
     All tiles have the same observables. There are none if closed loops of errors flip every sum of
@@ -70,11 +57,11 @@ def possible_tiles(errors: Sequence[ColoredError], colors: Mapping[int, int]) ->
         A triangle of three tiles, the Steane code. Every error flips the observable.
 
         >>> flipped = [(0,), (1,), (2,), (0, 1), (1, 2), (0, 2), (0, 1, 2)]
-        >>> errors = [ColoredError(0.01, k, 0b1) for k in flipped]
+        >>> errors = [ModelError(0.01, frozenset(k), 0b1) for k in flipped]
         >>> red, green, blue = (tiles[0] for tiles in possible_tiles(errors, {0: 0, 1: 1, 2: 2}))
         >>> red
         BoundaryTile(color=0, observables=1, added=frozenset({0}))
-        >>> [k for k in flipped if red.is_flipped_by(ColoredError(0.01, k, 0b1))]
+        >>> [k for k in flipped if red.is_flipped_by(ModelError(0.01, frozenset(k), 0b1))]
         [(1,), (2,), (1, 2)]
     """
     place = {detector: k for k, detector in enumerate(colors)}
@@ -118,7 +105,7 @@ def _solutions(added: frozenset[int], colors: Mapping[int, int]) -> Iterator[fro
 
 
 def _unlike_a_tile(
-    tile: BoundaryTile, errors: Sequence[ColoredError], colors: Mapping[int, int]
+    tile: BoundaryTile, errors: Sequence[ModelError], colors: Mapping[int, int]
 ) -> float | None:
     """By how much errors flip the tile but not its color; None if no error flips both.
 
@@ -135,7 +122,7 @@ def _unlike_a_tile(
     return total if is_like_a_tile else None
 
 
-def _charge(error: ColoredError, colors: Mapping[int, int]) -> int:
+def _charge(error: ModelError, colors: Mapping[int, int]) -> int:
     charge = 0
     for detector in error.detectors:
         charge ^= _CHARGES[colors[detector]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from ...base.arguments import check_types
 from ...base.probabilities import exactly_one
 from ..decoded_rates.faults.mechanisms import symptoms_of
-from .boundary_tile import NUM_COLORS, BoundaryTile, ColoredError, possible_tiles
+from .boundary_tile import NUM_COLORS, BoundaryTile, possible_tiles
 from .kept_shot_decoding import ConfidentDecoder
-from .matching.matching_graph import DECIBEL
+from .matching.matching_graph import DECIBEL, ModelError
 
 __all__ = ["ChromobiusGapDecoder", "CompiledChromobiusGap"]
 
@@ -87,7 +87,7 @@ class ChromobiusGapDecoder(sinter.Decoder):  # type: ignore[misc]  # Sinter has 
         colors = _colors(dem)
         symptoms = symptoms_of(dem)
         errors = [
-            ColoredError(p, detectors, _mask(observables))
+            ModelError(p, frozenset(detectors), _mask(observables))
             for (detectors, observables), p in symptoms.probabilities.items()
         ]
         silent = [error for error in errors if not error.detectors and error.probability != _COIN]
@@ -95,7 +95,7 @@ class ChromobiusGapDecoder(sinter.Decoder):  # type: ignore[misc]  # Sinter has 
         halves, sums = [], []
         for name, first in _BASES.items():
             mine = {k: color - first for k, color in colors.items() if 0 <= color - first < NUM_COLORS}
-            seen = [replace(each, detectors=tuple(k for k in each.detectors if k in mine)) for each in errors]
+            seen = [error._replace(detectors=error.detectors & mine.keys()) for error in errors]
             try:
                 tiles = possible_tiles(seen, mine)
             except ValueError as error:
@@ -156,7 +156,7 @@ class _Half:
 
     def __init__(
         self,
-        errors: Sequence[ColoredError],
+        errors: Sequence[ModelError],
         colors: dict[int, int],
         tiles: Sequence[Sequence[BoundaryTile]],
     ) -> None:
@@ -164,7 +164,7 @@ class _Half:
         self._tiles = [self._accepted(errors, colors, possible) for possible in tiles]
 
     def _accepted(
-        self, errors: Sequence[ColoredError], colors: dict[int, int], possible: Sequence[BoundaryTile]
+        self, errors: Sequence[ModelError], colors: dict[int, int], possible: Sequence[BoundaryTile]
     ) -> _Tile:
         """The first of the possible tiles of a color with which Chromobius can decompose all errors."""
         for tile in possible[:-1]:
@@ -185,14 +185,14 @@ class _Tile:
     """Chromobius with the detectors of one basis, and the logical operator as a further tile."""
 
     def __init__(
-        self, errors: Sequence[ColoredError], colors: dict[int, int], detectors: list[int], tile: BoundaryTile
+        self, errors: Sequence[ModelError], colors: dict[int, int], detectors: list[int], tile: BoundaryTile
     ) -> None:
         chromobius: Any = importlib.import_module("chromobius")
         place = {k: j for j, k in enumerate(detectors)}
         logical = len(detectors)
         merged: dict[tuple[int, ...], float] = {}
         for error in errors:
-            key = tuple(place[k] for k in error.detectors) + (logical,) * tile.is_flipped_by(error)
+            key = tuple(place[k] for k in sorted(error.detectors)) + (logical,) * tile.is_flipped_by(error)
             if key:
                 merged[key] = exactly_one(merged.get(key, 0.0), error.probability)
         model = stim.DetectorErrorModel()
@@ -234,15 +234,14 @@ def _colors(model: stim.DetectorErrorModel) -> dict[int, int]:
 
 
 def _refusal(num_observables: int) -> str:
-    if num_observables == 1:
-        return (
-            "The observable is not a logical X or logical Z along a boundary of a color code: closed loops of"
-            " errors flip it, or errors of both bases do. For logical Y, add logical X as a second"
-            " observable. If errors before the code is complete flip it, postselect their detectors and"
-            " sample with SoftDecodingSampler(condition_on_postselection=True)."
-        )
+    reason = (
+        "The observable is not a logical X or logical Z along a boundary of a color code: closed loops of"
+        " errors flip it, or errors of both bases do. For logical Y, add logical X as a second observable."
+        if num_observables == 1
+        else "The two observables are not logical operators of both bases along boundaries of a color code:"
+        " closed loops of errors flip a sum of them."
+    )
     return (
-        "The two observables are not logical operators of both bases along boundaries of a color code: closed"
-        " loops of errors flip a sum of them. If errors before the code is complete do, postselect their"
-        " detectors and sample with SoftDecodingSampler(condition_on_postselection=True)."
+        f"{reason} If errors before the code is complete do, postselect their detectors and sample with"
+        " SoftDecodingSampler(condition_on_postselection=True)."
     )

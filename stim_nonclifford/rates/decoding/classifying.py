@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -18,9 +18,8 @@ __all__ = ["Classes", "Classifier", "Gaps", "Predict"]
 Gaps = npt.NDArray[np.int64]
 _Bytes = npt.NDArray[np.uint8]
 
-_FIRST_ROWS, _MOST_ROWS = 32, 1 << 14
-"""Rows that are decoded at once before the decoder's speed is known, and at most. Doubled, ``max_seconds`` is
-exceeded by twice as much with slow decoders."""
+_MOST_ROWS = 1 << 14
+"""Rows that are decoded at once at most. Doubled, they take twice the memory."""
 
 _SECONDS = 0.2
 """The time that one call of a decoder is to take. Doubled, ``max_seconds`` is exceeded by twice as much."""
@@ -29,20 +28,12 @@ _REPEATED = 256
 """Rows that are decoded once more at the end. Doubled, decoders that are random are found out sooner."""
 
 
-class Predict(Protocol):
-    """Predicts the flips of observables from detection events, both bit-packed."""
+Predict = Callable[[_Bytes], tuple[_Bytes, Gaps]]
+"""A function from detection events to predictions of observables and gaps, which say how sure it is.
 
-    def __call__(self, dets: _Bytes, /) -> tuple[_Bytes, Gaps]:
-        """Decodes.
-
-        Args:
-            dets: uint8, shape (shots, ceil(num_detectors / 8)).
-
-        Returns:
-            uint8, shape (shots, ceil(num_observables / 8)); and how sure the decoder is, int64, shape
-            (shots,), 0 if it does not say so.
-        """
-        ...
+Events and predictions are bit-packed: uint8, shape (shots, ceil(num_detectors / 8)) and (shots,
+ceil(num_observables / 8)). Gaps are int64, shape (shots,), 0 for decoders without a confidence.
+"""
 
 
 @dataclass(frozen=True)
@@ -83,7 +74,7 @@ class Classifier:
         self._distinct = DistinctRows(
             row_bytes=-(-model.num_detectors // 8), result_bytes=self._none.shape[1]
         )
-        self._rows = _FIRST_ROWS
+        self._rows = 1  # before the decoder's speed is known
 
     @property
     def asked(self) -> int:
@@ -170,5 +161,5 @@ class Classifier:
     def _pace(self, seconds: float, decoded: int) -> None:
         """Chooses how many rows to decode next, and leaves time for those that are decoded once more."""
         fitting = int(_SECONDS * decoded / max(seconds, 1e-9))
-        self._rows = int(np.clip(fitting, min(_FIRST_ROWS, max(fitting, 1)), min(2 * self._rows, _MOST_ROWS)))
+        self._rows = max(1, min(fitting, 2 * self._rows, _MOST_ROWS))
         self._deadline.reserve(_REPEATED * seconds / decoded)

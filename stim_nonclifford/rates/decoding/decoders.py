@@ -123,17 +123,7 @@ def decoder_named(name: str) -> sinter.Decoder:
 
 
 def checked_decoder(decoder: Any) -> sinter.Decoder:
-    """A decoder that was given as an object.
-
-    Args:
-        decoder: The object.
-
-    Returns:
-        The object itself.
-
-    Raises:
-        ValueError: It is a class, or has no method of a decoder.
-    """
+    """A decoder that was given as an object; a ``ValueError`` refuses classes, and what is no decoder."""
     if isinstance(decoder, type):
         raise ValueError(
             f"decoder is the class {decoder.__name__}. Pass an object: decoder={decoder.__name__}()."
@@ -147,31 +137,16 @@ def checked_decoder(decoder: Any) -> sinter.Decoder:
 
 
 def decompositions(is_matching: bool) -> list[dict[str, Any]]:
-    """The ways to decompose the error model of a decoder, the second one for where the first is impossible.
+    """The ways to decompose the error model of a decoder, the second one where the first is impossible.
 
-    They are Sinter's, but matching decoders are better off with a part of the errors decomposed than with
-    none.
-
-    Args:
-        is_matching: Whether it uses only errors, or parts of errors, that flip at most two detectors.
-
-    Returns:
-        Arguments of ``stim.Circuit.detector_error_model``.
+    They are Sinter's, but matching decoders are better off with some errors decomposed than with none.
     """
     partly = {"decompose_errors": True, "ignore_decomposition_failures": True}
     return [{"decompose_errors": True}, partly if is_matching else {}]
 
 
 def first_error_model(circuit: Any, attempts: Sequence[Mapping[str, Any]]) -> stim.DetectorErrorModel:
-    """The first error model of a circuit that there is; what decoders are told need not be exact.
-
-    Args:
-        circuit: A ``stim_nonclifford.Circuit``.
-        attempts: Arguments of ``detector_error_model``.
-
-    Raises:
-        ValueError: There is none; the error is that of the last attempt.
-    """
+    """The first error model of a circuit that there is; what decoders are told need not be exact."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InexactErrorModelWarning)
         for attempt in attempts[:-1]:

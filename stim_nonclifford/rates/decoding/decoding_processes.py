@@ -148,11 +148,7 @@ class _Process:
         self._in, self._out = self._popen.stdin, self._popen.stdout
 
     def send(self, message: object) -> None:
-        """Sends the decoders, or the number of one with detection events.
-
-        Raises:
-            RuntimeError: The process has ended.
-        """
+        """Sends the decoders, or the number of one with detection events."""
         try:
             pickle.dump(message, self._in)
             self._in.flush()
@@ -160,11 +156,7 @@ class _Process:
             raise self._has_ended() from None
 
     def receive(self) -> Any:
-        """Whether the decoders were compiled; then the predictions for what was sent, None after an error.
-
-        Raises:
-            RuntimeError: The process has ended.
-        """
+        """Whether the decoders were compiled; then the predictions for what was sent, None after an error."""
         try:
             return pickle.load(self._out)
         except (OSError, EOFError, ValueError, pickle.UnpicklingError):

@@ -127,14 +127,9 @@ class KeptShotDecoding:
         )
 
     def decode(self, dets: Rows) -> tuple[Rows, NDArray[np.bool_], NDArray[np.int64]]:
-        """Decodes shots.
+        """Predictions, whether the decoder discards each shot, and confidences, which are 0 if not wanted.
 
-        Args:
-            dets: Detection events, uint8, shape (shots, ceil(num_detectors / 8)).
-
-        Returns:
-            The predictions, uint8, shape (shots, ceil(num_observables / 8)); whether the decoder discards
-            each shot, bool; and the confidences, int64, which are 0 if they are not wanted.
+        Events and predictions are bit-packed: uint8, shape (shots, bytes).
 
         Raises:
             ValueError: The decoder returned something else than predictions, or cannot decode the events.
@@ -278,30 +273,25 @@ class KeptShotDecoding:
         return numbers
 
     def _check_predictions(self, predictions: Any, shots: int) -> None:
-        if not isinstance(predictions, np.ndarray):
+        is_array = isinstance(predictions, np.ndarray)
+        shape = predictions.shape if is_array else ()
+        dtype = predictions.dtype if is_array else type(predictions).__name__
+        width = self._observable_bytes
+        if shape not in {(shots, width), (shots, width + 1)} or dtype != np.uint8:
             hint = ""
             if isinstance(predictions, tuple | list):
                 hint = (
                     " Weights or confidences beside them belong into the result of"
                     " decode_shots_bit_packed_with_confidence, which confidence=True calls."
                 )
-            raise ValueError(
-                f"The decoder {self._name} returned predictions of shape () and dtype"
-                f" {type(predictions).__name__} for {shots} shots; they must be a numpy array of shape"
-                f" ({shots}, {self._observable_bytes}) and dtype uint8.{hint}"
-            )
-        allowed = {(shots, self._observable_bytes), (shots, self._observable_bytes + 1)}
-        if predictions.shape not in allowed or predictions.dtype != np.uint8:
-            hint = ""
-            if predictions.shape == (shots, self._num_observables):
+            elif shape == (shots, self._num_observables):
                 hint = " Pack the observables: np.packbits(..., axis=1, bitorder='little')."
             raise ValueError(
-                f"The decoder {self._name} returned predictions of shape {predictions.shape} and dtype"
-                f" {predictions.dtype} for {shots} shots; they must be bit-packed, of shape"
-                f" ({shots}, {self._observable_bytes}), with one more"
-                f" column if the decoder discards shots, and dtype uint8.{hint}"
+                f"The decoder {self._name} returned predictions of shape {shape} and dtype {dtype} for"
+                f" {shots} shots; they must be a bit-packed numpy array of shape ({shots}, {width}), with one"
+                f" more column if the decoder discards shots, and dtype uint8.{hint}"
             )
-        in_two_ways = predictions.shape[1] == self._num_observables > self._observable_bytes
+        in_two_ways = shape[1] == self._num_observables > width
         if in_two_ways and np.any(predictions[:, -1] == 1) and not self._is_packed:
             raise ValueError(
                 f"The decoder {self._name} returned predictions of shape {predictions.shape} for 2"
@@ -309,8 +299,8 @@ class KeptShotDecoding:
                 " each observable. In the second case, pack them: np.packbits(..., axis=1,"
                 f" bitorder='little'), of shape ({shots}, 1). In the first case, discard with the byte 255."
             )
-        unused = 8 * self._observable_bytes - self._num_observables
-        last = predictions[:, self._observable_bytes - 1]
+        unused = 8 * width - self._num_observables
+        last = predictions[:, width - 1]
         if unused and np.any(last >> np.uint8(8 - unused)):
             raise ValueError(
                 f"The decoder {self._name} predicts a flip of an observable that the circuit does not have."

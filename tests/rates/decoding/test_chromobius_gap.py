@@ -14,7 +14,8 @@ import stim
 from examples.gap_calibration import color_code
 from sinter_plugin import ChromobiusGapDecoder, sinter_samplers
 from stim_nonclifford.generators.cultivation.color_code import ColorCode
-from stim_nonclifford.rates.decoding.boundary_tile import ColoredError, possible_tiles
+from stim_nonclifford.rates.decoding.boundary_tile import possible_tiles
+from stim_nonclifford.rates.decoding.matching.matching_graph import ModelError
 
 from ...support.rates.least_weights import LeastWeights
 
@@ -22,11 +23,11 @@ chromobius = pytest.importorskip("chromobius")
 DECIBEL = 10 / math.log(10)
 
 
-def errors_on(code: ColorCode, observable: set[Any]) -> list[ColoredError]:
+def errors_on(code: ColorCode, observable: set[Any]) -> list[ModelError]:
     """One error for each data qubit; the observable is a product over some of them."""
     return [
-        ColoredError(
-            0.01, tuple(k for k, tile in enumerate(code.tiles) if q in tile.data), int(q in observable)
+        ModelError(
+            0.01, frozenset(k for k, tile in enumerate(code.tiles) if q in tile.data), int(q in observable)
         )
         for q in code.data
     ]
@@ -88,7 +89,7 @@ def test_tiles_are_flipped_along_the_boundaries_of_their_color(distance: int, na
 def test_without_boundaries_there_is_no_tile() -> None:
     """A closed ring of red, green and blue tiles, with a loop of errors around it."""
     colors = {k: k % 3 for k in range(6)}
-    ring = [ColoredError(0.1, (k, (k + 1) % 6, (k + 2) % 6), int(k == 0)) for k in range(6)]
+    ring = [ModelError(0.1, frozenset({k, (k + 1) % 6, (k + 2) % 6}), int(k == 0)) for k in range(6)]
     assert possible_tiles(ring, colors) == []
 
 

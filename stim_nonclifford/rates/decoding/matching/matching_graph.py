@@ -48,14 +48,8 @@ DECIBEL = 10 / math.log(10)
 _ERROR = re.compile(r"error(?:\[.*\])?\(([^()]+)\)(.*)")
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """What an error flips.
-
-    Attributes:
-        detectors: None, one or two detectors, in ascending order.
-        observables: The observables, as a mask.
-    """
+class Edge(NamedTuple):
+    """What an error flips: none, one or two detectors, ascending, and observables, as a mask."""
 
     detectors: tuple[int, ...]
     observables: int
@@ -75,13 +69,7 @@ class EdgeProbabilities:
 
 
 class ModelError(NamedTuple):
-    """An error of a model.
-
-    Attributes:
-        probability: Its probability, which is not 0.
-        detectors: The detectors that it flips.
-        observables: The observables that it flips, as a mask.
-    """
+    """An error of a model: its probability, which is not 0, and what it flips, observables as a mask."""
 
     probability: float
     detectors: frozenset[int]
@@ -180,12 +168,6 @@ def detectors_that_matter(model: stim.DetectorErrorModel) -> NDArray[np.bool_]:
 
     A part of the graph whose edges flip no observable is matched for itself, whatever its events are: in a
     memory experiment of a surface code, those are the detectors of half of the checks.
-
-    Args:
-        model: The error model, as PyMatching gets it.
-
-    Returns:
-        bool, shape (num_detectors,).
 
     Examples:
         >>> text = "error(0.1) D0 L0\nerror(0.1) D0 D1\nerror(0.1) D2 D3\nerror(0.1) D3"

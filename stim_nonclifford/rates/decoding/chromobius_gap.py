@@ -120,21 +120,14 @@ class ChromobiusGapDecoder(sinter.Decoder):  # type: ignore[misc]  # Sinter has 
         return CompiledChromobiusGap(halves, predictions, constant, dem.num_detectors)
 
 
+@dataclass(frozen=True)
 class CompiledChromobiusGap(ConfidentDecoder, sinter.CompiledDecoder):  # type: ignore[misc]
     """Decodes with confidence; returned by ``ChromobiusGapDecoder.compile_decoder_for_dem``."""
 
-    def __init__(
-        self,
-        halves: Sequence[_Half],
-        predictions: NDArray[np.uint8],
-        constant: Sequence[int],
-        num_detectors: int,
-    ) -> None:
-        # The flipped observables as a mask, by the flipped logical operators: bit k is that of half k.
-        self._halves = halves
-        self._predictions = predictions
-        self._constant = list(constant)  # the detectors that are flipped before the halves decode them
-        self._num_detectors = num_detectors
+    _halves: Sequence[_Half]
+    _predictions: NDArray[np.uint8]  # the flipped observables as a mask; bit k of its index is that of half k
+    _constant: Sequence[int]  # the detectors that are flipped before the halves decode them
+    _num_detectors: int
 
     def decode_shots_bit_packed_with_confidence(
         self, *, bit_packed_detection_event_data: NDArray[np.uint8]
@@ -143,7 +136,7 @@ class CompiledChromobiusGap(ConfidentDecoder, sinter.CompiledDecoder):  # type: 
         events = np.unpackbits(
             bit_packed_detection_event_data, axis=1, count=self._num_detectors, bitorder="little"
         )
-        events[:, self._constant] ^= 1
+        events[:, [*self._constant]] ^= 1
         flipped = np.zeros(len(events), dtype=np.intp)
         gaps = np.full(len(events), np.inf)
         for k, half in enumerate(self._halves):

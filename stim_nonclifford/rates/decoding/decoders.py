@@ -82,14 +82,7 @@ def installed_decoders() -> list[str]:
 
 
 def decoder_named(name: str) -> sinter.Decoder:
-    """The decoder with a name.
-
-    Args:
-        name: A name of Sinter, such as ``"pymatching"``, of a plugin, such as ``"chromobius"``, or
-            ``"desaturated"``.
-
-    Returns:
-        The decoder.
+    """The decoder with a name of Sinter, of a plugin, or of this package.
 
     Raises:
         ValueError: The name is unknown, or the decoder is not installed.
@@ -265,11 +258,8 @@ def rate_decoder(
 ) -> RateDecoder:
     """The decoder with a name, or the one that was given as an object, with what estimates need of it.
 
-    Args:
-        decoder: The name of a decoder, or a ``sinter.Decoder``.
-        confidence: Whether it is to say how sure it is: by the complementary gap, for the decoders of
-            ``GAP_DECODERS``. Decoders of kept shots always do.
-        heralds: Detectors that announce errors; the decoders of ``HERALDED_DECODERS`` use them.
+    With ``confidence``, those of ``GAP_DECODERS`` compute the complementary gap; decoders of kept shots do so
+    always. Those of ``HERALDED_DECODERS`` use heralds.
 
     Raises:
         ValueError: There is no such decoder, or it is not installed.

@@ -20,7 +20,6 @@ from stim_nonclifford.simulation.compiler import CompiledCircuit, RequestedOutpu
 from ...support.laws.exact import (
     Distribution,
     ExactOutputs,
-    convolve,
     exact_outputs,
     largest_difference,
     mask,
@@ -233,14 +232,6 @@ def test_reference_follows_the_order_of_the_circuit() -> None:
     text = "R_Y(0.3) 0\nR_YY(0.4) 0 1\nCZ 0 1\nR_Y(0.2) 0\nM 0 1"
     assert Circuit(text).reference_sample().tolist() == [True, True]
     assert Circuit(text.replace("M 0 1", "M 1 0")).reference_sample().tolist() == [False, False]
-
-
-def test_convolution_by_hand() -> None:
-    """The helper of this file: two coins, a constant and exclusive choices."""
-    coins = convolve([{0b01: 0.5}, {0b11: 0.5}], constant=0b100)
-    assert coins == {0b100: 0.25, 0b101: 0.25, 0b110: 0.25, 0b111: 0.25}
-    choices = convolve([{0b01: 0.25, 0b10: 0.125}, {0b11: 0.5}])
-    assert choices == {0b00: 0.3125, 0b11: 0.3125, 0b01: 0.1875, 0b10: 0.1875}
 
 
 def test_row_distribution_by_hand() -> None:

@@ -29,7 +29,6 @@ import dataclasses
 import functools
 import math
 import operator
-import random
 from collections.abc import Collection, Iterator, Sequence
 from weakref import WeakKeyDictionary
 
@@ -39,11 +38,12 @@ import stim
 
 from ...dialect import expectation_products, is_expectation, without_noise
 from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, RequestedOutputs, compile_circuit
-from ..compiler.algebra.gf2 import mask_of, masks_of, ones, relations
-from ..engines import CpuEngine, likely_outputs
+from ..compiler.algebra.gf2 import mask_of, ones
+from ..engines import likely_outputs
 from ..engines.row_fates import fates_of_rows
 from ..plan import SamplingPlan
 from .coherent_noise import half_turns_of, is_noise_angle
+from .paths_of_rows import PathsOfRows
 
 __all__ = [
     "first_paulis",
@@ -78,21 +78,19 @@ _answers: WeakKeyDictionary[CompiledCircuit, dict[Question, list[int]]] = WeakKe
 
 
 def outcome_dependent(compiled: CompiledCircuit) -> npt.NDArray[np.bool_]:
-    """The detectors that depend on outcomes of quantum measurements, not on coins alone.
-
-    The result is bool, of shape (num_detectors,).
-    """
-    found = np.zeros(compiled.program.num_detectors + compiled.program.num_observables, dtype=np.bool_)
-    found[ones(_mask_of_outcomes(compiled))] = True
-    return found[: compiled.program.num_detectors]
+    """Which detectors depend on outcomes of quantum measurements, not on coins alone."""
+    return _outcome_dependent(compiled)[: compiled.program.num_detectors]
 
 
 def outcome_dependent_observables(compiled: CompiledCircuit) -> npt.NDArray[np.bool_]:
-    """Which observables' records depend on random outcomes: bool, shape (num_observables,)."""
-    num_detectors, num_observables = compiled.program.num_detectors, compiled.program.num_observables
-    found = np.zeros(num_detectors + num_observables, dtype=np.bool_)
+    """Which observables' records depend on outcomes of quantum measurements."""
+    return _outcome_dependent(compiled)[compiled.program.num_detectors :]
+
+
+def _outcome_dependent(compiled: CompiledCircuit) -> npt.NDArray[np.bool_]:
+    found = np.zeros(compiled.program.num_detectors + compiled.program.num_observables, dtype=np.bool_)
     found[ones(_mask_of_outcomes(compiled))] = True
-    return found[num_detectors:]
+    return found
 
 
 def outputs_of_chance(compiled: CompiledCircuit) -> list[int]:
@@ -289,37 +287,11 @@ def _random_outputs(
 
 def _both_values(plan: SamplingPlan) -> int:
     """The outputs of a plan without noise that have both values in kept shots, as a mask."""
-    num_checks = plan.num_checks
-    checks = (1 << num_checks) - 1
-    rows = [*masks_of(plan.coins), mask_of(plan.constant.tolist())]
-    # Of the coins those that together flip no check, and those that give the checks their value.
-    _, dependent = relations([row & checks for row in rows])
-    if plan.never_kept or len(rows) - 1 not in dependent:
+    if plan.never_kept:
         return 0
-    *free, start = (
-        functools.reduce(operator.xor, (rows[k] for k in ones(sources)), rows[row])
-        for row, sources in sorted(dependent.items())
-    )
-    first_output = num_checks + plan.num_signature_bits
-    if not len(plan.operations):
-        return functools.reduce(operator.or_, free, 0) >> first_output
-    engine = CpuEngine(plan, cache_bytes=0)
-    ever, always = 0, -1
-    num_paths, kept = _num_paths(plan), 0
-    for number in range(num_paths * _ATTEMPTS_PER_PATH):
-        chosen = random.Random(number).getrandbits(len(free) + 1)
-        row = functools.reduce(operator.xor, (free[k] for k in ones(chosen) if k < len(free)), start)
-        signature = np.zeros(plan.num_signature_bits, dtype=np.bool_)
-        signature[ones((row >> num_checks) & ((1 << plan.num_signature_bits) - 1))] = True
-        flipped = engine.possible_path(signature, 0, number)
-        if flipped is None:
-            continue
-        outputs = row >> first_output ^ mask_of(np.flatnonzero(flipped).tolist())
-        ever, always = ever | outputs, always & outputs
-        kept += 1
-        if kept == num_paths:
-            break
-    return ever & ~always if kept else 0
+    paths = PathsOfRows(plan)
+    num_paths = _num_paths(plan)
+    return paths.both_values(paths.start, num_paths, num_paths * _ATTEMPTS_PER_PATH)
 
 
 def _num_paths(plan: SamplingPlan) -> int:

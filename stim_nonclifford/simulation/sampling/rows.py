@@ -18,10 +18,8 @@ __all__ = [
     "kept_rows_from",
     "namespace_of",
     "pack",
-    "pack_on_device",
     "rows_from",
     "unpack",
-    "unpack_on_device",
 ]
 
 
@@ -30,38 +28,28 @@ def namespace_of(array: Any) -> ModuleType:
     return sys.modules[type(array).__module__.partition(".")[0]]
 
 
-def unpack_on_device(rows: Any, num_bits: int) -> Any:
-    """Unpacks rows to bool, shape (num_rows, num_bits)."""
+Bools = npt.NDArray[np.bool_]
+
+
+def unpack(rows: Any, num_bits: int) -> Bools:
+    """Unpacks rows in a NumPy or CuPy array to bool, shape (num_rows, num_bits)."""
+    if isinstance(rows, np.ndarray):
+        return np.unpackbits(rows, axis=1, count=num_bits, bitorder="little").view(np.bool_)
     xp = namespace_of(rows)
     bits = rows[:, :, None] >> xp.arange(8, dtype=np.uint8) & np.uint8(1)
     return bits.reshape(len(rows), 8 * rows.shape[1])[:, :num_bits].astype(np.bool_)
 
 
-def pack_on_device(bits: Any) -> Any:
-    """Packs rows of bools, eight bits per byte."""
+def pack(bits: Any) -> PackedBits:
+    """Packs rows of bools in a NumPy or CuPy array, eight bits per byte."""
+    if isinstance(bits, np.ndarray):
+        return np.packbits(bits, axis=1, bitorder="little")
     xp = namespace_of(bits)
     num_bytes = -(-bits.shape[1] // 8)
     padded = xp.zeros((len(bits), 8 * num_bytes), dtype=np.uint8)
     padded[:, : bits.shape[1]] = bits
     values = padded.reshape(len(bits), num_bytes, 8) << xp.arange(8, dtype=np.uint8)
     return values.sum(axis=2, dtype=np.uint8)
-
-
-Bools = npt.NDArray[np.bool_]
-
-
-def unpack(rows: Any, num_bits: int) -> Bools:
-    """Unpacks rows in a NumPy or CuPy array to bool, shape (num_rows, num_bits)."""
-    if not isinstance(rows, np.ndarray):
-        return unpack_on_device(rows, num_bits)
-    return np.unpackbits(rows, axis=1, count=num_bits, bitorder="little").view(np.bool_)
-
-
-def pack(bits: Any) -> PackedBits:
-    """Packs rows of bools in a NumPy or CuPy array, eight bits per byte."""
-    if not isinstance(bits, np.ndarray):
-        return pack_on_device(bits)
-    return np.packbits(bits, axis=1, bitorder="little")
 
 
 def columns(rows: PackedBits, start: int, stop: int) -> PackedBits:

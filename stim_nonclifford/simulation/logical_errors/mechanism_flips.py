@@ -40,22 +40,13 @@ def observables_flipped_by_chance(
     *,
     max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
 ) -> list[int]:
-    r"""The observables that some mechanism flips with a probability other than 0 and 1 in kept shots.
+    """The observables that some mechanism flips with a probability other than 0 and 1 in kept shots.
 
     Observables that are random without noise are not among them, nor those with Pauli targets, of which the
     flips of the frame are counted.
 
     Raises:
         ResourceLimitError: The circuit is too wide.
-
-    Examples:
-        >>> import stim_nonclifford as snc
-        >>> circuit = snc.Circuit("RX 0\nT 0\nX_ERROR(0.01) 0\nT_DAG 0\nMX 0\nOBSERVABLE_INCLUDE(0) rec[-1]")
-        >>> observables_flipped_by_chance(circuit.compile())
-        [0]
-        >>> circuit = snc.Circuit("RX 0\nT 0\nZ_ERROR(0.01) 0\nT_DAG 0\nMX 0\nOBSERVABLE_INCLUDE(0) rec[-1]")
-        >>> observables_flipped_by_chance(circuit.compile())
-        []
     """
     question = tuple(sorted(postselected))
     known = _answers.setdefault(compiled, {})

@@ -94,15 +94,7 @@ def _outcome_dependent(compiled: CompiledCircuit) -> npt.NDArray[np.bool_]:
 
 
 def outputs_of_chance(compiled: CompiledCircuit) -> list[int]:
-    r"""The outputs that depend on random outcomes, of coins or of quantum measurements, ascending.
-
-    Examples:
-        >>> import stim_nonclifford as snc
-        >>> circuit = snc.Circuit("H 0\nM 0 1\nDETECTOR rec[-2]\nDETECTOR rec[-1]\nH 0\nT 0\nH 0\nM 0")
-        >>> circuit += snc.Circuit("OBSERVABLE_INCLUDE(0) rec[-1]\nOBSERVABLE_INCLUDE(1) X1")
-        >>> outputs_of_chance(circuit.compile())  # one detector, and both observables
-        [0, 2, 3]
-    """
+    """The outputs that depend on random outcomes, of coins or of quantum measurements, ascending."""
     found = _mask_of_chance(compiled)
     for output in _with_paulis(compiled):
         found |= _mask_of_chance(_with_measured(compiled, [output])) & 1 << output
@@ -110,16 +102,10 @@ def outputs_of_chance(compiled: CompiledCircuit) -> list[int]:
 
 
 def frames_of_chance(compiled: CompiledCircuit) -> list[int]:
-    r"""The observables with Pauli targets whose value depends on quantum outcomes, as outputs, ascending.
+    """The observables with Pauli targets whose value depends on quantum outcomes, as outputs, ascending.
 
     Samplers count the flips of the Pauli frame by noise. The value of such an observable changes otherwise,
-    too: in the example, X flips it in half of the shots, and the frame of the logical X never.
-
-    Examples:
-        >>> import stim_nonclifford as snc
-        >>> circuit = snc.Circuit("RX 0\nT 0\nX_ERROR(0.1) 0\nT_DAG 0\nOBSERVABLE_INCLUDE(0) X0")
-        >>> frames_of_chance(circuit.compile())
-        [0]
+    too: X before a T gate flips it in half of the shots, and the frame of the logical X never.
     """
     return [
         output
@@ -137,13 +123,7 @@ def first_paulis(circuit: stim.Circuit, observable: int) -> list[stim.GateTarget
 
 
 def has_expectation_of(circuit: stim.Circuit, paulis: Sequence[stim.GateTarget]) -> bool:
-    r"""Whether the circuit has an EXP_VAL of the product of these Paulis, up to its sign.
-
-    Examples:
-        >>> circuit = stim.Circuit("I[EXP_VAL(!XZ)] 0 1")
-        >>> has_expectation_of(circuit, [stim.target_z(1), stim.target_x(0)])
-        True
-    """
+    """Whether the circuit has an EXP_VAL of the product of these Paulis, up to its sign."""
     wanted = {(target.pauli_type, target.value) for target in paulis}
     return any(
         wanted == {(factor.pauli_type, factor.value) for factor in product}
@@ -170,7 +150,7 @@ def random_outputs(
     skip_reference_sample: bool = False,
     max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
 ) -> list[int]:
-    r"""The outputs that have both values in noiseless shots that are kept, ascending.
+    """The outputs that have both values in noiseless shots that are kept, ascending.
 
     See the head of this module.
 
@@ -180,17 +160,6 @@ def random_outputs(
 
     Raises:
         ResourceLimitError: The circuit is too wide.
-
-    Examples:
-        >>> import stim_nonclifford as snc
-        >>> circuit = snc.Circuit("RX 0\nT 0\nMX 0\nOBSERVABLE_INCLUDE(0) rec[-1]\nOBSERVABLE_INCLUDE(1) Z1")
-        >>> random_outputs(circuit.compile(), [0, 1])
-        [0]
-        >>> random_outputs(circuit.compile(), [0, 1], postselected=[0])
-        []
-        >>> circuit = snc.Circuit("RX 0\nR_Z(0.01) 0\nMX 0\nOBSERVABLE_INCLUDE(0) rec[-1]")
-        >>> random_outputs(circuit.compile(), [0])  # a small angle is noise
-        []
     """
     question = tuple(sorted(asked)), tuple(sorted(postselected)), skip_reference_sample
     known = _answers.setdefault(compiled, {})
@@ -226,14 +195,7 @@ def probability_of_one(compiled: CompiledCircuit, observable: int) -> float:
 
 
 def lines_of_observable(circuit: stim.Circuit, observable: int) -> list[int]:
-    r"""The lines of the printed circuit in which an observable is declared, counted from 1.
-
-    Examples:
-        >>> circuit = stim.Circuit("M 0\nREPEAT 2 {\n    M 0\n    OBSERVABLE_INCLUDE(3) rec[-1]\n}")
-        >>> circuit.append("OBSERVABLE_INCLUDE", [stim.target_rec(-1)], 3)
-        >>> lines_of_observable(circuit, 3)
-        [4, 6]
-    """
+    """The lines of the printed circuit in which an observable is declared, counted from 1."""
     return [
         number
         for number, line in enumerate(str(circuit).splitlines(), start=1)

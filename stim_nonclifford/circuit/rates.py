@@ -197,7 +197,7 @@ def _with_origins(
     name = decoder if decoder is None or isinstance(decoder, str) else repr(type(decoder))
     call = repr([each.tolist() if isinstance(each, np.ndarray) else each for each in (name, *asked)])
     return [
-        rate._with_origin(seed, sha256(f"{circuit}\n{call}".encode()).hexdigest())
+        rate._with(seeds=(seed,), question=sha256(f"{circuit}\n{call}".encode()).hexdigest())
         for circuit, rate in zip(circuits, rates, strict=True)
     ]
 

@@ -30,7 +30,7 @@ from stim_nonclifford.commands.streams import as_flags, naming, read_circuit
 from stim_nonclifford.rates.results import GapPoint, LogicalErrorRate
 
 from ..runs.executors import dask_executor, lost_workers
-from ..runs.interrupts import say
+from ..runs.progress import say
 from ..samplers.by_name import checks_states, chosen_decoder
 from ..samplers.tasks import task
 from ..statistics.csv_rows import ESTIMATE, FAULT_SETS

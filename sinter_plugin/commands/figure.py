@@ -25,7 +25,7 @@ from stim_nonclifford.generators.cultivation.builder import GATE_CHOICES
 from stim_nonclifford.generators.cultivation.protocol import UnavailableError
 
 from ..runs.collection import collect
-from ..runs.interrupts import say
+from ..runs.progress import say
 from ..samplers.soft_decoding import SoftDecodingSampler
 from ..samplers.tasks import task
 from ..statistics.csv_rows import ESTIMATE

@@ -199,14 +199,9 @@ class _Run:
         self, job: _Job, rate: LogicalErrorRate | GapPoint, coverage: float, seconds: float, seed: int
     ) -> None:
         args = self._args
+        asked = args.relative_error, args.max_seconds
         stats = estimate_row(
-            job.strong_id,
-            job.metadata,
-            rate,
-            coverage=coverage,
-            seconds=seconds,
-            seed=seed,
-            asked=(args.relative_error, args.max_seconds),
+            job.strong_id, job.metadata, rate, coverage=coverage, seconds=seconds, seed=seed, asked=asked
         )
         facts = stats.json_metadata[ESTIMATE]
         num_observables = job.circuit.num_observables

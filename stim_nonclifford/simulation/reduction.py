@@ -88,7 +88,7 @@ def reduction_of(plan: SamplingPlan) -> Reduction:
         >>> text = "RX 0 1 2\nCX 0 1\nT 0 1 2\nCX 0 1\nT_DAG 0 1 2\nMX 0 1 2"
         >>> found = reduction_of(snc.Circuit(text).compile().record_plan())
         >>> found.obstacle.name, found.dense_width
-        ('CORE', 3)
+        ('CORE', 2)
     """
     if id(plan) not in _KNOWN:
         try:

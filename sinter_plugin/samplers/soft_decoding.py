@@ -16,7 +16,12 @@ from numpy.typing import NDArray
 
 import stim_nonclifford as snc
 from stim_nonclifford.base.arguments import choice, flag, integer
-from stim_nonclifford.circuit.logical_states import LogicalState, state_check_of
+from stim_nonclifford.circuit.logical_states import (
+    LogicalState,
+    LogicalStateCheck,
+    state_check_of,
+    without_pauli_targets,
+)
 from stim_nonclifford.circuit.rewriting.stand_ins import stim_reads_s_proxy
 from stim_nonclifford.rates.decoding.decoders import (
     MATCHING_DECODERS,
@@ -34,15 +39,18 @@ from stim_nonclifford.simulation.sampling import CompiledDetectorSampler, KeptBa
 
 from ..statistics.row_warnings import RANDOM_DECODER, RANDOM_DECODER_REMEDY, shown_warnings
 from .decoding_warnings import herald_detectors, warn_of_decoding
-from .state_check import LogicalStateCheck, check_state_without_noise, frame_circuit
 from .task_sampler import CompiledSampler, TaskSampler, circuit_of, mask_of, naming_the_task
 from .tasks import sinter_error_model
 
-__all__ = ["CompiledSoftDecodingSampler", "SoftDecodingSampler"]
+__all__ = ["CompiledSoftDecodingSampler", "SoftDecodingSampler", "frame_circuit"]
 
 ErrorModelName = Literal["s_proxy", "noise_only", "task"]
 
 _MOST_BYTES = (1 << 63) - 1
+
+_NOISELESS_SHOTS = 64
+_SMALLEST_FIDELITY = 0.9
+"""A circuit may prepare a state approximately. Of two states with names, the fidelity is at most 0.854."""
 
 
 class CompiledSoftDecodingSampler(CompiledSampler):
@@ -327,7 +335,7 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
                 " postselected_observables_mask and count_observable_error_combos."
             )
         if check is not None and self.warn:
-            check_state_without_noise(circuit, check, detectors)
+            _check_state_without_noise(circuit, check, detectors)
         with shown_warnings(self.warn):
             return warn_of_decoding(
                 circuit,
@@ -390,3 +398,29 @@ def _count_mistakes(
     bits = np.unpackbits(patterns, axis=1, count=num_observables, bitorder="little")
     for pattern, number in zip(bits, numbers, strict=True):
         counts["obs_mistake_mask=" + "".join("_E"[bit] for bit in pattern)] += int(number)
+
+
+def frame_circuit(circuit: snc.Circuit) -> snc.Circuit:
+    r"""The circuit whose observables are sums of records alone."""
+    return snc.Circuit(without_pauli_targets(circuit.to_stim()))
+
+
+def _check_state_without_noise(
+    circuit: snc.Circuit, check: LogicalStateCheck, detectors: NDArray[np.bool_]
+) -> None:
+    """Checks by some kept shots without noise that a circuit prepares the state that is checked."""
+    sampler = frame_circuit(circuit.without_noise()).compile_detector_sampler(
+        seed=0, postselection_mask=detectors
+    )
+    for batch in sampler.iter_kept(max_shots=_NOISELESS_SHOTS, expectation_values=True):
+        assert batch.expectation_values is not None
+        fidelities = check.fidelities(batch.expectation_values, batch.obs)
+        worst = int(fidelities.argmin())
+        if fidelities[worst] < _SMALLEST_FIDELITY:
+            values = batch.expectation_values[worst]
+            shown = ", ".join(f"expectation value {k} is {values[k]:.4f}" for k in check.expectation_values)
+            raise ValueError(
+                f"Without noise the fidelity with the checked state is {fidelities[worst]:.6f} ({shown})."
+                " Check the state that the circuit prepares: another name or other weights, or turn the sign"
+                " of an EXP_VAL around (EXP_VAL !Y0*Y1)."
+            )

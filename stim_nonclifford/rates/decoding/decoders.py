@@ -52,7 +52,8 @@ _LEAST_WEIGHT = frozenset({"fusion_blossom", "pymatching"})
 
 _DESATURATED = "desaturated"
 
-_CHROMOBIUS = "chromobius"
+_PLUGINS = frozenset({"chromobius"})
+"""Decoders that their modules offer by a function ``sinter_decoders``."""
 
 _MODULES = {
     "pymatching": "pymatching",
@@ -60,7 +61,7 @@ _MODULES = {
     "fusion_blossom": "fusion_blossom",
     "hypergraph_union_find": "mwpf",
     "mw_parity_factor": "mwpf",
-    _CHROMOBIUS: "chromobius",
+    "chromobius": "chromobius",
     _DESATURATED: "pymatching",
 }
 """The modules that decoders need; others need none."""
@@ -68,7 +69,7 @@ _MODULES = {
 
 def known_decoders() -> list[str]:
     """The names of all decoders that Sinter knows, of the plugins that this package knows, and of its own."""
-    return sorted({*sinter.BUILT_IN_DECODERS, _CHROMOBIUS, _DESATURATED})
+    return sorted({*sinter.BUILT_IN_DECODERS, *_PLUGINS, _DESATURATED})
 
 
 def installed_decoders() -> list[str]:
@@ -110,8 +111,8 @@ def decoder_named(name: str) -> sinter.Decoder:
         from .matching.desaturated_gap import DesaturatedGapDecoder
 
         return DesaturatedGapDecoder()
-    if name == _CHROMOBIUS:
-        return importlib.import_module(name).sinter_decoders()[name]
+    if name in _PLUGINS:
+        return importlib.import_module(_MODULES[name]).sinter_decoders()[name]
     return sinter.BUILT_IN_DECODERS[name]
 
 

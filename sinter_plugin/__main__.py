@@ -30,8 +30,8 @@ Sinter's commands, for circuits with T gates:
 
 Examples:
 
-  Sample circuits, a million shots each, and save to stats.csv; the same command again resumes. Compute their
-  rates to a standard error of 1%, and plot both:
+  A million shots of each circuit, in a file with which the same command continues; their rates to a standard
+  error of 1%; and a picture of both:
 
     python -m sinter_plugin collect --circuits d=3,p=0.001.stim d=3,p=0.002.stim \\
         --decoders soft_postselect --metadata_func auto --processes 4 \\
@@ -40,7 +40,7 @@ Examples:
         --decoders soft_postselect --metadata_func auto --save_resume_filepath rates.csv
     python -m sinter_plugin plot-gap stats.csv rates.csv --group_func "f'{decoder} d={m.d}'" --out gap.png
 
-  Take the 17th of 100 parts of the shots, as a job of an array does, and add all parts up:
+  The 17th of 100 parts of the shots, as a job of an array takes it, and the sum of all parts:
 
     python -m sinter_plugin collect --circuits d=5,p=0.001.stim --decoders soft_postselect --seed 5 \\
         --max_shots 1_000_000_000_000 --shard 17/100 --save_resume_filepath part17.csv

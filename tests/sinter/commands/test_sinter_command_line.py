@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import re
 import signal
@@ -75,19 +74,6 @@ def test_resumes_after_an_interrupt(folder: Folder, command: list[str], sampler:
     before = (folder.path / "stats.csv").read_text()
     folder.run(command, arguments + " --max_shots 1000")
     assert (folder.path / "stats.csv").read_text() == before
-
-
-def test_statistics_of_both_commands_fit_together(folder: Folder) -> None:
-    arguments = (
-        "--circuits d=3,p=0.1.stim --decoders soft_postselect --max_shots 1000 --processes 1 --quiet"
-        " --postselected_detectors_predicate 'coords[3] > 0' --save_resume_filepath "
-    )
-    folder.run(SINTER, arguments + "sinter.csv")
-    folder.run(OURS, arguments + "ours.csv")
-    assert folder.rows("sinter.csv")[0]["strong_id"] == folder.rows("ours.csv")[0]["strong_id"]
-    combined = folder.call(OURS[:-1], "combine sinter.csv ours.csv").stdout
-    (row,) = csv.DictReader(combined.splitlines(), skipinitialspace=True)
-    assert row["shots"] == "2000"
 
 
 @pytest.mark.slow

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import scipy.stats
 import sinter
-import stim
 
 import stim_nonclifford as snc
 from sinter_plugin import LogicalStateCheck, SoftDecodingSampler
@@ -107,43 +106,6 @@ def test_nothing_but_the_seed_changes_the_result() -> None:
     assert collected(CIRCUIT, 30_000, seed=6).errors not in results
 
 
-def surface_code(p: float) -> tuple[stim.Circuit, str]:
-    """A memory, and the same with the logical Z asked for instead of measured."""
-    circuit = stim.Circuit.generated(
-        "surface_code:rotated_memory_z", distance=3, rounds=3, after_clifford_depolarization=p
-    )
-    text = str(circuit.flattened())
-    lines = text.split("\n")
-    last = max(k for k, line in enumerate(lines) if line.startswith("M "))
-    logical = next(line for line in lines if line.startswith("OBSERVABLE_INCLUDE"))
-    qubits = [int(qubit) for qubit in lines[last].split()[1:]]
-    chosen = [qubits[int(target[4:-1])] for target in logical.split()[1:]]
-    lines[lines.index(logical)] = ""
-    lines[last:last] = [
-        f"EXP_VAL {'*'.join(f'Z{qubit}' for qubit in chosen)}",
-        f"OBSERVABLE_INCLUDE(0) {' '.join(f'Z{qubit}' for qubit in chosen)}",
-    ]
-    return circuit, "\n".join(lines)
-
-
-@pytest.mark.parametrize("confidence", [False, True])
-def test_counts_by_gap_are_those_of_a_measured_logical_qubit(confidence: bool) -> None:
-    circuit, asked = surface_code(0.02)
-    options = {"confidence": confidence, "error_model": "s_proxy"}
-    measured = collected(circuit, 60_000, state_check=None, **options)
-    check = LogicalStateCheck((0,), (0,), (1.0,))
-    stats = collected(asked, 60_000, state_check=check, **options)
-    table = [[s.errors, s.shots - s.errors] for s in (measured, stats)]
-    assert min(table[0]) > 500
-    assert scipy.stats.chi2_contingency(table).pvalue > FALSE_ALARM
-    gaps = {key: count for key, count in stats.custom_counts.items() if key[0] in "CE"}
-    if confidence:
-        wrong = sum(count for key, count in gaps.items() if key[0] == "E")
-        assert (wrong, sum(gaps.values())) == (stats.errors, stats.shots)
-    else:
-        assert not gaps
-
-
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
@@ -190,24 +152,6 @@ def test_a_check_by_one_pauli_refuses_states_that_it_cannot_place() -> None:
             ValueError, match=f"its size is 0.707107 or 0 in every shot, but it is {abs(y):.6g}"
         ):
             y_alone.fidelities(values, frames)
-    # Mixed by noise: a T state, and |i> if the T gate is preceded by an S.
-    mixed = """
-        M(0.5) 2
-        RX 1
-        C_S rec[-1] 1
-        C_T_DAG rec[-1] 1
-        T 1
-        M 3
-        DETECTOR rec[-1]
-        EXP_VAL X1 Y1
-        OBSERVABLE_INCLUDE(0) X1
-        OBSERVABLE_INCLUDE(1) Y1
-    """
-    with pytest.raises(ValueError, match="Check all components of the state"):
-        collected(mixed, 1000, state_check=y_alone)
-    stats = collected(mixed, 100_000, state_check="T")
-    expected = 0.5 * (1 - (1 + ROOT) / 2)
-    assert scipy.stats.binomtest(stats.errors, stats.shots, expected).pvalue > FALSE_ALARM
 
 
 def test_states_by_name_and_by_numbers_are_the_same() -> None:

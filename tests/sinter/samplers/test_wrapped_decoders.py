@@ -91,16 +91,3 @@ def test_unknown_counts_are_refused(sampler: dict[str, Any], key: str, message: 
     found = SoftDecodingSampler(**sampler)
     with pytest.raises(ValueError, match=f"no custom count '{key}'.*{message}"):
         collected("mine", found, custom_error_count_key=key, max_errors=10)
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")
-def test_known_counts_are_limits() -> None:
-    for options, key in (
-        ({}, "survivors"),
-        ({"count_observable_error_combos": True}, "obs_mistake_mask=E"),
-        ({"confidence": True}, "E0"),
-    ):
-        found = SoftDecodingSampler(**options)
-        assert (
-            collected("mine", found, custom_error_count_key=key, max_errors=10).shots < 20_000 or key == "E0"
-        )

@@ -22,7 +22,7 @@ from scipy import sparse
 from ...simulation.compiler import CompiledCircuit
 from ...simulation.plan import SamplingPlan
 from ..estimation.interval import COVERAGE
-from ..fault_sets.search.estimate import CircuitTotals, Estimate
+from ..fault_sets.search.estimate import Estimate, Totals
 from ..fault_sets.search.outcomes import KEPT, WRONG, Floats
 from ..results.error_budget import BudgetShare, ErrorBudget, Grouping
 from .groups import NoiseGroups, derivative_terms, site_matrix
@@ -40,29 +40,27 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class BudgetBasis:
-    """An estimate with what its error budget is computed from. It keeps the keys that were found.
+    """An estimate with what its error budget is computed from. It keeps the outcome classes that were found.
 
     Attributes:
         known: The estimate.
-        circuit: Which of its circuits.
-        compiled: That circuit.
+        compiled: The circuit.
         plan: Its plan.
     """
 
     known: Estimate
-    circuit: int
     compiled: CompiledCircuit
     plan: SamplingPlan
 
     @cached_property
-    def totals(self) -> CircuitTotals:
+    def totals(self) -> Totals:
         """The estimate."""
-        return self.known.totals(self.circuit)
+        return self.known.totals
 
     @cached_property
     def sums(self) -> MemberSums:
         """Sums for each mechanism."""
-        return member_sums(self.known, self.circuit)
+        return member_sums(self.known)
 
     @cached_property
     def sources(self) -> NoiseSources:
@@ -87,7 +85,7 @@ class BudgetBasis:
         lost = 1 - totals.kept if 1 - totals.kept > _ROUNDING else math.inf
         discarded = (self._all_shares() - of_kept) @ groups.fractions / lost
         sensitivities = wrong / totals.wrong - kept / totals.kept
-        low, high = self.known.interval(self.circuit, COVERAGE)
+        low, high = totals.interval(COVERAGE)
         return groups.budget(
             self.compiled.circuit,
             totals.kept,
@@ -101,12 +99,12 @@ class BudgetBasis:
 
     @property
     def _odds(self) -> Floats:
-        return self.known.odds[self.circuit]
+        return self.known.mechanisms.odds
 
     def _without_faults(self, lost: float) -> list[BudgetShare]:
         """The group of the empty set, if it contributes."""
         kept, wrong = self.sums.without_faults
-        nothing = self.known.probability_of_nothing(self.circuit) - kept
+        nothing = self.known.mechanisms.nothing - kept
         if not wrong and nothing <= _ROUNDING:
             return []
         return [BudgetShare(NO_FAULT, wrong / self.totals.wrong, 0.0, nothing / lost, 0.0, 0.0, 0.0, 0.0)]

@@ -17,7 +17,7 @@ from scipy import sparse
 
 from ..fault_sets.search.estimate import Estimate
 from ..fault_sets.search.outcomes import KEPT, WRONG, Floats
-from ..fault_sets.search.sampled import SampledSets
+from ..fault_sets.search.strata import SampledSets
 
 __all__ = ["MemberSums", "WeighedSets", "member_sums"]
 
@@ -100,50 +100,37 @@ class MemberSums:
     samples: tuple[WeighedSets, ...]
 
 
-def member_sums(known: Estimate, circuit: int) -> MemberSums:
-    """The sums for a circuit, from all sets that were enumerated or sampled.
+def member_sums(known: Estimate) -> MemberSums:
+    """The sums, from all sets that were enumerated or sampled.
 
     Args:
         known: The estimate; enumerated weights are enumerated again.
-        circuit: Which of its circuits.
     """
     num_weights = max(search.next_weight for search in known.searches)
-    num_mechanisms = known.odds.shape[1]
-    by_weight, nothing = np.zeros((num_weights, num_mechanisms, 2)), np.zeros(2)
+    odds = known.mechanisms.odds
+    by_weight, nothing = np.zeros((num_weights, len(odds), 2)), np.zeros(2)
     samples: list[WeighedSets] = []
     for search in known.searches:
-        factor, odds = search.factors[circuit], np.ascontiguousarray(search.odds[circuit])
         values = search.outcomes.probabilities
         for stratum in search.enumerated:
             weight = stratum.weights[0]
-            members = search.study.member_sums(weight, odds, values.ravel(), 2)
-            by_weight[weight] += factor * members.reshape(-1, 2)
+            members = search.native.member_sums(weight, odds, values.ravel(), 2)
+            by_weight[weight] += search.factor * members.reshape(-1, 2)
         for sampled in search.sampled:
-            found = list(_sets_of(sampled, circuit, factor * values))
+            found = list(_sets_of(sampled, search.factor * values))
             samples += found
             for weight, sets in product(sampled.weights, found):
                 each = sets.of_size(weight)
-                by_weight[weight] += each.incidence(num_mechanisms).T @ each.probabilities
-        search.study.release()
-        first = search.tally(search.strata[0], circuit)
-        nothing += factor * np.array([first.kept, first.wrong])
+                by_weight[weight] += each.incidence(len(odds)).T @ each.probabilities
+        search.native.release()
+        first = search.sums(search.strata[0])
+        nothing += search.factor * np.array([first.kept, first.wrong])
     return MemberSums(by_weight, (float(nothing[KEPT]), float(nothing[WRONG])), tuple(samples))
 
 
-def _sets_of(stratum: SampledSets, circuit: int, probabilities: Floats) -> Iterator[WeighedSets]:
-    """The sets of each join that can be kept, and the unions, if any.
-
-    The errors of unions are those of as many independent draws: more than they have where all pairs of
-    outcome classes were taken.
-    """
-    of_joins, of_unions = stratum.joins, stratum.unions
-    for join in of_joins.joins:
-        weights = of_joins.share(join) * join.weights[:, circuit]
-        sizes = of_joins.sizes(join.members)
-        yield WeighedSets(join.members, sizes, weights[:, None] * probabilities[join.classes], join.sides)
-    if of_unions is None:
-        return
-    for sample in of_unions.samples:
-        weights = of_unions.share(sample) * sample.weights[:, circuit]
-        sizes = np.full(len(weights), stratum.weights[0])
-        yield WeighedSets(sample.members, sizes, weights[:, None] * probabilities[sample.classes], ())
+def _sets_of(stratum: SampledSets, probabilities: Floats) -> Iterator[WeighedSets]:
+    """The sets of each sample that can be kept."""
+    for sample in stratum.samples:
+        weights = stratum.share(sample) * sample.weights
+        values = weights[:, np.newaxis] * probabilities[sample.classes]
+        yield WeighedSets(sample.members, sample.sizes, values, sample.sides)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +20,7 @@ from ...._native import FaultSetStudy
 from .halves import Halves
 from .limits import Limits, price
 from .outcomes import Floats, OutcomeClasses
-from .strata import FEW, Bounds, Numbers, Sample, SampledSets
+from .strata import FEW, Bounds, Found, Numbers, Sample, SampledSets
 
 __all__ = ["JoinedSets"]
 
@@ -94,23 +93,13 @@ class JoinedSets(SampledSets):
         """See ``SampledSets``."""
         return price(halves=draws, sets=draws**2 / self.halves.scale * self._sets_of_density)
 
-    def draw(
-        self, native: FaultSetStudy, draws: int, seed: int, number: int, kept_only: bool
-    ) -> tuple[dict[str, Any], float]:
+    def draw(self, native: FaultSetStudy, draws: int, seed: int, number: int, kept_only: bool) -> Found:
         """See ``SampledSets``."""
-        found = native.join(
-            *self.halves.draws_of_sizes(draws),
-            self.halves.importance_weights(draws),
-            seed,
-            number,
-            int(self._limits.most_classes),
-            np.ones(self._num_mechanisms),
-            1,
-            kept_only,
-        )
-        return found, price(halves=draws, sets=found["sets"])
+        halves, weights = self.halves.draws_of_sizes(draws), self.halves.importance_weights(draws)
+        most, ratios = int(self._limits.most_classes), np.ones(self._num_mechanisms)
+        return native.join(*halves, weights, seed, number, most, ratios, 1, kept_only)
 
-    def add(self, draws: int, found: dict[str, Any], outcomes: OutcomeClasses) -> None:
+    def add(self, draws: int, found: Found, outcomes: OutcomeClasses) -> None:
         """See ``SampledSets``."""
         members, classes = found["members"].reshape(-1, self.weights[-1]), found["keys"]
         sizes = np.count_nonzero(members < self._num_mechanisms, axis=1)

@@ -163,8 +163,8 @@ class Search:
         while True:
             self._report(f"weight {stratum.weights[0]}: {draws:.3g} {stratum.unit}")
             self._round += 1
-            found, of_attempt = stratum.draw(self.native, draws, self._seed, self._round, self.kept_only)
-            cost += of_attempt
+            found = stratum.draw(self.native, draws, self._seed, self._round, self.kept_only)
+            cost += price(halves=found.get("combinations") or draws, sets=found.get("sets", 0))
             if found["is_complete"]:
                 break
             draws = max(1, draws // 8)
@@ -191,7 +191,10 @@ class Search:
     def sums(self, stratum: FaultSetStratum) -> StratumSums:
         """The sums of a stratum, in units of ``factor``."""
         if stratum not in self._sums:
-            self._sums[stratum] = stratum.sums(self.outcomes, lambda: self._bounds)
+            if isinstance(stratum, SampledSets):
+                self._sums[stratum] = stratum.sums(self.outcomes, self._bounds)
+            else:  # needs no bounds, which take long
+                self._sums[stratum] = stratum.sums(self.outcomes)
         return self._sums[stratum]
 
     def expected_passing(self, weights: range) -> float:

@@ -24,7 +24,6 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,7 +35,19 @@ from ...estimation.interval import COVERAGE
 from .limits import Limits
 from .outcomes import KEPT, WRONG, Floats, OutcomeClasses
 
-__all__ = ["FEW", "Bounds", "EnumeratedSets", "FaultSetStratum", "Sample", "SampledSets", "StratumSums"]
+__all__ = [
+    "FEW",
+    "Bounds",
+    "EnumeratedSets",
+    "FaultSetStratum",
+    "Found",
+    "Sample",
+    "SampledSets",
+    "StratumSums",
+]
+
+Found = dict[str, Any]
+"""A sample of the native search. It is not complete if there were too many sets."""
 
 Integers = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.uint32]
@@ -112,80 +123,39 @@ class Bounds:
     partners: Floats
 
 
-class FaultSetStratum(ABC):
-    """The fault sets of some weights that are known in one way: enumerated, or found by one sampler.
+class EnumeratedSets:
+    """All sets of a weight, as ``FaultSetStudy.enumerate`` found them: the sums are exact.
 
     Attributes:
-        weights: The weights.
-        method: ``"enumerated"`` or ``"join"``.
-        draws: Number of random draws; 0 if all sets were enumerated.
-        sets: Sets that pass the checks, each as often as it was found.
-    """
-
-    weights: range
-    method = "join"
-    draws = 0
-    sets = 0
-
-    @property
-    @abstractmethod
-    def classes(self) -> Numbers:
-        """The outcome classes of its sets that can be kept, some of them several times."""
-
-    @property
-    @abstractmethod
-    def passing(self) -> float:
-        """The total odds of its sets that pass the checks."""
-
-    @abstractmethod
-    def sums(self, outcomes: OutcomeClasses, bounds: Callable[[], Bounds]) -> StratumSums:
-        """The sums, in units of the probability that no mechanism acts; bounds are not computed in vain."""
-
-    @abstractmethod
-    def coefficients(self, num_classes: int) -> Floats:
-        """The total odds of its sets by outcome class: float64, shape (num_classes,)."""
-
-
-class EnumeratedSets(FaultSetStratum):
-    """All sets of a weight: the sums are exact.
-
-    Args:
-        weight: The weight.
-        found: What ``FaultSetStudy.enumerate`` found.
+        weights: The weight.
+        sets: Number of sets that pass the checks.
+        steps: Steps of the search.
+        candidates: Number of sets that may be kept, as far as that is known without outcome distributions.
+        num_classes: Number of their outcome classes.
+        classes: The outcome classes with which a shot can be kept.
+        passing: The total odds of the sets that pass the checks.
     """
 
     method = "enumerated"
+    draws = 0
 
     def __init__(self, weight: int, found: dict[str, Any]) -> None:
         self.weights = range(weight, weight + 1)
         self.sets, self.steps = int(found["sets"]), int(found["steps"])
         self.candidates, self.num_classes = int(found["candidates"]), int(found["num_keys"])
-        self._classes: Numbers = np.asarray(found["keys"])
+        self.classes: Numbers = np.asarray(found["keys"])
         self._odds: Floats = np.asarray(found["masses"])
-        self._left_out = float(found["left_out"][0])
+        self.passing = float(self._odds.sum() + found["left_out"][0])
 
-    @property
-    def classes(self) -> Numbers:
-        """See ``FaultSetStratum``."""
-        return self._classes
-
-    @property
-    def passing(self) -> float:
-        """See ``FaultSetStratum``."""
-        return float(self._odds.sum()) + self._left_out
-
-    def sums(self, outcomes: OutcomeClasses, bounds: Callable[[], Bounds]) -> StratumSums:
-        """See ``FaultSetStratum``."""
-        del bounds
-        values = outcomes.probabilities[self._classes]
+    def sums(self, outcomes: OutcomeClasses) -> StratumSums:
+        """The sums, in units of the probability that no mechanism acts."""
+        values = outcomes.probabilities[self.classes]
         kept, wrong = (_product_sum(self._odds, values[:, column]) for column in (KEPT, WRONG))
         return StratumSums(self.passing, kept, wrong)
 
     def coefficients(self, num_classes: int) -> Floats:
-        """See ``FaultSetStratum``."""
-        sums = np.zeros(num_classes)
-        sums[self._classes] = self._odds
-        return sums
+        """The total odds of the sets by outcome class: float64, shape (num_classes,)."""
+        return np.bincount(self.classes, self._odds, minlength=num_classes).astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -235,8 +205,8 @@ class Sample:
         return [np.bincount(side, values).astype(np.float64) for side in self.sides] or [values]
 
 
-class SampledSets(FaultSetStratum):
-    """Pooled samples of one sampler, whose draws are called ``unit`` in reports.
+class SampledSets(ABC):
+    """Pooled samples of the fault sets of some weights by one sampler, whose draws are called ``unit``.
 
     Args:
         weights: The weights of its sets.
@@ -249,6 +219,7 @@ class SampledSets(FaultSetStratum):
         cost: What they cost, by the prices of ``limits``.
     """
 
+    method = "join"
     unit: str
 
     def __init__(self, weights: range, limits: Limits, first_draws: int) -> None:
@@ -259,12 +230,12 @@ class SampledSets(FaultSetStratum):
         self._limits = limits
 
     @property
-    def draws(self) -> int:  # type: ignore[override]
+    def draws(self) -> int:
         """Number of random draws."""
         return sum(each.draws for each in self.samples)
 
     @property
-    def sets(self) -> int:  # type: ignore[override]
+    def sets(self) -> int:
         """Sets that pass the checks, each as often as it was found."""
         return sum(each.sets for each in self.samples)
 
@@ -274,13 +245,8 @@ class SampledSets(FaultSetStratum):
         return sum(len(each.classes) for each in self.samples)
 
     @property
-    def classes(self) -> Numbers:
-        """See ``FaultSetStratum``."""
-        return np.concatenate([each.classes for each in self.samples])
-
-    @property
     def passing(self) -> float:
-        """See ``FaultSetStratum``."""
+        """The total odds of all sets that pass the checks."""
         return sum(self.share(each) * each.passing for each in self.samples)
 
     def share(self, sample: Sample) -> float:
@@ -288,14 +254,14 @@ class SampledSets(FaultSetStratum):
         return sample.density / sum(each.density for each in self.samples)
 
     def coefficients(self, num_classes: int) -> Floats:
-        """See ``FaultSetStratum``."""
+        """The total odds of the sets by outcome class: float64, shape (num_classes,)."""
         sums = np.zeros(num_classes)
         for each in self.samples:
             sums += self.share(each) * np.bincount(each.classes, each.weights, minlength=num_classes)
         return sums
 
-    def sums(self, outcomes: OutcomeClasses, bounds: Callable[[], Bounds]) -> StratumSums:
-        """See ``FaultSetStratum``."""
+    def sums(self, outcomes: OutcomeClasses, bounds: Bounds) -> StratumSums:
+        """The sums, in units of the probability that no mechanism acts."""
         found, covariance, parts = np.zeros(2), np.zeros((3, 3)), []
         for sample in self.samples:
             weights = self.share(sample) * sample.weights[:, np.newaxis]
@@ -304,8 +270,7 @@ class SampledSets(FaultSetStratum):
             found += values.sum(axis=0)[:2]
             covariance += sample.covariance(values)
             parts.append(values)
-        proven = bounds()
-        missed = min(self._missed(parts, covariance, proven), float(proven.passing[self.weights].sum()))
+        missed = min(self._missed(parts, covariance, bounds), float(bounds.passing[self.weights].sum()))
         kept, wrong = found.tolist()
         return StratumSums(self.passing, kept, wrong, covariance[:2, :2], missed)
 
@@ -341,10 +306,8 @@ class SampledSets(FaultSetStratum):
         """The cost of a sample of a size, about."""
 
     @abstractmethod
-    def draw(
-        self, native: FaultSetStudy, draws: int, seed: int, number: int, kept_only: bool
-    ) -> tuple[dict[str, Any], float]:
-        """Draws a sample by the native search.
+    def draw(self, native: FaultSetStudy, draws: int, seed: int, number: int, kept_only: bool) -> Found:
+        """A sample of a size by the native search.
 
         Args:
             native: The search.
@@ -352,15 +315,15 @@ class SampledSets(FaultSetStratum):
             seed: The seed of the estimate.
             number: The number of the sample; others have other random numbers.
             kept_only: Whether outcome classes with which no shot is kept are left out.
-
-        Returns:
-            What it found, which is not complete if there were too many sets; and the cost, but for outcome
-            distributions.
         """
 
     @abstractmethod
-    def add(self, draws: int, found: dict[str, Any], outcomes: OutcomeClasses) -> None:
-        """Adds a complete sample, whose outcome classes were evaluated."""
+    def add(self, draws: int, found: Found, outcomes: OutcomeClasses) -> None:
+        """Adds a sample, whose outcome classes were evaluated."""
+
+
+FaultSetStratum = EnumeratedSets | SampledSets
+"""The fault sets of some weights that are known in one way."""
 
 
 def _product_sum(a: Floats, b: Floats) -> float:

@@ -20,16 +20,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ...._native import FaultSetStudy
-from .limits import Limits, price
+from .limits import Limits
 from .mechanisms import Words, packed_words
 from .outcomes import OutcomeClasses
-from .strata import Numbers, Sample, SampledSets
+from .strata import Found, Numbers, Sample, SampledSets
 
 __all__ = ["UnionSets", "union_sizes"]
 
@@ -93,15 +92,12 @@ class UnionSets(SampledSets):
         """See ``SampledSets``."""
         return self.cost * draws / self.draws
 
-    def draw(
-        self, native: FaultSetStudy, draws: int, seed: int, number: int, kept_only: bool
-    ) -> tuple[dict[str, Any], float]:
+    def draw(self, native: FaultSetStudy, draws: int, seed: int, number: int, kept_only: bool) -> Found:
         """See ``SampledSets``."""
-        most_classes = int(self._limits.most_classes)
-        found = native.compose(*self.sizes, draws, seed, number, most_classes, kept_only)
-        return found, price(halves=found["combinations"] if found["is_complete"] else draws)
+        most = int(self._limits.most_classes)
+        return native.compose(*self.sizes, draws, seed, number, most, kept_only)
 
-    def add(self, draws: int, found: dict[str, Any], outcomes: OutcomeClasses) -> None:
+    def add(self, draws: int, found: Found, outcomes: OutcomeClasses) -> None:
         """See ``SampledSets``."""
         stored = outcomes.probabilities[found["keys"]].any(axis=1)
         weight = sum(self.sizes)

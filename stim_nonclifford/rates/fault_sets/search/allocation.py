@@ -45,20 +45,12 @@ _MOST_OF_REST = 0.1
 """The part of the error asked for that weights may have which are left out. If it is doubled, fewer weights
 are sampled, and the others more."""
 
-_LARGEST_WEAK, _WEAK_PASSING = 12, 1e-3
-"""Sets of more mechanisms than this are refused if a larger part of them passes the checks: each has too many
-halves to be found by. If the part is doubled, such circuits take minutes."""
-
 _PART_FOR_KEPT = 0.25
 """The part of time and memory for P(kept), where it has a search of its own. If it is doubled, less is left
 for P(kept and wrong)."""
 
 _LEAST_SECONDS = 0.5
 """Seconds that a search may take even if no time is left. Doubled, a limit is exceeded by as much."""
-
-_REST_OF_RATE, _REST_WITHOUT_RATE = 1e-3, 1e-9
-"""Larger sets matter until they add less than this part of what is asked for, or less than this probability
-where no set is wrong yet. Doubled, fewer circuits are refused for their weak checks."""
 
 _MAX_PAIRS = 0.25
 """Part of the pairs of mechanisms that may pass where larger sets are too many to enumerate. If it is
@@ -174,8 +166,6 @@ class Allocation:
         search, limits = self._search, self._search.limits
         for weight in range(len(search.strata), search.max_weight + 1):
             max_steps, part_of_time = limits.most_steps, 1.0
-            if weight == 2:
-                _check_pairs(search)
             if weight >= 2:
                 steps, sets, classes = search.expected_enumeration(weight)
                 max_steps = min(max_steps, _TOLERANCE * steps)
@@ -192,7 +182,7 @@ class Allocation:
             if not search.enumerate(weight, max_steps, part_of_time):
                 return False
             if weight == 2:
-                _check_pruning(search, search.enumerated[2].passing, totals_of(search).asked)
+                self._check_pairs(search.enumerated[2].passing)
         return True
 
     def _sample_rest(self) -> None:
@@ -203,7 +193,6 @@ class Allocation:
             if first >= len(search.enumerated) + _ALONE:
                 while last < search.max_weight and self._rest_matters(last + 1):
                     last += 1
-                self._check_passing(last)
             strata = search.samplers(range(first, last + 1))
             for stratum in strata:
                 search.sample(stratum, stratum.first_draws)
@@ -218,13 +207,16 @@ class Allocation:
         rest = search.rest_passing(first) * search.mechanisms.coin_factor
         return rest > _MOST_OF_REST * self._allowed(totals_of(search))
 
-    def _check_passing(self, last: int) -> None:
-        """Refuses where many large sets pass the checks: each has too many halves to be found by."""
-        search, weight = self._search, _LARGEST_WEAK + 1
-        if last >= weight:
-            part = search.expected_passing(range(weight, weight + 1)) / float(search.masses[weight])
-            if part > _WEAK_PASSING:
-                refuse(f"sets of {weight} mechanisms matter, of which {part:.1%} or more pass")
+    def _check_pairs(self, passing: float) -> None:
+        """Refuses where many pairs pass the checks, with these odds, and larger sets are too many to list."""
+        search = self._search
+        part, count = passing / float(search.masses[2]), len(search.mechanisms.odds)
+        weight = next((k for k in range(2, search.max_weight) if not self._rest_matters(k + 1)), 2)
+        if part >= _MAX_PAIRS and math.comb(count, weight - 1) > search.limits.most_steps:
+            sets = float(math.comb(count, weight))
+            refuse(
+                f"{part:.0%} of the pairs of mechanisms pass them, and there are {sets:.2g} sets of {weight}"
+            )
 
     def _allowed(self, totals: Totals) -> float:
         """The standard error that was asked for."""
@@ -306,33 +298,6 @@ def _check_first(search: Search) -> None:
     if search.limits.max_seconds is not None:
         reason += f", for max_seconds={search.limits.max_seconds:g}: more time may do"
     refuse(reason)
-
-
-def _check_pairs(search: Search) -> None:
-    """Refuses before the outcome distributions of all pairs, if nothing about these changes that."""
-    if not search.mechanisms.target.any():
-        passing = float(search.native.weight_of_twins)
-        _check_pruning(search, passing, totals_of(search).asked + search.factor * passing)
-
-
-def _check_pruning(search: Search, passing: float, asked: float) -> None:
-    """Refuses where nearly all pairs pass the checks, and larger sets are too many to enumerate.
-
-    Args:
-        search: The search.
-        passing: The total odds of its pairs that pass.
-        asked: The sum asked for, about.
-    """
-    part = passing / float(search.masses[2])
-    if part < _MAX_PAIRS:
-        return
-    enough = _REST_OF_RATE * asked or _REST_WITHOUT_RATE
-    larger = range(3, search.max_weight + 1)
-    weight = next((k for k in larger if search.rest(k + 1) < enough), 2)
-    count = len(search.mechanisms.odds)
-    if math.comb(count, weight - 1) > search.limits.most_steps:
-        sets = float(math.comb(count, weight))
-        refuse(f"{part:.0%} of the pairs of mechanisms pass them, and there are {sets:.2g} sets of {weight}")
 
 
 def _check_events(search: Search) -> None:

@@ -9,15 +9,12 @@ from itertools import groupby
 
 import numpy as np
 
-from ...estimation.interval import interval_of_weighted_sum, upper_limit_of_weighted_sum
+from ...estimation.interval import interval_of_weighted_sum
 from .outcomes import KEPT, WRONG
 from .search import Search
 from .strata import FEW, StratumSums
 
 __all__ = ["Estimate", "Totals", "WeightRow", "totals_of"]
-
-_ONE_SIGMA = math.erf(math.sqrt(0.5))
-"""The probability of at most one standard deviation."""
 
 
 @dataclass(frozen=True)
@@ -82,24 +79,17 @@ class Totals:
 
     @property
     def standard_error(self) -> float:
-        """The standard error of the rate, with what the largest event that may have been missed would add.
-
-        Sets that were neither enumerated nor sampled may all be wrong. That is not a matter of chance: they
-        add to the error, not to its square.
-        """
+        """The standard error of the rate."""
         return self.error_of_sum / self.kept if self.kept else 0.0
 
     @property
     def error_of_sum(self) -> float:
-        """The standard error of the sum asked for.
+        """The standard error of the sum asked for, with the largest event that may have been missed.
 
-        A sum of few events has a small variance where it is too small itself. In units of that, it would be
-        farther from the truth than for the normal distribution. The upper end of an interval with the
-        probability of one standard deviation includes it.
+        Sets that were neither enumerated nor sampled may all be wrong. That is not a matter of chance: they
+        add to the error, not to its square.
         """
-        sampled = self.asked - self.exact
-        high = upper_limit_of_weighted_sum(sampled, self.variance, self.missed, _ONE_SIGMA)
-        return max(math.hypot(math.sqrt(self.variance), self.missed), high - sampled) + self.rest_passing
+        return math.hypot(math.sqrt(self.variance), self.missed) + self.rest_passing
 
     def interval_of_sum(self, coverage: float) -> tuple[float, float]:
         """Limits for the sum asked for."""

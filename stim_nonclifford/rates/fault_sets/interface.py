@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,7 +30,6 @@ from .wrong_tool import WrongToolError, cause_of, naming_enough_shots
 
 if TYPE_CHECKING:
     from ..budget.malignant_sets import BudgetBasis
-    from ..results.error_budget import ErrorBudget, Grouping
 
 __all__ = ["PlannedCircuit", "estimate_rates", "rate_of", "search_of"]
 
@@ -174,20 +173,16 @@ def _estimated(
     _check_kept(plan)
     with circuit.naming_the_cause(), naming_enough_shots(plan, limits.relative_error, threads):
         known = estimate_of(plan, mechanisms_of(plan), limits, seed, threads, report, begin)
-    basis = cache(partial(_basis, known, circuit.compiled, plan))
+
+    @cache
+    def basis() -> BudgetBasis:
+        # SciPy's sparse matrices take as long to import as this package.
+        from ..budget.malignant_sets import BudgetBasis
+
+        return BudgetBasis(known, circuit.compiled, plan)
+
     rate = rate_of(known, plan.num_outputs, limits.relative_error)
-    return rate._with_fault_sets(FaultSets(partial(_budget, basis)))
-
-
-def _basis(known: Estimate, compiled: CompiledCircuit, plan: SamplingPlan) -> BudgetBasis:
-    # SciPy's sparse matrices take as long to import as this package.
-    from ..budget.malignant_sets import BudgetBasis
-
-    return BudgetBasis(known, compiled, plan)
-
-
-def _budget(basis: Callable[[], BudgetBasis], by: Grouping) -> ErrorBudget:
-    return basis().budget(by)
+    return rate._with(_fault_sets=FaultSets(lambda by: basis().budget(by)))
 
 
 def rate_of(known: Estimate, num_observables: int, asked_relative_error: float) -> LogicalErrorRate:

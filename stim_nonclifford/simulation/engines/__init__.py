@@ -42,9 +42,8 @@ __all__ = [
 def engine_factory(options: EngineOptions) -> Callable[[SamplingPlan], SamplingEngine]:
     """Returns a function that constructs the chosen engine for a plan.
 
-    Returns:
-        A function from a plan to an engine. It raises a ResourceLimitError if the machine has too little
-        memory for the coefficient vectors, and warns of shots that take long.
+    It raises a ResourceLimitError if the machine has too little memory for the coefficient vectors, and warns
+    of shots that take long.
 
     Raises:
         EngineUnavailableError: The engine is ``"gpu"``, and no GPU can be used.
@@ -79,15 +78,9 @@ def engine_factory(options: EngineOptions) -> Callable[[SamplingPlan], SamplingE
 
 
 def likely_outputs(plan: SamplingPlan) -> npt.NDArray[np.bool_]:
-    """The outputs that the outcomes flip if there is no noise and every outcome has its more likely value.
+    """The outputs that the outcomes flip without noise on their more likely values.
 
     See ``reference.likely_outputs``.
-
-    Args:
-        plan: The plan; it must not postselect.
-
-    Returns:
-        bool, shape (num_outputs,).
 
     Raises:
         ResourceLimitError: The machine has too little memory for the coefficient vector.

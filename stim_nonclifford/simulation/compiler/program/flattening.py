@@ -76,11 +76,7 @@ __all__ = ["program_of"]
 
 
 def program_of(circuit: stim.Circuit, *, with_expectations: bool = False) -> Program:
-    r"""Flattens a tagged circuit.
-
-    Args:
-        circuit: A ``stim.Circuit`` in the dialect of ``stim_nonclifford.dialect``.
-        with_expectations: Whether EXP_VAL becomes steps. If not, it does nothing.
+    r"""Flattens a tagged circuit. EXP_VAL becomes steps, or does nothing.
 
     Raises:
         ValueError: A tag is unknown or malformed.

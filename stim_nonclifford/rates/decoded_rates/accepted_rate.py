@@ -30,7 +30,6 @@ import numpy.typing as npt
 
 from ...base.errors import ResourceLimitError
 from ..decoding.classifying import Classifier
-from ..decoding.failure_test import check_answers
 from ..estimation.deadline import Deadline, TimeIsOver
 from ..estimation.interval import COVERAGE
 from ..estimation.ratios import Sums, sums_over
@@ -162,7 +161,7 @@ class _Search:
         self._asked, self._goal, self._deadline, self._report = asked, goal, deadline, report
         self._postselects = bool(asked.postselected.any())
         self._strata, self._listed = strata, listed
-        self._classifier = Classifier(model, asked.decoder.predict, deadline, asked.decoder.matching)
+        self._classifier = Classifier(model, asked.decoder.predict, deadline)
         self._wanted = goal.relative_error * (1.0 if listed is None else _PART_OF_SHOTS)
         self._seed = seed
         self._cells = _cells_of(strata, self._classifier, seed)
@@ -302,7 +301,7 @@ class _Search:
     def _show(self, sums: Sums, place: int, gap: int) -> None:
         at = f" at gap {gap}" if self._asked.confidence else ""
         self._report(
-            f"{sum(tally.samples for tally in self._tallies):,} shots, {self._classifier.test.decoded:,}"
+            f"{sum(tally.samples for tally in self._tallies):,} shots, {self._classifier.decoded:,}"
             f" decodes, {self._deadline.seconds:.0f} s: relative error {sums.relative_errors[place]:.2g}{at}"
         )
 
@@ -313,7 +312,7 @@ class _Search:
             ResourceLimitError: No shot was accepted.
             ValueError: The decoder is not deterministic.
         """
-        check_answers(self._classifier.test, self._asked.decoder.name)
+        self._classifier.check_repeats(self._asked.decoder.name)
         gaps = self._gaps()
         sums = self._sums(gaps)
         if not sums.accepted[0]:
@@ -344,7 +343,7 @@ class _Search:
             kept_and_wrong=first.kept_and_wrong,
             strata=tuple(self._described(sums, gaps, last - 1)),
             gap_curve=tuple(points[:last]) if self._asked.confidence else (),
-            decodes=self._classifier.test.decoded,
+            decodes=self._classifier.decoded,
             seconds=self._deadline.seconds,
             asked_relative_error=self._goal.relative_error,
             notes=tuple(notes),

@@ -19,9 +19,8 @@ from stim_nonclifford.rates.decoded_rates.fault_number_search import FaultNumber
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import FaultModel, fault_model, symptoms_of
 from stim_nonclifford.rates.decoded_rates.partition import partition
 from stim_nonclifford.rates.decoded_rates.questions import AcceptedQuestion
-from stim_nonclifford.rates.decoding.classifying import Classifier
+from stim_nonclifford.rates.decoding.classifying import Classifier, Predict
 from stim_nonclifford.rates.decoding.decoders import CompiledRateDecoder, rate_decoder
-from stim_nonclifford.rates.decoding.failure_test import Predict
 from stim_nonclifford.rates.decoding_problems import exact_symptoms
 from stim_nonclifford.rates.estimation.deadline import Deadline, TimeIsOver
 from stim_nonclifford.rates.estimation.failing_sets import EXACT, FailingSets
@@ -78,7 +77,7 @@ def with_pymatching(circuit: snc.Circuit, postselected: tuple[int, ...] = (), ga
     """All fault sets, by the exclusive or of the symptoms of their members."""
     dem = circuit.detector_error_model(decompose_errors=True)
     symptoms = symptoms_of(dem)
-    predict = rate_decoder("pymatching", gaps).predictor(dem)
+    predict = rate_decoder("pymatching", gaps).compiled(dem).predict
     sets = np.arange(1 << len(symptoms.probabilities))
     dets = np.zeros((len(sets), circuit.num_detectors), dtype=np.uint8)
     flipped, sizes, weights = np.zeros(len(sets), np.uint8), np.zeros(len(sets), int), np.ones(len(sets))

@@ -9,19 +9,15 @@ Circuit files, masks, metadata, the file of statistics and interrupts are treate
 from __future__ import annotations
 
 import argparse
-import collections
 import contextlib
 import pathlib
-import re
 import secrets
 import sys
 import warnings
-from collections.abc import Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, Future, as_completed
 from dataclasses import dataclass, replace
 from typing import Any
-
-import stim
 
 import stim_nonclifford as snc
 from stim_nonclifford.circuit.logical_states import parsed_state
@@ -30,8 +26,8 @@ from stim_nonclifford.commands.options import masks_of
 from stim_nonclifford.commands.streams import as_flags, naming, read_circuit
 from stim_nonclifford.rates.results import GapPoint, LogicalErrorRate
 
-from ..runs.executors import CallingExecutor, dask_executor, lost_workers, num_slots_of
-from ..runs.interrupts import say
+from ..runs.executors import dask_executor, lost_workers
+from ..runs.progress import say
 from ..samplers.by_name import checks_states, chosen_decoder
 from ..samplers.tasks import task
 from ..statistics.csv_rows import ESTIMATE, FAULT_SETS
@@ -44,8 +40,6 @@ from .estimate_arguments import SOFT_POSTSELECT, parse_estimate_arguments
 
 __all__ = ["estimate"]
 
-_NOISE_STRENGTHS = re.compile(r"^( *(\w+)(?:\[[^\]]*\])?)\(([^)]*)\)", re.MULTILINE)
-
 
 @dataclass(frozen=True)
 class _Job:
@@ -53,12 +47,9 @@ class _Job:
 
     path: str
     circuit: snc.Circuit
-    asked: dict[str, Any]  # arguments of ``logical_error_rates``: the decoder, and what is postselected
+    asked: dict[str, Any]  # arguments of ``logical_error_rate``: the decoder, and what is postselected
     metadata: dict[str, Any]  # the metadata of its row, without the estimate
     strong_id: str = ""  # Sinter's name of the question
-    # what circuits that are computed together have in common: all but the strength of noise
-    group: object = None
-    noise: float = 0.0  # the sum of all strengths, by which these are compared
 
     def at_gap(self, gap: int) -> _Job:
         """The job whose row has the rate of shots with at least some gap."""
@@ -95,7 +86,7 @@ def _estimate(args: argparse.Namespace) -> int:
         save_file = None
         if args.save_resume_filepath is not None:
             save_file = stack.enter_context(StatisticsFile(pathlib.Path(args.save_resume_filepath), say=say))
-        executor: Executor = CallingExecutor()
+        executor = None
         if args.dask is not None:
             executor = stack.enter_context(dask_executor(args.dask, args.threads))
         if args.out is not None:
@@ -105,10 +96,10 @@ def _estimate(args: argparse.Namespace) -> int:
 
 
 class _Run:
-    """A run of the command, with its arguments and its file."""
+    """A run of the command, with its arguments, its file and, if they are Dask's, its workers."""
 
     def __init__(
-        self, args: argparse.Namespace, save_file: StatisticsFile | None, executor: Executor
+        self, args: argparse.Namespace, save_file: StatisticsFile | None, executor: Executor | None
     ) -> None:
         self._args = args
         self._save_file = save_file
@@ -120,28 +111,16 @@ class _Run:
                 if row.decoder == FAULT_SETS:
                     self._known[row.strong_id] = row.json_metadata[ESTIMATE]
         self._header_printed = False
-        self._has_failed = False
 
     def run(self, jobs: Sequence[_Job]) -> int:
-        jobs = self._without_done(jobs)
-        found: dict[object, list[_Job]] = {}
-        for job in jobs:
-            found.setdefault(job.group, []).append(job)
-        groups = collections.deque(found.values())
-        under_way: dict[Future[list[LogicalErrorRate]], list[_Job]] = {}
-        slots = max(1, num_slots_of(self._executor))
-        num_started = 0
-        while groups or under_way:
-            while groups and len(under_way) < slots:
-                group = groups.popleft()
-                num_started += 1
-                others = f" and {len(group) - 1} that differ in noise strength only" if len(group) > 1 else ""
-                number = f"{num_started}/{num_started + len(groups) + len(under_way)}"
-                self._show(f"[{number}] {group[0].path}{others}")
-                under_way[self._started(group)] = group
-            for future in wait(under_way, return_when=FIRST_COMPLETED).done:
-                groups.extendleft(self._taken(under_way.pop(future), future))
-        return 1 if self._has_failed else 0
+        has_failed = False
+        for job, rate in self._estimates(self._without_done(jobs)):
+            if isinstance(rate, str):
+                has_failed = True
+                say(f"{job.path}: {as_flags(rate)}")
+            else:
+                self._save_rate(job, rate)
+        return 1 if has_failed else 0
 
     def _without_done(self, jobs: Sequence[_Job]) -> list[_Job]:
         """The circuits that the file does not have with a small enough error."""
@@ -154,65 +133,58 @@ class _Run:
                 left.append(job)
         return left
 
-    def _seed_of(self, group: Sequence[_Job]) -> int:
-        # The draws are made for the strongest noise. What is asked for beside it must not change them.
+    def _estimates(self, jobs: Sequence[_Job]) -> Iterator[tuple[_Job, LogicalErrorRate | str]]:
+        """Each circuit with its estimate, as soon as it is there."""
+        futures: dict[Future[LogicalErrorRate | str], _Job] = {}
+        for number, job in enumerate(jobs, start=1):
+            self._show(f"[{number}/{len(jobs)}] {job.path}")
+            if self._executor is None:
+                yield job, _estimated(job.circuit, self._asked(job))
+            else:
+                with lost_workers(self._executor):
+                    futures[self._executor.submit(_estimated, job.circuit, self._asked(job))] = job
+        if self._executor is not None:
+            with lost_workers(self._executor):
+                yield from ((futures[future], future.result()) for future in as_completed(futures))
+
+    def _seed_of(self, job: _Job) -> int:
+        # What is asked for beside a circuit must not change its draws.
         if self._args.prints_text:
             return self._seed  # so that the number is that of Circuit.logical_error_rate
-        return seed_of(_strongest(group).strong_id, self._seed) >> 11  # every program can read 53 bits
+        return seed_of(job.strong_id, self._seed) >> 11  # every program can read 53 bits
 
-    def _started(self, group: Sequence[_Job]) -> Future[list[LogicalErrorRate]]:
+    def _asked(self, job: _Job) -> dict[str, Any]:
         args = self._args
         progress = args.dask is None and not args.quiet
-        arguments = {
-            **group[0].asked,
+        return {
+            **job.asked,
             "relative_error": args.relative_error,
             "max_seconds": args.max_seconds,
             "max_bytes": args.max_bytes,
-            "seed": self._seed_of(group),
+            "seed": self._seed_of(job),
             "threads": args.threads,
             "progress": progress and (not args.prints_text or sys.stderr.isatty()),
         }
-        with lost_workers(self._executor):
-            return self._executor.submit(_estimated, [job.circuit for job in group], arguments)
 
-    def _taken(self, group: list[_Job], future: Future[list[LogicalErrorRate]]) -> list[list[_Job]]:
-        """Saves the estimates of a group; returns the groups that are to be estimated instead of it."""
-        try:
-            with lost_workers(self._executor):
-                found = future.result()
-        except (snc.ResourceLimitError, ValueError) as error:
-            if len(group) > 1:  # What is too much for the strongest noise may do for the others.
-                strongest = _strongest(group)
-                return [[job for job in group if job is not strongest], [strongest]]
-            self._has_failed = True
-            say(f"{group[0].path}: {as_flags(str(error))}")
-            return []
-        for job, rate in zip(group, found, strict=True):
-            seconds, seed = rate.seconds / len(group), self._seed_of(group)
-            if self._args.prints_text:
-                print_text(str(rate), self._args.out)
-                if self._args.error_budget is not None:
-                    print_text(f"\n{rate.error_budget(self._args.error_budget)}", self._args.out)
-            curve = rate.gap_curve
-            # The row of all kept shots comes last: if it is there, the curve is complete.
-            for point in reversed(curve):
-                self._save(job.at_gap(point.gap), point, rate.coverage, seconds, seed)
-            if not curve:  # as without --confidence, or where nothing is ever wrong
-                self._save(job, rate, rate.coverage, seconds, seed)
-        return []
+    def _save_rate(self, job: _Job, rate: LogicalErrorRate) -> None:
+        seconds, seed = rate.seconds, self._seed_of(job)
+        if self._args.prints_text:
+            print_text(str(rate), self._args.out)
+            if self._args.error_budget is not None:
+                print_text(f"\n{rate.error_budget(self._args.error_budget)}", self._args.out)
+        # The row of all kept shots comes last: if it is there, the curve is complete.
+        for point in reversed(rate.gap_curve):
+            self._save(job.at_gap(point.gap), point, rate.coverage, seconds, seed)
+        if not rate.gap_curve:  # as without --confidence, or where nothing is ever wrong
+            self._save(job, rate, rate.coverage, seconds, seed)
 
     def _save(
         self, job: _Job, rate: LogicalErrorRate | GapPoint, coverage: float, seconds: float, seed: int
     ) -> None:
         args = self._args
+        asked = args.relative_error, args.max_seconds
         stats = estimate_row(
-            job.strong_id,
-            job.metadata,
-            rate,
-            coverage=coverage,
-            seconds=seconds,
-            seed=seed,
-            asked=(args.relative_error, args.max_seconds),
+            job.strong_id, job.metadata, rate, coverage=coverage, seconds=seconds, seed=seed, asked=asked
         )
         facts = stats.json_metadata[ESTIMATE]
         num_observables = job.circuit.num_observables
@@ -274,8 +246,7 @@ def _job(path: str | None, circuit: snc.Circuit, name: str | None, args: argpars
                 "state_check": check,
             }
             job = _Job(shown_path, circuit, asked, {**metadata, "decoder": name})
-            job = job.at_gap(0) if args.confidence else job.identified()
-            return replace(job, group=job.strong_id)
+            return job.at_gap(0) if args.confidence else job.identified()
         if check is not None and observables is not None:
             raise ValueError("--state_check takes the place of the observables. Postselect detectors only.")
         if detectors is None and name is None:
@@ -291,37 +262,16 @@ def _job(path: str | None, circuit: snc.Circuit, name: str | None, args: argpars
             "skip_reference_sample": args.skip_reference_sample,
         }
         planned(circuit, **asked).plan()  # which refuses what has no rate, before any is computed
-        masks = [None if mask is None else mask.tobytes() for mask in (detectors, observables)]
-        shape, noise = _without_strengths(stim_circuit)
-        return replace(job, asked=asked, group=(shape, *masks), noise=noise)
+        return replace(job, asked=asked)
 
 
-def _without_strengths(circuit: stim.Circuit) -> tuple[str, float]:
-    r"""The text of a circuit without the strengths of its noise, and their sum.
-
-    Examples:
-        >>> _without_strengths(stim.Circuit("X_ERROR(0.25) 0\nM(0.5) 0\nDETECTOR(1, 2) rec[-1]"))
-        ('X_ERROR 0\nM 0\nDETECTOR(1, 2) rec[-1]', 0.75)
-    """
-    strengths: list[float] = []
-
-    def left(found: re.Match[str]) -> str:
-        if not stim.gate_data(found[2]).is_noisy_gate:
-            return found[0]
-        strengths.extend(map(float, found[3].split(",")))
-        return found[1]
-
-    return _NOISE_STRENGTHS.sub(left, str(circuit)), sum(strengths)
-
-
-def _strongest(group: Sequence[_Job]) -> _Job:
-    return max(group, key=lambda job: (job.noise, job.strong_id))
-
-
-def _estimated(circuits: Sequence[snc.Circuit], arguments: dict[str, Any]) -> list[LogicalErrorRate]:
-    """Estimates a group, here or in a worker."""
+def _estimated(circuit: snc.Circuit, arguments: dict[str, Any]) -> LogicalErrorRate | str:
+    """Estimates a rate, here or in a worker; a refusal stands for it."""
     distributed = sys.modules.get("distributed")
     if distributed is not None:
         with contextlib.suppress(ValueError):  # this is no worker of Dask, which has threads of its own
             arguments = {**arguments, "threads": distributed.get_worker().state.nthreads}
-    return snc.logical_error_rates(circuits, **arguments)
+    try:
+        return circuit.logical_error_rate(**arguments)
+    except (snc.ResourceLimitError, ValueError) as error:
+        return str(error)

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from typing import get_args
 
 from stim_nonclifford.commands.options import (
-    add_circuit,
-    add_output,
     add_postselection,
+    add_shared,
     add_state_check,
     add_threads,
     whole_number,
@@ -44,15 +43,13 @@ def parse_estimate_arguments(arguments: Sequence[str], program: str) -> argparse
         allow_abbrev=False,
     )
     add = parser.add_argument
-    add_circuit(parser)
+    add_shared(parser, "--in", "--out")
     add(
         "--circuits",
         nargs="+",
         metavar="FILE",
-        help="circuits to read, in place of --in; a row of Sinter's statistics is written for each.\n"
-        "Those that differ in noise strength only share the work",
+        help="circuits to read, in place of --in; a row of Sinter's statistics is written for each",
     )
-    add_output(parser)
     add(
         "--decoders",
         "--decoder",
@@ -93,8 +90,8 @@ def parse_estimate_arguments(arguments: Sequence[str], program: str) -> argparse
         "--max_seconds",
         type=positive_number,
         metavar="T",
-        help="no new round of sampling begins after that, for circuits that share the work. The error is\n"
-        "then larger than asked for",
+        help="no new round of sampling begins after that, for each circuit. The error is then larger than\n"
+        "asked for",
     )
     add(
         "--max_bytes",
@@ -112,16 +109,15 @@ def parse_estimate_arguments(arguments: Sequence[str], program: str) -> argparse
     add(
         "--dask",
         metavar="WHERE",
-        help="let the workers of a Dask cluster estimate groups of circuits that share work: the address\n"
-        "of its scheduler, its file (a name that ends with .json), or `local` for --threads workers here",
+        help="let the workers of a Dask cluster estimate circuits: the address of its scheduler, its file\n"
+        "(a name that ends with .json), or `local` for --threads workers here",
     )
     add(
         "--seed",
         type=whole_number(0, 2**64 - 1),
         metavar="N",
-        help="fixes the estimates, whatever the number of threads. With --circuits, those that share the\n"
-        "work get a seed that follows from this one and from the circuit with the strongest noise among\n"
-        "them. It is in the row",
+        help="fixes the estimates, whatever the number of threads. With --circuits, each gets a seed that\n"
+        "follows from this one and from the circuit. It is in the row",
     )
     add("--metadata_func", default="{'path': path}", help='as for `collect`; "auto" reads d=3,p=0.001.stim')
     add(

@@ -84,17 +84,20 @@ class _Frames:
         decompose_errors: bool = False,
         ignore_decomposition_failures: bool = False,
     ) -> stim.DetectorErrorModel:
+        flags = {
+            "decompose_errors": decompose_errors,
+            "flatten_loops": True,
+            "allow_gauge_detectors": False,
+            "ignore_decomposition_failures": ignore_decomposition_failures,
+            "block_decomposition_from_introducing_remnant_edges": False,
+        }
         return error_model_of(
             self._circuit,
             lambda: frames_of(self._circuit),
-            decompose_errors=decompose_errors,
-            flatten_loops=True,
-            allow_gauge_detectors=False,
-            approximate_disjoint_errors=approximate_disjoint_errors,
-            ignore_decomposition_failures=ignore_decomposition_failures,
-            block_decomposition_from_introducing_remnant_edges=False,
-            kind="noise_only",
-            postselection_mask=None,
+            "noise_only",
+            flags,
+            approximate_disjoint_errors,
+            None,
         )
 
 

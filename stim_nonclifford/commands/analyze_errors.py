@@ -11,7 +11,7 @@ import argparse
 from typing import get_args
 
 from ..circuit.error_models import ErrorModelKind
-from .options import add_circuit, add_output, add_postselection, masks_of
+from .options import add_postselection, add_shared, masks_of
 from .streams import naming, read_circuit, write_text
 
 __all__ = ["add_arguments", "run"]
@@ -19,8 +19,7 @@ __all__ = ["add_arguments", "run"]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    add_circuit(parser)
-    add_output(parser)
+    add_shared(parser, "--in", "--out")
     add = parser.add_argument
     add("--decompose_errors", action="store_true", help="decompose errors that flip more than two detectors")
     add("--fold_loops", action="store_true", help="allow repeat blocks in the output")
@@ -28,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--approximate_disjoint_errors",
         nargs="?",
-        type=_probability,
+        type=float,
         const=1.0,
         default=0.0,
         metavar="PROBABILITY",
@@ -72,13 +71,3 @@ def run(args: argparse.Namespace) -> None:
             postselection_mask=detectors,
         )
     write_text(args.out, str(model))
-
-
-def _probability(text: str) -> float:
-    try:
-        probability = float(text)
-    except ValueError:
-        probability = -1.0
-    if not 0 <= probability <= 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a probability between 0 and 1")
-    return probability

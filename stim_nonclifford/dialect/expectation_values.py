@@ -41,17 +41,7 @@ def is_expectation(instruction: stim.CircuitInstruction) -> bool:
 
 
 def expectation_products(instruction: stim.CircuitInstruction) -> list[list[stim.GateTarget]]:
-    """The Pauli products of an instruction whose tag starts with EXP_VAL.
-
-    Args:
-        instruction: The instruction.
-
-    Returns:
-        For each expectation value the factors of its product, as targets of MPP without combiners.
-
-    Raises:
-        ValueError: The tag is malformed or on another instruction than I, the number of targets does not fit
-            the tag, or a product is not Hermitian.
+    """The Pauli products of an instruction whose tag starts with EXP_VAL, as targets without combiners.
 
     Examples:
         >>> expectation_products(stim.CircuitInstruction("I", [0, 1, 3], tag="EXP_VAL(XY, !Z)"))
@@ -104,16 +94,7 @@ def num_expectations(circuit: stim.Circuit) -> int:
 
 
 def tagged_expectation(targets: str) -> stim.CircuitInstruction:
-    """The tagged form of ``EXP_VAL``.
-
-    Args:
-        targets: The text of the targets, which are those of MPP.
-
-    Returns:
-        The instruction.
-
-    Raises:
-        ValueError: The targets are no Pauli products, or a product is not Hermitian.
+    """The tagged form of ``EXP_VAL``, whose targets are those of MPP.
 
     Examples:
         >>> print(tagged_expectation("X0*Y1 !Z3"))
@@ -131,12 +112,6 @@ def tagged_expectation(targets: str) -> stim.CircuitInstruction:
 
 def expectation_of_products(groups: Sequence[Sequence[stim.GateTarget]]) -> stim.CircuitInstruction:
     """The instruction that asks for the expectation values of products.
-
-    Args:
-        groups: The factors of each product, as ``expectation_products`` returns them.
-
-    Raises:
-        ValueError: A product is not Hermitian.
 
     Examples:
         >>> print(expectation_of_products([[stim.target_z(3, invert=True)], [stim.target_x(0)]]))
@@ -158,7 +133,8 @@ def bare_expectation(instruction: stim.CircuitInstruction) -> str:
         >>> bare_expectation(stim.CircuitInstruction("I", [0, 1, 3], tag="EXP_VAL(XY, !Z)"))
         'EXP_VAL X0*Y1 !Z3'
     """
-    targets = [target for group in expectation_products(instruction) for target in _combined(group)]
+    products = map(stim.target_combined_paulis, expectation_products(instruction))
+    targets = [target for product in products for target in product]
     return EXP_VAL + str(stim.CircuitInstruction("MPP", targets))[len("MPP") :]
 
 
@@ -170,10 +146,3 @@ def _check_hermitian(group: Sequence[stim.GateTarget]) -> None:
     if sum(product.sign.imag != 0 for product in products.values()) % 2:
         text = "*".join(f"{target.pauli_type}{target.value}" for target in group)
         raise ValueError(f"the Pauli product {text} is not Hermitian, as its prefactor is imaginary.")
-
-
-def _combined(group: list[stim.GateTarget]) -> list[stim.GateTarget]:
-    combined = [group[0]]
-    for target in group[1:]:
-        combined += [stim.target_combiner(), target]
-    return combined

@@ -35,19 +35,7 @@ Name = TypeVar("Name")
 
 
 class NamedMechanisms(Generic[Name]):
-    r"""The faults behind the mechanisms of a plan.
-
-    Examples:
-        >>> import stim_nonclifford as snc
-        >>> from stim_nonclifford.simulation.compiler import RequestedOutputs
-        >>> circuit = snc.Circuit("X_ERROR(0.9) 0\nX_ERROR(0.1) 1\nM 0 1\nDETECTOR rec[-1]\nDETECTOR rec[-2]")
-        >>> compiled = circuit.compile()
-        >>> named = NamedMechanisms(compiled, compiled.detector_plan(RequestedOutputs.of([0, 1])), "ab")
-        >>> named.causes(0), named.causes(1)  # the first X is usual, and its absence has no name
-        (('b',), ())
-        >>> named.faults([]), named.faults([0]), named.faults([0, 1])
-        (('a',), ('a', 'b'), ('b',))
-    """
+    """The faults behind the mechanisms of a plan."""
 
     def __init__(self, compiled: CompiledCircuit, plan: SamplingPlan, names: Sequence[Name]) -> None:
         events = noise_events(compiled)
@@ -150,12 +138,7 @@ class OutcomeProbabilities:
 
 
 class FaultTable:
-    """The faults of a circuit's noise, with their effects.
-
-    Args:
-        circuit: The circuit, with tags; it must not be changed afterwards.
-        compiled: The compiled circuit.
-    """
+    """The faults of a circuit's noise, with their effects. The circuit must not be changed afterwards."""
 
     def __init__(self, circuit: stim.Circuit, compiled: CompiledCircuit) -> None:
         self.circuit = circuit
@@ -204,9 +187,6 @@ class FaultTable:
         self, fault_sets: Sequence[Iterable[CircuitFault]], postselected: Sequence[int]
     ) -> list[OutcomeProbabilities]:
         """The exact probabilities of the results of shots that have exactly these faults.
-
-        Returns:
-            The probabilities for each shot.
 
         Raises:
             ValueError: A fault is not one of this circuit, or two faults exclude each other.
@@ -289,14 +269,10 @@ class FaultTable:
         return found
 
     def circuit_with(self, faults: Iterable[CircuitFault]) -> stim.Circuit:
-        """The circuit without noise, but with given faults.
+        """The circuit with given faults, without noise and with loops unrolled, for any simulator.
 
-        Args:
-            faults: The faults. Their Paulis become gates, and readout errors become inverted targets. A fault
-                that is given twice cancels.
-
-        Returns:
-            The circuit, with loops unrolled. Any simulator that supports its gates can run it.
+        Their Paulis become gates, and readout errors become inverted targets. A fault that is given twice
+        cancels.
 
         Raises:
             ResourceLimitError: The circuit is too large to be unrolled.

@@ -150,14 +150,7 @@ def noise_events(compiled: CompiledCircuit) -> NoiseEvents:
 
 
 def usual_effects(compiled: CompiledCircuit) -> list[int]:
-    r"""The effects of the errors that are more likely than none, each for itself.
-
-    Examples:
-        >>> import stim_nonclifford as snc
-        >>> text = "X_ERROR(0.9) 0\nX_ERROR(0.1) 0 1\nM 0 1\nDETECTOR rec[-2]\nDETECTOR rec[-1]"
-        >>> usual_effects(snc.Circuit(text).compile())
-        [1]
-    """
+    """The effects of the errors that are more likely than none, each for itself."""
     draws = noise_events(compiled).draws
     return [compiled.faults[draw.faults[draw.usual]].effect for draw in draws if draw.usual]
 
@@ -269,9 +262,7 @@ def _add_chain(links: list[tuple[int, int, int, float]], found: NoiseEvents) -> 
 def located(plan: SamplingPlan, events: NoiseEvents) -> Iterator[LocatedEvent]:
     """Finds the mechanisms of events by their rows, as ``RowLayout.mechanisms`` makes them.
 
-    Yields:
-        The events that flip a bit of the plan's rows. An event that does not happen, and flips what no
-        sum of the others flips, has no mechanism.
+    An event that does not happen, and flips what no sum of the others flips, has no mechanism.
     """
     sources = plan.row_sources
     sums = [sources.row(k).tolist() for k in range(len(sources))]

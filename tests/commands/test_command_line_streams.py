@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import termios
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -94,39 +95,40 @@ def test_nobody_reads_on(arguments: tuple[str, ...], here: Path, environment: di
         assert process.wait() == BROKEN_PIPE
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        slow(("--help",)),
-        ("sample", "--help"),
-        ("plan", "--in", "d3.stim"),
-        slow(("generate", "cultivation", "--p", "0.001")),
-        ("collect", "--circuits", "c.stim", "--max_shots", "9", "--decoders", "soft_postselect", "--quiet"),
-        slow(("combine", "rates.csv")),
-    ],
-    ids=" ".join,
-)
-def test_nobody_reads_at_all(arguments: tuple[str, ...], here: Path, environment: dict[str, str]) -> None:
+@pytest.fixture
+def unread() -> Iterator[int]:
+    """A pipe that nobody reads."""
     reader, writer = os.pipe()
     os.close(reader)
-    done = subprocess.run(
-        [*COMMAND, *arguments], stdout=writer, stderr=subprocess.PIPE, env=environment, check=False
-    )
+    yield writer
     os.close(writer)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        slow("stim_nonclifford --help"),
+        "stim_nonclifford sample --help",
+        "stim_nonclifford plan --in d3.stim",
+        slow("stim_nonclifford generate cultivation --p 0.001"),
+        "sinter_plugin collect --circuits c.stim --max_shots 9 --decoders soft_postselect --quiet --processes 1",
+        slow("stim_nonclifford combine rates.csv"),
+    ],
+)
+def test_nobody_reads_at_all(command: str, here: Path, unread: int, environment: dict[str, str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", *command.split()], stdout=unread, stderr=subprocess.PIPE, env=environment
+    )
     # For argparse itself, before it returns, it is no error that nobody reads its help.
-    codes = (BROKEN_PIPE, 0) if arguments == ("sample", "--help") else (BROKEN_PIPE,)
-    assert done.returncode in codes
+    assert done.returncode == BROKEN_PIPE or (done.returncode == 0 and "sample --help" in command)
     assert done.stderr == b""
 
 
-def test_all_circuits_are_written_though_nobody_reads_their_names(here: Path) -> None:
-    reader, writer = os.pipe()
-    os.close(reader)
+def test_all_circuits_are_written_though_nobody_reads_their_names(here: Path, unread: int) -> None:
     flags = ["--p", "0.001", "0.002", "--gate", "T", "S", "--out_dir", "circuits"]
     done = subprocess.run(
-        [*COMMAND, "generate", "cultivation", *flags], stdout=writer, stderr=subprocess.PIPE, check=False
+        [*COMMAND, "generate", "cultivation", *flags], stdout=unread, stderr=subprocess.PIPE
     )
-    os.close(writer)
     assert (done.returncode, done.stderr) == (BROKEN_PIPE, b"")
     assert len(list((here / "circuits").iterdir())) == 4
 
@@ -134,48 +136,28 @@ def test_all_circuits_are_written_though_nobody_reads_their_names(here: Path) ->
 @pytest.mark.parametrize(
     ("command", "result"),
     [
-        ("stim_nonclifford detect --in c.stim --shots 3 --out result", "0\n" * 3),
+        ("stim_nonclifford detect --shots 3 --out result --in", "0\n" * 3),
         (
-            "sinter_plugin collect --circuits c.stim --max_shots 9 --decoders soft_postselect --processes 1"
-            " --save_resume_filepath result",
+            "sinter_plugin collect --max_shots 9 --decoders soft_postselect --processes 1"
+            " --save_resume_filepath result --circuits",
             "         9,",
         ),
     ],
-    ids=["detect", "collect"],
 )
 def test_closed_streams(command: str, result: str, here: Path) -> None:
     """As some services start programs: there is no standard input, output or error, and the work is done."""
     (here / "c.stim").write_text(CIRCUIT.replace("0.1", "0"))
-    done = subprocess.run(
-        [sys.executable, "-X", "dev", "-m", *command.split()],
-        preexec_fn=lambda: os.closerange(0, 3),
-        check=False,
-    )
-    assert done.returncode == 0
+    arguments = [sys.executable, "-X", "dev", "-m", *command.split(), "c.stim"]
+    assert subprocess.run(arguments, preexec_fn=lambda: os.closerange(0, 3)).returncode == 0
     assert result in (here / "result").read_text()
-
-
-def test_the_sinter_plugin_ends_in_the_same_way(here: Path) -> None:
-    reader, writer = os.pipe()
-    os.close(reader)
-    command = [sys.executable, "-m", "sinter_plugin", "collect", "--circuits", "c.stim", "--max_shots", "9"]
-    command += ["--decoders", "soft_postselect", "--quiet", "--processes", "1"]
-    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, check=False)
-    os.close(writer)
-    assert (done.returncode, done.stderr) == (BROKEN_PIPE, b"")
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full disk here")
 @pytest.mark.parametrize("command", ["sample", slow("detect"), "plan"])
 def test_full_disk(command: str, here: Path, environment: dict[str, str]) -> None:
     with open("/dev/full", "wb") as full:
-        done = subprocess.run(
-            [*COMMAND, command, "--in", "c.stim"],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            env=environment,
-            check=False,
-        )
+        arguments = [*COMMAND, command, "--in", "c.stim"]
+        done = subprocess.run(arguments, stdout=full, stderr=subprocess.PIPE, env=environment)
     assert done.returncode == WRONG
     assert b"[Errno 28] No space left on device" in done.stderr
     assert b"Traceback" not in done.stderr

@@ -49,10 +49,10 @@ ROOMS = (
     "rates.decoded_rates.questions",
     "rates.decoded_rates",
     "rates",
+    "circuit.rewriting",
     "circuit.interchange",
     "circuit.logical_states",
     "circuit.plan_report",
-    "circuit.rewriting",
     "circuit",
     "generators.cultivation",
     "generators.distillation",
@@ -268,9 +268,7 @@ def test_modules_import_at_most_8_siblings() -> None:
 
 
 SMALL_FOLDERS = {
-    "stim_nonclifford/commands/generate": "it has a file for each family of circuits, as for each command",
     "stim_nonclifford/dialect/feed_forward": "to be merged",
-    "stim_nonclifford/generators/cultivation/drawing": "to be merged",
     "stim_nonclifford/generators/device_noise": "to be merged",
     "stim_nonclifford/rates/decoded_rates/faults": "to be merged",
 }

@@ -24,7 +24,7 @@ from ...dialect import (
 )
 from ...simulation.compiler.algebra.paulis import X, Y, Z, product_of
 
-__all__ = ["Drawing", "DrawnGate", "Symbol", "drawn_gates_of", "with_errors_for_gates"]
+__all__ = ["DrawnGate", "Symbol", "drawn_gates_of", "with_errors_for_gates"]
 
 EXPECTATION = "EXP_VAL"
 _LETTERS = {X: "X", Y: "Y", Z: "Z"}
@@ -32,36 +32,23 @@ _LETTERS = {X: "X", Y: "Y", Z: "Z"}
 
 @dataclass(frozen=True)
 class Symbol:
-    """What stands on one qubit.
+    """What stands on one qubit."""
 
-    Attributes:
-        kind: A box with a name, the dot of a control, or the circled plus of a controlled X.
-        name: The name of the gate, in a box.
-        letter: The Pauli of a product on this qubit, or empty.
-    """
-
+    # A box with a name, the dot of a control, or the circled plus of a controlled X.
     kind: Literal["box", "control", "not"]
-    name: str = ""
-    letter: str = ""
+    name: str = ""  # the name of the gate, in a box
+    letter: str = ""  # the Pauli of a product on this qubit, or empty
 
 
 @dataclass(frozen=True)
 class DrawnGate:
-    """A gate on one group of targets.
-
-    Attributes:
-        qubits: The qubits.
-        symbols: For each qubit, what stands on it.
-        half_turns: The angles.
-        parameters: The names of the angles.
-        conditions: The records and sweep bits that must be 1.
-    """
+    """A gate on one group of targets."""
 
     qubits: tuple[int, ...]
-    symbols: tuple[Symbol, ...]
+    symbols: tuple[Symbol, ...]  # for each qubit, what stands on it
     half_turns: tuple[float, ...] = ()
-    parameters: tuple[str, ...] = ()
-    conditions: tuple[str, ...] = ()
+    parameters: tuple[str, ...] = ()  # the names of the angles
+    conditions: tuple[str, ...] = ()  # the records and sweep bits that must be 1
 
     @property
     def is_expectation(self) -> bool:
@@ -69,28 +56,17 @@ class DrawnGate:
         return self.symbols[0].name == EXPECTATION
 
 
-@dataclass(frozen=True)
-class Drawing:
-    """A circuit for Stim to draw, and the gates for which its errors stand.
-
-    Attributes:
-        circuit: The circuit, with errors in place of gates.
-        gates: The number of an error, as Stim writes it -> the gate.
-    """
-
-    circuit: stim.Circuit
-    gates: Mapping[str, DrawnGate]
-
-
-def with_errors_for_gates(circuit: stim.Circuit) -> Drawing:
+def with_errors_for_gates(circuit: stim.Circuit) -> tuple[stim.Circuit, Mapping[str, DrawnGate]]:
     r"""The circuit in which an error stands for each non-Clifford gate and each expectation value.
 
+    Each gate has the probability of its error as a key, as Stim writes it.
+
     Examples:
-        >>> drawing = with_errors_for_gates(stim.Circuit("H 0\nII[CS] 0 1"))
-        >>> print(drawing.circuit)
+        >>> drawn, gates = with_errors_for_gates(stim.Circuit("H 0\nII[CS] 0 1"))
+        >>> print(drawn)
         H 0
         E(1.00001e-09) X0 X1
-        >>> [symbol.kind for symbol in drawing.gates["1.00001e-09"].symbols]
+        >>> [symbol.kind for symbol in gates["1.00001e-09"].symbols]
         ['control', 'box']
     """
     gates: dict[str, DrawnGate] = {}
@@ -98,7 +74,7 @@ def with_errors_for_gates(circuit: stim.Circuit) -> Drawing:
     numbers = (f"{k / 100_000:.5f}e-09" for k in itertools.count(100_001) if k % 10)
     own = set(re.findall(r"\d\.\d+e-09", str(circuit)))
     free = (number for number in numbers if number not in own)
-    return Drawing(_replaced(circuit, gates, free, num_records=0), gates)
+    return _replaced(circuit, gates, free, num_records=0), gates
 
 
 def _replaced(
@@ -111,7 +87,7 @@ def _replaced(
             body = _replaced(instruction.body_copy(), gates, numbers, None)
             result.append(stim.CircuitRepeatBlock(instruction.repeat_count, body, tag=instruction.tag))
         else:
-            drawn = drawn_gates_of(instruction, num_records)
+            drawn = list(drawn_gates_of(instruction, num_records))
             if not drawn:
                 result.append(instruction)
             for gate in drawn:
@@ -126,17 +102,8 @@ def _replaced(
     return result
 
 
-def drawn_gates_of(instruction: stim.CircuitInstruction, num_records: int | None) -> list[DrawnGate]:
-    """The gates of a tagged instruction; none if Stim draws it.
-
-    Args:
-        instruction: The instruction.
-        num_records: Number of records before it; None: records are written as in the circuit.
-    """
-    return list(_drawn(instruction, num_records))
-
-
-def _drawn(instruction: stim.CircuitInstruction, num_records: int | None) -> Iterator[DrawnGate]:
+def drawn_gates_of(instruction: stim.CircuitInstruction, num_records: int | None) -> Iterator[DrawnGate]:
+    """The gates of a tagged instruction; none if Stim draws it. In loops (None), records are relative."""
     if is_expectation(instruction):
         for product in expectation_products(instruction):
             yield from _product_gate(EXPECTATION, product)

@@ -16,16 +16,11 @@ __all__ = ["BUILT_IN", "LIBRARIES", "OPENQASM_3", "STANDARD_GATES", "StandardGat
 
 @dataclass(frozen=True)
 class StandardGate:
-    """A gate by its name elsewhere.
-
-    Attributes:
-        num_angles: Number of its angles.
-        num_qubits: Number of its qubits.
-        steps: Function of the angles, in half-turns, and the qubits that returns the steps.
-    """
+    """A gate by its name elsewhere."""
 
     num_angles: int
     num_qubits: int
+    # Function of the angles, in half-turns, and the qubits that returns the steps.
     steps: Callable[..., list[Step]]
 
 
@@ -60,10 +55,6 @@ def _u(theta: float, phi: float, lambda_: float, qubit: int) -> list[Step]:
 def _built_in_u(theta: float, phi: float, lambda_: float, qubit: int) -> list[Step]:
     """OpenQASM 3's U, whose first entry is (1 + exp(iθ)) / 2; the phase counts if it is controlled."""
     return [*_u(theta, phi, lambda_, qubit), Phase(theta / 2)]
-
-
-def _cu(theta: float, phi: float, lambda_: float, gamma: float, control: int, target: int) -> list[Step]:
-    return controlled([*_u(theta, phi, lambda_, target), Phase(gamma)], control)
 
 
 def _rccx(a: int, b: int, c: int) -> list[Step]:
@@ -155,7 +146,9 @@ STANDARD_GATES: dict[str, StandardGate] = {
     "cphase": _with_control(_PHASE),
     "cu1": _with_control(_PHASE),
     "cu3": _with_control(_U),
-    "cu": StandardGate(4, 2, _cu),
+    "cu": StandardGate(
+        4, 2, lambda theta, phi, lambda_, a, *q: controlled([*_u(theta, phi, lambda_, q[1]), Phase(a)], q[0])
+    ),
     "csx": _with_control(_SX),
     "dcx": StandardGate(0, 2, lambda a, b: [Gate("CX", (a, b)), Gate("CX", (b, a))]),
     "rccx": StandardGate(0, 3, _rccx),

@@ -9,6 +9,7 @@ defines the random numbers of a shot.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -44,9 +45,8 @@ __all__ = [
 def engine_factory(options: EngineOptions) -> Callable[[SamplingPlan], SamplingEngine]:
     """Returns a function that constructs the chosen engine for a plan.
 
-    Returns:
-        A function from a plan to an engine. It raises a ResourceLimitError if the machine has too little
-        memory for the coefficient vectors, and warns of shots that take long.
+    It raises a ResourceLimitError if the machine has too little memory for the coefficient vectors, and warns
+    of shots that take long.
 
     Raises:
         EngineUnavailableError: The engine is ``"gpu"``, and no GPU can be used.
@@ -62,7 +62,7 @@ def engine_factory(options: EngineOptions) -> Callable[[SamplingPlan], SamplingE
         return CpuEngine(plan, threads=options.threads, cache_bytes=cache_bytes)
 
     def reference(plan: SamplingPlan) -> ReferenceEngine:
-        check_memory(plan, 1)
+        check_memory(plan.peak_width, 1)
         warn_of_slow_shots(plan)
         return ReferenceEngine(plan)
 
@@ -86,28 +86,21 @@ def row_engine(options: EngineOptions, plan: SamplingPlan) -> RowEngine:
     Raises:
         NotImplementedError: The engine is ``"gpu"``.
     """
-    if options.engine == "reference":
-        check_memory(plan, 1)
-        return ReferenceEngine(plan)
     if options.engine == "gpu":
         raise NotImplementedError(
             "Circuits with DECODE are sampled on the CPU, not by engine='gpu'. Choose engine='cpu'"
             " and threads=n."
         )
-    check_cost(plan, options.threads)
-    return CpuEngine(plan, threads=options.threads, cache_bytes=options.cache_bytes)
+    name: EngineName = "reference" if options.engine == "reference" else "cpu"
+    engine = engine_factory(replace(options, engine=name, device=None))(plan)
+    assert isinstance(engine, (CpuEngine, ReferenceEngine))
+    return engine
 
 
 def likely_outputs(plan: SamplingPlan) -> npt.NDArray[np.bool_]:
-    """The outputs that the outcomes flip if there is no noise and every outcome has its more likely value.
+    """The outputs that the outcomes flip without noise on their more likely values.
 
     See ``reference.likely_outputs``.
-
-    Args:
-        plan: The plan; it must not postselect.
-
-    Returns:
-        bool, shape (num_outputs,).
 
     Raises:
         ResourceLimitError: The machine has too little memory for the coefficient vector.

@@ -52,15 +52,8 @@ def noise_of_shots(
 ) -> Iterator[tuple[list[int], Bits]]:
     """The noise of the shots first_shot, ..., first_shot + num_shots - 1.
 
-    Args:
-        plan: The plan.
-        seed: 0 <= seed < 2^64.
-        first_shot: Number of the first shot.
-        num_shots: How many shots there are.
-
-    Yields:
-        The mechanisms of the events in a shot; and the row of bits that they, the coins and leakage flip,
-        with the constant of the plan: bool, shape (num_row_bits,).
+    For each shot, the mechanisms of its events; and the row of bits that they, the coins and leakage flip,
+    with the constant of the plan: bool, shape (num_row_bits,).
     """
     words_per_shot = -(-len(plan.coins) // 64)
     for block in range(first_shot // BLOCK_SHOTS, -(-(first_shot + num_shots) // BLOCK_SHOTS)):
@@ -292,16 +285,10 @@ class Branch:
 
 
 class ReferenceEngine:
-    r"""Draws shots one by one.
+    """Draws shots one by one.
 
     Raises:
         ValueError: The plan is wrong.
-
-    Examples:
-        >>> import stim_nonclifford as snc
-        >>> engine = ReferenceEngine(snc.Circuit("X 0\nM 0").compile().record_plan())
-        >>> engine.sample(seed=0, first_shot=0, shots=3).tolist()
-        [[1], [1], [1]]
     """
 
     def __init__(self, plan: SamplingPlan) -> None:
@@ -384,27 +371,15 @@ class ReferenceEngine:
 
 
 def sample_shots(plan: SamplingPlan, seed: int, first_shot: int, num_shots: int) -> Iterator[Shot]:
-    """Samples the shots first_shot, ..., first_shot + num_shots - 1.
-
-    Args:
-        plan: The plan.
-        seed: 0 <= seed < 2^64.
-        first_shot: Number of the first shot.
-        num_shots: How many shots to sample.
-    """
+    """Samples the shots first_shot, ..., first_shot + num_shots - 1."""
     for shot, (mechanisms, row) in enumerate(noise_of_shots(plan, seed, first_shot, num_shots), first_shot):
         yield _finish(plan, row, seed, shot, mechanisms)
 
 
 def outcome_law(plan: SamplingPlan, signature: Bits) -> list[Branch]:
-    """All branches of a signature with their exact probabilities.
+    """All branches of a signature (bool, shape (num_signature_bits,)) with their exact probabilities.
 
-    Args:
-        plan: The plan.
-        signature: bool, shape (num_signature_bits,).
-
-    Returns:
-        The branches; their probabilities sum to 1. A branch ends where an outcome check discards the shot.
+    A branch ends where an outcome check discards the shot.
     """
     branches: list[Branch] = []
     first_output = plan.num_signs + plan.num_outcome_checks
@@ -435,21 +410,12 @@ def outcome_law(plan: SamplingPlan, signature: Bits) -> list[Branch]:
 
 
 def likely_outputs(plan: SamplingPlan) -> Bits:
-    r"""The outputs that the outcomes flip without noise, if each has its more likely value.
+    """The outputs that the outcomes flip without noise, if each has its more likely value.
+
+    The result is bool, of shape (num_outputs,).
 
     The values are chosen in the order of the operations, each given the earlier ones. If both values are
-    equally likely, the outcome is 0, as on the base path.
-
-    Args:
-        plan: The plan; it must not postselect.
-
-    Returns:
-        bool, shape (num_outputs,).
-
-    Examples:
-        >>> import stim_nonclifford as snc
-        >>> likely_outputs(snc.Circuit("RX 0\nT 0\nS 0\nMX 0").compile().record_plan())
-        array([ True])
+    equally likely, the outcome is 0, as on the base path. The plan must not postselect.
     """
     row = _branch_row(plan, np.zeros(plan.num_signature_bits, dtype=np.bool_))
     vector = initial_vector()
@@ -465,18 +431,10 @@ def likely_outputs(plan: SamplingPlan) -> Bits:
 
 
 def averaged_coins(plan: SamplingPlan) -> Bits:
-    r"""What each coin flips, for an average over all of them.
-
-    Returns:
-        bool, shape (num_coins, num_row_bits).
+    """What each coin flips, for an average over all of them: bool, shape (num_coins, num_row_bits).
 
     Raises:
         ResourceLimitError: The plan has more than 16 coins.
-
-    Examples:
-        >>> import stim_nonclifford as snc
-        >>> averaged_coins(snc.Circuit("RX 0\nMZ 0").compile().record_plan()).astype(int)
-        array([[1]])
     """
     num_coins = len(plan.coins)
     if num_coins > _MAX_AVERAGED_COINS:
@@ -488,29 +446,14 @@ def averaged_coins(plan: SamplingPlan) -> Bits:
 
 
 def fate_of_row(plan: SamplingPlan, row: Bits) -> tuple[float, dict[int, float]]:
-    r"""The exact probabilities of the results of a shot whose faults are given.
+    """The exact probabilities of the results of a shot whose faults flip a row (``SamplingPlan.row_of``).
 
-    Args:
-        plan: The plan.
-        row: The bits of the row that the faults flip: bool, shape (num_row_bits,), as from
-            ``SamplingPlan.row_of``.
-            This function adds the constant of the plan, and averages over the coins.
-
-    Returns:
-        The probability that the shot is discarded; and for each pattern of outputs (bit k is output k), the
-        probability that the shot is kept with these outputs.
+    The constant of the plan is added, and coins are averaged over. Returns the probability that the shot is
+    discarded; and for each pattern of outputs (bit k is output k), the probability that the shot is kept with
+    these outputs.
 
     Raises:
         ResourceLimitError: The plan has more than 16 coins.
-
-    Examples:
-        >>> import stim_nonclifford as snc
-        >>> from stim_nonclifford.simulation.compiler import RequestedOutputs
-        >>> compiled = snc.Circuit("RX 0\nT 0\nMX 0\nDETECTOR rec[-1]").compile()
-        >>> plan = compiled.detector_plan(RequestedOutputs.of([0]))
-        >>> _, kept = fate_of_row(plan, plan.row_of(0))
-        >>> round(kept[1], 6)  # sin(pi/8)^2
-        0.146447
     """
     coins = averaged_coins(plan)
     row = row.copy()

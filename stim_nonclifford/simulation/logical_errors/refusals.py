@@ -60,26 +60,14 @@ def check_logical_errors(
     skip_reference_sample: bool = False,
     written: stim.Circuit | None = None,
 ) -> None:
-    r"""Checks that the logical errors of a circuit are well defined.
+    """Checks that the logical errors of a circuit are well defined.
 
-    Args:
-        compiled: The circuit, compiled.
-        postselected: The outputs that discard a shot: detectors, then observables.
-        decoded: The detectors that a decoder is told.
-        skip_reference_sample: Whether outputs are raw parities, and not flips of the reference sample.
-        written: The circuit whose lines messages name; None: this one.
+    Messages name the lines of ``written``, if it is given.
 
     Raises:
         ValueError: There are no observables, a detector neither discards shots nor is decoded, or an
             observable or a decoded detector is random without noise, or only the Pauli frame of an observable
             would be counted.
-
-    Examples:
-        >>> import stim_nonclifford as snc
-        >>> check_logical_errors(snc.Circuit("RX 0\nM 0\nOBSERVABLE_INCLUDE(0) rec[-1]").compile(), [])
-        Traceback (most recent call last):
-        ...
-        ValueError: Observable 0 (line 3) is random without noise, so that its flips are no errors. ...
     """
     num_detectors, num_observables = compiled.program.num_detectors, compiled.program.num_observables
     if not num_observables:
@@ -107,12 +95,6 @@ def check_no_detector_is_left(
 
     Raises:
         ValueError: Detectors are left.
-
-    Examples:
-        >>> check_no_detector_is_left(3, [0, 1])
-        Traceback (most recent call last):
-        ...
-        ValueError: 1 of 3 detectors is neither postselected nor decoded (the first is D2), ...
     """
     left = sorted(set(range(num_detectors)).difference(postselected, decoded))
     if left:
@@ -129,12 +111,7 @@ def check_no_detector_is_left(
 
 
 def detectors_left(left: Sequence[int], num_detectors: int) -> str:
-    """Says how many detectors are neither postselected nor decoded, for a message.
-
-    Examples:
-        >>> detectors_left([2, 4], 5)
-        '2 of 5 detectors are neither postselected nor decoded (the first is D2)'
-    """
+    """Says how many detectors are neither postselected nor decoded, for a message."""
     what = "detector is" if num_detectors == 1 else f"detectors {'is' if len(left) == 1 else 'are'}"
     return f"{len(left)} of {num_detectors} {what} neither postselected nor decoded (the first is D{left[0]})"
 
@@ -147,15 +124,9 @@ def warn_of_random_outputs(
     max_active_coordinates: int = _WIDTH_TO_WARN,
     stacklevel: int = 2,
 ) -> bool:
-    """Warns if an observable, or a detector that is decoded, is random without noise.
+    """Warns if an observable, or a detector that is decoded, is random without noise; returns whether.
 
-    Args:
-        compiled: The circuit, compiled.
-        postselected: The outputs that discard a shot: detectors, then observables.
-        decoded: The detectors that a decoder is told.
-        max_active_coordinates: Limit of the sampler. Circuits of more than 20 active coordinates are not
-            looked at.
-        stacklevel: As in ``warnings.warn``, from the caller on.
+    Circuits of more than 20 active coordinates are not looked at.
 
     Warns:
         RandomObservableWarning: There are such outputs, or observables of which only the Pauli frame is
@@ -189,11 +160,6 @@ def warn_of_observables_flipped_by_chance(
 ) -> bool:
     """Warns if single errors flip an observable with a probability other than 0 and 1.
 
-    Args:
-        compiled: The circuit, compiled.
-        postselected: The detectors that discard a shot.
-        stacklevel: As in ``warnings.warn``, from the caller on.
-
     Warns:
         InexactErrorModelWarning: There is such an observable. Circuits of more than 20 active coordinates are
             not looked at.
@@ -223,11 +189,6 @@ def warn_of_frames(
 
     If an EXP_VAL asks for the same Paulis, the frame is what a decoder of the state predicts, and right.
 
-    Args:
-        compiled: The circuit, compiled.
-        category: The category of the warning.
-        stacklevel: As in ``warnings.warn``, from the caller on.
-
     Warns:
         RandomObservableWarning: There is one, or another warning of the category.
     """
@@ -250,19 +211,9 @@ def names_of_outputs(
     begins: bool = True,
     written: stim.Circuit | None = None,
 ) -> str:
-    r"""Names outputs for a message: detectors, then observables with their lines.
+    """Names outputs for a message, at the beginning of a sentence or not.
 
-    Args:
-        compiled: The circuit.
-        outputs: The outputs, ascending.
-        begins: Whether a sentence begins with the names.
-        written: The circuit whose lines are named; None: that one.
-
-    Examples:
-        >>> import stim_nonclifford as snc
-        >>> circuit = snc.Circuit("M 0\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(2) rec[-1]")
-        >>> names_of_outputs(circuit.compile(), [0, 3])
-        'Detector 0 and observable 2 (line 3)'
+    They are detectors, then observables with their lines.
     """
     names = []
     for output in outputs[:5]:

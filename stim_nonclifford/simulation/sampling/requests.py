@@ -22,20 +22,7 @@ NOT_FOR_DECISIONS = (
 def requested_by(
     method: DetectorMethod, num_detectors: int, num_observables: int, postselected: Iterable[int]
 ) -> RequestedOutputs:
-    """The outputs that a method of a detector sampler requests.
-
-    Args:
-        method: The method.
-        num_detectors: Number of detectors of the circuit.
-        num_observables: Number of observables.
-        postselected: The outputs that the sampler's masks select.
-
-    Examples:
-        >>> requested_by("sample", 2, 1, [0, 1])
-        RequestedOutputs(reported=(0, 1, 2), postselected=())
-        >>> requested_by("sample_counts", 2, 1, [0, 1])
-        RequestedOutputs(reported=(2,), postselected=(0, 1))
-    """
+    """The outputs that a method of a detector sampler requests."""
     num_outputs = num_detectors + num_observables
     if method == "sample":
         return RequestedOutputs.of(range(num_outputs))

@@ -13,14 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import scipy.stats
 import sinter
 import stim
 
 import sinter_plugin
+import stim_nonclifford as snc
 from sinter_plugin.__main__ import main
 from sinter_plugin.runs import jobs
 from sinter_plugin.runs.jobs import BLOCK_SHOTS, Job, PackedTask
-from sinter_plugin.runs.schedule import ShotSchedule
 from sinter_plugin.statistics.shot_ranges import ranges_in
 
 from ...support.processes.range_cases import circuit_file, counts, task_of, whole_run, with_range
@@ -160,19 +161,14 @@ def test_200_shards_add_up_to_one_run(tmp_path: Path, capsys: pytest.CaptureFixt
         return values[:3] + values[4:]
 
     assert list(map(without_seconds, found)) == list(map(without_seconds, expected))
-    # A part that is counted twice, as a file or inside the sum of others.
+    # A part that is counted twice, inside the sum of others; and what Sinter adds to itself.
     (tmp_path / "sum.csv").write_text("\n".join([*found, ""]))
-    for doubled in ([files[0], files[1], files[0]], [files[7], str(tmp_path / "sum.csv")]):
+    (tmp_path / "twice.csv").write_text("\n".join([*found, found[1], ""]))
+    for doubled in ([files[7], str(tmp_path / "sum.csv")], [str(tmp_path / "twice.csv")]):
         assert main(["combine", *doubled]) == 2
         output = capsys.readouterr()
         assert not output.out
         assert "of seed 9 are counted 2 times" in output.err
-        assert doubled[0] in output.err
-    # Sinter adds up what it should not; that is found later.
-    twice = tmp_path / "twice.csv"
-    twice.write_text((tmp_path / "sum.csv").read_text() + found[1] + "\n")
-    assert main(["combine", str(twice)]) == 2
-    assert "are counted 2 times" in capsys.readouterr().err
 
 
 def test_shots_of_another_part_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -281,8 +277,9 @@ class _Clock:
 
     def sample_range(self, first: int, shots: int) -> sinter.AnonTaskStats:
         self.ranges.append((first, shots))
-        self.now += shots * self._seconds_per_shot
-        return sinter.AnonTaskStats(shots=shots, errors=shots, seconds=shots * self._seconds_per_shot)
+        seconds = shots * self._seconds_per_shot
+        self.now += seconds
+        return sinter.AnonTaskStats(shots=shots, errors=shots, seconds=seconds)
 
 
 @pytest.mark.parametrize("missing", [None, 100_000])
@@ -304,9 +301,36 @@ def test_a_job_stops_at_its_deadline(
     assert clock.ranges[0] == (5, 16)
     ends = [first + shots for first, shots in clock.ranges]
     assert [first for first, _ in clock.ranges[1:]] == ends[:-1]
-    # Nothing changes without a deadline, and what was found in time is accepted, as the first shots.
-    schedule = ShotSchedule(first=5, end=None, job_seconds=5.0)
-    handed_out = schedule.next_job(1)
-    assert handed_out is not None
-    schedule.record(handed_out, sinter.AnonTaskStats(shots=7, errors=1))
-    assert (schedule.accepted.shots, schedule.end_of_accepted) == (7, 12)
+
+
+# Ten observables that are flipped independently, each by a coin: 1024 equally likely combinations.
+COINS = "\n".join(
+    [
+        "M 10\nDETECTOR rec[-1]\nM 10\nDETECTOR rec[-1]",
+        *(f"X_ERROR(0.5) {k}\nM {k}\nOBSERVABLE_INCLUDE({k}) rec[-1]" for k in range(10)),
+    ]
+)
+
+
+@pytest.mark.parametrize("name", ["combinations", "without_store"])
+@pytest.mark.slow
+def test_without_a_seed_runs_that_are_resumed_and_three_workers_take_new_shots(
+    name: str, tmp_path: Path
+) -> None:
+    """If shots are counted twice, the counts of combinations scatter twice as much as they should."""
+
+    def collected(num_workers: int, max_shots: int, **arguments: object) -> sinter.TaskStats:
+        task = sinter_plugin.task(snc.Circuit(COINS), decoder=name)
+        [stats] = sinter.collect(
+            num_workers=num_workers, tasks=[task], custom_decoders=SAMPLERS, max_shots=max_shots, **arguments
+        )
+        assert stats.shots == max_shots
+        return stats
+
+    for max_shots in (20_000, 40_000, 60_000):
+        resumed = collected(1, max_shots, save_resume_filepath=tmp_path / "stats.csv")
+    for stats in (resumed, collected(3, 60_000)):
+        counts = [count for key, count in stats.custom_counts.items() if key.startswith("obs_mistake_mask=")]
+        counts.append(stats.shots - sum(counts))  # no flip
+        counts += [0] * (1024 - len(counts))
+        assert scipy.stats.chisquare(counts).pvalue > 1e-7

@@ -8,7 +8,7 @@ Rotations and measurements of Pauli products become those of one qubit, between 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 
 import numpy as np
@@ -26,6 +26,7 @@ from ....dialect import (
 )
 from ....simulation.compiler.algebra.paulis import X, Y, Z, product_of
 from ....simulation.compiler.program.loops import unrolled
+from ...rewriting.replacement import instructions_in
 
 __all__ = ["qasm_of"]
 
@@ -72,16 +73,6 @@ def qasm_of(
 ) -> str:
     r"""A circuit as a program.
 
-    Args:
-        circuit: The circuit with tagged gates.
-        version: 2 or 3.
-        skip_dets_and_obs: Whether detectors and observables are left out.
-        reference_records: Returns the reference sample, bool, shape (num_measurements,).
-
-    Raises:
-        ResourceLimitError: The loops of the circuit are too long.
-        ValueError: Something has no counterpart in this version.
-
     Examples:
         >>> circuit = stim.Circuit("H 0\nS[T] 0\nM 0")
         >>> print(qasm_of(circuit, 3, True, lambda: np.zeros(1, bool)))
@@ -114,7 +105,11 @@ class _Writer:
         self._parities: list[list[int]] = []
         self._observables: dict[int, list[int]] = {}
         # In OpenQASM 2 a condition is on a whole register, so that each record is one.
-        self._one_register_each = self._is_2 and _has_feedback(circuit)
+        self._one_register_each = self._is_2 and any(
+            part.name not in _OUTPUTS
+            and any(target.is_measurement_record_target for target in part.targets_copy())
+            for part in instructions_in(circuit)
+        )
         for instruction in unrolled(circuit):
             try:
                 self._write(instruction)
@@ -319,18 +314,6 @@ class _NoCounterpart(ValueError):
     """Something that a program cannot say."""
 
 
-def _has_feedback(circuit: stim.Circuit) -> bool:
-    return any(
-        (isinstance(part, stim.CircuitRepeatBlock) and _has_feedback(part.body_copy()))
-        or (
-            not isinstance(part, stim.CircuitRepeatBlock)
-            and part.name not in _OUTPUTS
-            and any(target.is_measurement_record_target for target in part.targets_copy())
-        )
-        for part in circuit
-    )
-
-
 def _line(name: str, qubits: Sequence[int], half_turns: Sequence[float] = ()) -> str:
     angles = f"({', '.join(f'{angle!r}*pi' for angle in half_turns)})" if half_turns else ""
     return f"{name}{angles} {', '.join(f'q[{qubit}]' for qubit in qubits)};"
@@ -365,10 +348,8 @@ def _decomposition(name: str) -> tuple[tuple[str, tuple[int, ...]], ...]:
     size = 2 if stim.gate_data(name).is_two_qubit_gate else 1
     circuit = stim.Circuit()
     circuit.append(name, range(size))
-    return tuple(_gates_of(circuit.decomposed()))
-
-
-def _gates_of(circuit: stim.Circuit) -> Iterator[tuple[str, tuple[int, ...]]]:
-    for part in circuit:
-        for group in part.target_groups():
-            yield part.name, tuple(target.value for target in group)
+    return tuple(
+        (part.name, tuple(target.value for target in group))
+        for part in circuit.decomposed()
+        for group in part.target_groups()
+    )

@@ -37,20 +37,14 @@ def pauli_code(letter: str) -> int:
 
 @cache
 def codes_of(pauli: str) -> Factors:
-    """The positions and codes of the letters of a Pauli string such as ``"Z_X"``.
-
-    Examples:
-        >>> codes_of("Z_X")
-        ((0, 2), (2, 1))
-    """
+    """The positions and codes of the letters of a Pauli string such as ``"Z_X"``."""
     return tuple((k, pauli_code(letter)) for k, letter in enumerate(pauli) if letter != "_")
 
 
 def product_of(targets: Iterable[stim.GateTarget], where: Callable[[], str]) -> tuple[Factors, bool]:
-    """The product of Pauli targets such as ``X0*!Y1*X2``.
+    """The factors of a product such as ``X0*!Y1*X2``, and whether it has a minus sign.
 
-    Returns:
-        The factors in order of first appearance, and whether the product has a minus sign.
+    Factors are in the order of their first appearance.
 
     Raises:
         ValueError: The product is not Hermitian.

@@ -70,22 +70,9 @@ class LeakageTables:
 def leakage_tables(
     scripts: Iterable[Script], rows: SparseRows, num_checks: int, first_site: int
 ) -> LeakageTables:
-    """Writes the tables.
+    """Writes the tables; ``rows`` has the bits of the plan's row that each inserted bit of the scripts flips.
 
-    Args:
-        scripts: The scripts.
-        rows: For each inserted bit of the scripts, the bits of the plan's row that it flips.
-        num_checks: How many bits of a row are noise-only checks. They are the first ones.
-        first_site: The number of the first site.
-
-    Examples:
-        >>> from stim_nonclifford.simulation.compiler.leakage import Mix
-        >>> script = [Change(1, LEAKED, 0.25), Mix((0, 1)), Change(1, LEAKED, 0.125), Mix((0,))]
-        >>> tables = leakage_tables([script], SparseRows.of([[5], []]), num_checks=6, first_site=3)
-        >>> tables.entries.tolist(), tables.sites.tolist(), tables.rows.bits.tolist()
-        ([0], [3], [5])
-        >>> tables.final_checks.tolist()
-        [5]
+    The first ``num_checks`` bits of a row are noise-only checks.
     """
     writer = _Writer(rows, num_checks)
     entries: list[int] = []

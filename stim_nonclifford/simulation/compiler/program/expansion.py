@@ -61,14 +61,6 @@ def conditional_steps(
     The Z of a target is (-1)^b if the target is a record b. So a rotation has a sign that depends on the
     records. A Pauli that anticommutes with the axis reverses the rotation, if it is applied before and after:
     the records control this Pauli.
-
-    Examples:
-        >>> from stim_nonclifford.dialect import RotationPart
-        >>> for step in conditional_steps(RotationPart("ZZ", -0.25), {0: 7}, {1: 3}):
-        ...     print(step)
-        Feedback(record=7, qubit=3, pauli=1)
-        PlainRotation(factors=((3, 2),), half_turns=-0.25)
-        Feedback(record=7, qubit=3, pauli=1)
     """
     if isinstance(part, CliffordPart):
         record, qubit = part.targets
@@ -128,10 +120,7 @@ def channel_steps(
 ) -> Iterator[Step | Gates]:
     """What a channel does to qubits, without its Pauli errors.
 
-    Args:
-        channel: A channel that needs ancillas.
-        qubits: The qubit, or two for KRAUS2.
-        num_qubits: The number of qubits, of which the last ones are ancillas.
+    The last of ``num_qubits`` qubits are ancillas.
     """
     if isinstance(channel, Kraus):
         yield from _kraus_steps(channel, qubits, num_qubits)
@@ -149,12 +138,7 @@ def misread_steps(
 ) -> Iterator[Step | Gates]:
     """A measurement whose record decays: the decay is that of an ancilla, to which the outcome is copied.
 
-    Args:
-        factors: The Pauli product that is measured.
-        noise: How its outcome is misread.
-        record: The number of the record.
-        inverted: Whether the record is inverted after that.
-        num_qubits: The number of qubits, of which the last two are ancillas.
+    The last two of ``num_qubits`` qubits are ancillas.
     """
     kept, other = num_qubits - 2, num_qubits - 1
     yield Reset(other, Z)

@@ -111,14 +111,7 @@ def program_arrays(
     num_detectors: int,
     num_observables: int,
 ) -> ProgramArrays:
-    """Writes steps to arrays.
-
-    Examples:
-        >>> steps = [Reset(0, 2), Rotate(((0, 1),), 0.25)]
-        >>> sizes = {"num_qubits": 1, "num_records": 0, "num_detectors": 0, "num_observables": 0}
-        >>> program_arrays(steps, [], **sizes).factors.tolist()
-        [(0, 2), (0, 1)]
-    """
+    """Writes steps to arrays."""
     chains: dict[int, list[float]] = {}
     for step in steps:
         if isinstance(step, CorrelatedError):

@@ -99,19 +99,10 @@ class QuantumProgram:
 
 
 def forward_sweep(program: Program, *, keep_order: bool = False) -> QuantumProgram:
-    r"""Runs the circuit without noise along the base path.
+    """Runs the circuit without noise along the base path.
 
-    Args:
-        program: The circuit's steps.
-        keep_order: Whether to do commuting measurements in the order of the circuit, not in the order that
-            activates the fewest coordinates at a time.
-
-    Examples:
-        >>> import stim
-        >>> from stim_nonclifford.simulation.compiler.program.flattening import program_of
-        >>> quantum = forward_sweep(program_of(stim.Circuit("H 0\nS[T] 0\nH 0\nM 0")))
-        >>> [(op.kind.name, op.width) for op in quantum.operations], quantum.peak_width
-        ([('ACTIVATE', 0), ('MEASURE', 1)], 1)
+    Commuting measurements come in the order that activates the fewest coordinates at a time, or in that of
+    the circuit.
     """
     tables = 3 if any(isinstance(step, Rotate) for step in program.stored_steps) else 1
     check_tableau_bytes(patch_sizes(program), tables)

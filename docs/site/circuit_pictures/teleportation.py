@@ -7,20 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..cultivation.drawing.panels import moments_of, panel_of, sites_of
-from ..cultivation.drawing.svg import Box, Panel, Picture
-from .injection import corner_of
-from .protocol import build_teleportation
-from .surface_code import Check
-from .surgery import Patches
+from stim_nonclifford.generators.teleportation.injection import corner_of
+from stim_nonclifford.generators.teleportation.protocol import build_teleportation
+from stim_nonclifford.generators.teleportation.surface_code import Check
+from stim_nonclifford.generators.teleportation.surgery import Patches
+
+from .panels import moments_of, panel_of, sites_of
+from .svg import Box, Panel, Picture
 
 
 def all_pictures() -> Mapping[str, str]:
-    """Draws all pictures, for distance 3.
-
-    Returns:
-        The text of each SVG file, by file name.
-    """
+    """Draws all pictures: the text of each SVG file, by file name."""
     patches = Patches.of_distance(3)
     builder = build_teleportation(3)
     sites = {qubit: site for qubit, site in sites_of(builder.circuit).items() if site in patches.merged.sites}

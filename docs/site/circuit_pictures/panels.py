@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import stim
 
-from ..color_code import Coord
-from ..noise import is_feedback
+from stim_nonclifford.generators.cultivation.color_code import Coord
+from stim_nonclifford.generators.cultivation.noise import is_feedback
+
 from .svg import Box, Panel
 
 # For each operation on one qubit, the kind of its box and the letter in it.
@@ -44,16 +45,7 @@ def sites_of(circuit: stim.Circuit) -> dict[int, Coord]:
 
 
 def panel_of(title: str, moment: Sequence[stim.CircuitInstruction], sites: Mapping[int, Coord]) -> Panel:
-    """Draws resets, measurements, T gates and CX gates of a moment.
-
-    Args:
-        title: The title of the panel.
-        moment: The instructions; others than these are left out.
-        sites: The coordinates of the qubits to draw; boxes on other qubits are left out.
-
-    Returns:
-        The panel.
-    """
+    """Draws resets, measurements, T gates and CX gates of a moment on these sites; others are left out."""
     boxes: list[Box] = []
     cx: list[tuple[Coord, Coord]] = []
     for instruction in moment:

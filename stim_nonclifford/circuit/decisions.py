@@ -33,6 +33,7 @@ from ..simulation.engines import (
     PackedBits,
     RowEngine,
     SamplingEngine,
+    check_rows,
     likely_outputs,
     row_engine,
 )
@@ -220,6 +221,7 @@ class DecisionSampling:
         all_records: bool = False,
     ) -> None:
         self._decided = decided = DecidedCircuit(circuit)
+        check_rows(options)
         self._options, self._limit = options, max_active_coordinates
         decides = hasattr(decoder, "begin") and hasattr(decoder, "decide")
         if decides and not isinstance(decoder, type):

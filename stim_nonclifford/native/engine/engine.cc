@@ -336,7 +336,7 @@ std::vector<uint64_t> Engine::rows(uint64_t seed, uint64_t first_shot, uint64_t 
 std::vector<uint64_t> Engine::outcomes(const std::vector<uint64_t>& signatures, const std::vector<uint64_t>& numbers, uint64_t seed,
                                        const std::function<void()>& poll) {
     const Call call(*this, poll);
-    const size_t part_shots = plan_.dense_width() >= long_work_width ? 64 : 4096;
+    const size_t part_shots = plan_.dense_width >= long_work_width ? 64 : 4096;
     const uint32_t signature_words = plan_.layout.signature_words, output_words = plan_.layout.output_words;
     std::vector<uint64_t> found(numbers.size() * output_words);
     store_.forget_old_tables();

@@ -36,6 +36,7 @@ __all__ = [
     "RowEngine",
     "SamplingEngine",
     "Tally",
+    "check_rows",
     "engine_factory",
     "likely_outputs",
     "row_engine",
@@ -80,17 +81,26 @@ def engine_factory(options: EngineOptions) -> Callable[[SamplingPlan], SamplingE
     return cpu
 
 
-def row_engine(options: EngineOptions, plan: SamplingPlan) -> RowEngine:
-    """The engine that draws noise and outcomes of a plan apart: for ``"auto"`` and ``"cpu"`` that of the CPU.
+def check_rows(options: EngineOptions) -> None:
+    """Checks that there is an engine that draws noise and outcomes apart.
 
     Raises:
         NotImplementedError: The engine is ``"gpu"``.
     """
     if options.engine == "gpu":
         raise NotImplementedError(
-            "Circuits with DECODE are sampled on the CPU, not by engine='gpu'. Choose engine='cpu'"
-            " and threads=n."
+            "Circuits with DECODE are sampled on the CPU, not by engine='gpu'. Choose engine='cpu' and"
+            " threads=n."
         )
+
+
+def row_engine(options: EngineOptions, plan: SamplingPlan) -> RowEngine:
+    """The engine that draws noise and outcomes of a plan apart: for ``"auto"`` and ``"cpu"`` that of the CPU.
+
+    Raises:
+        NotImplementedError: The engine is ``"gpu"``.
+    """
+    check_rows(options)
     name: EngineName = "reference" if options.engine == "reference" else "cpu"
     engine = engine_factory(replace(options, engine=name, device=None))(plan)
     assert isinstance(engine, (CpuEngine, ReferenceEngine))

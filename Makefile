@@ -39,18 +39,16 @@ test: $(INSTALLED) .venv/requirements-test
 test-all: test
 	$(PYTEST) -m slow $(TESTS)
 
-# The kernels of the GPU engine, run without a GPU from the PTX that NVRTC makes of them, on many more circuits than in the
-# tests. It prints a table of what was compared with the CPU engine. Needs g++ and Linux on x86-64; takes half an hour.
-gpu-check: $(INSTALLED) .venv/requirements-test .venv/requirements-kernels
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.simulation.gpu.ptx.check
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -rs tests/simulation/gpu/test_ptx_work.py
+# The kernels of the GPU engine, run without a GPU from the PTX that NVRTC makes of them, on many more circuits than `make
+# test` does. Needs g++ and Linux on x86-64; takes half an hour.
+gpu-check: $(INSTALLED) .venv/requirements-test
+	$(PYTEST) tests/simulation/gpu/test_ptx_engine.py tests/simulation/gpu/test_ptx_emulator.py
 
 # What `make test` has a few thousand of: circuit texts and tags after random changes, and texts that are large in
 # structure. CASES is the number of the former; of the latter, which take longer, there are a tenth as many.
 CASES ?= 100000
 fuzz: $(INSTALLED) .venv/requirements-test
-	STIM_NONCLIFFORD_FUZZ=$(CASES) $(BIN)/python -m pytest tests/simulation/limits/test_fuzzed_input.py
-	$(BIN)/python -m tests.support.texts.structured_texts $$(( $(CASES) / 10 ))
+	STIM_NONCLIFFORD_FUZZ=$(CASES) $(BIN)/python -m pytest tests/simulation/limits/test_fuzzed_input.py tests/simulation/limits/test_structured_input.py
 
 # Style, types and compiler warnings.
 check: $(INSTALLED) .venv/requirements-dev

@@ -36,10 +36,9 @@ from stim_nonclifford.rates.decoding.matching.heralded_matching import (
 from stim_nonclifford.rates.decoding.matching.matching_gap import CompiledMatchingGap, MatchingGapDecoder
 
 from .runs.collection import collect
-from .samplers.by_name import all_samplers
-from .samplers.compiled_soft_decoding import CompiledSoftDecodingSampler
+from .samplers.by_name import sinter_samplers
 from .samplers.decoding_warnings import herald_detectors
-from .samplers.soft_decoding import SoftDecodingSampler
+from .samplers.soft_decoding import CompiledSoftDecodingSampler, SoftDecodingSampler
 from .samplers.soft_postselect import CompiledSoftPostselectSampler, SoftPostselectSampler
 from .samplers.state_check import LogicalStateCheck
 from .samplers.tasks import task
@@ -80,22 +79,3 @@ __all__ = [
     "task",
     "write_gap_points",
 ]
-
-
-def sinter_samplers() -> dict[str, SoftPostselectSampler | SoftDecodingSampler]:
-    """The samplers of this plugin, by the names under which Sinter registers them.
-
-    Returns:
-        A dictionary for the argument ``custom_decoders`` of ``sinter.collect``, and for the command line
-        argument ``--custom_decoders_module_function sinter_plugin:sinter_samplers``. ``soft_postselect`` and
-        ``soft_postselect_gpu`` do not decode. For each decoder that is installed and that Sinter or its
-        plugin knows, there is a sampler: that of ``pymatching`` has the name ``soft_pymatching``.
-        ``soft_pymatching_gap``, ``soft_chromobius_gap`` and ``soft_desaturated_gap`` have the complementary
-        gap.
-
-    Examples:
-        >>> samplers = sinter_samplers()
-        >>> samplers["soft_postselect"].engine, samplers["soft_pymatching"].decoder
-        ('auto', 'pymatching')
-    """
-    return all_samplers()

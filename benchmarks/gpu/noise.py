@@ -1,11 +1,9 @@
 """A model of what the noise kernel of the GPU engine does for each attempted shot, from the plan alone.
 
 The kernel is a sequence of sections, each of which warps execute a number of times that follows from the
-distribution of the number of events. What one execution costs was found from what the emulator of the
-kernels counts for circuits of postselected cultivation at four error rates
-(``tests/simulation/gpu/ptx/work.py``; machine code that ptxas 13.5 makes for sm_90).
-A test holds the model within 5% of these counts, at other
-error rates.
+distribution of the number of events. What one execution costs was counted for circuits of postselected
+cultivation at four error rates, in machine code that ptxas 13.5 makes for sm_90; at other error rates, the
+model was within 5% of such counts.
 """
 
 from __future__ import annotations

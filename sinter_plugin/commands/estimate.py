@@ -9,15 +9,14 @@ Circuit files, masks, metadata, the file of statistics and interrupts are treate
 from __future__ import annotations
 
 import argparse
-import collections
 import contextlib
 import pathlib
 import re
 import secrets
 import sys
 import warnings
-from collections.abc import Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, Future, as_completed
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,7 +29,7 @@ from stim_nonclifford.commands.options import masks_of
 from stim_nonclifford.commands.streams import as_flags, naming, read_circuit
 from stim_nonclifford.rates.results import GapPoint, LogicalErrorRate
 
-from ..runs.executors import CallingExecutor, dask_executor, lost_workers, num_slots_of
+from ..runs.executors import dask_executor, lost_workers
 from ..runs.interrupts import say
 from ..samplers.by_name import checks_states, chosen_decoder
 from ..samplers.tasks import task
@@ -76,6 +75,10 @@ class _Job:
         return replace(self, strong_id=named.strong_id())
 
 
+_Group = list[_Job]
+"""Circuits that are computed together, the strongest noise last."""
+
+
 def estimate(arguments: Sequence[str], program: str = "python -m sinter_plugin") -> int:
     """Runs the command."""
     args = parse_estimate_arguments(arguments, program)
@@ -95,7 +98,7 @@ def _estimate(args: argparse.Namespace) -> int:
         save_file = None
         if args.save_resume_filepath is not None:
             save_file = stack.enter_context(StatisticsFile(pathlib.Path(args.save_resume_filepath), say=say))
-        executor: Executor = CallingExecutor()
+        executor = None
         if args.dask is not None:
             executor = stack.enter_context(dask_executor(args.dask, args.threads))
         if args.out is not None:
@@ -105,10 +108,10 @@ def _estimate(args: argparse.Namespace) -> int:
 
 
 class _Run:
-    """A run of the command, with its arguments and its file."""
+    """A run of the command, with its arguments, its file and, if they are Dask's, its workers."""
 
     def __init__(
-        self, args: argparse.Namespace, save_file: StatisticsFile | None, executor: Executor
+        self, args: argparse.Namespace, save_file: StatisticsFile | None, executor: Executor | None
     ) -> None:
         self._args = args
         self._save_file = save_file
@@ -120,28 +123,20 @@ class _Run:
                 if row.decoder == FAULT_SETS:
                     self._known[row.strong_id] = row.json_metadata[ESTIMATE]
         self._header_printed = False
-        self._has_failed = False
 
     def run(self, jobs: Sequence[_Job]) -> int:
-        jobs = self._without_done(jobs)
-        found: dict[object, list[_Job]] = {}
-        for job in jobs:
-            found.setdefault(job.group, []).append(job)
-        groups = collections.deque(found.values())
-        under_way: dict[Future[list[LogicalErrorRate]], list[_Job]] = {}
-        slots = max(1, num_slots_of(self._executor))
-        num_started = 0
-        while groups or under_way:
-            while groups and len(under_way) < slots:
-                group = groups.popleft()
-                num_started += 1
-                others = f" and {len(group) - 1} that differ in noise strength only" if len(group) > 1 else ""
-                number = f"{num_started}/{num_started + len(groups) + len(under_way)}"
-                self._show(f"[{number}] {group[0].path}{others}")
-                under_way[self._started(group)] = group
-            for future in wait(under_way, return_when=FIRST_COMPLETED).done:
-                groups.extendleft(self._taken(under_way.pop(future), future))
-        return 1 if self._has_failed else 0
+        groups: dict[object, list[_Job]] = {}
+        for job in self._without_done(jobs):
+            groups.setdefault(job.group, []).append(job)
+        has_failed = False
+        for group, found in self._estimates([sorted(group, key=_strength) for group in groups.values()]):
+            for job, rate in zip(group, found, strict=True):
+                if isinstance(rate, str):
+                    has_failed = True
+                    say(f"{job.path}: {as_flags(rate)}")
+                else:
+                    self._save_rate(job, rate, rate.seconds / len(group), self._seed_of(group))
+        return 1 if has_failed else 0
 
     def _without_done(self, jobs: Sequence[_Job]) -> list[_Job]:
         """The circuits that the file does not have with a small enough error."""
@@ -154,16 +149,32 @@ class _Run:
                 left.append(job)
         return left
 
-    def _seed_of(self, group: Sequence[_Job]) -> int:
+    def _estimates(self, groups: Sequence[_Group]) -> Iterator[tuple[_Group, list[LogicalErrorRate | str]]]:
+        """Each group with its estimates, as soon as they are there."""
+        futures: dict[Future[list[LogicalErrorRate | str]], _Group] = {}
+        for number, group in enumerate(groups, start=1):
+            others = f" and {len(group) - 1} that differ in noise strength only" if len(group) > 1 else ""
+            self._show(f"[{number}/{len(groups)}] {group[0].path}{others}")
+            circuits = [job.circuit for job in group]
+            if self._executor is None:
+                yield group, _estimated(circuits, self._asked(group))
+            else:
+                with lost_workers(self._executor):
+                    futures[self._executor.submit(_estimated, circuits, self._asked(group))] = group
+        if self._executor is not None:
+            with lost_workers(self._executor):
+                yield from ((futures[future], future.result()) for future in as_completed(futures))
+
+    def _seed_of(self, group: _Group) -> int:
         # The draws are made for the strongest noise. What is asked for beside it must not change them.
         if self._args.prints_text:
             return self._seed  # so that the number is that of Circuit.logical_error_rate
-        return seed_of(_strongest(group).strong_id, self._seed) >> 11  # every program can read 53 bits
+        return seed_of(group[-1].strong_id, self._seed) >> 11  # every program can read 53 bits
 
-    def _started(self, group: Sequence[_Job]) -> Future[list[LogicalErrorRate]]:
+    def _asked(self, group: _Group) -> dict[str, Any]:
         args = self._args
         progress = args.dask is None and not args.quiet
-        arguments = {
+        return {
             **group[0].asked,
             "relative_error": args.relative_error,
             "max_seconds": args.max_seconds,
@@ -172,34 +183,17 @@ class _Run:
             "threads": args.threads,
             "progress": progress and (not args.prints_text or sys.stderr.isatty()),
         }
-        with lost_workers(self._executor):
-            return self._executor.submit(_estimated, [job.circuit for job in group], arguments)
 
-    def _taken(self, group: list[_Job], future: Future[list[LogicalErrorRate]]) -> list[list[_Job]]:
-        """Saves the estimates of a group; returns the groups that are to be estimated instead of it."""
-        try:
-            with lost_workers(self._executor):
-                found = future.result()
-        except (snc.ResourceLimitError, ValueError) as error:
-            if len(group) > 1:  # What is too much for the strongest noise may do for the others.
-                strongest = _strongest(group)
-                return [[job for job in group if job is not strongest], [strongest]]
-            self._has_failed = True
-            say(f"{group[0].path}: {as_flags(str(error))}")
-            return []
-        for job, rate in zip(group, found, strict=True):
-            seconds, seed = rate.seconds / len(group), self._seed_of(group)
-            if self._args.prints_text:
-                print_text(str(rate), self._args.out)
-                if self._args.error_budget is not None:
-                    print_text(f"\n{rate.error_budget(self._args.error_budget)}", self._args.out)
-            curve = rate.gap_curve
-            # The row of all kept shots comes last: if it is there, the curve is complete.
-            for point in reversed(curve):
-                self._save(job.at_gap(point.gap), point, rate.coverage, seconds, seed)
-            if not curve:  # as without --confidence, or where nothing is ever wrong
-                self._save(job, rate, rate.coverage, seconds, seed)
-        return []
+    def _save_rate(self, job: _Job, rate: LogicalErrorRate, seconds: float, seed: int) -> None:
+        if self._args.prints_text:
+            print_text(str(rate), self._args.out)
+            if self._args.error_budget is not None:
+                print_text(f"\n{rate.error_budget(self._args.error_budget)}", self._args.out)
+        # The row of all kept shots comes last: if it is there, the curve is complete.
+        for point in reversed(rate.gap_curve):
+            self._save(job.at_gap(point.gap), point, rate.coverage, seconds, seed)
+        if not rate.gap_curve:  # as without --confidence, or where nothing is ever wrong
+            self._save(job, rate, rate.coverage, seconds, seed)
 
     def _save(
         self, job: _Job, rate: LogicalErrorRate | GapPoint, coverage: float, seconds: float, seed: int
@@ -314,14 +308,20 @@ def _without_strengths(circuit: stim.Circuit) -> tuple[str, float]:
     return _NOISE_STRENGTHS.sub(left, str(circuit)), sum(strengths)
 
 
-def _strongest(group: Sequence[_Job]) -> _Job:
-    return max(group, key=lambda job: (job.noise, job.strong_id))
+def _strength(job: _Job) -> tuple[float, str]:
+    return job.noise, job.strong_id
 
 
-def _estimated(circuits: Sequence[snc.Circuit], arguments: dict[str, Any]) -> list[LogicalErrorRate]:
-    """Estimates a group, here or in a worker."""
+def _estimated(circuits: Sequence[snc.Circuit], arguments: dict[str, Any]) -> list[LogicalErrorRate | str]:
+    """Estimates a group, the strongest noise last, here or in a worker; a refusal stands for a rate."""
     distributed = sys.modules.get("distributed")
     if distributed is not None:
         with contextlib.suppress(ValueError):  # this is no worker of Dask, which has threads of its own
             arguments = {**arguments, "threads": distributed.get_worker().state.nthreads}
-    return snc.logical_error_rates(circuits, **arguments)
+    try:
+        return [*snc.logical_error_rates(circuits, **arguments)]
+    except (snc.ResourceLimitError, ValueError) as error:
+        if len(circuits) == 1:
+            return [str(error)]
+    # What is too much for the strongest noise may do for the others.
+    return _estimated(circuits[:-1], arguments) + _estimated(circuits[-1:], arguments)

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from typing import get_args
 
 from stim_nonclifford.commands.options import (
-    add_circuit,
-    add_output,
     add_postselection,
+    add_shared,
     add_state_check,
     add_threads,
     whole_number,
@@ -44,7 +43,7 @@ def parse_estimate_arguments(arguments: Sequence[str], program: str) -> argparse
         allow_abbrev=False,
     )
     add = parser.add_argument
-    add_circuit(parser)
+    add_shared(parser, "--in", "--out")
     add(
         "--circuits",
         nargs="+",
@@ -52,7 +51,6 @@ def parse_estimate_arguments(arguments: Sequence[str], program: str) -> argparse
         help="circuits to read, in place of --in; a row of Sinter's statistics is written for each.\n"
         "Those that differ in noise strength only share the work",
     )
-    add_output(parser)
     add(
         "--decoders",
         "--decoder",

@@ -10,30 +10,26 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import (
     BrokenExecutor,
     CancelledError,
     Executor,
-    Future,
     ProcessPoolExecutor,
     ThreadPoolExecutor,
 )
 from multiprocessing.process import BaseProcess
-from typing import Any, TypeVar
+from typing import Any
 
 from ..samplers.parent_watch import EndsWithItsParent
 
 __all__ = [
-    "CallingExecutor",
     "WorkersLostError",
     "dask_executor",
     "local_executor",
     "lost_workers",
     "num_slots_of",
 ]
-
-Result = TypeVar("Result")
 
 _ENDING_SECONDS = 2.0
 """The time, at most, that workers have to end once one has died. Doubled, slower ones say how they ended."""
@@ -46,21 +42,6 @@ _NEEDS_DASK = (
 
 class WorkersLostError(RuntimeError):
     """No worker can be reached any more, or a job has ended a worker."""
-
-
-class CallingExecutor(Executor):
-    """An executor that calls functions at once, in the thread that submits them."""
-
-    num_workers = 1
-
-    def submit(self, fn: Callable[..., Result], /, *args: Any, **kwargs: Any) -> Future[Result]:
-        """Calls a function, and returns a future that is done."""
-        future: Future[Result] = Future()
-        try:
-            future.set_result(fn(*args, **kwargs))
-        except Exception as error:
-            future.set_exception(error)
-        return future
 
 
 class _Watch(EndsWithItsParent):

@@ -16,8 +16,7 @@ import sinter
 
 import stim_nonclifford as snc
 
-from ..samplers.compiled_sampler import CompiledSampler
-from ..samplers.task_sampler import TaskSampler
+from ..samplers.task_sampler import CompiledSampler, TaskSampler
 from ..statistics.shot_ranges import seed_of
 
 __all__ = ["BLOCK_SHOTS", "Job", "PackedTask", "count_of", "run_job"]

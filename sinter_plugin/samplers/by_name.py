@@ -21,14 +21,28 @@ from .soft_decoding import SoftDecodingSampler
 from .soft_postselect import SoftPostselectSampler
 from .task_sampler import TaskSampler
 
-__all__ = ["all_samplers", "check_error_key", "checks_states", "chosen_decoder", "sampler_named"]
+__all__ = ["check_error_key", "checks_states", "chosen_decoder", "sampler_named", "sinter_samplers"]
 
 _OF_RESULTS = ("error_model", "confidence", "state_check", "condition_on_postselection", "decompose_errors")
 """The settings of a sampler without which its rates would be others."""
 
 
-def all_samplers() -> dict[str, SoftPostselectSampler | SoftDecodingSampler]:
-    """The samplers of this plugin; see ``sinter_plugin.sinter_samplers``."""
+def sinter_samplers() -> dict[str, SoftPostselectSampler | SoftDecodingSampler]:
+    """The samplers of this plugin, by the names under which Sinter registers them.
+
+    Returns:
+        A dictionary for the argument ``custom_decoders`` of ``sinter.collect``, and for the command line
+        argument ``--custom_decoders_module_function sinter_plugin:sinter_samplers``. ``soft_postselect`` and
+        ``soft_postselect_gpu`` do not decode. For each decoder that is installed and that Sinter or its
+        plugin knows, there is a sampler: that of ``pymatching`` has the name ``soft_pymatching``.
+        ``soft_pymatching_gap``, ``soft_chromobius_gap`` and ``soft_desaturated_gap`` have the complementary
+        gap.
+
+    Examples:
+        >>> samplers = sinter_samplers()
+        >>> samplers["soft_postselect"].engine, samplers["soft_pymatching"].decoder
+        ('auto', 'pymatching')
+    """
     samplers: dict[str, SoftPostselectSampler | SoftDecodingSampler] = {
         "soft_postselect": SoftPostselectSampler(),
         "soft_postselect_gpu": SoftPostselectSampler(engine="gpu"),
@@ -46,7 +60,7 @@ def sampler_named(name: str, custom: Mapping[str, Any]) -> tuple[str, TaskSample
     A decoder of the user's is wrapped. Its rows have the name ``soft_...``, so that they are never added to
     those in which Sinter has Stim sample S gates in place of T gates.
     """
-    samplers = {**all_samplers(), **custom}
+    samplers = {**sinter_samplers(), **custom}
     found = samplers.get(name, custom.get(name.removeprefix("soft_")) if name.startswith("soft_") else None)
     if isinstance(found, TaskSampler):
         return name, found
@@ -89,7 +103,7 @@ def checks_states(decoder: object) -> bool:
 def chosen_decoder(name: str, custom: Mapping[str, Any], *, confidence: bool = False) -> Any:
     """The decoder of the user's that a name stands for, also out of a sampler; or the name of a known one."""
     plain = name.removeprefix("soft_")
-    found = custom.get(name, custom.get(plain, all_samplers().get(name)))
+    found = custom.get(name, custom.get(plain, sinter_samplers().get(name)))
     if isinstance(found, SoftPostselectSampler):
         raise ValueError(f"{name} does not decode. Use soft_postselect, or name a decoder.")
     if isinstance(found, SoftDecodingSampler):

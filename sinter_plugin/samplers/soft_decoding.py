@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import collections
+import secrets
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -21,24 +25,116 @@ from stim_nonclifford.rates.decoding.decoders import (
     first_error_model,
     rate_decoder,
 )
-from stim_nonclifford.rates.decoding.kept_shot_decoding import KeptShotDecoding
+from stim_nonclifford.rates.decoding.kept_shot_decoding import DecoderFailedError, KeptShotDecoding
 from stim_nonclifford.rates.decoding.matching.desaturated_gap import DesaturatedGapDecoder
 from stim_nonclifford.simulation.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
 from stim_nonclifford.simulation.engines import EngineName
+from stim_nonclifford.simulation.sampling import CompiledDetectorSampler, KeptBatch
 
-from ..statistics.row_warnings import shown_warnings
-from .compiled_soft_decoding import CompiledSoftDecodingSampler
+from ..statistics.row_warnings import RANDOM_DECODER, RANDOM_DECODER_REMEDY, shown_warnings
 from .decoding_warnings import herald_detectors, warn_of_decoding
 from .state_check import LogicalStateCheck, check_state_without_noise, frame_circuit
-from .task_sampler import TaskSampler, circuit_of, mask_of, naming_the_task
+from .task_sampler import CompiledSampler, TaskSampler, circuit_of, mask_of, naming_the_task
 from .tasks import sinter_error_model
 
-__all__ = ["SoftDecodingSampler"]
+__all__ = ["CompiledSoftDecodingSampler", "SoftDecodingSampler"]
 
 ErrorModelName = Literal["s_proxy", "noise_only", "task"]
 
 DEFAULT_STORE_BYTES = 32 << 20
 _MOST_BYTES = (1 << 63) - 1
+
+
+class CompiledSoftDecodingSampler(CompiledSampler):
+    """Samples and decodes one task; returned by ``SoftDecodingSampler.compiled_sampler_for_task``."""
+
+    def __init__(
+        self,
+        sampler: CompiledDetectorSampler,
+        decoding: KeptShotDecoding,
+        settings: SoftDecodingSampler,
+        *,
+        postselected_observables: NDArray[np.bool_],
+        state_check: LogicalStateCheck | None,
+        seed: int | None,
+        row_warnings: Sequence[str],
+        task: str,
+    ) -> None:
+        """Wraps a compiled sampler and a compiled decoder."""
+        super().__init__(sampler, has_seed=seed is not None, row_warnings=row_warnings)
+        self._settings = settings
+        self._task = task
+        self._decoding = decoding
+        self._discarding = np.packbits(postselected_observables, bitorder="little")
+        self._state_check = state_check
+        self._check_seed = secrets.randbits(64) if seed is None else seed
+
+    def statistics(self) -> dict[str, int]:
+        """How often equal detection events saved a call of the decoder; see ``DistinctRows.statistics``."""
+        with self._lock:
+            return self._decoding.statistics()
+
+    def _counted(
+        self, shots: int, *, first_shot: int | None
+    ) -> tuple[int, int, int, collections.Counter[str]]:
+        was_random = self._decoding.is_random
+        found = self._counted_once(shots, first_shot)
+        if self._decoding.is_random and not was_random:
+            # Some answers may have stood for several shots.
+            if self._settings.warn:
+                warnings.warn(
+                    f"The decoder answers equal detection events differently. {RANDOM_DECODER_REMEDY}"
+                    f" {self._task}".rstrip(),
+                    stacklevel=5,
+                )
+            found = self._counted_once(shots, first_shot)
+        if self._decoding.is_random:
+            found[-1][RANDOM_DECODER] = shots
+        return found
+
+    def _counted_once(
+        self, shots: int, first_shot: int | None
+    ) -> tuple[int, int, int, collections.Counter[str]]:
+        discards = errors = 0
+        counts: collections.Counter[str] = collections.Counter()
+        decoded = self._decoding.statistics()["rows_decoded"]
+        with_values = self._state_check is not None
+        if first_shot is not None:
+            self._sampler.seek(first_shot)
+        for batch in self._sampler.iter_kept(max_shots=shots, expectation_values=with_values):
+            predictions, is_discarded, confidences = self._decoded(batch)
+            mistakes = predictions ^ batch.obs
+            is_discarded |= np.any(mistakes & self._discarding, axis=1)
+            is_wrong = self._failures(batch, mistakes)[~is_discarded]
+            discards += batch.discards + int(np.count_nonzero(is_discarded))
+            errors += int(np.count_nonzero(is_wrong))
+            if self._settings.confidence:
+                _count_gaps(counts, confidences[~is_discarded], is_wrong)
+            if self._settings.count_observable_error_combos:
+                _count_mistakes(counts, mistakes[~is_discarded][is_wrong], self._sampler.num_observables)
+        if first_shot is None:  # it depends on what was decoded before
+            counts["rows_decoded"] = self._decoding.statistics()["rows_decoded"] - decoded
+        return shots, discards, errors, counts
+
+    def _decoded(self, batch: KeptBatch) -> tuple[NDArray[np.uint8], NDArray[np.bool_], NDArray[np.int64]]:
+        """Decodes shots; errors name the task and a shot."""
+        try:
+            return self._decoding.decode(batch.dets)
+        except DecoderFailedError as error:
+            rows = np.flatnonzero(np.all(batch.dets == error.events, axis=1))
+            shot = f" Shot {batch.shot_numbers[rows[0]]} has them." if len(rows) else ""
+            raise ValueError(f"{error}{shot} {self._task}".rstrip()) from error
+        except ValueError as error:
+            raise ValueError(f"{error} {self._task}".rstrip()) from error
+
+    def _failures(self, batch: KeptBatch, mistakes: NDArray[np.uint8]) -> NDArray[np.bool_]:
+        """Whether each kept shot is an error."""
+        if self._state_check is None:
+            return np.any(mistakes, axis=1)
+        assert batch.expectation_values is not None
+        return self._state_check.failures(
+            batch.expectation_values, mistakes, self._check_seed, batch.shot_numbers
+        )
 
 
 @dataclass(frozen=True)
@@ -147,13 +243,11 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
         return CompiledSoftDecodingSampler(
             sampler,
             decoding,
+            self,
             postselected_observables=observables,
-            confidence=self.confidence,
-            count_observable_error_combos=self.count_observable_error_combos,
             state_check=check,
             seed=seed,
             row_warnings=row_warnings,
-            warn=self.warn,
             task=f"(In the task with decoder={task.decoder!r}, json_metadata={task.json_metadata!r}.)",
         )
 
@@ -278,6 +372,21 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
         if self.state_check is not None and kind == "s_proxy":
             # The S-proxy of a T state has no X, so that Stim refuses an observable of it.
             attempts += [{"kind": "noise_only", **attempt} for attempt in attempts]
-        return first_error_model(
-            circuit, [arguments | attempt for attempt in attempts]
-        )  # check() has said it
+        return first_error_model(circuit, [arguments | attempt for attempt in attempts])
+
+
+def _count_gaps(
+    counts: collections.Counter[str], gaps: NDArray[np.int64], is_wrong: NDArray[np.bool_]
+) -> None:
+    for letter, chosen in (("C", ~is_wrong), ("E", is_wrong)):
+        for gap, count in zip(*np.unique(gaps[chosen], return_counts=True), strict=True):
+            counts[f"{letter}{gap}"] += int(count)
+
+
+def _count_mistakes(
+    counts: collections.Counter[str], mistakes: NDArray[np.uint8], num_observables: int
+) -> None:
+    patterns, numbers = np.unique(mistakes, axis=0, return_counts=True)
+    bits = np.unpackbits(patterns, axis=1, count=num_observables, bitorder="little")
+    for pattern, number in zip(bits, numbers, strict=True):
+        counts["obs_mistake_mask=" + "".join("_E"[bit] for bit in pattern)] += int(number)

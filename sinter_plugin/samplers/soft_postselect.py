@@ -21,18 +21,13 @@ from stim_nonclifford.simulation.logical_errors.refusals import detectors_left, 
 from stim_nonclifford.simulation.sampling import CompiledDetectorSampler
 
 from ..statistics.row_warnings import IGNORED_DETECTORS, RANDOM_OUTPUTS, shown_warnings
-from .compiled_sampler import CompiledSampler
-from .task_sampler import TaskSampler, circuit_of, mask_of, naming_the_task
+from .task_sampler import CompiledSampler, TaskSampler, circuit_of, mask_of, naming_the_task
 
 __all__ = ["CompiledSoftPostselectSampler", "SoftPostselectSampler", "check_soft_postselect"]
 
 
 class CompiledSoftPostselectSampler(CompiledSampler):
-    """Samples one task; returned by ``SoftPostselectSampler.compiled_sampler_for_task``.
-
-    Threads may share the object. A lock runs their calls one after the other, and no two calls return the
-    same shots.
-    """
+    """Samples one task; returned by ``SoftPostselectSampler.compiled_sampler_for_task``."""
 
     def __init__(
         self,

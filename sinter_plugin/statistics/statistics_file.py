@@ -7,7 +7,6 @@ import itertools
 import os
 import pathlib
 import shutil
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 
@@ -90,15 +89,8 @@ class StatisticsFile:
     def __enter__(self) -> StatisticsFile:
         return self
 
-    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
-        """Releases the lock; raises StatisticsFileError if rows that were saved are no longer in the file."""
-        try:
-            if not isinstance(error, StatisticsFileError):
-                found = self._found()
-                if found not in self._expected and self._missing_in(found):
-                    raise StatisticsFileError(self._rescued(found))
-        finally:
-            self._lock.release()
+    def __exit__(self, *error: object) -> None:
+        self._lock.release()
 
     def save(self, rows: Iterable[sinter.TaskStats], *, replacing: Collection[str] = ()) -> None:
         """Saves what this run has for some tasks until now: one row each, with what was there before.
@@ -115,14 +107,13 @@ class StatisticsFile:
             total = replace(total, custom_counts=with_joined_ranges(total.custom_counts))
             lines[row.strong_id] = [total.to_csv_line().encode()]
         try:
-            self._check()
             self._write(lines)
         except StatisticsFileError as error:
             self._failure = error
             raise
 
     def _write(self, lines: Mapping[str, list[bytes]]) -> None:
-        content = b"".join(line + b"\n" for line in [_HEADER, *itertools.chain(*lines.values())])
+        content = _content_of(itertools.chain(*lines.values()))
         try:
             with open(self._new_path, "wb") as file:
                 file.write(content)
@@ -130,53 +121,38 @@ class StatisticsFile:
                 os.fsync(file.fileno())
             with contextlib.suppress(FileNotFoundError):
                 shutil.copymode(self._target, self._new_path)
-            self._check()  # once more: on a busy disk, the lines above take long
+            self._check(lines)
             # An interrupt may come before or after the file is replaced.
             self._expected = {self._content, content}
             os.replace(self._new_path, self._target)
-        except (OSError, StatisticsFileError) as error:
-            with contextlib.suppress(OSError):
-                self._new_path.unlink(missing_ok=True)
-            if isinstance(error, StatisticsFileError):
-                raise
+        except OSError as error:
             raise StatisticsFileError(
                 f"{self._path}: {error.strerror}. The rows saved before are complete. Free some space, and"
                 " run the same command again."
             ) from error
+        finally:
+            with contextlib.suppress(OSError):
+                self._new_path.unlink(missing_ok=True)
         self._lines, self._content, self._expected = dict(lines), content, {content}
 
-    def _check(self) -> None:
-        """Raises StatisticsFileError if another program has changed the file."""
-        found = self._found()
-        if found not in self._expected:
-            raise StatisticsFileError(self._rescued(found))
-
-    def _found(self) -> bytes | None:
-        """The content of the file; None if there is none."""
-        try:
-            return self._target.read_bytes()
-        except FileNotFoundError:
-            return b"" if b"" in self._expected else None
-
-    def _missing_in(self, found: bytes | None) -> list[bytes]:
-        """The lines that were saved, and are not in the file any more."""
-        saved = Counter(itertools.chain(*self._lines.values()))
-        return list((saved - Counter((found or b"").splitlines())).elements())
-
-    def _rescued(self, found: bytes | None) -> str:
-        """Saves the lines that are not in the file any more beside it, and says what happened."""
-        what = "deleted or moved" if found is None else "changed by another program"
-        happened = f"{self._path} was {what} during the run, which was stopped."
-        missing = self._missing_in(found)
-        if not missing:
-            return f"{happened} All rows that were saved are in the file."
-        content = b"".join(line + b"\n" for line in [_HEADER, *missing])
+    def _check(self, lines: Mapping[str, list[bytes]]) -> None:
+        """Saves lines beside the file, and raises StatisticsFileError, if another program has changed it."""
+        found = self._target.read_bytes() if self._target.exists() else b""
+        if found in self._expected:
+            return
+        there = set(found.splitlines())
+        missing = [line for line in itertools.chain(*lines.values()) if line not in there]
         for number in itertools.count(1):
             rescued = pathlib.Path(f"{self._path}.rescued-{number}")
             with contextlib.suppress(FileExistsError), rescued.open("xb") as file:
-                file.write(content)
+                file.write(_content_of(missing))
                 break
-        return (
-            f"{happened} What is missing there now, {counted(len(missing), 'row')}, is saved in {rescued}. To"
-            " count these shots, add the file with `python -m sinter_plugin combine`."
+        raise StatisticsFileError(
+            f"{self._path} was {'changed' if found else 'deleted'} by another program during the run, which"
+            f" was stopped. What is missing there now, {counted(len(missing), 'row')}, is saved in {rescued}."
+            " To count these shots, add the file with `python -m sinter_plugin combine`."
         )
+
+
+def _content_of(lines: Iterable[bytes]) -> bytes:
+    return b"".join(line + b"\n" for line in [_HEADER, *lines])

@@ -1,12 +1,12 @@
-"""What notebooks show of circuits, plans and estimates, readable on light and on dark pages."""
+"""What notebooks show of circuits, plans and estimates, on light and dark pages; and tables of text."""
 
 from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
-__all__ = ["Diagram", "html_table", "preformatted", "scrolled"]
+__all__ = ["Diagram", "html_table", "preformatted", "scrolled", "text_table"]
 
 _SCALE = 0.75
 _VIEW_BOX = re.compile(r'<svg viewBox="0 0 ([\d.]+) ([\d.]+)"')
@@ -59,6 +59,22 @@ def preformatted(text: str) -> str:
         '<pre style="line-height:1.25">a &lt; b</pre>'
     """
     return f'<pre style="line-height:1.25">{html.escape(text)}</pre>'
+
+
+def text_table(header: Sequence[str], rows: Iterable[Sequence[str]], left: Collection[str] = ()) -> list[str]:
+    """The lines of a table: the columns with these headers begin at the left, all others end at the right.
+
+    Examples:
+        >>> text_table(["name", "p"], [["a", "0.125"], ["bc", "1"]], left=["name"])
+        ['name      p', 'a     0.125', 'bc        1']
+    """
+    columns = list(zip(header, *rows, strict=True))
+    widths = [max(map(len, column)) for column in columns]
+    shown = [
+        [cell.ljust(width) if column[0] in left else cell.rjust(width) for cell in column]
+        for column, width in zip(columns, widths, strict=True)
+    ]
+    return ["  ".join(row).rstrip() for row in zip(*shown, strict=True)]
 
 
 def html_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -200,16 +200,11 @@ class Circuit:
     def from_qasm(
         cls: type[Self], program: str, *, relaxation_times: Any = None, dt: float | None = None
     ) -> Self:
-        r"""Reads a program in OpenQASM 2 or 3.
+        r"""Reads a program in OpenQASM 2 or 3; see ``docs/start/coming_from.md``.
 
-        Gates of the libraries ``qelib1.inc`` and ``stdgates.inc``, gates that the program defines, their
-        modifiers (``ctrl``, ``negctrl``, ``inv``, ``pow``), measurements, resets, barriers (as TICK), delays,
-        ``if`` on bits, and loops, which are unrolled. Numbers have the types that the program declares: in
-        OpenQASM 3, ``1/2`` is 0. Global phases are left out, and barriers inside of definitions.
-
-        A condition on several bits is computed on an ancilla: a further qubit, with one more record for each
-        condition. All other records are those of the program's measurements, in their order. A gate with more
-        than three controls has an ancilla, too, which is 0 again afterwards.
+        Loops are unrolled, and global phases left out. A condition on several bits is computed on an ancilla:
+        a further qubit, with one more record for each condition. All other records are those of the program's
+        measurements, in their order.
 
         Args:
             program: The text of the program.
@@ -219,8 +214,7 @@ class Circuit:
             dt: The unit ``dt`` in seconds, which is needed only if a delay in that unit becomes relaxation.
 
         Returns:
-            The circuit; its qubits are numbered in the order in which the program declares them. An ancilla
-            has the next number where it is first used.
+            The circuit; its qubits are numbered in the order in which the program declares them.
 
         Raises:
             ImportError: The package ``openqasm3`` is not installed (extra ``qasm``).
@@ -256,8 +250,7 @@ class Circuit:
         Args:
             open_qasm_version: 2 or 3. OpenQASM 2 has no detectors, and conditions on one record only.
             skip_dets_and_obs: Whether to leave out expectation values, which OpenQASM does not have, and the
-                registers ``dets`` and ``obs``: detectors and observables, as flips against the noiseless
-                reference sample.
+                registers ``dets`` and ``obs``, which are flips against the noiseless reference sample.
 
         Returns:
             The program. Its qubits are ``q``. Its records are ``rec`` or, in OpenQASM 2 with feedback,
@@ -288,19 +281,15 @@ class Circuit:
     def from_qiskit(
         cls: type[Self], circuit: Any, *, relaxation_times: Any = None, dt: float | None = None
     ) -> Self:
-        """Reads a ``qiskit.QuantumCircuit``.
+        """Reads a ``qiskit.QuantumCircuit``; see ``docs/start/coming_from.md``.
 
-        Gates of Qiskit's library, of which some are replaced by their definitions, also with modifiers;
-        measurements, resets, barriers (as TICK), delays, ``if_test`` and ``switch`` on classical bits,
-        registers and expressions, and ``for_loop``, which is unrolled. Operations are known by their types,
-        whatever their names. What ``from_qasm`` says of conditions holds here, too. Global phases are left
-        out.
+        Operations are known by their types, whatever their names. Loops, conditions and global phases are
+        treated as in ``from_qasm``.
 
         Args:
             circuit: The circuit, with numbers for all parameters.
-            relaxation_times: What becomes of ``delay``; see ``from_qasm``. By default it is an identity with
-                the duration as a note: ``I[delay:100.0ns]``.
-            dt: The unit ``dt`` in seconds, which is needed only if a delay in that unit becomes relaxation.
+            relaxation_times: What becomes of ``delay``, as in ``from_qasm``.
+            dt: The unit ``dt`` in seconds, as in ``from_qasm``.
 
         Returns:
             The circuit; qubit k is ``circuit.qubits[k]``.
@@ -323,16 +312,13 @@ class Circuit:
 
     @classmethod
     def from_cirq(cls: type[Self], circuit: Any, *, relaxation_times: Any = None) -> Self:
-        """Reads a ``cirq.Circuit``.
+        """Reads a ``cirq.Circuit``, with all that ``stimcirq`` writes; see ``docs/start/coming_from.md``.
 
-        Gates, channels, measurements, confusion maps of single qubits, classical controls, sub-circuits and
-        tags of Cirq, and all that ``stimcirq`` writes, such as detectors. Each moment ends with a TICK.
-        Global phases are left out. A condition on several bits is computed as in ``from_qasm``.
+        Each moment ends with a TICK. Conditions and global phases are treated as in ``from_qasm``.
 
         Args:
             circuit: The circuit, without symbols.
-            relaxation_times: What becomes of ``cirq.WaitGate``; see ``from_qasm``. By default it is an
-                identity with the duration as a note: ``I[delay:100.0ns]``.
+            relaxation_times: What becomes of ``cirq.WaitGate``, as of a delay in ``from_qasm``.
 
         Returns:
             The circuit. Qubits are numbered in Cirq's order; if all are ``LineQubit``, by their numbers.
@@ -672,13 +658,12 @@ class Circuit:
     def pauli_twirl(self: Self, *, below: float = 0.25) -> Self:
         r"""The circuit with Pauli channels in place of coherent noise, relaxation and leakage, for decoders.
 
-        A rotation by a small angle is replaced by its Pauli twirl: R_Z(a) becomes Z_ERROR(sin(πa/2)^2), and a
-        rotation about a product of Paulis an E. A rotation near a Clifford gate is over-rotated, and becomes
-        this gate and an error. Each rotation is twirled by itself, although rotations that follow each other
-        add up to more. So sample the circuit as it is, and use the twirled one for the decoder.
-        AMPLITUDE_DAMPING, PHASE_DAMPING, THERMAL_RELAXATION and readout noise become their Pauli twirls,
-        too. In place of leakage and loss there are, at each place, the Pauli errors of a leaked qubit, with
-        the probability that a qubit is leaked or lost there. REPEAT blocks are unrolled for that.
+        R_Z(a) becomes Z_ERROR(sin(πa/2)^2), and a rotation about a product of Paulis an E. A rotation near a
+        Clifford gate becomes this gate and an error. Each rotation is twirled by itself, although rotations
+        that follow each other add up to more. So sample the circuit as it is, and use the twirled one for the
+        decoder. Relaxation and readout noise become their Pauli twirls, too. In place of leakage and loss
+        there are, at each place, the Pauli errors of a leaked qubit, with the probability that a qubit is
+        leaked or lost there. REPEAT blocks are unrolled for that.
 
         Args:
             below: Rotations that differ from the nearest Clifford gate by a smaller angle than this, in
@@ -715,9 +700,6 @@ class Circuit:
         * In place of S controlled by a record, there is Z controlled by the record: the correction of a
           teleported S, as S is that of a teleported T. The same holds for C_SPP of a product of Z. A
           controlled rotation by one half-turn is a product of controlled Paulis.
-
-        Stim itself, given ``to_stim()``, ignores tags. It reads T in the same way, but all rotations about
-        single qubits as the identity, and all about products as SPP.
 
         Raises:
             ValueError: A record controls another gate, for which Z is no stand-in.
@@ -763,11 +745,9 @@ class Circuit:
         Records of observables with Pauli targets say in which frame the logical Paulis are, as in a
         ``LogicalStateCheck``. They become feedback.
 
-        This is the right readout where all detectors discard shots. **It is the wrong one for a decoder.**
-        The readout of a T state has a T gate. An X that a decoder could correct turns the sign of this gate
-        around, and half of these shots are wrong, whatever the decoder says afterwards. To decode, leave
-        ``EXP_VAL`` as it is, and check the state in the decoded frame:
-        ``sinter_plugin.SoftDecodingSampler(state_check="T")``.
+        This is the right readout where all detectors discard shots. **It is the wrong one for a decoder**,
+        which corrects an X only after the T gate of the readout. To decode, leave ``EXP_VAL`` as it is, and
+        check the state in the decoded frame: ``sinter_plugin.SoftDecodingSampler(state_check="T")``.
 
         Args:
             state: ``"T"`` for T|+>, the +1 state of (X + Y)/√2; ``"T_DAG"`` for that of (X - Y)/√2; ``"X"``,
@@ -870,8 +850,9 @@ class Circuit:
                 of records.
             seed: None for fresh entropy, or an integer in range(2**64), which determines all results.
             reference_sample: Records to use in place of the noiseless reference sample.
-            engine: ``"auto"``, ``"cpu"``, ``"gpu"`` or ``"reference"``; all give the same shots. See
-                ``EngineOptions`` for this and the next three.
+            engine: ``"auto"``, ``"cpu"``, ``"gpu"`` or ``"reference"``, which all give the same shots; or
+                ``"trajectory"``, which follows each shot by itself. See ``EngineOptions`` for this and the
+                next three.
             threads: Number of threads on the CPU.
             cache_bytes: Limit in bytes for stored outcome laws.
             device: Number of the GPU.
@@ -943,8 +924,9 @@ class Circuit:
                 circuit is sampled; for a decoder, see ``sinter_plugin.SoftDecodingSampler``.
             skip_reference_sample: Whether to report raw parities of records instead of flips against the
                 noiseless reference sample.
-            engine: ``"auto"``, ``"cpu"``, ``"gpu"`` or ``"reference"``; all give the same shots. See
-                ``EngineOptions`` for this and the next three.
+            engine: ``"auto"``, ``"cpu"``, ``"gpu"`` or ``"reference"``, which all give the same shots; or
+                ``"trajectory"``, which follows each shot by itself. See ``EngineOptions`` for this and the
+                next three.
             threads: Number of threads on the CPU.
             cache_bytes: Limit in bytes for stored outcome laws.
             device: Number of the GPU.
@@ -1100,10 +1082,6 @@ class Circuit:
         reference sample. The reference is ``reference_sample()`` of the circuit with its T gates, so that
         the converter makes the bits of ``compile_detector_sampler`` from the records of ``compile_sampler``.
 
-        A circuit without non-Clifford gates gets the converter that Stim compiles for it. For all others,
-        the converter is compiled from a circuit that has the same detectors and observables, and in the place
-        of each measurement an MPAD of its reference value: nothing else of the circuit matters.
-
         Args:
             skip_reference_sample: Whether to convert to raw parities, as if the reference sample were 0.
 
@@ -1250,33 +1228,27 @@ class Circuit:
     ) -> LogicalErrorRate:
         r"""The probability that a kept shot is wrong, however small, from the sets of faults that make it so.
 
-        Without a decoder: for circuits most of whose faults are seen by postselected detectors. With a
-        decoder: for any circuit whose errors do not exclude each other; from failing fault
-        sets, see ``docs/guides/decoded_rates.md``. The seed fixes the result, whatever the
-        number of threads, unless ``max_seconds`` ends it early.
-
-        Without noise, each observable must have one value in the shots that are kept, up to what rotations by
-        small angles do; ``stim_nonclifford.simulation.logical_errors.noiseless_outputs`` says how that is
-        looked at.
+        Without a decoder: for circuits most of whose faults are seen by postselected detectors
+        (``docs/guides/fault_sets.md``). With a decoder: for any circuit whose errors do not exclude each
+        other (``docs/guides/decoded_rates.md``). The seed fixes the result, whatever the number of threads,
+        unless ``max_seconds`` ends it early. Without noise, each observable must have one value in the shots
+        that are kept, up to what rotations by small angles do.
 
         Args:
             decoder: The name of a decoder that Sinter knows, such as ``"pymatching"``, or a
                 ``sinter.Decoder``: a shot is wrong if it predicts an observable wrongly. It is told the error
                 model of the circuit. None: every detector discards the shot if it fires.
             postselection_mask: The detectors that discard a shot, as in ``compile_detector_sampler``. Without
-                a decoder they must be all, ``"all"``, as nothing decodes the others: that is the default for
-                circuits with non-Clifford gates, while Clifford circuits, which may be meant to be decoded,
-                have to say it. With a decoder, any, and with ``"desaturated"`` those that it needs by
-                default. A circuit without detectors needs no mask.
+                a decoder they must be all, ``"all"``: the default for circuits with non-Clifford gates, while
+                Clifford circuits, which may be meant to be decoded, have to say it. With a decoder, any; by
+                default none, and with ``"desaturated"`` those that it needs.
             postselected_observables_mask: The observables that discard a shot; none by default.
             state_check: A logical state, such as ``"T"``, in place of the observables: a kept shot is wrong
                 with probability 1 - fidelity. See ``with_logical_readout``, whose circuit is looked at. With
                 the decoder ``"desaturated"``, a check by one logical Pauli in the decoded frame; not with
                 others.
-            skip_reference_sample: Whether detectors and observables are raw parities of records, and not
-                flips of the noiseless reference sample, as in ``compile_detector_sampler``. Of a random check
-                the reference sample has the likelier outcome: by default, shots with this one are kept.
-                Without a decoder.
+            skip_reference_sample: Whether detectors and observables are raw parities of records, as in
+                ``compile_detector_sampler``. Without a decoder.
             relative_error: The ``relative_error`` of the result at which it stops. The result says so if time
                 or limits end it before.
             max_seconds: No new round of sampling begins so long after the call, and no weight is enumerated
@@ -1284,9 +1256,7 @@ class Circuit:
             max_bytes: Memory to use, about; without a decoder.
             seed: None for fresh entropy, or an integer in range(2**64).
             threads: Number of threads. With a decoder that takes longer than a second, also the number of
-                processes that decode, as most decoders hold Python's global lock. A decoder that another
-                process cannot import, such as one that a script defines by itself, is asked by one. With
-                ``"desaturated"``, one thread does everything.
+                processes that decode, if they can import it. With ``"desaturated"``, one does everything.
             confidence: Whether the result is to have a ``gap_curve``: rates of the shots in which the decoder
                 is so sure at least, by the complementary gap (``"pymatching"``, ``"chromobius"``,
                 ``"desaturated"``, or a ``sinter.Decoder`` with
@@ -1438,24 +1408,19 @@ class Circuit:
 
         No error model is exact for a circuit with T gates, because T turns the error X into a superposition
         of X and Y. There are two models, which agree about detectors and observables that depend on noise
-        alone, and are exact for these:
+        alone, and are exact for these (``docs/guides/decoding.md``):
 
-        * ``"s_proxy"`` is Stim's model of the Clifford circuit ``s_proxy()``. It has S in place of T, where X
-          becomes Y. Rotations by multiples of 0.5 half-turns are the Clifford gates that they are. Other
-          rotations are the nearest of these or, if they are nearer to T, S. So coherent noise is left out.
-          Stim refuses if a detector or an observable of that circuit is random.
+        * ``"s_proxy"`` is Stim's model of the Clifford circuit ``s_proxy()``, with S in place of T, and
+          without coherent noise. Stim refuses if a detector or an observable of that circuit is random.
         * ``"noise_only"`` has the direct flips by noise, but not how noise changes the distribution of the
-          quantum outcomes. It exists for every circuit.
+          quantum outcomes. It exists for every circuit. Decoders are right less often with it.
 
-        Where they differ, decoders are right much more often with ``"s_proxy"``: see
-        ``docs/guides/decoding.md``. If detectors are heralds of erasures, a matching
-        decoder must know them (the same page). In place of leakage and loss there are the errors of
-        ``pauli_twirl()``, but an error of a leaked qubit flips its next herald, too, as often as the rate of
-        the herald allows.
+        In place of leakage and loss there are the errors of ``pauli_twirl()``, but an error of a leaked qubit
+        flips its next herald, too, as often as the rate of the herald allows.
 
         Args:
             decompose_errors: Whether to decompose errors that flip more than two detectors. Heralds of
-                leakage and loss are parts of their own: the other parts are edges as without a herald.
+                leakage and loss are parts of their own.
             flatten_loops: Whether to unroll loops. ``"noise_only"`` has none.
             allow_gauge_detectors: Whether detectors may be random without noise. In ``"noise_only"`` they
                 always may. Fair random outcomes are errors with probability 1/2, as in Stim.
@@ -1508,19 +1473,17 @@ class Circuit:
                 logical_observable L0
             ''')
         """
-        return error_model_of(
-            self._stim,
-            self.compile,
-            decompose_errors=decompose_errors,
-            flatten_loops=flatten_loops,
-            allow_gauge_detectors=allow_gauge_detectors,
-            approximate_disjoint_errors=approximate_disjoint_errors,
-            ignore_decomposition_failures=ignore_decomposition_failures,
-            block_decomposition_from_introducing_remnant_edges=(
+        flags = {
+            "decompose_errors": decompose_errors,
+            "flatten_loops": flatten_loops,
+            "allow_gauge_detectors": allow_gauge_detectors,
+            "ignore_decomposition_failures": ignore_decomposition_failures,
+            "block_decomposition_from_introducing_remnant_edges": (
                 block_decomposition_from_introducing_remnant_edges
             ),
-            kind=kind,
-            postselection_mask=postselection_mask,
+        }
+        return error_model_of(
+            self._stim, self.compile, kind, flags, approximate_disjoint_errors, postselection_mask
         )
 
     def quantum_detectors(self) -> npt.NDArray[np.bool_]:
@@ -1642,10 +1605,8 @@ class Circuit:
 
         Timelines and time slices (``timeline-text``, ``timeline-svg``, ``timeslice-svg``,
         ``detslice-with-ops-svg``) show every non-Clifford gate as what it is: with its controls, its angles
-        (``0.1π`` is 0.1 half-turns) and the records that control it. In loops these are as written
-        (``rec[-1]``), otherwise they have their numbers. ``interactive`` is Crumble with the circuit in it,
-        with T as S with a tag. Detecting regions are those of the S-proxy, and so
-        are diagrams of other types. SVGs have a white background.
+        (``0.1π`` is 0.1 half-turns) and the records that control it. ``interactive`` is Crumble with the
+        circuit in it, with T as S with a tag. Detecting regions and other types are those of the S-proxy.
 
         Args:
             type: One of Stim's types of diagrams.
@@ -1653,8 +1614,7 @@ class Circuit:
             rows: In slices, the number of rows of pictures.
             filter_coords: In detector slices, what is shown: ``"D5"``, ``"L0"``, a ``stim.DemTarget``, or the
                 first coordinates of detectors. The default is all detectors.
-            noise: Whether to draw the noise, as Stim does. A timeline with noise on every gate is a long
-                ribbon, and with ``noise=False`` it shows the protocol.
+            noise: Whether to draw the noise, as Stim does.
             fold: Whether a ``timeline-svg`` is wrapped into rows, with noise as small marks, detectors by
                 their numbers, and loops unrolled. None: if it has no loop, and Stim's ribbon would be longer
                 than two screens. ``fold=False`` draws the ribbon.
@@ -1695,11 +1655,9 @@ class Circuit:
     ) -> None:
         r"""Writes a page to look at in a browser: one file, which needs no network.
 
-        It shows the circuit tick by tick on its qubits' coordinates, how wide the vector is and what it
-        costs, and, from fault sets, the logical error rate, what part of it and of the discards comes from
-        each place of noise, and the malignant sets with what their faults become. Where the circuit has no
-        such rate (no observable, or detectors that are not postselected), the page says why, and shows the
-        rest.
+        It shows the circuit tick by tick on its qubits' coordinates, what a shot costs, and, from fault sets,
+        the logical error rate with its places, and the malignant sets. Where the circuit has no such rate (no
+        observable, or detectors that are not postselected), the page says why, and shows the rest.
 
         Args:
             file: A path, or a file opened for writing text.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -26,9 +26,10 @@ from ..simulation.logical_errors.coherent_noise import twirl_advice
 from ..simulation.logical_errors.noiseless_outputs import outcome_dependent, outputs_of_chance
 from ..simulation.logical_errors.refusals import warn_of_frames, warn_of_observables_flipped_by_chance
 from ..simulation.noise_events import usual_effects
+from .rewriting.channels import with_twirled_channels
 from .rewriting.leakage import has_leakage, with_averaged_leakage
+from .rewriting.replacement import instructions_in
 from .rewriting.stand_ins import proxy_of
-from .rewriting.twirled_channels import with_twirled_channels
 
 __all__ = ["Compile", "ErrorModelKind", "error_model_of", "random_outputs_of", "searched_s_proxy"]
 
@@ -44,50 +45,33 @@ _EVEN = 0.5
 def error_model_of(
     circuit: stim.Circuit,
     compile: Compile,
-    *,
-    decompose_errors: bool,
-    flatten_loops: bool,
-    allow_gauge_detectors: bool,
-    approximate_disjoint_errors: float,
-    ignore_decomposition_failures: bool,
-    block_decomposition_from_introducing_remnant_edges: bool,
     kind: ErrorModelKind | stim.DetectorErrorModel,
+    flags: Mapping[str, bool],
+    approximate_disjoint_errors: float,
     postselection_mask: Mask | None,
 ) -> stim.DetectorErrorModel:
-    """The detector error model of a tagged circuit; see ``Circuit.detector_error_model``."""
+    """The detector error model of a tagged circuit, with Stim's flags; see ``detector_error_model``."""
     if not isinstance(kind, stim.DetectorErrorModel):
         kind = choice(kind, "kind", get_args(ErrorModelKind), ", or a stim.DetectorErrorModel")
-    decompose_errors = flag(decompose_errors, "decompose_errors")
-    flatten_loops = flag(flatten_loops, "flatten_loops")
-    allow_gauge_detectors = flag(allow_gauge_detectors, "allow_gauge_detectors")
+    flags = {name: flag(value, name) for name, value in flags.items()}
     if not isinstance(approximate_disjoint_errors, bool):
         approximate_disjoint_errors = probability(approximate_disjoint_errors, "approximate_disjoint_errors")
-    decomposition = {
-        name: flag(value, name)
-        for name, value in {
-            "ignore_decomposition_failures": ignore_decomposition_failures,
-            "block_decomposition_from_introducing_remnant_edges": (
-                block_decomposition_from_introducing_remnant_edges
-            ),
-        }.items()
-    }
+    decompose_errors, ignores_failures = flags["decompose_errors"], flags["ignore_decomposition_failures"]
+    new_edges = not flags["block_decomposition_from_introducing_remnant_edges"]
     num_detectors = circuit.num_detectors
     silent = checked_mask(postselection_mask, num_detectors, "postselection_mask", "detectors")
     # Stim decomposes errors of its own heralded channels well, but not those that stand for leakage.
     is_stims = kind == "s_proxy" and not has_leakage(circuit)
     heralds = herald_detectors(circuit) if decompose_errors and not is_stims else frozenset()
-    if silent or heralds:
-        # An error that flips a silent detector need not be decomposed, and one with a herald is later.
-        decomposition["ignore_decomposition_failures"] = True
+    # An error that flips a silent detector need not be decomposed, and one with a herald is later.
+    may_fail = ignores_failures or bool(silent or heralds)
     if kind == "s_proxy":
-        model = _proxy_model(
-            circuit,
-            decompose_errors=decompose_errors,
-            flatten_loops=flatten_loops or bool(silent),
-            allow_gauge_detectors=allow_gauge_detectors,
-            approximate_disjoint_errors=approximate_disjoint_errors,
-            **decomposition,
-        )
+        arguments = {
+            **flags,
+            "flatten_loops": flags["flatten_loops"] or bool(silent),
+            "ignore_decomposition_failures": may_fail,
+        }
+        model = _proxy_model(circuit, approximate_disjoint_errors=approximate_disjoint_errors, **arguments)
     elif isinstance(kind, stim.DetectorErrorModel):
         found = (kind.num_detectors, kind.num_observables)
         if found != (num_detectors, circuit.num_observables):
@@ -95,7 +79,7 @@ def error_model_of(
                 "The error model is that of another circuit: it has (detectors, observables) ="
                 f" {found}, but this circuit has {(num_detectors, circuit.num_observables)}."
             )
-        model = kind.flattened() if flatten_loops else kind
+        model = kind.flattened() if flags["flatten_loops"] else kind
     else:
         check_flattened(circuit)
         with memory_is_a_limit():
@@ -114,11 +98,14 @@ def error_model_of(
     if silent:
         model = conditioned(model, silent)
     if decompose_errors and kind != "s_proxy":
-        model = decomposed(model, **decomposition)
+        model = decomposed(
+            model,
+            ignore_decomposition_failures=may_fail,
+            block_decomposition_from_introducing_remnant_edges=not new_edges,
+        )
     if heralds:
-        new_edges = not block_decomposition_from_introducing_remnant_edges
         model = with_heralds_apart(model, heralds, is_trusted=False, new_edges=new_edges)
-    if decompose_errors and (silent or heralds) and not ignore_decomposition_failures:
+    if decompose_errors and may_fail and not ignores_failures:
         check_decomposed(model)
     _warn_of_inexact_models(circuit, compile, silent)
     return model
@@ -188,22 +175,14 @@ def _probabilities(part: stim.CircuitInstruction) -> Sequence[float]:
 
 def _may_have_usual_errors(circuit: stim.Circuit) -> bool:
     """Whether an error may be more likely than none: a channel's, or one of a chain."""
-    for part in circuit:
-        if isinstance(part, stim.CircuitRepeatBlock):
-            if _may_have_usual_errors(part.body_copy()):
-                return True
-        elif part.name == "ELSE_CORRELATED_ERROR" or sum(_probabilities(part)) > _EVEN:
-            return True
-    return False
+    return any(
+        part.name == "ELSE_CORRELATED_ERROR" or sum(_probabilities(part)) > _EVEN
+        for part in instructions_in(circuit)
+    )
 
 
 def searched_s_proxy(circuit: stim.Circuit, search: Callable[[stim.Circuit], Any]) -> Any:
-    """What Stim finds in the error model of the S-proxy.
-
-    Raises:
-        ResourceLimitError: The unrolled circuit is too large.
-        ValueError: A detector or an observable of the S-proxy is random.
-    """
+    """What Stim finds in the error model of the S-proxy."""
     check_flattened(circuit)
     proxy = proxy_of(circuit, "s_proxy")
     try:

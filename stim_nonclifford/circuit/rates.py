@@ -52,11 +52,7 @@ def checked_circuit(
     state_check: LogicalStateCheck | LogicalState | None,
     postselected_observables_mask: Mask | None,
 ) -> Checked:
-    """The circuit whose observable is the check of a state, if there is one.
-
-    Raises:
-        ValueError: Observables are postselected, or the state cannot be checked.
-    """
+    """The circuit whose observable is the check of a state, if there is one."""
     if state_check is None:
         return circuit
     if postselected_observables_mask is not None:
@@ -74,11 +70,7 @@ def planned(
     state_check: LogicalStateCheck | LogicalState | None = None,
     skip_reference_sample: bool = False,
 ) -> PlannedCircuit:
-    """A circuit with what is asked: its observables, in shots in which the masks' outputs do not fire.
-
-    Raises:
-        ValueError: Logical errors are not well defined.
-    """
+    """A circuit with what is asked: its observables, in shots in which the masks' outputs do not fire."""
     with remedies_of_rates():
         skip_reference_sample = flag(skip_reference_sample, "skip_reference_sample")
         written = circuit.compile()
@@ -139,13 +131,7 @@ def rates_of(
     progress: bool,
     confidence: bool = False,
 ) -> list[LogicalErrorRate]:
-    """The logical error rates of circuits, with a decoder or without; see ``Circuit.logical_error_rate``.
-
-    Raises:
-        ResourceLimitError: There are too many sets for this method, or time was too short.
-        TypeError: An argument is of the wrong type.
-        ValueError: Logical errors are not well defined, or an argument is out of range.
-    """
+    """The logical error rates of circuits, with a decoder or without; see ``Circuit.logical_error_rate``."""
     seed = seed_of(seed)
     asked = decoder, postselection_mask, postselected_observables_mask, state_check, skip_reference_sample
     if decoder is not None:
@@ -211,7 +197,7 @@ def _with_origins(
     name = decoder if decoder is None or isinstance(decoder, str) else repr(type(decoder))
     call = repr([each.tolist() if isinstance(each, np.ndarray) else each for each in (name, *asked)])
     return [
-        rate._with_origin(seed, sha256(f"{circuit}\n{call}".encode()).hexdigest())
+        rate._with(seeds=(seed,), question=sha256(f"{circuit}\n{call}".encode()).hexdigest())
         for circuit, rate in zip(circuits, rates, strict=True)
     ]
 

@@ -5,7 +5,6 @@ the same name with two functions: ``add_arguments`` declares the arguments, ``ru
 
 ``streams``   what commands read from and write to
 ``options``   arguments that several commands share
-``generate``  uses one module for each family of circuits
 
 The commands for files of statistics are those of ``sinter_plugin``.
 """

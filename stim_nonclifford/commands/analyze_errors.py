@@ -11,7 +11,7 @@ import argparse
 from typing import get_args
 
 from ..circuit.error_models import ErrorModelKind
-from .options import add_circuit, add_output, add_postselection, masks_of
+from .options import add_postselection, add_shared, masks_of
 from .streams import naming, read_circuit, write_text
 
 __all__ = ["add_arguments", "run"]
@@ -19,8 +19,7 @@ __all__ = ["add_arguments", "run"]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    add_circuit(parser)
-    add_output(parser)
+    add_shared(parser, "--in", "--out")
     add = parser.add_argument
     add("--decompose_errors", action="store_true", help="decompose errors that flip more than two detectors")
     add("--fold_loops", action="store_true", help="allow repeat blocks in the output")

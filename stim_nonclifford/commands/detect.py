@@ -14,17 +14,7 @@ from typing import Any
 
 from ..simulation.sampling import CompiledDetectorSampler
 from ..simulation.sampling.shot_files import DetectionFiles
-from .options import (
-    add_circuit,
-    add_engine,
-    add_format,
-    add_output,
-    add_postselection,
-    add_seed,
-    add_shots,
-    engine_of,
-    masks_of,
-)
+from .options import add_engine, add_postselection, add_shared, engine_of, masks_of
 from .streams import naming, output, read_circuit
 
 __all__ = ["add_arguments", "run"]
@@ -32,18 +22,13 @@ __all__ = ["add_arguments", "run"]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    add_circuit(parser)
-    add_output(parser)
-    add_format(parser, "--out_format", "the output")
+    add_shared(parser, "--in", "--out", "--out_format", "--obs_out_format", "--shots", "--seed")
     parser.add_argument("--obs_out", metavar="FILE", help="file for the observable flips (default: none)")
-    add_format(parser, "--obs_out_format", "the file for the observable flips")
     parser.add_argument(
         "--append_observables",
         action="store_true",
         help="write observable flips after the detection events of each shot (always so in the format dets)",
     )
-    add_shots(parser)
-    add_seed(parser)
     add_postselection(parser, "none")
     parser.add_argument(
         "--skip_reference_sample",
@@ -58,11 +43,7 @@ def run(args: argparse.Namespace) -> None:
     # As Stim: the format dets has the observables in any case, in front if nobody says where.
     prepends = args.out_format == "dets" and not args.append_observables
     if (prepends or args.append_observables) and args.obs_out is not None:
-        flag = (
-            "--append_observables"
-            if args.append_observables
-            else "--out_format dets, which has the observables"
-        )
+        flag = "--out_format dets, which has the observables" if prepends else "--append_observables"
         raise ValueError(f"{flag} and --obs_out do not go together. Leave one of them out.")
     circuit = read_circuit(args.circuit)
     detectors, observables = masks_of(args, circuit)

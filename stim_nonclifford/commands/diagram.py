@@ -11,7 +11,7 @@ from typing import Any
 
 import stim
 
-from .options import add_circuit, add_output
+from .options import add_shared
 from .streams import naming, read_circuit, write_text
 
 __all__ = ["add_arguments", "run"]
@@ -19,8 +19,7 @@ __all__ = ["add_arguments", "run"]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    add_circuit(parser)
-    add_output(parser)
+    add_shared(parser, "--in", "--out")
     parser.add_argument(
         "--type",
         default="timeline-text",

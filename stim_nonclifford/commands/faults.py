@@ -12,7 +12,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 
 from ..rates.fault_sets import MalignantSet
-from .options import add_circuit, add_fault_sets, add_output, fault_set_arguments, whole_number
+from .options import add_fault_sets, add_shared, fault_set_arguments, whole_number
 from .streams import naming, output, read_circuit
 
 __all__ = ["add_arguments", "run"]
@@ -22,8 +22,7 @@ _FAR_ENOUGH = 4
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    add_circuit(parser)
-    add_output(parser)
+    add_shared(parser, "--in", "--out")
     add_fault_sets(parser)
     parser.add_argument(
         "--max_weight",

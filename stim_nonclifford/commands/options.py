@@ -18,14 +18,10 @@ from ..simulation.engines import EngineName
 from ..simulation.sampling import ShotFormat
 
 __all__ = [
-    "add_circuit",
     "add_engine",
     "add_fault_sets",
-    "add_format",
-    "add_output",
     "add_postselection",
-    "add_seed",
-    "add_shots",
+    "add_shared",
     "add_state_check",
     "add_threads",
     "engine_of",
@@ -38,47 +34,67 @@ _MOST_SHOTS = 10**18
 _OUTPUT = re.compile(r"([DL])(\d+)")
 
 
-def add_circuit(parser: argparse.ArgumentParser) -> None:
-    """Adds ``--in``."""
-    parser.add_argument(
-        "--in", dest="circuit", metavar="FILE", help="circuit to read (default: standard input)"
-    )
+def whole_number(low: int, high: int) -> Callable[[str], int]:
+    """A type of arguments for ``argparse``: integers from low to high, such as ``1000`` or ``1_000``.
+
+    Examples:
+        >>> whole_number(0, 10)("7")
+        7
+    """
+
+    def parse(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
+        if not low <= number <= high:
+            raise argparse.ArgumentTypeError(f"{text} is not between {low} and {high}")
+        return number
+
+    return parse
 
 
-def add_output(parser: argparse.ArgumentParser) -> None:
-    """Adds ``--out``."""
-    parser.add_argument("--out", metavar="FILE", help="file to write to (default: standard output)")
+_SHARED: dict[str, dict[str, Any]] = {
+    "--in": {"dest": "circuit", "metavar": "FILE", "help": "circuit to read (default: standard input)"},
+    "--out": {"metavar": "FILE", "help": "file to write to (default: standard output)"},
+    "--out_format": {
+        "choices": get_args(ShotFormat),
+        "default": "01",
+        "help": "format of the output; see `stim help formats` (default: 01)",
+    },
+    "--shots": {
+        "type": whole_number(0, _MOST_SHOTS),
+        "default": 1,
+        "metavar": "N",
+        "help": "number of shots (default: 1)",
+    },
+    "--seed": {
+        "type": whole_number(0, 2**64 - 1),
+        "metavar": "N",
+        "help": "makes the result the same each time, with any number of threads (default: a fresh one)",
+    },
+    "--engine": {
+        "choices": get_args(EngineName),
+        "default": "auto",
+        "help": "what draws the shots (default: auto)",
+    },
+    "--max_active_coordinates": {
+        "type": whole_number(0, 2**63 - 1),
+        "default": DEFAULT_MAX_ACTIVE_COORDINATES,
+        "metavar": "N",
+        "help": f"circuits that need more are refused (default: {DEFAULT_MAX_ACTIVE_COORDINATES})",
+    },
+}
+_SHARED["--obs_out_format"] = {
+    **_SHARED["--out_format"],
+    "help": "format of the file for the observable flips; see `stim help formats` (default: 01)",
+}
 
 
-def add_format(parser: argparse.ArgumentParser, name: str, of: str) -> None:
-    """Adds an argument for one of Stim's formats."""
-    parser.add_argument(
-        name,
-        choices=get_args(ShotFormat),
-        default="01",
-        help=f"format of {of}; see `stim help formats` (default: 01)",
-    )
-
-
-def add_shots(parser: argparse.ArgumentParser) -> None:
-    """Adds ``--shots``."""
-    parser.add_argument(
-        "--shots",
-        type=whole_number(0, _MOST_SHOTS),
-        default=1,
-        metavar="N",
-        help="number of shots (default: 1)",
-    )
-
-
-def add_seed(parser: argparse.ArgumentParser) -> None:
-    """Adds ``--seed``."""
-    parser.add_argument(
-        "--seed",
-        type=whole_number(0, 2**64 - 1),
-        metavar="N",
-        help="makes the result the same each time, with any number of threads (default: a fresh one)",
-    )
+def add_shared(parser: argparse.ArgumentParser, *flags: str) -> None:
+    """Adds arguments that have the same meaning in each command, by their flags."""
+    for flag in flags:
+        parser.add_argument(flag, **_SHARED[flag])
 
 
 def add_threads(parser: argparse.ArgumentParser, default: str) -> None:
@@ -95,16 +111,7 @@ def add_threads(parser: argparse.ArgumentParser, default: str) -> None:
 def add_engine(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments for the engine, which change the time but not the shots."""
     add_threads(parser, "1")
-    parser.add_argument(
-        "--engine", choices=get_args(EngineName), default="auto", help="what draws the shots (default: auto)"
-    )
-    parser.add_argument(
-        "--max_active_coordinates",
-        type=whole_number(0, 2**63 - 1),
-        default=DEFAULT_MAX_ACTIVE_COORDINATES,
-        metavar="N",
-        help=f"circuits that need more are refused (default: {DEFAULT_MAX_ACTIVE_COORDINATES})",
-    )
+    add_shared(parser, "--engine", "--max_active_coordinates")
 
 
 def engine_of(args: argparse.Namespace) -> dict[str, Any]:
@@ -124,13 +131,6 @@ def add_postselection(parser: argparse.ArgumentParser, default: str) -> None:
     )
 
 
-def add_fault_sets(parser: argparse.ArgumentParser) -> None:
-    """Adds ``--postselect``, ``--state_check`` and ``--threads``."""
-    add_postselection(parser, "none; required if the circuit has detectors")
-    add_state_check(parser)
-    add_threads(parser, "auto")
-
-
 def add_state_check(parser: argparse._ArgumentGroup | argparse.ArgumentParser) -> None:
     """Adds ``--state_check``, whose text ``parsed_state`` reads."""
     parser.add_argument(
@@ -144,17 +144,17 @@ def add_state_check(parser: argparse._ArgumentGroup | argparse.ArgumentParser) -
     )
 
 
+def add_fault_sets(parser: argparse.ArgumentParser) -> None:
+    """Adds ``--postselect``, ``--state_check`` and ``--threads``."""
+    add_postselection(parser, "none; required if the circuit has detectors")
+    add_state_check(parser)
+    add_threads(parser, "auto")
+
+
 def masks_of(
     args: argparse.Namespace, circuit: Circuit
 ) -> tuple[npt.NDArray[np.bool_] | None, npt.NDArray[np.bool_] | None]:
-    r"""The masks of detectors and observables that ``--postselect`` stands for.
-
-    Returns:
-        bool, shape (num_detectors,), or None if the argument was not given; and bool, shape
-        (num_observables,), or None if no observable is postselected.
-
-    Raises:
-        ValueError: The circuit has no such detector or observable, or words are combined with names.
+    r"""The masks of detectors and observables that ``--postselect`` stands for, or None.
 
     Examples:
         >>> circuit = Circuit("M 0\nDETECTOR(0, 0, 0, 1) rec[-1]\nDETECTOR\nOBSERVABLE_INCLUDE(0) rec[-1]")
@@ -206,26 +206,6 @@ def _select(name: str, detectors: npt.NDArray[np.bool_], observables: npt.NDArra
     if int(found[2]) >= len(mask):
         raise ValueError(f"--postselect: there is no {name}; the circuit has {len(mask)} {kind}.")
     mask[int(found[2])] = True
-
-
-def whole_number(low: int, high: int) -> Callable[[str], int]:
-    """A type of arguments for ``argparse``: integers from low to high, such as ``1000`` or ``1_000``.
-
-    Examples:
-        >>> whole_number(0, 10)("7")
-        7
-    """
-
-    def parse(text: str) -> int:
-        try:
-            number = int(text)
-        except ValueError:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
-        if not low <= number <= high:
-            raise argparse.ArgumentTypeError(f"{text} is not between {low} and {high}")
-        return number
-
-    return parse
 
 
 def _threads(text: str) -> int:

@@ -12,7 +12,7 @@ import argparse
 import io
 import pathlib
 
-from .options import add_circuit, add_fault_sets, add_output, add_seed, fault_set_arguments
+from .options import add_fault_sets, add_shared, fault_set_arguments
 from .streams import naming, read_circuit, write_text
 
 __all__ = ["add_arguments", "run"]
@@ -27,11 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="circuit to read, in place of --in; the page is then FILE with the ending .html, unless --out"
         " says otherwise, and all detectors are postselected, unless --postselect does",
     )
-    add_circuit(parser)
-    add_output(parser)
+    add_shared(parser, "--in", "--out", "--seed")
     add_fault_sets(parser)
     parser.add_argument("--title", metavar="TEXT", help="title of the page (default: the name of the file)")
-    add_seed(parser)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -9,7 +9,7 @@ import argparse
 from typing import get_args
 
 from ..circuit.plan_report import PlanMethod
-from .options import add_circuit, add_output, add_postselection, masks_of
+from .options import add_postselection, add_shared, masks_of
 from .streams import naming, read_circuit, write_text
 
 __all__ = ["add_arguments", "run"]
@@ -17,8 +17,7 @@ __all__ = ["add_arguments", "run"]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    add_circuit(parser)
-    add_output(parser)
+    add_shared(parser, "--in", "--out")
     parser.add_argument(
         "--method",
         choices=get_args(PlanMethod),

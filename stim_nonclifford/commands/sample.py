@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 
-from .options import add_circuit, add_engine, add_format, add_output, add_seed, add_shots, engine_of
+from .options import add_engine, add_shared, engine_of
 from .streams import naming, output, read_circuit
 
 __all__ = ["add_arguments", "run"]
@@ -15,11 +15,7 @@ __all__ = ["add_arguments", "run"]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    add_circuit(parser)
-    add_output(parser)
-    add_format(parser, "--out_format", "the output")
-    add_shots(parser)
-    add_seed(parser)
+    add_shared(parser, "--in", "--out", "--out_format", "--shots", "--seed")
     parser.add_argument(
         "--skip_reference_sample",
         action="store_true",

@@ -31,15 +31,7 @@ INTERRUPTED = 128 + 2
 
 
 def read_circuit(path: str | None) -> Circuit:
-    """Reads a circuit.
-
-    Args:
-        path: The path of its file; None for standard input.
-
-    Raises:
-        OSError: The file cannot be read.
-        ValueError: It is no circuit; the message names the file and the line.
-    """
+    """A circuit from a file, or from standard input; messages name the file and the line."""
     with naming(path):
         if path is not None:
             return Circuit.from_file(path)
@@ -52,13 +44,7 @@ def read_circuit(path: str | None) -> Circuit:
 
 @contextlib.contextmanager
 def naming(path: str | None) -> Iterator[None]:
-    r"""A context in which messages about the circuit name its file.
-
-    Args:
-        path: The path of the file; None for standard input.
-
-    Raises:
-        ValueError: The circuit is wrong, not supported, or too large.
+    r"""A context in which messages about the circuit name its file, or standard input.
 
     Examples:
         >>> with naming("a.stim"):
@@ -90,14 +76,7 @@ def as_flags(message: str) -> str:
 
 @contextlib.contextmanager
 def output(path: str | None) -> Iterator[BinaryIO]:
-    """A file for bytes.
-
-    Args:
-        path: The path of the file, which is replaced if it exists; None for standard output.
-
-    Raises:
-        OSError: The file cannot be written.
-    """
+    """A file for bytes, which is replaced if it exists; None stands for standard output."""
     if path is not None:
         with open(path, "wb") as file:
             yield file
@@ -111,23 +90,13 @@ def output(path: str | None) -> Iterator[BinaryIO]:
 
 
 def write_text(path: str | None, text: str) -> None:
-    """Writes text, and a line break after it.
-
-    Args:
-        path: As in ``output``.
-        text: The text.
-    """
+    """Writes text and a line break to a file, or to standard output."""
     with output(path) as file:
         file.write(f"{text}\n".encode())
 
 
 def exit_code(work: Callable[[], int]) -> int:
-    """Does the work of a command line, and ends it as other commands end.
-
-    Returns:
-        The exit code: that of the work, 130 after Ctrl-C, 141 if nobody reads the output any more, or 2
-        if writing failed.
-    """
+    """The exit code of the work of a command line, or the one with which other commands end in its place."""
     _open_closed_streams()
     try:
         try:

@@ -41,19 +41,7 @@ INSTRUCTION = re.compile(
 def tagged_instruction(
     name: str, targets: Sequence[Target], arg: float | Iterable[float] | None, tag: str
 ) -> stim.CircuitInstruction | None:
-    """The tagged instruction that stands for a bare non-Clifford gate, or for EXP_VAL.
-
-    Args:
-        name: The name of a gate.
-        targets: Its targets, as ``listed_targets`` returns them.
-        arg: Its angles in half-turns.
-        tag: A note by the user.
-
-    Returns:
-        The instruction, or None if ``name`` is not a non-Clifford gate.
-
-    Raises:
-        ValueError: The number of angles is wrong, or the gate cannot have a note.
+    """The tagged instruction of a bare gate, a channel or EXP_VAL; None if the name is that of another.
 
     Examples:
         >>> tagged_instruction("R_X", [3], 0.5, "")
@@ -132,17 +120,7 @@ def _parsed_instruction(
 
 
 def tagged_text(found: re.Match[str]) -> str:
-    """The text of an instruction, with a tag in place of the name of a non-Clifford gate.
-
-    Args:
-        found: A match of ``INSTRUCTION``.
-
-    Returns:
-        Text for Stim; that of the instruction itself if it is no such gate.
-
-    Raises:
-        ValueError: Arguments, tag or targets do not fit the gate.
-    """
+    """The text of a match of ``INSTRUCTION``, with a tag in place of the name of a non-Clifford gate."""
     if _is_plain(found["name"], found["parens"] is not None):
         return found.group()
     name, note, targets = found["name"].upper(), found["tag"], found["targets"]

@@ -33,16 +33,7 @@ def number_of(text: str) -> float | None:
 
 
 def exact_text(circuit: stim.Circuit) -> str:
-    r"""The text of a tagged circuit, from which it can be read back with all its numbers.
-
-    Args:
-        circuit: The circuit.
-
-    Returns:
-        The text, which Stim can read. If six digits suffice for all numbers, it is ``str(circuit)``.
-
-    Raises:
-        ValueError: A number is infinite or NaN; no text can express that.
+    r"""The text of a tagged circuit, from which it can be read back with all its numbers, if they are finite.
 
     Examples:
         >>> circuit = stim.Circuit()

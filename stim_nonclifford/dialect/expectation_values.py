@@ -41,17 +41,7 @@ def is_expectation(instruction: stim.CircuitInstruction) -> bool:
 
 
 def expectation_products(instruction: stim.CircuitInstruction) -> list[list[stim.GateTarget]]:
-    """The Pauli products of an instruction whose tag starts with EXP_VAL.
-
-    Args:
-        instruction: The instruction.
-
-    Returns:
-        For each expectation value the factors of its product, as targets of MPP without combiners.
-
-    Raises:
-        ValueError: The tag is malformed or on another instruction than I, the number of targets does not fit
-            the tag, or a product is not Hermitian.
+    """The Pauli products of an instruction whose tag starts with EXP_VAL, as targets without combiners.
 
     Examples:
         >>> expectation_products(stim.CircuitInstruction("I", [0, 1, 3], tag="EXP_VAL(XY, !Z)"))
@@ -104,16 +94,7 @@ def num_expectations(circuit: stim.Circuit) -> int:
 
 
 def tagged_expectation(targets: str) -> stim.CircuitInstruction:
-    """The tagged form of ``EXP_VAL``.
-
-    Args:
-        targets: The text of the targets, which are those of MPP.
-
-    Returns:
-        The instruction.
-
-    Raises:
-        ValueError: The targets are no Pauli products, or a product is not Hermitian.
+    """The tagged form of ``EXP_VAL``, whose targets are those of MPP.
 
     Examples:
         >>> print(tagged_expectation("X0*Y1 !Z3"))
@@ -131,12 +112,6 @@ def tagged_expectation(targets: str) -> stim.CircuitInstruction:
 
 def expectation_of_products(groups: Sequence[Sequence[stim.GateTarget]]) -> stim.CircuitInstruction:
     """The instruction that asks for the expectation values of products.
-
-    Args:
-        groups: The factors of each product, as ``expectation_products`` returns them.
-
-    Raises:
-        ValueError: A product is not Hermitian.
 
     Examples:
         >>> print(expectation_of_products([[stim.target_z(3, invert=True)], [stim.target_x(0)]]))

@@ -38,15 +38,10 @@ PRODUCT = "P"
 
 @dataclass(frozen=True, slots=True)
 class CliffordPart:
-    """A Clifford gate of a decomposition.
+    """A Clifford gate of a decomposition."""
 
-    Attributes:
-        name: The name of the gate in Stim.
-        targets: The positions of its targets in the group of targets.
-    """
-
-    name: str
-    targets: tuple[int, ...]
+    name: str  # the name of the gate in Stim
+    targets: tuple[int, ...]  # the positions of its targets in the group of targets
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +206,18 @@ def _phase_of_all(paulis: str, half_turns: float) -> tuple[RotationPart, ...]:
     )
 
 
+def _controlled_phase(name: str, half_turns: float, inverse: str) -> GateDefinition:
+    return _controlled(
+        name,
+        f"{name[1:]} on the second qubit, controlled by the first",
+        "II",
+        _phase_of_all("ZZ", half_turns),
+        num_targets=2,
+        num_controls=2,
+        inverse=inverse,
+    )
+
+
 _DEFINITIONS = (
     _t_gate("T", "S", "Z", 0.25, inverse="T_DAG"),
     _t_gate("T_DAG", "S_DAG", "Z", -0.25, inverse="T"),
@@ -242,42 +249,10 @@ _DEFINITIONS = (
         inverse_angles=lambda angles: (-angles[0], -angles[2], -angles[1]),
         aliases=("U",),
     ),
-    _controlled(
-        "CS",
-        "S on the second qubit, controlled by the first",
-        "II",
-        _phase_of_all("ZZ", 0.5),
-        num_targets=2,
-        num_controls=2,
-        inverse="CS_DAG",
-    ),
-    _controlled(
-        "CS_DAG",
-        "S_DAG on the second qubit, controlled by the first",
-        "II",
-        _phase_of_all("ZZ", -0.5),
-        num_targets=2,
-        num_controls=2,
-        inverse="CS",
-    ),
-    _controlled(
-        "CT",
-        "T on the second qubit, controlled by the first",
-        "II",
-        _phase_of_all("ZZ", 0.25),
-        num_targets=2,
-        num_controls=2,
-        inverse="CT_DAG",
-    ),
-    _controlled(
-        "CT_DAG",
-        "T_DAG on the second qubit, controlled by the first",
-        "II",
-        _phase_of_all("ZZ", -0.25),
-        num_targets=2,
-        num_controls=2,
-        inverse="CT",
-    ),
+    _controlled_phase("CS", 0.5, inverse="CS_DAG"),
+    _controlled_phase("CS_DAG", -0.5, inverse="CS"),
+    _controlled_phase("CT", 0.25, inverse="CT_DAG"),
+    _controlled_phase("CT_DAG", -0.25, inverse="CT"),
     _controlled(
         "CH",
         "H on the second qubit, controlled by the first",

@@ -18,12 +18,6 @@ def inverse_of_tagged(instruction: stim.CircuitInstruction) -> stim.CircuitInstr
     for ``SPP[...]``, which becomes ``SPP_DAG[...]``. If the carrier is its own inverse, such as I and II, the
     tag has to be inverted here.
 
-    Args:
-        instruction: An instruction of the circuit that Stim returned.
-
-    Returns:
-        The corrected instruction.
-
     Examples:
         >>> import stim
         >>> inverse_of_tagged(stim.CircuitInstruction("II", [0, 1], tag="CS"))

@@ -53,18 +53,13 @@ _CARRIERS = {carrier for forms in FORMS_OF_WORD.values() for carrier in forms} -
 
 @dataclass(frozen=True)
 class NonCliffordGate:
-    """A non-Clifford gate, as read from a tag.
+    """A non-Clifford gate, as read from a tag."""
 
-    Attributes:
-        name: The name of the gate, as ``dialect.gate_named`` knows it.
-        half_turns: The angles in half-turns (1 half-turn = π radians), in the order of the gate's
-            parameters: none for T gates, (θ) for rotations, (θ, φ, λ) for ``U3``.
-        user_tag: The note after ``T:`` in the tag of a T gate; empty if there is none.
-    """
-
-    name: str
+    name: str  # the name of the gate, as ``dialect.gate_named`` knows it
+    # The angles in half-turns (1 half-turn = π radians), in the order of the gate's parameters: none for T
+    # gates, (θ) for rotations, (θ, φ, λ) for ``U3``.
     half_turns: tuple[float, ...] = ()
-    user_tag: str = ""
+    user_tag: str = ""  # the note after ``T:`` in the tag of a T gate; empty if there is none
 
     @property
     def definition(self) -> GateDefinition:
@@ -76,17 +71,7 @@ class NonCliffordGate:
 
 
 def tag_of(gate: NonCliffordGate, form: TaggedForm | None = None) -> str:
-    """The tag that turns the carrier of a form into the gate.
-
-    Args:
-        gate: The gate.
-        form: One of the gate's forms; by default the one to which the bare gate is translated.
-
-    Returns:
-        The tag.
-
-    Raises:
-        ValueError: An angle is not finite.
+    """The tag that turns the carrier of a form into the gate; that of the bare gate by default.
 
     Examples:
         >>> tag_of(NonCliffordGate("T_DAG")), tag_of(NonCliffordGate("T", user_tag="first layer"))
@@ -111,19 +96,10 @@ def _arguments(definition: GateDefinition, values: Sequence[float]) -> str:
 
 
 def gate_from_tag(instruction: stim.CircuitInstruction) -> NonCliffordGate | None:
-    """Reads the tag of an instruction.
+    """The gate for which the tag of an instruction stands, or None.
 
-    Args:
-        instruction: Any instruction of a ``stim.Circuit``.
-
-    Returns:
-        The non-Clifford gate for which the tag stands, or None if the instruction is an ordinary one of Stim
-        or asks for expectation values, which changes no state, or is a channel that Stim does not have.
-
-    Raises:
-        ValueError: The instruction is a carrier, but its tag is unknown or malformed (``S[t]``,
-            ``I[R_Z(0.25)]``, ``I_ERROR[LEAKAGE:0.1]``). Or the tag stands for a gate, but the instruction is
-            not its carrier (``H[T]``, which ``stim.Circuit.decomposed`` returns).
+    A tag that is unknown or malformed on a carrier is an error (``S[t]``, ``I[R_Z(0.25)]``), and so is the
+    tag of a gate on another instruction (``H[T]``, which ``stim.Circuit.decomposed`` returns).
 
     Examples:
         >>> import stim

@@ -21,16 +21,6 @@ def listed_targets(name: str, targets: Any) -> list[Target]:
     Stim drops the signs of products. Here a negative product has its first factor inverted, as in
     ``MPP !X0*Z2``.
 
-    Args:
-        name: The name of the instruction.
-        targets: A target, or an iterable of targets, such as ``stim.Circuit.append`` takes.
-
-    Returns:
-        The targets.
-
-    Raises:
-        ValueError: A product is the identity, or its sign is imaginary.
-
     Examples:
         >>> listed_targets("MPP", [stim.PauliString("-X_Z")])
         [stim.target_x(0, invert=True), stim.GateTarget.combiner(), stim.target_z(2)]
@@ -50,14 +40,6 @@ def listed_targets(name: str, targets: Any) -> list[Target]:
 
 def check_groups(name: str, size: int, instruction: stim.CircuitInstruction) -> None:
     """Checks the targets of a gate or channel that acts on more qubits than the instruction with its tag.
-
-    Args:
-        name: The name of the gate or channel.
-        size: The number of qubits on which it acts.
-        instruction: The instruction, whose targets are qubits.
-
-    Raises:
-        ValueError: They are not in groups of so many different qubits.
 
     Examples:
         >>> check_groups("CCZ", 3, stim.CircuitInstruction("I", [0, 1, 2, 2, 1, 3], tag="CCZ"))

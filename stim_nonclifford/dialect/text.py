@@ -8,6 +8,7 @@ Stim unchanged and line by line, and Stim parses it.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import stim
 
@@ -54,17 +55,7 @@ _BYTE_ORDER_MARK = "\ufeff"
 
 
 def parse(text: str) -> stim.Circuit:
-    r"""Parses circuit text in which non-Clifford gates are bare or tagged.
-
-    Args:
-        text: The circuit. A byte-order mark at its beginning is ignored.
-
-    Returns:
-        The circuit, with every non-Clifford gate as a tagged instruction.
-
-    Raises:
-        ValueError: Stim cannot parse the text, or a gate, tag or angle is malformed. The message names
-            the line.
+    r"""Parses circuit text in which non-Clifford gates are bare or tagged; messages name the line.
 
     Examples:
         >>> print(parse('H 0\nT 0\nR_Z(0.125) 0\nM 0'))
@@ -106,11 +97,7 @@ def _refuse_other_kinds_of_text(text: str) -> None:
 
 
 def _check_memory(text: str) -> None:
-    """Checks that the targets of the longest line fit into memory; Stim crashes where the memory ends.
-
-    Raises:
-        ResourceLimitError: They do not.
-    """
+    """Checks that the targets of the longest line fit into memory; Stim crashes where the memory ends."""
     if len(text) < _LONG_LINE:
         return
     number, longest = max(enumerate(text.split("\n"), start=1), key=lambda line: len(line[1]))
@@ -273,11 +260,7 @@ def _with_tags(text: str) -> str:
 
 
 def _depth_after(text: str, begin: int, end: int, depth: int) -> int:
-    """The nesting depth of blocks after a part of the text that has only braces and comments.
-
-    Raises:
-        ValueError: The depth exceeds ``MAX_NESTING``. Stim's parser is recursive and could crash.
-    """
+    """The nesting depth of blocks after a part of the text that has only braces and comments."""
     for brace in _BRACE.finditer(text, begin, end):
         depth += {"{": 1, "}": -1}.get(brace.group(), 0)
         if depth > MAX_NESTING:
@@ -370,11 +353,7 @@ def _check_tags(text: str, tagged: str, circuit: stim.Circuit) -> None:
 
 
 def with_checked_tags(circuit: stim.Circuit) -> stim.Circuit:
-    """A copy of a tagged circuit, with LEAKAGE_SPREAD behind the gates in which leakage spreads.
-
-    Raises:
-        ValueError: A tag is misused.
-    """
+    """A copy of a tagged circuit, with LEAKAGE_SPREAD behind the gates in which leakage spreads."""
     problem = first_wrong_tag(circuit)
     if problem is not None:
         raise ValueError(problem)
@@ -383,16 +362,12 @@ def with_checked_tags(circuit: stim.Circuit) -> stim.Circuit:
 
 def first_wrong_tag(circuit: stim.Circuit) -> str | None:
     """What is wrong with a misused tag of a circuit, or None; REPEAT blocks may be 100 deep."""
-    # Not recursive, as in is_too_deep: bodies may be large.
-    blocks, problem = [(circuit, 0)], None
-    while blocks:
-        block, depth = blocks.pop()
+    problem = None
+    for block, depth in _blocks(circuit):
         if depth > MAX_NESTING:
             return TOO_DEEP
         for instruction in block:
-            if isinstance(instruction, stim.CircuitRepeatBlock):
-                blocks.append((instruction.body_copy(), depth + 1))
-            elif instruction.tag and problem is None:
+            if problem is None and instruction.tag and not isinstance(instruction, stim.CircuitRepeatBlock):
                 try:
                     if not spreads(instruction):
                         gate_from_tag(instruction)
@@ -409,15 +384,18 @@ def is_too_deep(circuit: stim.Circuit, limit: int = MAX_NESTING) -> bool:
         >>> is_too_deep(nested, 1), is_too_deep(nested, 2)
         (True, False)
     """
+    return any(depth > limit for _, depth in _blocks(circuit))
+
+
+def _blocks(circuit: stim.Circuit) -> Iterator[tuple[stim.Circuit, int]]:
+    """A circuit and the bodies of its REPEAT blocks, each with the depth of its nesting."""
     # A loop instead of a recursion, so that copies of outer blocks are released before inner ones are made.
     blocks = [(circuit, 0)]
     while blocks:
         block, depth = blocks.pop()
-        if depth > limit:
-            return True
+        yield block, depth
         blocks += [
             (instruction.body_copy(), depth + 1)
             for instruction in block
             if isinstance(instruction, stim.CircuitRepeatBlock)
         ]
-    return False

@@ -18,9 +18,9 @@ from .compiler import CompiledCircuit, RequestedOutputs
 from .compiler.program.loops import unrolled
 from .compiler.program.steps import CorrelatedError, Measure, Noise
 from .compiler.sweeps.effects import Fault
-from .engines.row_fates import fates_of_rows
 from .noise_events import NoiseEvent, located, noise_events
 from .plan import SamplingPlan
+from .row_fates import fates_of_rows
 
 __all__ = [
     "CircuitFault",
@@ -150,12 +150,7 @@ class OutcomeProbabilities:
 
 
 class FaultTable:
-    """The faults of a circuit's noise, with their effects.
-
-    Args:
-        circuit: The circuit, with tags; it must not be changed afterwards.
-        compiled: The compiled circuit.
-    """
+    """The faults of a circuit's noise, with their effects. The circuit must not be changed afterwards."""
 
     def __init__(self, circuit: stim.Circuit, compiled: CompiledCircuit) -> None:
         self.circuit = circuit
@@ -204,9 +199,6 @@ class FaultTable:
         self, fault_sets: Sequence[Iterable[CircuitFault]], postselected: Sequence[int]
     ) -> list[OutcomeProbabilities]:
         """The exact probabilities of the results of shots that have exactly these faults.
-
-        Returns:
-            The probabilities for each shot.
 
         Raises:
             ValueError: A fault is not one of this circuit, or two faults exclude each other.
@@ -289,14 +281,10 @@ class FaultTable:
         return found
 
     def circuit_with(self, faults: Iterable[CircuitFault]) -> stim.Circuit:
-        """The circuit without noise, but with given faults.
+        """The circuit with given faults, without noise and with loops unrolled, for any simulator.
 
-        Args:
-            faults: The faults. Their Paulis become gates, and readout errors become inverted targets. A fault
-                that is given twice cancels.
-
-        Returns:
-            The circuit, with loops unrolled. Any simulator that supports its gates can run it.
+        Their Paulis become gates, and readout errors become inverted targets. A fault that is given twice
+        cancels.
 
         Raises:
             ResourceLimitError: The circuit is too large to be unrolled.

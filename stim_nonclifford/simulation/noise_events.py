@@ -269,9 +269,7 @@ def _add_chain(links: list[tuple[int, int, int, float]], found: NoiseEvents) -> 
 def located(plan: SamplingPlan, events: NoiseEvents) -> Iterator[LocatedEvent]:
     """Finds the mechanisms of events by their rows, as ``RowLayout.mechanisms`` makes them.
 
-    Yields:
-        The events that flip a bit of the plan's rows. An event that does not happen, and flips what no
-        sum of the others flips, has no mechanism.
+    An event that does not happen, and flips what no sum of the others flips, has no mechanism.
     """
     sources = plan.row_sources
     sums = [sources.row(k).tolist() for k in range(len(sources))]

@@ -43,11 +43,9 @@ _WITHOUT_EFFECT = frozenset({"DETECTOR", "OBSERVABLE_INCLUDE", "QUBIT_COORDS", "
 
 
 def state_vector_of(circuit: stim.Circuit, endian: Literal["little", "big"]) -> Vector:
-    """The state after a noiseless circuit: complex128, shape (2^num_qubits,).
+    """The state after a noiseless circuit of at most 20 qubits: complex128, shape (2^num_qubits,).
 
-    Args:
-        circuit: The circuit, with tagged gates and at most 20 qubits.
-        endian: Whether qubit 0 is the least (``"little"``) or the most significant bit of an index.
+    Qubit 0 is the least (``"little"``) or the most significant bit of an index.
 
     Raises:
         ResourceLimitError: The circuit has more than 20 qubits, or its loops are too long.

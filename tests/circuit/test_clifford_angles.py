@@ -19,7 +19,6 @@ from stim_nonclifford.simulation.compiler import RequestedOutputs
 
 from ..support.laws.exact import convolve, exact_outputs, largest_difference, mask_of
 from ..support.oracle.agreement import p_value
-from ..support.oracle.density_matrix import final_density_matrix, used_qubits
 from ..support.oracle.random_circuits import CLIFFORD_FAMILIES, Family, mirrored_circuit, random_circuit
 from ..support.rates.error_models import symptoms
 from ..support.seeds import seeds
@@ -93,23 +92,6 @@ def _gate(rng: np.random.Generator, name: str, group: Sequence[stim.GateTarget])
         else:
             lines.append(rotation(rng, part.name, [qubits[part.targets[0]]], 1.0))
     return lines
-
-
-def test_proxies_have_the_tableau_of_the_plain_circuit() -> None:
-    """60 random circuits of seed 11; some are also simulated, which shows that they are the same."""
-    gates = [Family.CLIFFORD, Family.PAULI_PHASE, Family.REPEAT]
-    for k in range(60):
-        rng = np.random.default_rng([11, k])
-        plain = random_circuit(rng, num_qubits=3, instructions=gates, measure_at_end=False, max_records=0)
-        circuit = as_rotations(rng, plain)
-        for proxy in (circuit.s_proxy(), circuit.i_proxy()):
-            assert proxy == proxy.without_tags()
-            assert proxy.num_qubits == plain.num_qubits
-            assert proxy.to_tableau() == plain.to_tableau(), circuit
-        if k < 10:
-            assert used_qubits(circuit.to_stim()) == used_qubits(plain)
-            found, expected = final_density_matrix(circuit.to_stim()), final_density_matrix(plain)
-            np.testing.assert_allclose(found, expected, atol=1e-9)
 
 
 @pytest.mark.parametrize("seed", seeds(4, quick=2))

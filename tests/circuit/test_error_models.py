@@ -14,7 +14,6 @@ import sinter_plugin
 import stim_nonclifford as snc
 from stim_nonclifford.simulation.compiler.error_models import conditioned, decomposed
 
-from ..support.laws.exact import mask_of
 from ..support.rates.error_models import largest_difference, symptoms
 from ..support.texts.memory_circuits import memory
 
@@ -146,12 +145,6 @@ def test_qubits_with_large_numbers() -> None:
 class TestNoiseOnly:
     """The model that exists for every circuit."""
 
-    @pytest.mark.parametrize("task", TASKS)
-    def test_it_is_stims_model_of_clifford_circuits(self, task: str) -> None:
-        circuit = noisy(task, rounds=3)
-        found = snc.Circuit(circuit).detector_error_model(kind="noise_only")
-        assert largest_difference(symptoms(found), symptoms(circuit.detector_error_model())) < 1e-12
-
     def test_exclusive_errors_need_leave_to_be_approximated(self) -> None:
         text = "T 0\nPAULI_CHANNEL_1(0.125, 0.25, 0) 1\nMPP X1*X2 Z1*Z2\nDETECTOR rec[-1]\nDETECTOR rec[-2]"
         both = snc.Circuit("H 2\nCX 2 1\n" + text)
@@ -188,33 +181,6 @@ class TestNoiseOnly:
 
 class TestConditioned:
     """Errors that discard the shot are left out."""
-
-    CIRCUIT = noisy("surface_code:rotated_memory_x", rounds=4)
-
-    def mask(self) -> np.ndarray:
-        """A quarter of the detectors: those of the first round and the next."""
-        return np.arange(self.CIRCUIT.num_detectors) % 4 == 1
-
-    @pytest.mark.parametrize("kind", ["s_proxy", "noise_only"])
-    @pytest.mark.parametrize("decompose", [False, True])
-    def test_what_is_left_out(self, kind: Any, decompose: bool) -> None:
-        circuit = snc.Circuit(self.CIRCUIT)
-        silent = mask_of(self.mask())
-        expected = {
-            flipped: p
-            for flipped, p in symptoms(circuit.detector_error_model(flatten_loops=True)).items()
-            if not flipped & silent
-        }
-        model = circuit.detector_error_model(
-            kind=kind,
-            decompose_errors=decompose,
-            postselection_mask=self.mask(),
-            ignore_decomposition_failures=True,
-        )
-        assert largest_difference(symptoms(model), expected) < 1e-12
-        assert len(symptoms(model)) == len(expected) > 50
-        assert (model.num_detectors, model.num_observables) == (circuit.num_detectors, 1)
-        assert model.get_detector_coordinates() == self.CIRCUIT.get_detector_coordinates()
 
     @pytest.mark.parametrize("kind", ["s_proxy", "noise_only"])
     @pytest.mark.parametrize(

@@ -30,12 +30,6 @@ def layers_of_rotations(seed: int) -> Circuit:
     return Circuit("\n".join(lines))
 
 
-@pytest.mark.parametrize(("distance", "peak_width"), [(3, 4), (5, 10)])
-def test_widths_of_cultivation(distance: int, peak_width: int) -> None:
-    report = counting_plan(Circuit(cultivation_circuit(distance=distance, p=1e-3)))
-    assert report.peak_width == report.widths.max() == peak_width
-
-
 @pytest.mark.parametrize("seed", range(20))
 def test_widths_are_those_that_the_engine_allocates(seed: int) -> None:
     report = layers_of_rotations(seed).plan()

@@ -306,16 +306,6 @@ def test_files(tmp_path: pathlib.Path) -> None:
     assert Circuit.from_file(path) == Circuit("T 0\nM 0")
 
 
-def test_to_stim_gives_a_copy() -> None:
-    original = stim.Circuit("S[T] 0")
-    circuit = Circuit(original)
-    original.append("M", [0])
-    circuit.to_stim().append("M", [0])
-    assert circuit == Circuit("T 0")
-    again = Circuit(circuit)
-    assert again == circuit
-
-
 def test_reference_sample_takes_ties_as_0() -> None:
     """Where the likely outcome of one measurement is 1, equally likely later ones are still 0."""
     for text in ("R_XX(0.75) 0 1\nM 0\nMY 1", "R_X(0.75) 0\nCX 0 1\nM 0\nMX 1 2"):

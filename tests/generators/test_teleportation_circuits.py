@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -13,20 +12,14 @@ import stim
 
 import stim_nonclifford as snc
 from stim_nonclifford.commands import main
-from stim_nonclifford.generators.cultivation.builder import CircuitBuilder
 from stim_nonclifford.generators.cultivation.noise import NoiseModel, add_noise
 from stim_nonclifford.generators.teleportation import (
     AVAILABLE_DISTANCES,
     CORRECTION_CHOICES,
-    circuit_file_name,
     injection_circuit,
     teleportation_circuit,
 )
-from stim_nonclifford.generators.teleportation.injection import append_injection_resets, corner_of
 from stim_nonclifford.generators.teleportation.protocol import build_teleportation
-from stim_nonclifford.generators.teleportation.surface_code import SurfaceCode
-from stim_nonclifford.generators.teleportation.surgery import Patches, append_merge
-from stim_nonclifford.generators.teleportation.syndrome_round import append_syndrome_round
 
 ROOT = Path(__file__).parents[2]
 CIRCUITS = [
@@ -42,49 +35,7 @@ def circuit_of(distance: int, gate: Any, correction: Any, p: float = 1e-3, **arg
     return teleportation_circuit(distance, p, gate, correction=correction, **arguments)
 
 
-def product_of(pauli: str, sites: Any, numbers: dict[Any, int]) -> stim.PauliString:
-    return stim.PauliString({numbers[site]: pauli for site in sites})
-
-
 # Geometry
-
-
-@pytest.mark.parametrize(
-    ("first", "width", "height"), [(0, 3, 3), (4, 3, 3), (0, 7, 3), (6, 5, 5), (0, 11, 5)]
-)
-def test_rectangles_are_codes(first: int, width: int, height: int) -> None:
-    code = SurfaceCode(first, width, height)
-    numbers = {site: k for k, site in enumerate(code.data)}
-    checks = [product_of(check.pauli, check.data, numbers) for check in code.checks]
-    assert len(code.data) == width * height
-    assert len(checks) == width * height - 1
-    stim.Tableau.from_stabilizers(checks, allow_underconstrained=True)  # raises if they depend or anticommute
-    x_logical = product_of("X", code.x_logical, numbers)
-    for k in range(first, first + width):
-        z_logical = product_of("Z", code.column(k), numbers)
-        assert not x_logical.commutes(z_logical)
-        assert all(z_logical.commutes(check) and x_logical.commutes(check) for check in checks)
-
-
-@pytest.mark.parametrize("distance", AVAILABLE_DISTANCES)
-def test_merged_patches_have_the_checks_of_both(distance: int) -> None:
-    patches = Patches.of_distance(distance)
-    merged = {check.ancilla: check for check in patches.merged.checks}
-    for patch in (patches.magic, patches.target):
-        for check in patch.checks:
-            found = merged.pop(check.ancilla)
-            assert found.pauli == check.pauli
-            assert set(found.data) - set(check.data) <= set(patches.seam)
-    # The new checks are Z, and their product is the product of the Z_L along the facing columns.
-    assert {check.pauli for check in merged.values()} == {"Z"}
-    assert len(merged) == distance + 1
-    parity: set[Any] = set()
-    for check in merged.values():
-        parity ^= set(check.data)
-    assert parity == {
-        *patches.magic.column(distance - 1),
-        *patches.target.column(patches.target.first_column),
-    }
 
 
 @pytest.mark.parametrize("distance", AVAILABLE_DISTANCES)
@@ -96,69 +47,6 @@ def test_gates_of_a_moment_meet_neighbours_only(distance: int) -> None:
             for control, target in instruction.target_groups():
                 (x, y), (u, v) = site[control.value], site[target.value]
                 assert abs(x - u) == abs(y - v) == 1
-
-
-# Stages, by the flow of Pauli products
-
-
-@pytest.mark.parametrize("distance", AVAILABLE_DISTANCES)
-def test_round_measures_and_keeps_every_check(distance: int) -> None:
-    code = SurfaceCode(0, distance, distance)
-    builder = CircuitBuilder(code.sites)
-    append_syndrome_round(builder, code.checks, {})
-    numbers = {site: k for k, site in enumerate(code.sites)}
-    in_order = [check for pauli in "ZX" for check in code.checks if check.pauli == pauli]
-    for record, check in enumerate(in_order):
-        product = product_of(check.pauli, check.data, numbers)
-        assert builder.circuit.has_flow(stim.Flow(input=product, measurements=[record]))
-        assert builder.circuit.has_flow(stim.Flow(input=product, output=product))
-    for product in (
-        product_of("X", code.x_logical, numbers),
-        product_of("Z", code.column(distance - 1), numbers),
-    ):
-        assert builder.circuit.has_flow(stim.Flow(input=product, output=product))
-
-
-@pytest.mark.parametrize("distance", AVAILABLE_DISTANCES)
-def test_injection_takes_over_the_state_of_the_corner(distance: int) -> None:
-    code = SurfaceCode(0, distance, distance)
-    builder = CircuitBuilder(code.sites)
-    values = append_injection_resets(builder, code)
-    builder.tick()
-    prefix = stim.Circuit(str(builder.circuit))
-    append_syndrome_round(builder, code.checks, dict(values))
-    numbers = {site: k for k, site in enumerate(code.sites)}
-    corner = corner_of(code)
-    # Without the reset of the corner, its X and Z flow to X_L and Z_L.
-    text = re.sub(rf"^(RX .*)\b{numbers[corner]}\b", r"\1", str(prefix), flags=re.MULTILINE)
-    rest = builder.circuit[len(prefix) :]
-    circuit = stim.Circuit(text) + rest
-    for pauli, sites in (("X", code.x_logical), ("Z", code.column(distance - 1))):
-        assert circuit.has_flow(
-            stim.Flow(input=product_of(pauli, [corner], numbers), output=product_of(pauli, sites, numbers))
-        )
-    # The checks that are said to be +1 are, and no others are determined.
-    in_order = [check for pauli in "ZX" for check in code.checks if check.pauli == pauli]
-    for record, check in enumerate(in_order):
-        assert circuit.has_flow(stim.Flow(measurements=[record])) == (check.ancilla in values)
-
-
-@pytest.mark.parametrize("distance", AVAILABLE_DISTANCES)
-def test_merge_measures_the_product_of_both_z(distance: int) -> None:
-    patches = Patches.of_distance(distance)
-    builder = CircuitBuilder(patches.merged.sites)
-    outcome = append_merge(builder, patches, {}, rounds=2)
-    numbers = {site: k for k, site in enumerate(patches.merged.sites)}
-    columns = [patches.magic.column(distance - 1), patches.target.column(patches.target.first_column)]
-    product = product_of("Z", [site for column in columns for site in column], numbers)
-    assert len(outcome) == distance + 1
-    assert builder.circuit.has_flow(stim.Flow(input=product, measurements=outcome))
-    joint = [*patches.magic.x_logical, *patches.target.x_logical]
-    assert builder.circuit.has_flow(
-        stim.Flow(
-            input=product_of("X", joint, numbers), output=product_of("X", patches.merged.x_logical, numbers)
-        )
-    )
 
 
 # The whole circuits
@@ -209,14 +97,6 @@ def test_proxy_is_deterministic_and_the_circuit_without_tags(distance: int, corr
     assert not observables.any()
 
 
-@pytest.mark.parametrize("noise", ["uniform", "si1000"])
-@pytest.mark.parametrize("correction", [None, *CORRECTION_CHOICES])
-def test_noise_changes_nothing_else(noise: str, correction: str | None) -> None:
-    noisy = circuit_of(3, "T", correction, noise=noise)
-    assert noisy.without_noise() == circuit_of(3, "T", correction, noise="none")
-    assert circuit_of(3, "T", correction, p=0) == circuit_of(3, "T", correction, noise="none")
-
-
 def test_the_classical_bit_has_no_noise() -> None:
     circuit = circuit_of(3, "T", "gate")
     bit = circuit.num_qubits - 1
@@ -256,19 +136,6 @@ def test_rounds_can_be_chosen() -> None:
 
 
 # Files and command line
-
-
-@pytest.mark.parametrize("p", [0.0, 1e-3, 1e-7])
-def test_sinter_reads_metadata_from_the_file_name(p: float) -> None:
-    name = circuit_file_name(distance=3, p=p, gate="T", noise="uniform", correction="software")
-    assert sinter.comma_separated_key_values(name) == {
-        "c": "teleportation",
-        "correction": "software",
-        "d": 3,
-        "g": "T",
-        "noise": "uniform",
-        "p": p,
-    }
 
 
 def test_command_line_writes_every_combination(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

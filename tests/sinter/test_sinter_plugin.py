@@ -17,7 +17,7 @@ import stim
 
 import stim_nonclifford as snc
 from sinter_plugin import SoftPostselectSampler, sinter_samplers, task
-from sinter_plugin.samplers.compiled_sampler import MAX_SHARE, MIN_SHOTS, BatchSize
+from sinter_plugin.samplers.task_sampler import MAX_SHARE, MIN_SHOTS, BatchSize
 
 from ..support.engines.fake_cupy import make_cupy
 from ..support.processes.sinter_runs import (
@@ -70,14 +70,6 @@ def test_discards_on_the_detectors_of_the_mask(mask: np.ndarray | None, expected
     assert stats.seconds > 0
 
 
-@pytest.mark.filterwarnings("ignore::stim_nonclifford.RandomObservableWarning")
-def test_samples_the_t_gate_and_not_its_proxy() -> None:
-    circuit = stim.Circuit("RX 0\nS[T] 0\nM 1\nDETECTOR rec[-1]\nMX 0\nOBSERVABLE_INCLUDE(0) rec[-1]")
-    stats = collected(compiled_for(circuit), 100_000)
-    assert stats.discards == 0
-    assert_rate(stats.errors, stats.shots, math.sin(math.pi / 8) ** 2)
-
-
 TWO_OBSERVABLES = stim.Circuit("""
     X_ERROR(0.1) 0
     X_ERROR(0.2) 1
@@ -110,36 +102,11 @@ def test_counts_combinations_of_flips() -> None:
     assert stats.errors == sum(stats.custom_counts[f"obs_mistake_mask={combo}"] for combo in combos)
 
 
-def test_agrees_with_sinters_own_postselection_on_a_clifford_circuit() -> None:
-    # `perfectionist` discards on all detectors and samples with Stim.
-    circuit = CIRCUIT.without_tags()
-    ours = collected(compiled_for(circuit), 100_000)
-    theirs = sinter.BUILT_IN_SAMPLERS["perfectionist"].compiled_sampler_for_task(task(circuit))
-    reference = theirs.sample(100_000)
-    table = [
-        [stats.discards, stats.errors, stats.shots - stats.discards - stats.errors]
-        for stats in (ours, reference)
-    ]
-    assert scipy.stats.chi2_contingency(table).pvalue > FALSE_ALARM
-
-
 def test_all_shots_discarded_leaves_no_counts_behind() -> None:
     circuit = stim.Circuit("X_ERROR(1) 0\nM 0 1\nDETECTOR rec[-2]\nOBSERVABLE_INCLUDE(0) rec[-1]")
     stats = collected(compiled_for(circuit), 1000)
     assert (stats.shots, stats.discards, stats.errors) == (1000, 1000, 0)
     assert not stats.custom_counts
-
-
-@pytest.mark.parametrize(
-    ("circuit", "message"),
-    [
-        ("S[T] 0\nM 0\nDETECTOR rec[-1]", "no observables, so logical errors"),
-        ("S[T] 0\nM 0\nOBSERVABLE_INCLUDE(0) rec[-1]", "no detectors, so soft_postselect"),
-    ],
-)
-def test_refuses_circuits_without_anything_to_count(circuit: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        compiled_for(stim.Circuit(circuit))
 
 
 @pytest.mark.parametrize("name", ["postselection_mask", "postselected_observables_mask"])

@@ -12,8 +12,8 @@ from ...base.notebook import Diagram, preformatted, scrolled
 from ...base.stim_refusals import is_of_random_outputs, random_outputs
 from ...dialect import extended_text, without_noise
 from ...simulation.compiler.program.extent import check_flattened
+from ..rewriting.replacement import instructions_in
 from ..rewriting.stand_ins import drawable_proxy
-from .crumble import shown_by_crumble
 from .drawn_gates import with_errors_for_gates
 from .folded import folded_timeline, is_long
 from .svg import on_white, with_gates, with_regions_of
@@ -28,7 +28,6 @@ _MOST_LINES = 60
 """Limits of what a notebook shows by itself: targets and qubits of a picture, and lines of a text."""
 _MOST_TICKS = (1 << 63) - 1
 _WITH_GATES = ("timeline-svg", "timeslice-svg", "detslice-with-ops-svg")
-_HTML = "-html"
 
 
 def diagram_of(
@@ -42,7 +41,9 @@ def diagram_of(
     fold: bool | None = None,
 ) -> Any:
     """A diagram of a tagged circuit; see ``Circuit.diagram``."""
-    drawn_type = diagram_type(type)
+    drawn_type, is_page = diagram_type(type), False
+    if drawn_type.endswith("-svg-html"):
+        drawn_type, is_page = drawn_type.removesuffix("-html"), True
     arguments: dict[str, Any] = {
         "tick": _checked_tick(tick),
         "rows": integer_or_none(rows, "rows", 0, _MOST_TICKS),
@@ -53,14 +54,14 @@ def diagram_of(
             raise ValueError(f"A {type} is drawn from noise. Leave out noise=False.")
         circuit = without_noise(circuit)
     check_flattened(circuit)
-    if fold is not None and flag(fold, "fold") and not drawn_type.startswith("timeline-svg"):
+    if fold is not None and flag(fold, "fold") and drawn_type != "timeline-svg":
         raise ValueError(f"A {type} cannot be folded. Leave out fold=True.")
-    if drawn_type.startswith("timeline-svg") and (is_long(circuit) if fold is None else fold):
-        picture = on_white(folded_timeline(circuit))
-        return Diagram(scrolled(picture) if drawn_type.endswith("-html") else picture)
     proxy = drawable_proxy(circuit)
     try:
-        return _labelled_diagram(circuit, proxy, drawn_type, **arguments)
+        if drawn_type == "timeline-svg" and (is_long(circuit) if fold is None else fold):
+            drawn = folded_timeline(circuit)
+        else:
+            drawn = _labelled_diagram(circuit, proxy, drawn_type, **arguments)
     except ValueError as error:
         if proxy == circuit or not is_of_random_outputs(error):
             raise
@@ -68,46 +69,38 @@ def diagram_of(
             f"Stim draws a {type} from the error model of the S-proxy, the circuit with S in place of T,"
             f" and refuses: {random_outputs(error)}. Other types of diagrams exist for every circuit."
         ) from error
+    if drawn_type.endswith("-svg"):
+        picture = on_white(str(drawn))
+        return Diagram(scrolled(picture) if is_page else picture)
+    return drawn
 
 
-def _labelled_diagram(
-    circuit: stim.Circuit,
-    s_proxy: stim.Circuit,
-    type: str,
-    *,
-    tick: int | range | None = None,
-    **arguments: Any,
-) -> Any:
+def _labelled_diagram(circuit: stim.Circuit, s_proxy: stim.Circuit, type: str, **arguments: Any) -> Any:
     r"""A diagram of a tagged circuit; detector slices are those of its S-proxy.
 
     Examples:
         >>> circuit, proxy = stim.Circuit("H 0\nS[T] 0\nS 0"), stim.Circuit("H 0\nS 0\nS 0")
-        >>> print(_labelled_diagram(circuit, proxy, "timeline-text"))
+        >>> print(_labelled_diagram(circuit, proxy, "timeline-text", tick=None))
         q0: -H-T-S-
     """
-    if type.endswith("-svg" + _HTML):
-        svg = _labelled_diagram(circuit, s_proxy, type.removesuffix(_HTML), tick=tick, **arguments)
-        return Diagram(scrolled(svg))
-    check_drawable(circuit, type, tick)
-    arguments["tick"] = tick
+    check_drawable(circuit, type, arguments["tick"])
     if type == "timeline-text":
-        drawn = with_errors_for_gates(circuit)
-        return Diagram(text_with_gates(str(drawn.circuit.diagram(type, **arguments)), drawn.gates))
+        drawing = with_errors_for_gates(circuit)
+        return Diagram(text_with_gates(str(drawing.circuit.diagram(type, **arguments)), drawing.gates))
     if type in _WITH_GATES:
-        drawn = with_errors_for_gates(circuit)
-        picture = with_gates(str(drawn.circuit.diagram(type, **arguments)), drawn.gates)
-        if type == "detslice-with-ops-svg":
-            picture = with_regions_of(picture, str(s_proxy.diagram(type, **arguments)))
-        return Diagram(on_white(picture))
+        drawing = with_errors_for_gates(circuit)
+        picture = with_gates(str(drawing.circuit.diagram(type, **arguments)), drawing.gates)
+        is_slice = type == "detslice-with-ops-svg"
+        return with_regions_of(picture, str(s_proxy.diagram(type, **arguments))) if is_slice else picture
     if type.startswith("interactive"):
-        return shown_by_crumble(circuit).diagram(type, **arguments)
-    found = s_proxy.diagram(type, **arguments)
-    return Diagram(on_white(str(found))) if type.endswith("-svg") else found
+        return drawable_proxy(circuit, keeps_t_gates=True).diagram(type, **arguments)
+    return s_proxy.diagram(type, **arguments)
 
 
 def shown_in_notebook(circuit: stim.Circuit) -> str:
     """A picture as HTML, or text if the picture would be too large."""
-    if _num_drawn(circuit) <= _MOST_DRAWN and 0 < circuit.num_qubits <= _MOST_ROWS:
+    num_drawn = sum(max(1, len(part.targets_copy())) for part in instructions_in(circuit))
+    if num_drawn <= _MOST_DRAWN and 0 < circuit.num_qubits <= _MOST_ROWS:
         return scrolled(str(diagram_of(circuit, "timeline-svg")))
     lines = extended_text(circuit).split("\n")
     if len(lines) > _MOST_LINES:
@@ -125,13 +118,3 @@ def _checked_tick(tick: Any) -> int | range | None:
             f" range(0, 2), but is {tick}. 0 is the beginning."
         )
     return tick
-
-
-def _num_drawn(circuit: stim.Circuit) -> int:
-    """Number of targets of a circuit as it is written."""
-    return sum(
-        _num_drawn(part.body_copy())
-        if isinstance(part, stim.CircuitRepeatBlock)
-        else max(1, len(part.targets_copy()))
-        for part in circuit
-    )

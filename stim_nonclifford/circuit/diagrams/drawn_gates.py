@@ -32,36 +32,23 @@ _LETTERS = {X: "X", Y: "Y", Z: "Z"}
 
 @dataclass(frozen=True)
 class Symbol:
-    """What stands on one qubit.
+    """What stands on one qubit."""
 
-    Attributes:
-        kind: A box with a name, the dot of a control, or the circled plus of a controlled X.
-        name: The name of the gate, in a box.
-        letter: The Pauli of a product on this qubit, or empty.
-    """
-
+    # A box with a name, the dot of a control, or the circled plus of a controlled X.
     kind: Literal["box", "control", "not"]
-    name: str = ""
-    letter: str = ""
+    name: str = ""  # the name of the gate, in a box
+    letter: str = ""  # the Pauli of a product on this qubit, or empty
 
 
 @dataclass(frozen=True)
 class DrawnGate:
-    """A gate on one group of targets.
-
-    Attributes:
-        qubits: The qubits.
-        symbols: For each qubit, what stands on it.
-        half_turns: The angles.
-        parameters: The names of the angles.
-        conditions: The records and sweep bits that must be 1.
-    """
+    """A gate on one group of targets."""
 
     qubits: tuple[int, ...]
-    symbols: tuple[Symbol, ...]
+    symbols: tuple[Symbol, ...]  # for each qubit, what stands on it
     half_turns: tuple[float, ...] = ()
-    parameters: tuple[str, ...] = ()
-    conditions: tuple[str, ...] = ()
+    parameters: tuple[str, ...] = ()  # the names of the angles
+    conditions: tuple[str, ...] = ()  # the records and sweep bits that must be 1
 
     @property
     def is_expectation(self) -> bool:
@@ -71,15 +58,10 @@ class DrawnGate:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A circuit for Stim to draw, and the gates for which its errors stand.
+    """A circuit for Stim to draw, and the gates for which its errors stand."""
 
-    Attributes:
-        circuit: The circuit, with errors in place of gates.
-        gates: The number of an error, as Stim writes it -> the gate.
-    """
-
-    circuit: stim.Circuit
-    gates: Mapping[str, DrawnGate]
+    circuit: stim.Circuit  # the circuit, with errors in place of gates
+    gates: Mapping[str, DrawnGate]  # the number of an error, as Stim writes it -> the gate
 
 
 def with_errors_for_gates(circuit: stim.Circuit) -> Drawing:
@@ -111,7 +93,7 @@ def _replaced(
             body = _replaced(instruction.body_copy(), gates, numbers, None)
             result.append(stim.CircuitRepeatBlock(instruction.repeat_count, body, tag=instruction.tag))
         else:
-            drawn = drawn_gates_of(instruction, num_records)
+            drawn = list(drawn_gates_of(instruction, num_records))
             if not drawn:
                 result.append(instruction)
             for gate in drawn:
@@ -126,17 +108,8 @@ def _replaced(
     return result
 
 
-def drawn_gates_of(instruction: stim.CircuitInstruction, num_records: int | None) -> list[DrawnGate]:
-    """The gates of a tagged instruction; none if Stim draws it.
-
-    Args:
-        instruction: The instruction.
-        num_records: Number of records before it; None: records are written as in the circuit.
-    """
-    return list(_drawn(instruction, num_records))
-
-
-def _drawn(instruction: stim.CircuitInstruction, num_records: int | None) -> Iterator[DrawnGate]:
+def drawn_gates_of(instruction: stim.CircuitInstruction, num_records: int | None) -> Iterator[DrawnGate]:
+    """The gates of a tagged instruction; none if Stim draws it. In loops (None), records are relative."""
     if is_expectation(instruction):
         for product in expectation_products(instruction):
             yield from _product_gate(EXPECTATION, product)

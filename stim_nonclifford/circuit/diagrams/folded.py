@@ -33,20 +33,14 @@ _HALF = 10
 
 @dataclass
 class _Tick:
-    """A tick as it is drawn.
+    """A tick as it is drawn."""
 
-    Attributes:
-        number: Number of TICKs before it.
-        gates: Columns and gates, with the numbers of their records.
-        marks: For each column and qubit, the noise behind it; column -1 is the beginning.
-        outputs: Names of detectors and observables.
-        columns: Number of columns.
-    """
-
-    number: int
+    number: int  # number of TICKs before it
+    # Columns and gates, with the numbers of their records.
     gates: list[tuple[int, Glyph, str]] = field(default_factory=list)
+    # For each column and qubit, the noise behind it; column -1 is the beginning.
     marks: dict[tuple[int, int], list[str]] = field(default_factory=lambda: defaultdict(list))
-    outputs: list[str] = field(default_factory=list)
+    outputs: list[str] = field(default_factory=list)  # names of detectors and observables
     columns: int = 0
 
     @property
@@ -79,9 +73,6 @@ def is_long(circuit: stim.Circuit) -> bool:
 
 def folded_timeline(circuit: stim.Circuit) -> str:
     r"""An SVG of the circuit, with loops unrolled.
-
-    Raises:
-        ResourceLimitError: The loops of the circuit are too long.
 
     Examples:
         >>> "<title>X_ERROR(0.1) 0</title>" in folded_timeline(stim.Circuit("S[T] 0\nX_ERROR(0.1) 0\nM 0"))

@@ -32,29 +32,16 @@ _SYMBOLS = {
 
 @dataclass(frozen=True)
 class Glyph:
-    """A gate, a measurement or a reset on one group of targets.
+    """A gate, a measurement or a reset on one group of targets."""
 
-    Attributes:
-        name: Its name, as circuit text has it.
-        qubits: The qubits.
-        symbols: What stands on each of them: a text, or one of the drawn symbols.
-        condition: The records that control it, or empty.
-    """
-
-    name: str
+    name: str  # its name, as circuit text has it
     qubits: tuple[int, ...]
-    symbols: tuple[str, ...]
-    condition: str = ""
+    symbols: tuple[str, ...]  # what stands on each of them: a text, or one of the drawn symbols
+    condition: str = ""  # the records that control it, or empty
 
 
 def gates_by_tick(circuit: stim.Circuit) -> list[list[Glyph]]:
     r"""The gates between TICKs; noise is none of them.
-
-    Returns:
-        For each number of TICKs before them, the gates in their order.
-
-    Raises:
-        ResourceLimitError: The loops of the circuit are too long.
 
     Examples:
         >>> first, second = gates_by_tick(stim.Circuit("S[T] 0\nTICK\nCX 0 1\nX_ERROR(0.1) 0"))
@@ -80,18 +67,12 @@ def _is_left_out(part: stim.CircuitInstruction) -> bool:
 
 
 def glyphs_of(part: stim.CircuitInstruction, num_records: int) -> Iterator[Glyph]:
-    """The gates of an instruction; none of noise and annotations.
-
-    Args:
-        part: The instruction.
-        num_records: Number of records before it.
-    """
+    """The gates of an instruction; none of noise and annotations."""
     if _is_left_out(part):
         return
-    drawn = drawn_gates_of(part, num_records)
+    drawn = [_of_drawn(gate) for gate in drawn_gates_of(part, num_records)]
     if drawn:
-        for gate in drawn:
-            yield _of_drawn(gate)
+        yield from drawn
         return
     for group in part.target_groups():
         factors = [target for target in group if not target.is_combiner]

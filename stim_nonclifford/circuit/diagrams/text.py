@@ -20,9 +20,6 @@ def text_with_gates(text: str, gates: Mapping[str, DrawnGate]) -> str:
     wide as the column, and between two columns there is one character of wire. So a column with other labels
     is made as wide as the longest of these, and nothing else changes.
 
-    Returns:
-        The timeline that Stim would draw if it knew the gates.
-
     Examples:
         >>> from stim_nonclifford.circuit.diagrams.drawn_gates import Symbol
         >>> gate = DrawnGate((0,), (Symbol("box", "R_Z"),), (0.25,), ("theta",))

@@ -30,10 +30,6 @@ _SLICES_OF_OPERATIONS = ("timeslice-svg", "detslice-with-ops-svg")
 def diagram_type(type: str) -> str:
     """The name of a type in ``DIAGRAM_TYPES``, also for the other names that Stim accepts.
 
-    Raises:
-        TypeError: It is not a str.
-        ValueError: Stim has no such type.
-
     Examples:
         >>> diagram_type("time-slice"), diagram_type("timeline-html")
         ('timeslice-svg', 'timeline-svg-html')
@@ -48,11 +44,7 @@ def diagram_type(type: str) -> str:
 
 
 def check_drawable(circuit: stim.Circuit, type: str, tick: int | range | None) -> None:
-    r"""Refuses what Stim crashes on, together with Python: places that the circuit does not have.
-
-    Raises:
-        ValueError: The slices begin after the end of the circuit; or a timeline has a detector or an
-            observable, and no qubit on which to show it.
+    r"""Refuses what Stim crashes on: slices after the end, and outputs in a timeline without qubits.
 
     Examples:
         >>> check_drawable(stim.Circuit("H 0\nTICK\nH 0"), "timeslice-svg", 2)

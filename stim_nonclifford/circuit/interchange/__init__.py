@@ -14,7 +14,6 @@ Modules of packages that are extras are imported when they are used.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -33,9 +32,9 @@ def read_qasm(program: str, relaxation_times: Any, dt: float | None) -> stim.Cir
     """The tagged circuit of a program in OpenQASM; see ``Circuit.from_qasm``."""
     program = text(program, "program")
     needed("openqasm3.parser", "from_qasm", "openqasm3[parser]", "qasm")
-    reader = importlib.import_module(".qasm.reader", __package__)
-    found: stim.Circuit = reader.read_qasm(program, Delays.of(relaxation_times, dt))
-    return found
+    from .qasm import reader
+
+    return reader.read_qasm(program, Delays.of(relaxation_times, dt))
 
 
 def qasm_of(
@@ -49,29 +48,30 @@ def qasm_of(
     if version not in (2, 3):
         refuse_argument("open_qasm_version", "2 or 3", version, kind=ValueError)
     skip = flag(skip_dets_and_obs, "skip_dets_and_obs")
-    writer = importlib.import_module(".qasm.writer", __package__)
-    found: str = writer.qasm_of(circuit, version, skip, reference_sample)
-    return found
+    from .qasm import writer
+
+    return writer.qasm_of(circuit, version, skip, reference_sample)
 
 
 def read_qiskit(circuit: Any, relaxation_times: Any, dt: float | None) -> stim.Circuit:
     """The tagged circuit of a circuit of Qiskit; see ``Circuit.from_qiskit``."""
     needed("qiskit", "from_qiskit", "qiskit>=1.3", "qiskit")
-    reader = importlib.import_module(".qiskit_circuits", __package__)
-    found: stim.Circuit = reader.read_qiskit(circuit, Delays.of(relaxation_times, dt))
-    return found
+    from . import qiskit_circuits
+
+    return qiskit_circuits.read_qiskit(circuit, Delays.of(relaxation_times, dt))
 
 
 def read_cirq(circuit: Any, relaxation_times: Any) -> stim.Circuit:
     """The tagged circuit of a circuit of Cirq; see ``Circuit.from_cirq``."""
     needed("stimcirq", "from_cirq", "stimcirq>=1.16", "cirq")
-    reader = importlib.import_module(".cirq_circuits", __package__)
-    found: stim.Circuit = reader.read_cirq(circuit, Delays.of(relaxation_times, None))
-    return found
+    from . import cirq_circuits
+
+    return cirq_circuits.read_cirq(circuit, Delays.of(relaxation_times, None))
 
 
 def cirq_of(circuit: stim.Circuit) -> Any:
     """A tagged circuit as a circuit of Cirq; see ``Circuit.to_cirq``."""
     needed("stimcirq", "to_cirq", "stimcirq>=1.16", "cirq")
-    writer = importlib.import_module(".cirq_circuits", __package__)
-    return writer.cirq_of(circuit)
+    from . import cirq_circuits
+
+    return cirq_circuits.cirq_of(circuit)

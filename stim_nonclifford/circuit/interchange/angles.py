@@ -10,7 +10,7 @@ from typing import Any
 
 from ...base.arguments import positive, positive_or_none
 
-__all__ = ["Delays", "half_turns_of", "reduced", "snapped"]
+__all__ = ["SECONDS", "Delays", "half_turns_of", "reduced", "snapped"]
 
 _FINEST = 64
 _ROUNDING = 1e-12
@@ -22,7 +22,7 @@ PERIOD = 4.0
 _PI = Fraction(
     "3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534"
 )
-_SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "ps": 1e-12}
+SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "ps": 1e-12}
 
 
 def half_turns_of(radians: float) -> float:
@@ -73,22 +73,15 @@ def snapped(half_turns: float) -> float:
 
 @dataclass(frozen=True)
 class Delays:
-    """What becomes of delays: relaxation, or an identity with a note.
+    """What becomes of delays: relaxation, or an identity with a note."""
 
-    Attributes:
-        times: T1 and T2 in seconds of each qubit, or of all of them; None if delays are kept as notes.
-        dt: The time step ``dt`` of a device in seconds; None if it is not known.
-    """
-
+    # T1 and T2 in seconds of each qubit, or of all of them; None if delays are kept as notes.
     times: Mapping[int, tuple[float, float]] | tuple[float, float] | None = None
-    dt: float | None = None
+    dt: float | None = None  # the time step ``dt`` of a device in seconds; None if it is not known
 
     @classmethod
     def of(cls, relaxation_times: Any, dt: Any) -> Delays:
         """The delays for arguments of users.
-
-        Raises:
-            ValueError: An argument is no pair of times, no mapping from qubits to such pairs, or no time.
 
         Examples:
             >>> Delays.of((80e-6, 90e-6), None).text(3, 100, "ns")
@@ -105,19 +98,10 @@ class Delays:
         return cls(_pair(relaxation_times, ""), dt)
 
     def text(self, qubit: int, amount: float, unit: str) -> str:
-        """A line of circuit text for a delay.
-
-        Args:
-            qubit: The qubit that waits.
-            amount: The duration.
-            unit: Its unit: s, ms, us, ns, ps or dt.
-
-        Raises:
-            ValueError: The duration is negative, its unit is not known, or the qubit has no times.
-        """
+        """A line of circuit text for a delay of a qubit, in the unit s, ms, us, ns, ps or dt."""
         if not 0 <= amount < math.inf:
             raise ValueError(f"the duration {amount!r} {unit} is negative or not finite.")
-        if unit not in _SECONDS and unit != "dt":
+        if unit not in SECONDS and unit != "dt":
             raise ValueError(f"the unit {unit!r} of the duration is none of s, ms, us, ns, ps, dt.")
         if self.times is None:
             return f"I[delay:{amount!r}{unit}] {qubit}"
@@ -129,7 +113,7 @@ class Delays:
             raise ValueError(f"relaxation_times has no times of qubit {qubit}. Add {qubit}: (T1, T2).")
         if unit == "dt" and self.dt is None:
             raise ValueError("the delay is in units of dt. Pass dt, its duration in seconds.")
-        seconds = amount * (self.dt if unit == "dt" and self.dt is not None else _SECONDS[unit])
+        seconds = amount * (self.dt if unit == "dt" and self.dt is not None else SECONDS[unit])
         return f"THERMAL_RELAXATION({seconds / t1!r}, {seconds / t2!r}) {qubit}"
 
 

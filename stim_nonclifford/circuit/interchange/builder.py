@@ -23,12 +23,7 @@ __all__ = ["CircuitBuilder", "Literal", "Record", "not_", "with_note"]
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A record, or its opposite.
-
-    Attributes:
-        index: The index of the record in the circuit.
-        negated: Whether its opposite is meant.
-    """
+    """A record, or its opposite."""
 
     index: int
     negated: bool = False
@@ -58,9 +53,6 @@ _ESCAPES = str.maketrans({"\\": r"\B", "]": r"\C", "\n": r"\n", "\r": r"\r"})
 
 def with_note(line: str, note: str) -> str:
     r"""A line of circuit text with a note.
-
-    Raises:
-        ValueError: The instruction cannot have it.
 
     Examples:
         >>> with_note("X 0", "first]"), with_note("M(0.1) !0", "")
@@ -124,11 +116,7 @@ class CircuitBuilder:
         self._lines.clear()
 
     def apply(self, steps: Sequence[Step], tag: str = "") -> None:
-        """Applies a unitary, under the conditions that hold.
-
-        Raises:
-            ValueError: An instruction cannot have the note.
-        """
+        """Applies a unitary, under the conditions that hold."""
         condition = self._conditions[-1]
         if condition is False:
             return
@@ -146,20 +134,12 @@ class CircuitBuilder:
         self._lines += [with_note(line, tag) for line in lines] if tag else lines
 
     def measure(self, qubit: int, *, inverted: bool = False) -> Literal:
-        """Measures a qubit.
-
-        Raises:
-            ValueError: A condition holds.
-        """
+        """Measures a qubit."""
         self._check_no_condition("a measurement", "Measure always, and use the record where it counts.")
         return self._measured(qubit, inverted)
 
     def append(self, text: str) -> list[Literal]:
-        """Appends circuit text as it is.
-
-        Raises:
-            ValueError: A condition holds.
-        """
+        """Appends circuit text as it is."""
         self._check_no_condition("this operation", "Only gates can be.")
         first, self._num_records = self._num_records, self._num_records + parse(text).num_measurements
         self._lines.append(text)
@@ -171,11 +151,7 @@ class CircuitBuilder:
         return bit.index - self._num_records
 
     def reset(self, qubits: Sequence[int]) -> None:
-        """Resets qubits.
-
-        Raises:
-            ValueError: A condition holds.
-        """
+        """Resets qubits."""
         self._check_no_condition("a reset", "Measure the qubit, and flip it if both bits are 1.")
         if qubits:
             self._lines.append(f"R {' '.join(map(str, qubits))}")
@@ -229,11 +205,7 @@ class CircuitBuilder:
         return Record(found.index, negated)
 
     def function_of(self, bits: Sequence[Literal], function: Callable[[Sequence[bool]], bool]) -> Literal:
-        """Any function of bits, as the parity of products of some of them.
-
-        Raises:
-            ValueError: The function depends on too many records.
-        """
+        """Any function of bits, as the parity of products of some of them."""
         records = list(dict.fromkeys(bit.index for bit in bits if isinstance(bit, Record)))
         if len(records) > _MOST_RECORDS:
             raise ValueError(

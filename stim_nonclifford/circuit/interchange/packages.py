@@ -12,9 +12,6 @@ __all__ = ["needed", "remedy_for"]
 def needed(module: str, what: str, package: str, extra: str) -> Any:
     """A module that belongs to an extra.
 
-    Raises:
-        ImportError: It is not installed; the message says what to install.
-
     Examples:
         >>> needed("math", "from_qasm", "math", "qasm").pi
         3.14159...

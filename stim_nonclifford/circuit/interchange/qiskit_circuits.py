@@ -36,11 +36,7 @@ def _names() -> dict[Any, str]:
 
 
 def steps_of(gate: Any, qubits: Sequence[int]) -> list[Step]:
-    """The steps of a gate or of an annotated operation.
-
-    Raises:
-        ValueError: It has no counterpart.
-    """
+    """The steps of a gate or of an annotated operation."""
     if isinstance(gate, qiskit.circuit.AnnotatedOperation):
         return _annotated(gate, qubits)
     if isinstance(gate, qiskit.circuit.Barrier):
@@ -139,22 +135,14 @@ _OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 class Conditions:
-    """The values of classical bits of the whole circuit, and of expressions of them.
-
-    Attributes:
-        bits: The value of each bit.
-    """
+    """The values of classical bits of the whole circuit, and of expressions of them."""
 
     def __init__(self, builder: CircuitBuilder, bits: dict[Any, Literal]) -> None:
         self._builder = builder
         self.bits = bits
 
     def holds(self, condition: Any, outer_bits: Mapping[Any, Any]) -> Literal:
-        """The bit that a condition is.
-
-        Raises:
-            ValueError: It has no counterpart.
-        """
+        """The bit that a condition is."""
         if isinstance(condition, tuple):
             subject, value = condition
             return self.equal(subject, [int(value)], outer_bits)
@@ -250,12 +238,7 @@ def _typed(value: Any, kind: Any) -> Any:
 
 
 def read_qiskit(circuit: Any, delays: Delays) -> stim.Circuit:
-    """The circuit with tagged gates of a ``qiskit.QuantumCircuit``.
-
-    Raises:
-        TypeError: It is no ``QuantumCircuit``.
-        ValueError: Something has no counterpart; the message names the operation.
-    """
+    """The circuit with tagged gates of a ``qiskit.QuantumCircuit``."""
     if not isinstance(circuit, qiskit.QuantumCircuit):
         raise TypeError(f"circuit must be a qiskit.QuantumCircuit, but has type {type(circuit).__name__}.")
     if circuit.parameters:

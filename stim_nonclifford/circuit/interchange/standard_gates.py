@@ -16,16 +16,11 @@ __all__ = ["BUILT_IN", "LIBRARIES", "OPENQASM_3", "STANDARD_GATES", "StandardGat
 
 @dataclass(frozen=True)
 class StandardGate:
-    """A gate by its name elsewhere.
-
-    Attributes:
-        num_angles: Number of its angles.
-        num_qubits: Number of its qubits.
-        steps: Function of the angles, in half-turns, and the qubits that returns the steps.
-    """
+    """A gate by its name elsewhere."""
 
     num_angles: int
     num_qubits: int
+    # Function of the angles, in half-turns, and the qubits that returns the steps.
     steps: Callable[..., list[Step]]
 
 

@@ -27,28 +27,17 @@ __all__ = ["Gate", "Phase", "Step", "controlled", "inverse", "phase_gate", "text
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """A gate.
+    """A gate."""
 
-    Attributes:
-        name: Its bare name in the dialect, such as ``CX`` or ``R_PAULI``.
-        qubits: Its qubits.
-        angles: Its angles.
-        paulis: For ``R_PAULI``, the Pauli on each qubit.
-    """
-
-    name: str
+    name: str  # its bare name in the dialect, such as ``CX`` or ``R_PAULI``
     qubits: tuple[int, ...]
     angles: tuple[float, ...] = ()
-    paulis: str = ""
+    paulis: str = ""  # for ``R_PAULI``, the Pauli on each qubit
 
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """A global phase exp(iπ a).
-
-    Attributes:
-        half_turns: The angle a.
-    """
+    """A global phase exp(iπ a)."""
 
     half_turns: float
 
@@ -172,11 +161,7 @@ def _simpler(gate: Gate) -> list[Step]:
 
 
 def text_of(gate: Gate, condition: str = "") -> str:
-    """A line of circuit text, whose angles are at most four half-turns.
-
-    Args:
-        gate: The gate.
-        condition: A record in Stim's notation, if the gate is applied only where that is 1.
+    """A line of circuit text, whose angles are at most four half-turns; a condition is a record, as in Stim.
 
     Examples:
         >>> text_of(Gate("CX", (0, 1))), text_of(Gate("R_PAULI", (3, 4), (0.5,), "XY"))

@@ -40,13 +40,6 @@ def state_check_of(circuit: stim.Circuit, state: LogicalStateCheck | LogicalStat
     X is a product of X alone, Z a product of Z alone, and Y one of Y alone or the product of both, up to the
     sign that the circuit gives it: ``EXP_VAL !Y0*Y1`` turns Y around.
 
-    Returns:
-        The check. Its ``observables`` are ``()`` if no observable of the circuit has Pauli targets.
-
-    Raises:
-        ValueError: The name is unknown; the circuit does not ask for the expectation values that the state
-            needs, or for several of them that could be meant; or their observables are missing.
-
     Examples:
         >>> circuit = stim.Circuit("RX 0\nS[T] 0\nI[EXP_VAL(X, Y)] 0 0")
         >>> state_check_of(circuit, "-Y")
@@ -78,13 +71,7 @@ def state_check_of(circuit: stim.Circuit, state: LogicalStateCheck | LogicalStat
 
 
 def parsed_state(text: str) -> LogicalStateCheck | LogicalState | str:
-    """A state as a command line has it: a name, or a ``LogicalStateCheck(...)`` of plain numbers.
-
-    Args:
-        text: The text. Numbers may be powers, quotients and negative: ``0.5**0.5``.
-
-    Raises:
-        ValueError: The text is neither.
+    """A state as a command line has it: a name, or a ``LogicalStateCheck(...)`` of numbers like 0.5**0.5.
 
     Examples:
         >>> parsed_state("T")

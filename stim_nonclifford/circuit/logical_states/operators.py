@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 import stim
 
 from ...dialect import expectation_products, is_expectation
+from ..rewriting.replacement import circuit_of, instructions_in, with_replaced
 
 __all__ = [
     "expected_paulis",
@@ -20,11 +21,7 @@ __all__ = [
 
 
 def pauli_product(targets: Iterable[stim.GateTarget], num_qubits: int) -> stim.PauliString:
-    """The product of Pauli targets; combiners and records are skipped.
-
-    Args:
-        targets: The targets; they may repeat a qubit, and be inverted.
-        num_qubits: Length of the result.
+    """The product of Pauli targets as a string of a length; combiners and records are skipped.
 
     Examples:
         >>> pauli_product([stim.target_x(0), stim.target_z(2, invert=True)], 3)
@@ -113,15 +110,12 @@ def observables_with_records(circuit: stim.Circuit) -> set[int]:
         >>> observables_with_records(circuit)
         {1}
     """
-    found: set[int] = set()
-    for instruction in circuit:
-        if isinstance(instruction, stim.CircuitRepeatBlock):
-            found |= observables_with_records(instruction.body_copy())
-        elif instruction.name == "OBSERVABLE_INCLUDE" and any(
-            target.is_measurement_record_target for target in instruction.targets_copy()
-        ):
-            found.add(int(instruction.gate_args_copy()[0]))
-    return found
+    return {
+        int(part.gate_args_copy()[0])
+        for part in instructions_in(circuit)
+        if part.name == "OBSERVABLE_INCLUDE"
+        and any(target.is_measurement_record_target for target in part.targets_copy())
+    }
 
 
 def without_pauli_targets(circuit: stim.Circuit) -> stim.Circuit:
@@ -132,14 +126,11 @@ def without_pauli_targets(circuit: stim.Circuit) -> stim.Circuit:
         MX 0
         OBSERVABLE_INCLUDE(0) rec[-1]
     """
-    result = stim.Circuit()
-    for instruction in circuit:
-        if isinstance(instruction, stim.CircuitRepeatBlock):
-            body = without_pauli_targets(instruction.body_copy())
-            result.append(stim.CircuitRepeatBlock(instruction.repeat_count, body, tag=instruction.tag))
-        elif has_pauli_targets(instruction):
-            records = [each for each in instruction.targets_copy() if each.is_measurement_record_target]
-            result.append(instruction.name, records, instruction.gate_args_copy(), tag=instruction.tag)
-        else:
-            result.append(instruction)
-    return result
+
+    def stand_in(part: stim.CircuitInstruction) -> stim.Circuit | None:
+        if not has_pauli_targets(part):
+            return None
+        records = [each for each in part.targets_copy() if each.is_measurement_record_target]
+        return circuit_of(stim.CircuitInstruction(part.name, records, part.gate_args_copy(), tag=part.tag))
+
+    return with_replaced(circuit, stand_in)

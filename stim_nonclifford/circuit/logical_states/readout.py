@@ -16,14 +16,14 @@ flips P_1 and leaves P_2, and the other way round.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 import stim
 
-from ...dialect import expectation_products, is_expectation, parse
-from .disturbance import disturbs
-from .operators import has_pauli_targets, observable_paulis, shown_product
+from ...dialect import expectation_products, gate_from_tag, is_expectation, parse
+from ..rewriting.replacement import circuit_of, instructions_in
+from .operators import has_pauli_targets, observable_paulis, pauli_product, shown_product
 from .state_check import TOLERANCE, LogicalStateCheck, StateTerm, terms_of
 
 __all__ = ["read_out"]
@@ -33,24 +33,18 @@ Instruction: TypeAlias = stim.CircuitInstruction | stim.CircuitRepeatBlock
 _EIGHTH_TURN = 0.25
 """The angle of T, in half-turns."""
 
+_PAULI_OF_MEASUREMENT = {"M": "Z", "MX": "X", "MY": "Y", "MZZ": "Z", "MXX": "X", "MYY": "Y"}
+_PAULI_GATES = ("I", "II", "X", "Y", "Z")
+_NO_ACTION = ("DETECTOR", "OBSERVABLE_INCLUDE", "TICK", "QUBIT_COORDS", "SHIFT_COORDS", "MPAD")
+
 
 def read_out(circuit: stim.Circuit, check: LogicalStateCheck, reference: int) -> tuple[stim.Circuit, int]:
     r"""The circuit with a noiseless measurement of a state in the place of its expectation values.
 
-    Args:
-        circuit: The circuit, with tags.
-        check: The state.
-        reference: The observables whose records sum up to 1 in the noiseless reference sample, as a mask:
-            signs of the check are relative to them.
-
-    Returns:
-        The circuit without EXP_VAL, and without the observables with Pauli targets of this logical qubit; and
-        the new observable, whose number is the first of theirs, or else the next free one. Loops are unrolled
-        if expectation values or observables stand in them, or after these.
-
-    Raises:
-        ValueError: The check is not that of a state; the circuit does not have what it needs; or another
-            instruction would see the measurement.
+    Signs of the check are relative to the reference: a mask of the observables whose records sum up to 1 in
+    the noiseless reference sample. The result has no EXP_VAL, and no observables with Pauli targets of this
+    logical qubit. The number of the new observable is the first of theirs, or else the next free one. Loops
+    are unrolled if expectation values or observables stand in them, or after these.
 
     Examples:
         >>> circuit = stim.Circuit("I[EXP_VAL(X, Y)] 0 0")
@@ -76,13 +70,13 @@ def read_out(circuit: stim.Circuit, check: LogicalStateCheck, reference: int) ->
         if any(term.observable == observable or not pauli.commutes(term.product) for term in terms)
     }
     frames = [_records_of(instructions, term.observable) for term in terms]
-    first = sum(map(_num_records, instructions[:end]))
+    first = sum(each.num_measurements for each in instructions[:end])
     if any(record >= first for frame in frames for record in frame):
         raise ValueError(
             "The frame of the logical qubit depends on records that come after its expectation values. Move"
             " EXP_VAL and OBSERVABLE_INCLUDE behind these measurements."
         )
-    result = _joined(each for each in instructions[:end] if not _is_replaced(each, replaced))
+    result = circuit_of(*(each for each in instructions[:end] if not _is_replaced(each, replaced)))
     signs = [
         -1.0 if term.observable is not None and reference >> term.observable & 1 else 1.0 for term in terms
     ]
@@ -90,18 +84,15 @@ def read_out(circuit: stim.Circuit, check: LogicalStateCheck, reference: int) ->
     weights = [sign * term.weight for sign, term in zip(signs, terms, strict=True)]
     number = min(replaced, default=circuit.num_observables)
     result += _measurement(products, weights, frames, first, number)
-    tail = _joined(instructions[end:]).flattened()
-    for instruction in _with_one_record_more(tail):
-        if not _is_replaced(instruction, replaced):
-            result.append(instruction)
-    return result, number
+    tail = _with_one_record_more(circuit_of(*instructions[end:]).flattened())
+    return result + circuit_of(*(each for each in tail if not _is_replaced(each, replaced))), number
 
 
 def _unrolls(instruction: Instruction) -> bool:
     """Whether a loop has expectation values or parts of observables."""
     return isinstance(instruction, stim.CircuitRepeatBlock) and any(
-        _unrolls(each) or is_expectation(each) or each.name == "OBSERVABLE_INCLUDE"
-        for each in instruction.body_copy()
+        is_expectation(each) or each.name == "OBSERVABLE_INCLUDE"
+        for each in instructions_in(instruction.body_copy())
     )
 
 
@@ -130,9 +121,9 @@ def _check_undisturbed(
     instructions: Sequence[Instruction], begin: int, end: int, products: Sequence[stim.PauliString]
 ) -> None:
     """Checks that the state is the same at all of its places, and that nobody looks at it afterwards."""
-    for k, instruction in enumerate(_joined(instructions[begin:]).flattened()):
+    for k, instruction in enumerate(circuit_of(*instructions[begin:]).flattened()):
         is_between = k < end - begin
-        if disturbs(instruction, products, noise_too=is_between):
+        if _disturbs(instruction, products, noise_too=is_between):
             shown = str(instruction)
             shown = shown if len(shown) < 60 else f"{shown[:56]} ..."
             raise ValueError(
@@ -142,6 +133,52 @@ def _check_undisturbed(
                 " there may be noise, and measurements that commute with the logical Paulis, such as those"
                 " of checks."
             )
+
+
+def _disturbs(
+    instruction: stim.CircuitInstruction, products: Sequence[stim.PauliString], *, noise_too: bool
+) -> bool:
+    r"""Whether an instruction changes logical Paulis, or its records tell of them.
+
+    Examples:
+        >>> def found(text, noise_too=False):
+        ...     return _disturbs(stim.Circuit(text)[0], [stim.PauliString("XX_")], noise_too=noise_too)
+        >>> found("M 2"), found("MZZ 0 1"), found("M 0"), found("H 0"), found("R 1")
+        (False, False, True, True, True)
+        >>> found("DEPOLARIZE1(0.1) 0"), found("DEPOLARIZE1(0.1) 0", noise_too=True)
+        (False, True)
+    """
+    name = instruction.name
+    if name in _NO_ACTION or is_expectation(instruction):
+        return False
+    support = {qubit for product in products for qubit in product.pauli_indices()}
+    targets = instruction.targets_copy()
+    if support.isdisjoint(target.qubit_value for target in targets):
+        return False
+    if gate_from_tag(instruction) is not None:
+        return True
+    data = stim.gate_data(name)
+    if data.is_reset:
+        return True
+    if data.produces_measurements and not name.startswith("HERALDED_"):
+        return any(
+            not measured.commutes(product)
+            for measured in _measured(instruction, len(products[0]))
+            for product in products
+        )
+    is_feedback = data.is_two_qubit_gate and all(
+        any(target.is_measurement_record_target for target in group) for group in instruction.target_groups()
+    )
+    return noise_too if data.is_noisy_gate or is_feedback or name in _PAULI_GATES else True
+
+
+def _measured(instruction: stim.CircuitInstruction, num_qubits: int) -> Iterator[stim.PauliString]:
+    """The Pauli products that a measurement measures."""
+    letter = _PAULI_OF_MEASUREMENT.get(instruction.name)
+    for group in instruction.target_groups():
+        if letter is not None:
+            group = [stim.target_pauli(target.value, letter) for target in group]
+        yield pauli_product(group, num_qubits)
 
 
 def _records_of(instructions: Sequence[Instruction], observable: int | None) -> set[int]:
@@ -157,13 +194,8 @@ def _records_of(instructions: Sequence[Instruction], observable: int | None) -> 
             for target in instruction.targets_copy():
                 if target.is_measurement_record_target:
                     found ^= {count + target.value}
-        count += _num_records(instruction)
+        count += instruction.num_measurements
     return found
-
-
-def _num_records(instruction: Instruction) -> int:
-    count: int = instruction.num_measurements
-    return count
 
 
 def _is_replaced(instruction: Instruction, observables: set[int]) -> bool:
@@ -242,11 +274,4 @@ def _with_one_record_more(circuit: stim.Circuit) -> stim.Circuit:
             instruction = stim.CircuitInstruction(instruction.name, targets, arguments, tag=instruction.tag)
         result.append(instruction)
         count += instruction.num_measurements
-    return result
-
-
-def _joined(instructions: Iterable[Instruction]) -> stim.Circuit:
-    result = stim.Circuit()
-    for instruction in instructions:
-        result.append(instruction)
     return result

@@ -32,19 +32,12 @@ class _HasStim(Protocol):
 
 @dataclass(frozen=True)
 class StateTerm:
-    """One Pauli of a check.
+    """One Pauli of a check."""
 
-    Attributes:
-        number: The number of the expectation value.
-        product: The Pauli product of the EXP_VAL, with its sign.
-        weight: The component of the Bloch vector, not 0.
-        observable: The observable that says whether the product is flipped, or None.
-    """
-
-    number: int
-    product: stim.PauliString
-    weight: float
-    observable: int | None
+    number: int  # the number of the expectation value
+    product: stim.PauliString  # the Pauli product of the EXP_VAL, with its sign
+    weight: float  # the component of the Bloch vector, not 0
+    observable: int | None  # the observable that says whether the product is flipped, or None
 
 
 @dataclass(frozen=True)
@@ -193,11 +186,7 @@ class LogicalStateCheck:
 
 
 def terms_of(check: LogicalStateCheck, circuit: stim.Circuit) -> list[StateTerm]:
-    """The Paulis of a check with weights other than 0, as a circuit has them.
-
-    Raises:
-        ValueError: As ``LogicalStateCheck.check_circuit``.
-    """
+    """The Paulis of a check with weights other than 0, as a circuit has them."""
     count, last = num_expectations(circuit), max(check.expectation_values)
     if last >= count:
         raise ValueError(

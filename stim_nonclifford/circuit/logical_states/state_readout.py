@@ -41,11 +41,7 @@ def check_state(
     compile: Callable[[], CompiledCircuit],
     observable: int,
 ) -> None:
-    """Checks that a circuit without noise is nearer to a state than to the orthogonal one.
-
-    Raises:
-        ValueError: The state is nearer to the orthogonal one.
-    """
+    """Checks that a circuit without noise is nearer to a state than to the orthogonal one."""
     try:
         orthogonal = probability_of_one(compile(), observable)
     except ResourceLimitError:  # nobody can sample it

@@ -23,16 +23,11 @@ __all__ = ["Frame", "frame_of"]
 
 @dataclass(frozen=True)
 class Frame:
-    """What a set of faults does.
+    """What a set of faults does."""
 
-    Attributes:
-        paulis: For each tick in which there is one, the Pauli at its end: letters and qubits.
-        detectors: The detectors that the Paulis and the flipped records flip.
-        observables: The observables.
-    """
-
+    # For each tick in which there is one, the Pauli at its end: letters and qubits.
     paulis: dict[int, list[tuple[str, int]]]
-    detectors: tuple[int, ...]
+    detectors: tuple[int, ...]  # the detectors that the Paulis and the flipped records flip
     observables: tuple[int, ...]
 
 

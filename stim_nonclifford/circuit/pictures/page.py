@@ -28,19 +28,12 @@ _MOST_LISTED = 12
 
 @dataclass(frozen=True)
 class Findings:
-    """What is known about logical errors.
-
-    Attributes:
-        rate: The logical error rate; None if there is none.
-        sets: The malignant sets to show, those that contribute most first.
-        num_sets: How many there are of these weights; None if they were too many to list.
-        remark: Why something is not there, or empty.
-    """
+    """What is known about logical errors."""
 
     rate: LogicalErrorRate | None
-    sets: Sequence[MalignantSet]
-    num_sets: int | None
-    remark: str
+    sets: Sequence[MalignantSet]  # the malignant sets to show, those that contribute most first
+    num_sets: int | None  # how many there are of these weights; None if they were too many to list
+    remark: str  # why something is not there, or empty
 
 
 def findings_of(
@@ -70,18 +63,7 @@ def findings_of(
 def page_of(
     circuit: stim.Circuit, table: FaultTable | None, report: PlanReport | None, findings: Findings, title: str
 ) -> str:
-    """The text of the page.
-
-    Args:
-        circuit: The circuit with tagged gates.
-        table: Its faults; not needed without malignant sets.
-        report: What a shot costs; None if it is too wide to be planned.
-        findings: Where logical errors come from.
-        title: The title.
-
-    Raises:
-        ResourceLimitError: The loops of the circuit are too long.
-    """
+    """The text of the page; without malignant sets it needs no table of faults."""
     data = json.dumps(_data(circuit, table, report, findings), ensure_ascii=False, separators=(",", ":"))
     parts = {name: (_HERE / f"page.{name}").read_text(encoding="utf-8") for name in ("html", "css", "js")}
     page = parts["html"]

@@ -7,9 +7,8 @@ In truth, a qubit that is leaked at one place mostly is so at the next one, too.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 
 import stim
 
@@ -20,6 +19,8 @@ from ...simulation.compiler.program.leakage_steps import (
     leakage_models,
 )
 from ...simulation.compiler.program.loops import unrolled
+from .channels import has_interrupted_chain
+from .replacement import instructions_in
 
 __all__ = ["has_leakage", "with_averaged_leakage"]
 
@@ -29,12 +30,7 @@ _MIX = 0.75
 
 def has_leakage(circuit: stim.Circuit) -> bool:
     """Whether a circuit has instructions of leakage or loss, heralds included."""
-    return any(
-        has_leakage(part.body_copy())
-        if isinstance(part, stim.CircuitRepeatBlock)
-        else bool(part.tag) and leakage_of(part) is not None
-        for part in circuit
-    )
+    return any(part.tag and leakage_of(part) is not None for part in instructions_in(circuit))
 
 
 def with_averaged_leakage(circuit: stim.Circuit, *, flags: bool = False) -> stim.Circuit:
@@ -50,12 +46,6 @@ def with_averaged_leakage(circuit: stim.Circuit, *, flags: bool = False) -> stim
     a herald announces has, given the herald, a probability of about 1/n. A herald is the record of a further
     qubit then, the flag. They do not if a chain of correlated errors has other instructions in between, which
     further correlated errors would end.
-
-    Returns:
-        The circuit, unrolled if it has leakage.
-
-    Raises:
-        ResourceLimitError: It is too large to be unrolled.
 
     Examples:
         >>> print(with_averaged_leakage(stim.Circuit("I_ERROR[LEAKAGE(p=0.5)] 0\nCX 0 1\nMR 0 1")))
@@ -73,41 +63,24 @@ def with_averaged_leakage(circuit: stim.Circuit, *, flags: bool = False) -> stim
     if not has_leakage(circuit):
         return circuit
     instructions = list(unrolled(circuit))
-    announces = flags and not _has_interrupted_chain(instructions)
+    announces = flags and not has_interrupted_chain(instructions)
     averages = _Averages(circuit.num_qubits if announces else None, leakage_models(instructions))
     for instruction in instructions:
         averages.add(instruction)
     return averages.circuit()
 
 
-def _has_interrupted_chain(instructions: Sequence[stim.CircuitInstruction]) -> bool:
-    """Whether anything stands between the correlated errors of a chain."""
-    return any(
-        part.name == "ELSE_CORRELATED_ERROR" and before.name not in ("E", "ELSE_CORRELATED_ERROR")
-        for before, part in pairwise(instructions)
-    )
-
-
 @dataclass
 class _Mixing:
-    """A qubit is completely mixed with a probability.
-
-    Attributes:
-        qubit: The qubit.
-        probability: The probability.
-        leaked: The probability of that and that the cause, a qubit, has been leaked ever since.
-        lost: The same for a lost one.
-        announced: The exponent (see ``_exponent``) of those of its errors that flip the flag, too.
-        flag: A further qubit.
-        paulis: With a model of partners, the probabilities of X, Y and Z errors in place of the mixing.
-    """
+    """A qubit is completely mixed with a probability."""
 
     qubit: int
     probability: float
-    leaked: float = 0.0
-    lost: float = 0.0
-    announced: float = 0.0
+    leaked: float = 0.0  # the probability of that and that the cause, a qubit, has been leaked ever since
+    lost: float = 0.0  # the same for a lost one
+    announced: float = 0.0  # the exponent (see ``_exponent``) of those of its errors that flip the flag, too
     flag: int = 0
+    # With a model of partners, the probabilities of X, Y and Z errors in place of the mixing.
     paulis: tuple[float, ...] | None = None
 
     def most_announced(self, p: float, *, of_loss: bool) -> float:

@@ -15,10 +15,10 @@ import numpy.typing as npt
 import stim
 
 from ...dialect import CONDITIONAL_CARRIER, NonCliffordGate, RotationPart, gate_from_tag
+from .channels import twirl_of_channel
 from .leakage import with_averaged_leakage
-from .replacement import with_replaced
+from .replacement import instructions_in, with_replaced
 from .stand_ins import append_quarter_turns, rotation_products
-from .twirled_channels import twirl_of_channel
 
 __all__ = ["pauli_twirled"]
 
@@ -49,10 +49,7 @@ def pauli_twirled(circuit: stim.Circuit, below: float) -> stim.Circuit:
 
 def _count(circuit: stim.Circuit, name: str) -> int:
     """How often an instruction is written in a circuit."""
-    return sum(
-        _count(part.body_copy(), name) if isinstance(part, stim.CircuitRepeatBlock) else part.name == name
-        for part in circuit
-    )
+    return sum(part.name == name for part in instructions_in(circuit))
 
 
 def _twirled(circuit: stim.Circuit, below: float) -> stim.Circuit:

@@ -2,7 +2,7 @@
 
 Usually that is the circuit's text, with all digits (``dialect.exact_text``). But when Stim reads text or
 appends instructions, it fuses neighbours such as ``H 0`` and ``H 1`` to ``H 0 1``, while edits may leave them
-apart. Where the text would not give an equal circuit, the state is a list of parts that are not to be fused.
+apart. Where the text would not give an equal circuit, the state is a list of the instructions, one by one.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TypeAlias
 import stim
 
 from ...dialect import exact_text
+from .replacement import circuit_of
 
 __all__ = ["State", "circuit_of_state", "state_of"]
 
@@ -22,9 +23,6 @@ State: TypeAlias = "str | list[Part]"
 
 def state_of(circuit: stim.Circuit) -> State:
     r"""What is to be stored of a circuit.
-
-    Raises:
-        ValueError: An argument is infinite or NaN.
 
     Examples:
         >>> state_of(stim.Circuit("H 0\nM 0"))
@@ -49,32 +47,12 @@ def _is_text_of(circuit: stim.Circuit, text: str) -> bool:
 
 
 def _parts(circuit: stim.Circuit) -> list[Part]:
-    parts: list[Part] = []
-    start = 0
-    for k, instruction in enumerate(circuit):
-        is_block = isinstance(instruction, stim.CircuitRepeatBlock)
-        if k > start and (is_block or _are_fused(circuit[k - 1], instruction)):
-            parts.append(exact_text(circuit[start:k]))
-            start = k
-        if isinstance(instruction, stim.CircuitRepeatBlock):
-            parts.append((instruction.repeat_count, instruction.tag, state_of(instruction.body_copy())))
-            start = k + 1
-    if start < len(circuit):
-        parts.append(exact_text(circuit[start:]))
-    return parts
-
-
-def _are_fused(
-    first: stim.CircuitInstruction | stim.CircuitRepeatBlock,
-    second: stim.CircuitInstruction | stim.CircuitRepeatBlock,
-) -> bool:
-    """Whether Stim fuses an instruction with the one before it."""
-    if first.name != second.name or isinstance(first, stim.CircuitRepeatBlock):
-        return False
-    both = stim.Circuit()
-    both.append(first)
-    both.append(second)
-    return len(both) == 1
+    return [
+        (part.repeat_count, part.tag, state_of(part.body_copy()))
+        if isinstance(part, stim.CircuitRepeatBlock)
+        else exact_text(circuit_of(part))
+        for part in circuit
+    ]
 
 
 def circuit_of_state(state: State) -> stim.Circuit:
@@ -98,8 +76,7 @@ def circuit_of_state(state: State) -> stim.Circuit:
             addition = stim.Circuit(part)
         else:
             repeat_count, tag, body = part
-            addition = stim.Circuit()
-            addition.append(stim.CircuitRepeatBlock(repeat_count, circuit_of_state(body), tag=tag))
+            addition = circuit_of(stim.CircuitRepeatBlock(repeat_count, circuit_of_state(body), tag=tag))
         end = len(circuit)
         circuit.append("TICK", [])  # so that nothing is fused
         circuit += addition

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import stim
 
@@ -15,25 +15,30 @@ from ...dialect import (
     readout_noise_of,
 )
 
-__all__ = ["are_close", "circuit_of", "inverse_of", "with_replaced", "without_notes"]
+__all__ = ["are_close", "circuit_of", "instructions_in", "inverse_of", "with_replaced", "without_notes"]
 
 
-def circuit_of(instruction: stim.CircuitInstruction) -> stim.Circuit:
-    """The circuit that has one instruction."""
+def circuit_of(*parts: stim.CircuitInstruction | stim.CircuitRepeatBlock) -> stim.Circuit:
+    """The circuit that has these instructions and blocks."""
     circuit = stim.Circuit()
-    circuit.append(instruction)
+    for part in parts:
+        circuit.append(part)
     return circuit
+
+
+def instructions_in(circuit: stim.Circuit) -> Iterator[stim.CircuitInstruction]:
+    """The instructions of a circuit as it is written: those of a REPEAT block once."""
+    for part in circuit:
+        if isinstance(part, stim.CircuitRepeatBlock):
+            yield from instructions_in(part.body_copy())
+        else:
+            yield part
 
 
 def with_replaced(
     circuit: stim.Circuit, stand_in: Callable[[stim.CircuitInstruction], stim.Circuit | None]
 ) -> stim.Circuit:
-    r"""The circuit with other instructions in place of its own.
-
-    Args:
-        circuit: The circuit.
-        stand_in: Called with each instruction that is no REPEAT block; returns what stands for it, or None if
-            it stays.
+    r"""The circuit with other instructions in place of its own; those stay for which there is None.
 
     Examples:
         >>> circuit = stim.Circuit("X 0\nREPEAT 2 {\n    H 0\n}")

@@ -28,16 +28,16 @@ from ...dialect import (
     groups_of_pairs,
     leakage_of,
 )
+from .channels import check_chains, errors_on_three_qubits, twirl_of_channel
 from .leakage import with_averaged_leakage
-from .replacement import circuit_of, with_replaced
-from .three_qubit_errors import check_chains, errors_on_three_qubits
-from .twirled_channels import twirl_of_channel
+from .replacement import circuit_of, instructions_in, with_replaced
 
 __all__ = [
     "Proxy",
     "append_quarter_turns",
     "as_stim_reads",
     "drawable_proxy",
+    "is_t_gate",
     "proxy_of",
     "rotation_products",
     "stand_in",
@@ -52,19 +52,10 @@ _QUARTER_TURNS["Z"] = ("I", "S", "Z", "S_DAG")
 
 
 def stand_in(instruction: stim.CircuitInstruction, proxy: Proxy) -> stim.Circuit | None:
-    """What stands for an instruction in a proxy.
+    """The Clifford gates that stand for an instruction in a proxy, or None if it is one of Stim and stays.
 
-    Args:
-        instruction: An instruction of a tagged circuit.
-        proxy: In the S-proxy, gates like T become gates like S, and the carriers of all others stay. In the
-            I-proxy, the identity stands for both.
-
-    Returns:
-        The Clifford gates on the same qubits, or None if the instruction is one of Stim and stays. The
-        Pauli twirl stands for relaxation, and E instructions for errors on three qubits.
-
-    Raises:
-        ValueError: A record controls the gate, and the gate has no stand-in in the S-proxy.
+    In the S-proxy, gates like T become gates like S, and the carriers of all others stay. In the I-proxy, the
+    identity stands for both. The Pauli twirl stands for relaxation.
 
     Examples:
         >>> tag = "U3(theta=0.5*pi, phi=0*pi, lambda=1*pi)"
@@ -100,7 +91,13 @@ def proxy_of(circuit: stim.Circuit, proxy: Proxy, *, flags: bool = False) -> sti
     return with_replaced(circuit, lambda instruction: stand_in(instruction, proxy))
 
 
-def drawable_proxy(circuit: stim.Circuit) -> stim.Circuit:
+def is_t_gate(instruction: stim.CircuitInstruction) -> bool:
+    """Whether an instruction stands for T, TPP or an inverse of these."""
+    gate = gate_from_tag(instruction)
+    return gate is not None and gate.definition.takes_note
+
+
+def drawable_proxy(circuit: stim.Circuit, *, keeps_t_gates: bool = False) -> stim.Circuit:
     r"""The S-proxy, with Z for each gate that a record controls and that has no stand-in.
 
     Examples:
@@ -108,9 +105,14 @@ def drawable_proxy(circuit: stim.Circuit) -> stim.Circuit:
         M 0
         S 0
         CZ rec[-1] 0
+        >>> print(drawable_proxy(stim.Circuit("S[T] 0\nI[R_Z(theta=0.1*pi)] 0"), keeps_t_gates=True))
+        S[T] 0
+        I 0
     """
 
     def drawable(instruction: stim.CircuitInstruction) -> stim.Circuit | None:
+        if keeps_t_gates and is_t_gate(instruction):
+            return None
         try:
             return stand_in(instruction, "s_proxy")
         except ValueError:
@@ -128,22 +130,18 @@ def stim_reads_s_proxy(circuit: stim.Circuit) -> bool:
         >>> [stim_reads_s_proxy(stim.Circuit(f"I[R_X(theta={angle}*pi)] 0")) for angle in (0.1, 0.5)]
         [True, False]
     """
-    for instruction in circuit:
-        if isinstance(instruction, stim.CircuitRepeatBlock):
-            if not stim_reads_s_proxy(instruction.body_copy()):
-                return False
-            continue
-        try:
-            stands = stand_in(instruction, "s_proxy")
-        except ValueError:
-            return False
-        if leakage_of(instruction) is not None:
-            return False
-        if stands not in (None, as_stim_reads(instruction)):
-            is_identity = instruction.name in ("I", "II") and [part.name for part in stands] == ["I"]
-            if not is_identity:
-                return False
-    return True
+    return all(map(_is_read_as_s_proxy, instructions_in(circuit)))
+
+
+def _is_read_as_s_proxy(instruction: stim.CircuitInstruction) -> bool:
+    try:
+        stands = stand_in(instruction, "s_proxy")
+    except ValueError:
+        return False
+    if leakage_of(instruction) is not None:
+        return False
+    is_identity = instruction.name in ("I", "II") and [part.name for part in stands or []] == ["I"]
+    return is_identity or stands in (None, as_stim_reads(instruction))
 
 
 def rotation_products(
@@ -264,14 +262,10 @@ def _controlled_paulis(
 
 def as_stim_reads(instruction: stim.CircuitInstruction) -> stim.Circuit:
     """The instruction without its tag, as Stim reads it."""
-    result = stim.Circuit()
-    result.append(instruction.name, instruction.targets_copy(), instruction.gate_args_copy())
-    return result
+    return circuit_of(instruction).without_tags()
 
 
 def _identity(instruction: stim.CircuitInstruction) -> stim.Circuit:
     """The identity on the qubits of an instruction."""
-    result = stim.Circuit()
     qubits = [target.value for target in instruction.targets_copy() if target.qubit_value is not None]
-    result.append("I", qubits)
-    return result
+    return circuit_of(stim.CircuitInstruction("I", qubits))

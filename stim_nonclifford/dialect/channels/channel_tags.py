@@ -48,41 +48,24 @@ def probability_problem(value: float) -> str:
 
 @dataclass(frozen=True)
 class ChannelDefinition:
-    """A channel that Stim does not have.
+    """A channel that Stim does not have."""
 
-    Attributes:
-        name: The bare name, which is the word of the tag, too.
-        description: What the channel does.
-        parameters: The names of its arguments in the tag, in the order of the bare channel's arguments.
-        problem: What is wrong with values of the arguments, or the empty text.
-        example: Arguments for messages.
-        carrier: The instruction of Stim that has the tag.
-        carrier_arguments: The arguments of that instruction.
-        remains: What Stim leaves of the carrier without noise, if it leaves anything.
-        num_targets: How many qubits it acts on together.
-        is_list: Whether there are any number of arguments, which have no names in the tag.
-    """
-
-    name: str
-    description: str
+    name: str  # the bare name, which is the word of the tag, too
+    description: str  # what the channel does
+    # The names of its arguments in the tag, in the order of the bare channel's arguments.
     parameters: tuple[str, ...]
-    problem: Callable[..., str]
-    example: tuple[float, ...]
-    carrier: str = "I_ERROR"
-    carrier_arguments: tuple[float, ...] = ()
-    remains: str = ""
-    num_targets: int = 1
-    is_list: bool = False
+    problem: Callable[..., str]  # what is wrong with values of the arguments, or the empty text
+    example: tuple[float, ...]  # arguments for messages
+    carrier: str = "I_ERROR"  # the instruction of Stim that has the tag
+    carrier_arguments: tuple[float, ...] = ()  # the arguments of that instruction
+    remains: str = ""  # what Stim leaves of the carrier without noise, if it leaves anything
+    num_targets: int = 1  # how many qubits it acts on together
+    is_list: bool = False  # whether there are any number of arguments, which have no names in the tag
 
 
 @dataclass(frozen=True)
 class TaggedChannel:
-    """A channel, as read from a tag.
-
-    Attributes:
-        name: The name of the channel.
-        values: Its arguments.
-    """
+    """A channel, as read from a tag."""
 
     name: str
     values: tuple[float, ...]
@@ -92,19 +75,10 @@ Table = Mapping[str, ChannelDefinition]
 
 
 def read_channel(instruction: stim.CircuitInstruction, table: Table) -> TaggedChannel | None:
-    """Reads the tag of an instruction.
+    """The channel of a table for which the tag of an instruction stands, or None.
 
-    Args:
-        instruction: Any instruction of a ``stim.Circuit``.
-        table: The channels that are looked for, by their names.
-
-    Returns:
-        The channel, or None if the tag names none of them, or if the instruction is what Stim leaves of one
-        without noise.
-
-    Raises:
-        ValueError: The tag names a channel but is malformed, has impossible values, or is on another
-            instruction than its carrier.
+    There is none either where the instruction is what Stim leaves of a channel without noise. A tag that
+    names a channel but is malformed, impossible, or on another instruction than its carrier, is an error.
     """
     if not instruction.tag:  # most instructions, each of which is asked about several times
         return None
@@ -155,19 +129,7 @@ def remains_of_channel(instruction: stim.CircuitInstruction, table: Table) -> bo
 def tagged_channel(
     definition: ChannelDefinition, targets: Any, values: Iterable[float]
 ) -> stim.CircuitInstruction:
-    """The tagged instruction of a bare channel.
-
-    Args:
-        definition: The channel.
-        targets: Its qubits, as for ``stim.Circuit.append``.
-        values: Its arguments.
-
-    Returns:
-        The instruction.
-
-    Raises:
-        ValueError: There are too few or too many arguments, or their values are impossible.
-    """
+    """The tagged instruction of a bare channel."""
     values = tuple(map(float, values))
     if len(values) != len(definition.parameters) and not definition.is_list:
         raise ValueError(
@@ -184,16 +146,7 @@ def tagged_channel(
 
 
 def text_of_channel(definition: ChannelDefinition, arguments: str | None, targets: str) -> str:
-    """The text of the tagged instruction, from the parts of the bare one.
-
-    Args:
-        definition: The channel.
-        arguments: The text in parentheses, or None.
-        targets: The text of the targets, with the space before it.
-
-    Raises:
-        ValueError: An argument is missing, impossible or no number.
-    """
+    """The text of the tagged instruction, from the parts of the bare one."""
     values = []
     for part in (arguments or "").split(",") if (arguments or "").strip() else []:
         value = number_of(part)
@@ -215,16 +168,7 @@ def bare_channel(instruction: stim.CircuitInstruction, channel: TaggedChannel) -
 
 
 def check_free_tag(name: str, tag: str | None, count: str) -> None:
-    """Checks that an instruction whose arguments become its tag has no other tag.
-
-    Args:
-        name: Its name.
-        tag: Its tag, or None.
-        count: How many probabilities are its arguments, in a word.
-
-    Raises:
-        ValueError: There is a tag.
-    """
+    """Checks that an instruction whose arguments become its tag has no other tag."""
     if tag:
         raise ValueError(
             f"{name} with {count} probabilities cannot have a tag, as a tag stands for them. Leave it out."

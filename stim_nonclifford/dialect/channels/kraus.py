@@ -88,13 +88,8 @@ class Kraus(TaggedChannel):
 def values_of_operators(operators: Any, name: str = "KRAUS") -> list[float]:
     """The arguments of KRAUS or KRAUS2 for Kraus operators.
 
-    Args:
-        operators: The operators, complex, shape (number of operators, 2, 2), or (number of operators, 4, 4)
-            for KRAUS2. Bit k of an index is the value of qubit k, as in Stim's matrices.
-        name: The name of the channel.
-
-    Raises:
-        ValueError: They have another shape.
+    Their shape is (number of operators, 2, 2), and (number of operators, 4, 4) for KRAUS2. Bit k of an index
+    is the value of qubit k, as in Stim's matrices.
 
     Examples:
         >>> values_of_operators([[[0, 1j], [1, 0]]])

@@ -36,11 +36,8 @@ _ALIKE = 1e-6
 def stages_of(operators: Matrix) -> tuple[tuple[Part, ...], ...]:
     """A channel as rotations of its qubits and of ancillas in |0>; the qubits are the first targets.
 
-    After each stage but the last one, the next ancilla is measured.
-
-    Args:
-        operators: Its Kraus operators, shape (number of operators, 2, 2) or (number of operators, 4, 4). Bit
-            k of an index is the value of qubit k.
+    After each stage but the last one, the next ancilla is measured. The Kraus operators have the shape
+    (number of operators, 2, 2) or (number of operators, 4, 4); bit k of an index is the value of qubit k.
     """
     depth = (len(operators) - 1).bit_length()
     groups: dict[Bits, Matrix] = {(): operators}
@@ -135,8 +132,7 @@ def _multiplexer(blocks: Matrix) -> Iterator[RotationPart]:
 def _cosine_sine(unitary: Matrix) -> tuple[Matrix, npt.NDArray[np.float64], Matrix]:
     """(L_0 ⊕ L_1) (cos -sin; sin cos) (R_0 ⊕ R_1), where the direct sums are over the second qubit.
 
-    Returns:
-        L_0 and L_1, the angles for both values of the first qubit, in radians, R_0 and R_1.
+    Returns L_0 and L_1, the angles for both values of the first qubit, in radians, R_0 and R_1.
     """
     u00, u01, u10, u11 = unitary[:2, :2], unitary[:2, 2:], unitary[2:, :2], unitary[2:, 2:]
     left_0, cosines, right_0 = np.linalg.svd(u00)

@@ -17,10 +17,6 @@ from .channel_tags import ChannelDefinition, TaggedChannel, probability_problem,
 __all__ = ["LEAKAGE", "leakage_of"]
 
 
-def _no_problem() -> str:
-    return ""
-
-
 def _spread_problem(*values: float) -> str:
     return next(filter(None, map(probability_problem, values)), "")
 
@@ -28,6 +24,10 @@ def _spread_problem(*values: float) -> str:
 def _partner_problem(*values: float) -> str:
     too_many = f"the probabilities add up to {sum(values):.6g}, which is more than 1"
     return _spread_problem(*values) or (too_many if sum(values) > 1 + 1e-9 else "")
+
+
+def _with_probability(name: str, description: str, example: float) -> ChannelDefinition:
+    return ChannelDefinition(name, description, ("p",), probability_problem, (example,))
 
 
 def _herald(name: str, state: str) -> ChannelDefinition:
@@ -44,24 +44,12 @@ def _herald(name: str, state: str) -> ChannelDefinition:
 
 
 _DEFINITIONS = (
-    ChannelDefinition(
-        "LEAKAGE", "a computational qubit leaks with probability p", ("p",), probability_problem, (0.01,)
+    _with_probability("LEAKAGE", "a computational qubit leaks with probability p", 0.01),
+    _with_probability("LOSS", "a computational or leaked qubit is lost with probability p", 0.01),
+    _with_probability(
+        "RELAX", "a leaked qubit returns with probability p, in the completely mixed state", 0.5
     ),
-    ChannelDefinition(
-        "LOSS",
-        "a computational or leaked qubit is lost with probability p",
-        ("p",),
-        probability_problem,
-        (0.01,),
-    ),
-    ChannelDefinition(
-        "RELAX",
-        "a leaked qubit returns with probability p, in the completely mixed state",
-        ("p",),
-        probability_problem,
-        (0.5,),
-    ),
-    ChannelDefinition("RL", "the same as RELAX(1): every leaked qubit returns", (), _no_problem, ()),
+    ChannelDefinition("RL", "the same as RELAX(1): every leaked qubit returns", (), lambda: "", ()),
     ChannelDefinition(
         "LEAKAGE_SPREAD",
         "if the first qubit is leaked and the second computational, leakage spreads with probability s01, or"
@@ -80,20 +68,10 @@ _DEFINITIONS = (
         _partner_problem,
         (0.25, 0.25, 0.25),
     ),
-    ChannelDefinition(
-        "LEAKAGE_READOUT",
-        "a qubit that is leaked or lost is measured as 1 with probability p",
-        ("p",),
-        probability_problem,
-        (0.5,),
+    _with_probability(
+        "LEAKAGE_READOUT", "a qubit that is leaked or lost is measured as 1 with probability p", 0.5
     ),
-    ChannelDefinition(
-        "LOSS_REPLACEMENT",
-        "a reset replaces a lost qubit with probability p",
-        ("p",),
-        probability_problem,
-        (1.0,),
-    ),
+    _with_probability("LOSS_REPLACEMENT", "a reset replaces a lost qubit with probability p", 1.0),
     _herald("HERALD_LEAKAGE_EVENT", "leaked"),
     _herald("HERALD_LOSS_EVENT", "lost"),
 )
@@ -104,13 +82,6 @@ LEAKAGE: Mapping[str, ChannelDefinition] = MappingProxyType({each.name: each for
 
 def leakage_of(instruction: stim.CircuitInstruction) -> TaggedChannel | None:
     """The channel of leakage or loss for which the tag of an instruction stands, or None.
-
-    Args:
-        instruction: Any instruction of a ``stim.Circuit``.
-
-    Raises:
-        ValueError: The tag names a channel but is malformed, has impossible values, or is on another
-            instruction than its carrier.
 
     Examples:
         >>> leakage_of(stim.CircuitInstruction("I_ERROR", [0], tag="LEAKAGE(p=0.01)"))

@@ -19,19 +19,12 @@ NOISE_CARRIERS = frozenset({"I_ERROR", "II_ERROR"})
 
 @dataclass(frozen=True)
 class _MissingChannel:
-    """A kind of noise that is not simulated.
+    """A kind of noise that is not simulated."""
 
-    Attributes:
-        names: The names of its instructions and the words of its tags, as a regular expression.
-        kind: What it is called in messages.
-        instead: What can be written instead.
-        in_tags: Whether tags on other instructions than I_ERROR and II_ERROR stand for it too.
-    """
-
-    names: str
-    kind: str
-    instead: str
-    in_tags: bool = False
+    names: str  # the names of its instructions and the words of its tags, as a regular expression
+    kind: str  # what it is called in messages
+    instead: str  # what can be written instead
+    in_tags: bool = False  # whether tags on other instructions than I_ERROR and II_ERROR stand for it too
 
 
 _TABLE = (
@@ -93,9 +86,6 @@ def _find(word: str) -> _MissingChannel | None:
 
 def advice_on_channel(word: str) -> str:
     """What there is in the place of a channel, or an empty text if the word names none.
-
-    Args:
-        word: The name of an instruction, or the word of a tag, in upper or lower case.
 
     Examples:
         >>> print(advice_on_channel("phase_flip"))

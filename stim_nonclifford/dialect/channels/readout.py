@@ -50,14 +50,10 @@ class ReadoutNoise:
 
     It is a flip of the record with probability ``flip``, followed by a decay: a record that differs from
     ``decays_to`` becomes ``decays_to`` with probability ``decay``.
-
-    Attributes:
-        p01: The probability that the outcome 0 is read as 1.
-        p10: The probability that the outcome 1 is read as 0.
     """
 
-    p01: float
-    p10: float
+    p01: float  # the probability that the outcome 0 is read as 1
+    p10: float  # the probability that the outcome 1 is read as 0
 
     @property
     def mean(self) -> float:
@@ -92,13 +88,6 @@ class ReadoutNoise:
 
 def readout_noise_of(instruction: stim.CircuitInstruction) -> ReadoutNoise | None:
     """The readout noise for which the tag of an instruction stands, or None.
-
-    Args:
-        instruction: Any instruction of a ``stim.Circuit``.
-
-    Raises:
-        ValueError: The tag is malformed, has impossible values, or is on an instruction that is no
-            measurement of qubits, or the number in parentheses is not the mean.
 
     Examples:
         >>> (instruction,) = stim.Circuit("MX[READOUT_NOISE(p01=0.01, p10=0.05)](0.03) 0")
@@ -136,15 +125,7 @@ def readout_noise_of(instruction: stim.CircuitInstruction) -> ReadoutNoise | Non
 
 
 def readout_head(name: str, tag: str | None, arguments: Sequence[float]) -> str | None:
-    """The text before the targets of a measurement that has two probabilities; None for all others.
-
-    Args:
-        name: The name of an instruction, in upper case.
-        tag: Its tag, or None.
-        arguments: The numbers in parentheses.
-
-    Raises:
-        ValueError: A number is no probability, or there is a tag.
+    """The text before the targets of a measurement (in upper case) with two probabilities; None for others.
 
     Examples:
         >>> readout_head("M", None, [0.01, 0.05])

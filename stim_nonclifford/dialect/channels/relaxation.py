@@ -35,12 +35,9 @@ def decay_parts(probability: float) -> tuple[Part, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class RelaxationDefinition(ChannelDefinition):
-    """A channel of relaxation.
+    """A channel of relaxation."""
 
-    Attributes:
-        rates: From the arguments, the probability γ that |1> decays, and the probability of a Z after that.
-    """
-
+    # From the arguments, the probability γ that |1> decays, and the probability of a Z after that.
     rates: Callable[..., tuple[float, float]]
 
 
@@ -125,13 +122,6 @@ RELAXATION: Mapping[str, RelaxationDefinition] = MappingProxyType({each.name: ea
 
 def relaxation_of(instruction: stim.CircuitInstruction) -> Relaxation | None:
     """The channel of relaxation for which the tag of an instruction stands, or None.
-
-    Args:
-        instruction: Any instruction of a ``stim.Circuit``.
-
-    Raises:
-        ValueError: The tag names a channel but is malformed, has impossible values, or is on another
-            instruction than I_ERROR.
 
     Examples:
         >>> channel = relaxation_of(stim.CircuitInstruction("I_ERROR", [0], tag="PHASE_DAMPING(lambda=0.19)"))

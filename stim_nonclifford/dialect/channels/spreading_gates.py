@@ -31,14 +31,6 @@ SPREADING_GATES = frozenset(
 def spreading_head(name: str, tag: str | None, arguments: Sequence[float]) -> str | None:
     """The text before the targets of a gate that has four probabilities; None for all others.
 
-    Args:
-        name: The name of an instruction, in upper case.
-        tag: Its tag, or None.
-        arguments: The numbers in parentheses.
-
-    Raises:
-        ValueError: A number is no probability, or there is a tag.
-
     Examples:
         >>> spreading_head("CX", None, [0.1, 0, 0, 0])
         'CX[LEAKAGE_SPREAD(s01=0.1, s10=0.0, m01=0.0, m10=0.0)]'
@@ -51,9 +43,6 @@ def spreading_head(name: str, tag: str | None, arguments: Sequence[float]) -> st
 
 def spreads(instruction: stim.CircuitInstruction) -> bool:
     """Whether an instruction is a gate in which leakage spreads.
-
-    Raises:
-        ValueError: It is, but the tag is malformed, or it has records or sweep bits among its targets.
 
     Examples:
         >>> spreads(stim.CircuitInstruction("CX", [0, 1], tag="LEAKAGE_SPREAD(s01=1, s10=0, m01=0, m10=0)"))
@@ -74,9 +63,6 @@ def spreads(instruction: stim.CircuitInstruction) -> bool:
 
 def with_spread_behind_gates(circuit: stim.Circuit) -> stim.Circuit:
     """A copy of a circuit with LEAKAGE_SPREAD behind the gates in which leakage spreads.
-
-    Args:
-        circuit: The circuit; the tags of such gates are known to be valid.
 
     Examples:
         >>> tag = "LEAKAGE_SPREAD(s01=1, s10=0, m01=0, m10=0)"

@@ -23,12 +23,6 @@ def rotations_of_clifford(name: str) -> tuple[Part, ...]:
     maps, the transvections, generate all linear maps of Paulis that keep commutation. A breadth-first search
     finds the smallest number of them; the sign is that of a Pauli, which comes last.
 
-    Args:
-        name: Name of a unitary gate of Stim on one or two qubits.
-
-    Returns:
-        Rotations by half a half-turn, and then Paulis, as parts of a decomposition.
-
     Examples:
         >>> for part in rotations_of_clifford("H"):
         ...     print(part)

@@ -79,14 +79,9 @@ def rotation_gate_name(paulis: str) -> str:
 
 @cache
 def conditional_gate(name: str) -> GateDefinition | None:
-    """The definition of a gate that only a record or a sweep bit can control.
+    """The definition of a gate that only a record or a sweep bit can control, by its name in upper case.
 
-    Args:
-        name: A name in upper case.
-
-    Returns:
-        The definition, or None if there is no such gate. Where a gate of ``GATES`` can be controlled by a
-        record, that gate: ``C_S`` is ``CS``.
+    Where a record can control a gate of ``GATES``, it is that gate: ``C_S`` is ``CS``.
 
     Examples:
         >>> conditional_gate("C_SWAP").num_targets, conditional_gate("C_S").name, conditional_gate("C_M")
@@ -205,9 +200,6 @@ def _placed(parts: Sequence[Part], targets: Sequence[int], size: int) -> tuple[P
 
 def refusal(name: str) -> str | None:
     """Why there is no conditional gate of this name, and what to write; None if the name is of another kind.
-
-    Args:
-        name: A name in upper case.
 
     Examples:
         >>> print(refusal("C_R"))

@@ -26,18 +26,7 @@ def is_classical(target: str) -> bool:
 
 
 def pairs_of_groups(definition: GateDefinition, name: str, targets: Sequence[str]) -> list[str]:
-    """The targets of the tagged CZ, for targets as the bare gate has them.
-
-    Args:
-        definition: The gate.
-        name: The name as written, for messages.
-        targets: The texts of the targets, in groups.
-
-    Returns:
-        Texts of targets. Records come first in their group, as the order of controls does not matter.
-
-    Raises:
-        ValueError: Targets are missing, in the wrong place, or the same.
+    """The targets of the tagged CZ, for targets as the bare gate has them; records come first in a group.
 
     Examples:
         >>> from stim_nonclifford.dialect import gate_named
@@ -70,17 +59,7 @@ def pairs_of_groups(definition: GateDefinition, name: str, targets: Sequence[str
 
 
 def targets_of_products(name: str, targets: Sequence[str]) -> tuple[str, bool, list[str]]:
-    """The qubits of Pauli products that records control.
-
-    Args:
-        name: The name as written, for messages.
-        targets: Texts of targets, a record or sweep bit and a product in turn.
-
-    Returns:
-        The letters of all products, whether they are negative, and the targets with qubits for products.
-
-    Raises:
-        ValueError: The targets are not such pairs, or the products have different letters or signs.
+    """The letters of Pauli products that records control, whether they are negative, and their targets.
 
     Examples:
         >>> targets_of_products("C_R_PAULI", ["rec[-1]", "X0*Y1", "rec[-2]", "X3*Y2"])
@@ -130,16 +109,6 @@ def groups_of_pairs(
     definition: GateDefinition, targets: Sequence[stim.GateTarget]
 ) -> list[tuple[stim.GateTarget, ...]]:
     """The groups of targets of a conditional gate, from the targets of the tagged CZ.
-
-    Args:
-        definition: The gate.
-        targets: The targets of the CZ.
-
-    Returns:
-        Groups as the bare gate has them, with records and sweep bits first.
-
-    Raises:
-        ValueError: The targets are not the pairs of such groups.
 
     Examples:
         >>> from stim_nonclifford.dialect import gate_named

@@ -146,11 +146,6 @@ class CircuitBuilder:
 
         Feedback takes no time, as the control system can track the Pauli instead of applying it. A moment
         may therefore have operations on the same qubits after the feedback.
-
-        Args:
-            pauli: The Pauli.
-            record: Index of the outcome in the measurement record, counted from 0.
-            sites: The qubits.
         """
         [control] = self._lookbacks([record])
         targets = [target for site in sites for target in (control, self._number[site])]
@@ -159,12 +154,7 @@ class CircuitBuilder:
     def measure(self, *, x: Iterable[Coord] = (), z: Iterable[Coord] = ()) -> list[int]:
         """Measures qubits: first those of `z`, then those of `x`.
 
-        Args:
-            x: Qubits to measure in the X basis.
-            z: Qubits to measure in the Z basis.
-
-        Returns:
-            The index of each outcome in the measurement record, counted from 0.
+        Returns their indices in the measurement record.
         """
         first = self.circuit.num_measurements
         self._append("M", z)
@@ -172,14 +162,9 @@ class CircuitBuilder:
         return list(range(first, self.circuit.num_measurements))
 
     def measure_product(self, pauli: Pauli, sites: Iterable[Coord]) -> int:
-        """Measures the product of one Pauli over several qubits, as a single perfect measurement.
+        """Measures the product of one Pauli over several qubits, perfectly.
 
-        Args:
-            pauli: The Pauli that every qubit contributes.
-            sites: The qubits.
-
-        Returns:
-            The index of the outcome in the measurement record, counted from 0.
+        Returns its index in the measurement record.
         """
         factors = [stim.target_pauli(self._number[site], pauli) for site in sites]
         self.circuit.append("MPP", stim.target_combined_paulis(factors))
@@ -187,12 +172,7 @@ class CircuitBuilder:
         return record
 
     def t_of_product(self, pauli: Pauli, sites: Iterable[Coord]) -> None:
-        """Applies exp(-i pi/8 P) for the product P of one Pauli over several qubits; SPP in the S-proxy.
-
-        Args:
-            pauli: The Pauli that every qubit contributes.
-            sites: The qubits.
-        """
+        """Applies exp(-i pi/8 P) for the product P of one Pauli over several qubits; SPP in the S-proxy."""
         factors = [stim.target_pauli(self._number[site], pauli) for site in sites]
         self.circuit.append("SPP", stim.target_combined_paulis(factors), tag=self._tag)
 
@@ -200,10 +180,6 @@ class CircuitBuilder:
         """Asks for the expectation value of a product of Paulis.
 
         The product is also the next observable, so that error models know which errors flip its sign.
-
-        Args:
-            paulis: The Pauli that each qubit contributes.
-            inverted: Whether to ask for the value with the other sign.
         """
         qubits = [self._number[site] for site in paulis]
         sign = "!" if inverted else ""
@@ -220,15 +196,13 @@ class CircuitBuilder:
         postselect: bool = True,
         is_face: bool = False,
     ) -> None:
-        """Declares a detector: the parity of `records` is even unless there is an error.
+        """Declares a detector at a site and the current moment.
 
-        Args:
-            site: The first two coordinates of the detector; the third is the current moment.
-            records: Indices in the measurement record, counted from 0.
-            color: What Chromobius reads: 0, 1 or 2 for an X check of the color code and 3, 4 or 5 for a Z
-                check, by the color of the tile; None for anything else.
-            postselect: Whether the detector discards the shot when it fires.
-            is_face: Whether it is a check of a surface code, beside a color code.
+        The parity of records is even unless there is an error.
+
+        `color` is what Chromobius reads: 0 to 2 for an X check of the color code and 3 to 5 for a Z check, by
+        the color of the tile; None for anything else. `is_face` marks checks of a surface code beside a color
+        code.
         """
         colors = ([_UNCOLORED if color is None else color]) if self._colored else []
         flag = POSTSELECT if postselect else 0

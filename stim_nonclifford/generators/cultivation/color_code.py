@@ -91,13 +91,7 @@ class ColorCode:
 
     @classmethod
     def triangular(cls, distance: int) -> ColorCode:
-        """Lays out the code of the given distance.
-
-        Args:
-            distance: Code distance: 3, 5, 7, ...
-
-        Returns:
-            The code, with `(3 * distance**2 + 1) / 4` data qubits.
+        """Lays out the code of an odd distance, with `(3 * distance**2 + 1) / 4` data qubits.
 
         Raises:
             ValueError: The distance is even or less than 3.
@@ -136,12 +130,6 @@ class ColorCode:
         The two data qubits of an edge lie in the same tiles of the other two colors. Every data qubit
         is on one edge, apart from the corner that no tile of the other colors touches.
 
-        Args:
-            color: The color: 0, 1 or 2.
-
-        Returns:
-            Pairs of data qubits, each sorted, in sorted order.
-
         Examples:
             >>> ColorCode.triangular(3).edges(0)
             (((1, 1), (2, 3)), ((2, 1), (3, 2)), ((3, 0), (4, 0)))
@@ -164,12 +152,6 @@ class ColorCode:
 
     def sites(self, *, extra: Iterable[Coord] = ()) -> tuple[Coord, ...]:
         """Lists all qubits in the order in which circuits number them: sorted by x, then y.
-
-        Args:
-            extra: Sites of further qubits that a protocol needs.
-
-        Returns:
-            Sites of data qubits, ancillas and `extra`, sorted, each once.
 
         Examples:
             >>> len(ColorCode.triangular(3).sites(extra=[(0, 1)]))

@@ -145,12 +145,9 @@ def build_noiseless_end_to_end(
     readout: ReadoutChoice = "T",
     escape: EscapeChoice = "color",
 ) -> CircuitBuilder:
-    """Writes the circuit without noise.
+    """Writes the circuit without noise, and notes its stages.
 
     Its arguments, and what it refuses, are those of `end_to_end_circuit`.
-
-    Returns:
-        The circuit and its stages.
 
     Examples:
         >>> arguments = {"postselected_rounds": 1, "rounds": 2, "readout": "expectation_values"}

@@ -64,9 +64,6 @@ class NoiseModel:
         gates and operations in the Z basis. Here CX has the noise of CZ, and resets and measurements in
         the X basis have the noise of those in the Z basis.
 
-        Args:
-            p: Strength of two-qubit gates, at most 0.2.
-
         Raises:
             ValueError: p is more than 0.2, so that the probability 5p of a wrong outcome would exceed 1.
         """
@@ -94,14 +91,7 @@ NOISE_CHOICES: tuple[NoiseChoice, ...] = tuple(_MODELS)
 
 
 def noise_model(name: NoiseChoice, p: float) -> NoiseModel:
-    """Returns the noise model of a name.
-
-    Args:
-        name: One of `NOISE_CHOICES`.
-        p: Noise strength, a probability. The model "none" ignores it.
-
-    Returns:
-        The model.
+    """Returns the noise model of a name in `NOISE_CHOICES`, of strength p.
 
     Raises:
         ValueError: The name is unknown, or p is not a probability or too large for the model.
@@ -123,17 +113,9 @@ def add_noise(circuit: stim.Circuit, model: NoiseModel, *, bits: Collection[int]
     The noise channels of a moment come after all its operations. Every qubit of the circuit gets the channel
     of the operation that acts on it, or that of `model.idle`, and then that of `model.waiting` if it applies.
     Measurements also get their flip probability. Feedback (CX and CZ controlled by outcomes) takes no time:
-    it has no noise, and another operation may act on the same qubit in the same moment. Operations after
-    the last TICK take no time, and get no noise. Channels of strength 0 are left out.
-
-    Args:
-        circuit: A circuit without noise, made of gates on one or two qubits, feedback, resets,
-            measurements of single qubits, and annotations.
-        model: The strengths.
-        bits: Qubits that stand for classical bits. Operations on them take no time and have no noise.
-
-    Returns:
-        The noisy circuit, with the same records, detectors and observables.
+    it has no noise, and another operation may act on the same qubit in the same moment. Operations on `bits`,
+    qubits that stand for classical bits, and those after the last TICK take no time, and get no noise.
+    Channels of strength 0 are left out.
 
     Raises:
         ValueError: A moment has an instruction of another kind, acts on a qubit twice, or has an instruction

@@ -81,12 +81,9 @@ def build_noiseless(
     injection: InjectionChoice = "unitary",
     variant: VariantChoice = "published",
 ) -> CircuitBuilder:
-    """Writes the circuit without noise.
+    """Writes the circuit without noise, and notes its stages.
 
     Its arguments, and what it refuses, are those of `cultivation_circuit`.
-
-    Returns:
-        The circuit and its stages.
 
     Examples:
         >>> for stage in build_noiseless(5).stages:
@@ -122,10 +119,6 @@ def cultivated_codes(distance: int) -> list[ColorCode]:
 def chosen_trees(codes: Sequence[ColorCode], variant: VariantChoice) -> list[CatTree]:
     """Lists the trees of the cat checks, one for each code.
 
-    Args:
-        codes: The codes that cultivation goes through.
-        variant: See `cultivation_circuit`.
-
     Raises:
         ValueError: There is no such variant.
         UnavailableError: There is none for this distance.
@@ -146,12 +139,7 @@ def chosen_trees(codes: Sequence[ColorCode], variant: VariantChoice) -> list[Cat
 def extra_sites(trees: Sequence[CatTree], injection: InjectionChoice) -> list[Coord]:
     """Lists sites that injection and cultivation use beside those of the codes.
 
-    Args:
-        trees: The trees of the cat checks.
-        injection: See `cultivation_circuit`.
-
-    Returns:
-        The sites, of which some may be sites of a code, too.
+    Some may be sites of a code, too.
 
     Raises:
         ValueError: There is no such injection.
@@ -167,14 +155,7 @@ def append_inject_and_cultivate(
     injection: InjectionChoice,
     trees: Sequence[CatTree],
 ) -> None:
-    """Appends injection and cultivation.
-
-    Args:
-        builder: A circuit that has no operations yet, with all sites of the codes and `extra_sites`.
-        codes: The codes that cultivation goes through.
-        injection: See `cultivation_circuit`.
-        trees: The trees of the cat checks, one for each code.
-    """
+    """Appends injection and cultivation to a circuit without operations."""
     chosen = INJECTIONS[injection]
     chosen.append(builder)
     append_syndrome_cycle(builder, codes[0], arriving=chosen.arriving)

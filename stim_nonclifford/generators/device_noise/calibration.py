@@ -94,12 +94,6 @@ def read_table(
 ) -> tuple[dict[int, QubitCalibration], dict[tuple[int, int], PairCalibration]]:
     """Reads a file; ``DeviceNoise.from_csv`` describes it.
 
-    Args:
-        path: The file.
-
-    Returns:
-        The calibrations of qubits, and those of pairs.
-
     Raises:
         ValueError: A line is malformed; the message names it.
     """

@@ -29,13 +29,7 @@ _GROUND_STATE = ("R", "MR")
 
 
 class Moment:
-    """The operations of a moment, with their noise.
-
-    Args:
-        qubits: The calibrations of the qubits in use.
-        pair: Finds that of a pair of qubits.
-        virtual_gates: The names of gates that take no time and have no noise.
-    """
+    """The operations of a moment, with their noise; `virtual_gates` take no time and have no noise."""
 
     def __init__(
         self,

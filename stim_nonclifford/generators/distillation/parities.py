@@ -42,10 +42,6 @@ class Parities:
 def parities_of(protocol: str, k: int | None = None) -> Parities:
     """The sums of a protocol on one level of T states.
 
-    Args:
-        protocol: ``15-to-1``, ``8T-to-CCZ``, ``49-to-1`` or ``3k+8-to-k``.
-        k: The number of outputs of ``3k+8-to-k``.
-
     Examples:
         >>> parities_of("15-to-1").sums[:4]
         ((0, 1), (0, 2), (0, 1, 2), (0, 3))
@@ -69,10 +65,7 @@ def fifteen_to_one(sign: int = 1) -> Parities:
 
     The sums are y + v·x for all v other than 0. Eight of them are 1 if x is not 0 and y is 0, seven if x is
     not 0 and y is 1; otherwise all are y. So f = -y modulo 8: the output is T_DAG|+>, and the checks stay in
-    |+>.
-
-    Args:
-        sign: -1 for T_DAG in place of each T; the output is T|+> then.
+    |+>. With the sign -1, T_DAG replaces each T, and the output is T|+>.
     """
     sums = tuple(_sum(v, others=(0,)) for v in _vectors(4) if any(v))
     return Parities(1, 4, sums, (sign,) * 15, (-sign,))
@@ -112,9 +105,6 @@ def three_k_plus_eight_to_k(k: int) -> Parities:
     adds 2 - yi. So f is the same if 2k + 4 is a multiple of 8. If it is not, the sums of the last output have
     T_DAG, which adds 3 - 3 yk or yk - 2 in the place of these: all outputs but this one are T_DAG|+>, and it
     is T|+>.
-
-    Args:
-        k: The number of outputs.
     """
     outputs = tuple(range(k))
     sums = [_sum((*v, 1), others, first=k) for others in ((), outputs) for v in _vectors(2)]

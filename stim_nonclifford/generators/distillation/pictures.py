@@ -20,11 +20,7 @@ _OUTPUT, _CHECK, _T, _T_DAG = "#222222", "#2f6fb7", "#ffd84d", "#ffffff"
 
 
 def all_pictures() -> Mapping[str, str]:
-    """Draws all pictures.
-
-    Returns:
-        The text of each SVG file, by file name.
-    """
+    """Draws all pictures: the text of each SVG file, by file name."""
     drawn = {name: parities_of(name) for name in ("15-to-1", "8T-to-CCZ", "49-to-1")}
     drawn["20-to-4"] = parities_of("3k+8-to-k", 4)
     return {f"{name}.svg": picture_of(name, parities) for name, parities in drawn.items()}

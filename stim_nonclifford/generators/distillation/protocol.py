@@ -140,14 +140,8 @@ def _add_level(
 ) -> None:
     """Runs a protocol on outputs and checks, up to the measurements of the checks.
 
-    Args:
-        circuit: The circuit to which the gates are added.
-        parities: The protocol.
-        first: The first output; the others, the checks and an ancilla follow it.
-        add_rotation: Applies a rotation; called with the qubits of its sum, the ancilla, its sign and its
-            number.
-        p: Strength of the noise.
-        coordinates: Further coordinates of the detectors, after the number of the check.
+    The outputs begin at `first`; the checks and an ancilla follow them. `add_rotation` applies a rotation; it
+    is called with the qubits of its sum, the ancilla, its sign and its number.
     """
     ancilla = first + parities.num_outputs + parities.num_checks
     qubits = range(first, ancilla)

@@ -10,15 +10,7 @@ __all__ = ["add_direct_rotation", "add_t_state", "add_teleported_rotation"]
 
 
 def add_t_state(circuit: stim.Circuit, qubit: int, *, sign: int, gate: str, t_error: float) -> None:
-    """Prepares a T state.
-
-    Args:
-        circuit: The circuit to which the gates are added.
-        qubit: The qubit that will hold it.
-        sign: 1 for T|+>, -1 for T_DAG|+>.
-        gate: ``"T"``, or ``"S"`` for the S-proxy, S|+>.
-        t_error: Probability of a Z error.
-    """
+    """Prepares a T state, of T_DAG if the sign is -1, or S|+> for the S-proxy, with a Z error."""
     circuit.append("RX", [qubit])
     circuit.append("S" if sign > 0 else "S_DAG", [qubit], tag="T" if gate == "T" else "")
     if t_error:
@@ -28,14 +20,9 @@ def add_t_state(circuit: stim.Circuit, qubit: int, *, sign: int, gate: str, t_er
 def add_direct_rotation(
     circuit: stim.Circuit, qubits: Sequence[int], *, sign: int, gate: str, t_error: float
 ) -> None:
-    """Applies T (or T_DAG) about the sum of some qubits as one gate, with the error of its T state.
+    """Applies T, or T_DAG if the sign is -1, about the sum of some qubits as one gate.
 
-    Args:
-        circuit: The circuit to which the gate is added.
-        qubits: The qubits of the sum.
-        sign: 1 for T, -1 for T_DAG.
-        gate: ``"T"``, or ``"S"`` for the S-proxy.
-        t_error: Probability of a Z error of the T state, which is one on each qubit of the sum.
+    It has the Z error of its T state.
     """
     product = [target for qubit in qubits for target in (stim.target_z(qubit), stim.target_combiner())]
     name, tag = "SPP" if sign > 0 else "SPP_DAG", "T" if gate == "T" else ""
@@ -53,14 +40,6 @@ def add_teleported_rotation(
     So the ancilla was s + m modulo 2, and the state has the factor exp(iπ (s + m mod 2)/4). This is T about s
     if m is 0, and T_DAG if m is 1, which S about s corrects: the rotation about the product of Z by a quarter
     turn.
-
-    Args:
-        circuit: The circuit to which the gates are added.
-        qubits: The qubits of the sum.
-        ancilla: The qubit that holds the T state.
-        sign: 1 for T, -1 for T_DAG.
-        gate: ``"T"``, or ``"S"`` for the S-proxy: S is teleported, and its correction is Z.
-        p: Strength of the noise of CX gates and of the measurement.
     """
     for qubit in qubits:
         circuit.append("CX", [qubit, ancilla])

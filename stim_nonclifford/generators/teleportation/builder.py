@@ -39,17 +39,10 @@ class TeleportationBuilder(CircuitBuilder):
         self._gate = gate
 
     def parity(self, records: Iterable[int], bit: Coord) -> int:
-        """Computes the parity of outcomes.
+        """Computes the parity of outcomes, and returns its index in the measurement record.
 
         A gate is controlled by one outcome. So the outcomes flip a qubit that stands for a classical bit, and
         this is measured.
-
-        Args:
-            records: Indices in the measurement record, counted from 0.
-            bit: The qubit.
-
-        Returns:
-            The index of the parity in the measurement record, counted from 0.
         """
         self.reset(z=[bit])
         for record in records:
@@ -66,10 +59,6 @@ class TeleportationBuilder(CircuitBuilder):
         """Applies S about the product of Z over qubits if an outcome is 1, or Z in the S-proxy.
 
         S is T twice. So its counterpart in the S-proxy is S twice, a Pauli.
-
-        Args:
-            record: Index of the outcome in the measurement record, counted from 0.
-            sites: The qubits.
         """
         if self._gate == "S":
             self.feedback("Z", record, sites)

@@ -25,12 +25,8 @@ def append_final_check(
 ) -> None:
     """Appends perfect measurements: of X_L after T_DAG, which is observable 0, and of each check.
 
-    Args:
-        builder: The circuit to extend.
-        code: The patch that should be in T|+>.
-        values: What is known of its checks.
-        z_logical: The column of the Z_L that the state refers to.
-        sign: Records whose parity says whether X_L has changed its sign.
+    The state refers to the Z_L of the column `z_logical`, and X_L has changed its sign if the parity of the
+    records `sign` is odd.
     """
     builder.begin_stage("final check")
     builder.logical_t_dag(z_logical)

@@ -28,12 +28,7 @@ def corner_of(code: SurfaceCode) -> Coord:
 def append_injection_resets(builder: CircuitBuilder, code: SurfaceCode) -> CheckValues:
     """Resets the data qubits of a patch, its corner to |+>, in the current moment.
 
-    Args:
-        builder: The circuit to extend.
-        code: The patch.
-
-    Returns:
-        The checks that are +1.
+    Returns the checks that are +1.
     """
     x_corner, y_corner = corner = corner_of(code)
     others = [site for site in code.data if site != corner]
@@ -44,14 +39,6 @@ def append_injection_resets(builder: CircuitBuilder, code: SurfaceCode) -> Check
 
 
 def append_plus_resets(builder: CircuitBuilder, code: SurfaceCode) -> CheckValues:
-    """Resets the data qubits of a patch to |+>, which makes it logical |+>, in the current moment.
-
-    Args:
-        builder: The circuit to extend.
-        code: The patch.
-
-    Returns:
-        The checks that are +1: those of X.
-    """
+    """Resets a patch to logical |+> in the current moment; returns the checks that are +1: those of X."""
     builder.reset(x=code.data)
     return values_after_reset(code.checks, x=code.data)

@@ -16,11 +16,7 @@ from .surgery import Patches
 
 
 def all_pictures() -> Mapping[str, str]:
-    """Draws all pictures, for distance 3.
-
-    Returns:
-        The text of each SVG file, by file name.
-    """
+    """Draws all pictures: the text of each SVG file, by file name."""
     patches = Patches.of_distance(3)
     builder = build_teleportation(3)
     sites = {qubit: site for qubit, site in sites_of(builder.circuit).items() if site in patches.merged.sites}

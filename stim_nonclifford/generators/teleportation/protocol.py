@@ -110,12 +110,7 @@ def teleportation_circuit(
 
 
 def build_injection(distance: int, gate: GateChoice = "T", rounds: int = 2) -> TeleportationBuilder:
-    """Writes the circuit of `injection_circuit` without noise.
-
-    Its arguments, and what it refuses, are those of `injection_circuit`.
-
-    Returns:
-        The circuit and its stages.
+    """Writes the circuit of `injection_circuit` without noise, with the same arguments and refusals.
 
     Examples:
         >>> for stage in build_injection(5).stages:
@@ -141,12 +136,7 @@ def build_injection(distance: int, gate: GateChoice = "T", rounds: int = 2) -> T
 def build_teleportation(
     distance: int, gate: GateChoice = "T", correction: CorrectionChoice = "gate", rounds: int = 2
 ) -> TeleportationBuilder:
-    """Writes the circuit of `teleportation_circuit` without noise.
-
-    Its arguments, and what it refuses, are those of `teleportation_circuit`.
-
-    Returns:
-        The circuit and its stages.
+    """Writes the circuit of `teleportation_circuit` without noise, with the same arguments and refusals.
 
     Examples:
         >>> for stage in build_teleportation(3).stages:

@@ -59,14 +59,9 @@ class Patches:
 def append_merge(builder: CircuitBuilder, patches: Patches, values: CheckValues, rounds: int) -> list[int]:
     """Appends rounds of checks of the merged patches, which measure the product of their Z_L.
 
-    Args:
-        builder: The circuit to extend.
-        patches: The patches.
-        values: What is known of the checks of both patches; afterwards, of the merged ones.
-        rounds: Number of rounds. A wrong outcome needs as many faults of measurements.
-
-    Returns:
-        The records of the new checks in the first round. Their parity is the outcome.
+    A wrong outcome needs as many faults of measurements as there are rounds. `values` has what is known of
+    the checks of both patches, afterwards of the merged ones. Returns the records of the new checks in the
+    first round: their parity is the outcome.
     """
     builder.reset(x=patches.seam)
     old = {check.ancilla for patch in (patches.magic, patches.target) for check in patch.checks}
@@ -82,13 +77,7 @@ def append_merge(builder: CircuitBuilder, patches: Patches, values: CheckValues,
 def append_split(builder: CircuitBuilder, patches: Patches, values: CheckValues) -> list[int]:
     """Measures the magic patch and the seam in the X basis, in the current moment.
 
-    Args:
-        builder: The circuit to extend.
-        patches: The patches.
-        values: What is known of the checks of the merged patches; afterwards, of the target.
-
-    Returns:
-        The records whose parity says whether X_L of the target has changed its sign.
+    Returns the records whose parity says whether X_L of the target has changed its sign.
     """
     measured = [*patches.magic.data, *patches.seam]
     record_of = dict(zip(measured, builder.measure(x=measured), strict=True))

@@ -32,11 +32,6 @@ def values_after_reset(
 ) -> CheckValues:
     """The checks that are +1 because all their data qubits were reset in their basis.
 
-    Args:
-        checks: The checks.
-        x: Data qubits that were reset to |+>.
-        z: Data qubits that were reset to |0>.
-
     Examples:
         >>> left, right = Check((0, 2), "X", ((1, 1), (1, 3))), Check((2, 2), "Z", ((1, 1), (1, 3)))
         >>> values_after_reset([left, right], x=[(1, 1), (1, 3)])
@@ -49,11 +44,7 @@ def values_after_reset(
 def append_syndrome_round(builder: CircuitBuilder, checks: Sequence[Check], values: CheckValues) -> None:
     """Appends a round (6 moments). The first moment may also have other operations, written before.
 
-    Args:
-        builder: The circuit to extend.
-        checks: The checks to measure.
-        values: What is known of the checks. A check whose value is known gets a detector. Afterwards all
-            values are the outcomes of this round.
+    A check whose value is known gets a detector. Afterwards all values are the outcomes of this round.
     """
     ancillas = {pauli: [check.ancilla for check in checks if check.pauli == pauli] for pauli in "XZ"}
     builder.reset(x=ancillas["X"], z=ancillas["Z"])
@@ -66,14 +57,7 @@ def append_syndrome_round(builder: CircuitBuilder, checks: Sequence[Check], valu
 
 
 def append_comparison(builder: CircuitBuilder, ancilla: Coord, record: int, values: CheckValues) -> None:
-    """Appends the detector of a check that has been measured, if its value was known, and notes the new one.
-
-    Args:
-        builder: The circuit to extend.
-        ancilla: The ancilla of the check.
-        record: The index of the outcome in the measurement record, counted from 0.
-        values: What is known of the checks.
-    """
+    """Appends the detector of a check, if its value was known, and notes its new value."""
     if ancilla in values:
         builder.detector(ancilla, [*sorted(values[ancilla]), record])
     values[ancilla] = frozenset([record])

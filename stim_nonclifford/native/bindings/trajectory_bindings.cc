@@ -8,7 +8,7 @@
 #include "bindings/python/arrays.h"
 #include "bindings/python/gil.h"
 #include "cpu/kernels.h"
-#include "trajectories/trajectory_engine.h"
+#include "engine/trajectories/trajectory_engine.h"
 
 namespace nb = nanobind;
 

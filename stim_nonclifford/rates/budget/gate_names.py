@@ -16,10 +16,7 @@ _MEASUREMENTS = ("M", "MX", "MY", "MR", "MRX", "MRY")
 
 
 class GateNames:
-    r"""The gates of a circuit by tick.
-
-    Args:
-        circuit: The circuit with tagged gates.
+    r"""The gates of a circuit with tagged gates, by tick.
 
     Examples:
         >>> names = GateNames(stim.Circuit("CX 0 1\nDEPOLARIZE2(0.1) 0 1\nDEPOLARIZE1(0.1) 2\nTICK\nM 1"))
@@ -44,13 +41,10 @@ class GateNames:
                         self._gates[-1].append((number, name, qubits))
 
     def of(self, instruction: str, number: int, tick: int, targets: tuple[int, ...]) -> str:
-        """The gate to which noise belongs: one of its tick, on its qubits, or on more than these.
+        """The gate to which noise belongs: one of its tick, on its qubits (targets), or on more than these.
 
-        Args:
-            instruction: The name of the noise, or of the measurement whose readout it is.
-            number: The number of its instruction in the unrolled circuit.
-            tick: Number of TICKs before it.
-            targets: Its qubits.
+        ``instruction`` is the name of the noise, or of the measurement whose readout it is; ``number`` counts
+        instructions of the unrolled circuit.
         """
         where = "-".join(map(str, targets))
         if instruction in _MEASURING and not instruction.startswith("HERALDED"):

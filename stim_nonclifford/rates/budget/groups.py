@@ -38,10 +38,6 @@ NO_QUBIT = "no qubit"
 class NoiseGroups:
     """The groups of a circuit's places of noise.
 
-    Args:
-        sources: The places, and the mechanisms of a plan that they cause.
-        by: What makes a group.
-
     Attributes:
         labels: The labels of the groups, in their order.
         fractions: The part of each mechanism's events that each group causes, shape (mechanisms, groups).
@@ -70,21 +66,10 @@ class NoiseGroups:
         columns: Sequence[Floats],
         others: Sequence[BudgetShare] = (),
     ) -> ErrorBudget:
-        """The budget for these groups.
-
-        Args:
-            circuit: The circuit.
-            kept: P(kept).
-            kept_and_wrong: P(kept and wrong).
-            standard_error: The standard error of ``kept_and_wrong``.
-            interval: The interval of ``kept_and_wrong``.
-            shares: The share of each mechanism, shape (mechanisms,).
-            columns: The other numbers of ``BudgetShare`` in their order, each of shape (groups,).
-            others: Groups that are no noise.
-        """
+        """The budget for these groups, from the shares of mechanisms and the other columns of the table."""
         numbers = np.stack([shares @ self.fractions, *columns]).tolist()
         return ErrorBudget(
-            by=self._by if isinstance(self._by, str) else _name_of_grouping(self._by),
+            by=_name_of_grouping(self._by),
             kept=kept,
             kept_and_wrong=kept_and_wrong,
             groups=(*map(BudgetShare, self.labels, *numbers), *others),
@@ -114,13 +99,7 @@ def derivative_terms(
 ) -> tuple[sparse.csr_array, Floats]:
     """Terms of d ln P(X) / d ln s: what each member of X adds, and what there is without any member.
 
-    Args:
-        odds: The odds of each mechanism, shape (mechanisms,).
-        sites: The site of each mechanism, -1 if it is free, shape (mechanisms,).
-        changes: ``NoiseGroups.changes``.
-
-    Returns:
-        Arrays of shapes (mechanisms, groups) and (groups,).
+    ``sites`` has the site of each mechanism, -1 if it is free; shapes are (mechanisms, groups) and (groups,).
     """
     members = site_matrix(sites)
     free = sites < 0
@@ -163,7 +142,7 @@ def _groups_of(places: Sequence[NoisePlace], by: Grouping) -> tuple[list[Hashabl
 def _label_function(by: Grouping) -> Callable[[NoisePlace], Hashable]:
     match by:
         case "instruction":
-            return lambda place: f"line {place.line}: {_written(place)}"
+            return lambda place: f"line {place.line}: {place.instruction}({_numbers(place.arguments)})"
         case "place":
             return lambda place: f"{place.gate}, tick {place.tick}"
         case "tick":
@@ -176,12 +155,11 @@ def _label_function(by: Grouping) -> Callable[[NoisePlace], Hashable]:
     return by
 
 
-def _name_of_grouping(by: Callable[[NoisePlace], Hashable]) -> str:
-    """The header of the groups of a function: its name, if it has one."""
-    name = getattr(by, "__name__", "group")
+def _numbers(arguments: Sequence[float]) -> str:
+    return ", ".join(f"{number:.6g}" for number in arguments)
+
+
+def _name_of_grouping(by: Grouping) -> str:
+    """The header of the groups: their kind, or the name of the function that makes them, if it has one."""
+    name = by if isinstance(by, str) else getattr(by, "__name__", "group")
     return "group" if name == "<lambda>" else name
-
-
-def _written(place: NoisePlace) -> str:
-    arguments = ", ".join(f"{number:.6g}" for number in place.arguments)
-    return f"{place.instruction}({arguments})"

@@ -8,15 +8,19 @@ is more likely to do something than nothing is taken as part of the circuit; its
 **Derivatives.** That of P(kept and wrong) is the sum over X of P(X) f(X) d ln P(X) / d ln s (``groups``), no
 approximation; that of P(kept) likewise. That of ln(logical error rate) is the difference of both over their
 probabilities: in leading order, of all noise together, the fault distance.
+
+Both follow from the sums over the sets that have a member; for sampled sets, the sample gives the errors.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from ...simulation.compiler import CompiledCircuit
@@ -24,9 +28,9 @@ from ...simulation.plan import SamplingPlan
 from ..estimation.interval import COVERAGE
 from ..fault_sets.search.estimate import CircuitTotals, Estimate
 from ..fault_sets.search.outcomes import KEPT, WRONG, Floats
+from ..fault_sets.search.sampled import SampledSets
 from ..results.error_budget import BudgetShare, ErrorBudget, Grouping
 from .groups import NoiseGroups, derivative_terms, site_matrix
-from .member_sums import MemberSums, member_sums
 from .noise_sources import NoiseSources, noise_sources
 
 __all__ = ["NO_FAULT", "BudgetBasis"]
@@ -39,50 +43,136 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
-class BudgetBasis:
-    """An estimate with what its error budget is computed from. It keeps the keys that were found.
+class _Sample:
+    """Fault sets of a sample that can be kept; shapes are those of ``count`` sets."""
 
-    Attributes:
-        known: The estimate.
-        circuit: Which of its circuits.
-        compiled: That circuit.
-        plan: Its plan.
+    members: npt.NDArray[np.uint32]  # shape (count, largest size); mechanisms first
+    sizes: npt.NDArray[np.int64]  # how many mechanisms each set has
+    probabilities: Floats  # shape (count, 2): what each set adds to P(kept), and to P(kept and wrong)
+    sides: tuple[npt.NDArray[np.int64], ...]  # halves that sets have in common; none if all are independent
+
+    def incidence(self, num_mechanisms: int) -> sparse.csr_array:
+        """1 where a set has a mechanism; shape (count, num_mechanisms)."""
+        count, most = self.members.shape
+        starts = np.concatenate([[0], np.cumsum(self.sizes)])
+        members = self.members[np.arange(most) < self.sizes[:, None]]
+        return sparse.csr_array((np.ones(len(members)), members, starts), shape=(count, num_mechanisms))
+
+    def variance(self, spread: sparse.csr_array, factors: Floats, constants: Floats) -> Floats:
+        """The estimated variance of sums to which each set adds its row of spread + factors @ constants."""
+        own = _sum_of_squares(spread, factors, constants)
+        if not self.sides:
+            return own
+        # Sets with a half in common are not independent: the halves are.
+        total = -own
+        for side in self.sides:
+            draws, draw = np.unique(side, return_inverse=True)
+            count = len(draw)
+            gather = sparse.csr_array((np.ones(count), (draw, np.arange(count))), shape=(len(draws), count))
+            total += _sum_of_squares(sparse.csr_array(gather @ spread), gather @ factors, constants)
+        return np.maximum(total, 0.0)
+
+
+def _sum_of_squares(spread: sparse.csr_array, factors: Floats, constants: Floats) -> Floats:
+    """The sum over rows of (spread + factors @ constants)^2."""
+    squares = np.asarray(spread.multiply(spread).sum(axis=0)).ravel()
+    mixed = np.einsum("jg,jg->g", np.asarray((spread.T @ factors).T), constants)
+    return np.asarray(
+        squares + 2 * mixed + np.einsum("ig,ij,jg->g", constants, factors.T @ factors, constants)
+    )
+
+
+def _samples_of(stratum: SampledSets, circuit: int, probabilities: Floats) -> Iterator[_Sample]:
+    """The sets of each join that can be kept, and the unions, if any.
+
+    The errors of unions are those of as many independent draws: more than they have where all pairs of
+    outcome classes were taken.
     """
+    of_joins, of_unions = stratum.joins, stratum.unions
+    for join in of_joins.joins:
+        weights = of_joins.share(join) * join.weights[:, circuit]
+        sizes = of_joins.sizes(join.members)
+        yield _Sample(join.members, sizes, weights[:, None] * probabilities[join.classes], join.sides)
+    if of_unions is None:
+        return
+    for sample in of_unions.samples:
+        weights = of_unions.share(sample) * sample.weights[:, circuit]
+        sizes = np.full(len(weights), stratum.weights[0])
+        yield _Sample(sample.members, sizes, weights[:, None] * probabilities[sample.classes], ())
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """Sums over the fault sets that contain a mechanism; shapes (num_mechanisms, 2): kept, kept and wrong."""
+
+    whole: Floats  # the probabilities of the sets
+    divided: Floats  # the same, divided by the sizes of the sets
+    without_faults: Floats  # shape (2,): those of the empty set
+    samples: tuple[_Sample, ...]  # the sets that were sampled
+
+
+def _sums_of(known: Estimate, circuit: int) -> _Sums:
+    """The sums for a circuit: enumerated sets are enumerated again, sampled ones are weighed."""
+    num_mechanisms = known.odds.shape[1]
+    whole, divided = np.zeros((2, num_mechanisms, 2))
+    nothing, samples = np.zeros(2), list[_Sample]()
+    for search in known.searches:
+        factor, odds = search.factors[circuit], np.ascontiguousarray(search.odds[circuit])
+        values = search.outcomes.probabilities
+        for stratum in search.enumerated:
+            weight = stratum.weights[0]
+            members = search.study.member_sums(weight, odds, values.ravel(), 2).reshape(-1, 2)
+            whole += factor * members
+            divided += factor * members / max(weight, 1)
+        for sampled in search.sampled:
+            for sample in _samples_of(sampled, circuit, factor * values):
+                incidence = sample.incidence(num_mechanisms).T
+                whole += incidence @ sample.probabilities
+                divided += incidence @ (sample.probabilities / sample.sizes[:, None])
+                samples.append(sample)
+        search.study.release()
+        first = search.tally(search.strata[0], circuit)
+        nothing += factor * np.array([first.kept, first.wrong])
+    return _Sums(whole, divided, nothing, tuple(samples))
+
+
+@dataclass(frozen=True)
+class BudgetBasis:
+    """An estimate with what its error budget is computed from. It keeps the keys that were found."""
 
     known: Estimate
-    circuit: int
-    compiled: CompiledCircuit
-    plan: SamplingPlan
+    circuit: int  # which of the circuits of the estimate
+    compiled: CompiledCircuit  # that circuit
+    plan: SamplingPlan  # its plan
 
     @cached_property
-    def totals(self) -> CircuitTotals:
-        """The estimate."""
+    def _totals(self) -> CircuitTotals:
         return self.known.totals(self.circuit)
 
     @cached_property
-    def sums(self) -> MemberSums:
-        """Sums for each mechanism."""
-        return member_sums(self.known, self.circuit)
+    def _sums(self) -> _Sums:
+        return _sums_of(self.known, self.circuit)
 
     @cached_property
-    def sources(self) -> NoiseSources:
-        """The places of the circuit's noise."""
+    def _sources(self) -> NoiseSources:
         return noise_sources(self.compiled, self.plan)
+
+    @property
+    def _odds(self) -> Floats:
+        return self.known.odds[self.circuit]
 
     def budget(self, by: Grouping) -> ErrorBudget:
         """The budget for groups of places."""
-        totals = self.totals
+        totals = self._totals
         if not totals.wrong:
             raise ValueError("No malignant set was found: there is no logical error rate to divide.")
-        groups = NoiseGroups(self.sources, by)
-        sizes = np.maximum(np.arange(len(self.sums.by_weight)), 1)
-        of_kept, of_wrong = (self.sums.by_weight / sizes[:, None, None]).sum(axis=0).T[[KEPT, WRONG]]
+        groups = NoiseGroups(self._sources, by)
+        of_kept, of_wrong = self._sums.divided.T[[KEPT, WRONG]]
         shares = of_wrong / totals.wrong
         scores, base = derivative_terms(self._odds, self.plan.sites, groups.changes)
         base = np.where(groups.is_unknown, np.nan, base)
-        by_mechanism = self.sums.by_weight.sum(axis=0).T
-        kept = totals.kept * base + by_mechanism[KEPT] @ scores
-        wrong = totals.wrong * base + by_mechanism[WRONG] @ scores
+        kept = totals.kept * base + self._sums.whole[:, KEPT] @ scores
+        wrong = totals.wrong * base + self._sums.whole[:, WRONG] @ scores
         share_errors, errors = self._errors(groups.fractions, shares, scores, base, kept, wrong)
         lost = 1 - totals.kept if 1 - totals.kept > _ROUNDING else math.inf
         discarded = (self._all_shares() - of_kept) @ groups.fractions / lost
@@ -99,17 +189,13 @@ class BudgetBasis:
             self._without_faults(lost),
         )
 
-    @property
-    def _odds(self) -> Floats:
-        return self.known.odds[self.circuit]
-
     def _without_faults(self, lost: float) -> list[BudgetShare]:
         """The group of the empty set, if it contributes."""
-        kept, wrong = self.sums.without_faults
+        kept, wrong = self._sums.without_faults[[KEPT, WRONG]].tolist()
         nothing = self.known.probability_of_nothing(self.circuit) - kept
         if not wrong and nothing <= _ROUNDING:
             return []
-        return [BudgetShare(NO_FAULT, wrong / self.totals.wrong, 0.0, nothing / lost, 0.0, 0.0, 0.0, 0.0)]
+        return [BudgetShare(NO_FAULT, wrong / self._totals.wrong, 0.0, nothing / lost, 0.0, 0.0, 0.0, 0.0)]
 
     def _all_shares(self) -> Floats:
         """For each mechanism the sum over all sets with it, kept or not, of P(X) / |X|.
@@ -135,10 +221,10 @@ class BudgetBasis:
         wrong: Floats,
     ) -> tuple[Floats, Floats]:
         """Standard errors of the groups' shares and of the derivatives of ln(rate)."""
-        totals = self.totals
+        totals = self._totals
         of_groups = shares @ fractions
-        of_shares, of_sensitivities = np.zeros(len(base)), np.zeros(len(base))
-        for sample in self.sums.samples:
+        of_shares, of_sensitivities = np.zeros((2, len(base)))
+        for sample in self._sums.samples:
             members = sample.incidence(self.plan.num_mechanisms)
             parts = sample.probabilities / [totals.kept, totals.wrong]
             of_wrong, of_kept = parts[:, WRONG], parts[:, KEPT]

@@ -38,24 +38,15 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class NoiseSources:
-    """What each place does to the mechanisms.
-
-    Attributes:
-        num_mechanisms: How many mechanisms there are.
-        places: The places, in the order of the circuit.
-        mechanisms: int64, shape (entries,): of entry k, the mechanism.
-        of_places: int64, shape (entries,): and the place.
-        fractions: float64, shape (entries,): the part of the mechanism's events that come from the place.
-        derivatives: float64, shape (entries,): derivative by ln of the place's strength of the mechanism's
-            rate or, of a mechanism at a site, of its probability. NaN: the place also has a direction in
-            which the plan has no mechanism.
-    """
+    """What each place does to the mechanisms: entry k is about one place and one mechanism."""
 
     num_mechanisms: int
-    places: tuple[NoisePlace, ...]
-    mechanisms: npt.NDArray[np.int64]
-    of_places: npt.NDArray[np.int64]
-    fractions: Floats
+    places: tuple[NoisePlace, ...]  # in the order of the circuit
+    mechanisms: npt.NDArray[np.int64]  # the mechanism of each entry
+    of_places: npt.NDArray[np.int64]  # its place
+    fractions: Floats  # the part of the mechanism's events that come from the place
+    # derivative by ln of the place's strength of the mechanism's rate or, of a mechanism at a site, of its
+    # probability; NaN: the place also has a direction in which the plan has no mechanism
     derivatives: Floats
 
     def matrix(self, values: Floats) -> sparse.csr_array:
@@ -72,12 +63,7 @@ class NoiseSources:
 
 
 def noise_sources(compiled: CompiledCircuit, plan: SamplingPlan) -> NoiseSources:
-    """The sources of a plan's mechanisms.
-
-    Args:
-        compiled: The circuit.
-        plan: A plan of it for detectors.
-    """
+    """The sources of the mechanisms of a plan for detectors."""
     events = noise_events(compiled)
     entries: dict[tuple[int, int], list[float]] = {}
     for found in located(plan, events):

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...base.errors import ResourceLimitError
-from ..budget.study import FailureStudy
 from ..decoding.classifying import Classifier
 from ..decoding.decoding_processes import DecodingProcesses
 from ..decoding.failure_test import FailureTest, check_answers
@@ -23,10 +22,11 @@ from ..samplers.strata import Stratum
 from .accepted_rate import accepted_rate
 from .fault_number_search import FaultNumberSearch
 from .fault_number_sum import FaultNumberSum
-from .faults.mechanisms import fault_model, seed_words
+from .faults.mechanisms import FaultModel, fault_model, seed_words
 from .questions import AcceptedQuestion, DecodedCircuit, Goal
 
 if TYPE_CHECKING:
+    from ..budget.failing_sets import FailureStudy
     from ..results import DecodedFailure
     from ..results.error_budget import ErrorBudget, Grouping
 
@@ -127,7 +127,7 @@ def _rate_of(
         )
     ratio = total.ratio()
     each = [total.ratio(WRONG + 1 + k) for k in range(model.num_observables)] or [ratio]
-    study = FailureStudy(total.failing_sets, model, classifier.test, circuit.fault_table)
+    study = cache(partial(_study, circuit, total, model, classifier.test))
     result = LogicalErrorRate(
         decoder=circuit.decoder.name,
         logical_error_rate=ratio.rate,
@@ -146,7 +146,7 @@ def _rate_of(
         notes=_notes(total),
     )
     fault_sets = FaultSets(partial(_budget, study, result), partial(_failures, study))
-    return result._with_fault_sets(fault_sets if ratio.rate else None)
+    return result._with(_fault_sets=fault_sets if ratio.rate else None)
 
 
 def _notes(total: FaultNumberSum) -> tuple[str, ...]:
@@ -161,13 +161,17 @@ def _notes(total: FaultNumberSum) -> tuple[str, ...]:
     )
 
 
-def _budget(study: FailureStudy, result: LogicalErrorRate, by: Grouping) -> ErrorBudget:
-    from ..budget.failing_sets import decoded_budget  # SciPy takes as long to import as this package
+def _study(
+    circuit: DecodedCircuit, total: FaultNumberSum, model: FaultModel, test: FailureTest
+) -> FailureStudy:
+    from ..budget.failing_sets import FailureStudy  # SciPy takes as long to import as this package
 
-    return decoded_budget(study, by, result.logical_error_rate, result.standard_error, result.interval)
+    return FailureStudy(total.failing_sets(), model, test, circuit.fault_table())
 
 
-def _failures(study: FailureStudy, count: int) -> list[DecodedFailure]:
-    from ..budget.failures import decoded_failures
+def _budget(study: Callable[[], FailureStudy], result: LogicalErrorRate, by: Grouping) -> ErrorBudget:
+    return study().budget(by, result.logical_error_rate, result.standard_error, result.interval)
 
-    return decoded_failures(study, count)
+
+def _failures(study: Callable[[], FailureStudy], count: int) -> list[DecodedFailure]:
+    return study().failures(count)

@@ -178,7 +178,7 @@ def estimate_rates(
         for place, k in enumerate(family):
             basis = cache(partial(_basis, known, place, circuits[k].compiled, plans[k]))
             rate = rate_of(known, place, plans[k].num_outputs, limits.relative_error)
-            results[k] = rate._with_fault_sets(FaultSets(partial(_budget, basis)))
+            results[k] = rate._with(_fault_sets=FaultSets(partial(_budget, basis)))
     return [result for result in results if result is not None]
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from ...base.arguments import choice, integer
+from ...base.notebook import text_table
 from ..estimation.uncertainty import rate_text
 from .layout_plot import plot_on_layout
 
@@ -125,7 +126,7 @@ class ErrorBudget:
         groups = self.groups
         if len(groups) > _MAX_PRINTED:
             groups = self.largest(_MAX_PRINTED).groups
-        rows: list[tuple[str, ...]] = [
+        rows = [
             (
                 str(group.group),
                 _with_error(group.share, group.share_error, "{:.2%}"),
@@ -134,22 +135,18 @@ class ErrorBudget:
             )
             for group in groups
         ]
-        header: tuple[str, ...] = (self.by, "kept and wrong", "sensitivity", "discarded")
-        if self._keeps_all:
-            header, rows = (self.by, "share", "sensitivity"), [row[:3] for row in rows]
-        widths = [max(len(row[k]) for row in (header, *rows)) for k in range(len(header))]
-        is_number = all(type(group.group) is int for group in groups)
         wrong = rate_text(self.kept_and_wrong, self.standard_error, self.interval)
+        header, shown = (self.by, "kept and wrong", "sensitivity", "discarded"), 4
         headline = f"P(kept and wrong) = {wrong}; P(discarded) = {1 - self.kept:.6g}"
-        lines = [f"logical error rate = {wrong}" if self._keeps_all else headline, ""]
-        for row in (header, *rows):
-            first = row[0].rjust(widths[0]) if is_number else row[0].ljust(widths[0])
-            rest = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
-            lines.append("  ".join([first, *rest]))
+        if self._keeps_all:
+            header, shown = (self.by, "share", "sensitivity", ""), 3
+            headline = f"logical error rate = {wrong}"
+        left = [] if all(type(group.group) is int for group in groups) else [self.by]
+        lines = [headline, "", *text_table(header[:shown], [row[:shown] for row in rows], left)]
         others = len(self.groups) - len(groups)
         if others:
-            left = sum(group.share for group in self.groups) - sum(group.share for group in groups)
-            lines.append(f"and {others} with smaller shares, together {left:.2%}")
+            smaller = sum(group.share for group in self.groups) - sum(group.share for group in groups)
+            lines.append(f"and {others} with smaller shares, together {smaller:.2%}")
         return "\n".join(lines)
 
     def plot(
@@ -201,15 +198,11 @@ class ErrorBudget:
             shares = {qubit: share for own in self.qubit_shares.values() for qubit, share in own.items()}
             return plot_on_layout([("all noise", shares)], self.qubit_places, self._title)
         chosen = [
-            (_label_of(self.by, group.group), self.qubit_shares[group.group])
-            for group in self.largest(panels).groups
-            if self.qubit_shares.get(group.group)
+            (f"{self.by} {group}" if isinstance(group, int) else str(group), self.qubit_shares[group])
+            for group in (each.group for each in self.largest(panels).groups)
+            if self.qubit_shares.get(group)
         ]
         return plot_on_layout(chosen, self.qubit_places, self._title)
-
-
-def _label_of(by: str, group: Hashable) -> str:
-    return f"{by} {group}" if isinstance(group, int) else str(group)
 
 
 def _with_error(value: float, error: float, style: str) -> str:

@@ -16,16 +16,7 @@ def plot_on_layout(
     places: Mapping[int, tuple[float, float]],
     title: str,
 ) -> Any:
-    """Draws heat maps over qubits.
-
-    Args:
-        panels: For each picture its title, and of each qubit its share.
-        places: Qubit -> place.
-        title: Title of the figure.
-
-    Returns:
-        The matplotlib figure.
-    """
+    """A figure with heat maps over qubits: for each, its title and the share of each qubit."""
     import matplotlib.pyplot as plt
 
     columns = min(len(panels), 4)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from ...base.arguments import integer
-from ...base.notebook import html_table
+from ...base.notebook import html_table, text_table
 from ..estimation.uncertainty import rate_text, uncertainty_of
 from .error_budget import ErrorBudget, Grouping
 from .failures import DecodedFailure
@@ -21,15 +21,11 @@ __all__ = ["FaultSets", "LogicalErrorRate"]
 
 @dataclass(frozen=True)
 class FaultSets:
-    """What follows from the fault sets behind a rate.
-
-    Attributes:
-        budget: The error budget of the rate, by a grouping.
-        failures: The minimal fault sets on which the decoder fails, the most typical first, at most so many;
-            None: there is no decoder.
-    """
+    """What follows from the fault sets behind a rate."""
 
     budget: Callable[[Grouping], ErrorBudget]
+    # the minimal fault sets on which the decoder fails, the most typical first, at most so many; None: there
+    # is no decoder
     failures: Callable[[int], list[DecodedFailure]] | None = None
 
 
@@ -101,16 +97,10 @@ class LogicalErrorRate:
     # sets are no field.
     _fault_sets = None
 
-    def _with_fault_sets(self, fault_sets: FaultSets | None) -> LogicalErrorRate:
-        """This result, with the fault sets behind it."""
-        object.__setattr__(self, "_fault_sets", fault_sets)
-        return self
-
-    def _with_origin(self, seed: int, question: str) -> LogicalErrorRate:
-        """This result, with the seed and the call that it is the result of."""
-        # These are fields that the estimator does not know; its caller completes the result once.
-        object.__setattr__(self, "seeds", (seed,))
-        object.__setattr__(self, "question", question)
+    def _with(self, **facts: object) -> LogicalErrorRate:
+        """This result, completed once: the fault sets behind it, and the seed and the call that it is of."""
+        for name, value in facts.items():
+            object.__setattr__(self, name, value)
         return self
 
     @property
@@ -263,13 +253,13 @@ class LogicalErrorRate:
             X0 X2 (1,)
         """
         count = integer(count, "count", 1)
-        if self.decoder is None:
+        failures = None if self.decoder is None else self._known_fault_sets().failures
+        if failures is None:
             raise ValueError(
                 "This estimate has no decoder that could fail. circuit.malignant_sets() lists the fault sets"
                 " that make an accepted shot wrong."
             )
-        failures = self._known_fault_sets().failures
-        return [] if failures is None else failures(count)
+        return failures(count)
 
     def _known_fault_sets(self) -> FaultSets:
         fault_sets: FaultSets | None = self._fault_sets
@@ -310,25 +300,14 @@ class LogicalErrorRate:
                 (float(each.least_faults), each.kept_and_wrong, each.standard_error) for each in self.strata
             ]
         shown = [point for point in points if point[1] > 0]
-        options: dict[str, Any] = {
-            "marker": "o",
-            "markersize": 4,
-            "capsize": 2,
-            "label": self.decoder or "postselected",
-        } | style
-        ax.errorbar(
-            [place for place, *_ in shown],
-            [rate for _, rate, _ in shown],
-            yerr=[3 * error for *_, error in shown],
-            **options,
-        )
+        places, rates, errors = zip(*shown, strict=True) if shown else ((), (), ())
+        label = self.decoder or "postselected"
+        options: dict[str, Any] = {"marker": "o", "markersize": 4, "capsize": 2, "label": label} | style
+        ax.errorbar(places, rates, yerr=[3 * error for error in errors], **options)
         ax.set(xscale="log" if self.gap_curve else "linear", yscale="log", xlabel=axis, ylabel=value)
         ax.grid(which="both", alpha=0.3)
         ax.legend()
         return ax
-
-    def _rate_text(self) -> str:
-        return rate_text(self.logical_error_rate, self.standard_error, self.interval, self.coverage)
 
     def _remarks(self) -> list[str]:
         """What a reader of the number should know, one line each."""
@@ -371,15 +350,15 @@ class LogicalErrorRate:
         if self.decoder is not None:
             cost = f"{self.decodes:,} decodes, {cost}"
         by = f", {self.decoder}" if self.decoder is not None else ""
-        is_per_kept = self.kept < 1 or self.decoder is None
+        per_kept, kept = "", []
+        if self.kept < 1 or self.decoder is None:
+            per_kept = ", per kept shot"
+            kept = [("P(kept)", accepted), ("P(kept and wrong)", f"{self.kept_and_wrong:.6g}")]
+        rate = rate_text(self.logical_error_rate, self.standard_error, self.interval, self.coverage)
         return [
-            (
-                f"logical error rate (any observable{by}{', per kept shot' if is_per_kept else ''})",
-                self._rate_text(),
-            ),
+            (f"logical error rate (any observable{by}{per_kept})", rate),
             (f"{self.coverage:.0%} interval", f"{low:.6g} to {high:.6g}"),
-            *([("P(kept)", accepted)] if is_per_kept else []),
-            *([("P(kept and wrong)", f"{self.kept_and_wrong:.6g}")] if is_per_kept else []),
+            *kept,
             ("cost", cost),
         ]
 
@@ -387,40 +366,26 @@ class LogicalErrorRate:
         # A sum of several seeds has no shares at its largest gap.
         has_shares = any(each.share_at_largest_gap is not None for each in self.strata)
         largest = self.gap_curve[-1].gap if self.gap_curve and has_shares else None
-        tables: list[Table] = [table_of_strata(self.strata, self.kept_and_wrong, largest)]
-        if self.gap_curve:
-            header: tuple[str, ...] = ("gap", "attempts per kept shot", "logical error rate per kept shot")
-            rows: list[tuple[str, ...]] = [
-                (
-                    f"{point.gap}",
-                    f"{point.attempts_per_kept_shot:.4g}",
-                    f"{point.logical_error_rate:.4g} ± {point.relative_error:.1%}",
-                )
-                for point in self.gap_curve
-            ]
-            tables.append((header, rows))
-        return tables
+        strata = table_of_strata(self.strata, self.kept_and_wrong, largest)
+        curve: list[tuple[str, ...]] = [
+            (
+                f"{point.gap}",
+                f"{point.attempts_per_kept_shot:.4g}",
+                f"{point.logical_error_rate:.4g} ± {point.relative_error:.1%}",
+            )
+            for point in self.gap_curve
+        ]
+        header = ("gap", "attempts per kept shot", "logical error rate per kept shot")
+        return [strata, (header, curve)] if curve else [strata]
 
     def __str__(self) -> str:
         lines = [f"{name}: {value}" for name, value in self._headline()]
         lines += [*self._observable_lines(), *self._remarks()]
         for header, rows in self._tables():
-            lines += ["", *_columns(header, rows)]
+            lines += ["", *text_table(header, rows, left=("stratum", "method"))]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         rows = [*self._headline(), *(("note", line) for line in self._remarks())]
         shown = html_table([name for name, _ in rows], [[value for _, value in rows]])
         return shown + "".join(html_table(*table) for table in self._tables())
-
-
-def _columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """The lines of a table: words at the left, numbers at the right."""
-    widths = [max(len(row[k]) for row in (header, *rows)) for k in range(len(header))]
-    return [
-        "  ".join(
-            cell.ljust(width) if name in ("stratum", "method") else cell.rjust(width)
-            for name, cell, width in zip(header, row, widths, strict=True)
-        ).rstrip()
-        for row in (header, *rows)
-    ]

@@ -65,13 +65,7 @@ def name_of_faults(least: int, most: int | None) -> str:
 
 
 def table_of_strata(strata: Sequence[RateStratum], kept_and_wrong: float, largest_gap: int | None) -> Table:
-    """The header and the rows of the table of strata.
-
-    Args:
-        strata: The strata.
-        kept_and_wrong: The sum of theirs.
-        largest_gap: The largest gap of the curve; None: there is no curve.
-    """
+    """The header and the rows of the table of strata; without a curve, there is no largest gap."""
     header: tuple[str, ...] = (
         "stratum",
         "method",

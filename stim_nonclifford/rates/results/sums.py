@@ -31,14 +31,7 @@ Result = Any
 
 
 def sum_of(results: Sequence[Result]) -> Result:
-    """The sum of independent results for one circuit.
-
-    Args:
-        results: Two or more results of the same call with different seeds.
-
-    Raises:
-        ValueError: They are of different circuits or calls, or share a seed.
-    """
+    """The sum of independent results of the same call with different seeds."""
     first = results[0]
     if any(each.question != first.question for each in results):
         raise ValueError(
@@ -120,36 +113,29 @@ def _interval(
 
 def _strata(parts: Sequence[float], results: Sequence[Result]) -> tuple[RateStratum, ...]:
     """Strata that have the same name and method as one; each counts by the part of its result."""
-    found: dict[tuple[str, str], RateStratum] = {}
+    found: dict[tuple[str, str], list[tuple[float, RateStratum]]] = {}
     for part, result in zip(parts, results, strict=True):
         for each in result.strata:
-            scaled = replace(
-                each,
-                probability=part * each.probability,
-                kept=part * each.kept,
-                kept_and_wrong=part * each.kept_and_wrong,
-                standard_error=part * each.standard_error,
-                share_at_largest_gap=None,
-            )
-            before = found.get((each.name, each.method))
-            found[each.name, each.method] = scaled if before is None else _both(before, scaled)
-    return tuple(sorted(found.values(), key=lambda each: each.least_faults))
+            found.setdefault((each.name, each.method), []).append((part, each))
+    together = [_stratum(*zip(*own, strict=True)) for own in found.values()]
+    return tuple(sorted(together, key=lambda each: each.least_faults))
 
 
-def _both(one: RateStratum, other: RateStratum) -> RateStratum:
-    """A stratum of two results, already scaled; what both enumerated was evaluated once."""
-    errors, wrong = (one.standard_error, other.standard_error), one.wrong
-    if other.draws and one.wrong is not None and other.wrong is not None:
-        wrong = one.wrong + other.wrong
+def _stratum(parts: Sequence[float], each: Sequence[RateStratum]) -> RateStratum:
+    """A stratum of several results; what all of them enumerated was evaluated once."""
+    evaluated = [each[0], *(one for one in each[1:] if one.draws)]
+    wrong = [one.wrong for one in evaluated if one.wrong is not None]
+    errors = [one.standard_error for one in each]
     return replace(
-        one,
-        probability=one.probability + other.probability,
-        sets=one.sets + other.sets if other.draws else one.sets,
-        wrong=wrong,
-        draws=one.draws + other.draws,
-        kept=one.kept + other.kept,
-        kept_and_wrong=one.kept_and_wrong + other.kept_and_wrong,
-        standard_error=sum(errors) if one.method == "bound" else math.hypot(*errors),
+        each[0],
+        probability=_mean(parts, (one.probability for one in each)),
+        sets=sum(one.sets for one in evaluated),
+        wrong=sum(wrong) if len(wrong) == len(evaluated) else None,
+        draws=sum(one.draws for one in each),
+        kept=_mean(parts, (one.kept for one in each)),
+        kept_and_wrong=_mean(parts, (one.kept_and_wrong for one in each)),
+        standard_error=(_mean if each[0].method == "bound" else _error)(parts, errors),
+        share_at_largest_gap=None,
     )
 
 

@@ -32,11 +32,6 @@ __all__ = ["DEFAULT_MAX_ACTIVE_COORDINATES", "CompiledCircuit", "compile_circuit
 def compile_circuit(circuit: stim.Circuit, likely_outputs: LikelyOutputs) -> CompiledCircuit:
     r"""Compiles a tagged circuit.
 
-    Args:
-        circuit: A ``stim.Circuit`` with tagged gates of ``stim_nonclifford.dialect``.
-        likely_outputs: An engine's function that returns the outputs of a plan on its likely outcomes; the
-            reference sample needs it.
-
     Raises:
         NotImplementedError: An instruction is not supported.
         ResourceLimitError: The circuit is too large to be unrolled.

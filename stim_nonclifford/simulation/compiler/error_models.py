@@ -36,18 +36,12 @@ def detector_error_model(
     """The error model of the outputs of a circuit.
 
     Mechanisms that flip the same outputs are one error. Mutually exclusive events become independent errors
-    with the same distribution, if such errors exist. Otherwise they can be approximated. Random quantum
-    outcomes are not errors, so the outputs that they flip are not listed.
+    with the same distribution, if such errors exist. Otherwise they can be approximated, up to the
+    probability ``approximate_disjoint_errors``. Random quantum outcomes are not errors, so the outputs that
+    they flip are not listed.
 
-    Args:
-        table: The effects on detectors and observables.
-        num_detectors: Number of detectors.
-        num_observables: Number of observables.
-        coordinates: Coordinates of the detectors.
-        usual: The effects of errors that are more likely than none, whose sum is the constant of ``table``:
-            each is an error of the model. None: the sum is.
-        approximate_disjoint_errors: Whether to replace exclusive events by independent errors with the same
-            probabilities; a number allows this up to that probability.
+    ``usual`` are the effects of errors that are more likely than none, whose sum is the constant of
+    ``table``: each is an error of the model. By default, their sum is.
 
     Raises:
         ValueError: Exclusive events would have to be approximated more than is allowed.
@@ -180,14 +174,9 @@ def decomposed(
     r"""The model with Stim's decomposition of errors that flip more than two detectors.
 
     Stim decomposes circuits only. So each detector and observable becomes a qubit, and each error a
-    correlated error on these qubits. A model does not say which errors come from the same noise channel.
-    Stim tries such parts first when it decomposes the errors of a circuit.
-
-    Args:
-        model: The model. If it suggests parts that flip at most two detectors, for all errors, it is
-            returned as it is. Otherwise its suggestions are dropped.
-        ignore_decomposition_failures: As in ``stim.Circuit.detector_error_model``.
-        block_decomposition_from_introducing_remnant_edges: As in ``stim.Circuit.detector_error_model``.
+    correlated error on these qubits. A model does not say which errors come from the same noise channel. Stim
+    tries such parts first when it decomposes the errors of a circuit. A model that suggests parts that flip
+    at most two detectors, for all errors, is returned as it is; other suggestions are dropped.
 
     Raises:
         ValueError: An error cannot be decomposed.

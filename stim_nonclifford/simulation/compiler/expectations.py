@@ -65,14 +65,7 @@ class ExpectationPlan:
     paths: PathExpectations
 
     def values(self, paths: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
-        """The expectation values on paths, before signs.
-
-        Args:
-            paths: bool, shape (num_paths, num_path_bits).
-
-        Returns:
-            float64, shape (num_paths, num_expectations).
-        """
+        """The expectation values on each path, a row of bits, before signs."""
         found = np.tile(self.fixed, (len(paths), 1))
         evaluated = self.paths.evaluate(paths.astype(np.uint8).ravel())
         # Without bits, all paths are the same.

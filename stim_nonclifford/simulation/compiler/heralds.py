@@ -31,12 +31,6 @@ _MOST_DETECTORS = 16
 def herald_detectors(circuit: stim.Circuit) -> frozenset[int]:
     r"""The detectors that contain no other records than those of HERALDED_ERASE and HERALDED_PAULI_CHANNEL_1.
 
-    Args:
-        circuit: The circuit, tagged: heralds of leakage and loss are tags on HERALDED_ERASE.
-
-    Returns:
-        Their numbers.
-
     Examples:
         >>> circuit = stim.Circuit("HERALDED_ERASE(0.01) 0\nDETECTOR rec[-1]\nM 0\nDETECTOR rec[-1] rec[-2]")
         >>> herald_detectors(circuit)
@@ -69,16 +63,10 @@ def with_heralds_apart(
     r"""The model with errors decomposed into edges, which have no heralds, and one part for each herald.
 
     If the model suggests edges of its own, these are taken, and the likeliest ones if not. Parts that flip
-    observables alone, which a matching cannot explain, are joined to others.
-
-    Args:
-        model: The model, with or without suggested decompositions.
-        heralds: The detectors that are heralds.
-        is_trusted: Whether to keep errors without heralds as they are, and to take a suggestion whose heralds
-            share parts with other detectors. Stim takes such a part for an edge, and looks for the others
-            from there.
-        new_edges: Whether an error that edges of the model do not explain may be decomposed into others, if
-            the model suggests them. It stays one part if not.
+    observables alone, which a matching cannot explain, are joined to others. ``is_trusted`` keeps errors
+    without heralds as they are, and takes a suggestion whose heralds share parts with other detectors: Stim
+    takes such a part for an edge, and looks for the others from there. ``new_edges``: an error that edges of
+    the model do not explain may be decomposed into others, if the model suggests them.
 
     Examples:
         >>> model = stim.DetectorErrorModel(

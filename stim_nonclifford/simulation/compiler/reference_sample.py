@@ -92,17 +92,9 @@ def reference_records(
     likely_outputs: LikelyOutputs,
     num_operations: int | None = None,
 ) -> int:
-    r"""The records of the reference sample.
+    r"""The records of the reference sample, as a mask; ``likely_outputs`` is that of an engine.
 
-    Args:
-        quantum: The result of the forward sweep.
-        table: The effects of outcomes and coins on the records.
-        likely_outputs: An engine's function that returns the outputs of a plan on its likely outcomes.
-        num_operations: Number of operations whose outcomes are chosen. All later outcomes are 0, whether
-            that is likely or not.
-
-    Returns:
-        The records as a mask.
+    Outcomes after the first ``num_operations`` operations are 0, whether that is likely or not.
 
     Examples:
         >>> import stim_nonclifford as snc

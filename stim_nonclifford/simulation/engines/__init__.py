@@ -1,9 +1,9 @@
-"""Engines draw shots from plans. All of them return the same shots for the same seed.
+"""Engines draw shots from plans. All of them return the same shots for the same seed, but for ``trajectory``.
 
 ``contract`` declares the methods of an engine. ``reference`` is the engine in plain NumPy that defines the
 results, ``cpu`` is the fast engine in C++, and ``gpu`` is the engine for NVIDIA GPUs. ``auto`` runs short
-calls on the CPU and long ones on a GPU. ``options`` has the options of users, and ``random_streams``
-defines the random numbers of a shot.
+calls on the CPU and long ones on a GPU. ``trajectory`` needs no plan: it follows each shot by itself.
+``options`` has the options of users, and ``random_streams`` defines the random numbers of a shot.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from .cpu import DEFAULT_CACHE_BYTES, CpuEngine
 from .gpu import CupyBackend, GpuEngine, gpu_may_be_there
 from .options import EngineName, EngineOptions
 from .reference import ReferenceEngine
+from .trajectory import TrajectoryEngine
 
 __all__ = [
     "DEFAULT_CACHE_BYTES",
@@ -34,6 +35,7 @@ __all__ = [
     "ReferenceEngine",
     "SamplingEngine",
     "Tally",
+    "TrajectoryEngine",
     "engine_factory",
     "likely_outputs",
 ]
@@ -42,9 +44,8 @@ __all__ = [
 def engine_factory(options: EngineOptions) -> Callable[[SamplingPlan], SamplingEngine]:
     """Returns a function that constructs the chosen engine for a plan.
 
-    Returns:
-        A function from a plan to an engine. It raises a ResourceLimitError if the machine has too little
-        memory for the coefficient vectors, and warns of shots that take long.
+    It raises a ResourceLimitError if the machine has too little memory for the coefficient vectors, and warns
+    of shots that take long.
 
     Raises:
         EngineUnavailableError: The engine is ``"gpu"``, and no GPU can be used.
@@ -64,8 +65,16 @@ def engine_factory(options: EngineOptions) -> Callable[[SamplingPlan], SamplingE
         warn_of_slow_shots(plan)
         return ReferenceEngine(plan)
 
+    def no_trajectories(plan: SamplingPlan) -> SamplingEngine:
+        raise ValueError(
+            "The trajectory engine has no expectation values, and no plans. Choose another engine, such as"
+            " engine='cpu'."
+        )
+
     if options.engine == "reference":
         return reference
+    if options.engine == "trajectory":
+        return no_trajectories
     if options.engine == "gpu":
         backend = CupyBackend(device)
         return lambda plan: GpuEngine(plan, backend, cache_bytes=cache_bytes)
@@ -79,15 +88,9 @@ def engine_factory(options: EngineOptions) -> Callable[[SamplingPlan], SamplingE
 
 
 def likely_outputs(plan: SamplingPlan) -> npt.NDArray[np.bool_]:
-    """The outputs that the outcomes flip if there is no noise and every outcome has its more likely value.
+    """The outputs that the outcomes flip without noise on their more likely values.
 
     See ``reference.likely_outputs``.
-
-    Args:
-        plan: The plan; it must not postselect.
-
-    Returns:
-        bool, shape (num_outputs,).
 
     Raises:
         ResourceLimitError: The machine has too little memory for the coefficient vector.

@@ -40,13 +40,8 @@ class AutoEngine:
     once more.
 
     The GPU simulates outcomes with coefficients, which the CPU does without for some plans. A call of such a
-    plan stays on the CPU if the simulations alone would take the GPU longer than the CPU takes for its shots.
-
-    Args:
-        cpu: The engine for short calls.
-        make_gpu: Function that constructs the GPU engine; called when that engine is first needed.
-        clock: Function that returns the time in seconds.
-        gpu_seconds: What a simulation of outcomes takes the GPU, if the CPU needs no coefficients for it.
+    plan stays on the CPU if the simulations alone (``gpu_seconds`` each) would take the GPU longer than the
+    CPU takes for its shots.
     """
 
     def __init__(

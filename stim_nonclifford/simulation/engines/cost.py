@@ -29,10 +29,6 @@ _MAX_SECONDS = 2.0
 def check_cost(plan: SamplingPlan, threads: int) -> None:
     """Checks the memory that the CPU engine needs, and warns of slow shots.
 
-    Args:
-        plan: The plan.
-        threads: Number of threads.
-
     Raises:
         ResourceLimitError: The machine has too little memory for the coefficient vectors.
 

@@ -104,15 +104,12 @@ class CpuEngine:
     def outcome_law(
         self, signature: npt.NDArray[np.bool_]
     ) -> list[tuple[float, bool, npt.NDArray[np.bool_]]]:
-        """The outcome law of a signature.
+        """The outcome law of a signature, branch by branch.
 
-        Args:
-            signature: bool, shape (num_signature_bits,).
+        A branch has a probability, whether the shot is discarded, and the outputs that outcomes flip.
 
-        Returns:
-            For every branch: its probability, whether the shot is discarded, and the outputs that the
-            outcomes flip (bool, shape (num_outputs,)). All discarded ones are one branch, without flips;
-            it is left out if its probability is at most 1e-12.
+        The signature is bool of shape (num_signature_bits,), the outputs bool of shape (num_outputs,). All
+        discarded branches are one, without flips; it is left out if its probability is at most 1e-12.
         """
         probabilities, outputs = self._engine.kept_law(_words_of(signature))
         law = [
@@ -132,14 +129,9 @@ class CpuEngine:
     ) -> npt.NDArray[np.uint64]:
         r"""Draws outcomes for given signatures; the plan must not postselect what depends on outcomes.
 
-        Args:
-            signatures: uint64, shape (shots, words): bit k of a signature is bit k % 64 of word k // 64.
-            numbers: uint64, shape (shots,). Together with the seed, a number fixes the outcomes of its
-                signature. Random numbers give outcomes with the probabilities of the outcome law.
-            seed: 0 <= seed < 2^64.
-
-        Returns:
-            uint64, shape (shots, words of the outputs): the outputs that the outcomes flip.
+        Signatures are uint64 of shape (shots, words): bit k is bit k % 64 of word k // 64. Together with the
+        seed, a number fixes the outcomes of its signature; random numbers give outcomes with the
+        probabilities of the outcome law. Returns the outputs that the outcomes flip, in words, too.
 
         Raises:
             ValueError: The plan postselects what depends on outcomes.
@@ -162,16 +154,10 @@ class CpuEngine:
     ) -> npt.NDArray[np.bool_] | None:
         """The outputs that outcomes flip on a path that a shot can take, however unlikely it is.
 
-        Each outcome that is not certain is 0 or 1 with equal chances. If one of both would discard the shot
-        at once, it is the other one.
+        The result is None if the shot is discarded on this path.
 
-        Args:
-            signature: bool, shape (num_signature_bits,).
-            seed: 0 <= seed < 2^64.
-            number: Number of the path; together with the seed it fixes the path.
-
-        Returns:
-            bool, shape (num_outputs,); or None if the shot is discarded on this path.
+        Each outcome that is not certain is 0 or 1 with equal chances, fixed by the seed and the number of the
+        path. If one of both would discard the shot at once, it is the other one.
         """
         kept, outputs = self._engine.possible_path(_words_of(signature), seed, number)
         return self._bits_of(outputs) if kept else None

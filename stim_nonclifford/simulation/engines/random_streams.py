@@ -55,16 +55,7 @@ class Stream(IntEnum):
 
 
 def words(seed: int, stream: Stream, index: int, count: int) -> npt.NDArray[np.uint64]:
-    """The first words of a random stream.
-
-    Args:
-        seed: 0 <= seed < 2^64.
-        stream: The random stream.
-        index: Number of the block or shot, 0 <= index < 2^64.
-        count: Number of words.
-
-    Returns:
-        uint64, shape (count,).
+    """The first words of a random stream of a block or shot, uint64, shape (count,).
 
     Examples:
         >>> [hex(word) for word in words(7, Stream.COUNTS, 0, 2)]
@@ -84,10 +75,6 @@ def uniform(word: int) -> float:
 
 class LeakageDraws:
     """The random numbers of a shot's leakage, as ``plan.LEAKAGE_ITEM_DTYPE`` says.
-
-    Args:
-        seed: 0 <= seed < 2^64.
-        shot: Number of the shot.
 
     Examples:
         >>> draws = LeakageDraws(seed=7, shot=0)
@@ -132,11 +119,6 @@ class OutcomeDecisions:
     otherwise (u - p) / (1 - p) is. That number draws the next outcome. The *mass* is the probability of all
     outcomes drawn with the same word. If it is below MIN_MASS, a new word is used, so that at least 44 random
     bits are always left.
-
-    Args:
-        seed: 0 <= seed < 2^64.
-        shot: Number of the shot.
-        max_decisions: Upper limit for the number of outcomes.
 
     Examples:
         >>> decisions = OutcomeDecisions(seed=7, shot=0, max_decisions=3)

@@ -52,15 +52,8 @@ def noise_of_shots(
 ) -> Iterator[tuple[list[int], Bits]]:
     """The noise of the shots first_shot, ..., first_shot + num_shots - 1.
 
-    Args:
-        plan: The plan.
-        seed: 0 <= seed < 2^64.
-        first_shot: Number of the first shot.
-        num_shots: How many shots there are.
-
-    Yields:
-        The mechanisms of the events in a shot; and the row of bits that they, the coins and leakage flip,
-        with the constant of the plan: bool, shape (num_row_bits,).
+    For each shot, the mechanisms of its events; and the row of bits that they, the coins and leakage flip,
+    with the constant of the plan: bool, shape (num_row_bits,).
     """
     words_per_shot = -(-len(plan.coins) // 64)
     for block in range(first_shot // BLOCK_SHOTS, -(-(first_shot + num_shots) // BLOCK_SHOTS)):
@@ -362,27 +355,15 @@ class ReferenceEngine:
 
 
 def sample_shots(plan: SamplingPlan, seed: int, first_shot: int, num_shots: int) -> Iterator[Shot]:
-    """Samples the shots first_shot, ..., first_shot + num_shots - 1.
-
-    Args:
-        plan: The plan.
-        seed: 0 <= seed < 2^64.
-        first_shot: Number of the first shot.
-        num_shots: How many shots to sample.
-    """
+    """Samples the shots first_shot, ..., first_shot + num_shots - 1."""
     for shot, (mechanisms, row) in enumerate(noise_of_shots(plan, seed, first_shot, num_shots), first_shot):
         yield _finish(plan, row, seed, shot, mechanisms)
 
 
 def outcome_law(plan: SamplingPlan, signature: Bits) -> list[Branch]:
-    """All branches of a signature with their exact probabilities.
+    """All branches of a signature (bool, shape (num_signature_bits,)) with their exact probabilities.
 
-    Args:
-        plan: The plan.
-        signature: bool, shape (num_signature_bits,).
-
-    Returns:
-        The branches; their probabilities sum to 1. A branch ends where an outcome check discards the shot.
+    A branch ends where an outcome check discards the shot.
     """
     branches: list[Branch] = []
     first_output = plan.num_signs + plan.num_outcome_checks
@@ -415,14 +396,10 @@ def outcome_law(plan: SamplingPlan, signature: Bits) -> list[Branch]:
 def likely_outputs(plan: SamplingPlan) -> Bits:
     r"""The outputs that the outcomes flip without noise, if each has its more likely value.
 
+    The result is bool, of shape (num_outputs,).
+
     The values are chosen in the order of the operations, each given the earlier ones. If both values are
-    equally likely, the outcome is 0, as on the base path.
-
-    Args:
-        plan: The plan; it must not postselect.
-
-    Returns:
-        bool, shape (num_outputs,).
+    equally likely, the outcome is 0, as on the base path. The plan must not postselect.
 
     Examples:
         >>> import stim_nonclifford as snc
@@ -443,10 +420,7 @@ def likely_outputs(plan: SamplingPlan) -> Bits:
 
 
 def averaged_coins(plan: SamplingPlan) -> Bits:
-    r"""What each coin flips, for an average over all of them.
-
-    Returns:
-        bool, shape (num_coins, num_row_bits).
+    r"""What each coin flips, for an average over all of them: bool, shape (num_coins, num_row_bits).
 
     Raises:
         ResourceLimitError: The plan has more than 16 coins.
@@ -466,17 +440,11 @@ def averaged_coins(plan: SamplingPlan) -> Bits:
 
 
 def fate_of_row(plan: SamplingPlan, row: Bits) -> tuple[float, dict[int, float]]:
-    r"""The exact probabilities of the results of a shot whose faults are given.
+    r"""The exact probabilities of the results of a shot whose faults flip a row (``SamplingPlan.row_of``).
 
-    Args:
-        plan: The plan.
-        row: The bits of the row that the faults flip: bool, shape (num_row_bits,), as from
-            ``SamplingPlan.row_of``.
-            This function adds the constant of the plan, and averages over the coins.
-
-    Returns:
-        The probability that the shot is discarded; and for each pattern of outputs (bit k is output k), the
-        probability that the shot is kept with these outputs.
+    The constant of the plan is added, and coins are averaged over. Returns the probability that the shot is
+    discarded; and for each pattern of outputs (bit k is output k), the probability that the shot is kept with
+    these outputs.
 
     Raises:
         ResourceLimitError: The plan has more than 16 coins.

@@ -46,10 +46,7 @@ def half_turns_of(plan: SamplingPlan) -> npt.NDArray[np.float64]:
 
 
 def noise_that_adds_up(plan: SamplingPlan) -> float:
-    r"""The largest sum of angles of coherent noise in one rotation of a plan.
-
-    Returns:
-        The sum of absolute values, in half-turns; 0 if there is no coherent noise.
+    r"""The largest sum of absolute angles, in half-turns, of coherent noise in one rotation of a plan.
 
     Examples:
         >>> import stim_nonclifford as snc
@@ -68,9 +65,8 @@ def noise_that_adds_up(plan: SamplingPlan) -> float:
 def twirl_advice(compiled: CompiledCircuit, detectors: Collection[int]) -> str:
     r"""What to say of the error model of the Pauli twirl, where detectors depend on quantum outcomes.
 
-    Returns:
-        A sentence, or the empty text if the circuit has no leakage, relaxation or readout noise, and no
-        coherent noise that these detectors see.
+    The text is empty if the circuit has no leakage, relaxation or readout noise, and no coherent noise that
+    these detectors see.
 
     Examples:
         >>> import stim_nonclifford as snc

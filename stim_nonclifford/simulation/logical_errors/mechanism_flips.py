@@ -40,18 +40,10 @@ def observables_flipped_by_chance(
     *,
     max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
 ) -> list[int]:
-    r"""The observables that some mechanism flips with a probability other than 0 and 1, in kept shots.
+    r"""The observables that some mechanism flips with a probability other than 0 and 1 in kept shots.
 
     Observables that are random without noise are not among them, nor those with Pauli targets, of which the
     flips of the frame are counted.
-
-    Args:
-        compiled: The circuit, compiled.
-        postselected: The detectors that must be 0 in a kept shot.
-        max_active_coordinates: Limit for the width of the coefficient vector.
-
-    Returns:
-        Their numbers, ascending.
 
     Raises:
         ResourceLimitError: The circuit is too wide.

@@ -41,8 +41,8 @@ from ...dialect import expectation_products, is_expectation, without_noise
 from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, RequestedOutputs, compile_circuit
 from ..compiler.algebra.gf2 import mask_of, masks_of, ones, relations
 from ..engines import CpuEngine, likely_outputs
-from ..engines.row_fates import fates_of_rows
 from ..plan import SamplingPlan
+from ..row_fates import fates_of_rows
 from .coherent_noise import half_turns_of, is_noise_angle
 
 __all__ = [
@@ -80,8 +80,7 @@ _answers: WeakKeyDictionary[CompiledCircuit, dict[Question, list[int]]] = WeakKe
 def outcome_dependent(compiled: CompiledCircuit) -> npt.NDArray[np.bool_]:
     """The detectors that depend on outcomes of quantum measurements, not on coins alone.
 
-    Returns:
-        bool, shape (num_detectors,).
+    The result is bool, of shape (num_detectors,).
     """
     found = np.zeros(compiled.program.num_detectors + compiled.program.num_observables, dtype=np.bool_)
     found[ones(_mask_of_outcomes(compiled))] = True
@@ -97,10 +96,7 @@ def outcome_dependent_observables(compiled: CompiledCircuit) -> npt.NDArray[np.b
 
 
 def outputs_of_chance(compiled: CompiledCircuit) -> list[int]:
-    r"""The outputs that depend on random outcomes, of coins or of quantum measurements.
-
-    Returns:
-        Their indices, ascending: detectors, then observables.
+    r"""The outputs that depend on random outcomes, of coins or of quantum measurements, ascending.
 
     Examples:
         >>> import stim_nonclifford as snc
@@ -116,13 +112,10 @@ def outputs_of_chance(compiled: CompiledCircuit) -> list[int]:
 
 
 def frames_of_chance(compiled: CompiledCircuit) -> list[int]:
-    r"""The observables with Pauli targets whose value depends on quantum outcomes, and not on noise alone.
+    r"""The observables with Pauli targets whose value depends on quantum outcomes, as outputs, ascending.
 
     Samplers count the flips of the Pauli frame by noise. The value of such an observable changes otherwise,
     too: in the example, X flips it in half of the shots, and the frame of the logical X never.
-
-    Returns:
-        Their indices as outputs, ascending.
 
     Examples:
         >>> import stim_nonclifford as snc
@@ -179,17 +172,13 @@ def random_outputs(
     skip_reference_sample: bool = False,
     max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
 ) -> list[int]:
-    r"""The outputs that have both values in noiseless shots that are kept; see the head of this module.
+    r"""The outputs that have both values in noiseless shots that are kept, ascending.
 
-    Args:
-        compiled: The circuit, compiled.
-        asked: The outputs to look at, by their indices: detectors, then observables.
-        postselected: The outputs that must be 0 in a kept shot.
-        skip_reference_sample: Whether these are raw parities, and not flips of the reference sample.
-        max_active_coordinates: Limit for the width of the coefficient vector.
+    See the head of this module.
 
-    Returns:
-        Those that are random, ascending. None of them, if no shot is kept without noise.
+    Outputs are detectors, then observables; ``postselected`` ones are 0 in a kept shot. If no shot is kept
+    without noise, none is random. ``skip_reference_sample`` asks for raw parities, not for flips of the
+    reference sample.
 
     Raises:
         ResourceLimitError: The circuit is too wide.
@@ -215,8 +204,7 @@ def random_outputs(
 def probability_of_one(compiled: CompiledCircuit, observable: int) -> float:
     r"""The probability that the record of an observable is 1 in noiseless shots in which no detector fires.
 
-    Returns:
-        The probability. Where it would be a sum over very many paths, it is that of the likeliest path.
+    Where it would be a sum over very many paths, it is that of the likeliest path.
 
     Raises:
         ResourceLimitError: The circuit is too wide.

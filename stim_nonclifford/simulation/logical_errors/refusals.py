@@ -62,12 +62,7 @@ def check_logical_errors(
 ) -> None:
     r"""Checks that the logical errors of a circuit are well defined.
 
-    Args:
-        compiled: The circuit, compiled.
-        postselected: The outputs that discard a shot: detectors, then observables.
-        decoded: The detectors that a decoder is told.
-        skip_reference_sample: Whether outputs are raw parities, and not flips of the reference sample.
-        written: The circuit whose lines messages name; None: this one.
+    Messages name the lines of ``written``, if it is given.
 
     Raises:
         ValueError: There are no observables, a detector neither discards shots nor is decoded, or an
@@ -147,15 +142,9 @@ def warn_of_random_outputs(
     max_active_coordinates: int = _WIDTH_TO_WARN,
     stacklevel: int = 2,
 ) -> bool:
-    """Warns if an observable, or a detector that is decoded, is random without noise.
+    """Warns if an observable, or a detector that is decoded, is random without noise; returns whether.
 
-    Args:
-        compiled: The circuit, compiled.
-        postselected: The outputs that discard a shot: detectors, then observables.
-        decoded: The detectors that a decoder is told.
-        max_active_coordinates: Limit of the sampler. Circuits of more than 20 active coordinates are not
-            looked at.
-        stacklevel: As in ``warnings.warn``, from the caller on.
+    Circuits of more than 20 active coordinates are not looked at.
 
     Warns:
         RandomObservableWarning: There are such outputs, or observables of which only the Pauli frame is
@@ -189,11 +178,6 @@ def warn_of_observables_flipped_by_chance(
 ) -> bool:
     """Warns if single errors flip an observable with a probability other than 0 and 1.
 
-    Args:
-        compiled: The circuit, compiled.
-        postselected: The detectors that discard a shot.
-        stacklevel: As in ``warnings.warn``, from the caller on.
-
     Warns:
         InexactErrorModelWarning: There is such an observable. Circuits of more than 20 active coordinates are
             not looked at.
@@ -223,11 +207,6 @@ def warn_of_frames(
 
     If an EXP_VAL asks for the same Paulis, the frame is what a decoder of the state predicts, and right.
 
-    Args:
-        compiled: The circuit, compiled.
-        category: The category of the warning.
-        stacklevel: As in ``warnings.warn``, from the caller on.
-
     Warns:
         RandomObservableWarning: There is one, or another warning of the category.
     """
@@ -250,13 +229,9 @@ def names_of_outputs(
     begins: bool = True,
     written: stim.Circuit | None = None,
 ) -> str:
-    r"""Names outputs for a message: detectors, then observables with their lines.
+    r"""Names outputs for a message, at the beginning of a sentence or not.
 
-    Args:
-        compiled: The circuit.
-        outputs: The outputs, ascending.
-        begins: Whether a sentence begins with the names.
-        written: The circuit whose lines are named; None: that one.
+    They are detectors, then observables with their lines.
 
     Examples:
         >>> import stim_nonclifford as snc

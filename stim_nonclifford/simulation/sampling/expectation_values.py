@@ -38,16 +38,7 @@ class ExpectationEngine:
         self._max_stored = _STORE_BYTES // (_BYTES_PER_PATH + self._path_bytes + 8 * plan.num_expectations)
 
     def sample(self, seed: int, first_shot: int, shots: int) -> tuple[PackedBits, npt.NDArray[np.float64]]:
-        """The requested outputs of all shots, and their expectation values.
-
-        Args:
-            seed: 0 <= seed < 2^64.
-            first_shot: Number of the first shot.
-            shots: How many shots to draw.
-
-        Returns:
-            uint8, shape (shots, ceil(num_requested / 8)), and float64, shape (shots, num_expectations).
-        """
+        """The requested outputs of all shots, packed, and their expectation values."""
         return self._split(self._engine.sample(seed, first_shot, shots))
 
     def sample_kept_numbered(
@@ -110,14 +101,6 @@ def sampled_in_chunks(
     engine: ExpectationEngine, seed: int, numbers: ShotNumbers, shots: int, num_bits: int, bit_packed: bool
 ) -> tuple[PackedBits, npt.NDArray[np.float64]]:
     """The outputs and the expectation values of shots, in a call of a sampler.
-
-    Args:
-        engine: The engine.
-        seed: The seed.
-        numbers: The numbers of the sampler's shots.
-        shots: How many shots to draw.
-        num_bits: Number of outputs.
-        bit_packed: Whether the outputs will stay packed, for the check of memory.
 
     Raises:
         ResourceLimitError: The result is larger than the memory of the machine.

@@ -22,11 +22,6 @@ def measurement_converter(
 ) -> stim.CompiledMeasurementsToDetectionEventsConverter:
     """Stim's converter of records to detection events, with the reference sample of the circuit with T gates.
 
-    Args:
-        circuit: The circuit, with tagged gates.
-        reference_sample: Computes the noiseless sample, bool of shape (num_measurements,), if it is needed.
-        skip_reference_sample: Whether to convert to raw parities.
-
     Raises:
         ResourceLimitError: The unrolled circuit is too large.
         ValueError: Records do not determine the result.

@@ -17,12 +17,6 @@ def requested_by(
 ) -> RequestedOutputs:
     """The outputs that a method of a detector sampler requests.
 
-    Args:
-        method: The method.
-        num_detectors: Number of detectors of the circuit.
-        num_observables: Number of observables.
-        postselected: The outputs that the sampler's masks select.
-
     Examples:
         >>> requested_by("sample", 2, 1, [0, 1])
         RequestedOutputs(reported=(0, 1, 2), postselected=())

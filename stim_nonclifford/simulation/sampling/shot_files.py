@@ -45,17 +45,10 @@ def chunk_sizes(shots: int, bytes_per_shot: int) -> Iterator[int]:
 
 
 class ShotFile:
-    """A file to which rows of bits are appended.
+    """A file in one of Stim's result formats to which rows of bits are appended.
 
-    Args:
-        file: The path of the file, which is replaced if it exists; or a file that is open for writing bytes,
-            which stays open.
-        format: One of Stim's result formats.
-        shots: Total number of shots that will be written.
-        num_measurements: Number of measurements in a row.
-        num_detectors: Number of detectors in a row.
-        num_observables: Number of observables in a row, after the detectors.
-        observables_first: Whether the format ``dets`` names the observables of a shot before its detectors.
+    A path is replaced if it exists; a file that is open for writing bytes stays open. The format ``dets``
+    names the observables of a shot before its detectors if ``observables_first``.
 
     Raises:
         ValueError: The format is ``ptb64``, and the number of shots is not a multiple of 64.
@@ -108,16 +101,7 @@ class ShotFile:
 class DetectionFiles:
     """Files of detection events and of observable flips, to which the bits of shots are appended.
 
-    Args:
-        detectors: The file for the detection events, as in ``ShotFile``.
-        format: Its format.
-        shots: Total number of shots that will be written.
-        num_detectors: Number of detectors.
-        num_observables: Number of observables.
-        observables: A file for the observable flips, or None.
-        observables_format: Its format.
-        prepend_observables: Whether the file for the detection events has the observables before them.
-        append_observables: Whether it has the observables after them.
+    See ``ShotFile``.
 
     Raises:
         ValueError: A format is wrong, as in ``ShotFile``; or the format is ``dets``, which names each

@@ -60,10 +60,7 @@ class ShotNumbers:
                 raise
 
     def take(self, shots: int) -> int:
-        """Takes numbers, in a call.
-
-        Returns:
-            The first one.
+        """Takes numbers, in a call; returns the first one.
 
         Raises:
             ValueError: There are not so many left.
@@ -82,11 +79,7 @@ class ShotNumbers:
         self._next -= shots
 
     def seek(self, number: int) -> None:
-        """Lets a number come next, in a call.
-
-        Args:
-            number: The number, from 0 to 2^63 - 1.
-        """
+        """Lets a number come next, in a call."""
         self._next = number
 
 

@@ -7,7 +7,6 @@ import pytest
 
 from stim_nonclifford import Circuit
 
-from ...support.oracle.density_matrix import detector_distribution, record_distribution
 from ...support.seeds import seeds
 
 cirq = pytest.importorskip("cirq")
@@ -61,41 +60,6 @@ def test_random_circuits_have_the_same_state_there_and_back(seed: int) -> None:
     states_agree(circuit, Circuit.from_cirq(read.to_cirq()))
 
 
-NOISY = """
-    R 0 1
-    H 0
-    T 0
-    TPP X0*Y1
-    R_Z(0.1) 1
-    U3(0.1, 0.2, 0.3) 0
-    CS 0 1
-    CCX 0 1 2
-    R_XX(0.3) 0 1
-    TICK
-    DEPOLARIZE2(0.01) 0 1
-    M(0.05) 0 1
-    DETECTOR(1, 2) rec[-1] rec[-2]
-    CX rec[-1] 0
-    MPP X0*X1
-    MR 0
-    OBSERVABLE_INCLUDE(2) rec[-1] rec[-3]
-"""
-
-
-def test_noise_records_and_detectors_come_back() -> None:
-    circuit = Circuit(NOISY)
-    back = Circuit.from_cirq(circuit.to_cirq())
-    assert back.get_detector_coordinates() == {0: [1.0, 2.0]}
-    for distribution in (record_distribution, detector_distribution):
-        expected = distribution(circuit.to_stim(), cutoff=1e-14)
-        found = distribution(back.to_stim(), cutoff=1e-14)
-        assert found.keys() == expected.keys()
-        for key, probability in expected.items():
-            assert found[key] == pytest.approx(
-                probability, abs=1e-6
-            )  # Cirq's matrices are complex64 in places
-
-
 def test_gates_are_those_of_cirq() -> None:
     written = Circuit("T 0\nT_DAG 1\nCS 0 1\nS 0").to_cirq()
     assert [operation.gate for operation in written.all_operations()] == [
@@ -122,15 +86,3 @@ def test_classical_controls_and_grid_qubits() -> None:
         TICK
     """
     assert Circuit.from_cirq(circuit) == Circuit(expected)
-
-
-def test_loops_come_back() -> None:
-    circuit = Circuit("REPEAT 3 {\nH 0\nT 0\n}")
-    assert Circuit.from_cirq(circuit.to_cirq()).state_vector() == pytest.approx(circuit.state_vector())
-
-
-def test_refusals() -> None:
-    with pytest.raises(TypeError, match=r"circuit must be a cirq.Circuit, but has type str"):
-        Circuit.from_cirq("T 0")
-    with pytest.raises(ValueError, match="nothing before it was measured with the key m"):
-        Circuit.from_cirq(cirq.Circuit(cirq.X(QUBITS[0]).with_classical_controls("m")))

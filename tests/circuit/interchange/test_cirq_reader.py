@@ -7,7 +7,7 @@ import pytest
 
 from stim_nonclifford import Circuit
 
-from ...support.laws.exact import largest_difference
+from ...support.laws.exact import largest_difference, marginal
 from ...support.oracle.density_matrix import record_distribution
 
 cirq = pytest.importorskip("cirq")
@@ -138,10 +138,8 @@ def compare(circuit: cirq.Circuit, keys: set[str] | None = None) -> None:
     read = Circuit.from_cirq(circuit)
     expected = distribution_of(circuit)
     [size] = {len(each) for each in expected}
-    found: dict[tuple[int, ...], float] = {}
-    for records, probability in record_distribution(read.to_stim(), cutoff=1e-14).items():
-        kept = (*records[: size - 3], *records[-3:])
-        found[kept] = found.get(kept, 0.0) + probability
+    records = record_distribution(read.to_stim(), cutoff=1e-14)
+    found = marginal(records, lambda bits: (*bits[: size - 3], *bits[-3:]))
     assert largest_difference(found, expected) < 3e-6
 
 
@@ -219,3 +217,5 @@ def test_refusals_name_the_operation(operation: cirq.Operation, message: str) ->
         moments = moments[1:]
     with pytest.raises(ValueError, match=message):
         Circuit.from_cirq(cirq.Circuit(moments))
+    with pytest.raises(TypeError, match=r"circuit must be a cirq.Circuit, but has type str"):
+        Circuit.from_cirq("T 0")

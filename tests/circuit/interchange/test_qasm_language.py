@@ -7,7 +7,7 @@ import pytest
 
 from stim_nonclifford import Circuit, ResourceLimitError
 
-from ...support.laws.exact import largest_difference
+from ...support.laws.exact import largest_difference, marginal
 from ...support.oracle.density_matrix import record_distribution
 from ...support.seeds import seeds
 from .qiskit_branches import distribution_of
@@ -117,17 +117,11 @@ def test_conditions_on_registers_of_openqasm_2_as_in_qiskit(seed: int) -> None:
     program += "measure q[0]->c[0];\nmeasure q[2]->c[1];\n" + gates()
     program += "".join(gates(f"if(c=={rng.integers(5)}) ") for _ in range(2))
     program += "measure q[1]->d[0];\n" + gates(f"if(d=={rng.integers(2)}) ") + "measure q->e;\n"
-    expected = distribution_of(qiskit.qasm2.loads(program))
-    found: dict[tuple[int, ...], float] = {}
-    for records, probability in record_distribution(
-        Circuit.from_qasm(program).to_stim(), cutoff=1e-14
-    ).items():
-        bits = tuple(int(records[k]) for k in (0, 1, -3, -2, -1))  # others are of conditions, and of d
-        found[bits] = found.get(bits, 0.0) + probability
-    summed: dict[tuple[int, ...], float] = {}
-    for bits, probability in expected.items():
-        summed[bits[:2] + bits[3:]] = summed.get(bits[:2] + bits[3:], 0.0) + probability
-    assert largest_difference(found, summed) < 1e-9
+    # Other records are of conditions, and of d.
+    expected = marginal(distribution_of(qiskit.qasm2.loads(program)), lambda bits: bits[:2] + bits[3:])
+    records = record_distribution(Circuit.from_qasm(program).to_stim(), cutoff=1e-14)
+    found = marginal(records, lambda bits: (*bits[:2], *bits[-3:]))
+    assert largest_difference(found, expected) < 1e-9
 
 
 def test_delays_and_identities_are_kept() -> None:
@@ -214,6 +208,22 @@ def test_large_angles_also_under_control(angle: float) -> None:
         ("gate g0 a { }\n" + "".join(f"gate g{k + 1} a {{ g{k} a; }}\n" for k in range(300)), r"Line 201: .* more than 200 definitions are inside one another"),
         ("def f() { }", r"Line 1: .* subroutines have no counterpart"),
         ("qubit q;\nrz(1e400) q;", r"Line 2: .* a finite number is needed"),
+        ("qubit q;\nxx q;", r"Line 2: `xx q;`: there is no gate xx"),
+        ("qubit q;\nh q[0];", r"Line 2: .* only registers"),
+        ("qubit[2] q;\nh q[2];", r"Line 2: .* there is no element 2: the register has 2"),
+        ("qubit[2] q;\ncx q[0], q[0];", r"Line 2: .* one is given twice"),
+        ("qubit[2] q;\nrx q[0];", r"Line 2: .* rx has 1 parameters and 1 qubits, and not 0 and 1"),
+        ("qubit q;\nbit c = measure q;\nif (c) {\n  reset q;\n}", r"Line 4: `reset q;`: a reset cannot be"),
+        ("qubit q;\nbit c = measure q;\nif (c) {\n  c = measure q;\n}", r"Line 4: .* a measurement cannot be"),
+        ("input float x;\nqubit q;\nrx(x) q;", r"Line 1: .* an input has no value"),
+        ("qubit q;\nwhile (true) { h q; }", r"Line 2: .* a while loop has no counterpart"),
+        ('include "mine.inc";', r"Line 1: .* only qelib1.inc and stdgates.inc are known"),
+        ("qubit q;\npow(0.5) @ x q;", r"Line 2: .* a whole number is needed here, and this is 0.5"),
+        ("qubit q;\nrx(1/0) q;", r"Line 2: .* cannot be calculated"),
+        ("circuits/x.qasm", "looks like a path. Read the file"),
+        ("qubit q\nx q;", r"Line 2: `x q;`: the parser does not expect 'x'"),
+        ("qubit[2] q;\nqubit[3] r;\ncx q, r;", r"Line 3: .* different sizes"),
+        ("OPENQASM 2.0;\nqreg q[2];\nopaque f a;\n\nopaque f a,b;", r"Line 5: `opaque f a,b;`: f is declared"),
     ],
 )  # fmt: skip
 def test_what_is_malformed_is_named_with_its_line(program: str, message: str) -> None:
@@ -237,6 +247,7 @@ def test_declarations_without_use_are_read() -> None:
         "bit[100000000] c;",
         "x $100000000;",
         "qubit q; pow(100000000) @ x q;",
+        "gate g0 a { x a; } gate g1 a { pow(1000) @ g0 a; } gate g2 a { pow(1000) @ g1 a; } gate g3 a { pow(9) @ g2 a; } qubit q; g3 q;",
         "gate f0 a { x a; x a; }\n"
         + "".join(f"gate f{k + 1} a {{ f{k} a; inv @ f{k} a; }}\n" for k in range(40))
         + "qubit q; f40 q;",

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 
 from stim_nonclifford import Circuit
 
+from ...support.laws.exact import largest_difference, marginal
 from ...support.oracle.density_matrix import record_distribution
 from ...support.seeds import seeds
 from .qiskit_branches import distribution_of
@@ -44,7 +43,7 @@ def test_random_circuits_with_feedback_have_the_distributions_of_qiskit(seed: in
     circuit = circuit_with_feedback(qiskit, seed)
     expected = distribution_of(circuit)
     found = record_distribution(Circuit.from_qasm(qiskit.qasm3.dumps(circuit)).to_stim(), cutoff=1e-14)
-    compare_bits(circuit, expected, found)
+    compare_bits(expected, found)
 
 
 def circuit_with_feedback(qiskit, seed: int):
@@ -83,22 +82,16 @@ def circuit_with_feedback(qiskit, seed: int):
     return circuit
 
 
-def compare_bits(circuit, expected, found) -> None:
+def compare_bits(expected, found) -> None:
     """Records of ancillas stand between those of the four measurements, which are the first two and the last two."""
-    summed: dict[tuple[int, ...], float] = {}
-    for records, probability in found.items():
-        bits = tuple(int(records[k]) for k in (0, 1, -2, -1))
-        summed[bits] = summed.get(bits, 0.0) + probability
-    assert summed.keys() >= {bits for bits, probability in expected.items() if probability > 1e-10}
-    for bits, probability in summed.items():
-        assert probability == pytest.approx(expected.get(bits, 0.0), abs=1e-9)
+    summed = marginal(found, lambda bits: (*bits[:2], *bits[-2:]))
+    assert largest_difference(summed, expected) < 1e-9
 
 
 @pytest.mark.parametrize(
     ("program", "same"),
     [
         ("ctrl @ x q[0], q[1];", "CX 0 1"),
-        ("negctrl @ ctrl @ h q[0], q[1], q[2];", "X 0\nCCZ 0 1 2\nX 0"),  # with the frame below
         ("inv @ pow(3) @ t q[0];", "T_DAG 0 0 0"),
         ("pow(-1) @ s q[0];", "S_DAG 0"),
         ("ctrl @ gphase(pi/2) q[1];", "S 1"),
@@ -112,31 +105,14 @@ def compare_bits(circuit, expected, found) -> None:
     ],
 )
 def test_statements(program: str, same: str) -> None:
-    frame = "h q; t q; " if "negctrl" not in program else "h q; "
-    expected = Circuit("H 0 1 2\nT 0 1 2" if "negctrl" not in program else "H 0 1 2")
-    if "negctrl" in program:  # H on q[2] is Z between rotations about Y
-        expected += Circuit("R_Y(-0.25) 2\n" + same + "\nR_Y(0.25) 2\nI 2")
-    else:
-        expected += Circuit(same + "\nI 2")
-    found = state_of(f"{HEAD}qubit[3] q; {frame}{program}")
-    assert overlap(found, expected.state_vector()) == pytest.approx(1, abs=1e-9)
-
-
-def test_controlled_u_has_the_phase_of_the_specification() -> None:
-    # U(θ, φ, λ) begins with (1 + exp(iθ)) / 2; u3 of the library is in SU(2).
-    program = f"{HEAD}qubit[2] q; h q[0]; ctrl @ U(0.7, 0.2, 0.4) q[0], q[1];"
-    state = state_of(program)
-    assert state[1] / state[0] == pytest.approx((1 + np.exp(0.7j)) / 2, abs=1e-9)
+    expected = Circuit(f"H 0 1 2\nT 0 1 2\n{same}\nI 2").state_vector()
+    found = state_of(f"{HEAD}qubit[3] q; h q; t q; {program}")
+    assert overlap(found, expected) == pytest.approx(1, abs=1e-9)
 
 
 def test_registers_and_broadcasts() -> None:
     circuit = Circuit.from_qasm(f"{HEAD_2}qreg a[2]; qreg b[2]; creg c[2]; h a; cx a, b; measure b -> c;")
     assert circuit == Circuit("H 0 1\nCX 0 2 1 3\nM 2 3")
-
-
-def test_powers_of_openqasm_2_and_angles_with_twelve_digits() -> None:
-    text = f"{HEAD_2}qreg q[1];\nrz(pi/2^2) q[0];\nu1(0.785398163397448) q[0];"
-    assert Circuit.from_qasm(text) == Circuit("R_Z(0.25) 0\nT 0")
 
 
 def test_definitions_take_the_place_of_gates_that_are_not_in_every_library() -> None:
@@ -147,42 +123,6 @@ def test_definitions_take_the_place_of_gates_that_are_not_in_every_library() -> 
 
 def test_unused_qubits_are_kept() -> None:
     assert Circuit.from_qasm(f"{HEAD}qubit[5] q; h q[0];").num_qubits == 5
-
-
-@pytest.mark.parametrize(
-    ("program", "message"),
-    [
-        ("qubit q;\nxx q;", r"Line 2: `xx q;`: there is no gate xx"),
-        ("qubit q;\nh q[0];", r"Line 2: .* only registers"),
-        ("qubit[2] q;\nh q[2];", r"Line 2: .* there is no element 2: the register has 2"),
-        ("qubit[2] q;\ncx q[0], q[0];", r"Line 2: .* one is given twice"),
-        ("qubit[2] q;\nrx q[0];", r"Line 2: .* rx has 1 parameters and 1 qubits, and not 0 and 1"),
-        ("qubit q;\nbit c = measure q;\nif (c) {\n  reset q;\n}", r"Line 4: `reset q;`: a reset cannot be"),
-        ("qubit q;\nbit c = measure q;\nif (c) {\n  c = measure q;\n}", r"Line 4: .* a measurement cannot be"),
-        ("input float x;\nqubit q;\nrx(x) q;", r"Line 1: .* an input has no value"),
-        ("qubit q;\nwhile (true) { h q; }", r"Line 2: .* a while loop has no counterpart"),
-        ('include "mine.inc";', r"Line 1: .* only qelib1.inc and stdgates.inc are known"),
-        ("qubit q;\npow(0.5) @ x q;", r"Line 2: .* a whole number is needed here, and this is 0.5"),
-        ("qubit q;\nrx(1/0) q;", r"Line 2: .* cannot be calculated"),
-        ("circuits/x.qasm", "looks like a path. Read the file"),
-        ("qubit q\nx q;", r"Line 2: `x q;`: the parser does not expect 'x'"),
-        ("gate f a { f a; }\nqubit q;\nf q;", r"Line 1: .* the gate f calls itself"),
-        ("qubit[2] q;\nqubit[3] r;\ncx q, r;", r"Line 3: .* different sizes"),
-    ],
-)  # fmt: skip
-def test_what_has_no_counterpart_is_named_with_its_line(program: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        Circuit.from_qasm(program)
-
-
-def test_programs_that_grow_are_refused() -> None:
-    from stim_nonclifford import ResourceLimitError
-
-    gates = "gate g0 a { x a; }\n" + "".join(
-        f"gate g{k + 1} a {{ {f'pow(1000) @ g{k} a;'} }}\n" for k in range(4)
-    )
-    with pytest.raises(ResourceLimitError, match="one gate consists of more than 1,000,000 gates"):
-        Circuit.from_qasm(f"{HEAD}{gates}qubit q; g4 q;")
 
 
 @pytest.mark.parametrize(
@@ -199,14 +139,3 @@ def test_limits_name_the_line(program: str, message: str) -> None:
 
     with pytest.raises(ResourceLimitError, match=message):
         Circuit.from_qasm(program)
-
-
-def test_gates_that_are_opaque_twice_are_named_with_their_line() -> None:
-    program = 'OPENQASM 2.0;\ninclude "qelib1.inc";\nqreg q[2];\nopaque f a;\n\nopaque f a,b;'
-    with pytest.raises(ValueError, match=r"Line 6: `opaque f a,b;`: f is declared already"):
-        Circuit.from_qasm(program)
-
-
-def test_angles_are_radians() -> None:
-    circuit = Circuit.from_qasm(f"{HEAD}qubit q; rx({math.pi / 3!r}) q;")
-    assert abs(circuit.state_vector()[1]) ** 2 == pytest.approx(math.sin(math.pi / 6) ** 2)

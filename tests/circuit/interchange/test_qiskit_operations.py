@@ -29,6 +29,8 @@ from qiskit.circuit.library import (  # noqa: E402
     CUGate,
     GlobalPhaseGate,
     PauliEvolutionGate,
+    PhaseGate,
+    QFTGate,
     RC3XGate,
     RYGate,
     RZGate,
@@ -53,6 +55,9 @@ def mixed(size: int) -> Any:
 OPERATIONS: dict[str, tuple[Any, int]] = {
     "evolution": (PauliEvolutionGate(SparsePauliOp(["XYZ", "ZZI"], [0.3, 0.4]), 0.7), 3),
     "unitary": (UnitaryGate(random_unitary(8, seed=2)), 3),
+    "Fourier": (QFTGate(3), 3),
+    "many controls": (PhaseGate(0.3).control(2, annotated=False), 3),
+    "open control of a unitary": (UnitaryGate(random_unitary(2, seed=4)).control(1, ctrl_state=0), 2),
     "open control": (RZGate(0.3).control(2, ctrl_state=1, annotated=False), 3),
     "large angle": (RZGate(20.0), 1),
     "controlled large angle": (RZGate(33.0).control(1, annotated=False), 2),
@@ -233,6 +238,10 @@ def test_refusals_name_the_instruction_of_the_circuit() -> None:
             circuit.x(1)
             circuit.measure(1, 1)
 
+    def resets(circuit: Any) -> None:
+        with circuit.if_test((circuit.clbits[0], 1)):
+            circuit.reset(1)
+
     def waits(circuit: Any) -> None:
         with circuit.if_test((circuit.clbits[0], 1)):
             circuit.delay(10, 1)
@@ -254,6 +263,7 @@ def test_refusals_name_the_instruction_of_the_circuit() -> None:
         circuit.append(AnnotatedOperation(XGate(), PowerModifier(0.5)), [0])
 
     assert "Instruction 2, if_else: in it instruction 1, measure: a measurement" in refused(measured)
+    assert "Instruction 2, if_else: in it instruction 0, reset: a reset cannot" in refused(resets)
     assert "Instruction 2, if_else: in it instruction 0, delay: this operation cannot" in refused(waits)
     assert "Instruction 2, for_loop: in it instruction 0, break_loop: it has no counterpart" in refused(
         breaks

@@ -208,7 +208,9 @@ def test_a_wrong_tag_is_refused_and_changes_nothing(edit: Callable[[Circuit, sti
 
 def test_copies_are_independent() -> None:
     circuit = Circuit("T 0\nM 0")
-    copies = [circuit.copy(), Circuit(circuit), circuit[:], circuit + Circuit()]
+    plain = circuit.to_stim()
+    copies = [circuit.copy(), Circuit(circuit), circuit[:], circuit + Circuit(), Circuit(plain)]
+    plain.append("M", [0])
     circuit.append("T", 0)
     assert all(copy == Circuit("T 0\nM 0") for copy in copies)
 

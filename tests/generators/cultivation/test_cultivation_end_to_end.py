@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +18,8 @@ from sinter_plugin import ChromobiusGapDecoder, LogicalStateCheck, SoftDecodingS
 from stim_nonclifford.commands import main
 from stim_nonclifford.generators import cultivation
 from stim_nonclifford.generators.cultivation import GateChoice
-from stim_nonclifford.generators.cultivation.builder import CircuitBuilder
-from stim_nonclifford.generators.cultivation.color_code import ColorCode, adjacent
+from stim_nonclifford.generators.cultivation.color_code import ColorCode
 from stim_nonclifford.generators.cultivation.end_to_end import build_noiseless_end_to_end
-from stim_nonclifford.generators.cultivation.stages.bell_paths import bell_paths
-from stim_nonclifford.generators.cultivation.stages.escape import append_escape
 
 from .test_cultivation_circuits import assert_nearest_neighbours
 
@@ -68,35 +64,6 @@ def faults(model: stim.DetectorErrorModel) -> Iterator[tuple[frozenset[int], fro
             detectors = frozenset(t.val for t in targets if t.is_relative_detector_id())
             observables = frozenset(t.val for t in targets if t.is_logical_observable_id())
             yield detectors, observables, error.args_copy()[0]
-
-
-# Growth
-
-
-@pytest.mark.parametrize("small", [3, 5, 7])
-@pytest.mark.parametrize("growth", [2, 4, 10])
-def test_paths_of_bell_pairs_cover_the_new_edges_and_never_cross(small: int, growth: int) -> None:
-    present, code = ColorCode.triangular(small).data, ColorCode.triangular(small + growth)
-    paths = bell_paths(code, present=present)
-    sites = [site for path in paths for site in path]
-    assert len(sites) == len(set(sites))
-    assert {*present, *(end for path in paths for end in (path[0], path[-1]))} == set(code.data)
-    ancillas = {*code.x_ancillas, *code.z_ancillas}
-    assert all(ancillas.issuperset(path[1:-1]) for path in paths)
-    assert all(adjacent(a, b) for path in paths for a, b in pairwise(path))
-
-
-@pytest.mark.parametrize(("small", "large"), [(3, 5), (3, 9), (5, 7)])
-def test_escape_keeps_the_logical_operators(small: int, large: int) -> None:
-    old, new = ColorCode.triangular(small), ColorCode.triangular(large)
-    builder = CircuitBuilder(new.sites(), colored=True)
-    append_escape(builder, old, new, postselected_rounds=1, rounds=1)
-    number = {site: k for k, site in enumerate(new.sites())}
-    pairs = (len(new.data) - len(old.data)) // 2
-    for pauli in "XYZ":
-        before, after = ("*".join(f"{pauli}{number[site]}" for site in code.data) for code in (old, new))
-        sign = "-" if pauli == "Y" and pairs % 2 else ""  # a Bell pair has YY = -1
-        assert builder.circuit.has_flow(stim.Flow(f"{before} -> {sign}{after}"))
 
 
 # The whole circuit
@@ -197,10 +164,6 @@ def test_table_of_sizes(row: tuple[str, ...]) -> None:
     assert abs(kept - float(row[6]) / 100) < 6 * (kept * (1 - kept) / counts.shots) ** 0.5 + 0.0005
 
 
-def test_table_of_sizes_is_found() -> None:
-    assert len(ROWS) == 6
-
-
 @pytest.mark.parametrize(("distance", "width"), [(3, 4), (5, 10)])
 def test_width_does_not_depend_on_the_escape(distance: int, width: int) -> None:
     for escape_distance in (distance + 2, distance + 6):
@@ -293,8 +256,3 @@ def test_files_have_metadata_in_their_names(tmp_path: Path, capsys: pytest.Captu
     )
     assert stim.Circuit.from_file(path) == cultivation.end_to_end_circuit(**parameters, rounds=2)
     assert sinter.comma_separated_key_values(str(path))["d2"] == 5
-
-
-def test_command_line_refuses_a_smaller_code(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["generate", "cultivation", "--d", "5", "--d2", "5", "--p", "0.001"]) == 2
-    assert "escape_distance must be odd and larger than distance=5, but is 5" in capsys.readouterr().err

@@ -1,9 +1,8 @@
-"""The flagged variant of distance 5: what it prepares, what its hook flags see, and its fault distance."""
+"""The flagged variant of distance 5: its fault distance, its size and its files."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import astuple, replace
 from pathlib import Path
 
@@ -17,85 +16,16 @@ from stim_nonclifford.generators.cultivation import (
     cultivation_circuit,
     end_to_end_circuit,
 )
-from stim_nonclifford.generators.cultivation.builder import CircuitBuilder, GateChoice
-from stim_nonclifford.generators.cultivation.color_code import ColorCode, Coord, adjacent
+from stim_nonclifford.generators.cultivation.builder import GateChoice
 from stim_nonclifford.generators.cultivation.protocol import build_noiseless
-from stim_nonclifford.generators.cultivation.stages.cat_check import append_double_cat_check
 from stim_nonclifford.generators.cultivation.stages.cat_trees import FLAGGED_CAT_TREES
-from stim_nonclifford.generators.cultivation.stages.rotations import opposite_rotation_sites
 
-CODE = ColorCode.triangular(5)
 TREE = FLAGGED_CAT_TREES[5]
 README = (Path(__file__).parents[3] / "circuits" / "cultivation" / "README.md").read_text(encoding="utf-8")
 
 
 def flagged(p: float, gate: GateChoice = "T") -> snc.Circuit:
     return snc.Circuit(cultivation_circuit(5, p=p, gate=gate, variant="flagged"))
-
-
-# The tree
-
-
-def test_gates_are_between_nearest_neighbours_one_at_a_time() -> None:
-    for moment in TREE.folds:
-        assert all(adjacent(*pair) for pair in moment)
-        assert max(Counter(site for pair in moment for site in pair).values()) == 1
-
-
-def test_flags_are_used_as_they_are_reset() -> None:
-    controls = {control for moment in TREE.folds for control, _ in moment}
-    targets = Counter(target for moment in TREE.folds for _, target in moment)
-    assert set(TREE.flags) <= controls
-    assert not set(TREE.hook_flags) & {*TREE.flags, *controls, *CODE.data}
-    assert {targets[site] for site in TREE.hook_flags} == {2}
-
-
-def test_cat_check_measures_the_logical_operator_and_keeps_the_code() -> None:
-    sites = CODE.sites(extra=(*TREE.flags, *TREE.hook_flags))
-    numbers = {site: k for k, site in enumerate(sites)}
-    builder = CircuitBuilder(sites, gate="S")
-    append_double_cat_check(builder, CODE, TREE)
-
-    def product(pauli: str, data: tuple[Coord, ...]) -> str:
-        return "*".join(f"{pauli}{numbers[site]}" for site in data)
-
-    sign = "-" if len(opposite_rotation_sites(CODE)) % 2 else ""
-    assert builder.circuit.has_flow(stim.Flow(f"{sign}{product('Y', CODE.data)} -> rec[0]"))
-    for tile in CODE.tiles:
-        z_check, x_check = product("Z", tile.data), product("X", tile.data)
-        assert builder.circuit.has_flow(stim.Flow(f"{z_check} -> {z_check}"))
-        flipped = " xor rec[0]" if TREE.root in tile.data else ""
-        assert builder.circuit.has_flow(stim.Flow(f"{x_check} -> {x_check}{flipped}"))
-    # Every flag ends in the state in which it began, except that of the root, which repeats the product.
-    for record, site in enumerate((*TREE.hook_flags, *TREE.flags), start=1):
-        repeats = " xor rec[0]" if site == (5, 0) else ""
-        assert builder.circuit.has_flow(stim.Flow(f"1 -> rec[{record}]{repeats}"))
-
-
-def test_hook_flags_see_x_on_the_sites_that_they_compare() -> None:
-    sites = CODE.sites(extra=(*TREE.flags, *TREE.hook_flags))
-    numbers = {site: k for k, site in enumerate(sites)}
-    builder = CircuitBuilder(sites, gate="S")
-    append_double_cat_check(builder, CODE, TREE)
-    first_half, second_half = str(builder.circuit).split("\nMX ", 1)
-    compared = {
-        flag: [control for moment in TREE.folds for control, target in moment if target == flag]
-        for flag in TREE.hook_flags
-    }
-    for flag, watched in compared.items():
-        for site in watched:
-            faulty = stim.Circuit(f"{first_half}\nX {numbers[site]}\nMX {second_half}")
-            record = 1 + TREE.hook_flags.index(flag)
-            assert faulty.has_flow(stim.Flow(f"1 -> -rec[{record}]")), (flag, site)
-
-
-# The whole circuit
-
-
-def test_proxy_is_deterministic_and_the_same_circuit_without_tags() -> None:
-    proxy = cultivation_circuit(5, p=1e-3, gate="S", variant="flagged")
-    proxy.detector_error_model()  # raises if a detector or the observable is random
-    assert cultivation_circuit(5, p=1e-3, variant="flagged").without_tags() == proxy
 
 
 def test_moments_are_those_of_the_published_circuit() -> None:
@@ -151,12 +81,6 @@ def test_command_line(tmp_path: Path) -> None:
     assert main(["generate", "cultivation", *arguments]) == 0
     path = tmp_path / "c=inject+cultivate,d=5,g=T,noise=uniform,p=0.001,variant=flagged.stim"
     assert stim.Circuit.from_file(path) == cultivation_circuit(5, p=1e-3, variant="flagged")
-
-
-def test_command_line_at_other_distances(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["--d", "3", "--p", "0.001", "--variant", "flagged", "--out_dir", str(tmp_path)]
-    assert main(["generate", "cultivation", *arguments]) == 2
-    assert "variant 'flagged' is not available at distance 3" in capsys.readouterr().err
 
 
 def test_detector_table() -> None:

@@ -11,7 +11,6 @@ import stim
 
 from stim_nonclifford.commands import main
 from stim_nonclifford.generators.cultivation import (
-    AVAILABLE_DISTANCES,
     circuit_file_name,
     cultivation_circuit,
 )
@@ -84,25 +83,6 @@ def test_noise_follows_the_kind_of_operation() -> None:
     )
 
 
-def test_si1000_has_the_published_strengths() -> None:
-    assert NoiseModel.si1000(0.01) == NoiseModel(
-        one_qubit_gate=0.001,
-        two_qubit_gate=0.01,
-        idle=0.001,
-        reset=0.02,
-        measurement=0.05,
-        after_measurement=0.01,
-        waiting=0.02,
-    )
-
-
-@pytest.mark.parametrize("noise", ["uniform", "si1000"])
-@pytest.mark.parametrize("distance", AVAILABLE_DISTANCES)
-def test_noise_changes_nothing_else(distance: int, noise: str) -> None:
-    noisy = cultivation_circuit(distance, p=0.01, noise=noise)
-    assert noisy.without_noise() == cultivation_circuit(distance, noise="none")
-
-
 @pytest.mark.parametrize(
     ("moment", "message"),
     [
@@ -140,21 +120,6 @@ def test_command_line_writes_every_combination(tmp_path: Path, capsys: pytest.Ca
     assert stim.Circuit.from_file(path) == cultivation_circuit(3, p=0.0005)
 
 
-def test_command_line_writes_other_noise_and_injection(tmp_path: Path) -> None:
-    arguments = ["--d", "5", "--p", "0.001", "--noise", "si1000", "--injection", "bell"]
-    assert main(["generate", "cultivation", *arguments, "--out_dir", str(tmp_path)]) == 0
-    path = tmp_path / "c=inject+cultivate,d=5,g=T,injection=bell,noise=si1000,p=0.001.stim"
-    expected = cultivation_circuit(5, p=0.001, noise="si1000", injection="bell")
-    assert stim.Circuit.from_file(path) == expected
-
-
-def test_command_line_without_noise(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["generate", "cultivation", "--noise", "none", "--out_dir", str(tmp_path)]) == 0
-    path = Path(capsys.readouterr().out.strip())
-    assert path.name == "c=inject+cultivate,d=3,g=T,noise=none,p=0.0.stim"
-    assert stim.Circuit.from_file(path) == cultivation_circuit(3, noise="none")
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -171,6 +136,8 @@ def test_command_line_without_noise(tmp_path: Path, capsys: pytest.CaptureFixtur
             ["--p", "0.001", "0.3", "--noise", "si1000"],
             "p must be at most 0.2 for si1000, where measurements flip with probability 5p, but is 0.3",
         ),
+        (["--d", "5", "--d2", "5", "--p", "0.001"], "must be odd and larger than distance=5, but is 5"),
+        (["--p", "0.001", "--variant", "flagged"], "variant 'flagged' is not available at distance 3"),
         ([], "--noise uniform needs a strength; add for example --p 0.001"),
         (["--p", "0.001", "--noise", "none"], "--noise none takes no strength; leave out --p"),
     ],

@@ -14,7 +14,7 @@ import stim
 import stim_nonclifford as snc
 from stim_nonclifford.commands import main
 from stim_nonclifford.generators.cultivation import GateChoice, VariantChoice, end_to_end_circuit
-from stim_nonclifford.generators.cultivation.color_code import ColorCode, Coord, adjacent
+from stim_nonclifford.generators.cultivation.color_code import Coord, adjacent
 from stim_nonclifford.generators.cultivation.matchable.grafted_code import GraftedCode
 from stim_nonclifford.generators.cultivation.matchable.grafts import GRAFTS
 from stim_nonclifford.generators.cultivation.matchable.surface_patch import Face, SurfacePatch, fitted_moments
@@ -100,19 +100,6 @@ def test_code_has_one_logical_qubit_and_its_distance(code: object, cultivated: i
     assert all(len(x & row) % 2 == 0 for row in checks["Z"])
     assert all(len(z & row) % 2 == 0 for row in checks["X"])
     assert shortest_logical(checks["Z"], z, data) == shortest_logical(checks["X"], x, data) == distance
-
-
-def test_small_set_of_errors_is_found_in_the_graft() -> None:
-    """The distance of the color code alone, by trying all sets: what `shortest_logical` must find, too."""
-    code = ColorCode.triangular(3)
-    checks, logical = [frozenset(tile.data) for tile in code.tiles], frozenset(code.data)
-    least = next(
-        size
-        for size in range(1, 8)
-        for errors in combinations(code.data, size)
-        if size % 2 and all(len(check.intersection(errors)) % 2 == 0 for check in checks)
-    )
-    assert shortest_logical(checks, logical, list(code.data)) == least == 3
 
 
 def test_faces_give_way_to_busy_sites() -> None:

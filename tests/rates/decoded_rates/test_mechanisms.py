@@ -7,7 +7,7 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.rates.budget.cores import cores_of, rows_of
+from stim_nonclifford.rates.budget.failing_sets import cores_of, rows_of
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import symptoms_of
 from stim_nonclifford.rates.decoding.classifying import Classifier
 from stim_nonclifford.rates.estimation.deadline import Deadline
@@ -52,7 +52,7 @@ def test_cores_fail_and_have_no_member_too_many() -> None:
     shots = PlainShots(Stratum(model), Classifier(model, test._predict, FOREVER), True)
     shots.take(2000, np.random.default_rng(6), FOREVER)
     sets = FailingSets.joined([(shots.found, 2000)])
-    cores, members = cores_of(model, sets.members, sets.numbers, model.log_odds, lambda rows, _: test(rows))
+    cores, members = cores_of(model, sets.members, sets.numbers, test)
     assert len(cores) == len(sets) > 100
     assert test(rows_of(model, members, sets.numbers)).all()
     for core, whole in zip(cores, sets.members, strict=True):

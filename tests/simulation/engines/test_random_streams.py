@@ -56,17 +56,6 @@ def test_extreme_seeds_and_indices(stream: Stream) -> None:
             assert words(seed, stream, index, 9).tolist() == expected, (seed, index)
 
 
-def test_random_seeds_and_indices() -> None:
-    """Seed 3."""
-    rng = np.random.default_rng(3)
-    for seed, index in rng.integers(0, 2**64, (200, 2), dtype=np.uint64).tolist():
-        stream = Stream(int(rng.integers(4)))
-        count = int(rng.integers(20))
-        expected = philox(seed, stream, index, count)
-        assert _native.random_words(seed, stream, index, count) == expected, (seed, index)
-        assert words(seed, stream, index, count).tolist() == expected, (seed, index)
-
-
 def test_many_words() -> None:
     expected = philox(7, Stream.EVENTS, 5, 100_003)
     assert _native.random_words(7, Stream.EVENTS, 5, 100_003) == expected
@@ -80,6 +69,11 @@ def test_streams_are_numbered_as_in_the_native_code() -> None:
         ("COINS", 2),
         ("OUTCOMES", 3),
         ("LEAKAGE", 9),
+        ("TRAJECTORY_STRUCTURE", 10),
+        ("TRAJECTORY_PAULIS", 11),
+        ("TRAJECTORY_COINS", 12),
+        ("TRAJECTORY_OUTCOMES", 13),
+        ("TRAJECTORY_LEAKAGE", 14),
         ("SET_DRAWS", 4),
         ("LEFT_PARTS", 5),
         ("RIGHT_PARTS", 6),

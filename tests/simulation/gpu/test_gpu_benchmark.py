@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -41,42 +40,9 @@ def test_rates(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[st
     assert "close decisions 0" in printed
 
 
-def test_sweeps(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(benchmark, "SWEEP_CALLS", [1024, 4096])
-    monkeypatch.setattr(benchmark, "SWEEP_RATES", (1e-3,))
-    assert run(monkeypatch, "--sweep", "batch", "--workloads", "d3") == 0
-    assert run(monkeypatch, "--sweep", "p") == 0
-    printed = capsys.readouterr().out
-    assert "\n| 4096 | " in printed
-    assert "\n| 0.001 | " in printed
-
-
 def test_check(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(monkeypatch, "--check", "20000") == 0
     assert capsys.readouterr().out.count("the same; 0 close decisions") == 2
-
-
-def test_circuits_that_are_not_there(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    """They are left out, unless they are asked for."""
-    monkeypatch.setattr(benchmark, "WORKLOADS", {k: benchmark.WORKLOADS[k] for k in ("d3", "k19")})
-    assert run(monkeypatch, "--circuits", str(tmp_path)) == 0
-    printed = capsys.readouterr().out
-    assert f"not in {tmp_path} (--circuits): k19" in printed
-    assert "\nd3: " in printed
-    assert run(monkeypatch, "--circuits", str(tmp_path), "--workloads", "k19") == 2
-    assert "--circuits" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("module", [benchmark, gpu_checks])
-def test_without_a_gpu(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], module: Any
-) -> None:
-    monkeypatch.setitem(sys.modules, "cupy", make_cupy(devices=0))
-    monkeypatch.setattr(sys, "argv", ["program"])
-    assert module.main() == 2
-    assert "needs an NVIDIA GPU" in capsys.readouterr().err
 
 
 def test_work() -> None:
@@ -104,22 +70,6 @@ def check(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     monkeypatch.setitem(sys.modules, "cupy", cupy)
     monkeypatch.setattr(sys, "argv", ["checks", "--fraction", "10000", *arguments])
     return gpu_checks.main()
-
-
-@pytest.mark.slow
-def test_all_checks(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    assert check(monkeypatch, "--circuits", str(tmp_path)) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0].endswith("coherent-d5r5, k19")
-    assert [line.split(":")[0] for line in lines[1:]] == ["pair"] * 4 + ["agree"] * 9 + ["streams", "stop"]
-    assert all(line.endswith(": OK") for line in lines[1:])
-
-
-def test_work_for_profilers(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    assert check(monkeypatch, "spin", "--workload", "d3", "--shots", "2000") == 0
-    assert capsys.readouterr().out.splitlines()[-1].startswith("spin: d3, {")
 
 
 def test_what_is_wrong_is_said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

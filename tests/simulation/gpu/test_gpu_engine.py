@@ -6,7 +6,6 @@ On the host a kernel's threads run one after another. What a GPU runs is compare
 from __future__ import annotations
 
 import types
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,10 +23,9 @@ from stim_nonclifford.simulation.engines.gpu.host_backend import HostBackend, Ho
 from stim_nonclifford.simulation.engines.random_streams import Stream, words
 from stim_nonclifford.simulation.plan import ACTIVATE, BLOCK_SHOTS, MEASURE, SamplingPlan, plain_attributes
 
-from ...support.engines.engine_cases import DEEP, FIXED, LAYERS, REPETITION, SEED, plans_of
+from ...support.engines.engine_cases import DEEP, FIXED, REPETITION, SEED, plans_of
 from ...support.oracle.random_circuits import seeded_circuits
 from ...support.seeds import slow
-from .ptx.cases import coherent
 
 SMALL_SHARED = 14 << 10
 """So little shared memory that tables, vectors and most events lie in the device's memory."""
@@ -113,22 +111,6 @@ def test_steps_make_each_operation_once() -> None:
     assert joined > 20
 
 
-def test_steps_around_weak_measurements() -> None:
-    """They come before and after passes that rotate, with and without new coordinates, and before each other."""
-    plans = [
-        coherent("repetition_code:memory", 4, 3, 1, "0 2 4 6"),
-        coherent("repetition_code:memory", 7, 2, 1, "0 2 4 6 8 10 12"),
-        coherent("surface_code:rotated_memory_z", 3, 2, 4, "1 3 5 8 10 12 15 17 19"),
-    ]
-    pairs, longest = set(), 0
-    for plan in plans:
-        names = [str(step) for step in steps_of(plan)]
-        pairs |= {first + second for first, second in pairwise(names)}
-        longest = max(longest, *(run.count("W") for run in "".join(names).split("M")))
-    assert {"GW", "WG", "RW", "WR", "WW", "RM", "GM"} <= pairs
-    assert longest > 8  # so many that the vector has to be normalized on the way
-
-
 def test_backends_are_what_they_should_be() -> None:
     """The sizes for which they are made."""
     deep = Circuit(DEEP).compile().record_plan()
@@ -161,22 +143,6 @@ def test_size_of_the_store_changes_nothing(cache_bytes: int) -> None:
                 np.testing.assert_array_equal(engine.sample_kept(SEED, 77, 5000), rows, err_msg=kind)
                 assert engine.count(SEED, 77, 5000) == cpu.count(SEED, 77, 5000)
             assert engine.statistics()["bytes"] <= cache_bytes
-
-
-def test_store_saves_simulations() -> None:
-    plan = dict(plans_of(REPETITION))["counts"]
-    stored, simulated = GpuEngine(plan, host()), GpuEngine(plan, host(), cache_bytes=0)
-    for engine in (stored, simulated):
-        engine.count(SEED, 0, 2000)
-    first = [engine.statistics() for engine in (stored, simulated)]
-    for engine in (stored, simulated):
-        engine.count(SEED, 0, 2000)
-    second = [engine.statistics() for engine in (stored, simulated)]
-    assert second[1]["simulations"] == 2 * first[1]["simulations"] > 0
-    assert second[0]["simulations"] - first[0]["simulations"] < first[0]["simulations"] / 4
-    assert first[0]["signatures"] > 1
-    assert first[0]["nodes"] > first[0]["signatures"]
-    assert second[1]["nodes"] == second[1]["signatures"] == second[1]["bytes"] == 0
 
 
 class NotedStream(HostStream):
@@ -229,14 +195,6 @@ def test_shots_are_in_the_order_of_their_numbers_of_events(options: dict[str, An
     steps = np.diff(events[queued])
     assert (steps >= 0).all() or (steps <= 0).all()
     assert events.max() >= 5
-
-
-def test_decisions_are_seldom_close() -> None:
-    """Expected: 1e-7 of them among 5000 shots; the count itself is tested below."""
-    plan = dict(plans_of(LAYERS))["records"]
-    engine = GpuEngine(plan, host())
-    engine.sample(SEED, 0, 5000)
-    assert engine.statistics()["close_decisions"] == 0
 
 
 def test_close_decisions_are_counted() -> None:

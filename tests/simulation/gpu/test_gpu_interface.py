@@ -21,7 +21,6 @@ from stim_nonclifford.simulation.engines import (
     SamplingEngine,
     engine_factory,
 )
-from stim_nonclifford.simulation.engines import gpu as gpu_package
 from stim_nonclifford.simulation.engines.cost import gpu_simulation_seconds
 from stim_nonclifford.simulation.engines.gpu.cuda_source import KernelLaunch
 from stim_nonclifford.simulation.engines.gpu.cupy_backend import CupyBackend
@@ -429,9 +428,3 @@ def test_no_import_of_cupy_without_need() -> None:
         "assert 'cupy' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_the_package_says_whether_cupy_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    for spec in (None, object()):
-        monkeypatch.setattr("importlib.util.find_spec", lambda name, spec=spec: spec)
-        assert gpu_package.gpu_may_be_there() == (spec is not None)

@@ -15,8 +15,7 @@ from stim_nonclifford.simulation.engines.gpu.cupy_backend import CupyStream
 from stim_nonclifford.simulation.plan import BLOCK_SHOTS
 
 from ...support.seeds import slow
-from .ptx.barriers import Removal, removals
-from .ptx.cases import CASES, Case, few_outcomes, fixed_plans
+from .ptx.cases import CASES, OPTIONS, few_outcomes, fixed_plans, random_cases
 from .ptx.comparison import engine_on
 from .ptx.machine.device import Device, Properties
 from .ptx.machine.kernels import missing
@@ -36,16 +35,28 @@ def test_cases(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", fixed_plans(0), ids=lambda case: case.name)
-def test_fixed_plans(case: Case) -> None:
-    result = case.run()
+@pytest.mark.parametrize("shift", range(len(OPTIONS)))
+@pytest.mark.parametrize("number", range(len(fixed_plans(0))))
+def test_fixed_plans(number: int, shift: int) -> None:
+    result = fixed_plans(shift)[number].run()
     assert result.is_right, result
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("seed", range(6))
+def test_random_plans(seed: int) -> None:
+    for case in random_cases(seed):
+        result = case.run(seed=seed + 1)
+        assert result.is_right, f"{case.name}: {result}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "options", [{"mode": "races"}, {"architecture": "compute_90"}, {"architecture": "compute_100"}], ids=str
+)
 @pytest.mark.parametrize("name", RACES)
-def test_races(name: str) -> None:
-    result = CASES[name].run(mode="races")
+def test_races_and_other_architectures(name: str, options: dict[str, Any]) -> None:
+    result = CASES[name].run(**options)
     assert result.is_right, result
 
 
@@ -93,10 +104,3 @@ def test_the_end_of_the_largest_chunk(monkeypatch: pytest.MonkeyPatch, results: 
         shots, _ = sampler.listed_errors(expected.errors)
         assert sorted(shots.tolist()) == expected.error_shots
     assert not device.findings
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("removal", list(removals("noise")), ids=lambda removal: removal.function)
-def test_barrier_is_needed(removal: Removal) -> None:
-    """The emulator notices that it is taken out. Of simulations, ``make gpu-check`` does it: g++ takes long for them."""
-    assert removal.noticed()

@@ -210,23 +210,6 @@ time.sleep(0.3)
     )
 
 
-def test_daemon_threads_that_run_kernels_at_the_end() -> None:
-    """The engine for GPUs on the host: its kernels give the lock away too."""
-    finished_program(
-        f"""{END}
-from stim_nonclifford.simulation.engines import GpuEngine
-from stim_nonclifford.simulation.engines.gpu.host_backend import HostBackend
-
-engine = GpuEngine(deep.compile().record_plan(), HostBackend())
-def work():
-    while True:
-        engine.count(1, 0, 10)
-threading.Thread(target=work, daemon=True).start()
-time.sleep(0.5)
-"""
-    )
-
-
 def test_native_code_runs_no_python_while_it_reads_a_plan() -> None:
     """Python could end a daemon thread there, with C++ functions on the stack."""
     plan = Circuit("X_ERROR(0.1) 0 1\nH 0\nT 0\nH 0\nM 0 1").compile().record_plan()

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import math
-import os
 import resource
-import signal
-import subprocess
-import sys
-import time
 
 import numpy as np
 import pytest
@@ -17,7 +12,6 @@ from stim_nonclifford import Circuit, ResourceLimitError
 from stim_nonclifford.simulation.compiler.sweeps import backward_sweep
 
 from ...support.processes.stopped_calls import needs_timer, stopped_from_a_thread
-from ...support.seeds import slow
 
 pytestmark = pytest.mark.filterwarnings("ignore::stim_nonclifford.RandomObservableWarning")
 """Bits are compared here, whatever they mean: some observables are random without noise."""
@@ -38,21 +32,9 @@ CIRCUIT = """
     DETECTOR rec[-1]
     OBSERVABLE_INCLUDE(0) rec[-2]
 """
+
+
 # Twenty coordinates in rotations that do not repeat: a single shot takes long.
-WIDE = """
-    RX 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19
-    REPEAT 20 {
-        T 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19
-        DEPOLARIZE1(0.01) 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19
-        CX 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19
-        SQRT_X 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19
-        CX 19 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18
-    }
-    M 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19
-    OBSERVABLE_INCLUDE(0) rec[-1]
-"""
-
-
 def peak_memory() -> int:
     """In KiB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -83,65 +65,6 @@ def test_memory_of_kept_samples() -> None:
     expected = 18_000_000 * 0.6**10
     assert abs(len(kept.dets) - expected) < 10 * expected**0.5  # ten standard deviations
     assert peak_memory() - before < 10_000
-
-
-def interrupted_run(script: str) -> tuple[float, int, str, str]:
-    """Seconds until Ctrl-C comes, a process's exit code, its last line of errors, and what it printed then."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", script],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONUNBUFFERED": "1"},
-        # Tests that run in the background of a shell are started with Ctrl-C ignored.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
-    try:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "started\n"
-        start = time.monotonic()
-        time.sleep(0.5)
-        assert process.poll() is None
-        process.send_signal(signal.SIGINT)
-        seconds = time.monotonic() - start
-        printed, errors = process.communicate(timeout=60)
-        return seconds, process.returncode, errors.strip().rpartition("\n")[2], printed
-    finally:
-        process.kill()
-        process.wait()
-
-
-@pytest.mark.parametrize(
-    ("circuit", "call", "threads"),
-    [
-        slow(CIRCUIT, "sample_counts(10**12)", 1),
-        (CIRCUIT, "sample_counts(10**12)", 2),
-        slow(CIRCUIT, "sample_counts(10**12, max_errors=10**12)", 2),
-        (WIDE, "sample_counts(10**6)", 2),
-        ("H 0\nM 0\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-1]", "sample_counts(10**12)", 1),
-    ],
-    ids=["counts", "counts by threads", "limited counts", "wide", "coins"],
-)
-def test_interruption(circuit: str, call: str, threads: int) -> None:
-    """Ctrl-C raises KeyboardInterrupt within a second of work, whatever else the machine does."""
-    script = f"""
-import time
-import stim_nonclifford
-sampler = stim_nonclifford.Circuit({circuit!r}).compile_detector_sampler(
-    threads={threads}, skip_reference_sample=True
-)
-sampler.sample_counts({1 if circuit == WIDE else 1000})
-begin = time.process_time()
-print("started")
-try:
-    sampler.{call}
-finally:
-    print((time.process_time() - begin) / {threads})
-"""
-    seconds, code, error, worked = interrupted_run(script)
-    assert error == "KeyboardInterrupt"
-    assert code != 0
-    assert float(worked) < seconds + 1
 
 
 @needs_timer

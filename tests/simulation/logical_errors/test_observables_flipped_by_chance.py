@@ -155,20 +155,3 @@ def test_random_circuits_against_exact_probabilities(seed: int) -> None:
         shares = [each.kept_and_wrong / (1 - each.discarded) for each in exact if each.discarded < 1 - 1e-9]
         by_chance = any(1e-9 < share < 1 - 1e-9 for share in shares)
         assert observables_flipped_by_chance(circuit.compile(), mask) == [0] * by_chance
-
-
-def test_flips_of_a_frame_are_no_flips_of_a_value_behind_t_gates() -> None:
-    """With Pauli targets nothing is counted; measured, X flips in half of the shots."""
-    before = "RX 0\nT 0\nX_ERROR(0.1) 0\nT_DAG 0\nM 1\nDETECTOR rec[-1]\n"
-    framed = snc.Circuit(f"{before}OBSERVABLE_INCLUDE(0) X0")
-    measured = snc.Circuit(f"{before}MPP X0\nOBSERVABLE_INCLUDE(0) rec[-1]")
-    assert measured.logical_error_rate(postselection_mask="all").logical_error_rate == pytest.approx(0.05)
-    for method in (framed.logical_error_rate, framed.malignant_sets, framed.fault_distance):
-        with pytest.raises(ValueError, match=r"Observable 0 \(line 7\) has Pauli targets after T gates"):
-            method(postselection_mask="all")
-    sampler = framed.compile_detector_sampler(seed=1)
-    with pytest.warns(snc.RandomObservableWarning, match="Pauli targets after T gates"):
-        assert sampler.sample_counts(1000).errors == 0
-    # Where the T gates are elsewhere, the frame is all there is.
-    elsewhere = snc.Circuit("RX 0 2\nT 2\nZ_ERROR(0.1) 0\nM 1\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) X0")
-    assert elsewhere.logical_error_rate(postselection_mask="all").logical_error_rate == pytest.approx(0.1)

@@ -14,11 +14,9 @@ import numpy as np
 import pytest
 
 from stim_nonclifford import Circuit, RandomObservableWarning
-from stim_nonclifford.simulation.engines import CpuEngine, GpuEngine, SamplingEngine
-from stim_nonclifford.simulation.engines.gpu.host_backend import HostBackend
 from stim_nonclifford.simulation.engines.turns import Turns
 
-from ...support.engines.engine_cases import LAYERS, SEED, plans_of
+from ...support.engines.engine_cases import LAYERS
 from ...support.processes.programs import finished_program
 from ...support.seeds import slow
 
@@ -103,29 +101,6 @@ def check_sampler(options: dict[str, Any]) -> None:
     assert alone.sample_counts(total.shots) == total
 
 
-def check_engine(make: Callable[[Any], SamplingEngine]) -> None:
-    """Calls of an engine itself, which know their shots."""
-    for name, plan in plans_of(LAYERS):
-        engine, alone = make(plan), CpuEngine(plan)
-        counts = [alone.count(SEED, 1000 * k, 3000) for k in range(THREADS)]
-        kept = [alone.sample_kept(SEED, 1000 * k, 500) for k in range(THREADS)]
-
-        def work(k: int, engine: SamplingEngine = engine) -> list[Any]:
-            return [
-                (
-                    engine.count(SEED, 1000 * k, 3000),
-                    engine.sample_kept(SEED, 1000 * k, 500),
-                    engine.statistics(),
-                )
-                for _ in range(5)
-            ]
-
-        for k, of_thread in enumerate(in_threads(work)):
-            for count, rows, _ in of_thread:
-                assert count == counts[k], name
-                np.testing.assert_array_equal(rows, kept[k], err_msg=name)
-
-
 SAMPLERS = {
     "cpu": {"engine": "cpu"},
     "two threads, small cache": {"engine": "cpu", "threads": 2, "cache_bytes": 1 << 16},
@@ -160,39 +135,16 @@ def test_samplers(name: str) -> None:
     )
 
 
-ENGINES: dict[str, Callable[[Any], SamplingEngine]] = {
-    "cpu": CpuEngine,
-    "two threads, small cache": lambda plan: CpuEngine(plan, threads=2, cache_bytes=1 << 16),
-    "gpu": lambda plan: GpuEngine(plan, HostBackend()),
-}
-
-
-@pytest.mark.parametrize("name", ENGINES)
-def test_engines(name: str) -> None:
-    finished_program(
-        """
-        import sys
-        from tests.simulation.sampling.test_shared_samplers import ENGINES, check_engine, prepare
-
-        prepare("cpu")
-        check_engine(ENGINES[sys.argv[1]])
-        """,
-        name,
-    )
-
-
 LONG_CALL = """
 import os, signal, sys, threading, time, warnings
 import stim_nonclifford as snc
 
 warnings.simplefilter("ignore", snc.RandomObservableWarning)
-from stim_nonclifford.simulation.engines import CpuEngine
 from tests.support.engines.engine_cases import DEEP
 
 SHOTS = 1 << 40
 circuit = snc.Circuit(DEEP + "OBSERVABLE_INCLUDE(0) rec[-1]")
 sampler = circuit.compile_detector_sampler(seed=1, engine="cpu", cache_bytes=0)
-engine = CpuEngine(circuit.compile().record_plan(), cache_bytes=0)
 
 def start(call):
     # In another thread, which is deep in the engine when this returns, however busy the machine is.
@@ -205,26 +157,16 @@ def start(call):
         time.sleep(0.01)
     time.sleep(0.3)
 
-calls = {
-    "sampler": lambda: sampler.sample_counts(SHOTS),
-    "engine": lambda: engine.count(1, 0, SHOTS),
-}
+def count():
+    sampler.sample_counts(SHOTS)
 """
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        "sampler.sample_counts(SHOTS)",
-        slow("sampler.statistics()"),
-        slow("engine.count(1, 0, SHOTS)"),
-        "engine.statistics()",
-    ],
-)
+@pytest.mark.parametrize("call", ["sampler.sample_counts(SHOTS)", slow("sampler.statistics()")])
 def test_waiting_can_be_interrupted(call: str) -> None:
     """The main thread waits for a call of another one that takes years."""
     print_seconds = f"""{LONG_CALL}
-start(calls[{call!r}.split(".")[0]])
+start(count)
 def interrupt(number, frame):
     raise TimeoutError("now")
 signal.signal(signal.SIGALRM, interrupt)
@@ -239,41 +181,35 @@ except TimeoutError as error:
 
 def test_signal_handlers_that_call_the_sampler() -> None:
     """They run in the middle of a call of the same thread, which waits for them."""
-    for owner, call, message in (
-        ("sampler", "sampler.sample_counts(SHOTS)", "This thread is inside another call of this sampler"),
-        ("engine", "engine.count(1, 0, SHOTS)", "This thread is inside a call of the same engine already"),
-    ):
-        output = finished_program(
-            f"""{LONG_CALL}
+    output = finished_program(
+        f"""{LONG_CALL}
 def interrupt(number, frame):
-    {owner}.statistics()
+    sampler.statistics()
     signal.setitimer(signal.ITIMER_REAL, 0.3)  # it came before the call
 signal.signal(signal.SIGALRM, interrupt)
 signal.setitimer(signal.ITIMER_REAL, 0.3)
 try:
-    {call}
+    count()
 except RuntimeError as error:
     print(error)
-assert {owner}.statistics()["lookups"] > 0
+assert sampler.statistics()["lookups"] > 0
 """
-        )
-        assert output.startswith(message)
+    )
+    assert output.startswith("This thread is inside another call of this sampler")
 
 
 @pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="there is no fork here")
-@pytest.mark.parametrize("owner", ["sampler", "engine"])
-def test_forks_while_another_thread_samples(owner: str) -> None:
-    """The child has them as they were in the middle of a call, and no thread that would end it."""
-    call = {"sampler": "sampler.sample(1)", "engine": "engine.sample(1, 0, 1)"}[owner]
+def test_forks_while_another_thread_samples() -> None:
+    """The child has the sampler as it was in the middle of a call, and no thread that would end it."""
     output = finished_program(
         f"""{LONG_CALL}
 import warnings
 warnings.simplefilter("ignore", DeprecationWarning)
-start(calls[{owner!r}])
+start(count)
 child = os.fork()
 if child == 0:
     try:
-        {call}
+        sampler.sample(1)
     except RuntimeError as error:
         print(error, flush=True)
     print(circuit.compile_sampler(seed=1, engine="cpu").sample(5).shape[0], flush=True)
@@ -282,7 +218,7 @@ assert os.waitpid(child, 0)[1] == 0
 """
     )
     first, second = output.splitlines()
-    assert first.startswith(f"The process was forked while another thread was inside a call of this {owner}.")
+    assert first.startswith("The process was forked while another thread was inside a call of this sampler.")
     assert second == "5"
 
 

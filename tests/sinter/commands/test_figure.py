@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import csv
 import re
-from pathlib import Path
+import subprocess
 
 import pytest
 
 import sinter_plugin
-from sinter_plugin.__main__ import main
 from sinter_plugin.commands import figure
 from sinter_plugin.commands.end_to_end_circuits import (
     generated_circuit,
@@ -18,44 +17,53 @@ from sinter_plugin.commands.end_to_end_circuits import (
 )
 from sinter_plugin.commands.plot_gap import GapCurve
 
+from ...support.processes.sinter_runs import OURS, Folder
 from ...support.published_circuits import FOLDER, needs_published
 
-PNG = b"\x89PNG"
-COMMAND = ["figure", "end_to_end", "--d2", "5", "--p", "0.002", "--seed", "3", "--processes", "1", "--quiet"]
+SMALL = "--d2 5 --p 0.002 --seed 3"
 
 
-def test_rows_points_and_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def figure_of(folder: Folder, arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+    common = "figure end_to_end --processes 1 --quiet --max_seconds 600 --out ."
+    return folder.call(OURS[:-1], f"{common} {arguments}", code=code)
+
+
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> list[list[GapCurve]]:
+    """The curves of each picture."""
+    found: list[list[GapCurve]] = []
+    monkeypatch.setattr(figure, "draw", lambda curves, *_: found.append(curves))
+    return found
+
+
+def test_rows_points_and_picture(folder: Folder) -> None:
     """10,240 attempts of both gates. The kept fraction of seed 3, which is the same for both, is within 6 sigma."""
-    out = ["--out", str(tmp_path), "--max_seconds", "600"]
-    assert main([*COMMAND, *out, "--max_shots", "4096"]) == 0
-    assert main([*COMMAND, *out, "--max_shots", "10240"]) == 0  # continues
-    printed = capsys.readouterr().out
+    printed = figure_of(folder, f"{SMALL} --max_shots 4096").stdout
+    printed += figure_of(folder, f"{SMALL} --max_shots 10240").stdout  # continues
     assert printed.count("d=3 to 5, p=0.002, T gates: 10240 attempts") == 1
     assert printed.count("d=3 to 5, p=0.002, S-proxy: 4096 attempts") == 1
-    rows = sinter_plugin.read_gap_stats(tmp_path / "end_to_end.csv")
+    rows = sinter_plugin.read_gap_stats(folder.path / "end_to_end.csv")
     by_gate = {row.json_metadata["g"]: row for row in rows}
     assert {gate: row.shots for gate, row in by_gate.items()} == {"T": 10_240, "S": 10_240}
     kept = [(row.shots - row.discards) / row.shots for row in by_gate.values()]
     assert abs(kept[0] - kept[1]) < 6 * (2 * 0.17 * 0.83 / 10_240) ** 0.5
     assert 0.1 < kept[0] < 0.25
     assert by_gate["T"].errors > 0
-    assert (tmp_path / "end_to_end.png").read_bytes().startswith(PNG)
-    with open(tmp_path / "end_to_end_points.csv", encoding="utf-8") as file:
-        points = list(csv.DictReader(file))
-    assert sum(int(point["kept"]) for point in points if point["gap"] == "0") == sum(
-        sinter_plugin.gap_points(row)[0].kept for row in rows if sinter_plugin.gap_points(row)[0].gap == 0
-    )
+    assert (folder.path / "end_to_end.png").read_bytes().startswith(b"\x89PNG")
+    points = csv.DictReader((folder.path / "end_to_end_points.csv").read_text().splitlines())
+    first = [sinter_plugin.gap_points(row)[0] for row in rows]
+    expected = sum(point.kept for point in first if point.gap == 0)
+    assert sum(int(point["kept"]) for point in points if point["gap"] == "0") == expected
     last = re.findall(r"^ +\d+ +([\d.]+) +(\d+)  ", printed, re.MULTILINE)
     attempts = sinter_plugin.gap_points(by_gate["S"])[-1].attempts_per_kept_shot
     assert float(last[-1][0]) == pytest.approx(attempts, rel=1e-3)
 
 
-def test_chromobius_decodes_the_color_escape(tmp_path: Path) -> None:
+def test_chromobius_decodes_the_color_escape(folder: Folder) -> None:
     """The circuit's own mask keeps as many of 2,048 attempts, within 6 sigma."""
     pytest.importorskip("chromobius")
-    options = ["--decoder", "chromobius", "--gate", "T", "--max_shots", "2048", "--max_seconds", "600"]
-    assert main([*COMMAND, *options, "--out", str(tmp_path)]) == 0
-    (row,) = sinter_plugin.read_gap_stats(tmp_path / "end_to_end.csv")
+    figure_of(folder, f"{SMALL} --decoder chromobius --gate T --max_shots 2048")
+    (row,) = sinter_plugin.read_gap_stats(folder.path / "end_to_end.csv")
     circuit = generated_circuit(3, 5, 0.002, "T", postselected_rounds=1, rounds=1).circuit
     places = circuit.get_detector_coordinates()
     mask = [places[k][4] == 1 for k in range(circuit.num_detectors)]
@@ -74,80 +82,57 @@ def test_published_points_are_attempts_and_errors() -> None:
 
 
 @pytest.mark.slow
-def test_published_points_at_their_own_noise(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_published_points_at_their_own_noise(folder: Folder, drawn: list[list[GapCurve]]) -> None:
     """Two strengths of the noise and two escapes: published points are drawn at the noise that they are for."""
-    drawn: list[list[GapCurve]] = []
-    monkeypatch.setattr(figure, "draw", lambda curves, *_: drawn.append(curves))
-    kinds = ["--p", "0.001", "0.002", "--escape", "color", "matchable", "--variant", "published", "flagged"]
-    options = ["--gate", "T", "--max_shots", "2048", "--max_seconds", "600", "--out", str(tmp_path)]
-    assert main([*COMMAND, *kinds, *options]) == 0
-    assert capsys.readouterr().err.count("Left out: d=3, flagged") == 4
-    (curves,) = drawn
+    kinds = "--p 0.001 0.002 --escape color matchable --variant published flagged"
+    few = "--gate T --max_shots 2048"
+    assert figure_of(folder, f"{SMALL} {kinds} {few}").stderr.count("Left out: d=3, flagged") == 4
     of_noise = [
         f"d=3 to 5{kind}, p={p}, T gates" for kind in ("", " (matchable)") for p in ("0.001", "0.002")
     ]
     name = "d=3 to a matchable code, p=0.001, T gates (published)"
-    assert [curve.label for curve in curves] == [*of_noise, name]
-    assert not curves[-1].is_curve
-    assert main([*COMMAND, "--p", "0.002", *options]) == 0
+    assert [curve.label for curve in drawn[0]] == [*of_noise, name]
+    assert not drawn[0][-1].is_curve
+    figure_of(folder, f"{SMALL} {few}")
     assert not any("published" in curve.label for curve in drawn[1])
-    assert main(["figure", "end_to_end", "--d", "5", "--escape", "matchable", *options]) == 2
-    assert "at least 9" in capsys.readouterr().err
 
 
-def test_wrong_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "circuit.stim"
-    path.write_text("X_ERROR(0.1) 0\nM 0\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-1]\n")
-    out = ["--out", str(tmp_path)]
-    assert main([*COMMAND, *out, "--circuits", str(path)]) == 2
-    assert "must end in EXP_VAL of the logical X, Y and Z" in capsys.readouterr().err
-    assert main([*COMMAND, *out, "--max_seconds", "0"]) == 2
-    assert "--max_seconds must be" in capsys.readouterr().err
-    assert main(["figure", "end_to_end", *out, "--d", "3", "--d2", "3"]) == 2
-    assert "escape_distance must be" in capsys.readouterr().err
-    # Of several combinations, only those that do not exist are left out.
-    assert main(["figure", "end_to_end", *out, "--d", "3", "--p", "0.001", "2"]) == 2
-    printed = capsys.readouterr().err
-    assert "Left out" not in printed
-    assert "p must be a probability" in printed
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (f"{SMALL} --circuits bare.stim", "must end in EXP_VAL of the logical X, Y and Z"),
+        (f"{SMALL} --max_seconds 0", "--max_seconds must be"),
+        ("--d 3 --d2 3", "escape_distance must be"),
+        ("--d 5 --escape matchable --gate T", "at least 9"),
+        # Of several combinations, only those that do not exist are left out.
+        ("--d 3 --p 0.001 2", "p must be a probability"),
+    ],
+)
+def test_wrong_input(folder: Folder, arguments: str, message: str) -> None:
+    done = figure_of(folder, arguments, code=2)
+    assert message in done.stderr
+    assert "Left out" not in done.stderr
 
 
-def test_a_curve_that_cannot_be_computed_is_left_out(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    options = ["--gate", "T", "--max_shots", "1024", "--compute_seconds", "1e-6", "--out", str(tmp_path)]
-    assert main([*COMMAND, *options]) == 0
-    printed = capsys.readouterr()
-    assert "Not computed: d=3 to 5, p=0.002, T gates. max_seconds=1e-06 ended the search" in printed.err
-    assert "T gates: 1024 attempts" in printed.out
-
-
-def test_a_computed_curve_is_kept(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_computed_curve_is_kept(folder: Folder, drawn: list[list[GapCurve]]) -> None:
     """A curve of the file is drawn again, and computed again only if less error is asked for, or another seed."""
-    drawn: list[list[GapCurve]] = []
-    monkeypatch.setattr(figure, "draw", lambda curves, *_: drawn.append(curves))
-    options = ["--gate", "T", "--max_shots", "1024", "--compute_seconds", "600", "--out", str(tmp_path)]
-    for error in ("0.5", "0.9"):
-        assert main([*COMMAND, *options, "--relative_error", error]) == 0
-    assert capsys.readouterr().out.count("T gates, computed:") == 1
+    common = f"{SMALL} --gate T --max_shots 1024 --compute_seconds"
+    printed = [figure_of(folder, f"{common} 600 --relative_error {error}").stdout for error in (0.5, 0.9)]
+    assert "".join(printed).count("T gates, computed:") == 1
     first, second = ([curve for curve in curves if curve.is_computed] for curves in drawn)
     assert first == second
     (curve,) = first
     assert len(curve.rates) == len(curve.attempts) > 5
     assert all(fit.low < fit.best < fit.high for fit in curve.rates)
-    lines = (tmp_path / "end_to_end_computed.csv").read_text().splitlines()
-    assert len(lines) == 1 + len(curve.rates)
-    for other in (["--relative_error", "0.001"], ["--relative_error", "0.5", "--seed", "4"]):
-        shorter = [*options, *other, "--compute_seconds", "1e-6"]
-        assert main([*COMMAND, *shorter]) == 0
-        assert "Not computed" in capsys.readouterr().err
-    (tmp_path / "end_to_end_computed.csv").write_text("gap\n3\n")
-    assert main([*COMMAND, *options]) == 2
-    assert "end_to_end_computed.csv, line 1: the first line must name the columns" in capsys.readouterr().err
+    file = folder.path / "end_to_end_computed.csv"
+    assert len(file.read_text().splitlines()) == 1 + len(curve.rates)
+    for other in ("--relative_error 0.001", "--relative_error 0.5 --seed 4"):  # there is no time for these
+        done = figure_of(folder, f"{common} 1e-6 {other}")
+        assert "Not computed: d=3 to 5, p=0.002, T gates. max_seconds=1e-06 ended the search" in done.stderr
+        assert "T gates: 1024 attempts" in done.stdout
+    file.write_text("gap\n3\n")
+    done = figure_of(folder, f"{common} 600", code=2)
+    assert "end_to_end_computed.csv, line 1: the first line must name the columns" in done.stderr
 
 
 def test_the_check_is_that_of_logical_y() -> None:
@@ -169,16 +154,12 @@ def test_the_observable_includes_y() -> None:
 
 @pytest.mark.slow
 @needs_published
-def test_published_circuit_beside_published_results(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_published_circuit_beside_published_results(folder: Folder) -> None:
     """102,400 attempts of seed 3: kept fractions and errors are those published, within 6 sigma."""
-    path = FOLDER / "e2e_t_d3_p1e-3.stim"
-    command = ["figure", "end_to_end", "--circuits", str(path), "--gate", "T", "--seed", "3", "--quiet"]
-    assert main([*command, "--max_seconds", "600", "--max_shots", "102400", "--out", str(tmp_path)]) == 0
-    printed = capsys.readouterr().out
-    assert "0.00309 (attempts 1.856)" in printed
-    (row,) = sinter_plugin.read_gap_stats(tmp_path / "end_to_end.csv")
+    circuit = FOLDER / "e2e_t_d3_p1e-3.stim"
+    done = figure_of(folder, f"--circuits {circuit} --gate T --seed 3 --max_shots 102400")
+    assert "0.00309 (attempts 1.856)" in done.stdout
+    (row,) = sinter_plugin.read_gap_stats(folder.path / "end_to_end.csv")
     points = sinter_plugin.gap_points(row)
     for gap, (kept, error) in published_points({"d": 3, "p": 1e-3}).items():
         if gap > 30:

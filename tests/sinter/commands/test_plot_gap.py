@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import collections
-import pathlib
 
 import pytest
 import sinter
+from matplotlib.figure import Figure
 
-from sinter_plugin.__main__ import main
 from sinter_plugin.commands.plot_gap import curves_of
 from sinter_plugin.statistics.csv_rows import ESTIMATE, FAULT_SETS
 from sinter_plugin.statistics.estimates import error_rate
+
+from ...support.processes.sinter_runs import OURS, Folder
 
 
 def rows() -> list[sinter.TaskStats]:
@@ -37,12 +38,7 @@ def test_points_and_intervals() -> None:
     assert (counted.attempts, counted.rates[0].best) == ([2.0], 0.01)
     assert (computed.attempts, computed.rates) == ([2.5], [sinter.Fit(low=9e-7, best=1e-6, high=1.2e-6)])
     assert none.rates[0].best is None
-    assert [curve.label for curve in (by_gap, counted, computed, none)] == [
-        "a",
-        "b",
-        "c",
-        "d",
-    ]  # e keeps no shot
+    assert [curve.label for curve in (by_gap, counted, computed, none)] == [*"abcd"]  # e keeps no shot
 
 
 def test_computed_rows_of_several_gaps_are_a_curve() -> None:
@@ -56,43 +52,36 @@ def test_computed_rows_of_several_gaps_are_a_curve() -> None:
     assert [len(each.attempts) for each in curves_of(rows, lambda row: row.strong_id)] == [1, 1]
 
 
-def write(path: pathlib.Path) -> pathlib.Path:
-    path.write_text(sinter.CSV_HEADER + "\n" + "\n".join(row.to_csv_line() for row in rows()) + "\n")
-    return path
+def plotted(folder: Folder, arguments: str, code: int = 0) -> str:
+    """What is said on a picture of the rows."""
+    lines = [sinter.CSV_HEADER, *(row.to_csv_line() for row in rows()), ""]
+    (folder.path / "stats.csv").write_text("\n".join(lines))
+    return folder.call(OURS[:-1], f"plot-gap --out gap.png {arguments}", code=code).stderr
 
 
-def test_picture(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import matplotlib as mpl
-
-    mpl.use("agg")
-    from matplotlib.figure import Figure
-
+def test_picture(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
     save = Figure.savefig
     monkeypatch.setattr(
         Figure, "savefig", lambda self, *a, **k: (seen.append(self.axes[0]), save(self, *a, **k))
     )
-    out = tmp_path / "gap.png"
-    command = ["plot-gap", str(write(tmp_path / "stats.csv")), "--out", str(out)]
-    assert main([*command, "--group_func", "f'{decoder} d={m.d}'"]) == 0
-    assert out.read_bytes().startswith(b"\x89PNG")
-    labels = [text.get_text() for text in seen[0].get_legend().get_texts()]
-    assert sorted(labels) == [
+    plotted(folder, "stats.csv --group_func \"f'{decoder} d={m.d}'\"")
+    assert (folder.path / "gap.png").read_bytes().startswith(b"\x89PNG")
+    assert sorted(text.get_text() for text in seen[0].get_legend().get_texts()) == [
         f"{FAULT_SETS} d=5 (computed)",
         "soft_postselect d=3",
         "soft_postselect d=7, upper end",
         "soft_pymatching_gap d=3",
     ]
     assert seen[0].get_xlabel() == "attempts per kept shot"
-    assert main([*command, "--filter_func", "m.d == 3"]) == 0
+    plotted(folder, "stats.csv --filter_func 'm.d == 3'")
     assert len(seen[1].get_legend().get_texts()) == 2
 
 
-def test_errors(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
-    stats = str(write(tmp_path / "stats.csv"))
-    out = str(tmp_path / "gap.png")
-    assert main(["plot-gap", stats, "--filter_func", "m.d == 9", "--out", out]) == 2
-    assert "No row has a kept shot" in capsys.readouterr().err
-    assert main(["plot-gap", stats, "--group_func", "m.d + 'x'", "--out", out]) == 2
-    assert "--group_func" in capsys.readouterr().err
-    assert main(["plot-gap", str(tmp_path / "none.csv"), "--out", out]) == 2
+def test_errors(folder: Folder) -> None:
+    for arguments, message in (
+        ("stats.csv --filter_func 'm.d == 9'", "No row has a kept shot"),
+        ("stats.csv --group_func \"m.d + 'x'\"", "--group_func"),
+        ("none.csv", "none.csv"),
+    ):
+        assert message in plotted(folder, arguments, code=2)

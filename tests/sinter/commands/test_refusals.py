@@ -14,24 +14,19 @@ CIRCUITS = {
     "repetition": str(repetition_code(0.01)),
     "wrong": "H 0\nTT 0",
     "unobserved": "T 0\nM 0\nDETECTOR rec[-1]",
-    "undetected": "M 0\nOBSERVABLE_INCLUDE(0) rec[-1]",
 }
 
 COLLECT = r"""
 wrong      |                                                   | a.stim: Line 2
 unobserved |                                                   | a.stim: The circuit has no observables, so
-undetected |                                                   | no detectors, so soft_postselect
 none       |                                                   | No such file
-T          | --count_detection_events                          | --count_detection_events works for decoders only
 T          | --decoders soft_postselect pymatching             | reads T gates as S gates. Use soft_pymatching, which samples the circuit as it is
-T          | --decoders pymatching                             | or `sinter collect` for Stim's samples
 T          | --decoders perfectionist                          | or use `sinter collect`, which takes other samplers
 T          | --decoders soft_postselct                         | numbered shots. Did you mean soft_postselect? Use one of
 T          | --decoders soft_pymatchng                         | numbered shots. Did you mean soft_pymatching? Use one of
 T          | --decoders zzz                                    | zzz is no sampler of this package
 T          | --decoders soft_pymatching --postselected_detectors_predicate 'index < 3' | All detectors are postselected, so there is nothing left to decode. To count
 T          | --processes 0                                     | --processes must be
-T          | --max_batch_size 5                                | --max_batch_size has no meaning
 T          | --custom_decoders_module_function nomod:f         | No module named 'nomod'
 T          | --custom_decoders_module_function math:f          | cannot import name 'f' from 'math'
 T          | --custom_decoders_module_function os:getpid       | custom_decoders_module_function failed
@@ -43,9 +38,6 @@ T          | --postselected_detectors_predicate 'coords[4]'    | on detector 0
 T          | --postselected_detectors_predicate 'index > 9'    | none of the circuit's detectors
 T          | --postselected_observables_predicate nix          | predicate failed with NameError
 T          | --shard 1/2                                       | --shard needs --seed
-T          | --shard 1/2 --seed 1 --max_errors 3               | --shard and --max_errors do not go together
-T          | --shard 1/2 --seed 1 --dask local                 | Leave out --shard or --dask
-T          | --shard 0/5                                       | is not K/N
 T          | --shard 6/5                                       | is not K/N
 T          | --shard 3                                         | is not K/N
 T          | --seed -1                                         | is not between 0 and
@@ -55,12 +47,10 @@ state      | --decoders pymatching --state_check T             | Use soft_pymatc
 state      | --decoders soft_pymatching --state_check X        | a.stim: Without noise the fidelity
 state      | --state_check t                                   | 't' is neither one of T, T_DAG, X
 state      | --state_check T --metadata_func path              | a.stim: --metadata_func must yield a dictionary
-state      | --state_check T --count_observable_error_combos   | takes the place of the observables
 """
 
 ESTIMATE = r"""
 wrong      |                                                   | a.stim, line 2
-unobserved |                                                   | a.stim: The circuit has no observables
 none       |                                                   | No such file
 T          | --metadata_func '3'                               | must yield a dictionary
 T          | --metadata_func "{'estimate': 1}"                 | must yield a dictionary
@@ -72,15 +62,11 @@ T          | --relative_error x                                | 'x' is not a po
 T          | --threads 0                                       | 0 is not between 1 and 1024
 T          | --seed -1                                         | -1 is not between 0 and
 T          | --max_shots 10                                    | unrecognized arguments: --max_shots
-T          | --confidence                                      | --confidence asks a decoder how sure it is
 repetition | --decoders pymatchng                              | There is no decoder 'pymatchng'
-repetition | --decoders pymatching --postselected_observables_predicate True | --decoders pymatching predicts all observables. Postselect detectors only
-repetition | --decoders pymatching --state_check T             | --decoders pymatching predicts all observables here
 repetition | --decoders pymatching --metadata_func "{'decoder':1}" | the key "decoder"
 repetition | --decoders pymatching --confidence --metadata_func "{'gap':1}" | the key "gap"
 state      | --state_check Z                                   | a.stim: The check of the state Z needs the expectation value of the logical Z
 state      | --state_check s                                   | 's' is neither one of
-state      | --state_check T --postselected_observables_predicate True | --state_check takes the place of the observables
 state      | --state_check T --metadata_func "{'state_check': 1}" | without the key "state_check"
 """
 

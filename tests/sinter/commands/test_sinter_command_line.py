@@ -160,22 +160,6 @@ def test_without_arguments_prints_help(folder: Folder) -> None:
     assert "Not a command: colect" in done.stderr
 
 
-def test_classes_instead_of_decoders_are_reported(folder: Folder) -> None:
-    (folder.path / "mine.py").write_text(
-        "import sinter, sinter_plugin\n"
-        "class Mine(sinter.Decoder): pass\n"
-        "def decoders(): return {'mine': Mine, 'soft': sinter_plugin.SoftDecodingSampler}\n"
-    )
-    for name, kind in (("mine", "Mine"), ("soft", "SoftDecodingSampler")):
-        done = folder.run(
-            OURS,
-            f"--circuits d=3,p=0.1.stim --decoders {name} --custom_decoders mine:decoders --max_shots 10",
-            code=2,
-        )
-        assert f"'{name}' is the class {kind}. Register an object in its place: {kind}()" in (done.stderr)
-        assert done.stderr.count("\n") == 1
-
-
 def test_time_limit_of_a_run(folder: Folder) -> None:
     arguments = "--circuits d=3,p=0.1.stim --decoders soft_postselect --processes 1 --quiet"
     arguments += " --max_shots 1_000_000_000_000 --max_seconds 1.5 --save_resume_filepath stats.csv"

@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import scipy.stats
 import sinter
 import stim
 
 import sinter_plugin
+import stim_nonclifford as snc
 from sinter_plugin.__main__ import main
 from sinter_plugin.runs import jobs
 from sinter_plugin.runs.jobs import BLOCK_SHOTS, Job, PackedTask
@@ -310,3 +312,36 @@ def test_a_job_stops_at_its_deadline(
     assert handed_out is not None
     schedule.record(handed_out, sinter.AnonTaskStats(shots=7, errors=1))
     assert (schedule.accepted.shots, schedule.end_of_accepted) == (7, 12)
+
+
+# Ten observables that are flipped independently, each by a coin: 1024 equally likely combinations.
+COINS = "\n".join(
+    [
+        "M 10\nDETECTOR rec[-1]\nM 10\nDETECTOR rec[-1]",
+        *(f"X_ERROR(0.5) {k}\nM {k}\nOBSERVABLE_INCLUDE({k}) rec[-1]" for k in range(10)),
+    ]
+)
+
+
+@pytest.mark.parametrize("name", ["combinations", "without_store"])
+@pytest.mark.slow
+def test_without_a_seed_runs_that_are_resumed_and_three_workers_take_new_shots(
+    name: str, tmp_path: Path
+) -> None:
+    """If shots are counted twice, the counts of combinations scatter twice as much as they should."""
+
+    def collected(num_workers: int, max_shots: int, **arguments: object) -> sinter.TaskStats:
+        task = sinter_plugin.task(snc.Circuit(COINS), decoder=name)
+        [stats] = sinter.collect(
+            num_workers=num_workers, tasks=[task], custom_decoders=SAMPLERS, max_shots=max_shots, **arguments
+        )
+        assert stats.shots == max_shots
+        return stats
+
+    for max_shots in (20_000, 40_000, 60_000):
+        resumed = collected(1, max_shots, save_resume_filepath=tmp_path / "stats.csv")
+    for stats in (resumed, collected(3, 60_000)):
+        counts = [count for key, count in stats.custom_counts.items() if key.startswith("obs_mistake_mask=")]
+        counts.append(stats.shots - sum(counts))  # no flip
+        counts += [0] * (1024 - len(counts))
+        assert scipy.stats.chisquare(counts).pvalue > 1e-7

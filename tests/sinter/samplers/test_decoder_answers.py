@@ -78,15 +78,6 @@ def test_confidences_that_can_be_counted() -> None:
         assert counts[f"C{key}"] + counts[f"E{key}"] == 2000
 
 
-def test_errors_of_a_decoder_are_its_own() -> None:
-    class Failing(sinter.Decoder):  # type: ignore[misc]
-        def compile_decoder_for_dem(self, *, dem: stim.DetectorErrorModel) -> Any:
-            return self.missing  # type: ignore[attr-defined]
-
-    with pytest.raises(AttributeError, match="missing"):
-        sampled(Failing())
-
-
 class Files(sinter.Decoder):  # type: ignore[misc]
     """PyMatching by files, as Sinter calls a decoder that has no compile_decoder_for_dem."""
 

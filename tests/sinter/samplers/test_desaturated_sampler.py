@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +12,6 @@ import stim
 import sinter_plugin
 import stim_nonclifford as snc
 from sinter_plugin import DesaturatedGapDecoder, SoftDecodingSampler
-from sinter_plugin.__main__ import main
 from sinter_plugin.samplers.state_check import frame_circuit
 from stim_nonclifford.circuit.logical_states import state_check_of
 from stim_nonclifford.generators.cultivation import end_to_end_circuit
@@ -23,11 +21,10 @@ CIRCUIT = snc.Circuit(
 )
 
 
-def needed_mask() -> np.ndarray:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", snc.InexactErrorModelWarning)
-        model = CIRCUIT.detector_error_model(kind="noise_only", approximate_disjoint_errors=True)
-    return DesaturatedGapDecoder().postselected_detectors(model)
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", snc.InexactErrorModelWarning)
+    MODEL = CIRCUIT.detector_error_model(kind="noise_only", approximate_disjoint_errors=True)
+NEEDED = DesaturatedGapDecoder().postselected_detectors(MODEL)
 
 
 def counted(task: sinter.Task, shots: int = 4096) -> sinter.AnonTaskStats:
@@ -37,15 +34,11 @@ def counted(task: sinter.Task, shots: int = 4096) -> sinter.AnonTaskStats:
 
 def test_counts_are_those_of_the_decoder_and_of_the_fidelity() -> None:
     """Each kept shot of seed 5 is wrong with probability 1 - F; the sum of these is off by at most 6 sigma."""
-    mask = needed_mask()
-    assert CIRCUIT.num_detectors / 2 < mask.sum() < CIRCUIT.num_detectors
+    assert CIRCUIT.num_detectors / 2 < NEEDED.sum() < CIRCUIT.num_detectors
     found = counted(sinter_plugin.task(CIRCUIT), 40_000)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", snc.InexactErrorModelWarning)
-        model = CIRCUIT.detector_error_model(kind="noise_only", approximate_disjoint_errors=True)
-    decoder = DesaturatedGapDecoder().compile_decoder_for_dem(dem=model)
+    decoder = DesaturatedGapDecoder().compile_decoder_for_dem(dem=MODEL)
     check = state_check_of(CIRCUIT.to_stim(), "T")
-    sampler = frame_circuit(CIRCUIT).compile_detector_sampler(seed=5, postselection_mask=mask)
+    sampler = frame_circuit(CIRCUIT).compile_detector_sampler(seed=5, postselection_mask=NEEDED)
     expected = variance = kept = 0.0
     gaps: dict[str, int] = {}
     for batch in sampler.iter_kept(max_shots=40_000, expectation_values=True):
@@ -67,7 +60,7 @@ def test_counts_are_those_of_the_decoder_and_of_the_fidelity() -> None:
 
 
 def test_a_mask_must_have_what_desaturation_postselects() -> None:
-    mask = needed_mask()
+    mask = NEEDED
     without = counted(sinter_plugin.task(CIRCUIT))
     same = counted(sinter_plugin.task(CIRCUIT, postselection_mask=mask))
     assert (same.discards, same.errors) == (without.discards, without.errors)
@@ -82,8 +75,6 @@ def test_a_mask_must_have_what_desaturation_postselects() -> None:
     )
     with pytest.raises(ValueError, match=message):
         counted(sinter_plugin.task(CIRCUIT, postselection_mask=less))
-    with pytest.raises(ValueError, match="Leave out condition_on_postselection, or decode with pymatching"):
-        SoftDecodingSampler("desaturated", condition_on_postselection=True).check(CIRCUIT, None)
 
 
 def test_other_circuits_are_refused() -> None:
@@ -92,24 +83,3 @@ def test_other_circuits_are_refused() -> None:
         ValueError, match=r"No detector has coordinates .* or sample with soft_pymatching_gap"
     ):
         SoftDecodingSampler("desaturated").compiled_sampler_for_task(sinter.Task(circuit=memory))
-    readout = end_to_end_circuit(3, 5, 1e-3, readout="T")
-    with pytest.raises(
-        ValueError, match="All detectors are postselected, so there is nothing left to decode"
-    ):
-        SoftDecodingSampler("desaturated").check(snc.Circuit(readout), None)
-
-
-def test_command_line(tmp_path: Path) -> None:
-    path, out = tmp_path / "circuit.stim", tmp_path / "stats.csv"
-    CIRCUIT.to_file(path)
-    command = ["collect", "--circuits", str(path), "--decoders", "soft_desaturated_gap", "--state_check", "T"]
-    command += ["--max_shots", "4096", "--seed", "5", "--processes", "1", "--quiet"]
-    assert main([*command, "--save_resume_filepath", str(out)]) == 0
-    (row,) = sinter_plugin.read_gap_stats(out)
-    # Other shots than those of seed 5 without the command; 6 sigma of a difference.
-    assert row.shots == 4096
-    discards = counted(sinter_plugin.task(CIRCUIT)).discards
-    assert abs(row.discards - discards) < 6 * (2 * discards * (1 - discards / 4096)) ** 0.5
-    points = sinter_plugin.gap_points(row)
-    assert points[0].kept == row.shots - row.discards
-    assert points[-1].gap > 20

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.metadata
 import pickle
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,12 +13,11 @@ import pytest
 import sinter
 import stim
 
-import sinter_plugin
 import stim_nonclifford as snc
 from sinter_plugin import SoftDecodingSampler, sinter_samplers
 from stim_nonclifford.rates.decoding.decoders import installed_decoders
 
-from ...support.processes.sinter_runs import OURS, SINTER, Folder, assert_rate
+from ...support.processes.sinter_runs import SINTER, Folder, assert_rate, ours_first
 
 FALSE_ALARM = 1e-7
 BY_CHANCE = pytest.mark.filterwarnings("ignore:Single errors flip:stim_nonclifford.InexactErrorModelWarning")
@@ -168,11 +166,6 @@ class Confident(Discarding):
         return self.decode_shots_bit_packed(bit_packed_detection_event_data=events), confidence
 
 
-class Broken(Discarding):
-    def decode_shots_bit_packed(self, *, bit_packed_detection_event_data: np.ndarray) -> np.ndarray:
-        return np.zeros((1, 7), dtype=np.uint8)
-
-
 THREE = stim.Circuit(
     """
     X_ERROR(0.25) 0 1 2 3
@@ -245,20 +238,6 @@ class TestErrorModels:
         with pytest.raises(ValueError, match="needs a task with a detector_error_model"):
             SoftDecodingSampler(error_model="task").compiled_sampler_for_task(sinter.Task(circuit=THREE))
 
-    def test_that_of_sinter_is_refused_if_stim_misreads_the_circuit(self) -> None:
-        text = (
-            "R_X(0.5) 0\nZ_ERROR(0.1) 0\nR_X(-0.5) 0\nM 0 0\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-2]"
-        )
-        circuit = snc.Circuit(text)
-        task = sinter_plugin.task(circuit)
-        assert task.detector_error_model.num_errors == 0
-        with pytest.raises(ValueError, match=r"which ignores tags: it reads rotations such as R_X\(0.5\)"):
-            SoftDecodingSampler(error_model="task").compiled_sampler_for_task(task)
-        own = sinter.Task(circuit=circuit.to_stim(), detector_error_model=circuit.detector_error_model())
-        for sampler in (SoftDecodingSampler(error_model="task"), SoftDecodingSampler()):
-            stats = sampler.compiled_sampler_for_task(own).sample(1000)
-            assert stats.errors == 0
-
     def test_conditioned_on_the_postselection(self) -> None:
         """D0 and the observable are flipped by one error, D0 and D1 by another that D1 would have shown."""
         circuit = stim.Circuit(
@@ -296,11 +275,8 @@ def test_warns_once_of_detectors_that_depend_on_quantum_outcomes() -> None:
 @pytest.mark.parametrize(
     ("text", "mask", "options", "message"),
     [
-        ("M 0\nDETECTOR rec[-1]", None, {}, "no observables, so there is nothing to predict"),
-        ("M 0\nOBSERVABLE_INCLUDE(0) rec[-1]", None, {}, "no detectors, so .* nothing left .* soft_postselect"),
         (str(THREE), [1, 1, 1], {}, "All detectors are postselected.*use the sampler soft_postselect"),
         (str(THREE), None, {"decoder": "matching"}, r"There is no decoder .matching.\. Did you mean pymatching\? Installed are"),
-        (str(THREE), None, {"decoder": Broken()}, r"predictions of shape \(1, 7\) and dtype uint8 for"),
         (str(THREE), None, {"decoder": Discarding(), "confidence": True}, "Discarding has no confidences"),
         (str(THREE), None, {"decoder": "vacuous", "confidence": True}, "The decoder vacuous has no confidences"),
         ("H 0\nM 0\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-1]", None, {}, "json_metadata={}"),
@@ -339,21 +315,7 @@ def test_a_decoder_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> Non
     assert set(sinter_samplers()) == {"soft_vacuous", "soft_postselect", "soft_postselect_gpu"}
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Any:
-    found = Folder(tmp_path)
-    (tmp_path / "code.stim").write_text(str(snc.Circuit(T_CODE).to_stim()))
-    yield found
-    found.end_all()
-
-
-SEEDED = pytest.param([*OURS, "--seed", "5"], id="seeded", marks=pytest.mark.slow)
-
-
-@pytest.mark.parametrize(
-    "command",
-    [pytest.param(OURS, id="ours"), SEEDED, pytest.param(SINTER, id="sinter", marks=pytest.mark.slow)],
-)
+@ours_first
 def test_what_changes_the_meaning_of_a_number_stands_in_the_row(folder: Folder, command: list[str]) -> None:
     """And is said, even if progress is not to be shown; a run that is resumed counts it once per shot."""
     (folder.path / "code.stim").write_text(str(snc.Circuit(T_CODE + "MX 0\nDETECTOR rec[-1]\n").to_stim()))

@@ -12,7 +12,7 @@ import sinter
 import stim
 
 import stim_nonclifford as snc
-from sinter_plugin import LogicalStateCheck, SoftDecodingSampler, SoftPostselectSampler
+from sinter_plugin import LogicalStateCheck, SoftDecodingSampler
 from sinter_plugin.samplers.state_check import frame_circuit
 from stim_nonclifford.circuit.logical_states import parsed_state
 
@@ -147,12 +147,13 @@ def test_counts_by_gap_are_those_of_a_measured_logical_qubit(confidence: bool) -
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
-        ("M 0\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) X0", {}, "needs expectation value 1, but the circuit has 0"),
         ("M 0\nDETECTOR rec[-1]\nEXP_VAL X0 Y0\nOBSERVABLE_INCLUDE(0) X0\nOBSERVABLE_INCLUDE(1) rec[-1]", {}, "Observable 1 has no Pauli targets"),
-        (CIRCUIT, {"count_observable_error_combos": True}, "a prediction alone is neither right nor wrong"),
+        (CIRCUIT, {"state_check": "X", "warn": True}, r"Without noise the fidelity with the checked state is 0.853553 \(expectation value 0 is 0.7071\)"),
+        (CIRCUIT, {"state_check": "T_DAG", "warn": True}, r"is 0.5\d* \(expectation value 0 is 0.7071, expectation value 1 is 0.7071\)"),
+        (CIRCUIT, {"state_check": "S"}, "state_check must be 'T', .* but is 'S'"),
     ],
 )  # fmt: skip
-def test_wrong_input(text: str, options: Any, message: str) -> None:
+def test_the_checked_state_is_that_of_the_circuit(text: str, options: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         collected(text, 10, **options)
 
@@ -224,41 +225,7 @@ def test_states_by_name_and_by_numbers_are_the_same() -> None:
         parsed_state("LogicalStateCheck((0, 1), (0, 1), (3, 0.1))")
 
 
-@pytest.mark.parametrize(
-    ("state", "message"),
-    [
-        ("X", r"Without noise the fidelity with the checked state is 0.853553 \(expectation value 0 is 0.7071\)"),
-        ("T_DAG", r"is 0.5\d* \(expectation value 0 is 0.7071, expectation value 1 is 0.7071\)"),
-        ("S", "state_check must be 'T', .* but is 'S'"),
-    ],
-)  # fmt: skip
-def test_the_checked_state_is_that_of_the_circuit(state: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        collected(CIRCUIT, 10, state_check=state, warn=True)
-
-
-def test_a_check_without_observables_cannot_be_decoded() -> None:
-    circuit = "RX 1\nT 1\nM 2\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-1]\nEXP_VAL X1 Y1"
-    with pytest.raises(ValueError, match="no decoder can say in which frame the state is"):
-        collected(circuit, 10, state_check="T")
-
-
 def test_a_model_without_x_is_replaced() -> None:
     """Stim has no model of the X of a T state; the default must not end there."""
     stats = collected(CIRCUIT, 5000, error_model="s_proxy")
     assert stats.errors == collected(CIRCUIT, 5000).errors
-
-
-def test_without_a_decoder() -> None:
-    """soft_postselect reads the state out: flagged shots are discarded."""
-    task = sinter.Task(circuit=snc.Circuit(CIRCUIT).to_stim(), json_metadata={})
-    sampler = SoftPostselectSampler(state_check="T")
-    stats = sampler.compiled_range_sampler_for_task(task, seed=1).sample_range(0, 200_000)
-    expected = UNSEEN * (1 - READOUT) + 0.5 * READOUT
-    kept = stats.shots - stats.discards
-    assert scipy.stats.binomtest(kept, stats.shots, 1 - FLAGGED).pvalue > FALSE_ALARM
-    assert scipy.stats.binomtest(stats.errors, kept, expected).pvalue > FALSE_ALARM
-    with pytest.raises(ValueError, match="takes the place of the observables"):
-        SoftPostselectSampler(state_check="T", count_observable_error_combos=True).compiled_sampler_for_task(
-            task
-        )

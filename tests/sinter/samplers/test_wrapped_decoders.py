@@ -56,14 +56,6 @@ def test_one_module_serves_estimate_too() -> None:
         chosen_decoder("soft_postselect_gpu", {})
 
 
-def test_a_decoder_whose_rows_would_be_those_of_another_one() -> None:
-    task = sinter_plugin.task(CIRCUIT, decoder="pymatching")
-    with pytest.raises(ValueError, match="a decoder pymatching of yours and a sampler soft_pymatching"):
-        sinter_plugin.collect(
-            [task], num_workers=1, max_shots=1, custom_decoders={"pymatching": decoder_named("vacuous")}
-        )
-
-
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize(
     "metadata",
@@ -84,21 +76,6 @@ def test_metadata_come_back_as_they_were(metadata: Any, tmp_path: Path) -> None:
             tasks, num_workers=1, max_shots=shots, save_resume_filepath=tmp_path / "stats.csv"
         )
         assert [stats.shots for stats in found] == [shots, shots]
-
-
-@pytest.mark.parametrize(
-    ("metadata", "message"),
-    [
-        ({"p": float("nan")}, "has the value nan"),
-        ([np.float64("nan")], "has the value nan"),
-        ({(1, 2): 3}, r"has the key \(1, 2\), of type tuple"),
-        ({3: 1, "3": 2}, "has two keys that JSON writes as '3'"),
-        ({"s": {1, 2}}, "cannot be written as JSON"),
-    ],
-)
-def test_metadata_that_json_does_not_have(metadata: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=f"json_metadata {message}"):
-        sinter_plugin.task(CIRCUIT, json_metadata=metadata)
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,9 @@ COLLECT = (
     " --save_resume_filepath stats.csv --max_shots "
 )
 ENDLESS = COLLECT + "1_000_000_000_000_000"
-ROW = sinter.TaskStats(strong_id="a", decoder="b", json_metadata=None, shots=1).to_csv_line()
+ROW, OTHER = (
+    sinter.TaskStats(strong_id=name, decoder="b", json_metadata=None, shots=1).to_csv_line() for name in "ae"
+)
 
 
 def opened(path: Path, said: list[str] | None = None) -> StatisticsFile:
@@ -107,74 +109,45 @@ class TestTwoRuns:
         assert "its rows would be counted twice" in done.stderr
 
 
-class TestChangedDuringTheRun:
-    """No row that was saved is lost, and none is counted twice."""
+def test_another_program_changes_the_file(folder: Folder) -> None:
+    """As `sinter collect`, which does not ask for the lock: the run ends, and its rows are saved beside it."""
+    run = folder.start(OURS, ENDLESS)
+    wait_until(lambda: folder.shots() > 0)
+    with (folder.path / "stats.csv").open("a") as file:
+        print(ROW, file=file)
+    stderr = run.communicate(timeout=60)[1]
+    assert run.returncode == 1, stderr
+    assert "Traceback" not in stderr
+    assert not (folder.path / "stats.csv.lock").exists()
+    assert "stats.csv was changed by another program during the run, which was stopped" in stderr
+    assert "b" in {stat.decoder for stat in folder.stats()}
+    [rescued] = folder.stats("stats.csv.rescued-1")
+    assert rescued.shots > 0
 
-    def ended(self, folder: Folder, run: object) -> str:
-        stderr: str = run.communicate(timeout=60)[1]  # type: ignore[attr-defined]
-        assert run.returncode == 1, stderr  # type: ignore[attr-defined]
-        assert "Traceback" not in stderr
-        assert not (folder.path / "stats.csv.lock").exists()
-        return stderr
 
-    def test_other_program_appends(self, folder: Folder) -> None:
-        """As `sinter collect`, which does not ask for the lock."""
-        run = folder.start(OURS, ENDLESS)
-        wait_until(lambda: folder.shots() > 0)
-        with (folder.path / "stats.csv").open("a") as file:
-            print(ROW, file=file)
-        stderr = self.ended(folder, run)
-        assert "stats.csv was changed by another program during the run, which was stopped" in stderr
-        assert "b" in {stat.decoder for stat in folder.stats()}
+@pytest.mark.parametrize("change", ["deleted", "changed", "changed while rows are written"])
+def test_rows_are_rescued_and_replace_no_older_ones(
+    change: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "stats.csv"
+    new = sinter.TaskStats(strong_id="c", decoder="d", json_metadata=None, shots=1)
+    fsync = os.fsync
 
-    def test_other_program_appends_while_rows_are_written(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """On a busy disk, that takes long."""
-        path = tmp_path / "stats.csv"
-        with opened(path):
-            pass
-        before = path.read_text()
-        fsync = os.fsync
+    def changed(descriptor: int | None = None) -> None:
+        path.unlink() if change == "deleted" else path.write_text(f"{sinter.CSV_HEADER}\n{ROW}\n")
 
-        def slow(descriptor: int) -> None:
-            fsync(descriptor)
-            path.write_text(f"{before}{ROW}\n")
-
-        new = sinter.TaskStats(strong_id="c", decoder="d", json_metadata=None, shots=1)
+    for number in (1, 2):
+        path.write_text(f"{sinter.CSV_HEADER}\n{ROW}\n{OTHER}\n")
         with opened(path) as file, monkeypatch.context() as patched:
-            patched.setattr(os, "fsync", slow)
-            with pytest.raises(StatisticsFileError, match="was changed by another program"):
-                file.save([new])
-        assert path.read_text() == f"{before}{ROW}\n"
-        assert [each.name for each in tmp_path.iterdir()] == ["stats.csv"]
-
-    @pytest.mark.parametrize("change", ["deleted", "replaced", "nothing missing", "nothing"])
-    def test_at_the_end_of_the_run(self, change: str, tmp_path: Path) -> None:
-        path = tmp_path / "stats.csv"
-        path.write_text(f"{sinter.CSV_HEADER}\n{ROW}\n{ROW}\n")
-        new = {"replaced": f"{sinter.CSV_HEADER}\n{ROW}\n", "nothing missing": f"{path.read_text()}{ROW}\n"}
-
-        def run() -> None:
-            with opened(path):
-                if change != "nothing":
-                    path.unlink()
-                if change in new:
-                    path.write_text(new[change])
-
-        if change.startswith("nothing"):
-            run()
-            return
-        with pytest.raises(StatisticsFileError, match=change.replace("replaced", "changed")):
-            run()
-        num_missing = {"deleted": 2, "replaced": 1}[change]
-        rescued = (tmp_path / "stats.csv.rescued-1").read_text()
-        assert rescued == "\n".join([sinter.CSV_HEADER, *[ROW] * num_missing, ""])
-
-    def test_rescued_rows_never_replace_older_ones(self, tmp_path: Path) -> None:
-        path = tmp_path / "stats.csv"
-        for number in (1, 2):
-            path.write_text(f"{sinter.CSV_HEADER}\n" + f"{ROW}\n" * number)
-            with pytest.raises(StatisticsFileError, match=f"rescued-{number}"), opened(path):
-                path.unlink()
-        assert (tmp_path / "stats.csv.rescued-1").read_text().count("\n") == 2
+            if "while" in change:
+                patched.setattr(os, "fsync", lambda descriptor: (fsync(descriptor), changed()))
+            else:
+                changed()
+            for _ in range(2):  # as at the end of a run, which tries again
+                with pytest.raises(StatisticsFileError, match=rf"{change[:7]}.*\.rescued-{number}\."):
+                    file.save([new])
+        lost = [OTHER, new.to_csv_line()]
+        expected = [sinter.CSV_HEADER, *([ROW] if change == "deleted" else []), *lost]
+        assert Path(f"{path}.rescued-{number}").read_text().splitlines() == expected
+        assert path.exists() == (change != "deleted")
+    assert len(list(tmp_path.iterdir())) == 2 + (change != "deleted")

@@ -6,7 +6,7 @@ which probabilities they occur. Of the package only ``engines.reference.outcome_
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -256,3 +256,11 @@ def bools(row: int, size: int) -> npt.NDArray[np.bool_]:
 def largest_difference(a: Mapping[Any, float], b: Mapping[Any, float]) -> float:
     """The largest difference of the probabilities of any row or record."""
     return max((abs(a.get(row, 0.0) - b.get(row, 0.0)) for row in {*a, *b}), default=0.0)
+
+
+def marginal(law: Mapping[Any, float], part: Callable[[Any], Any]) -> dict[Any, float]:
+    """The distribution of what a function makes of records, such as a part of them."""
+    found: dict[Any, float] = {}
+    for records, probability in law.items():
+        found[part(records)] = found.get(part(records), 0.0) + probability
+    return found

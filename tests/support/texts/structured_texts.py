@@ -1,27 +1,13 @@
-"""Circuit texts that are large in structure: huge numbers of qubits, repetitions, targets, lines and levels.
-
-``structured_text`` takes a valid text and changes what decides about memory and time. ``run_cases`` runs texts
-in processes with limits of memory and time, so that a crash or a hang is the outcome of a case and not the end
-of the run. ``python -m tests.support.texts.structured_texts 30000`` runs so many and prints a table.
-"""
+"""Circuit texts that are large in structure: huge numbers of qubits, repetitions, targets, lines and levels."""
 
 from __future__ import annotations
 
-import gc
-import json
-import os
 import random
 import re
-import resource
-import select
 import signal
-import subprocess
 import sys
-import time
 import warnings
-from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import TypeVar
 
 import stim_nonclifford as snc
@@ -32,14 +18,6 @@ _T = TypeVar("_T")
 
 SECONDS = 10
 """Time of the processor that a call may take: to parse, to compile, or to compile once more and sample."""
-
-_HUNG_SECONDS = 400.0
-"""Time by the clock without an outcome after which a case counts as hung."""
-
-MEMORY = 1 << 30
-"""Bytes that a process may have."""
-
-_CASES_OF_A_PROCESS = 200
 
 INDICES = [7, 99, 1000, 4095, 10_203, 65_535, 100_000, 999_999, 1 << 20, 16_777_214, 16_777_215, 16_777_216]
 BEYOND = [1 << 31, 1 << 32, 1 << 63, 1 << 64, 10**30]
@@ -216,131 +194,20 @@ def outcome_of(text: str) -> str:
 
 
 def within_limit(call: Callable[[], _T]) -> _T:
-    """The result of a call, which ``work`` ends with ``TooSlow`` when it takes too long."""
+    """The result of a call, which a signal ends when it takes too long."""
     signal.setitimer(signal.ITIMER_PROF, SECONDS)
     return call()
 
 
-class TooSlow(BaseException):
-    """A call has taken more time than it may."""
-
-
-def work(seed: str, first: int, end: int) -> None:
-    """Runs cases, and writes a line before and after each."""
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+def print_outcomes(first: int, end: int) -> None:
+    """Prints what becomes of the cases first, ..., end - 1, and their numbers, for failures, on stderr."""
     warnings.simplefilter("ignore", snc.InexactErrorModelWarning)
 
     def stop(number: int, frame: object) -> None:
-        raise TooSlow
+        raise SystemExit(f"more than {SECONDS} s of the processor")
 
     signal.signal(signal.SIGPROF, stop)
     for number in range(first, end):
-        gc.collect()  # what the last case has left is none of this one's memory
-        text = structured_text(random.Random(f"{seed} {number}"))
-        print(json.dumps(["begin", number]), flush=True)
-        start = time.process_time()
-        try:
-            try:
-                outcome = outcome_of(text)
-            finally:  # the time may be up just here
-                signal.setitimer(signal.ITIMER_PROF, 0)
-        except TooSlow:
-            outcome = "SLOW"
-        except Exception as error:
-            trace = error.__traceback__
-            place = ""
-            while trace is not None:
-                code = trace.tb_frame.f_code
-                place, trace = f"{os.path.basename(code.co_filename)}:{code.co_name}", trace.tb_next
-            outcome = f"FAILED with {type(error).__name__} in {place}"
-        print(json.dumps(["end", number, outcome, time.process_time() - start]), flush=True)
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What became of a case.
-
-    Attributes:
-        number: The number of the case.
-        what: How far it came; what is wrong begins with a word in capitals.
-        seconds: Time of the processor for all calls together.
-    """
-
-    number: int
-    what: str
-    seconds: float
-
-    @property
-    def is_wrong(self) -> bool:
-        """Whether something is wrong."""
-        return self.what.split()[0].isupper()
-
-
-def run_cases(seed: str, first: int, end: int) -> Iterator[Outcome]:
-    """Runs cases one after the other, in processes with limits.
-
-    Args:
-        seed: Decides, with the number of a case, about its text.
-        first: Number of the first case.
-        end: Number after the last one.
-    """
-    while first < end:
-        stop = min(end, first + _CASES_OF_A_PROCESS)
-        for outcome in _run_in_process(seed, first, stop):
-            yield outcome
-            first = outcome.number + 1
-
-
-def _run_in_process(seed: str, first: int, end: int) -> Iterator[Outcome]:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.support.texts.structured_texts", "work", seed, str(first), str(end)],
-        stdout=subprocess.PIPE,
-        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
-    )
-    assert process.stdout is not None
-    running = first
-    try:
-        while True:
-            # All calls together, and more: the machine may be busy.
-            ready, _, _ = select.select([process.stdout], [], [], _HUNG_SECONDS)
-            if not ready:
-                yield Outcome(running, "HUNG", _HUNG_SECONDS)
-                return
-            line = process.stdout.readline()
-            if not line:
-                break
-            kind, number, *result = json.loads(line)
-            if kind == "begin":
-                running = number
-                continue
-            what, seconds = result
-            yield Outcome(number, what, seconds)
-            running = number + 1
-        if process.wait() and running < end:
-            yield Outcome(running, f"CRASHED with {process.returncode}", 0.0)
-    finally:
-        process.kill()
-        process.wait()
-        process.stdout.close()
-
-
-def main(count: int, seed: str = "structure", first: int = 0) -> int:
-    """Prints how many cases had which outcome, and the longest and the wrong ones; returns 1 if some were wrong."""
-    outcomes = []
-    for outcome in run_cases(seed, first, first + count):
-        outcomes.append(outcome)
-        if outcome.is_wrong:
-            print(f"case {seed} {outcome.number}: {outcome.what}, {outcome.seconds:.1f} s", flush=True)
-    for what, number in Counter(outcome.what for outcome in outcomes).most_common():
-        print(f"{number:8d}  {what}")
-    seconds = sorted(outcome.seconds for outcome in outcomes)
-    print(f"{len(outcomes)} cases; median {seconds[len(seconds) // 2]:.4f} s, longest {seconds[-5:]}")
-    return int(any(outcome.is_wrong for outcome in outcomes))
-
-
-if __name__ == "__main__":
-    if sys.argv[1] == "work":
-        work(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
-    else:
-        sys.exit(main(int(sys.argv[1]), *sys.argv[2:3], *map(int, sys.argv[3:4])))
+        print(f"case {number}", file=sys.stderr, flush=True)
+        print(outcome_of(structured_text(random.Random(f"suite {number}"))), flush=True)
+        signal.setitimer(signal.ITIMER_PROF, 0)

@@ -24,21 +24,19 @@ from .gates import cirq, name_of
 
 __all__ = ["channel_lines", "channel_operations", "confusion_of", "readout_arguments"]
 
-_PAULIS = {size: ["".join(word) for word in itertools.product("IXYZ", repeat=size)][1:] for size in (1, 2, 3)}
-"""By the number of qubits, the Paulis in the order of PAULI_CHANNEL_1, _2 and _3."""
-
 _MOST_QUBITS = 5
 """A channel of Paulis on more qubits would be more than a thousand instructions."""
 
 Matrix = npt.NDArray[np.float64]
 
 
-def channel_lines(gate: Any, qubits: Sequence[int]) -> list[str] | None:
-    """The circuit text of a channel; None if it is none.
+def _words(size: int) -> list[str]:
+    """The Paulis but the identity, in the order of PAULI_CHANNEL_1, _2 and _3."""
+    return ["".join(word) for word in itertools.product("IXYZ", repeat=size)][1:]
 
-    Raises:
-        ValueError: The channel has no counterpart.
-    """
+
+def channel_lines(gate: Any, qubits: Sequence[int]) -> list[str] | None:
+    """The circuit text of a channel; None if it is none."""
     if cirq.is_measurement(gate):
         raise ValueError(
             "its record is the number of an operator, and records are outcomes of measurements here. Leave"
@@ -56,8 +54,12 @@ def channel_lines(gate: Any, qubits: Sequence[int]) -> list[str] | None:
         size = len(qubits)
         if size <= 3:
             return [f"DEPOLARIZE{size}({gate.p!r}) {targets}"]
-        _check_size(size)
-        words = ["".join(word) for word in itertools.product("IXYZ", repeat=size)][1:]
+        if size > _MOST_QUBITS:
+            raise ValueError(
+                f"it has 4^{size} - 1 errors, and those on more than {_MOST_QUBITS} qubits are not written"
+                " out. Write it on fewer qubits."
+            )
+        words = _words(size)
         return _chain(dict.fromkeys(words, gate.p / len(words)), qubits)
     if not cirq.has_kraus(gate):
         return None
@@ -91,18 +93,10 @@ def _named(gate: Any) -> str:
 def _paulis(probabilities: Mapping[str, float], qubits: Sequence[int]) -> list[str]:
     """A mixture of Paulis, by their letters."""
     targets = " ".join(map(str, qubits))
-    if len(qubits) in _PAULIS:
-        values = [probabilities.get(word, 0.0) for word in _PAULIS[len(qubits)]]
+    if len(qubits) <= 3:
+        values = [probabilities.get(word, 0.0) for word in _words(len(qubits))]
         return [f"PAULI_CHANNEL_{len(qubits)}({', '.join(map(repr, map(float, values)))}) {targets}"]
     return _chain(probabilities, qubits)
-
-
-def _check_size(size: int) -> None:
-    if size > _MOST_QUBITS:
-        raise ValueError(
-            f"it has 4^{size} - 1 errors, and those on more than {_MOST_QUBITS} qubits are not written out."
-            " Write it on fewer qubits."
-        )
 
 
 def _chain(probabilities: Mapping[str, float], qubits: Sequence[int]) -> list[str]:
@@ -124,14 +118,7 @@ def _chain(probabilities: Mapping[str, float], qubits: Sequence[int]) -> list[st
 
 
 def readout_arguments(confusion_map: Mapping[tuple[int, ...], npt.ArrayLike], num_qubits: int) -> list[str]:
-    """The arguments of the measurement of each qubit, for a confusion map of Cirq.
-
-    Args:
-        confusion_map: By the positions of qubits, the matrix of probabilities: its rows are outcomes.
-        num_qubits: The number of qubits.
-
-    Raises:
-        ValueError: The errors of several qubits depend on each other.
+    """The arguments of the measurement of each qubit, for Cirq's map from places to matrices by outcome.
 
     Examples:
         >>> readout_arguments({(1,): [[0.9, 0.1], [0.2, 0.8]]}, 2)
@@ -176,17 +163,10 @@ def confusion_of(p01: float, p10: float) -> dict[tuple[int, ...], Matrix]:
 
 
 def channel_operations(instruction: stim.CircuitInstruction, channel: TaggedChannel) -> list[Any]:
-    """The operations of Cirq for a channel that Stim does not have.
-
-    Raises:
-        ValueError: Cirq has no such channel.
-    """
+    """The operations of Cirq for a channel that Stim does not have."""
     qubits = [cirq.LineQubit(target.value) for target in instruction.targets_copy()]
-    relaxation, kraus, errors = (
-        relaxation_of(instruction),
-        kraus_of(instruction),
-        three_qubit_errors_of(instruction),
-    )
+    relaxation, kraus = relaxation_of(instruction), kraus_of(instruction)
+    errors = three_qubit_errors_of(instruction)
     if errors is not None:
         gate = _three_qubit_gate(errors)
         return [gate.on(*qubits[k : k + 3]) for k in range(0, len(qubits), 3)]
@@ -207,7 +187,7 @@ def channel_operations(instruction: stim.CircuitInstruction, channel: TaggedChan
 def _three_qubit_gate(errors: ThreeQubitErrors) -> Any:
     if errors.name == "DEPOLARIZE3":
         return cirq.depolarize(errors.values[0], n_qubits=3)
-    probabilities = dict(zip(_PAULIS[3], errors.probabilities, strict=True))
+    probabilities = dict(zip(_words(3), errors.probabilities, strict=True))
     nothing = max(0.0, 1 - math.fsum(errors.probabilities))
     return cirq.asymmetric_depolarize(error_probabilities={"III": nothing, **probabilities})
 

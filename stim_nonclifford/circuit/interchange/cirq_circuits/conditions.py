@@ -34,11 +34,7 @@ class _Digits:
 
 
 def bit_of(condition: Any, measured: Measured, builder: CircuitBuilder) -> Literal:
-    """The bit that a condition is.
-
-    Raises:
-        ValueError: Its key was not measured, or it has no counterpart.
-    """
+    """The bit that a condition is."""
     for key in condition.keys:
         if str(key) not in measured:
             raise ValueError(f"nothing before it was measured with the key {key}.")

@@ -25,10 +25,6 @@ def _turn(pauli: str, half_turns: float) -> Any:
 def cirq_gate(name: str, angles: Sequence[float] = ()) -> Any:
     """The gate of Cirq for a unitary gate of this package, by its name, on the same qubits.
 
-    Args:
-        name: The bare name of a gate that acts on qubits, not on a product of Paulis.
-        angles: Its angles in half-turns.
-
     Examples:
         >>> cirq_gate("T"), cirq_gate("CS"), cirq_gate("R_ZZ", [0.5]).exponent
         (cirq.T, (cirq.CZ**0.5), 0.5)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import stim
@@ -26,13 +27,7 @@ Placed = tuple[Any, Literal]
 
 
 def read_cirq(circuit: Any, delays: Delays) -> stim.Circuit:
-    """The circuit with tagged gates of a ``cirq.Circuit``.
-
-    Raises:
-        ResourceLimitError: It has too many operations.
-        TypeError: It is no ``cirq.Circuit``.
-        ValueError: Something has no counterpart; the message names the moment and the operation.
-    """
+    """The circuit with tagged gates of a ``cirq.Circuit``."""
     if not isinstance(circuit, cirq.AbstractCircuit):
         raise TypeError(f"circuit must be a cirq.Circuit, but has type {type(circuit).__name__}.")
     for qubit in circuit.all_qubits():
@@ -119,7 +114,8 @@ class _Reader:
         builder, gate = self.builder, operation.gate
         qubits = [self._indices[each] for each in operation.qubits]
         lines: list[str] | None = None
-        if _is_of_stimcirq(operation):
+        kind = operation if gate is None else gate
+        if type(kind).__module__.startswith("stimcirq") and hasattr(kind, "_stim_conversion_"):
             lines = self._annotations(operation)
         elif isinstance(gate, cirq.MeasurementGate):
             lines = _measurements(gate, qubits)
@@ -188,21 +184,15 @@ class _Reader:
         )
 
 
-class _named:
+@contextmanager
+def _named(number: int, operation: Any) -> Iterator[None]:
     """Says in messages which operation is meant."""
-
-    def __init__(self, number: int, operation: Any) -> None:
-        self._where, self._operation = number, operation
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: Any, error: BaseException | None, _trace: Any) -> None:
-        prefix = f"Moment {self._where}, `{self._operation}`: "
-        if isinstance(error, ResourceLimitError):
-            raise ResourceLimitError(f"{prefix}{error}") from None
-        if isinstance(error, ValueError | TypeError):
-            raise ValueError(f"{prefix}{error}") from None
+    try:
+        yield
+    except ResourceLimitError as error:
+        raise ResourceLimitError(f"Moment {number}, `{operation}`: {error}") from None
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"Moment {number}, `{operation}`: {error}") from None
 
 
 def _unwrapped(operation: Any) -> tuple[Any, list[Any], str]:
@@ -223,11 +213,6 @@ def _unwrapped(operation: Any) -> tuple[Any, list[Any], str]:
 def _symbols(operation: Any) -> str:
     names = ", ".join(sorted(cirq.parameter_names(operation)))
     return f"the symbols {names} have no values. Write cirq.resolve_parameters(circuit, {{...}}) first."
-
-
-def _is_of_stimcirq(operation: Any) -> bool:
-    kind = operation if operation.gate is None else operation.gate
-    return type(kind).__module__.startswith("stimcirq") and hasattr(kind, "_stim_conversion_")
 
 
 def _measurements(gate: Any, qubits: Sequence[int]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..angles import snapped
@@ -16,18 +16,16 @@ Indices = Mapping[Any, int]
 
 
 def steps_of(operation: Any, indices: Indices) -> list[Step] | None:
-    """The steps of an operation without tags and classical controls; None if it is not unitary.
-
-    Raises:
-        ValueError: Its decomposition is not known.
-    """
+    """The steps of an operation without tags and classical controls; None if it is not unitary."""
     qubits = [indices[each] for each in operation.qubits]
     gate = operation.gate
     name = name_of(gate)
     if name:
         return [Gate(name, tuple(qubits))]
     if isinstance(operation, cirq.ControlledOperation):
-        return _controlled_steps(operation, indices)
+        controlled_power = _controlled_power(operation, indices)
+        if controlled_power is not None:
+            return controlled_power
     if isinstance(operation, cirq.PauliStringPhasor):
         return _phasor_steps(operation, indices)
     if isinstance(gate, cirq.IdentityGate):
@@ -39,6 +37,7 @@ def steps_of(operation: Any, indices: Indices) -> list[Step] | None:
         return found
     if type(gate).__module__.startswith("stimcirq") or not cirq.has_unitary(operation):
         return None
+    # Of a controlled operation, too: the parts of the one without controls may have lost a phase.
     steps = _steps_of_parts(operation, indices)
     if steps is None:
         raise ValueError("Cirq does not decompose it. Write it with gates that Cirq decomposes.")
@@ -73,41 +72,32 @@ def _steps_of_power(gate: Any, qubits: Sequence[int]) -> list[Step] | None:
     for kind, paulis in rotations.items():
         if isinstance(gate, kind):
             return [Gate("R_PAULI", tuple(qubits), (turns,), paulis), Phase(turns / 2), phase]
-    if isinstance(gate, cirq.ZPowGate):
-        return [*phase_gate(turns, qubits[0]), phase]
-    if isinstance(gate, cirq.XPowGate | cirq.YPowGate):
-        return [
-            *_power_of_pauli("X" if isinstance(gate, cirq.XPowGate) else "Y", turns, qubits[0]),
-            phase,
-        ]
     if isinstance(gate, cirq.HPowGate) and turns % 2 == 1:
         return [Gate("H", tuple(qubits)), phase]
-    inner: Callable[[], list[Step]] | None = None
-    if isinstance(gate, cirq.CZPowGate | cirq.CCZPowGate):
-        inner = functools.partial(phase_gate, turns, qubits[-1])
-    elif isinstance(gate, cirq.CXPowGate | cirq.CCXPowGate):
-        inner = functools.partial(_power_of_pauli, "X", turns, qubits[-1])
-    if inner is None:
+    if isinstance(gate, cirq.ZPowGate | cirq.CZPowGate | cirq.CCZPowGate):
+        inner = phase_gate(turns, qubits[-1])
+    elif isinstance(gate, cirq.XPowGate | cirq.CXPowGate | cirq.CCXPowGate):
+        inner = _power_of_pauli("X", turns, qubits[-1])
+    elif isinstance(gate, cirq.YPowGate):
+        inner = _power_of_pauli("Y", turns, qubits[-1])
+    else:
         return None
-    return [*functools.reduce(controlled, qubits[:-1], inner()), phase]
+    return [*functools.reduce(controlled, qubits[:-1], inner), phase]
 
 
-def _controlled_steps(operation: Any, indices: Indices) -> list[Step] | None:
+def _controlled_power(operation: Any, indices: Indices) -> list[Step] | None:
+    """The steps of a controlled power of a gate that Cirq has."""
     inner_operation = operation.sub_operation
     inner = _steps_of_power(inner_operation.gate, [indices[each] for each in inner_operation.qubits])
-    if inner is not None:
-        controls = [indices[each] for each in operation.controls]
-        steps: list[Step] = []
-        for values in operation.control_values.expand():  # they exclude each other
-            zeros = [control for control, value in zip(controls, values, strict=True) if not value]
-            flips: list[Step] = [Gate("X", (control,)) for control in zeros]
-            steps += [*flips, *functools.reduce(controlled, controls, inner), *flips]
-        return steps
-    # Cirq's own decomposition: that of the operation without controls may have lost a phase.
-    found = _steps_of_parts(operation, indices)
-    if found is None:
-        raise ValueError("Cirq does not decompose it. Write it with gates that Cirq decomposes.")
-    return found
+    if inner is None:
+        return None
+    controls = [indices[each] for each in operation.controls]
+    steps: list[Step] = []
+    for values in operation.control_values.expand():  # they exclude each other
+        zeros = [control for control, value in zip(controls, values, strict=True) if not value]
+        flips: list[Step] = [Gate("X", (control,)) for control in zeros]
+        steps += [*flips, *functools.reduce(controlled, controls, inner), *flips]
+    return steps
 
 
 def _phasor_steps(operation: Any, indices: Indices) -> list[Step]:

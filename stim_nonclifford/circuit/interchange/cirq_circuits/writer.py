@@ -10,6 +10,7 @@ import stim
 
 from ....dialect import (
     CONDITIONAL_CARRIER,
+    GATES,
     NonCliffordGate,
     RotationPart,
     channel_of,
@@ -19,6 +20,7 @@ from ....dialect import (
     readout_noise_of,
 )
 from ....simulation.compiler.program.loops import unrolled
+from ...rewriting.replacement import instructions_in
 from .channels import channel_operations, confusion_of
 from .gates import cirq, cirq_gate, stimcirq
 
@@ -37,13 +39,12 @@ _HERALDED = ("HERALDED_ERASE", "HERALDED_PAULI_CHANNEL_1")
 
 
 def cirq_of(circuit: stim.Circuit) -> Any:
-    """The ``cirq.Circuit`` of a circuit with tagged gates; see ``Circuit.to_cirq``.
-
-    Raises:
-        ResourceLimitError: The loops of the circuit are too long.
-        ValueError: An instruction has no counterpart.
-    """
-    if _has_feedback(circuit):
+    """The ``cirq.Circuit`` of a circuit with tagged gates; see ``Circuit.to_cirq``."""
+    if any(
+        part.name in (*_FEEDBACK, CONDITIONAL_CARRIER)
+        and any(target.is_measurement_record_target for target in part.targets_copy())
+        for part in instructions_in(circuit)
+    ):
         # A key of a loop stands for the last iteration, so that no record of another one can be named.
         flat = stim.Circuit()
         for instruction in unrolled(circuit):
@@ -52,16 +53,6 @@ def cirq_of(circuit: stim.Circuit) -> Any:
     writer = _Writer(_qubits_of(circuit), 0, has_loops=False)
     writer.write(circuit)
     return writer.result()
-
-
-def _has_feedback(circuit: stim.Circuit) -> bool:
-    return any(
-        _has_feedback(part.body_copy())
-        if isinstance(part, stim.CircuitRepeatBlock)
-        else part.name in (*_FEEDBACK, CONDITIONAL_CARRIER)
-        and any(target.is_measurement_record_target for target in part.targets_copy())
-        for part in circuit
-    )
 
 
 def _qubits_of(circuit: stim.Circuit) -> list[Any]:
@@ -79,12 +70,9 @@ def _qubits_of(circuit: stim.Circuit) -> list[Any]:
 
 
 class _Writer:
-    """Writes a circuit or the body of a loop.
+    """Writes a circuit or the body of a loop; the last of the qubits stays in |0>.
 
-    Args:
-        qubits: The qubits by their numbers, and one more that stays in |0>.
-        first_record: The number of records before.
-        has_loops: Whether a loop came before, so that keys do not name records.
+    After a loop, keys do not name records.
     """
 
     def __init__(self, qubits: Sequence[Any], first_record: int, *, has_loops: bool) -> None:
@@ -304,9 +292,7 @@ class _Writer:
         places = product.pauli_indices()
         if not places:
             return  # a global phase
-        angle = half_turns * product.sign.real
-        string = cirq.DensePauliString("".join("IXYZ"[product[k]] for k in places))
-        gate = cirq.PauliStringPhasorGate(string, exponent_neg=angle / 2, exponent_pos=-angle / 2)
+        gate = _rotation("".join("IXYZ"[product[k]] for k in places), half_turns * product.sign.real)
         self._put(gate.on(*(self._qubits[k] for k in places)), tag)
 
     def _conditional(
@@ -319,16 +305,10 @@ class _Writer:
                 f"`{part}`: of the gates that a sweep bit controls, stimcirq has the Paulis only. Write its"
                 " values into the circuit: X or I in the place of each bit."
             )
-        name = gate.name
-        for _ in bits:
-            name = name.removeprefix("C").removeprefix("_")
+        name = gate.name.removeprefix("C_") if gate.name.startswith("C_") else gate.name[len(bits) :]
         letters = name.removeprefix("R_")
-        if name.startswith("R_") and name not in ("R_X", "R_Y", "R_Z", "R_XX", "R_YY", "R_ZZ"):
-            [angle] = gate.half_turns
-            string = cirq.DensePauliString(letters)
-            inner = cirq.PauliStringPhasorGate(string, exponent_neg=angle / 2, exponent_pos=-angle / 2)
-        else:
-            inner = cirq_gate(name, gate.half_turns)
+        is_own = letters != name and name not in GATES
+        inner = _rotation(letters, *gate.half_turns) if is_own else cirq_gate(name, gate.half_turns)
         self._put(inner.on(*qubits).with_classical_controls(*map(self._key, bits)), gate.user_tag)
 
     def _noise(self, part: stim.CircuitInstruction) -> None:
@@ -367,6 +347,12 @@ class _Writer:
         probabilities[identity] = probabilities.get(identity, 0.0) + left
         gate = cirq.asymmetric_depolarize(error_probabilities=probabilities)
         self._put(gate.on(*qubits), self._chain_tag)
+
+
+def _rotation(letters: str, half_turns: float) -> Any:
+    """The gate that rotates about a product of Paulis."""
+    string = cirq.DensePauliString(letters)
+    return cirq.PauliStringPhasorGate(string, exponent_neg=half_turns / 2, exponent_pos=-half_turns / 2)
 
 
 def _product(targets: Sequence[stim.GateTarget]) -> stim.PauliString:

@@ -11,14 +11,15 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..angles import SECONDS
 from .values import Angle, Bits, Duration, Integer, Qubits, Refusal, Value, angle_of, in_width, kind_of
 
-__all__ = ["calculated", "float_of", "function_of", "negative"]
+__all__ = ["COMPARISONS", "calculated", "float_of", "function_of", "negative"]
 
 _LONGEST = 4096
 """Largest number of bits of a power or a shift, before it is cut to the width of a type."""
 
-_COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
+COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
     ">": operator.gt,
@@ -52,16 +53,10 @@ _OF_REALS: dict[str, Callable[[float], float]] = {
     "floor": lambda x: float(math.floor(x)),
     "ceiling": lambda x: float(math.ceil(x)),
 }
-_OPENQASM_2 = ("sin", "cos", "tan", "exp", "sqrt", "arcsin", "arccos", "arctan")
-_SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
 
 def float_of(node: Any, value: Value) -> float:
-    """The real number that a value is; of an angle, that in radians.
-
-    Raises:
-        Refusal: It is no number, or depends on a measurement.
-    """
+    """The real number that a value is; of an angle, that in radians."""
     match value:
         case Integer():
             return float(value.value)
@@ -80,11 +75,7 @@ def float_of(node: Any, value: Value) -> float:
 
 
 def negative(node: Any, sign: str, value: Value) -> Value:
-    """The value after a sign ``-`` or ``~``.
-
-    Raises:
-        Refusal: Values of its type have no such sign.
-    """
+    """The value after a sign ``-`` or ``~``."""
     match value:
         case bool() if sign == "-":
             return Integer(-int(value))
@@ -104,11 +95,7 @@ def negative(node: Any, sign: str, value: Value) -> Value:
 
 
 def calculated(node: Any, sign: str, first: Value, second: Value) -> Value:
-    """The value of two numbers with an operator between them.
-
-    Raises:
-        Refusal: The operator does not belong to values of their types, or the result is no number.
-    """
+    """The value of two numbers with an operator between them."""
     try:
         found = _calculated(node, sign, first, second)
     except (ArithmeticError, ValueError) as error:
@@ -134,8 +121,8 @@ def _calculated(node: Any, sign: str, first: Value, second: Value) -> Value | No
     if not isinstance(left, Integer | float) or not isinstance(right, Integer | float):
         return None
     numbers = float_of(node, left), float_of(node, right)
-    if sign in _COMPARISONS:
-        return _COMPARISONS[sign](*numbers)
+    if sign in COMPARISONS:
+        return COMPARISONS[sign](*numbers)
     if sign not in _REAL:
         return None
     result = _REAL[sign](*numbers)
@@ -146,15 +133,17 @@ def _calculated(node: Any, sign: str, first: Value, second: Value) -> Value | No
 
 def _of_integers(node: Any, sign: str, left: Integer, right: Integer) -> Value | None:
     a, b = left.value, right.value
-    if sign in _COMPARISONS:
-        return _COMPARISONS[sign](a, b)
+    if sign in COMPARISONS:
+        return COMPARISONS[sign](a, b)
     signed = left.signed or right.signed
     width = None if left.width is None or right.width is None else max(left.width, right.width)
     if sign in ("<<", ">>"):
         signed, width = left.signed, left.width
         if b < 0 or a < 0:
             raise Refusal(node, "shifts are of numbers that are not negative, by such numbers.")
-        result = (a << _short(node, b)) if sign == "<<" else a >> min(b, _LONGEST)
+        if sign == "<<" and b > _LONGEST:
+            raise Refusal(node, f"a shift by {b} is too long.")
+        result = a << b if sign == "<<" else a >> min(b, _LONGEST)
     elif sign == "**":
         if b < 0:
             return float(a) ** b  # the power of two floats is the one that there is
@@ -177,12 +166,6 @@ def _of_integers(node: Any, sign: str, left: Integer, right: Integer) -> Value |
     return in_width(node, result, width, signed)
 
 
-def _short(node: Any, count: int) -> int:
-    if count > _LONGEST:
-        raise Refusal(node, f"a shift by {count} is too long.")
-    return count
-
-
 def _with_angle(node: Any, sign: str, left: Value, right: Value) -> Value | None:
     """Angles are unsigned integers, times a unit."""
     width = max(each.width for each in (left, right) if isinstance(each, Angle))
@@ -203,8 +186,8 @@ def _with_angle(node: Any, sign: str, left: Value, right: Value) -> Value | None
             numbers.append(angle_of(float_of(node, value), width).steps)
         else:
             return None
-    if sign in _COMPARISONS:
-        return _COMPARISONS[sign](*numbers)
+    if sign in COMPARISONS:
+        return COMPARISONS[sign](*numbers)
     if sign not in ("+", "-", "/", *_BITWISE):
         return None
     result = _of_integers(node, sign, *(Integer(each, width, False) for each in numbers))
@@ -215,12 +198,12 @@ def _with_angle(node: Any, sign: str, left: Value, right: Value) -> Value | None
 
 def _with_duration(node: Any, sign: str, left: Value, right: Value) -> Value | None:
     if isinstance(left, Duration) and isinstance(right, Duration):
-        if sign not in ("+", "-", "/") and sign not in _COMPARISONS:
+        if sign not in ("+", "-", "/") and sign not in COMPARISONS:
             return None
         unit = left.unit
         other = _in_unit(node, right, unit)
-        if sign in _COMPARISONS:
-            return _COMPARISONS[sign](left.amount, other)
+        if sign in COMPARISONS:
+            return COMPARISONS[sign](left.amount, other)
         if sign == "/":
             return left.amount / other
         return Duration(float(_REAL[sign](left.amount, other)), unit)
@@ -238,17 +221,13 @@ def _in_unit(node: Any, duration: Duration, unit: str) -> float:
         raise Refusal(
             node, f"times in dt and in {unit if duration.unit == 'dt' else duration.unit} are mixed."
         )
-    return duration.amount * _SECONDS[duration.unit] / _SECONDS[unit]
+    return duration.amount * SECONDS[duration.unit] / SECONDS[unit]
 
 
 def function_of(node: Any, name: str, arguments: Sequence[Value], *, is_version_2: bool) -> Value:
-    """The value of one of OpenQASM's functions.
-
-    Raises:
-        Refusal: There is no such function, or it has no value there.
-    """
-    if is_version_2 and name in ("ln", *_OPENQASM_2):
-        name = "log" if name == "ln" else name
+    """The value of one of OpenQASM's functions."""
+    if is_version_2 and name == "ln":
+        name = "log"
     if name in _OF_REALS:
         _check_count(node, name, arguments, 1)
         number = float_of(node, arguments[0])

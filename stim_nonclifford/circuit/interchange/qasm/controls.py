@@ -20,17 +20,11 @@ _MOST_WITHOUT_ANCILLA = 3
 
 @dataclass(frozen=True, slots=True)
 class Controlled:
-    """A unitary under controls.
+    """A unitary under controls."""
 
-    Attributes:
-        controls: Each qubit, and whether it must be 1, and not 0.
-        terms: The unitary.
-        size: Number of its gates, about.
-    """
-
-    controls: tuple[tuple[int, bool], ...]
+    controls: tuple[tuple[int, bool], ...]  # each qubit, and whether it must be 1, and not 0
     terms: tuple[Step | Controlled, ...]
-    size: int
+    size: int  # number of its gates, about
 
     @classmethod
     def of(cls, controls: Sequence[tuple[int, bool]], terms: Sequence[Term]) -> Controlled:
@@ -66,11 +60,7 @@ def inverse_of(terms: Sequence[Term]) -> list[Term]:
 
 
 def lowered(terms: Sequence[Term], ancilla: Callable[[int], int]) -> Iterator[Step]:
-    """The gates of a unitary.
-
-    Args:
-        terms: The unitary.
-        ancilla: Returns the qubit that is the ancilla of a number; it is 0 before and afterwards.
+    """The gates of a unitary; ``ancilla`` returns the ancilla of a number, which is 0 before and afterwards.
 
     Examples:
         >>> [step.name for step in lowered([Controlled.of([(0, False)], [Gate("X", (1,))])], lambda k: 9)]

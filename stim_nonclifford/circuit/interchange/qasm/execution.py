@@ -37,19 +37,7 @@ _REFUSED = {
 
 
 class Execution:
-    """Executes a program.
-
-    Args:
-        program: Its syntax tree.
-        is_version_2: Whether it is OpenQASM 2.
-        opaque: The gates that it declares without a definition.
-        physical: The places of its physical qubits, such as ``$0``.
-        delays: What becomes of delays.
-
-    Raises:
-        Refusal: It has something without a counterpart.
-        ResourceLimitError: It is too long.
-    """
+    """Executes a program, with the gates that it declares as opaque, and the places of its qubits ``$0``."""
 
     def __init__(
         self,

@@ -7,49 +7,33 @@ operators, which may add an ancilla to the circuit.
 from __future__ import annotations
 
 import math
-import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import openqasm3.ast as ast
 
 from ..builder import CircuitBuilder, Literal, not_
-from .arithmetic import calculated, float_of, function_of, negative
+from .arithmetic import COMPARISONS, calculated, float_of, function_of, negative
 from .scopes import Scopes
 from .values import Bits, Duration, Integer, Qubits, Refusal, Value, converted, kind_of
 
 __all__ = ["Evaluator"]
 
-_COMPARISONS: dict[str, Callable[[int, int], bool]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
+
 _SIZES_IN_BRACKETS = (ast.IntType, ast.UintType, ast.FloatType, ast.AngleType, ast.BitType)
 
 
 @dataclass
 class Evaluator:
-    """Evaluates expressions.
+    """Evaluates expressions."""
 
-    Attributes:
-        scopes: The names that are known.
-        builder: Where bits are computed.
-        is_version_2: Whether numbers are reals, as in OpenQASM 2.
-    """
-
-    scopes: Scopes
-    builder: CircuitBuilder
-    is_version_2: bool = False
+    scopes: Scopes  # the names that are known
+    builder: CircuitBuilder  # where bits are computed
+    is_version_2: bool = False  # whether numbers are reals, as in OpenQASM 2
 
     def value(self, node: Any) -> Value:
-        """The value of an expression.
-
-        Raises:
-            Refusal: It has no counterpart here.
-        """
+        """The value of an expression."""
         match node:
             case ast.BooleanLiteral():
                 return bool(node.value)
@@ -85,11 +69,7 @@ class Evaluator:
         return self.is_version_2 and abs(value) < 1 << 53
 
     def converted(self, node: Any, value: Value, kind: Any, *, explicit: bool) -> Value:
-        """A value as one of a type of the syntax tree; see ``values.converted``.
-
-        Raises:
-            Refusal: The specification has no such conversion.
-        """
+        """A value as one of a type of the syntax tree; see ``values.converted``."""
         if isinstance(kind, ast.BoolType) and isinstance(value, Bits):
             return _simplest(self._truth(node, value))
         return converted(node, value, kind, self._width(kind), explicit=explicit)
@@ -107,22 +87,14 @@ class Evaluator:
         return size
 
     def number(self, node: Any) -> float:
-        """The real number that an expression is; of an angle, that in radians.
-
-        Raises:
-            Refusal: It is no number, or depends on a measurement.
-        """
+        """The real number that an expression is; of an angle, that in radians."""
         found = float_of(node, self.value(node))
         if not math.isfinite(found):
             raise Refusal(node, f"a finite number is needed here, and this is {found}.")
         return found
 
     def whole(self, node: Any) -> int:
-        """The whole number that an expression is.
-
-        Raises:
-            Refusal: It is none.
-        """
+        """The whole number that an expression is."""
         value = self.value(node)
         if isinstance(value, Bits) and value.number is not None:
             return value.number
@@ -134,11 +106,7 @@ class Evaluator:
         raise Refusal(node, f"a whole number is needed here, and this is {found}.")
 
     def bit(self, node: Any) -> Literal:
-        """The bit that a condition is.
-
-        Raises:
-            Refusal: It is none.
-        """
+        """The bit that a condition is."""
         return self._truth(node, self.value(node))
 
     def _truth(self, node: Any, value: Value) -> Literal:
@@ -157,11 +125,7 @@ class Evaluator:
         return found
 
     def selected(self, node: Any, value: Value, indices: Sequence[Any]) -> Qubits | Bits:
-        """The elements of a register.
-
-        Raises:
-            Refusal: There are no such elements.
-        """
+        """The elements of a register."""
         if not isinstance(value, Qubits | Bits) or not value.is_register:
             raise Refusal(node, "only registers of qubits or bits have an index.")
         for index in indices:
@@ -203,11 +167,7 @@ class Evaluator:
         return list(_inclusive(start, end, step))
 
     def range(self, node: ast.RangeDefinition) -> range:
-        """The numbers of a range that a loop runs over, whose end is one of them.
-
-        Raises:
-            Refusal: It has no end or no start.
-        """
+        """The numbers of a range that a loop runs over, whose end is one of them."""
         if node.start is None or node.end is None:
             raise Refusal(node, "the range of a loop has a start and an end.")
         return _inclusive(self.whole(node.start), self.whole(node.end), self._step(node))
@@ -258,11 +218,7 @@ class Evaluator:
         return negative(node, sign, value)
 
     def binary(self, node: Any, sign: str, first: Value, second: Value) -> Value:
-        """The value of two values with an operator between them.
-
-        Raises:
-            Refusal: The operator does not belong to values of their types.
-        """
+        """The value of two values with an operator between them."""
         if isinstance(first, Qubits) or isinstance(second, Qubits):
             raise Refusal(node, "qubits cannot be compared. Measure them first.")
         if sign in ("&&", "||"):
@@ -293,9 +249,8 @@ class Evaluator:
                 node,
                 f"{sign} of measured bits has no counterpart here. ==, !=, !, &&, ||, &, |, ^ and ~ have.",
             )
-        if sign in _COMPARISONS and all(isinstance(each, Bits) for each in (first, second)):
-            left_number, right_number = (each.value for each in numbers if isinstance(each, Integer))
-            return _COMPARISONS[sign](left_number, right_number)
+        if sign in COMPARISONS and all(isinstance(each, Bits) for each in (first, second)):
+            return COMPARISONS[sign](*(each.value for each in numbers if isinstance(each, Integer)))
         known = [each for each in numbers if each is not None]
         return calculated(node, sign, known[0], known[1])
 

@@ -25,25 +25,16 @@ _DEEPEST = 200
 
 @dataclass(frozen=True)
 class Definition:
-    """A gate that the program defines.
-
-    Attributes:
-        name: Its name.
-        angles: The names of its parameters.
-        qubits: The names of its qubits.
-        body: Each gate in it, and what its name stands for; None is ``gphase``.
-        constants: The names that it knows.
-        size: Number of its gates, or less.
-        depth: Number of definitions inside one another.
-    """
+    """A gate that the program defines."""
 
     name: str
     angles: list[str]
     qubits: list[str]
+    # Each gate in it, and what its name stands for; None is ``gphase``.
     body: list[tuple[Any, Definition | StandardGate | None]]
-    constants: dict[str, Variable]
-    size: int
-    depth: int
+    constants: dict[str, Variable]  # the names that it knows
+    size: int  # number of its gates, or less
+    depth: int  # number of definitions inside one another
 
     @property
     def num_angles(self) -> int:
@@ -64,11 +55,7 @@ class Gates:
         self._check = check
 
     def define(self, node: ast.QuantumGateDefinition) -> None:
-        """Declares a gate.
-
-        Raises:
-            Refusal: It names something that is not declared before it, or a name twice.
-        """
+        """Declares a gate."""
         scopes, name = self._evaluator.scopes, node.name.name
         if not scopes.is_global:
             raise Refusal(node, "gates are defined outside of all blocks.")
@@ -142,11 +129,7 @@ class Gates:
         return standard
 
     def applied(self, node: Any, qubits: Sequence[int]) -> list[Term]:
-        """The gate of a statement on qubits.
-
-        Raises:
-            Refusal: It has other numbers of parameters or qubits, or the modifiers do not fit.
-        """
+        """The gate of a statement on qubits."""
         return self._applied(node, self._target(node) if isinstance(node, ast.QuantumGate) else None, qubits)
 
     def _applied(

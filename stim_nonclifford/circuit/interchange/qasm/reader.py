@@ -38,19 +38,6 @@ _PATH = re.compile(r"[^\r\n;{]*\.(?:qasm|inc|txt)\s*", re.IGNORECASE)
 def read_qasm(text: str, delays: Delays | None = None) -> stim.Circuit:
     r"""The circuit of a program.
 
-    Args:
-        text: A program in OpenQASM 2 or 3.
-        delays: What becomes of delays; notes if None.
-
-    Returns:
-        The circuit with tagged gates. Qubits are numbered in the order in which they are declared, records in
-        the order of the measurements.
-
-    Raises:
-        ResourceLimitError: The program has more than ten million gates, or is nested too deeply.
-        ValueError: The program is malformed, or has something without a counterpart. The message names the
-            line.
-
     Examples:
         >>> text = 'OPENQASM 2.0; include "qelib1.inc"; qreg q[2]; creg c[2];\n'
         >>> print(read_qasm(text + "h q[0]; u1(pi/4) q[1]; measure q -> c;"))
@@ -107,14 +94,14 @@ def _too_deep(text: str, error: RecursionError) -> str:
             part = frame.f_locals.get(name)
             start = getattr(getattr(part, "start", None), "line", None)
             number = getattr(getattr(part, "span", None), "start_line", start) or number
-    if number is None:
-        return _DEEP
-    return f"Line {number}: `{_shown(text.split(chr(10))[number - 1])}`: {_DEEP}"
+    return _DEEP if number is None else f"{_line(text, number, _LONGEST)}: {_DEEP}"
 
 
-def _shown(line: str) -> str:
-    line = line.strip()
-    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."
+def _line(text: str, number: int, longest: int | None = None) -> str:
+    """A line of the program and its number, for messages."""
+    line = text.split("\n")[number - 1].strip()
+    shown = line if longest is None or len(line) <= longest else f"{line[:longest]}..."
+    return f"Line {number}: `{shown}`"
 
 
 def _is_version_2(text: str, code: str) -> bool:
@@ -124,19 +111,15 @@ def _is_version_2(text: str, code: str) -> bool:
         return any(code[found.start()] == "i" for found in _QELIB.finditer(text))
     if version[1] not in _VERSIONS:
         number = code.count("\n", 0, version.start()) + 1
-        line = text.split("\n")[number - 1].strip()
         raise ValueError(
-            f"Line {number}: `{line}`: OpenQASM {version[1]} is not known here; 2.0, 3.0 and 3.1 are."
+            f"{_line(text, number)}: OpenQASM {version[1]} is not known here; 2.0, 3.0 and 3.1 are."
         )
     return version[1].startswith("2")
 
 
 def _located(text: str, refusal: Refusal) -> str:
     span = getattr(refusal.node, "span", None)
-    if span is None:
-        return str(refusal)
-    line = text.split("\n")[span.start_line - 1].strip()
-    return f"Line {span.start_line}: `{line}`: {refusal}"
+    return str(refusal) if span is None else f"{_line(text, span.start_line)}: {refusal}"
 
 
 def _parsing_error(text: str, error: Exception) -> str:
@@ -145,15 +128,12 @@ def _parsing_error(text: str, error: Exception) -> str:
         return f"`{text.strip()}` looks like a path. Read the file, and give its text to Circuit.from_qasm."
     causes = [*error.args, *(error.__cause__.args if error.__cause__ else ())]
     token: Any = next(filter(None, (getattr(each, "offendingToken", None) for each in causes)), None)
-    lines = text.split("\n")
+    num_lines = text.count("\n") + 1
     placed = _PLACED.fullmatch(str(error))
-    if placed and int(placed[1]) <= len(lines):
-        return f"Line {placed[1]}: `{lines[int(placed[1]) - 1].strip()}`: {placed[2]}."
-    if token is None or not 1 <= token.line <= len(lines):
+    if placed and int(placed[1]) <= num_lines:
+        return f"{_line(text, int(placed[1]))}: {placed[2]}."
+    if token is None or not 1 <= token.line <= num_lines:
         said = f": {error}" if str(error) else ""
         return f"The program cannot be parsed{said}. {advice}"
     found = "the end" if token.text == "<EOF>" else repr(token.text)
-    return (
-        f"Line {token.line}: `{lines[token.line - 1].strip()}`: the parser does not expect {found} here."
-        f" {advice}"
-    )
+    return f"{_line(text, token.line)}: the parser does not expect {found} here. {advice}"

@@ -21,17 +21,11 @@ _CONSTANTS = {"pi": math.pi, "π": math.pi, "tau": math.tau, "τ": math.tau, "eu
 
 @dataclass(slots=True)
 class Variable:
-    """What a name stands for.
+    """What a name stands for."""
 
-    Attributes:
-        value: Its value; for a gate, its definition; None for a gate that is opaque.
-        kind: Its type in the syntax tree, if it can be assigned to.
-        is_constant: Whether the bodies of gates know it.
-    """
-
-    value: Any
-    kind: Any = None
-    is_constant: bool = False
+    value: Any  # its value; for a gate, its definition; None for a gate that is opaque
+    kind: Any = None  # its type in the syntax tree, if it can be assigned to
+    is_constant: bool = False  # whether the bodies of gates know it
 
 
 class Scopes:
@@ -63,11 +57,7 @@ class Scopes:
         return None if found is None else found.value
 
     def declare(self, node: Any, name: str, variable: Variable) -> None:
-        """Declares a name in the innermost scope.
-
-        Raises:
-            Refusal: It is declared there already.
-        """
+        """Declares a name in the innermost scope."""
         if name in self._frames[-1]:
             raise Refusal(node, f"{name} is declared already, or a gate of the library. Choose another name.")
         self._frames[-1][name] = variable

@@ -88,17 +88,11 @@ class Bits:
 
 @dataclass(frozen=True, slots=True)
 class Integer:
-    """An integer.
-
-    Attributes:
-        value: The number.
-        width: Its width in bits, or None if the program does not say it.
-        signed: Whether its type is ``int``, and not ``uint``.
-    """
+    """An integer."""
 
     value: int
-    width: int | None = None
-    signed: bool = True
+    width: int | None = None  # its width in bits, or None if the program does not say it
+    signed: bool = True  # whether its type is ``int``, and not ``uint``
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,15 +110,10 @@ class Angle:
 
 @dataclass(frozen=True, slots=True)
 class Duration:
-    """A time in seconds, or in units of ``dt``.
-
-    Attributes:
-        amount: The number.
-        unit: s, ms, us, ns, or dt.
-    """
+    """A time in seconds, or in units of ``dt``."""
 
     amount: float
-    unit: str
+    unit: str  # s, ms, us, ns, or dt
 
 
 Value = bool | float | Integer | Angle | Duration | Qubits | Bits
@@ -157,9 +146,6 @@ def kind_of(value: Value) -> str:
 def in_width(node: Any, value: int, width: int | None, signed: bool) -> Integer:
     """An integer of a type: one that is unsigned wraps around, as in C.
 
-    Raises:
-        Refusal: It does not fit, and what happens then is left open by the specification.
-
     Examples:
         >>> in_width(None, 17, 4, signed=False).value
         1
@@ -187,18 +173,7 @@ def angle_of(radians: float, width: int) -> Angle:
 
 
 def converted(node: Any, value: Value, kind: Any, size: int | None, *, explicit: bool) -> Value:
-    """A value as one of another type.
-
-    Args:
-        node: Where the program asks for it.
-        value: The value.
-        kind: The type in the syntax tree.
-        size: Its width, or None.
-        explicit: Whether the program writes a cast. Otherwise digits must not be lost.
-
-    Raises:
-        Refusal: The specification has no such conversion.
-    """
+    """A value as one of another type; without a cast (``explicit``), digits must not be lost."""
     if isinstance(value, Qubits):
         raise Refusal(node, "qubits have no value. Measure them first.")
     found: Value | None = None

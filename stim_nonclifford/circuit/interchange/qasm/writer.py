@@ -26,6 +26,7 @@ from ....dialect import (
 )
 from ....simulation.compiler.algebra.paulis import X, Y, Z, product_of
 from ....simulation.compiler.program.loops import unrolled
+from ...rewriting.replacement import instructions_in
 
 __all__ = ["qasm_of"]
 
@@ -72,16 +73,6 @@ def qasm_of(
 ) -> str:
     r"""A circuit as a program.
 
-    Args:
-        circuit: The circuit with tagged gates.
-        version: 2 or 3.
-        skip_dets_and_obs: Whether detectors and observables are left out.
-        reference_records: Returns the reference sample, bool, shape (num_measurements,).
-
-    Raises:
-        ResourceLimitError: The loops of the circuit are too long.
-        ValueError: Something has no counterpart in this version.
-
     Examples:
         >>> circuit = stim.Circuit("H 0\nS[T] 0\nM 0")
         >>> print(qasm_of(circuit, 3, True, lambda: np.zeros(1, bool)))
@@ -114,7 +105,11 @@ class _Writer:
         self._parities: list[list[int]] = []
         self._observables: dict[int, list[int]] = {}
         # In OpenQASM 2 a condition is on a whole register, so that each record is one.
-        self._one_register_each = self._is_2 and _has_feedback(circuit)
+        self._one_register_each = self._is_2 and any(
+            part.name not in _OUTPUTS
+            and any(target.is_measurement_record_target for target in part.targets_copy())
+            for part in instructions_in(circuit)
+        )
         for instruction in unrolled(circuit):
             try:
                 self._write(instruction)
@@ -317,18 +312,6 @@ class _Writer:
 
 class _NoCounterpart(ValueError):
     """Something that a program cannot say."""
-
-
-def _has_feedback(circuit: stim.Circuit) -> bool:
-    return any(
-        (isinstance(part, stim.CircuitRepeatBlock) and _has_feedback(part.body_copy()))
-        or (
-            not isinstance(part, stim.CircuitRepeatBlock)
-            and part.name not in _OUTPUTS
-            and any(target.is_measurement_record_target for target in part.targets_copy())
-        )
-        for part in circuit
-    )
 
 
 def _line(name: str, qubits: Sequence[int], half_turns: Sequence[float] = ()) -> str:

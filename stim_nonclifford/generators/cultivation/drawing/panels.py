@@ -44,16 +44,7 @@ def sites_of(circuit: stim.Circuit) -> dict[int, Coord]:
 
 
 def panel_of(title: str, moment: Sequence[stim.CircuitInstruction], sites: Mapping[int, Coord]) -> Panel:
-    """Draws resets, measurements, T gates and CX gates of a moment.
-
-    Args:
-        title: The title of the panel.
-        moment: The instructions; others than these are left out.
-        sites: The coordinates of the qubits to draw; boxes on other qubits are left out.
-
-    Returns:
-        The panel.
-    """
+    """Draws resets, measurements, T gates and CX gates of a moment on these sites; others are left out."""
     boxes: list[Box] = []
     cx: list[tuple[Coord, Coord]] = []
     for instruction in moment:

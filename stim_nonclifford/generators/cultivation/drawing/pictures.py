@@ -22,11 +22,7 @@ from .svg import Box, Face, Panel, Picture
 
 
 def all_pictures() -> Mapping[str, str]:
-    """Draws all pictures.
-
-    Returns:
-        The text of each SVG file, by file name.
-    """
+    """Draws all pictures: the text of each SVG file, by file name."""
     small, large = ColorCode.triangular(3), ColorCode.triangular(5)
     unitary, bell, degenerate = (
         build_noiseless(5, injection=injection) for injection in ("unitary", "bell", "degenerate")

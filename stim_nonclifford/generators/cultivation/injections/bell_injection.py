@@ -19,12 +19,9 @@ _T_SITE: Coord = (0, 0)
 
 
 def append_bell_injection(builder: CircuitBuilder) -> None:
-    """Appends the preparation of T_DAG|+> encoded in the distance-3 code (8 moments).
+    """Appends the preparation of T_DAG|+> encoded in the distance-3 code (8 moments) to an empty circuit.
 
     All checks of the code then have the value +1.
-
-    Args:
-        builder: A circuit that has no operations yet.
     """
     code = ColorCode.triangular(3)
     [red] = [tile for tile in code.tiles if tile.color == RED]

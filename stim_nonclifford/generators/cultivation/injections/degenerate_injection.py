@@ -61,9 +61,6 @@ def append_degenerate_injection(builder: CircuitBuilder) -> None:
     """Appends the preparation of T_DAG|+> encoded in the distance-3 code (15 moments).
 
     All checks of the code then have the value +1.
-
-    Args:
-        builder: A circuit that has no operations yet.
     """
     builder.begin_stage("degenerate injection")
     first_outcomes = _append_first_round(builder)

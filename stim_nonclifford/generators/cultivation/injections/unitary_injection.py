@@ -58,9 +58,6 @@ def append_unitary_injection(builder: CircuitBuilder) -> None:
 
     All checks of the code then have the value +1, with `CORNER_PARKING` in the role of the data qubit
     `CORNER`, whose bit is still there.
-
-    Args:
-        builder: A circuit that has no operations yet.
     """
     builder.begin_stage("unitary injection")
     builder.reset(x=sorted(_FREE_BITS + _CARRIED_TO), z=_COLLECTING)

@@ -27,14 +27,9 @@ def append_change_of_code(
     *,
     postselect: bool,
 ) -> None:
-    """Appends the first cycle of the surface code (8 moments).
+    """Appends the first cycle of the surface code (8 moments), and updates the last outcome of each face.
 
-    Args:
-        builder: The circuit to extend.
-        code: The code.
-        last: The last outcome of each face, which this updates.
-        tiles: The last outcome of each check of a tile.
-        postselect: Whether the detectors discard the shot.
+    `tiles` has the last outcome of each check of a tile.
     """
     graft, faces = code.graft, code.patch.faces
     moves = (*graft.apex_moves, *graft.tip_moves)

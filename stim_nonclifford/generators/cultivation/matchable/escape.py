@@ -43,16 +43,9 @@ def append_matchable_escape(
 ) -> Mapping[Coord, int]:
     """Appends rounds of seam and graft (16 moments each), and cycles of the surface code (8, then 6 each).
 
-    Args:
-        builder: The circuit to extend.
-        code: The grafted code; all checks of its color code are +1.
-        postselected_rounds: The number of cycles of the surface code whose detectors discard the shot. The
-            change of code is the first one.
-        rounds: The number of cycles after these, whose detectors are for the decoder.
-        all_postselect: Whether all detectors discard the shot.
-
-    Returns:
-        The index of the last outcome of each face in the measurement record, by the site of the ancilla.
+    All checks of the color code are +1 before. `postselected_rounds` cycles of the surface code, of which the
+    change of code is the first one, discard shots; `rounds` more are for the decoder. Returns the last record
+    of each face, by the site of its ancilla.
     """
     last: dict[Coord, int] = {}
     tiles: Mapping[Coord, int] = {}

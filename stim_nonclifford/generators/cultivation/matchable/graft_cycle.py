@@ -57,16 +57,9 @@ def append_graft(
 ) -> Mapping[Coord, int]:
     """Appends the way back of the data qubits of the seam, and a cycle of tiles and faces (10 moments).
 
-    Args:
-        builder: The circuit to extend.
-        code: The code.
-        last: The last outcome of each face, which this updates.
-        tiles: The last outcome of each check of a tile, empty in the first cycle.
-        pairs_up: Whether to reset the qubits of the Bell pair of the change of code, which follows.
-        postselect: Whether all detectors discard the shot.
-
-    Returns:
-        The outcome of each check of a tile, by the site of its ancilla.
+    Updates the last outcome of each face, and returns the outcome of each check of a tile, by the site of its
+    ancilla; `tiles` has the earlier ones. `pairs_up` resets the qubits of the Bell pair of the change of
+    code, which follows.
     """
     builder.begin_stage("graft")
     x_ancillas, z_ancillas = code.color_code.x_ancillas, code.color_code.z_ancillas

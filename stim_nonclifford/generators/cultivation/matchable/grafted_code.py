@@ -48,10 +48,6 @@ class GraftedCode:
     def of_distances(cls, cultivated: int, distance: int) -> GraftedCode:
         """The grafted code.
 
-        Args:
-            cultivated: The distance of the color code, a key of `GRAFTS`.
-            distance: The distance of the surface code, odd and larger.
-
         Examples:
             >>> code = GraftedCode.of_distances(3, 5)
             >>> len(code.fresh), [len(tile.data) for tile in code.z_tiles]

@@ -15,15 +15,11 @@ def append_surface_readout(
 ) -> None:
     """Appends the readout of the logical state, then a perfect measurement of each face.
 
-    See `final_check` in `stages`, which does the same for color codes.
+    See `stages/final_check`.
 
-    Args:
-        builder: The circuit to extend.
-        patch: The code whose state is measured.
-        last: The index of the last outcome of each face in the measurement record, by the site of its
-            ancilla.
-        decodes: True: expectation values of logical X and Y, as observables 0 and 1. False: the outcome of
-            logical X after a T gate about logical Z, as observable 0; then all detectors postselect.
+    `decodes`: expectation values of logical X and Y, as observables 0 and 1. Otherwise the outcome of logical
+    X after a T gate about logical Z is observable 0, and all detectors postselect. `last` has the last record
+    of each face.
     """
     builder.begin_stage("final check")
     if decodes:

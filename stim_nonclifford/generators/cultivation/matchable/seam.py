@@ -30,11 +30,7 @@ def append_seam(
 ) -> None:
     """Appends a round of all faces (6 moments), which moves the data qubits at the apex.
 
-    Args:
-        builder: The circuit to extend.
-        code: The code.
-        last: The last outcome of each face, empty in the first round, which this updates.
-        postselect: Whether all detectors discard the shot.
+    Updates the last outcome of each face.
     """
     builder.begin_stage("seam")
     graft, faces, fresh = code.graft, (*code.faces, *code.seam_faces), {} if last else code.fresh

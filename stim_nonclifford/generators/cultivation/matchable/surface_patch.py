@@ -158,14 +158,9 @@ def face_moments(faces: Iterable[Face]) -> list[list[tuple[Coord, Coord]]]:
 def fitted_moments(
     faces: Iterable[Face], busy: Sequence[Collection[Coord]]
 ) -> list[list[tuple[Coord, Coord]]]:
-    """The CX gates of faces of one basis, around gates that others apply in the same four moments.
+    """The CX gates of faces of one basis in four moments, around the sites that are busy in each of them.
 
-    Args:
-        faces: Faces of one basis.
-        busy: For each of the moments, the sites that are not free.
-
-    Returns:
-        The gates of each moment. A face that meets no busy site keeps its order.
+    A face that meets no busy site keeps its order.
 
     Raises:
         ValueError: A face does not fit in.

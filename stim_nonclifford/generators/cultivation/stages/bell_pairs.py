@@ -34,13 +34,7 @@ class BellPairs:
 
     @classmethod
     def along(cls, paths: Sequence[tuple[Coord, ...]]) -> BellPairs:
-        """Plans Bell pairs.
-
-        Args:
-            paths: For each pair, the 2, 3 or 4 sites from one end to the other.
-
-        Returns:
-            The operations that prepare the pairs.
+        """Plans Bell pairs, each along the 2, 3 or 4 sites from one end to the other.
 
         Raises:
             ValueError: A path has fewer than 2 or more than 4 sites.
@@ -82,12 +76,7 @@ class BellPairs:
 
 
 def append_bell_pairs(builder: CircuitBuilder, paths: Sequence[tuple[Coord, ...]]) -> None:
-    """Appends the preparation of Bell pairs (5 moments).
-
-    Args:
-        builder: The circuit to extend.
-        paths: See `BellPairs.along`.
-    """
+    """Appends the preparation of Bell pairs (5 moments)."""
     pairs = BellPairs.along(paths)
     builder.reset(x=pairs.starts, z=pairs.others)
     builder.tick()

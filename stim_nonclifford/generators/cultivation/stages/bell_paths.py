@@ -26,13 +26,6 @@ def bell_paths(code: ColorCode, *, present: Collection[Coord]) -> tuple[tuple[Co
     steps goes round a corner, by an ancilla of the tile of color 2 next to it, or, where that is taken, by
     one of the other tile. Such a path begins with the qubit in the row of the ancilla.
 
-    Args:
-        code: The code after growth.
-        present: The data qubits that hold the state before growth.
-
-    Returns:
-        For each new edge, the sites from one end to the other, as for `BellPairs.along`.
-
     Examples:
         >>> for path in bell_paths(ColorCode.triangular(3), present=[(0, 0)]):
         ...     print(*path)

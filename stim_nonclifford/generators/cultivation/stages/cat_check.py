@@ -21,10 +21,7 @@ from .rotations import append_rotations
 def append_double_cat_check(builder: CircuitBuilder, code: ColorCode, tree: CatTree | None = None) -> None:
     """Appends the check (14, 20 or 26 moments). In the wanted state all outcomes are 0.
 
-    Args:
-        builder: The circuit to extend.
-        code: The code whose logical state is checked.
-        tree: The tree of CX gates; by default that of the published circuits, from `CAT_TREES`.
+    By default, the tree of CX gates is that of the published circuits, from `CAT_TREES`.
     """
     if tree is None:
         tree = CAT_TREES[code.distance]

@@ -35,16 +35,8 @@ def append_escape(
 ) -> Mapping[Coord, int]:
     """Appends the growth and all syndrome cycles (5 moments, and 10 for each cycle).
 
-    Args:
-        builder: The circuit to extend.
-        small: The code that holds the state; all its checks are +1.
-        large: The code after growth.
-        postselected_rounds: The number of cycles whose detectors discard the shot when they fire.
-        rounds: The number of cycles after these, whose detectors are for the decoder.
-        all_postselect: Whether their detectors discard the shot, too.
-
-    Returns:
-        The index of the last outcome of each check in the measurement record, by the site of the ancilla.
+    All checks of the small code are +1 before. The detectors of `postselected_rounds` cycles discard shots;
+    `rounds` more are for the decoder. Returns the last record of each check, by the site of its ancilla.
     """
     builder.begin_stage(f"escape d={large.distance}")
     append_bell_pairs(builder, bell_paths(large, present=small.data))
@@ -71,14 +63,6 @@ def append_escape(
 def append_check_detector(
     builder: CircuitBuilder, tile: Tile, ancilla: Coord, records: list[int], *, postselect: bool
 ) -> None:
-    """Declares a detector that Chromobius knows as a check of the color code.
-
-    Args:
-        builder: The circuit to extend.
-        tile: The tile that is checked.
-        ancilla: Its X ancilla for an X check, its Z ancilla for a Z check.
-        records: Indices in the measurement record, counted from 0.
-        postselect: Whether the detector discards the shot when it fires.
-    """
+    """Declares a detector that Chromobius knows as a check of the color code."""
     color = tile.color + (_FIRST_Z_COLOR if ancilla == tile.z_ancilla else 0)
     builder.detector(ancilla, records, color=color, postselect=postselect)

@@ -30,10 +30,6 @@ def append_final_check(builder: CircuitBuilder, code: ColorCode) -> None:
 
     The logical outcome is observable 0: it is 0 for the wanted state, and 1 for the orthogonal state.
     Each check is a detector at the site of its ancilla.
-
-    Args:
-        builder: The circuit to extend.
-        code: The code whose state is measured.
     """
     builder.begin_stage("final check")
     append_rotations(builder, code)
@@ -49,13 +45,7 @@ def append_logical_readout(builder: CircuitBuilder, code: ColorCode, last: Mappi
     """Appends perfect measurements: the logical state, then each check. All of their detectors postselect.
 
     The wanted state is T_DAG|+>, so that T about logical Z and a measurement of logical X give 0. The outcome
-    is observable 0.
-
-    Args:
-        builder: The circuit to extend.
-        code: The code whose state is measured.
-        last: The index of the last outcome of each check in the measurement record, by the site of its
-            ancilla.
+    is observable 0. `last` has the last record of each check, by the site of its ancilla.
     """
     builder.begin_stage("final check")
     # Z on all data qubits is logical Z, and X on all of them logical X.
@@ -70,11 +60,6 @@ def append_decoded_check(builder: CircuitBuilder, code: ColorCode, last: Mapping
     Both logical operators are products over all data qubits, with the sign that makes their values positive
     for the wanted state. They are the observables 0 and 1, too. Each check is compared with its last outcome.
     These detectors are for the decoder.
-
-    Args:
-        builder: The circuit to extend.
-        code: The code whose state is checked.
-        last: As for `append_logical_readout`.
     """
     builder.begin_stage("final check")
     builder.expectation_value(dict.fromkeys(code.data, "X"))

@@ -31,13 +31,7 @@ NUM_CYCLES = 3
 
 
 def append_growth(builder: CircuitBuilder, small: ColorCode, large: ColorCode) -> None:
-    """Appends the growth and `NUM_CYCLES` syndrome cycles, after which all checks are +1.
-
-    Args:
-        builder: The circuit to extend.
-        small: The code that holds the state; all its checks are +1.
-        large: The code after growth.
-    """
+    """Appends the growth and `NUM_CYCLES` syndrome cycles; all checks are +1 before and after."""
     builder.begin_stage(f"growth d={large.distance}")
     append_bell_pairs(builder, bell_paths(large, present=small.data))
 
@@ -63,14 +57,7 @@ def new_red_tiles(small: ColorCode, large: ColorCode) -> tuple[Tile, ...]:
 def append_corrections(
     builder: CircuitBuilder, code: ColorCode, tiles: Sequence[Tile], records: Mapping[Coord, int]
 ) -> None:
-    """Appends the Paulis that turn the checks of red tiles to +1, after a cycle that collected Z first.
-
-    Args:
-        builder: The circuit to extend.
-        code: The code.
-        tiles: The red tiles to correct.
-        records: The index of each outcome in the measurement record, by the site of the ancilla.
-    """
+    """Appends the Paulis that turn the checks of red tiles to +1, after a cycle that collected Z first."""
     for tile in tiles:
         way_out = _exit_of(code, tile)
         halves = [

@@ -29,13 +29,7 @@ from ..color_code import ColorCode, Coord
 
 
 def opposite_rotation_sites(code: ColorCode) -> tuple[Coord, ...]:
-    """Lists the data qubits that get T where the others get T_DAG, and the other way round.
-
-    Args:
-        code: The code.
-
-    Returns:
-        The sites, sorted.
+    """Lists, sorted, the data qubits that get T where the others get T_DAG, and the other way round.
 
     Examples:
         >>> opposite_rotation_sites(ColorCode.triangular(5))
@@ -53,12 +47,9 @@ def opposite_rotation_sites(code: ColorCode) -> tuple[Coord, ...]:
 
 
 def append_rotations(builder: CircuitBuilder, code: ColorCode, *, undo: bool = False) -> None:
-    """Appends rotations of all data qubits, after which the product of X on all of them is the logical check.
+    """Appends rotations of all data qubits, or their inverse, inside a moment.
 
-    Args:
-        builder: The circuit to extend, inside a moment.
-        code: The code.
-        undo: Whether to apply the inverse rotations instead.
+    After them the product of X on all data qubits is the logical check.
     """
     opposite = opposite_rotation_sites(code)
     others = [site for site in code.data if site not in opposite]

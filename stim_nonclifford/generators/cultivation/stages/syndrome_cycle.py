@@ -42,15 +42,10 @@ def append_syndrome_cycle(
 ) -> Mapping[Coord, int]:
     """Appends a cycle (10 moments) whose outcomes are all 0 if all checks are +1.
 
-    Args:
-        builder: The circuit to extend.
-        code: The code to check.
-        first: The checks to collect on the way out.
-        arriving: See `append_check_measurements`.
-        random: Ancillas whose outcomes are random; they get no detector.
+    Returns its records by site.
 
-    Returns:
-        The index of each outcome in the measurement record, by the site of the measurement.
+    The checks of kind `first` are collected on the way out. Ancillas whose outcomes are `random` get no
+    detector.
     """
     builder.begin_stage(f"syndrome cycle d={code.distance}")
     record_of = append_check_measurements(builder, code, first=first, arriving=arriving)
@@ -70,16 +65,11 @@ def append_check_measurements(
 ) -> Mapping[Coord, int]:
     """Appends a cycle without its detectors, and without the TICK after its measurements.
 
-    Args:
-        builder: The circuit to extend.
-        code: The code to check.
-        first: The checks to collect on the way out.
-        arriving: (from, to) pairs of sites: the state of data qubit `to` is still at `from`. It moves
-            during the first two moments of gates, so `to` must not meet an ancilla before the third.
-            The sites `from` end in |0>, and are measured together with the checks.
+    Returns its records by site.
 
-    Returns:
-        The index of each outcome in the measurement record, by the site of the measurement.
+    `arriving` has (from, to) pairs of sites: the state of data qubit `to` is still at `from`. It moves during
+    the first two moments of gates, so `to` must not meet an ancilla before the third. The sites `from` end in
+    |0>, and are measured together with the checks.
     """
     departures = [origin for origin, _ in arriving]
     arrivals = [site for _, site in arriving]
@@ -107,29 +97,18 @@ def append_check_measurements(
 
 
 def undo_byproducts(builder: CircuitBuilder, code: ColorCode, records: Mapping[Coord, int]) -> None:
-    """Appends X on half of each tile whose Z check is -1, after a cycle that collects Z checks first.
-
-    Args:
-        builder: The circuit to extend.
-        code: The code that was checked.
-        records: The index of each outcome in the measurement record, by the site of the ancilla.
-    """
+    """Appends X on half of each tile whose Z check is -1, after a cycle that collects Z checks first."""
     for tile in code.tiles:
         half = [site for site in tile.data if adjacent(site, tile.z_ancilla)]
         builder.feedback("X", records[tile.z_ancilla], half)
 
 
 def meetings(tiles: Sequence[Tile], steps: tuple[Coord, Coord], check: Pauli) -> list[tuple[Coord, Coord]]:
-    """Lists the CX gates by which ancillas collect a check in one moment.
+    """Lists the CX gates, as (control, target), by which ancillas collect a check in one moment.
 
-    Args:
-        tiles: The tiles whose ancillas take part.
-        steps: The steps from the X ancilla and from the Z ancilla of a tile to the data qubits that
-            they meet. Steps that lead out of the tile are left out.
-        check: "X" for ancilla -> data gates, "Z" for data -> ancilla gates.
-
-    Returns:
-        (control, target) pairs.
+    The steps lead from the X ancilla and from the Z ancilla of a tile to the data qubits that they meet;
+    those that lead out of the tile are left out. The check is "X" for gates from ancilla to data, "Z" for the
+    others.
     """
     pairs = []
     for tile in tiles:

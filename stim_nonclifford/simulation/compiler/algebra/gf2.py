@@ -63,11 +63,7 @@ def masks_of(rows: SparseRows) -> list[int]:
 
 
 def independent(rows: Iterable[int], enough: int | None = None) -> list[int]:
-    """The rows that are not sums of earlier rows.
-
-    Args:
-        rows: The rows.
-        enough: The search ends after this many independent rows; None for no limit.
+    """The rows that are not sums of earlier rows; the search ends after `enough` of them.
 
     Examples:
         >>> independent([0b01, 0b10, 0b11, 0])
@@ -92,9 +88,8 @@ def independent(rows: Iterable[int], enough: int | None = None) -> list[int]:
 def relations(rows: Sequence[int]) -> tuple[list[int], dict[int, int]]:
     """Finds independent rows, and writes the other rows as sums of them.
 
-    Returns:
-        The indices of the independent rows, and a dictionary with every other index. Its value is a mask
-        over *row indices*: the independent rows whose sum this row is.
+    These are a dictionary: a mask over *row indices*, of the independent rows whose sum a row is, by the
+    index of the row.
 
     Examples:
         >>> relations([0b01, 0b10, 0b11])

@@ -47,10 +47,9 @@ def codes_of(pauli: str) -> Factors:
 
 
 def product_of(targets: Iterable[stim.GateTarget], where: Callable[[], str]) -> tuple[Factors, bool]:
-    """The product of Pauli targets such as ``X0*!Y1*X2``.
+    """The factors of a product such as ``X0*!Y1*X2``, and whether it has a minus sign.
 
-    Returns:
-        The factors in order of first appearance, and whether the product has a minus sign.
+    Factors are in the order of their first appearance.
 
     Raises:
         ValueError: The product is not Hermitian.

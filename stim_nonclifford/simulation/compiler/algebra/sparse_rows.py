@@ -24,10 +24,7 @@ def single_bits(bits: Sequence[int]) -> SparseRows:
 
 
 def odd_sums(rows: SparseRows, sums: SparseRows, num_bits: int) -> SparseRows:
-    """The sums of bits that are odd in each row.
-
-    Returns:
-        For each row, the numbers of the sums that are odd, ascending.
+    """For each row, the numbers of the sums of bits that are odd, ascending.
 
     Examples:
         >>> odd_sums(SparseRows.of([[0], [0, 1]]), SparseRows.of([[0, 1], [1]]), num_bits=2).row(1).tolist()

@@ -70,13 +70,9 @@ class LeakageTables:
 def leakage_tables(
     scripts: Iterable[Script], rows: SparseRows, num_checks: int, first_site: int
 ) -> LeakageTables:
-    """Writes the tables.
+    """Writes the tables; ``rows`` has the bits of the plan's row that each inserted bit of the scripts flips.
 
-    Args:
-        scripts: The scripts.
-        rows: For each inserted bit of the scripts, the bits of the plan's row that it flips.
-        num_checks: How many bits of a row are noise-only checks. They are the first ones.
-        first_site: The number of the first site.
+    The first ``num_checks`` bits of a row are noise-only checks.
 
     Examples:
         >>> from stim_nonclifford.simulation.compiler.leakage import Mix

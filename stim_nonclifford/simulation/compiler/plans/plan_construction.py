@@ -38,13 +38,9 @@ def construct_plan(
 ) -> SamplingPlan:
     """Constructs the plan for one question.
 
-    Args:
-        table: The result of the backward sweep.
-        needed: The needed operations in the order of the forward sweep, in which signs and checks are
-            numbered.
-        scheduled: The same operations after the passes that reorder, merge and join them.
-        requested: The requested outputs.
-        output_constant: The outputs on the base path, as a mask.
+    ``needed`` operations are in the order of the forward sweep, in which signs and checks are numbered;
+    ``scheduled`` are the same ones after the passes that reorder, merge and join them. ``output_constant``
+    has the outputs on the base path.
     """
     signs = [
         table.num_outputs + term.sign

@@ -45,10 +45,6 @@ class Checks:
 def split_checks(outcomes: Sequence[int], postselected: Sequence[int]) -> Checks:
     """Splits postselection into noise-only checks and outcome checks.
 
-    Args:
-        outcomes: The effects of the outcomes.
-        postselected: The outputs that must be 0 in a kept shot.
-
     Examples:
         >>> split_checks([0b011], [0, 1, 2])  # an outcome flips outputs 0 and 1
         Checks(noise_only=[[0, 1], [2]], outcome_dependent=[0])

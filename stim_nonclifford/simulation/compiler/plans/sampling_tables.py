@@ -20,12 +20,6 @@ def poisson_thresholds(mean: float) -> npt.NDArray[np.uint64]:
 
     T_k = 2^64 P(n <= k), rounded. The table ends where P(n > k) < 2^-65.
 
-    Args:
-        mean: The mean, any number >= 0.
-
-    Returns:
-        uint64 array.
-
     Examples:
         >>> round(float(poisson_thresholds(math.log(2))[0]) / 2**64, 12)  # no event in half of the shots
         0.5
@@ -49,16 +43,10 @@ def poisson_thresholds(mean: float) -> npt.NDArray[np.uint64]:
 def alias_table(
     rates: npt.NDArray[np.float64],
 ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int32]]:
-    """Constructs Walker's alias table by the method of M. D. Vose (1991).
+    """Constructs Walker's alias table of M positive rates by the method of M. D. Vose (1991).
 
     A uniform 64-bit word w selects cell i = w M >> 64 of M cells. The rest f = w M mod 2^64 is then uniform.
     The result is i if f < thresholds[i], and indices[i] otherwise.
-
-    Args:
-        rates: Positive weights, shape (M,).
-
-    Returns:
-        (thresholds, indices): uint64 and int32 arrays of shape (M,).
 
     Examples:
         >>> thresholds, indices = alias_table(np.array([1.0, 3.0]))

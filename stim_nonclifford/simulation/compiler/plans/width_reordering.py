@@ -58,12 +58,7 @@ def reorder_for_width(
     r"""Puts operations into an order in which the vector is much smaller, if one is found.
 
     Operations on common coordinates keep their order. An outcome still precedes the rotations whose signs it
-    flips.
-
-    Args:
-        operations: The operations.
-        outcomes: The effects of the outcomes, as in ``EffectTable``.
-        num_outputs: The position of the first sign in an effect.
+    flips, which are the bits of its effect from ``num_outputs`` on.
 
     Examples:
         >>> import stim_nonclifford as snc

@@ -79,10 +79,7 @@ class Channel:
 
 
 def patterns_of(name: str, arguments: Sequence[float]) -> tuple[int, tuple[tuple[int, float], ...]]:
-    """The patterns of one of these channels.
-
-    Returns:
-        The number of qubits in a group of targets, and the patterns with their probabilities.
+    """The number of qubits in a group of targets of a channel, and its patterns with their probabilities.
 
     Examples:
         >>> patterns_of("DEPOLARIZE1", [0.3])
@@ -96,10 +93,9 @@ def patterns_of(name: str, arguments: Sequence[float]) -> tuple[int, tuple[tuple
 
 @lru_cache(maxsize=1024)
 def channel_of_patterns(patterns: tuple[tuple[int, float], ...]) -> Channel:
-    """Converts the probabilities of patterns to rates or to a site.
+    """Converts the probabilities of patterns, which may repeat, to rates or to a site.
 
-    Args:
-        patterns: (pattern, probability); patterns may repeat. Pattern 0 has the remaining probability.
+    Pattern 0 has the rest.
 
     Examples:
         >>> channel_of_patterns(((1, 0.1),)).rates == ((1, -0.5 * math.log1p(-0.2)),)
@@ -159,13 +155,9 @@ def further_patterns(channel: Channel) -> tuple[tuple[int, tuple[int, ...]], ...
 
 
 def independent_errors(patterns: Iterable[tuple[int, float]]) -> dict[int, float] | None:
-    """Independent errors with the same distribution as a channel, if they exist.
+    """Independent errors with the same distribution as a channel, by pattern, or None if there are none.
 
-    Args:
-        patterns: (pattern, probability); patterns may repeat. Pattern 0 has the remaining probability.
-
-    Returns:
-        Pattern -> probability, or None if no independent errors have this distribution.
+    Patterns may repeat. Pattern 0 has the remaining probability.
 
     Examples:
         >>> independent_errors([(1, 0.25), (2, 0.25), (3, 0.25)])

@@ -128,10 +128,7 @@ def channel_steps(
 ) -> Iterator[Step | Gates]:
     """What a channel does to qubits, without its Pauli errors.
 
-    Args:
-        channel: A channel that needs ancillas.
-        qubits: The qubit, or two for KRAUS2.
-        num_qubits: The number of qubits, of which the last ones are ancillas.
+    The last of ``num_qubits`` qubits are ancillas.
     """
     if isinstance(channel, Kraus):
         yield from _kraus_steps(channel, qubits, num_qubits)
@@ -149,12 +146,7 @@ def misread_steps(
 ) -> Iterator[Step | Gates]:
     """A measurement whose record decays: the decay is that of an ancilla, to which the outcome is copied.
 
-    Args:
-        factors: The Pauli product that is measured.
-        noise: How its outcome is misread.
-        record: The number of the record.
-        inverted: Whether the record is inverted after that.
-        num_qubits: The number of qubits, of which the last two are ancillas.
+    The last two of ``num_qubits`` qubits are ancillas.
     """
     kept, other = num_qubits - 2, num_qubits - 1
     yield Reset(other, Z)

@@ -81,12 +81,7 @@ __all__ = ["program_of"]
 def program_of(
     circuit: stim.Circuit, *, with_expectations: bool = False, for_trajectories: bool = False
 ) -> Program:
-    r"""Flattens a tagged circuit.
-
-    Args:
-        circuit: A ``stim.Circuit`` in the dialect of ``stim_nonclifford.dialect``.
-        with_expectations: Whether EXP_VAL becomes steps. If not, it does nothing.
-        for_trajectories: See ``Program``.
+    r"""Flattens a tagged circuit. EXP_VAL becomes steps, or does nothing.
 
     Raises:
         ValueError: A tag is unknown or malformed.
@@ -466,7 +461,7 @@ class _Flattener:
             self.has_non_clifford_gates = self.has_non_pauli_channels = True
             for qubits in groups:
                 if self.for_trajectories and isinstance(channel, Relaxation):
-                    self.emit(Relaxing(*qubits, channel.decay, channel.dephasing))
+                    self.emit(Relaxing(qubits[0], channel.decay, channel.dephasing))
                     self.emit_all(iter((Meeting(qubits),)))
                     continue
                 self.meets = self.has_leakage and not self.models.partners and len(qubits) == 1

@@ -110,13 +110,7 @@ def leakage_models(instructions: Iterable[stim.CircuitInstruction]) -> LeakageMo
 def leakage_steps(
     channel: TaggedChannel, groups: Iterable[tuple[int, ...]], first_record: int
 ) -> Iterator[Step]:
-    """The steps of an instruction of leakage or loss; none for models.
-
-    Args:
-        channel: The instruction.
-        groups: The qubits on which it acts, in groups.
-        first_record: The number of its first record, if it is a herald.
-    """
+    """The steps of an instruction of leakage or loss; none for models."""
     name = channel.name
     if is_leakage_model(channel):
         return
@@ -140,19 +134,12 @@ def leakage_steps(
 def leaked_readout_steps(
     factors: Factors, noise: ReadoutNoise, record: int, inverted: bool, num_qubits: int, one: float
 ) -> Iterator[Step | Gates]:
-    """Measures a qubit whose outcome is 1 with another probability than 1/2 if it is leaked or lost.
+    """Measures a qubit whose outcome is 1 with the probability ``one``, and not 1/2, if it is leaked or lost.
 
     A random outcome is no bit that noise could know. So it is copied to an ancilla by a gate that another
     ancilla controls, the flag, which leakage flips: outcomes of leaked qubits become 0. These are flipped.
-    The noise is that of a computational qubit: its outcome is misread before it is copied.
-
-    Args:
-        factors: The Pauli of the qubit that is measured.
-        noise: How the outcome of a computational qubit is misread.
-        record: The number of the record.
-        inverted: Whether the record is inverted after that.
-        num_qubits: The number of qubits, of which the last ``READOUT_ANCILLAS`` are ancillas.
-        one: The probability.
+    The noise is that of a computational qubit: its outcome is misread before it is copied. The last
+    ``READOUT_ANCILLAS`` of ``num_qubits`` qubits are ancillas.
     """
     ((qubit, _),) = factors
     result, flag, kept, other = range(num_qubits - READOUT_ANCILLAS, num_qubits)

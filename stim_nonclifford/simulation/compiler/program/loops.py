@@ -95,10 +95,6 @@ class Loop:
 class Unrolling:
     """Where the steps of an unrolled circuit are stored.
 
-    Args:
-        num_stored: Number of stored steps.
-        loops: The loops, inner ones before outer ones.
-
     Examples:
         >>> unrolling = Unrolling(3, [Loop(1, 2, 1000, Shift(records=4))])
         >>> len(unrolling), unrolling.place(5)

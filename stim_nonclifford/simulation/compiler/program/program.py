@@ -57,8 +57,8 @@ class Program:
         has_leakage: Whether any qubit can leak or be lost.
         leakage_models: What is unusual about qubits that are leaked or lost, by their numbers.
         extent: The extent of the circuit.
-        for_trajectories: Whether relaxation, misread records and leakage are steps that an engine follows shot by
-            shot. If not, they are gates with ancillas and scripts.
+        for_trajectories: Whether relaxation, misread records and leakage are steps that an engine follows
+            shot by shot. If not, they are gates with ancillas and scripts.
     """
 
     stored_steps: list[Step]

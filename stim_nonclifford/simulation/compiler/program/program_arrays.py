@@ -113,8 +113,8 @@ def program_arrays(
     num_observables: int,
     for_trajectories: bool = False,
 ) -> ProgramArrays:
-    """Writes steps to arrays. Without ``for_trajectories``, leakage does nothing: which qubits are leaked depends
-    on no quantum state, and the sweeps have scripts for it.
+    """Writes steps to arrays. Without ``for_trajectories``, leakage does nothing there: which qubits are
+    leaked depends on no quantum state, and the sweeps have scripts for it.
 
     Examples:
         >>> steps = [Reset(0, 2), Rotate(((0, 1),), 0.25)]

@@ -48,13 +48,7 @@ def relabelled(extent: Extent, numbers: Mapping[int, int]) -> stim.Circuit:
 
 
 def power_of_block(block: Extent) -> tuple[stim.Tableau, list[int]]:
-    r"""A block of Clifford gates as one gate.
-
-    Args:
-        block: The block; it must be Clifford.
-
-    Returns:
-        The tableau of the gate, and the qubits that it acts on, ascending.
+    r"""A block of Clifford gates as one gate: its tableau, and the qubits that it acts on, ascending.
 
     Examples:
         >>> [block] = extent_of(stim.Circuit("REPEAT 1000000000001 {\n    S 7\n    H 5\n}")).parts

@@ -242,10 +242,6 @@ def with_meetings(step: Step, stay_lost: Container[int] = ()) -> Iterator[Step]:
     if it is leaked, it must not keep the state into which the measurement puts it. The same holds for the
     reset of a qubit that may stay lost.
 
-    Args:
-        step: The step.
-        stay_lost: The qubits that resets may leave lost.
-
     Examples:
         >>> list(with_meetings(Rotate(((3, 1), (4, 2)), 0.25)))
         [Rotate(factors=((3, 1), (4, 2)), half_turns=0.25), Meeting(qubits=(3, 4))]

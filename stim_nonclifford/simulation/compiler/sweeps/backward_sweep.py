@@ -40,15 +40,9 @@ MAX_EFFECT_BYTES = 2 << 30
 
 
 def list_faults(program: Program, quantum: QuantumProgram, outputs: Outputs = "detectors") -> list[Fault]:
-    r"""Every fault that the circuit's noise can cause, in the order of the circuit.
+    r"""The faults that the circuit's noise can cause, in the order of the circuit.
 
-    Args:
-        program: The circuit's steps.
-        quantum: What the forward sweep found.
-        outputs: Which outputs the effects are about, as in ``backward_sweep``.
-
-    Returns:
-        The faults: each pattern of each channel at each place that has a non-zero probability.
+    These are each pattern of each channel at each place that has a non-zero probability.
 
     Examples:
         >>> import stim
@@ -77,11 +71,8 @@ def list_faults(program: Program, quantum: QuantumProgram, outputs: Outputs = "d
 def backward_sweep(program: Program, quantum: QuantumProgram, outputs: Outputs = "detectors") -> EffectTable:
     r"""Finds the effects of noise, outcomes and coins.
 
-    Args:
-        program: The circuit's steps.
-        quantum: What the forward sweep found.
-        outputs: ``"detectors"``: outputs are detectors, then observables; ``"records"``: the records. Then
-            come the signs of the expectation values, if the program has any.
+    Outputs are detectors, then observables; or, for ``"records"``, the records. Then come the signs of the
+    expectation values, if the program has any.
 
     Examples:
         >>> import stim

@@ -43,10 +43,6 @@ def clifford_records(circuit: stim.Circuit, program: Program) -> npt.NDArray[np.
 def without_gaps(circuit: stim.Circuit, extent: Extent | None = None) -> stim.Circuit:
     r"""The circuit with its qubits numbered from 0, for Stim's simulator of tableaus; without large gaps.
 
-    Args:
-        circuit: The circuit, without non-Clifford gates.
-        extent: Its extent, if it is known.
-
     Raises:
         ResourceLimitError: The simulator would run out of memory, or run for too long.
 

@@ -44,12 +44,7 @@ class NoiseEffects:
 
     @staticmethod
     def of(rates: Mapping[int, float], sites: Iterable[Mapping[int, float]] = ()) -> NoiseEffects:
-        """Noise effects from effects as ints.
-
-        Args:
-            rates: Effect -> rate of independent causes.
-            sites: For each site, effect -> probability.
-        """
+        """Noise effects from effects as ints: their rates, and for each site their probabilities."""
         exclusive = [(effect, p, k) for k, site in enumerate(sites) for effect, p in site.items()]
         return NoiseEffects(
             SparseRows.of(ones(effect) for effect in (*rates, *(effect for effect, _, _ in exclusive))),

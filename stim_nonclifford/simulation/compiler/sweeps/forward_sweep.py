@@ -101,10 +101,8 @@ class QuantumProgram:
 def forward_sweep(program: Program, *, keep_order: bool = False) -> QuantumProgram:
     r"""Runs the circuit without noise along the base path.
 
-    Args:
-        program: The circuit's steps.
-        keep_order: Whether to do commuting measurements in the order of the circuit, not in the order that
-            activates the fewest coordinates at a time.
+    Commuting measurements come in the order that activates the fewest coordinates at a time, or in that of
+    the circuit.
 
     Examples:
         >>> import stim

@@ -17,16 +17,9 @@ _PERIOD_SECONDS = 0.2
 def progress_of(what: str, num_steps: int, *, backward: bool = False) -> Iterator[Callable[[int], None]]:
     """Shows how far a pass is, from two seconds on, if the standard error stream is a terminal.
 
-    The line is erased at the end. Notebooks and log files get none.
-
-    Args:
-        what: The pass.
-        num_steps: Number of steps of the circuit.
-        backward: Whether the pass begins at the last step.
-
-    Yields:
-        A function that the pass calls with the number of the step that it follows, in the main thread only.
-        Python handles signals during the call, so that Ctrl-C stops the pass.
+    The line is erased at the end. Notebooks and log files get none. The pass calls the function with the
+    number of the step that it follows, in the main thread only. Python handles signals during the call, so
+    that Ctrl-C stops the pass.
 
     Examples:
         >>> with progress_of("forward sweep", 10) as progress:

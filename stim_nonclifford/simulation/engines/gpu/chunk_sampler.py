@@ -123,12 +123,8 @@ class ChunkSampler:
     def start(self, chunk: Chunk, after: object | None) -> object:
         """Launches the kernels that sample a chunk, with as many rounds as the previous chunk needed.
 
-        Args:
-            chunk: The chunk. For ``Results.ROWS``, it may not have more shots than ``sizes.rows``.
-            after: An event that has to occur before the trees of outcomes are used, or None.
-
-        Returns:
-            An event that occurs after the last use of the trees.
+        The trees of outcomes are used after the event ``after``; the event that is returned occurs after
+        their last use. For ``Results.ROWS``, a chunk may not have more shots than ``sizes.rows``.
         """
         job = self._job_of(chunk)
         stream = self._stream

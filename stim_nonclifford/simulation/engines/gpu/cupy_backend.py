@@ -70,10 +70,7 @@ class CupyStream:
 
 
 class CupyBackend:
-    """See ``Backend``.
-
-    Args:
-        device: Number of the GPU among those in ``CUDA_VISIBLE_DEVICES``; None for CuPy's current device.
+    """The GPU ``device`` of those in ``CUDA_VISIBLE_DEVICES``, or CuPy's current one; see ``Backend``.
 
     Raises:
         EngineUnavailableError: CuPy, a driver or the GPU is missing; the message says what to do.

@@ -17,14 +17,9 @@ _RESERVED = 0xFFFFFFFF
 
 
 class OutcomeStore:
-    """A table of signatures, the nodes of their trees, and coefficient vectors.
+    """A table of signatures, the nodes of their trees in at most ``max_bytes``, and coefficient vectors.
 
     ``native/kernels/simulation/tree_walk.h`` defines the nodes.
-
-    Args:
-        plan: The plan on the device.
-        backend: The device.
-        max_bytes: Limit in bytes for the trees.
     """
 
     def __init__(self, plan: DevicePlan, backend: Backend, max_bytes: int) -> None:

@@ -134,16 +134,6 @@ def test_opposite_paulis_are_one_operation_with_a_reversed_term() -> None:
     assert [(term.step, term.is_reversed) for term in merged.terms] == [(1, False), (2, True)]
 
 
-def test_measurements_keep_their_order() -> None:
-    """Seed 9."""
-    rng = random.Random(9)
-    for _ in range(100):
-        operations = random_operations(rng, 30)
-        outcomes = [operation.outcome for operation in merge_rotations(operations) if operation.measures]
-        assert outcomes == list(range(len(outcomes)))
-        assert len(outcomes) == sum(operation.measures for operation in operations)
-
-
 @pytest.mark.parametrize(
     ("operations", "peak"),
     [

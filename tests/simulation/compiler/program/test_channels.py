@@ -176,28 +176,6 @@ def test_channels_of_instructions(text: str, patterns: Patterns) -> None:
         assert found.get(pattern, 0.0) == pytest.approx(patterns.get(pattern, 0.0), abs=1e-14)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "M({p}) 0", "MX({p}) 0", "MR({p}) 0\nM 0", "MPP({p}) Z0*Z1\nM 0 1", "MXX({p}) 0 1", "MPAD({p}) 0",
-        "X_ERROR({p}) 0\nM 0", "E({p}) X0 X1\nM 0 1",
-    ],
-)  # fmt: skip
-@pytest.mark.parametrize("p", [0.0, 1e-12, 1e-3, 0.5, 0.75, 1.0])
-def test_flip_probabilities_of_instructions(text: str, p: float) -> None:
-    """The first record is flipped with exactly this probability, and the qubit only where it should be."""
-    noiseless = exact_outputs(Circuit(text.format(p=0)).compile().record_plan()).kept
-    noisy = exact_outputs(Circuit(text.format(p=p)).compile().record_plan()).kept
-    flipped = 0b11 if text.startswith("E") else 0b1
-    expected: dict[int, float] = {}
-    for row, probability in noiseless.items():
-        expected[row] = expected.get(row, 0.0) + probability * (1 - p)
-        expected[row ^ flipped] = expected.get(row ^ flipped, 0.0) + probability * p
-    assert {row for row, q in noisy.items() if q} <= set(expected)
-    for row, probability in expected.items():
-        assert noisy.get(row, 0.0) == pytest.approx(probability, rel=1e-13, abs=1e-16)
-
-
 @pytest.mark.parametrize("p", [0.0, 1e-12, 0.3, 0.5, 1.0])
 @pytest.mark.parametrize("q", [0.0, 1e-3, 0.5, 0.75, 1.0])
 def test_chain_of_correlated_errors(p: float, q: float) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-import signal
 import sys
 
 import numpy as np
@@ -83,26 +82,3 @@ def test_sweeps_stop_at_an_exception() -> None:
         )
     assert len(seen) == 10
     assert min(seen) > num_steps - 5000
-
-
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no timer here")
-def test_signal_while_a_sweep_runs() -> None:
-    """The first half second of several; afterwards the circuit can be compiled."""
-
-    class Stop(BaseException):
-        pass
-
-    def stop(number: int, frame: object) -> None:
-        raise Stop
-
-    long = snc.Circuit(MANY_ROUNDS.replace("400000", "8000000"))
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, 0.5)
-    try:
-        with pytest.raises(Stop):
-            long.compile_detector_sampler()
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-    short = snc.Circuit(MANY_ROUNDS.replace("400000", "40"))
-    assert short.compile_detector_sampler(seed=1).sample(1).shape == (1, 40)

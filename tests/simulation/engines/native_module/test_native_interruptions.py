@@ -15,7 +15,7 @@ from stim_nonclifford import Circuit, _native
 from stim_nonclifford.simulation.engines.time_limit import time_limit
 from stim_nonclifford.simulation.plan import plain_attributes
 
-from ....support.processes.stopped_calls import heard_soon, needs_timer, stopped_from_a_thread
+from ....support.processes.stopped_calls import heard_soon, needs_timer
 
 WIDTH = 23
 
@@ -67,15 +67,6 @@ def test_outcome_laws_after_an_interruption() -> None:
     with heard_soon():
         engine.kept_law(np.zeros(0, np.uint64))
     np.testing.assert_array_equal(engine.sample(5, 0, 100, 30), alone.sample(5, 0, 100, 30))
-
-
-@needs_timer
-@pytest.mark.parametrize("name", ["Engine", "plan_image"])
-def test_python_runs_meanwhile(name: str) -> None:
-    """Another thread goes on, and ends the call."""
-    long_vector()
-    with stopped_from_a_thread():
-        CALLS[name]()
 
 
 CIRCUIT = "RX 0\nT 0\nZ_ERROR(0.1) 0\nT_DAG 0\nMX 0\nOBSERVABLE_INCLUDE(0) rec[-1]"

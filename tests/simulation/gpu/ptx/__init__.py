@@ -7,9 +7,7 @@ The rooms, each of which imports from those before it only:
               synchronization, and every access to memory is checked. The engine's own ``CupyBackend`` makes its own
               launches, on a module that stands for CuPy.
 
-``comparison`` compares the shots with those of the CPU engine, and ``check`` does so for all ``cases`` (``make
-gpu-check``). ``barriers`` removes each synchronization and looks whether that is noticed. ``work`` counts what a shot
-costs, from the ``machine_code`` too.
+``comparison`` compares the shots with those of the CPU engine, for the circuits of ``cases``.
 
 What is checked: bounds and alignment of each access; hangs; masks that name lanes that have ended or are elsewhere;
 different barriers in the lanes of a warp; number and sizes of arguments, grid, block and shared memory; reads of

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
-import numpy as np
 import stim
 
 from benchmarks.leakage import with_leakage
-from benchmarks.workloads import mirrored
 from stim_nonclifford import Circuit
 from stim_nonclifford.generators.cultivation import cultivation_circuit
 from stim_nonclifford.simulation.compiler import RequestedOutputs
@@ -24,7 +21,7 @@ from tests.support.oracle.random_circuits import seeded_circuits
 from .comparison import Comparison, compared
 from .machine.device import Properties
 
-__all__ = ["CASES", "OPTIONS", "WIDE_CASES", "Case", "fixed_plans", "random_cases"]
+__all__ = ["CASES", "OPTIONS", "Case", "fixed_plans", "random_cases"]
 
 SMALL_SHARED = {"shared_bytes": 14 << 10}
 """So little shared memory that tables, vectors and most events lie in the device's memory."""
@@ -170,11 +167,6 @@ def deep() -> SamplingPlan:
     return Circuit(DEEP).compile().record_plan()
 
 
-def certain_outcomes() -> SamplingPlan:
-    """Width 6: layers of T gates and their inverse, whose outcomes are certain without errors, and a qubit whose outcome is not."""
-    return Circuit(f"{mirrored(5, 0.05)}\nRX 5\nT 5\nMX 5").compile().record_plan()
-
-
 def t_circuit() -> SamplingPlan:
     return Circuit(T_CIRCUIT).compile().record_plan()
 
@@ -232,52 +224,6 @@ CASES = {
     )
 }
 
-
-def wide_vectors() -> SamplingPlan:
-    """Width 19: the vector of 8 MiB lies in the memory of the device."""
-    rng, qubits = np.random.default_rng(5), " ".join(map(str, range(19)))
-    mixing = ""
-    for _ in range(4):
-        order = rng.permutation(19)
-        pairs = " ".join(f"{a} {b}" for a, b in pairwise(order))
-        mixing += f"CX {pairs}\nSQRT_X {qubits}\n"
-    text = f"RX {qubits}\nT {qubits}\n{mixing}T {qubits}\n{mixing}X_ERROR(0.02) {qubits}\nM {qubits}"
-    return Circuit(text).compile().record_plan()
-
-
-def rotated_gates() -> SamplingPlan:
-    """A surface code of distance 5 with a rotation of the qubits of each reset, H and CX: width 12."""
-    circuit = stim.Circuit.generated(
-        "surface_code:rotated_memory_z", distance=5, rounds=5, after_clifford_depolarization=3e-3
-    )
-    lines: list[str] = []
-    for instruction in circuit.flattened():
-        lines.append(str(instruction))
-        if instruction.name in ("R", "H", "CX"):
-            qubits = " ".join(str(target.value) for target in instruction.targets_copy())
-            lines.append(f"R_Z(0.02) {qubits}")
-    return all_bits(Circuit("\n".join(lines)))
-
-
-def many_multiprocessors() -> SamplingPlan:
-    return counting(cultivation(3, 5e-3))
-
-
-WIDE_CASES = {
-    case.name: case
-    for case in (
-        Case(name="k=19", plan=wide_vectors, shots=1, options={"free_bytes": 1 << 28}, times=1),
-        Case(name="coherent surface code, d=5", plan=rotated_gates, shots=4, times=1),
-        Case(
-            name="d=3, 132 multiprocessors",
-            plan=many_multiprocessors,
-            shots=300_000,
-            options={"multiprocessors": 132},
-            times=1,
-        ),
-    )
-}
-"""Cases that need much time, or gigabytes of memory for the stacks of all threads."""
 
 OPTIONS: tuple[dict[str, Any], ...] = ({}, SMALL_SHARED, LITTLE_MEMORY, TWO_STREAMS)
 

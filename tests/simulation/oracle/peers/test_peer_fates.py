@@ -20,30 +20,6 @@ from stim_nonclifford.simulation.faults import CircuitFault
 
 from .test_peers import peer
 
-DISTANCE_7 = (
-    "153 Y66, 130 X57, 134 X68, 137 X47",
-    "153 X64, 130 X70, 134 X68, 137 X47",
-    "153 Y59, 134 X50, 134 X68, 135 X57",
-    "152 Y59, 134 X50, 134 X68, 135 X57",
-    "153 Y53, 133 X73, 137 X47, 137 X55",
-    "153 X75, 132 X22, 136 X54, 139 X35",
-    "131 X54*Z53, 133 X73, 137 X47, 146 X55*Y54",
-    "153 Y64, 153 Y70, 134 X68, 137 X47",
-    "153 X64, 134 X68, 137 X47, 122 X70",
-    "153 Y64, 134 X68, 137 X47, 122 X70",
-    "152 Y53, 133 X73, 135 X24, 136 X13",
-    "153 Y70, 134 X68, 137 X47, 126 Y64",
-    "153 X47, 134 X15, 134 X68, 136 X47",
-    "152 Y66, 134 X68, 137 X47, 123 X57",
-    "153 Y57, 152 Y66, 134 X68, 137 X47",
-    "153 Y66, 152 Y57, 134 X68, 137 X47",
-    "152 Z42, 139 X35, 126 Y30, 121 Y31*Z32",
-    "153 X55, 137 X47, 121 X53, 121 Y72*Z73",
-    "152 Z42, 139 X35, 125 Y30*Y31, 123 X23*Y30",
-    "152 Y72, 137 X47, 126 Y54*Z62, 122 X62*Z61",
-)
-"""Malignant sets of the distance-7 circuit, drawn from its 86 sets of four: ticks and Paulis of their faults."""
-
 
 class Records:
     """A circuit without noise whose resets are fresh qubits.
@@ -126,12 +102,6 @@ def test_all_smallest_malignant_sets(distance: int) -> None:
     malignant = circuit.malignant_sets(postselection_mask="all")
     assert len(malignant) == 9
     assert_same_fates(circuit, [each.faults for each in malignant])
-
-
-def test_malignant_sets_of_distance_7() -> None:
-    circuit = snc.Circuit(cultivation_circuit(7, 1e-3))
-    there = {f"{fault.tick} {fault.pauli}": fault for fault in circuit.faults()}
-    assert_same_fates(circuit, [[there[name] for name in row.split(", ")] for row in DISTANCE_7])
 
 
 def test_a_change_of_one_fault_is_seen() -> None:

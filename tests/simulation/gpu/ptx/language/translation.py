@@ -1,7 +1,6 @@
 """Translates the PTX of a kernel to C++ that runs on the host with the headers in ``runtime``.
 
-A thread of the GPU is a fibre: the kernel is one C++ function with a variable for each register, and a label for each basic
-block.
+A thread of the GPU is a fibre: the kernel is one C++ function with a variable for each register.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from dataclasses import dataclass, field
 from .instructions import BYTES, CPP_TYPES, SYNCHRONIZING, Names, cpp_of
 from .syntax import Function, Statement, Unknown, parse, split_operands
 
-__all__ = ["BasicBlock", "Kernel", "Site", "translate"]
+__all__ = ["Kernel", "Site", "translate"]
 
 
 @dataclass(frozen=True)
@@ -21,19 +20,6 @@ class Site:
 
     line: int
     text: str
-
-
-@dataclass
-class BasicBlock:
-    """Instructions that are executed one after the other.
-
-    Attributes:
-        lines: Their lines, after the line at which the block begins.
-        opcodes: Their opcodes. A call counts with all instructions of its function.
-    """
-
-    lines: list[int]
-    opcodes: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -47,8 +33,6 @@ class Kernel:
         max_threads: Number of threads per block for which it was compiled.
         static_shared: Bytes of static shared memory.
         sites: The instructions that access memory or synchronize.
-        blocks: The basic blocks.
-        end_line: The line of the last instruction.
     """
 
     name: str
@@ -57,8 +41,6 @@ class Kernel:
     params: list[int] = field(default_factory=list)
     static_shared: int = 0
     sites: list[Site] = field(default_factory=list)
-    blocks: list[BasicBlock] = field(default_factory=list)
-    end_line: int = 0
 
 
 def translate(ptx: str) -> Kernel:
@@ -92,14 +74,14 @@ class _Translation:
         self.kernel, self.function, self.called = kernel, function, called
         self.names = Names(symbols)
         self.lines: list[str] = []
-        self.block = BasicBlock([])
+        self.opcodes: list[str] = []
         self._head()
         for statement in function.body:
             try:
                 self._statement(statement)
             except Unknown as error:
                 raise Unknown(f"line {statement.line}: {statement.text}: {error}") from None
-        called[function.name] = self.block.opcodes
+        called[function.name] = self.opcodes
         self.lines.append("  ;\n}\n")
 
     def _head(self) -> None:
@@ -113,7 +95,6 @@ class _Translation:
                 kernel.params.append(size)
                 offset += size
             self.lines.append("static void ptx_kernel(Thread& t) {")
-            self._new_block(function.body[0].line)
             return
         names.parameters = {name: (f"(&{name})", BYTES[kind]) for kind, name in function.parameters}
         arguments = "".join(f", {CPP_TYPES[kind]} {name}" for kind, name in function.parameters)
@@ -124,17 +105,10 @@ class _Translation:
             self.lines.append(f"  {result} {names.result};")
             names.parameters[names.result] = (f"(&{names.result})", BYTES[kind])
 
-    def _new_block(self, line: int) -> None:
-        self.block = BasicBlock([line])
-        self.kernel.blocks.append(self.block)
-        self.lines.append(f"  PTX_BLOCK({len(self.kernel.blocks) - 1})")
-
     def _statement(self, statement: Statement) -> None:
         text, scopes = statement.text, self.names.scopes
         if text.endswith(":"):
             self.lines.append(f" {text[1:]};")
-            if self.function.is_entry:
-                self._new_block(statement.line)
         elif text == "{":
             self.lines.append("  {")
             scopes.append({})
@@ -176,22 +150,14 @@ class _Translation:
         if (name in ("ld", "st") and suffixes[0] != "param") or name in SYNCHRONIZING:
             site = len(self.kernel.sites)
             self.kernel.sites.append(Site(statement.line, text))
-        self.block.opcodes.append(opcode)
-        if self.function.is_entry:
-            self.block.lines.append(statement.line)
-            self.kernel.end_line = statement.line
+        self.opcodes.append(opcode)
         made = self._call(operands) if name == "call" else cpp_of(self.names, opcode, operands, site)
         self.lines.append(f"  {guard}{{ {made} }}")
-        ends_block = name in ("bra", "ret") or (name in SYNCHRONIZING and name not in ("atom", "red"))
-        if self.function.is_entry and ends_block:
-            self._new_block(statement.line)
 
     def _call(self, operands: str) -> str:
         *result, name, arguments = split_operands(operands)
         if name not in self.called:
             raise Unknown(f"function {name}")
-        # A call counts with all the instructions of its function, so that this must not branch.
-        self.block.opcodes.extend(self.called[name])
         if any(op.startswith(("bra", "ld.g", "ld.s", "bar", "call")) for op in self.called[name]):
             raise Unknown(f"a function that branches, or uses memory: {name}")
         call = f"{name}(t, {', '.join(split_operands(arguments[1:-1]))});"

@@ -160,8 +160,6 @@ class Device:
                 dynamic_shared=shape.dynamic_shared,
                 preempt=self.properties.preempt,
                 random=int(self.random.integers(1 << 62)),
-                block_counts=compiled.block_counts.ctypes.data,
-                site_counts=compiled.site_counts.ctypes.data,
                 message=ctypes.addressof(message),
                 tick=self._tick.ctypes.data,
                 touched=touched.ctypes.data,

@@ -13,29 +13,19 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
-import numpy.typing as npt
-
 from benchmarks.gpu.nvrtc import find_nvrtc, ptx_of
 
 from ..language.translation import Kernel, translate
 
-__all__ = ["Allocation", "CompiledKernel", "Mode", "Request", "missing", "ptx_for"]
+__all__ = ["Allocation", "CompiledKernel", "Mode", "Request", "missing"]
 
-Mode = Literal["plain", "races", "counts"]
-"""Plain: a random order of threads. Races: conflicting accesses are reported too. Counts: the lanes of a warp run in step,
-and what they do is counted."""
+Mode = Literal["plain", "races"]
+"""Plain: a random order of threads. Races: conflicting accesses are reported too."""
 
 _RUNTIME = Path(__file__).parent / "runtime"
 _CACHE = Path(__file__).parents[5] / "build" / "ptx_kernels"
 _FLAGS = ("-std=c++17", "-O1", "-march=x86-64-v3", "-ffp-contract=off", "-w", "-fPIC", "-shared")
-_DEFINITIONS: dict[Mode, tuple[str, ...]] = {
-    "plain": (),
-    "races": ("-DPTX_RACES",),
-    "counts": ("-DPTX_COUNTS",),
-}
-SITE_COUNTS = 6
-"""Number of counts of a site; see ``runtime/counts.h``."""
+_DEFINITIONS: dict[Mode, tuple[str, ...]] = {"plain": (), "races": ("-DPTX_RACES",)}
 
 
 class Allocation(ctypes.Structure):
@@ -56,8 +46,6 @@ class Request(ctypes.Structure):
         ("dynamic_shared", ctypes.c_uint32),
         ("preempt", ctypes.c_uint32),
         ("random", ctypes.c_uint64),
-        ("block_counts", ctypes.c_void_p),
-        ("site_counts", ctypes.c_void_p),
         ("message", ctypes.c_void_p),
         ("tick", ctypes.c_void_p),
         ("touched", ctypes.c_void_p),
@@ -78,16 +66,10 @@ def missing() -> str | None:
 
 
 @cache
-def ptx_for(source: str, options: tuple[str, ...], architecture: str) -> str:
-    """The PTX of a source, for a virtual architecture such as ``"compute_90"``."""
+def _translated(source: str, options: tuple[str, ...], architecture: str) -> Kernel:
     nvrtc = find_nvrtc()
     assert nvrtc is not None, missing()
-    return ptx_of(nvrtc, source, architecture, options)
-
-
-@cache
-def _translated(source: str, options: tuple[str, ...], architecture: str) -> Kernel:
-    return translate(ptx_for(source, options, architecture))
+    return translate(ptx_of(nvrtc, source, architecture, options))
 
 
 class CompiledKernel:
@@ -101,8 +83,6 @@ class CompiledKernel:
 
     Attributes:
         kernel: The translated kernel.
-        block_counts: Executions of each basic block, by warps and by lanes: shape (blocks, 2).
-        site_counts: Counts of accesses, as ``runtime/counts.h`` lists them: shape (sites, 6).
     """
 
     def __init__(self, source: str, options: tuple[str, ...], architecture: str, mode: Mode) -> None:
@@ -114,10 +94,6 @@ class CompiledKernel:
         self._end.argtypes = [ctypes.c_void_p]
         library.ptx_cell_bytes.restype = ctypes.c_uint32
         self.cell_bytes = int(library.ptx_cell_bytes())
-        self.block_counts: npt.NDArray[np.uint64] = np.zeros((len(self.kernel.blocks), 2), dtype=np.uint64)
-        self.site_counts: npt.NDArray[np.uint64] = np.zeros(
-            (max(1, len(self.kernel.sites)), SITE_COUNTS), dtype=np.uint64
-        )
 
     def begin(self, request: Request) -> int:
         """Begins a launch; returns a handle. What the request points to must stay until the launch has ended."""

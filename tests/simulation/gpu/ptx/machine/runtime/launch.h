@@ -22,11 +22,9 @@ struct Request {
     const uint8_t* params;
     uint32_t num_blocks, block_threads, dynamic_shared, preempt;  // preempt: 1 / probability before atomics and volatile reads
     uint64_t random;
-    uint64_t* block_counts;  // PTX_COUNTS: [basic block][2]: executions by warps and by lanes
-    uint64_t* site_counts;   // PTX_COUNTS: [site][6], see counts.h
-    char* message;           // [message_bytes]
-    uint32_t* tick;          // goes on from launch to launch
-    uint8_t* touched;        // [allocation]: 1 read, 2 written
+    char* message;     // [message_bytes]
+    uint32_t* tick;    // goes on from launch to launch
+    uint8_t* touched;  // [allocation]: 1 read, 2 written
 };
 constexpr size_t message_bytes = 1 << 16;
 
@@ -57,11 +55,10 @@ struct Thread {
     void* stack_pointer = nullptr;
     // When it last met its warp, and other threads at a barrier with a number that is not 0.
     uint32_t warp_tick = 0, named_tick = 0, named = 0;
-    uint32_t basic_block = 0, site = 0, mask = 0;
+    uint32_t site = 0, mask = 0;
     Waits waits = Waits::no;
     uint32_t value = 0, result = 0;  // of a shuffle or vote
     int32_t from = -1;
-    bool fresh = false;  // PTX_COUNTS: at the beginning of a basic block
 
     Launch& launch() const;
     const uint8_t* params() const;
@@ -91,23 +88,12 @@ struct Thread {
     uint32_t ballot(bool wants, uint32_t mask, uint32_t site);
     void maybe_preempt();
     bool meet_warp(uint32_t mask, uint32_t site, bool same_site);
-
-    // counts.h
-    void at_block(uint32_t number);
-};
-
-struct Access {
-    uint32_t site;
-    uint64_t address;
-    uint32_t bytes, lane;
-    bool is_shared;
 };
 
 struct Warp {
     Thread* lanes[32];
     uint32_t size = 0, alive = 0;
     uint32_t bar_site = 0, bar_lanes = 0;  // lanes that wait at a barrier
-    std::vector<Access> accesses;          // PTX_COUNTS
 };
 
 struct Barrier {

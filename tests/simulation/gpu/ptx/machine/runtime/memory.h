@@ -24,9 +24,6 @@ inline uint8_t* Thread::checked(uint64_t address, uint32_t site, int kind) {
                block->index);
         g->fail();
     }
-#ifdef PTX_COUNTS
-    warp->accesses.push_back({site, offset, uint32_t(size), tid % 32, is_shared});
-#endif
     if (is_shared) {
         if (offset + size > block->shared.size() || offset + size < offset) {
             g->say("OUT OF BOUNDS: %d bytes at %#lx of %zu bytes of shared memory, site %u, thread %u of block %u", int(size),

@@ -6,7 +6,6 @@
 
 #include <map>
 
-#include "counts.h"
 #include "launch.h"
 #include "memory.h"
 #include "registers.h"
@@ -85,11 +84,6 @@ static void say_what_hangs(Launch& launch) {
 // the launch has failed.
 static int run_launch(Launch& launch, uint64_t turns) {
     g = &launch;
-    bool any = true;
-#ifdef PTX_COUNTS
-    (void)turns;
-    while (any && !launch.failed && launch.done < launch.num_threads()) any = step(launch);
-#else
     for (; turns > 0 && !launch.ready.empty() && !launch.failed; --turns) {
         const uint64_t k = launch.random() % launch.ready.size();
         Thread* t = launch.ready[k];
@@ -97,9 +91,7 @@ static int run_launch(Launch& launch, uint64_t turns) {
         launch.ready.pop_back();
         launch.resume(t);
     }
-    any = !launch.ready.empty();
-#endif
-    if (!launch.failed && !any && launch.done < launch.num_threads()) say_what_hangs(launch);
+    if (!launch.failed && launch.ready.empty() && launch.done < launch.num_threads()) say_what_hangs(launch);
     // Other launches may have run meanwhile.
     *launch.request.tick = std::max(*launch.request.tick, launch.tick + 1);
     snprintf(launch.request.message, message_bytes, "%s", launch.message.c_str());

@@ -5,12 +5,10 @@
 
 // Lets other threads go first, at times.
 inline void Thread::maybe_preempt() {
-#ifndef PTX_COUNTS
     if (g->request.preempt != 0 && g->random() % g->request.preempt == 0) {
         g->ready.push_back(this);
         g->yield();
     }
-#endif
 }
 
 inline void Thread::barrier(uint32_t number, uint32_t count, uint32_t at) {

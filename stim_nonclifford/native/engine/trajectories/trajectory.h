@@ -9,8 +9,8 @@
 
 #include "base/resource_limit.h"
 #include "kernels/shared/philox.h"
-#include "trajectories/generalized_stabilizer_state.h"
-#include "trajectories/trajectory_runner.h"
+#include "engine/trajectories/generalized_stabilizer_state.h"
+#include "engine/trajectories/trajectory_runner.h"
 
 namespace snc::SNC_ISA {
 
@@ -124,9 +124,13 @@ class Trajectory final : public TrajectoryRunner {
         state_.reset();
         if (!program_.outputs.by_records) outputs_ = program_.outputs.constant;
         step_ = 0;
-        do {
-            checkpoints_.push_back({step_, state_, records_, outputs_});
-        } while (step_ < size && run_steps<true>(std::min(size, step_ + distance)));
+        try {
+            do {
+                checkpoints_.push_back({step_, state_, records_, outputs_});
+            } while (step_ < size && run_steps<true>(std::min(size, step_ + distance)));
+        } catch (const ResourceLimit&) {
+            // The path is too wide. The first shot says so.
+        }
     }
 
     void draw_events() {
@@ -352,7 +356,9 @@ class Trajectory final : public TrajectoryRunner {
                     const Row row = state_.pull_back(factors);
                     if constexpr (certain_only) {
                         const auto one = state_.probability_of_one(row);
-                        if (!one || (*one != 0 && *one != 1)) return false;
+                        const bool is_certain = one && (*one == 0 || *one == 1);
+                        // A reset gives the same state for both outcomes if nothing else depends on them.
+                        if (!is_certain && (is_measured || !state_.is_product(factors[0].qubit))) return false;
                     }
                     if (!is_measured) {
                         reset(factors[0].qubit, factors[0].code, step.decision);

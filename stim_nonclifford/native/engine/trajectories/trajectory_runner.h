@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/interruption.h"
-#include "trajectories/trajectory_program.h"
+#include "engine/trajectories/trajectory_program.h"
 
 namespace snc {
 

@@ -1,15 +1,23 @@
-"""Errors on three qubits, as Stim reads them."""
+"""Pauli errors of Stim that stand for channels that it does not have."""
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 
 import stim
 
-from ...dialect import three_qubit_errors_of
+from ...dialect import kraus_of, readout_noise_of, relaxation_of, three_qubit_errors_of
 from ...simulation.compiler.program.channels import independent_errors, patterns_of
+from .replacement import instructions_in, with_replaced
 
-__all__ = ["check_chains", "errors_on_three_qubits"]
+__all__ = [
+    "check_chains",
+    "errors_on_three_qubits",
+    "has_interrupted_chain",
+    "twirl_of_channel",
+    "with_twirled_channels",
+]
 
 _CHAIN = ("E", "ELSE_CORRELATED_ERROR")
 _LETTERS = "IXZY"
@@ -62,12 +70,8 @@ def _product(pattern: int, qubits: list[stim.GateTarget]) -> list[stim.GateTarge
 
 
 def check_chains(circuit: stim.Circuit) -> None:
-    """Checks that E instructions in place of errors on three qubits end no chain of other errors.
-
-    Raises:
-        ValueError: There are such errors, and a chain that goes on behind another instruction.
-    """
-    if _has_three_qubit_errors(circuit) and _has_interrupted_chain(circuit):
+    """Checks that E instructions in place of errors on three qubits end no chain of other errors."""
+    if has_interrupted_chain(circuit) and any(map(three_qubit_errors_of, instructions_in(circuit))):
         raise ValueError(
             "The circuit has DEPOLARIZE3 or PAULI_CHANNEL_3, for which Stim is given E instructions, and an"
             " ELSE_CORRELATED_ERROR whose chain these could end, as it does not follow its E at once. Move"
@@ -75,20 +79,45 @@ def check_chains(circuit: stim.Circuit) -> None:
         )
 
 
-def _has_three_qubit_errors(circuit: stim.Circuit) -> bool:
+def has_interrupted_chain(parts: Iterable[stim.CircuitInstruction | stim.CircuitRepeatBlock]) -> bool:
+    """Whether an ELSE_CORRELATED_ERROR does not follow at once the error on which it depends."""
     return any(
-        _has_three_qubit_errors(part.body_copy())
-        if isinstance(part, stim.CircuitRepeatBlock)
-        else three_qubit_errors_of(part) is not None
-        for part in circuit
-    )
-
-
-def _has_interrupted_chain(circuit: stim.Circuit) -> bool:
-    return any(
-        _has_interrupted_chain(part.body_copy())
+        has_interrupted_chain(part.body_copy())
         if isinstance(part, stim.CircuitRepeatBlock)
         else part.name == _CHAIN[1] and (before is None or before.name not in _CHAIN)
-        for before, part in itertools.pairwise([None, *circuit])
+        for before, part in itertools.pairwise([None, *parts])
         if part is not None
     )
+
+
+def twirl_of_channel(instruction: stim.CircuitInstruction) -> stim.Circuit | None:
+    """The Pauli twirl of relaxation, of Kraus operators, or of readout noise; None for other instructions.
+
+    Examples:
+        >>> tag = "AMPLITUDE_DAMPING(gamma=0.36)"
+        >>> print(twirl_of_channel(stim.CircuitInstruction("I_ERROR", [3], tag=tag)))
+        PAULI_CHANNEL_1(0.09, 0.09, 0.01) 3
+    """
+    result = stim.Circuit()
+    noise = readout_noise_of(instruction)
+    if noise is not None:
+        result.append(instruction.name, instruction.targets_copy(), noise.mean)
+        return result
+    kraus = kraus_of(instruction)
+    if kraus is not None:
+        name = f"PAULI_CHANNEL_{kraus.num_qubits}"
+        result.append(name, instruction.targets_copy(), kraus.twirl)
+        return result
+    channel = relaxation_of(instruction)
+    if channel is None:
+        return None
+    if channel.decay:
+        result.append("PAULI_CHANNEL_1", instruction.targets_copy(), channel.twirl)
+    elif channel.dephasing:
+        result.append("Z_ERROR", instruction.targets_copy(), channel.dephasing)
+    return result
+
+
+def with_twirled_channels(circuit: stim.Circuit) -> stim.Circuit:
+    """A tagged circuit with these in place of relaxation, Kraus operators and readout noise."""
+    return with_replaced(circuit, twirl_of_channel)

@@ -1,4 +1,4 @@
-#include "trajectories/trajectory_program.h"
+#include "engine/trajectories/trajectory_program.h"
 
 #include <algorithm>
 #include <cmath>

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "kernels/shared/philox.h"
-#include "trajectories/active_vector.h"
-#include "trajectories/pauli_row.h"
-#include "trajectories/trajectory_program.h"
+#include "engine/trajectories/active_vector.h"
+#include "engine/trajectories/pauli_row.h"
+#include "engine/trajectories/trajectory_program.h"
 
 namespace snc::SNC_ISA {
 
@@ -85,6 +85,19 @@ class GeneralizedStabilizerState {
         if (on_vector.x == 0 && on_vector.z == 0) return pauli.i_power == 2 ? 1.0 : 0.0;
         const double probability = (1 - vector_.expectation(on_vector)) / 2, rounding = certain_at(vector_.width());
         return probability < rounding ? 0.0 : probability > 1 - rounding ? 1.0 : probability;
+    }
+
+    // Whether a qubit is in an eigenstate of a Pauli, so that no other one depends on what is measured of it. It may be in one when
+    // this is false.
+    bool is_product(uint32_t qubit) const {
+        for (const uint32_t code : {x_part, z_part, y_code}) {
+            const QubitPauli pauli{qubit, code};
+            const Row row = pull_back({&pauli, 1});
+            uint64_t any = 0;
+            for (size_t w = 0; w < W; ++w) any |= row.x[w] | (row.z[w] & active_[w]);
+            if (any == 0) return true;
+        }
+        return false;
     }
 
     // Projects on an outcome, of which probability_of_one says how likely it is.

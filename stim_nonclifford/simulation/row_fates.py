@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ..._native import kept_branches
-from ..plan import SamplingPlan, plain_attributes
-from .reference import averaged_coins
+from .._native import kept_branches
+from .engines.reference import averaged_coins
+from .plan import SamplingPlan, plain_attributes
 
 __all__ = ["fates_of_rows"]
 
@@ -25,16 +25,11 @@ _ROUNDING = 1e-13
 
 
 def fates_of_rows(plan: SamplingPlan, rows: Bits) -> tuple[Floats, Floats, Floats]:
-    r"""The exact probabilities of the results of shots whose faults are given.
+    r"""The exact probabilities of the results of shots whose faults flip rows (``SamplingPlan.row_of``).
 
-    Args:
-        plan: The plan.
-        rows: The bits of the rows that faults flip: bool, shape (num_shots, num_row_bits), as from
-            ``SamplingPlan.row_of``. The constant of the plan is added, and coins are averaged over.
-
-    Returns:
-        Three arrays, float64, shape (num_shots,): the probability that the shot is kept and no output is
-        1; that it is kept and some output is 1; and that it is discarded.
+    The constant of the plan is added, and coins are averaged over. Returns three arrays of shape
+    (num_shots,): the probability that the shot is kept and no output is 1; that it is kept and some output is
+    1; and that it is discarded.
 
     Raises:
         ResourceLimitError: The plan has more than 16 coins.

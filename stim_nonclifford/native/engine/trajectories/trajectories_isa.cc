@@ -1,6 +1,6 @@
 // Compiled once per instruction set, with SNC_ISA set to its name and the flags that allow it.
 
-#include "trajectories/trajectory.h"
+#include "engine/trajectories/trajectory.h"
 
 namespace snc::SNC_ISA {
 

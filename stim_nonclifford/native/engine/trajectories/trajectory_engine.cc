@@ -1,4 +1,4 @@
-#include "trajectories/trajectory_engine.h"
+#include "engine/trajectories/trajectory_engine.h"
 
 #include <algorithm>
 #include <atomic>

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/turns.h"
-#include "trajectories/trajectory_program.h"
-#include "trajectories/trajectory_runner.h"
+#include "engine/trajectories/trajectory_program.h"
+#include "engine/trajectories/trajectory_runner.h"
 
 namespace snc {
 

@@ -30,48 +30,21 @@ Sinter's commands, for circuits with T gates:
 
 Examples:
 
-  Sample two circuits, a million shots each, and save to stats.csv; the same command again resumes:
+  Sample circuits, a million shots each, and save to stats.csv; the same command again resumes. Compute their
+  rates to a standard error of 1%, and plot both:
 
     python -m sinter_plugin collect --circuits d=3,p=0.001.stim d=3,p=0.002.stim \\
         --decoders soft_postselect --metadata_func auto --processes 4 \\
         --max_shots 1_000_000 --save_resume_filepath stats.csv
-
-  Discard only on detectors with a non-zero fourth coordinate, and stop after 1000 errors:
-
-    python -m sinter_plugin collect --circuits d=3,p=0.001.stim --decoders soft_postselect \\
-        --postselect_detectors_with_non_zero_4th_coord \\
-        --max_shots 1_000_000_000 --max_errors 1000 --save_resume_filepath stats.csv
-
-  Stop after 100000 kept shots:
-
-    python -m sinter_plugin collect --circuits d=3,p=0.001.stim --decoders soft_postselect \\
-        --custom_error_count_key survivors --max_errors 100_000 --max_shots 1_000_000_000
-
-  Compute the logical error rates of all circuits to a standard error of 1%:
-
-    python -m sinter_plugin estimate --circuits d=5,p=0.0001.stim d=5,p=0.001.stim --metadata_func auto \\
-        --relative_error 0.01 --save_resume_filepath rates.csv
+    python -m sinter_plugin estimate --circuits d=3,p=0.001.stim d=3,p=0.002.stim \\
+        --decoders soft_postselect --metadata_func auto --save_resume_filepath rates.csv
+    python -m sinter_plugin plot-gap stats.csv rates.csv --group_func "f'{decoder} d={m.d}'" --out gap.png
 
   Take the 17th of 100 parts of the shots, as a job of an array does, and add all parts up:
 
     python -m sinter_plugin collect --circuits d=5,p=0.001.stim --decoders soft_postselect --seed 5 \\
         --max_shots 1_000_000_000_000 --shard 17/100 --save_resume_filepath part17.csv
     python -m sinter_plugin combine part*.csv > stats.csv
-
-  Sample on the workers of a Dask cluster:
-
-    python -m sinter_plugin collect --circuits d=5,p=0.001.stim --decoders soft_postselect --seed 5 \\
-        --max_errors 1000 --dask tcp://10.0.0.1:8786 --save_resume_filepath stats.csv
-
-  Plot counted and computed rates, each with its 95% interval, against the noise strength:
-
-    python -m sinter_plugin plot --in stats.csv rates.csv --x_func "m.p" --xaxis "[log]p" \\
-        --type custom_y --y_func "__import__('sinter_plugin').error_rate(stat)" --yaxis "[log]rate" \\
-        --group_func "f'{decoder} d={m.d}'" --out rates.png
-
-  Plot what discarding more shots by their gap brings, beside computed rates:
-
-    python -m sinter_plugin plot-gap stats.csv rates.csv --group_func "f'{decoder} d={m.d}'" --out gap.png
 """
 
 

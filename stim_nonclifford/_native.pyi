@@ -103,31 +103,6 @@ class MatchingWeights:
         self, events: npt.NDArray[np.uint8], row_bytes: int, further_node: int, max_events: int
     ) -> npt.NDArray[np.int64]: ...
 
-class AnswerTable:
-    def __init__(self, event_words: int, observable_words: int, size_bits: int) -> None: ...
-    def use_matching(
-        self,
-        num_nodes: int,
-        first: npt.NDArray[np.int64],
-        second: npt.NDArray[np.int64],
-        weights: npt.NDArray[np.int64],
-        added: npt.NDArray[np.uint64],
-        max_events: int,
-        max_bytes: int,
-    ) -> None: ...
-    def put(
-        self,
-        rows: npt.NDArray[np.uint64],
-        row_words: int,
-        predictions: npt.NDArray[np.uint64],
-        gaps: npt.NDArray[np.int64],
-    ) -> None: ...
-    def look_up(
-        self, rows: npt.NDArray[np.uint64], row_words: int
-    ) -> tuple[
-        npt.NDArray[np.uint64], npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]
-    ]: ...
-
 def check_plan(plan: Any) -> None: ...
 def reduction(plan: Any) -> dict[str, Any]: ...
 def plan_image(plan: Any) -> npt.NDArray[np.uint8]: ...

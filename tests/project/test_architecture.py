@@ -270,7 +270,6 @@ def test_modules_import_at_most_8_siblings() -> None:
 
 SMALL_FOLDERS = {
     "stim_nonclifford/dialect/feed_forward": "to be merged",
-    "stim_nonclifford/generators/cultivation/drawing": "to be merged",
     "stim_nonclifford/generators/device_noise": "to be merged",
     "stim_nonclifford/rates/decoded_rates/faults": "to be merged",
 }

@@ -234,7 +234,7 @@ class FaultNumberSearch:
         assert self.total.deletion is not None
         of_deletion = self.total.deletion.tally.variance
         sums = self.total.sums()
-        others = max(0.0, float(sums.variance[0]) + sums.bound**2 - of_deletion)
+        others = max(0.0, float(sums.variance[0] + sums.bounds[0] ** 2) - of_deletion)
         rest = (relative_error * self.total.rate) ** 2 - others
         return max(1.0, _MARGIN * of_deletion / rest) if rest > 0 else 1.0
 

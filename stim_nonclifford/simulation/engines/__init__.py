@@ -61,7 +61,7 @@ def engine_factory(options: EngineOptions) -> Callable[[SamplingPlan], SamplingE
         return CpuEngine(plan, threads=options.threads, cache_bytes=cache_bytes)
 
     def reference(plan: SamplingPlan) -> ReferenceEngine:
-        check_memory(plan, 1)
+        check_memory(plan.peak_width, 1)
         warn_of_slow_shots(plan)
         return ReferenceEngine(plan)
 

@@ -55,12 +55,7 @@ class Stream(IntEnum):
 
 
 def words(seed: int, stream: Stream, index: int, count: int) -> npt.NDArray[np.uint64]:
-    """The first words of a random stream of a block or shot, uint64, shape (count,).
-
-    Examples:
-        >>> [hex(word) for word in words(7, Stream.COUNTS, 0, 2)]
-        ['0x...', '0x...']
-    """
+    """The first words of a random stream of a block or shot, uint64, shape (count,)."""
     # Arrays, as NumPy would convert a list of 64-bit numbers to floats.
     key = np.array([seed, stream], dtype=np.uint64)
     counter = np.array([0, index, 0, 0], dtype=np.uint64)
@@ -74,13 +69,7 @@ def uniform(word: int) -> float:
 
 
 class LeakageDraws:
-    """The random numbers of a shot's leakage, as ``plan.LEAKAGE_ITEM_DTYPE`` says.
-
-    Examples:
-        >>> draws = LeakageDraws(seed=7, shot=0)
-        >>> draws.happens(2**64 - 1), len(draws.bits(3))
-        (True, 3)
-    """
+    """The random numbers of a shot's leakage, as ``plan.LEAKAGE_ITEM_DTYPE`` says."""
 
     def __init__(self, seed: int, shot: int) -> None:
         self._words: list[int] = []
@@ -119,11 +108,6 @@ class OutcomeDecisions:
     otherwise (u - p) / (1 - p) is. That number draws the next outcome. The *mass* is the probability of all
     outcomes drawn with the same word. If it is below MIN_MASS, a new word is used, so that at least 44 random
     bits are always left.
-
-    Examples:
-        >>> decisions = OutcomeDecisions(seed=7, shot=0, max_decisions=3)
-        >>> [decisions.decide(p) for p in (1.0, 0.5, 0.0)]
-        [1, 1, 0]
     """
 
     def __init__(self, seed: int, shot: int, max_decisions: int) -> None:

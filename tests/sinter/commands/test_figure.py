@@ -101,7 +101,7 @@ def test_published_points_at_their_own_noise(folder: Folder, drawn: list[list[Ga
     ("arguments", "message"),
     [
         (f"{SMALL} --circuits bare.stim", "must end in EXP_VAL of the logical X, Y and Z"),
-        (f"{SMALL} --max_seconds 0", "--max_seconds must be"),
+        (f"{SMALL} --max_seconds 0", "argument --max_seconds: '0' is not a positive number"),
         ("--d 3 --d2 3", "escape_distance must be"),
         ("--d 5 --escape matchable --gate T", "at least 9"),
         # Of several combinations, only those that do not exist are left out.

@@ -12,7 +12,7 @@ import stim
 import sinter_plugin
 import stim_nonclifford as snc
 from sinter_plugin import DesaturatedGapDecoder, SoftDecodingSampler
-from sinter_plugin.samplers.state_check import frame_circuit
+from sinter_plugin.samplers.soft_decoding import frame_circuit
 from stim_nonclifford.circuit.logical_states import state_check_of
 from stim_nonclifford.generators.cultivation import end_to_end_circuit
 

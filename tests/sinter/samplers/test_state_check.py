@@ -13,7 +13,7 @@ import stim
 
 import stim_nonclifford as snc
 from sinter_plugin import LogicalStateCheck, SoftDecodingSampler
-from sinter_plugin.samplers.state_check import frame_circuit
+from sinter_plugin.samplers.soft_decoding import frame_circuit
 from stim_nonclifford.circuit.logical_states import parsed_state
 
 FALSE_ALARM = 1e-7

@@ -13,7 +13,7 @@ import pytest
 import sinter
 
 from sinter_plugin.statistics.csv_rows import read_rows
-from sinter_plugin.statistics.statistics_file import StatisticsFile, StatisticsFileError
+from sinter_plugin.statistics.statistics_file import StatisticsFile
 
 from ...support.processes.sinter_runs import OURS, Folder
 
@@ -220,16 +220,6 @@ def test_goes_on_after_a_full_disk(folder: Folder) -> None:
         assert [each.name for each in folder.path.glob("stats.csv*")] == ["stats.csv"]
     folder.run(OURS, both + "3000")
     assert [each.shots for each in folder.stats()] == [3000, 3000]
-
-
-def test_no_room_for_a_file_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def no_space(descriptor: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", no_space)
-    with pytest.raises(StatisticsFileError, match="No space left on device"):
-        open_save_file(tmp_path / "stats.csv")
-    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("argument", ["--save_resume_filepath", "--existing_data_filepaths"])

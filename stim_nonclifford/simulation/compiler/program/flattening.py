@@ -81,18 +81,13 @@ __all__ = ["program_of"]
 def program_of(
     circuit: stim.Circuit, *, with_expectations: bool = False, for_trajectories: bool = False
 ) -> Program:
-    r"""Flattens a tagged circuit. EXP_VAL becomes steps, or does nothing.
+    """Flattens a tagged circuit. EXP_VAL becomes steps, or does nothing.
 
     Raises:
         ValueError: A tag is unknown or malformed.
         NotImplementedError: An instruction that this version does not know; names it and its line.
         ResourceLimitError: It would take more than 10 s to follow the unrolled circuit, or there are more
             than 2^24 measurements or detectors, or more than 2^21 observables or expectation values.
-
-    Examples:
-        >>> program = program_of(stim.Circuit("H 0\nS[T] 0\nM !0\nDETECTOR rec[-1]"))
-        >>> [(place.line, type(step).__name__) for place, step in zip(program.places, program.steps)]
-        [(1, 'Clifford'), (2, 'Rotate'), (3, 'Measure'), (4, 'DetectorStep')]
     """
     extent = extent_of(circuit)
     check_extent(extent)

@@ -115,12 +115,6 @@ def program_arrays(
 ) -> ProgramArrays:
     """Writes steps to arrays. Without ``for_trajectories``, leakage does nothing there: which qubits are
     leaked depends on no quantum state, and the sweeps have scripts for it.
-
-    Examples:
-        >>> steps = [Reset(0, 2), Rotate(((0, 1),), 0.25)]
-        >>> sizes = {"num_qubits": 1, "num_records": 0, "num_detectors": 0, "num_observables": 0}
-        >>> program_arrays(steps, [], **sizes).factors.tolist()
-        [(0, 2), (0, 1)]
     """
     chains: dict[int, list[float]] = {}
     for step in steps:

@@ -241,10 +241,6 @@ def with_meetings(step: Step, stay_lost: Container[int] = ()) -> Iterator[Step]:
     Qubits meet in a gate or measurement of several qubits. A qubit that is measured alone meets nobody, but
     if it is leaked, it must not keep the state into which the measurement puts it. The same holds for the
     reset of a qubit that may stay lost.
-
-    Examples:
-        >>> list(with_meetings(Rotate(((3, 1), (4, 2)), 0.25)))
-        [Rotate(factors=((3, 1), (4, 2)), half_turns=0.25), Meeting(qubits=(3, 4))]
     """
     match step:
         case Clifford(gate, groups) if gate.num_qubits > 1:

@@ -258,7 +258,7 @@ def _both_values(plan: SamplingPlan) -> int:
 
 def _num_paths(plan: SamplingPlan) -> int:
     work = float(np.exp2(plan.operations["width"]).sum())
-    return int(min(_PATHS, max(_FEWEST_PATHS, _PATH_WORK / work)))
+    return int(min(_PATHS, max(_FEWEST_PATHS, _PATH_WORK / max(1.0, work))))
 
 
 def _without_small_angles(plan: SamplingPlan) -> SamplingPlan | None:

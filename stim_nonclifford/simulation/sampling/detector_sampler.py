@@ -28,7 +28,7 @@ from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, RequestedOutputs
 from ..compiler.algebra.gf2 import ones
 from ..compiler.plans.width_limit import within_memory
 from ..compiler.program.extent import check_faults
-from ..engines import EngineOptions, PackedBits, SamplingEngine, engine_factory
+from ..engines import EngineOptions, PackedBits, SamplingEngine, TrajectoryEngine, engine_factory
 from ..engines.reference import acting_mechanisms, sample_shots
 from ..faults import CircuitFault, FaultTable, NamedMechanisms
 from ..logical_errors.refusals import warn_of_frames, warn_of_random_outputs
@@ -94,11 +94,14 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
         self._num_observables = compiled.program.num_observables
         self._skip_reference_sample = flag(skip_reference_sample, "skip_reference_sample")
         self._make_engine = engine_factory(options)
+        self._trajectory_threads = options.threads if options.engine == "trajectory" else 0
         self._postselected = postselected_outputs(
             postselection_mask, postselected_observables_mask, self._num_detectors, self._num_observables
         )
         self._numbers = ShotNumbers()
         self._has_looked_at_observables = False
+        if self._trajectory_threads:
+            return
         # Counting needs the fewest outputs. If its plan is too wide, then so are those of all methods.
         compiled.check_width(self._requested_by("sample_counts"), max_active_coordinates)
         # What all methods need is computed here; a method's first call adds the plan for its question.
@@ -404,6 +407,11 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
             line 1, tick 0: X_ERROR 0: X0
         """
         self._check_undecided("sample_failures")
+        if self._trajectory_threads:
+            raise ValueError(
+                "The trajectory engine does not know which faults a shot has. Count errors with"
+                " sample_counts, or choose engine='cpu' for sample_failures."
+            )
         check_faults(self._compiled.circuit, self._num_detectors + self._num_observables)
         self._look_at_observables()
         with self._numbers.call():
@@ -468,12 +476,25 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
         return plan, self._faults.by_mechanism(plan)
 
     def _engine_for(self, method: DetectorMethod) -> SamplingEngine:
-        if self._decides is None:
+        """The engine that draws the shots of a method."""
+        if self._decides is not None:
+            reference = 0
+            if self._skip_reference_sample:
+                reference = self._compiled.reference_detectors(self._max_active_coordinates)
+            return self._decides(self._requested_by(method), reference)
+        if not self._trajectory_threads:
             return self._make_engine(self._plan_for(method))
-        flipped = 0
-        if self._skip_reference_sample:
-            flipped = self._compiled.reference_detectors(self._max_active_coordinates)
-        return self._decides(self._requested_by(method), flipped)
+        requested, limit = self._requested_by(method), self._max_active_coordinates
+        inverted = 0 if self._skip_reference_sample else self._compiled.reference_detectors(limit)
+        return TrajectoryEngine(
+            self._compiled.circuit,
+            by_records=False,
+            inverted=inverted,
+            reported=requested.reported,
+            postselected=requested.postselected,
+            threads=self._trajectory_threads,
+            max_active_coordinates=limit,
+        )
 
     def _plan_for(self, method: DetectorMethod) -> SamplingPlan:
         return self._compiled.detector_plan(

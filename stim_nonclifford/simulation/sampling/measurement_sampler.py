@@ -15,7 +15,7 @@ from ...base.memory import check_result_bytes
 from ...dialect import circuit_repr, num_expectations
 from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, ExpectationCircuit
 from ..compiler.plans.width_limit import within_memory
-from ..engines import EngineOptions, PackedBits, SamplingEngine, engine_factory
+from ..engines import EngineOptions, PackedBits, SamplingEngine, TrajectoryEngine, engine_factory
 from .expectation_values import ExpectationEngine, sampled_in_chunks
 from .requests import NOT_FOR_DECISIONS
 from .rows import OUTPUT_NAMES, OutputName, rows_from, unpack
@@ -72,11 +72,20 @@ class CompiledMeasurementSampler(NumberedShots, PickledByRecipe):
         self._changed, self._max_active_coordinates = changed, max_active_coordinates
         self._make_engine = make_engine
         self._decides = decides  # makes the engine in which a decoder decides, for records inverted by a mask
-        if decides is None:
+        self._engine: SamplingEngine
+        if decides is not None:
+            self._engine = decides(changed)
+        elif options.engine == "trajectory":
+            self._engine = TrajectoryEngine(
+                compiled.circuit,
+                by_records=True,
+                inverted=changed,
+                threads=options.threads,
+                max_active_coordinates=max_active_coordinates,
+            )
+        else:
             plan = compiled.record_plan(reference=changed, max_active_coordinates=max_active_coordinates)
             self._engine = make_engine(plan)
-        else:
-            self._engine = decides(changed)
         self._numbers = ShotNumbers()
 
     def __repr__(self) -> str:

@@ -20,6 +20,7 @@ from ....dialect import (
     NonCliffordGate,
     Part,
     ReadoutNoise,
+    Relaxation,
     RotationPart,
     decision_of,
     expectation_products,
@@ -67,8 +68,10 @@ from .steps import (
     Feedback,
     Measure,
     Meeting,
+    Misreading,
     Noise,
     ObservableStep,
+    Relaxing,
     Reset,
     Rotate,
     Step,
@@ -79,7 +82,11 @@ __all__ = ["program_of"]
 
 
 def program_of(
-    circuit: stim.Circuit, *, with_expectations: bool = False, with_decisions: bool = False
+    circuit: stim.Circuit,
+    *,
+    with_expectations: bool = False,
+    with_decisions: bool = False,
+    for_trajectories: bool = False,
 ) -> Program:
     """Flattens a tagged circuit. EXP_VAL becomes steps, or does nothing; DECODE does, or is refused.
 
@@ -103,7 +110,9 @@ def program_of(
     labels += [labels[-1] + k + 1 for k in range(extent.ancillas)]
     numbers = {label: k for k, label in enumerate(labels)}
     models = extent.leakage_models.numbered(numbers)
-    flattener = _Flattener(numbers, with_expectations, models, has_leakage=extent.leaks)
+    flattener = _Flattener(
+        numbers, with_expectations, models, has_leakage=extent.leaks, for_trajectories=for_trajectories
+    )
     flattener.with_decisions = with_decisions
     flattener.add_parts(extent, first_line=1)
     return Program(
@@ -119,6 +128,7 @@ def program_of(
         flattener.has_leakage,
         models,
         extent,
+        for_trajectories,
     )
 
 
@@ -130,9 +140,16 @@ assert set(_FEEDBACK) == CONTROLLED_PAULIS
 
 class _Flattener:
     def __init__(
-        self, numbers: dict[int, int], with_expectations: bool, models: LeakageModels, *, has_leakage: bool
+        self,
+        numbers: dict[int, int],
+        with_expectations: bool,
+        models: LeakageModels,
+        *,
+        has_leakage: bool,
+        for_trajectories: bool,
     ) -> None:
         self.qubits = numbers
+        self.for_trajectories = for_trajectories
         self.with_expectations = with_expectations
         self.with_decisions = False
         self.has_leakage = has_leakage
@@ -401,8 +418,13 @@ class _Flattener:
             self.num_records += 1
             if len(factors) == 1 and (qubit := factors[0][0]) in self.models.readouts:
                 steps = leaked_readout_steps(*read_out, self.models.readouts[qubit])
-            elif noise.decay:
+            elif noise.decay and not self.for_trajectories:
                 steps = misread_steps(*read_out)
+            elif noise.decay:
+                self.has_non_pauli_channels = True
+                self.emit(Measure(factors, self.num_records - 1, inverted, 0.0, resets))
+                self.emit(Misreading(self.num_records - 1, inverted, noise.p01, noise.p10))
+                continue
             else:
                 self.emit(Measure(factors, self.num_records - 1, inverted, flip, resets))
                 continue
@@ -450,9 +472,15 @@ class _Flattener:
         if needs_ancillas(channel):
             self.has_non_clifford_gates = self.has_non_pauli_channels = True
             for qubits in groups:
+                if self.for_trajectories and isinstance(channel, Relaxation):
+                    self.emit(Relaxing(qubits[0], channel.decay, channel.dephasing))
+                    self.emit_all(iter((Meeting(qubits),)))
+                    continue
                 self.meets = self.has_leakage and not self.models.partners and len(qubits) == 1
                 self.emit_all(channel_steps(channel, qubits, len(self.qubits)))
             self.meets = self.has_leakage
+            if self.for_trajectories and isinstance(channel, Relaxation):
+                return
         if paulis := paulis_of(channel):
             self.emit(Noise(channel_of_patterns(paulis), groups, None))
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..simulation.sampling import CompiledDetectorSampler
 from ..simulation.sampling.shot_files import DetectionFiles
-from .options import add_engine, add_postselection, add_shared, engine_of, masks_of
+from .options import add_decoder, add_engine, add_postselection, add_shared, engine_of, masks_of
 from .streams import naming, output, read_circuit
 
 __all__ = ["add_arguments", "run"]
@@ -35,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="write raw parities of measurements instead of flips against the noiseless reference sample",
     )
+    add_decoder(parser)
     add_engine(parser)
 
 
@@ -58,6 +59,7 @@ def run(args: argparse.Namespace) -> None:
             postselection_mask=detectors,
             postselected_observables_mask=observables,
             skip_reference_sample=args.skip_reference_sample,
+            decoder=args.decoder,
             **engine_of(args),
         )
     with output(args.out) as file, contextlib.ExitStack() as files:

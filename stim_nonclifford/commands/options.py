@@ -18,6 +18,7 @@ from ..simulation.engines import EngineName
 from ..simulation.sampling import ShotFormat
 
 __all__ = [
+    "add_decoder",
     "add_engine",
     "add_fault_sets",
     "add_postselection",
@@ -112,6 +113,15 @@ def add_engine(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments for the engine, which change the time but not the shots."""
     add_threads(parser, "1")
     add_shared(parser, "--engine", "--max_active_coordinates")
+
+
+def add_decoder(parser: argparse.ArgumentParser) -> None:
+    """Adds the argument for the decoder in the loop."""
+    parser.add_argument(
+        "--decoder",
+        metavar="NAME",
+        help="the decoder that decides at each DECODE of the circuit, such as pymatching; raw: no decoder",
+    )
 
 
 def engine_of(args: argparse.Namespace) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 
-from .options import add_engine, add_shared, engine_of
+from .options import add_decoder, add_engine, add_shared, engine_of
 from .streams import naming, output, read_circuit
 
 __all__ = ["add_arguments", "run"]
@@ -26,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="of `stim sample`, for its speed; changes nothing here",
     )
+    add_decoder(parser)
     add_engine(parser)
 
 
@@ -34,7 +35,10 @@ def run(args: argparse.Namespace) -> None:
     circuit = read_circuit(args.circuit)
     with naming(args.circuit):
         sampler = circuit.compile_sampler(
-            seed=args.seed, skip_reference_sample=args.skip_reference_sample, **engine_of(args)
+            seed=args.seed,
+            skip_reference_sample=args.skip_reference_sample,
+            decoder=args.decoder,
+            **engine_of(args),
         )
     with output(args.out) as file:
         sampler.sample_write(args.shots, filepath=file, format=args.out_format)

@@ -10,6 +10,7 @@ from functools import cache
 
 import numpy as np
 import numpy.typing as npt
+import pymatching
 import pytest
 import stim
 
@@ -117,6 +118,91 @@ def deciding_circuits(seed: int, count: int) -> list[tuple[int, stim.Circuit]]:
             continue
         found.append((k, circuit))
     return found
+
+
+CODE = """
+R 0 1 2 3
+H 0
+CX 0 1 0 2
+T 0
+DEPOLARIZE1(0.1) 0 1 2
+MPP(0.05) Z0*Z1 Z1*Z2
+DETECTOR rec[-2]
+DETECTOR rec[-1]
+CX 0 3
+M 3
+M{decided} 3
+CX rec[-1] 0
+T 0
+CX rec[-1] 0
+R_PAULI(0.25) X0*X1*X2
+DEPOLARIZE1(0.08) 0 1 2
+MPP(0.05) Z0*Z1 Z1*Z2
+DETECTOR rec[-2] rec[-6]
+DETECTOR rec[-1] rec[-5]
+MPP Z0*Z1*Z2
+MPP{decided} Z0*Z1*Z2
+C_SPP rec[-1] X0*X1*X2
+H 0 1 2
+M 0 1 2
+"""
+"""A repetition code with noisy checks. T or T_DAG, and later a rotation, depend on decided records.
+
+Before each decided record stands the raw one.
+"""
+
+
+def code_with_decisions() -> tuple[snc.Circuit, list[pymatching.Matching]]:
+    """The code with decisions, and the decoder of each."""
+    circuit = snc.Circuit(CODE.format(decided="[DECODE]"))
+    models = [circuit.decision_model(k, decompose_errors=True) for k in range(2)]
+    return circuit, [pymatching.Matching.from_detector_error_model(model) for model in models]
+
+
+def exact_code(circuit: snc.Circuit, decoders: list[pymatching.Matching]) -> dict[Records, float]:
+    """The exact distribution with PyMatching in the loop."""
+    # The flip of the first decided record reverses a rotation, but no check and no later record.
+    known = DecidedCircuit(circuit.to_stim()).knowledge
+    assert not known.detectors.any()
+    assert not known.bits.any()
+
+    def answer(number: int, detectors: tuple[int, ...], _: Records) -> list[int]:
+        return [int(decoders[number].decode(np.array(detectors[: 2 + 2 * number]))[0])]
+
+    return decided_distribution(
+        circuit.to_stim(), answer, circuit.without_decisions().reference_sample().tolist()
+    )
+
+
+def test_pymatching_in_the_loop_of_a_code() -> None:
+    circuit, decoders = code_with_decisions()
+    samples = circuit.compile_sampler(seed=11, decoder="pymatching").sample(1_000_000)
+    assert p_value(samples, exact_code(circuit, decoders)) > ALPHA
+    assert p_value(samples, record_distribution(circuit.without_decisions().to_stim())) < POWER
+
+
+def test_coins_that_are_what_the_decoder_says() -> None:
+    # A readout error of 1/2 guesses whether a record is flipped. Shots in which it guesses right are exact.
+    circuit, decoders = code_with_decisions()
+    records = snc.Circuit(CODE.format(decided="(0.5)")).compile_sampler(seed=3).sample(1_000_000)
+    checks = records[:, [0, 1, 4, 5]]
+    detectors = np.concatenate([checks[:, :2], checks[:, 2:] ^ checks[:, :2]], axis=1)
+    answers = [decoders[k].decode_batch(detectors[:, : 2 + 2 * k])[:, 0] for k in range(2)]
+    kept = (records[:, 2] ^ records[:, 3] == answers[0]) & (records[:, 6] ^ records[:, 7] == answers[1])
+    assert abs(kept.mean() - 0.25) < 0.003
+    assert p_value(records[kept], exact_code(circuit, decoders)) > ALPHA
+    decided = circuit.compile_sampler(seed=12, decoder="pymatching").sample(int(kept.sum()))
+    assert two_samples_differ_by(decided, records[kept]) < 6
+
+
+def two_samples_differ_by(first: npt.NDArray[np.bool_], second: npt.NDArray[np.bool_]) -> float:
+    """The difference of two samples of records: chi squared, in standard deviations above its mean."""
+    weights = 1 << np.arange(first.shape[1])
+    counts = [np.bincount(sample @ weights, minlength=2 ** len(weights)) for sample in (first, second)]
+    frequent = counts[0] + counts[1] >= 20
+    a, b = (count[frequent] for count in counts)
+    chi_squared = float(((a - b) ** 2 / (a + b)).sum())
+    return (chi_squared - len(a)) / (2 * len(a)) ** 0.5
 
 
 @pytest.mark.parametrize("seed", seeds(6, 1))

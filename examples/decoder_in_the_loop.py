@@ -1,17 +1,18 @@
-"""A T gate by lattice surgery whose S gate follows the decoded outcome: how often the gate is wrong.
+"""T gates by lattice surgery whose S gates follow decoded outcomes: how often a chain of them is wrong.
 
-    python -m examples.decoder_in_the_loop [--d 3 5] [--p 0.001] [--shots 1_000_000]
+    python -m examples.decoder_in_the_loop [--d 3 5] [--p 0.001] [--gates 1 2] [--shots 1_000_000]
 
-A perfect T state is consumed by a patch that is half of a Bell pair: a state |+> would hide a wrong S, as S
-T|+> is a Pauli times T|+>. The merge measures Z_L Z_L of both patches, and if the outcome is 1, the patch
-needs S. The outcome is decoded as soon as it is there. At the end the frame of the patch is decoded, too,
-and the gate is undone: the Bell pair must come back. Prints 1 - fidelity, for decoded and for raw outcomes,
-and for raw frames.
+The circuit is (H T)^gates on a patch that is half of a Bell pair: a state |+> would hide a wrong S, as S
+T|+> is a Pauli times T|+>. Each T gate consumes a perfect T state. Its merge measures Z_L Z_L of both
+patches, and if the outcome is 1, the patch needs S. The outcome is decoded as soon as it is there. At the
+end the decoded frame of the patch is applied, and all gates are undone: the Bell pair must come back. Prints
+1 - fidelity, for decoded and for raw outcomes, and for raw frames.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 from collections.abc import Sequence
 
 import stim
@@ -30,17 +31,20 @@ from stim_nonclifford.generators.teleportation.syndrome_round import (
 )
 
 
-def teleported_t_gate(distance: int = 3, p: float = 1e-3) -> snc.Circuit:
-    """A circuit in which a patch gets a T gate by lattice surgery, with noise from the merge on.
+def teleported_t_gate(distance: int = 3, p: float = 1e-3, gates: int = 1) -> snc.Circuit:
+    """A circuit in which a patch gets T gates by lattice surgery, each followed by H.
+
+    Merges and splits have noise. H and S are ideal gates.
 
     Args:
         distance: Distance of the patches: 3, 5, 7, ...
         p: Strength of the noise, which is depolarizing.
+        gates: Number of T gates.
 
     Returns:
-        The circuit. Observables 0 and 1 are those of the Bell pair: if one of them is 1, the gate has failed.
+        The circuit. The gates have failed if one of its observables, those of the Bell pair, is 1.
     """
-    return snc.Circuit(_Surgery(distance, p).written())
+    return snc.Circuit(_Surgery(distance, p).written(gates))
 
 
 class _Surgery:
@@ -79,16 +83,46 @@ class _Surgery:
             else:
                 self.values[check.ancilla] = frozenset([record])
 
-    def written(self) -> stim.Circuit:
-        builder, patches = self.builder, self.patches
-        magic, target = patches.magic, patches.target
+    def written(self, gates: int) -> stim.Circuit:
+        """The whole circuit."""
+        builder, target = self.builder, self.patches.target
         z_logical, x_logical = target.column(target.first_column), target.x_logical
         # The target and the reference are a Bell pair.
         builder.reset(z=[*target.data, self.reference, self.bit])
         self.values |= values_after_reset(target.checks, z=target.data)
         self.measure_checks(target, "X")
         sign_of_pair = builder.measure_product("X", [*x_logical, self.reference])
-        # A perfect T state.
+        for _ in range(gates):
+            self.append_t_gate()
+            # An ideal H.
+            self.measure_checks(target)
+            z, x = self.product("Z", z_logical), self.product("X", x_logical)
+            builder.circuit += stim.Circuit(f"SPP {z}\nSPP {x}\nSPP {z}")
+        self.end_part(noisy=False)
+        self.measure_checks(target)
+        # The decoded frame is applied, all gates are undone, and the Bell pair is measured.
+        builder.circuit += snc.Circuit(f"FRAME(decoder=frame) {z} {x}").to_stim()
+        of_z, of_x = (builder.circuit.num_measurements - k for k in (2, 1))
+        builder.feedback("X", of_z, x_logical)
+        builder.feedback("Z", of_x, z_logical)
+        for _ in range(gates):
+            builder.circuit += stim.Circuit(f"SPP_DAG {z}\nSPP_DAG {x}\nSPP_DAG {z}")
+            builder.logical_t_dag(z_logical)
+        builder.measure_product("Z", [*z_logical, self.reference])
+        builder.circuit.append("OBSERVABLE_INCLUDE", [stim.target_rec(-1)], 0)
+        builder.measure_product("X", [*x_logical, self.reference])
+        sign = stim.target_rec(sign_of_pair - builder.circuit.num_measurements)
+        builder.circuit.append("OBSERVABLE_INCLUDE", [stim.target_rec(-1), sign], 1)
+        self.end_part(noisy=False)
+        return self.with_noise()
+
+    def append_t_gate(self) -> None:
+        """Consumes a perfect T state."""
+        builder, patches = self.builder, self.patches
+        magic, target = patches.magic, patches.target
+        z_logical = target.column(target.first_column)
+        for check in magic.checks:
+            self.values.pop(check.ancilla, None)
         self.values |= append_injection_resets(builder, magic)
         builder.t([corner_of(magic)])
         self.measure_checks(magic)
@@ -103,20 +137,12 @@ class _Surgery:
         sign = append_split(builder, patches, self.values)
         append_syndrome_round(builder, target.checks, self.values)
         self.end_part(noisy=True)
-        self.measure_checks(target)
-        # The decoded frame of X is applied, then the gate is undone, and the Bell pair is measured.
-        flipped = builder.measure_product("Z", [*z_logical, self.reference])
-        wrong_z = self.decode([flipped], "frame")
-        builder.feedback("X", flipped, x_logical)
-        builder.feedback("X", wrong_z, x_logical)
-        builder.logical_t_dag(z_logical)
-        x_of_pair = builder.measure_product("X", [*x_logical, self.reference])
-        wrong_x = self.decode([x_of_pair, sign_of_pair, *sign], "frame")
-        for k, record in enumerate([wrong_z, wrong_x]):
-            [lookback] = builder._lookbacks([record])
-            builder.circuit.append("OBSERVABLE_INCLUDE", [lookback], k)
-        self.end_part(noisy=False)
-        return self.with_noise()
+        for record in sign:
+            builder.feedback("Z", record, z_logical)
+
+    def product(self, pauli: str, sites: Sequence[tuple[int, int]]) -> str:
+        """The product of Paulis on sites, as text."""
+        return "*".join(f"{pauli}{self.sites.index(site)}" for site in sites)
 
     def with_noise(self) -> stim.Circuit:
         written, begin = self.coordinates.copy(), len(self.coordinates)
@@ -135,18 +161,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--d", type=int, nargs="+", default=[3, 5])
     parser.add_argument("--p", type=float, nargs="+", default=[1e-3])
+    parser.add_argument("--gates", type=int, nargs="+", default=[1])
     parser.add_argument("--shots", type=int, default=1_000_000)
     chosen = parser.parse_args(arguments)
-    for distance in chosen.d:
-        for p in chosen.p:
-            circuit = teleported_t_gate(distance, p)
-            for outcome, frame in (("pymatching", "pymatching"), ("raw", "pymatching"), ("raw", "raw")):
-                decoders = {"outcome": outcome, "frame": frame}
-                sampler = circuit.compile_detector_sampler(seed=5, decoder=decoders)
-                counts = sampler.sample_counts(chosen.shots)
-                rate = counts.errors / counts.shots
-                error = (rate / counts.shots) ** 0.5
-                print(f"d={distance} p={p} outcome {outcome}, frame {frame}: {rate:.3e} +- {error:.1e}")
+    for distance, p, gates in itertools.product(chosen.d, chosen.p, chosen.gates):
+        circuit = teleported_t_gate(distance, p, gates)
+        for outcome, frame in (("pymatching", "pymatching"), ("raw", "pymatching"), ("raw", "raw")):
+            decoders = {"outcome": outcome, "frame": frame}
+            counts = circuit.compile_detector_sampler(seed=5, decoder=decoders).sample_counts(chosen.shots)
+            rate = counts.errors / counts.shots
+            error = (rate / counts.shots) ** 0.5
+            what = f"d={distance} p={p} gates={gates} outcome {outcome}, frame {frame}"
+            print(f"{what}: {rate:.3e} +- {error:.1e}")
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from .exact_text import bracketed
 from .expectation_values import EXP_VAL, bare_expectation, is_expectation
 from .feed_forward.conditional import conditional_gate
 from .feed_forward.control_pairs import groups_of_pairs, is_classical, text_of_target
-from .feed_forward.decisions import DECODE, bare_decision, decision_of
+from .feed_forward.decisions import DECODE, FRAME, bare_decision, decision_of
 from .gates import BARE_NAMES, CONDITIONAL_CARRIER
 from .tags import NonCliffordGate, gate_from_tag, is_note
 
@@ -337,7 +337,7 @@ def advice_on_name(name: str) -> str:
     advice = advice_on_channel(name)
     if advice:
         return f". {advice}"
-    names = [*BARE_NAMES, *CHANNELS, EXP_VAL, DECODE, *stim.gate_data()]
+    names = [*BARE_NAMES, *CHANNELS, EXP_VAL, DECODE, FRAME, *stim.gate_data()]
     return f".{did_you_mean(name.upper(), names)}"
 
 

@@ -17,6 +17,9 @@ WRITTEN = {
     "M[DECODE](0.01) 3": "M[DECODE](0.01) 3",
     "MPP[DECODE] X1*Z2": "MPP[DECODE] X1*Z2",
     "MR[DECODE] 3": "MR[DECODE] 3",
+    "FRAME Z0*X1": "MPAD[FRAME(Z0*X1)] 0",
+    "FRAME Z0*X1 Y2": "MPAD[FRAME(Z0*X1, Y2)] 0 0",
+    "FRAME(latency=1, decoder=a) Z0": "MPAD[FRAME(Z0, latency=1, decoder=a)] 0",
 }
 
 
@@ -53,6 +56,15 @@ def test_other_spellings() -> None:
         ("H[DECODE] 0", "makes no sense on H"),
         ("R[DECODE] 0", "makes no sense on R"),
         ("MPAD[DECODE] 0", "makes no sense on MPAD"),
+        ("M[FRAME(Z0)] 0", "makes no sense on M"),
+        ("MPAD[FRAME(Z0)] 1", "one 0 for each product"),
+        ("MPAD[FRAME(Z0, X1)] 0", "one 0 for each product"),
+        ("MPAD[FRAME(Z0*X0)] 0", "different qubits"),
+        ("MPAD[FRAME(latency=1)] 0", "it must name products"),
+        ("MPAD[frame(Z0)] 0", "write FRAME in upper case"),
+        ("FRAME 0", "it must name products"),
+        ("FRAME !Z0", "it must name products"),
+        ("FRAME(2) Z0", "its options are"),
         ("DECODED 0", "Did you mean DECODE"),
         ("DECODE X0", "gate type 'DECODE'"),
     ],
@@ -60,6 +72,14 @@ def test_other_spellings() -> None:
 def test_misspelled_decisions(line: str, message: str) -> None:
     with pytest.raises(ValueError, match=f"^Line 2: .*{message}"):
         snc.Circuit(f"H 0\n{line}")
+
+
+def test_equal_neighbours_are_joined() -> None:
+    circuit = snc.Circuit("FRAME Z0\nFRAME Z0\nM[FRAME] 0")
+    assert str(circuit) == "FRAME Z0 Z0\nM[FRAME] 0"
+    assert [point.records for point in circuit.decision_points()] == [(0, 1)]
+    circuit.append("FRAME", ["X1*Z2"])
+    assert str(circuit[-1]) == "FRAME X1*Z2"
 
 
 def test_append_takes_no_numbers() -> None:

@@ -7,12 +7,16 @@ and the other measurements of qubits can have the tag, too.
 
 The decoder sees the detectors that stand before the instruction. With ``DECODE(latency=2)`` these are only
 those before the second TICK before it. ``DECODE(decoder=fast)`` asks one of several decoders.
+
+``FRAME Z25*Z26*Z27`` measures nothing: its record says whether errors have flipped this Pauli. In Stim's text
+it is ``MPAD[FRAME(Z25*Z26*Z27)] 0``.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import stim
 
@@ -21,6 +25,7 @@ from ..channels.readout import MEASUREMENTS
 
 __all__ = [
     "DECODE",
+    "FRAME",
     "NO_DECODER",
     "Decision",
     "bare_decision",
@@ -28,11 +33,15 @@ __all__ = [
     "decision_head",
     "decision_of",
     "first_decision",
+    "frame_text",
     "without_decisions",
 ]
 
 DECODE = "DECODE"
 """The word of the tag, and the name of the bare instruction."""
+
+FRAME = "FRAME"
+"""The same of a decision about the Pauli frame."""
 
 NO_DECODER = (
     "DECODE asks a decoder, and this call has none. Samplers take one:"
@@ -41,10 +50,12 @@ NO_DECODER = (
 )
 """What messages say where a circuit decides and no decoder is known."""
 
-_WORD = re.compile(rf"\s*{DECODE}\b(?P<rest>.*)", re.DOTALL | re.IGNORECASE)
+_WORD = re.compile(rf"\s*(?P<word>{DECODE}|{FRAME})\b(?P<rest>.*)", re.DOTALL | re.IGNORECASE)
 _OPTIONS = re.compile(r"(?:\((?P<options>[^()]*)\))?\s*")
 _LATENCY = re.compile(r"\s*latency\s*=\s*(?P<ticks>[0-9]{1,9})\s*", re.ASCII)
 _DECODER = re.compile(r"\s*decoder\s*=\s*(?P<name>[A-Za-z0-9_.-]+)\s*", re.ASCII)
+_PRODUCT = re.compile(r"\s*(?P<product>[XYZ][0-9]+(?:\*[XYZ][0-9]+)*)\s*")
+_EXAMPLE_OF_FRAME = f"MPAD[{FRAME}(Z0*Z1)] 0, or, without a tag, {FRAME} Z0*Z1"
 _EXAMPLE = f"M[{DECODE}] 0, M[{DECODE}(latency=2)] 0 or M[{DECODE}(latency=2, decoder=fast)] 0"
 
 
@@ -55,18 +66,30 @@ class Decision:
     Attributes:
         latency: The decoder sees the detectors before so many TICKs before the instruction.
         decoder: The name of the decoder; empty for that of the sampler.
+        products: Of FRAME, the Pauli products whose flips are asked for, such as ``Z0*Z1``.
     """
 
     latency: int = 0
     decoder: str = ""
+    products: tuple[str, ...] = ()
 
     @property
     def tag(self) -> str:
         """The tag of the measurement."""
-        options = [f"latency={self.latency}"] * (self.latency > 0) + [f"decoder={self.decoder}"] * bool(
-            self.decoder
-        )
-        return f"{DECODE}({', '.join(options)})" if options else DECODE
+        return self._written(FRAME, self.products) if self.products else self.head
+
+    @property
+    def head(self) -> str:
+        """The bare instruction before its targets."""
+        return self._written(FRAME if self.products else DECODE, ())
+
+    def _written(self, word: str, products: Sequence[str]) -> str:
+        options = [*products]
+        if self.latency:
+            options.append(f"latency={self.latency}")
+        if self.decoder:
+            options.append(f"decoder={self.decoder}")
+        return f"{word}({', '.join(options)})" if options else word
 
 
 def decision_of(instruction: stim.CircuitInstruction) -> Decision | None:
@@ -87,14 +110,66 @@ def decision_of(instruction: stim.CircuitInstruction) -> Decision | None:
     found = _WORD.fullmatch(instruction.tag) if instruction.tag else None
     if found is None or instruction.name in ANNOTATIONS:
         return None
-    tag, name = instruction.tag, instruction.name
-    if name not in MEASUREMENTS:
+    tag, name, word = instruction.tag, instruction.name, found["word"].upper()
+    if word == FRAME and not found["rest"].strip().startswith("("):
+        return None  # a note
+    if word == FRAME and name != "MPAD":
+        raise ValueError(f"The tag [{tag}] makes no sense on {name}. Write {_EXAMPLE_OF_FRAME}.")
+    if word == DECODE and name not in MEASUREMENTS:
         raise ValueError(
             f"The tag [{tag}] makes no sense on {name}. A decision is a measurement of qubits: {_EXAMPLE}."
         )
-    if DECODE not in tag:
-        raise ValueError(f"The tag [{tag}] makes no sense on {name}: write {DECODE} in upper case.")
-    return _read(found["rest"], f"Malformed tag [{tag}] on {name}")
+    if word not in tag:
+        raise ValueError(f"The tag [{tag}] makes no sense on {name}: write {word} in upper case.")
+    where = f"Malformed tag [{tag}] on {name}"
+    if word == DECODE:
+        return _read(found["rest"], where)
+    inside = found["rest"].strip()[1:-1].split(",")
+    products = [each["product"] for part in inside if (each := _PRODUCT.fullmatch(part))]
+    options = [part for part in inside if not _PRODUCT.fullmatch(part)]
+    decision = _read(f"({','.join(options)})" if options else "", where)
+    return _frame(decision, products, instruction.targets_copy(), where)
+
+
+def _frame(
+    decision: Decision, products: Sequence[str], targets: Sequence[stim.GateTarget], where: str
+) -> Decision:
+    """The decision about products, one for each target; Stim joins neighbours of the same tag."""
+    qubits = [[factor[1:] for factor in product.split("*")] for product in products]
+    if not products or any(len(set(each)) < len(each) for each in qubits):
+        raise ValueError(
+            f"{where}: it must name products of Paulis on different qubits, as {_EXAMPLE_OF_FRAME}."
+        )
+    if len(targets) % len(products) or any(target.value for target in targets):
+        raise ValueError(f"{where}: there must be one 0 for each product, as in {_EXAMPLE_OF_FRAME}.")
+    return replace(decision, products=tuple(products) * (len(targets) // len(products)))
+
+
+def frame_text(options: str | None, tag: str | None, words: Sequence[str]) -> str:
+    """The tagged text of a bare FRAME.
+
+    Args:
+        options: The text in its parentheses, or None.
+        tag: Its tag, or None.
+        words: Its targets, as written.
+
+    Raises:
+        ValueError: It has a tag, other options, or other targets than Pauli products.
+
+    Examples:
+        >>> frame_text("latency=2", None, ["Z0*Z1"])
+        'MPAD[FRAME(Z0*Z1, latency=2)] 0'
+    """
+    if tag is not None:
+        raise ValueError(
+            f"{FRAME} cannot have a tag, as a tag stands for the instruction itself. Leave it out."
+        )
+    rest = "" if options is None else f"({options})"
+    decision = _read(rest, f"{FRAME}{rest}")
+    products = [each["product"] for word in words if (each := _PRODUCT.fullmatch(word.upper()))]
+    zeros = [stim.GateTarget(0)] * len(words)
+    decision = _frame(decision, products if len(products) == len(words) else (), zeros, FRAME)
+    return f"MPAD[{decision.tag}]{' 0' * len(products)}"
 
 
 def _read(rest: str, where: str) -> Decision:
@@ -142,6 +217,8 @@ def bare_decision(instruction: stim.CircuitInstruction, decision: Decision) -> s
         >>> bare_decision(instruction, decision_of(instruction))
         'DECODE(latency=2) 41'
     """
+    if decision.products and not instruction.gate_args_copy():
+        return f"{decision.head} {' '.join(decision.products)}"
     if instruction.name != "M" or instruction.gate_args_copy():
         return str(instruction)
     plain = str(stim.CircuitInstruction("M", instruction.targets_copy()))

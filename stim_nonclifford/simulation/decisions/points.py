@@ -236,7 +236,7 @@ class DecidedCircuit:
         num_records = 0
         for number, instruction in enumerate(unrolled(self.circuit)):
             for k in of_axis.get(number, ()):
-                targets = _targets_of(axes[k])
+                targets = _targets_of(axes[k].text)
                 probed.append("OBSERVABLE_INCLUDE", targets, k)
                 probed.append("E", targets, _PROBE)
                 order.append(len(bits) + k)
@@ -244,9 +244,8 @@ class DecidedCircuit:
             if number in deciding:
                 probed.append(instruction.name, instruction.targets_copy(), _PROBE)
                 order += [number_of_bit[num_records + j] for j in range(count)]
-                for j in range(count):
-                    target = stim.target_rec(j - count)
-                    probed.append("OBSERVABLE_INCLUDE", [target], len(axes) + number_of_bit[num_records + j])
+                for j, targets in enumerate(_asked_of(instruction)):
+                    probed.append("OBSERVABLE_INCLUDE", targets, len(axes) + number_of_bit[num_records + j])
             elif instruction.name == "OBSERVABLE_INCLUDE":
                 pass
             elif count and instruction.name not in (*_MEASUREMENTS, "MPAD"):
@@ -294,7 +293,7 @@ class DecidedCircuit:
         num_detectors = 0
         for number, instruction in enumerate(unrolled(self.circuit)):
             for k in of_axis.get(number, ()):
-                targets = _targets_of(self.all_axes[wanted[k]])
+                targets = _targets_of(self.all_axes[wanted[k]].text)
                 result.append("OBSERVABLE_INCLUDE", targets, len(asked.records) + k)
             if instruction.name == "OBSERVABLE_INCLUDE":
                 continue
@@ -307,9 +306,8 @@ class DecidedCircuit:
             result += without_decisions(single)
             if number == last:
                 break
-        for k in range(len(asked.records)):
-            target = stim.target_rec(k - len(asked.records))
-            result.append("OBSERVABLE_INCLUDE", [target], k)
+        for k, targets in enumerate(_asked_of(instruction)):
+            result.append("OBSERVABLE_INCLUDE", targets, k)
         return result
 
     def _check_axes(self, point: int, wanted: Sequence[int]) -> None:
@@ -342,8 +340,17 @@ def _of(point: DecisionPoint) -> tuple[int, int, str]:
     return point.num_detectors, point.latency, point.decoder
 
 
-def _targets_of(axis: Axis) -> list[stim.GateTarget]:
-    return [stim.target_pauli(int(factor[1:]), factor[0]) for factor in axis.text.split("*")]
+def _targets_of(product: str) -> list[stim.GateTarget]:
+    return [stim.target_pauli(int(factor[1:]), factor[0]) for factor in product.split("*")]
+
+
+def _asked_of(instruction: stim.CircuitInstruction) -> list[list[stim.GateTarget]]:
+    """For each record that an instruction decides, the observable whose flips decide it."""
+    decision = decision_of(instruction)
+    if decision is not None and decision.products:
+        return [_targets_of(product) for product in decision.products]
+    count = instruction.num_measurements
+    return [[stim.target_rec(k - count)] for k in range(count)]
 
 
 def _axes_of(

@@ -107,6 +107,9 @@ def deciding_circuits(seed: int, count: int) -> list[tuple[int, stim.Circuit]]:
                     part.name, part.targets_copy(), part.gate_args_copy(), tag="DECODE"
                 )
             circuit.append(part)
+            if rng.random() < 0.04 and circuit.num_measurements < 9:
+                pauli = f"{rng.choice(list('XYZ'))}0*{rng.choice(list('XYZ'))}1"
+                circuit.append(stim.CircuitInstruction("MPAD", [0], tag=f"FRAME({pauli})"))
         k += 1
         if first_decision(circuit) is None:
             continue

@@ -35,7 +35,7 @@ class DecidingSimulator(Simulator):
         self.num_decisions = 0
 
     def _perform(self, instruction: stim.CircuitInstruction) -> None:
-        if not instruction.tag.startswith("DECODE"):
+        if not instruction.tag.startswith(("DECODE", "FRAME")):
             super()._perform(instruction)
             return
         plain = stim.CircuitInstruction(

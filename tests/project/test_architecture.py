@@ -249,6 +249,7 @@ def test_classes_have_at_most_20_methods() -> None:
 
 MODULES_WITH_MANY_SIBLINGS = {
     "stim_nonclifford/dialect/__init__.py": "it has the names of the whole folder",
+    "stim_nonclifford/circuit/circuit.py": "it has a method for each of them",
 }
 """Modules that import more than 8 others of their folder, each with the reason."""
 
@@ -270,7 +271,6 @@ def test_modules_import_at_most_8_siblings() -> None:
 
 
 SMALL_FOLDERS = {
-    "stim_nonclifford/dialect/feed_forward": "to be merged",
     "stim_nonclifford/generators/device_noise": "to be merged",
     "stim_nonclifford/rates/decoded_rates/faults": "to be merged",
 }

@@ -20,6 +20,7 @@ from ..engines import PackedBits, RowEngine, Tally
 from ..plan import BLOCK_SHOTS, SamplingPlan, SparseRows
 from ..sampling.rows import columns
 from .points import DecidedCircuit
+from .questions import Question
 
 __all__ = ["DecidingDecoder", "DecisionEngine", "DecisionsFailedError", "Requested"]
 
@@ -84,72 +85,6 @@ class Requested:
         return ((outputs & mask) != wanted).any(axis=1)
 
 
-class _Question:
-    """One decision, with what known flips of records do to it."""
-
-    def __init__(
-        self, decided: DecidedCircuit, point: int, first_control: int, controls: dict[int, int]
-    ) -> None:
-        self.number = point
-        asked, knowledge = decided.points[point], decided.knowledge
-        self.num_detectors = asked.num_detectors
-        self.first_bit = decided.first_bits[point]
-        self.num_bits = len(asked.records)
-        self.axes = decided.axes_of(point)
-        self.num_observables = self.num_bits + len(self.axes)
-        bits = slice(self.first_bit, self.first_bit + self.num_bits)
-        # For each earlier bit: the detectors that its flip flips, and the observables of the model.
-        self.detectors = np.packbits(
-            knowledge.detectors[: self.first_bit, : self.num_detectors], axis=1, bitorder="little"
-        )
-        self.observables = np.concatenate(
-            [knowledge.bits[: self.first_bit, bits], knowledge.axes[: self.first_bit][:, self.axes]], axis=1
-        )
-        self.axis_flips = np.concatenate(
-            [
-                knowledge.bits_by_axes[self.axes][:, bits],
-                knowledge.axes_by_axes[np.ix_(self.axes, self.axes)],
-            ],
-            axis=1,
-        )
-        self.turns = [decided.all_axes[k].turns for k in self.axes]
-        self.controls = [
-            [first_control + controls[record] for record in decided.all_axes[k].records] for k in self.axes
-        ]
-
-    def seen(self, detectors: PackedBits, flips: Bools) -> PackedBits:
-        """The detectors as the decoder sees them: without what known flips did."""
-        result = detectors
-        for k in np.flatnonzero(self.detectors.any(axis=1)).tolist():
-            flipped = flips[:, k]
-            if flipped.any():
-                if result is detectors:
-                    result = detectors.copy()
-                result[flipped] ^= self.detectors[k]
-        return result
-
-    def answers(self, predictions: Bools, flips: Bools, outputs: PackedBits) -> Bools:
-        """Whether each decided record is flipped.
-
-        Args:
-            predictions: The answer of the decoder: bool, shape (shots, num_observables).
-            flips: The flips of earlier records: bool, shape (shots, all bits).
-            outputs: The outputs of these shots.
-        """
-        found = predictions.copy()
-        for k in np.flatnonzero(self.observables.any(axis=1)).tolist():
-            found ^= flips[:, k, np.newaxis] & self.observables[k]
-        for k, turns in enumerate(self.turns):
-            if not self.axis_flips[k].any():
-                continue
-            index = np.zeros(len(found), dtype=np.intp)
-            for j, output in enumerate(self.controls[k]):
-                index |= _bit(outputs, output).astype(np.intp) << j
-            happens = found[:, self.num_bits + k] & turns[index]
-            found ^= happens[:, np.newaxis] & self.axis_flips[k]
-        return found[:, : self.num_bits]
-
-
 class DecisionEngine:
     """Draws shots in which a decoder decides.
 
@@ -181,7 +116,7 @@ class DecisionEngine:
         self._first_output = -(-plan.num_signature_bits // 64)  # of the words of a row
         first_control = decided.circuit.num_detectors + decided.circuit.num_observables
         self._questions = [
-            _Question(decided, k, first_control, controls) for k in range(len(decided.points)) if k not in raw
+            Question(decided, k, first_control, controls) for k in range(len(decided.points)) if k not in raw
         ]
         self._lines = [point.line for point in decided.points]
         self._num_bits = len(decided.bits)
@@ -306,7 +241,7 @@ class DecisionEngine:
             outputs ^= self._engine.outcomes(rows[:, : self._first_output], numbers, seed)
         return outputs.view(np.uint8).reshape(len(rows), 8 * outputs.shape[1])
 
-    def _predictions(self, question: _Question, detectors: PackedBits) -> Bools:
+    def _predictions(self, question: Question, detectors: PackedBits) -> Bools:
         where = f"Line {self._lines[question.number]}: decision {question.number}"
         wanted = (len(detectors), -(-question.num_observables // 8))
         try:
@@ -349,7 +284,3 @@ def _packed(plan: SamplingPlan, rows: SparseRows) -> npt.NDArray[np.uint64]:
 
 def _packed_mask(mask: int, num_bits: int) -> PackedBits:
     return np.frombuffer(mask.to_bytes(-(-num_bits // 8), "little"), dtype=np.uint8)
-
-
-def _bit(rows: PackedBits, k: int) -> Bools:
-    return (rows[:, k // 8] >> np.uint8(k % 8) & 1).astype(np.bool_)

@@ -1,0 +1,83 @@
+"""The question of one decision: what the decoder sees, and what follows from its answer."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ..engines import PackedBits
+from .points import DecidedCircuit
+
+__all__ = ["Question"]
+
+Bools = npt.NDArray[np.bool_]
+
+
+class Question:
+    """One decision, with what known flips of records do to it."""
+
+    def __init__(
+        self, decided: DecidedCircuit, point: int, first_control: int, controls: dict[int, int]
+    ) -> None:
+        self.number = point
+        asked, knowledge = decided.points[point], decided.knowledge
+        self.num_detectors = asked.num_detectors
+        self.first_bit = decided.first_bits[point]
+        self.num_bits = len(asked.records)
+        self.axes = decided.axes_of(point)
+        self.num_observables = self.num_bits + len(self.axes)
+        bits = slice(self.first_bit, self.first_bit + self.num_bits)
+        # For each earlier bit: the detectors that its flip flips, and the observables of the model.
+        self.detectors = np.packbits(
+            knowledge.detectors[: self.first_bit, : self.num_detectors], axis=1, bitorder="little"
+        )
+        self.observables = np.concatenate(
+            [knowledge.bits[: self.first_bit, bits], knowledge.axes[: self.first_bit][:, self.axes]], axis=1
+        )
+        self.axis_flips = np.concatenate(
+            [
+                knowledge.bits_by_axes[self.axes][:, bits],
+                knowledge.axes_by_axes[np.ix_(self.axes, self.axes)],
+            ],
+            axis=1,
+        )
+        self.turns = [decided.all_axes[k].turns for k in self.axes]
+        self.controls = [
+            [first_control + controls[record] for record in decided.all_axes[k].records] for k in self.axes
+        ]
+
+    def seen(self, detectors: PackedBits, flips: Bools) -> PackedBits:
+        """The detectors as the decoder sees them: without what known flips did."""
+        result = detectors
+        for k in np.flatnonzero(self.detectors.any(axis=1)).tolist():
+            flipped = flips[:, k]
+            if flipped.any():
+                if result is detectors:
+                    result = detectors.copy()
+                result[flipped] ^= self.detectors[k]
+        return result
+
+    def answers(self, predictions: Bools, flips: Bools, outputs: PackedBits) -> Bools:
+        """Whether each decided record is flipped.
+
+        Args:
+            predictions: The answer of the decoder: bool, shape (shots, num_observables).
+            flips: The flips of earlier records: bool, shape (shots, all bits).
+            outputs: The outputs of these shots.
+        """
+        found = predictions.copy()
+        for k in np.flatnonzero(self.observables.any(axis=1)).tolist():
+            found ^= flips[:, k, np.newaxis] & self.observables[k]
+        for k, turns in enumerate(self.turns):
+            if not self.axis_flips[k].any():
+                continue
+            index = np.zeros(len(found), dtype=np.intp)
+            for j, output in enumerate(self.controls[k]):
+                index |= _bit(outputs, output).astype(np.intp) << j
+            happens = found[:, self.num_bits + k] & turns[index]
+            found ^= happens[:, np.newaxis] & self.axis_flips[k]
+        return found[:, : self.num_bits]
+
+
+def _bit(rows: PackedBits, k: int) -> Bools:
+    return (rows[:, k // 8] >> np.uint8(k % 8) & 1).astype(np.bool_)

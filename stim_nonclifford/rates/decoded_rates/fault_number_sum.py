@@ -22,7 +22,6 @@ from ..results.strata import name_of_faults
 from ..samplers.backward_deletion import BackwardDeletion, Orphans
 from ..samplers.direct_samples import DirectSamples
 from ..samplers.enumeration import Enumeration
-from ..samplers.plain_shots import PlainShots
 from ..samplers.sampler import Sampler
 from ..samplers.strata import Stratum
 
@@ -52,7 +51,7 @@ class FaultNumberSum:
     stratum: Stratum
     num_observables: int
     has_no_orphans: bool
-    plain: PlainShots | None = None
+    plain: DirectSamples | None = None
     enumerated: list[Enumeration] = field(default_factory=list)
     deletion: BackwardDeletion | None = None
     orphans: Orphans | None = None

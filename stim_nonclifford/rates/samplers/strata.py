@@ -166,7 +166,9 @@ class Stratum:
 
     def drawn(self, least: int, most: int, count: int, rng: np.random.Generator) -> FaultStates:
         """Independent states with at least and at most so many free faults, in a random order."""
-        if least == most:
+        if (least, most) == (0, self.numbers.most):
+            sets = self._independent(count, rng)
+        elif least == most:
             sets = self.numbers.drawn(least, count, rng)
         else:
             shares = self.numbers.probabilities[least : most + 1]
@@ -200,14 +202,14 @@ class Stratum:
             rows[shows] ^= self.model.flips[coin]
         return FaultStates(sets, rows, numbers)
 
-    def plain(self, count: int, rng: np.random.Generator, part: float = 1.0) -> Indices:
+    def _independent(self, count: int, rng: np.random.Generator, part: float = 1.0) -> Indices:
         """Independent sets of free faults, each of which acts with a part of its probability.
 
         A fault acts a Poisson number of times, and counts if that is odd: with the mean -ln(1 - 2q) / 2 that
         has the probability q. So all faults of a shot are as many draws from one table as their sum has.
 
         Returns:
-            intp, shape (count, room), in descending order, then -1.
+            intp, shape (count, room), ascending, then -1.
         """
         rates = part * self._probabilities
         ends = np.cumsum(-0.5 * np.log1p(-2 * rates))
@@ -215,7 +217,14 @@ class Stratum:
         events = np.searchsorted(ends, rng.random(int(numbers.sum())) * ends[-1], side="right")
         sets = np.full((count, int(numbers.max(initial=0))), -1, dtype=np.intp)
         sets[np.arange(sets.shape[1]) < numbers[:, np.newaxis]] = np.minimum(events, len(ends) - 1)
-        return _of_odd_number(sets)
+        sets = _ascending(sets)
+        while (is_pair := (sets[:, 1:] == sets[:, :-1]) & (sets[:, 1:] >= 0)).any():
+            # Of three equal ones, the first two are a pair.
+            is_pair[:, 1:] &= ~is_pair[:, :-1]
+            row, place = np.nonzero(is_pair)
+            sets[row, place] = sets[row, place + 1] = -1
+            sets = _ascending(sets)
+        return sets
 
     def moved(self, states: FaultStates, part: float, rng: np.random.Generator) -> FaultStates:
         """States of which each fault, and the number, is drawn anew with a probability.
@@ -225,9 +234,9 @@ class Stratum:
         # A fault j stays with (1 - part) + part q_j: it is not removed, or it is drawn again.
         stays = (1 - part) / (1 - part * np.append(self._probabilities, 0.0)[states.sets])
         left = np.where(rng.random(states.sets.shape) < stays, states.sets, -1)
-        sets = -np.sort(-np.hstack([left, self.plain(len(states), rng, part)]), axis=1)
+        sets = _ascending(np.hstack([left, self._independent(len(states), rng, part)]))
         sets[:, 1:][sets[:, 1:] == sets[:, :-1]] = -1
-        sets = -np.sort(-sets, axis=1)
+        sets = _ascending(sets)
         sets = sets[:, : int((sets >= 0).sum(axis=1).max(initial=0))]
         is_new = rng.random(len(states)) < part
         return self._with_numbers(
@@ -287,13 +296,6 @@ def padded(members: Indices, room: int) -> Indices:
     return np.pad(members, ((0, 0), (0, room - members.shape[1])), constant_values=-1)
 
 
-def _of_odd_number(sets: Indices) -> Indices:
-    """The members of each row that occur an odd number of times, in descending order."""
-    sets = -np.sort(-sets, axis=1)
-    while (is_pair := (sets[:, 1:] == sets[:, :-1]) & (sets[:, 1:] >= 0)).any():
-        # Of three equal ones, the first two are a pair.
-        is_pair[:, 1:] &= ~is_pair[:, :-1]
-        row, place = np.nonzero(is_pair)
-        sets[row, place] = sets[row, place + 1] = -1
-        sets = -np.sort(-sets, axis=1)
-    return sets
+def _ascending(sets: Indices) -> Indices:
+    """The members of each row in ascending order, then -1."""
+    return np.sort(sets.view(np.uintp), axis=1).view(np.intp)

@@ -11,7 +11,7 @@ from stim_nonclifford.rates.budget.failing_sets import cores_of, rows_of
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import symptoms_of
 from stim_nonclifford.rates.estimation.deadline import Deadline
 from stim_nonclifford.rates.estimation.failing_sets import FailingSets
-from stim_nonclifford.rates.samplers.plain_shots import PlainShots
+from stim_nonclifford.rates.samplers.direct_samples import DirectSamples
 from stim_nonclifford.rates.samplers.strata import Stratum
 from tests.support.rates.decoded_rate_cases import (
     classifier_of,
@@ -48,7 +48,8 @@ def test_cores_fail_and_have_no_member_too_many() -> None:
     circuit = repetition_code(0.15)
     model = model_of(circuit)
     classifier = classifier_of(circuit, model)
-    shots = PlainShots(Stratum(model), classifier, True)
+    stratum = Stratum(model)
+    shots = DirectSamples(stratum, classifier, 0, stratum.numbers.most, True)
     shots.take(2000, np.random.default_rng(6), FOREVER)
     sets = FailingSets.joined([(shots.found, 2000)])
     cores, members = cores_of(model, sets.members, sets.numbers, classifier.fails)

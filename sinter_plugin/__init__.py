@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from stim_nonclifford.circuit.logical_states import LogicalStateCheck
 from stim_nonclifford.rates.decoding.chromobius_gap import ChromobiusGapDecoder, CompiledChromobiusGap
-from stim_nonclifford.rates.decoding.gap_decoder import ConfidentDecoder
+from stim_nonclifford.rates.decoding.kept_shot_decoding import ConfidentDecoder
 from stim_nonclifford.rates.decoding.matching.desaturated_gap import (
     CompiledDesaturatedGap,
     DesaturatedGapDecoder,

@@ -30,6 +30,7 @@ from stim_nonclifford.rates.decoding.decoders import (
     first_error_model,
     rate_decoder,
 )
+from stim_nonclifford.rates.decoding.distinct_rows import DEFAULT_STORE_BYTES
 from stim_nonclifford.rates.decoding.kept_shot_decoding import DecoderFailedError, KeptShotDecoding
 from stim_nonclifford.rates.decoding.matching.desaturated_gap import DesaturatedGapDecoder
 from stim_nonclifford.simulation.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
@@ -45,7 +46,6 @@ __all__ = ["CompiledSoftDecodingSampler", "SoftDecodingSampler", "frame_circuit"
 
 ErrorModelName = Literal["s_proxy", "noise_only", "task"]
 
-DEFAULT_STORE_BYTES = 32 << 20
 _MOST_BYTES = (1 << 63) - 1
 
 _NOISELESS_SHOTS = 64
@@ -78,7 +78,7 @@ class CompiledSoftDecodingSampler(CompiledSampler):
         self._check_seed = secrets.randbits(64) if seed is None else seed
 
     def statistics(self) -> dict[str, int]:
-        """How often equal detection events saved a call of the decoder; see ``DistinctRows.statistics``."""
+        """How often equal detection events saved a decode; see ``KeptShotDecoding.statistics``."""
         with self._lock:
             return self._decoding.statistics()
 
@@ -157,7 +157,7 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
       returns a further byte which is not 0. Both are Sinter's rules.
     * If detectors consist of heralds (HERALDED_ERASE, HERALDED_PAULI_CHANNEL_1), PyMatching reweights the
       errors that they announce: see ``HeraldedMatchingDecoder``.
-    * Equal detection events are decoded once. A sample of them is decoded again: see ``DistinctRows``. If a
+    * Equal detection events are decoded once. A sample of them is decoded again (``KeptShotDecoding``). If a
       decoder answers them differently, the sampler warns, decodes every shot from then on, and counts the
       shots at hand anew. ``row_warnings.RANDOM_DECODER`` counts these shots.
     * ``custom_counts["survivors"]`` is the number of kept shots, ``custom_counts["rows_decoded"]`` that of
@@ -346,7 +346,7 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
             )
 
     def _decoder(self, heralds: frozenset[int] = frozenset()) -> sinter.Decoder:
-        return rate_decoder(self.decoder, self.confidence, heralds, self.store_bytes).decoder
+        return rate_decoder(self.decoder, self.confidence, heralds).decoder
 
     def _model(
         self, circuit: snc.Circuit, detectors: NDArray[np.bool_] | None, task: sinter.Task

@@ -84,7 +84,7 @@ ELSEWHERE = {
     ],
     "needs a decoder that answers wrongly: tests of tests/rates and tests/sinter": [
         ("stim_nonclifford/rates/decoding/decoders.py", "The rate of the shots that suc"),
-        ("stim_nonclifford/rates/decoding/failure_test.py", "Or count errors with SoftDecod"),
+        ("stim_nonclifford/rates/decoding/classifying.py", "Or count errors with SoftDecod"),
         ("stim_nonclifford/rates/decoding/kept_shot_decoding.py", "Return finite numbers up to 2^"),
         ("stim_nonclifford/rates/decoding/kept_shot_decoding.py", "In the second case, pack them:"),
         ("stim_nonclifford/rates/decoding/kept_shot_decoding.py", "In the first case, discard wit"),

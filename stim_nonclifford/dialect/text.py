@@ -221,15 +221,11 @@ def _name_and_targets(instruction: stim.CircuitInstruction, gate: NonCliffordGat
         form = other.written_form
         if form.product and (form.carrier, form.word) == (written.carrier, written.word):
             group = " " + r"\*".join(rf"{pauli}\d+" for pauli in form.product)
-            if re.fullmatch(f"(?:{group})+", targets) and _are_different(targets):
+            factors = [product.split("*") for product in targets.split()]
+            are_different = all(len(set(product)) == len(product) for product in factors)
+            if re.fullmatch(f"(?:{group})+", targets) and are_different:
                 return other.name, re.sub("[XYZ]", "", targets).replace("*", " ")
     return gate.name, targets
-
-
-def _are_different(products: str) -> bool:
-    """Whether each of the products has its letters on different qubits."""
-    factors = [product.split("*") for product in products.split()]
-    return all(len(set(product)) == len(product) for product in factors)
 
 
 def _with_tags(text: str) -> str:

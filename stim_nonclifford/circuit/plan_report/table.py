@@ -214,7 +214,6 @@ def _where(operations: Sequence[PlannedOperation]) -> str:
     """The instructions with their targets, in the order of the operations."""
     targets: dict[str, dict[str, None]] = {}
     for operation in operations:
-        target = operation.pauli if "*" in operation.pauli else operation.pauli[1:]
-        targets.setdefault(operation.instruction, {})[target] = None
+        targets.setdefault(operation.instruction, {})[operation.target] = None
     text = "; ".join(f"{name} {' '.join(of_name)}" for name, of_name in targets.items())
     return text if len(text) <= _TARGETS_LENGTH else f"{text[: _TARGETS_LENGTH - 4]} ..."

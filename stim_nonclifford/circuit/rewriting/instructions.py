@@ -50,8 +50,9 @@ def addition_of(
             )
         addition.append(name)
         return addition
-    if name.upper() in ("KRAUS", "KRAUS2") and isinstance(arg, Iterable) and not _is_flat(arg):
-        arg = values_of_operators(arg, name.upper())
+    if name.upper() in ("KRAUS", "KRAUS2") and isinstance(arg, Iterable):
+        is_flat = all(isinstance(each, numbers.Real) for each in arg)
+        arg = arg if is_flat else values_of_operators(arg, name.upper())
     arg = _checked_arg(arg)
     instruction = tagged_instruction(name, targets, arg, tag)
     if instruction is not None:
@@ -62,10 +63,6 @@ def addition_of(
     except IndexError as error:  # Stim has no such gate
         raise IndexError(f"{error}{advice_on_name(name)}") from None
     return addition
-
-
-def _is_flat(arg: Iterable[Any]) -> bool:
-    return all(isinstance(each, numbers.Real) for each in arg)
 
 
 def _checked_arg(arg: Any) -> list[float] | None:
@@ -97,10 +94,8 @@ def printed_bare(part: Part) -> Part:
         >>> print(tagged, printed_bare(tagged), printed_bare(tagged) == tagged, sep=", ")
         S[T] 0, T 0, True
     """
-    if isinstance(part, stim.CircuitRepeatBlock) or not part.tag or not _is_other_text(part):
+    if isinstance(part, stim.CircuitRepeatBlock) or not part.tag:
+        return part
+    if extended_text(circuit_of(part)) == str(part):
         return part
     return _BareInstruction(part.name, part.targets_copy(), part.gate_args_copy(), tag=part.tag)
-
-
-def _is_other_text(part: stim.CircuitInstruction) -> bool:
-    return extended_text(circuit_of(part)) != str(part)

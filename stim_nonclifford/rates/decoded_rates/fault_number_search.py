@@ -20,7 +20,6 @@ from ..estimation.tally import WRONG
 from ..samplers.backward_deletion import BackwardDeletion, Orphans
 from ..samplers.direct_samples import DirectSamples
 from ..samplers.enumeration import Enumeration
-from ..samplers.plain_shots import PlainShots
 from ..samplers.sampler import Sampler
 from ..samplers.strata import Stratum
 from .fault_number_sum import FEWEST_FAILURES, FaultNumberSum
@@ -97,7 +96,7 @@ class FaultNumberSearch:
     ) -> None:
         self._stratum, self._classifier = stratum, classifier
         self._deadline, self._rng, self._report = deadline, rng, report
-        self._pilot = PlainShots(stratum, classifier, True)
+        self._pilot = self._direct(0)
         self.total = FaultNumberSum(stratum, classifier.num_observables, has_no_orphans)
 
     def run(self, relative_error: float) -> None:
@@ -171,7 +170,7 @@ class FaultNumberSearch:
 
     def _count(self, relative_error: float) -> None:
         """Counts other shots than those that this choice depends on."""
-        plain = self.total.plain = PlainShots(self._stratum, self._classifier, True)
+        plain = self.total.plain = self._direct(0)
         while plain.tally.failures < max(_FEWEST_COUNTED, (1 - plain.tally.mean) / relative_error**2):
             self._take(plain, max(_FIRST_SAMPLES, plain.tally.samples // 4))
             self._report(f"{plain.tally.failures:,} of {plain.tally.samples:,} shots failed")
@@ -234,7 +233,7 @@ class FaultNumberSearch:
         assert self.total.deletion is not None
         of_deletion = self.total.deletion.tally.variance
         sums = self.total.sums()
-        others = max(0.0, float(sums.variance[0]) + sums.bound**2 - of_deletion)
+        others = max(0.0, float(sums.variance[0] + sums.bounds[0] ** 2) - of_deletion)
         rest = (relative_error * self.total.rate) ** 2 - others
         return max(1.0, _MARGIN * of_deletion / rest) if rest > 0 else 1.0
 

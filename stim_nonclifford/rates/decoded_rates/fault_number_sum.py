@@ -22,7 +22,6 @@ from ..results.strata import name_of_faults
 from ..samplers.backward_deletion import BackwardDeletion, Orphans
 from ..samplers.direct_samples import DirectSamples
 from ..samplers.enumeration import Enumeration
-from ..samplers.plain_shots import PlainShots
 from ..samplers.sampler import Sampler
 from ..samplers.strata import Stratum
 
@@ -52,7 +51,7 @@ class FaultNumberSum:
     stratum: Stratum
     num_observables: int
     has_no_orphans: bool
-    plain: PlainShots | None = None
+    plain: DirectSamples | None = None
     enumerated: list[Enumeration] = field(default_factory=list)
     deletion: BackwardDeletion | None = None
     orphans: Orphans | None = None
@@ -72,7 +71,7 @@ class FaultNumberSum:
     def relative_variance(self) -> float:
         """The variance of ``rate`` over its square; infinite if the rate is 0."""
         sums = self.sums()
-        variance = float(sums.variance[0]) + sums.bound**2
+        variance = float(sums.variance[0] + sums.bounds[0] ** 2)
         return variance / float(sums.wrong[0]) ** 2 if sums.wrong[0] else math.inf
 
     def ratio(self, quantity: int = WRONG) -> Ratio:
@@ -82,7 +81,7 @@ class FaultNumberSum:
             quantity: ``WRONG``, or that of an observable.
         """
         sums, orphans = self.sums(quantity), self.orphans
-        bound = sums.bound
+        bound = float(sums.bounds[0])
         if orphans is not None and not self.has_no_orphans and self.plain is None:
             bound = max(bound, orphans.tally.bound)
         return sums.ratio(0, 1.0, bound)
@@ -130,7 +129,7 @@ class FaultNumberSum:
             quantity=quantity,
             all_are_accepted=True,
         )
-        return replace(found, bound=max(found.bound, self._unsampled()))
+        return replace(found, unseen=np.maximum(found.unseen, self._unsampled()))
 
     def _unsampled(self) -> float:
         """The probability of the numbers of faults of which nothing was drawn."""

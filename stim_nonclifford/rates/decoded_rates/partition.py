@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...base.errors import ResourceLimitError
-from ..decoding.failure_test import Gaps
+from ..decoding.classifying import Gaps
 from ..estimation.deadline import Deadline
 from ..samplers.accepted_sets import AcceptedSets, AcceptedSetSearch, merged
 from ..samplers.strata import Stratum

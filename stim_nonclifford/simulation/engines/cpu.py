@@ -127,7 +127,7 @@ class CpuEngine:
         numbers: npt.NDArray[np.uint64],
         seed: int,
     ) -> npt.NDArray[np.uint64]:
-        r"""Draws outcomes for given signatures; the plan must not postselect what depends on outcomes.
+        """Draws outcomes for given signatures; the plan must not postselect what depends on outcomes.
 
         Signatures are uint64 of shape (shots, words): bit k is bit k % 64 of word k // 64. Together with the
         seed, a number fixes the outcomes of its signature; random numbers give outcomes with the
@@ -135,13 +135,6 @@ class CpuEngine:
 
         Raises:
             ValueError: The plan postselects what depends on outcomes.
-
-        Examples:
-            >>> import stim_nonclifford as snc
-            >>> engine = CpuEngine(snc.Circuit("RX 0\nT 0\nMX 0").compile().record_plan())
-            >>> signatures, numbers = np.zeros((1000, 0), dtype=np.uint64), np.arange(1000, dtype=np.uint64)
-            >>> bool(100 < engine.outcomes(signatures, numbers, seed=5).sum() < 200)  # 0.146 of them
-            True
         """
         if self.plan.num_outcome_checks:
             raise ValueError("The plan discards shots because of their outcomes.")

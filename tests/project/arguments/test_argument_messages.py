@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -55,12 +53,6 @@ def test_a_shown_argument_is_short() -> None:
         with pytest.raises(TypeError) as caught:
             arguments.integer(value, "count")
         assert str(caught.value) == f"count must be an integer >= 0, but is {shown}"
-
-
-def test_the_ground_floor() -> None:
-    """Every room may import the checks, so they import nothing of the package."""
-    source = Path(arguments.__file__).read_text(encoding="utf-8")
-    assert not re.findall(r"^from \.|^from stim|^import stim", source, re.MULTILINE)
 
 
 # Numbers of NumPy

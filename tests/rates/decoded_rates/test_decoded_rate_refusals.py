@@ -17,7 +17,6 @@ import stim
 import stim_nonclifford as snc
 from stim_nonclifford.rates import decoding_problems
 from stim_nonclifford.rates.decoding import classifying
-from stim_nonclifford.rates.decoding.failure_test import RepeatedRows
 from stim_nonclifford.rates.estimation import deadline
 from stim_nonclifford.rates.results import LogicalErrorRate
 from tests.support.rates.decoded_rate_cases import exact_rate, repetition_code, surface_code
@@ -129,19 +128,6 @@ def test_a_decoder_that_is_random_on_few_different_events() -> None:
     for p in (1e-3, 0.2):
         with pytest.raises(ValueError, match=r"Wrapped is not deterministic: it decoded 1024 detection"):
             flips(2, p).logical_error_rate(decoder=Wrapped(guess), relative_error=0.1, seed=1)
-
-
-def test_a_decoder_whose_gaps_are_random() -> None:
-    rows = RepeatedRows(50)
-    keys = np.random.default_rng(3).integers(1 << 64, size=(400, 2), dtype=np.uint64)
-    dets = keys.view(np.uint8)
-    predictions, gaps = dets[:, :1] & 1, dets[:, 1].astype(np.int64)
-    for part in np.array_split(np.arange(400), 7):
-        rows.add(keys[part], dets[part], predictions[part], gaps[part])
-    assert rows.differing(lambda events: (events[:, :1] & 1, events[:, 1].astype(np.int64)))[0] == 0
-    wrong, total = rows.differing(lambda events: (events[:, :1] & 1, events[:, 1].astype(np.int64) & ~1))
-    assert 25 <= total <= 50
-    assert 0 < wrong < total
 
 
 def test_a_decoder_that_is_always_right() -> None:

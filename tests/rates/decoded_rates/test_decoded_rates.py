@@ -16,7 +16,7 @@ import sinter
 import stim_nonclifford as snc
 from stim_nonclifford.rates.decoded_rates import fault_number_search
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import symptoms_of
-from stim_nonclifford.rates.decoding.matching.pymatching_graph import PyMatchingGraph
+from stim_nonclifford.rates.decoding.matching.matching_graph import detectors_that_matter
 from stim_nonclifford.rates.results import LogicalErrorRate
 from tests.support.rates.decoded_rate_cases import (
     exact_rate,
@@ -80,7 +80,7 @@ def test_a_rate_is_a_sum_over_numbers_of_faults(p: float, exact: float) -> None:
     assert json.loads(json.dumps(dataclasses.asdict(rate)))["logical_error_rate"] == rate.logical_error_rate
     # Sensitivities are the numbers of additional faults: those of failing shots, less the mean number.
     model = circuit.detector_error_model(decompose_errors=True)
-    matter = PyMatchingGraph(model).detectors_that_matter()
+    matter = detectors_that_matter(model)
     mean = sum(symptoms_of(model).without(np.flatnonzero(~matter).tolist()).probabilities.values())
     faults = sum(each.kept_and_wrong * each.least_faults for each in rate.strata) / rate.logical_error_rate
     slope = sum(group.sensitivity for group in rate.error_budget("noise").groups)

@@ -10,7 +10,8 @@ import pymatching
 import stim_nonclifford as snc
 from benchmarks.rates import coverage
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import FaultModel, fault_model, symptoms_of
-from stim_nonclifford.rates.decoding.failure_test import FailureTest
+from stim_nonclifford.rates.decoding.classifying import Classifier
+from stim_nonclifford.rates.estimation.deadline import Deadline
 
 
 def repetition_code(
@@ -54,16 +55,17 @@ def random_rows(model: FaultModel, rng: np.random.Generator, sizes: np.ndarray) 
     return rows
 
 
-def failure_test(circuit: snc.Circuit, model: FaultModel) -> FailureTest:
+def classifier_of(circuit: snc.Circuit, model: FaultModel) -> Classifier:
     matching = pymatching.Matching.from_detector_error_model(
         circuit.detector_error_model(decompose_errors=True)
     )
-    return FailureTest(
+    return Classifier(
         model,
         lambda dets: (
             matching.decode_batch(dets, bit_packed_shots=True, bit_packed_predictions=True),
             np.zeros(len(dets), dtype=np.int64),
         ),
+        Deadline(None),
     )
 
 

@@ -50,7 +50,6 @@ ELSEWHERE = {
         ("stim_nonclifford/dialect/exact_text.py", "REPEAT{} {} {"),
         ("stim_nonclifford/dialect/text.py", "REPEAT blocks are nested more "),
         ("stim_nonclifford/dialect/text.py", "REPEAT{} {} {"),
-        ("sinter_plugin/__main__.py", "Examples: Sample two circuits,"),
     ],
     "needs circuits of codes: tests of tests/simulation/logical_errors and tests/circuit": [
         ("stim_nonclifford/circuit/logical_states/readout.py", "Move EXP_VAL and OBSERVABLE_IN"),
@@ -85,7 +84,7 @@ ELSEWHERE = {
     ],
     "needs a decoder that answers wrongly: tests of tests/rates and tests/sinter": [
         ("stim_nonclifford/rates/decoding/decoders.py", "The rate of the shots that suc"),
-        ("stim_nonclifford/rates/decoding/failure_test.py", "Or count errors with SoftDecod"),
+        ("stim_nonclifford/rates/decoding/classifying.py", "Or count errors with SoftDecod"),
         ("stim_nonclifford/rates/decoding/kept_shot_decoding.py", "Return finite numbers up to 2^"),
         ("stim_nonclifford/rates/decoding/kept_shot_decoding.py", "In the second case, pack them:"),
         ("stim_nonclifford/rates/decoding/kept_shot_decoding.py", "In the first case, discard wit"),
@@ -110,8 +109,8 @@ ELSEWHERE = {
         ("sinter_plugin/runs/executors.py", "Save the program to a file; or"),
         ("sinter_plugin/runs/executors.py", "Start one with `dask scheduler"),
         ("sinter_plugin/runs/schedule.py", "Save to another file, and add "),
-        ("sinter_plugin/statistics/counted_once.py", "Correct the metadata, or leave"),
-        ("sinter_plugin/statistics/counted_once.py", "Correct the row, or delete it "),
+        ("sinter_plugin/commands/combine.py", "Correct the metadata, or leave"),
+        ("sinter_plugin/commands/combine.py", "Correct the row, or delete it "),
         ("sinter_plugin/statistics/csv_rows.py", "Delete such lines, and compute"),
         ("sinter_plugin/statistics/file_lock.py", "Wait until that process has en"),
         ("sinter_plugin/statistics/file_lock.py", "Or save to another file with an"),

@@ -208,8 +208,12 @@ class _Writer:
                 self._measure(group[0].value, inverted, flips, tag)
             else:
                 letters = _MEASUREMENTS.get(name) or _PAIRS.get(name)
-                product = _product(group) if letters is None else _lettered(group, letters, inverted)
-                self._measure_product(product, flips, tag)
+                if letters is not None:
+                    group = [
+                        stim.target_pauli(target.value, letter, target.is_inverted_result_target)
+                        for target, letter in zip(group, letters, strict=True)
+                    ]
+                self._measure_product(_product(group), flips, tag)
 
     def _measure(self, qubit: int, inverted: bool, flips: tuple[float, ...], tag: str) -> None:
         p01, p10 = flips
@@ -365,10 +369,3 @@ def _product(targets: Sequence[stim.GateTarget]) -> stim.PauliString:
         factor[target.value] = target.pauli_type
         found = found * (-factor if target.is_inverted_result_target else factor)
     return found
-
-
-def _lettered(group: Sequence[stim.GateTarget], letters: str, inverted: bool) -> stim.PauliString:
-    found = stim.PauliString(max(target.value for target in group) + 1)
-    for target, letter in zip(group, letters, strict=True):
-        found[target.value] = letter
-    return -found if inverted else found

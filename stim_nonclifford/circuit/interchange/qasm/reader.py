@@ -66,7 +66,9 @@ def read_qasm(text: str, delays: Delays | None = None) -> stim.Circuit:
         physical = [_name(code, found, 0) for found in _PHYSICAL.finditer(code)]
         return Execution(program, is_version_2, opaque, physical, delays or Delays()).result()
     except Refusal as refusal:
-        raise ValueError(_located(text, refusal)) from None
+        span = getattr(refusal.node, "span", None)
+        where = f"{_line(text, span.start_line)}: " if span is not None else ""
+        raise ValueError(f"{where}{refusal}") from None
     except RecursionError as error:
         raise ResourceLimitError(_too_deep(text, error)) from None
 
@@ -115,11 +117,6 @@ def _is_version_2(text: str, code: str) -> bool:
             f"{_line(text, number)}: OpenQASM {version[1]} is not known here; 2.0, 3.0 and 3.1 are."
         )
     return version[1].startswith("2")
-
-
-def _located(text: str, refusal: Refusal) -> str:
-    span = getattr(refusal.node, "span", None)
-    return str(refusal) if span is None else f"{_line(text, span.start_line)}: {refusal}"
 
 
 def _parsing_error(text: str, error: Exception) -> str:

@@ -8,7 +8,7 @@ Rotations and measurements of Pauli products become those of one qubit, between 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 
 import numpy as np
@@ -348,10 +348,8 @@ def _decomposition(name: str) -> tuple[tuple[str, tuple[int, ...]], ...]:
     size = 2 if stim.gate_data(name).is_two_qubit_gate else 1
     circuit = stim.Circuit()
     circuit.append(name, range(size))
-    return tuple(_gates_of(circuit.decomposed()))
-
-
-def _gates_of(circuit: stim.Circuit) -> Iterator[tuple[str, tuple[int, ...]]]:
-    for part in circuit:
-        for group in part.target_groups():
-            yield part.name, tuple(target.value for target in group)
+    return tuple(
+        (part.name, tuple(target.value for target in group))
+        for part in circuit.decomposed()
+        for group in part.target_groups()
+    )

@@ -12,6 +12,7 @@ from ..._native import Engine
 from ...base.errors import HOW_TO_NARROW
 from ...base.memory import machine_bytes
 from ..plan import SamplingPlan, plain_attributes
+from ..reduction import simulated_width
 from .contract import PackedBits, Tally
 
 __all__ = ["DEFAULT_CACHE_BYTES", "MAX_THREADS", "CpuEngine"]
@@ -34,12 +35,12 @@ class CpuEngine:
             being stored.
         kernels: The instruction set to use: ``"generic"``, ``"avx2"`` or ``"avx512"``. None selects the one
             in the environment variable ``STIM_NONCLIFFORD_ISA``, or else the best one of this machine.
-        path_method: What simulates outcomes: ``"vector"``, a coefficient vector, or ``"elimination"``, which
-            needs none and is not for all plans. None selects the cheaper one (``reduction.reduction_of``).
-            Shots do not depend on it.
+        path_method: What simulates outcomes: ``"vector"``, all coefficients, or ``"elimination"``, which
+            needs few or none and is not for all plans. None selects the cheaper one
+            (``reduction.reduction_of``). Shots do not depend on it.
 
     Raises:
-        ValueError: The plan is wrong; its outcomes need coefficients, but ``path_method`` has none; the
+        ValueError: The plan is wrong; ``path_method`` is ``"elimination"``, but it is not possible; the
             instruction set is unknown, or this machine does not have it; or the number of threads is out of
             range.
         MemoryError: There is too little memory for the coefficient vectors of all threads.
@@ -171,12 +172,13 @@ class CpuEngine:
         return self._engine.statistics()
 
     def _needs(self) -> str:
-        vector = _COEFFICIENT_BYTES << self.plan.peak_width
+        width = simulated_width(self.plan)
+        vector = _COEFFICIENT_BYTES << width
         fits = vector < machine_bytes()
         advice = "Choose fewer threads or a smaller cache_bytes." if fits else HOW_TO_NARROW
         return (
             f"There is too little memory for the engine. Its {self._threads} threads need {vector} bytes each"
-            f" for a vector of 2^{self.plan.peak_width} coefficients, and more for shots; stored outcome laws"
+            f" for a vector of 2^{width} coefficients, and more for shots; stored outcome laws"
             f" take up to cache_bytes. {advice}"
         )
 

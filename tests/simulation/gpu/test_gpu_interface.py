@@ -396,7 +396,7 @@ def test_auto_of_what_no_gpu_could_hold(cupy: Any, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("stim_nonclifford.simulation.engines.auto.START_SECONDS", 0.0)
     found = circuit.compile_sampler(seed=5, engine="auto").sample(20)
     np.testing.assert_array_equal(found, circuit.compile_sampler(seed=5, engine="cpu").sample(20))
-    with pytest.raises(snc.ResourceLimitError, match=r"engine='cpu', which needs no vector for this circuit"):
+    with pytest.raises(snc.ResourceLimitError, match=r"engine='cpu', whose width is 0 for this circuit"):
         circuit.compile_sampler(seed=5, engine="gpu")
 
 

@@ -332,3 +332,30 @@ def test_a_plan_that_no_vector_could_hold() -> None:
         turned += len(turns) > 0
     assert unlikely > 100
     assert turned > 20
+
+
+def test_few_coefficients_of_a_plan_that_no_vector_could_hold() -> None:
+    """T rotations about 60 random Z strings and their inverses, and three more about strings of their own.
+
+    Without flips, X on each string's first qubit is measured as 1 with probability (1 - cos(pi/4))/2, as is the X of its second one,
+    which is always equal to it. Seed 4.
+    """
+    n = 40
+    matrix = (np.random.default_rng(4).random((n, 60)) < 0.2).astype(int)
+    products = ["*".join(f"Z{q}" for q in np.flatnonzero(column)) for column in matrix.T]
+    qubits = " ".join(map(str, range(n)))
+    lines = [f"RX {qubits}", *(f"TPP_DAG {product}" for product in products), f"X_ERROR(0.02) {qubits}"]
+    lines += [*(f"TPP {product}" for product in products), "TPP Z0*Z1 Z2*Z3 Z4*Z5", f"MX {qubits}"]
+    circuit = Circuit("\n".join(lines))
+    report = circuit.plan()
+    assert report.peak_width >= 30
+    assert 1 <= report.dense_width <= 3
+    engine = CpuEngine(report.sampling_plan)
+    law = engine.outcome_law(np.zeros(report.num_signature_bits, dtype=np.bool_))
+    one = (1 - np.cos(np.pi / 4)) / 2
+    expected = sorted(np.prod([one if bits >> k & 1 else 1 - one for k in range(3)]) for bits in range(8))
+    np.testing.assert_allclose(sorted(probability for probability, _, _ in law), expected, rtol=0, atol=1e-12)
+    for _, _, flipped in law:
+        np.testing.assert_array_equal(flipped[0:6:2], flipped[1:6:2])
+        assert not flipped[6:].any()
+    assert 0 < circuit.compile_sampler(seed=4).sample(200)[:, 6:].mean() < 0.5

@@ -132,7 +132,7 @@ def table() -> str:
         "",
         "| instruction | meaning | tagged instruction | supported | exact | tested by |",
         "|---|---|---|---|---|---|",
-        "| DECODE | a measurement whose record is the decoded value: [decoders in the loop](../guides/decisions.md) |"
+        "| DECODE | a measurement whose record is the decoded value: [decoders in the loop](../methods/decisions.md) |"
         f" `{decision_head(None, None)} 0 1` | samplers | yes |"
         " `test_decisions_by_oracle.py::test_random_circuits_with_a_mock_decoder` |",
         "| FRAME P | a record that is 1 if errors have flipped P, as a decoder says |"

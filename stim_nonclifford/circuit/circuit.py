@@ -869,7 +869,7 @@ class Circuit:
                 circuit needs one (``plan().dense_width``); the memory of the machine is another one.
             decoder: What decides at each DECODE of the circuit: the name of a decoder of Sinter, such as
                 ``"pymatching"``; a ``sinter.Decoder``; a dictionary of such by the names in the circuit; an
-                object with the methods ``begin`` and ``decide`` (docs/guides/decisions.md); or ``"raw"``,
+                object with the methods ``begin`` and ``decide`` (docs/methods/decisions.md); or ``"raw"``,
                 which leaves the records as they are.
 
         Returns:
@@ -951,7 +951,7 @@ class Circuit:
                 circuit needs one (``plan().dense_width``); the memory of the machine is another one.
             decoder: What decides at each DECODE of the circuit: the name of a decoder of Sinter, such as
                 ``"pymatching"``; a ``sinter.Decoder``; a dictionary of such by the names in the circuit; an
-                object with the methods ``begin`` and ``decide`` (docs/guides/decisions.md); or ``"raw"``,
+                object with the methods ``begin`` and ``decide`` (docs/methods/decisions.md); or ``"raw"``,
                 which leaves the records as they are.
 
         Returns:

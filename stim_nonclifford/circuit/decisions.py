@@ -233,7 +233,7 @@ class DecisionSampling:
                 checked_decoder(decoder)
             decoders = _decoders_of(decoder, decided)
             self._decoder = _SintersDecisions(decoders)
-            attempts = [decompositions(True) if each is None else each.decompositions for each in decoders]
+            attempts = [decompositions(each is None or each.is_matching) for each in decoders]
             self._raw = [k for k, each in enumerate(decoders) if each is None]
         models = [decision_model(decided, k, attempts_of) for k, attempts_of in enumerate(attempts)]
         self._decoder.begin(models)

@@ -41,7 +41,7 @@ DECODE = "DECODE"
 """The word of the tag, and the name of the bare instruction."""
 
 FRAME = "FRAME"
-"""The same of a decision about the Pauli frame."""
+"""The word of the tag of a decision about the Pauli frame, and the name of the bare instruction."""
 
 NO_DECODER = (
     "DECODE asks a decoder, and this call has none. Samplers take one:"

@@ -1087,10 +1087,9 @@ class Circuit:
             NotImplementedError: The model would depend on earlier records.
 
         Examples:
-            >>> circuit = Circuit("X_ERROR(0.1) 0\nM 0\nDETECTOR rec[-1]\nDECODE 0")
+            >>> circuit = Circuit("X_ERROR(0.125) 0\nM 0\nDETECTOR rec[-1]\nDECODE 0")
             >>> print(circuit.decision_model(0))
-            error(0.1) D0 L0
-            logical_observable L0
+            error(0.125) D0 L0
         """
         decided = DecidedCircuit(self._stim.copy())
         number = integer(point, "point", -_FAR, _FAR)

@@ -103,7 +103,7 @@ def decision_of(instruction: stim.CircuitInstruction) -> Decision | None:
 
     Examples:
         >>> decision_of(stim.Circuit("M[DECODE(latency=2)] 41")[0])
-        Decision(latency=2, decoder='')
+        Decision(latency=2, decoder='', products=())
         >>> decision_of(stim.Circuit("M 41")[0]) is None
         True
     """

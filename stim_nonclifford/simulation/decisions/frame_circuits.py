@@ -52,9 +52,9 @@ def frame_circuit(circuit: stim.Circuit) -> stim.Circuit | None:
         None if the circuit has other noise than that, heralds, or chains of errors.
 
     Examples:
-        >>> circuit = stim.Circuit("RX 0\nS[T] 0\nZ_ERROR(0.1) 0\nMX 0 0\nDETECTOR rec[-1]")
+        >>> circuit = stim.Circuit("RX 0\nS[T] 0\nZ_ERROR(0.125) 0\nMX 0 0\nDETECTOR rec[-1]")
         >>> print(frame_circuit(circuit).detector_error_model())
-        error(0.1) D0
+        error(0.125) D0
     """
     if any(has_tag_of_channel(part) or (_is_noise(part) and not _is_known(part)) for part in circuit):
         return None

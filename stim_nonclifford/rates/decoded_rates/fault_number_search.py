@@ -71,19 +71,7 @@ _MOST_UNSEEN = 1 << 20
 
 
 class FaultNumberSearch:
-    """Samples a sum over numbers of faults until its error is small.
-
-    Args:
-        stratum: All fault sets.
-        classifier: The decoder.
-        has_no_orphans: Whether each failing set is proven to have a failing superset of one fault more.
-        deadline: The limit on the time.
-        rng: The random numbers.
-        report: Called with a line on the progress.
-
-    Attributes:
-        total: The sum.
-    """
+    """Samples ``total``, a sum over numbers of faults, until its error is small."""
 
     def __init__(
         self,
@@ -100,14 +88,7 @@ class FaultNumberSearch:
         self.total = FaultNumberSum(stratum, classifier.num_observables, has_no_orphans)
 
     def run(self, relative_error: float) -> None:
-        """Samples until the rate has an error.
-
-        Args:
-            relative_error: The error, over the rate.
-
-        Raises:
-            TimeIsOver: The limit has been reached.
-        """
+        """Samples until the rate has a relative error, or TimeIsOver is raised."""
         sizes = (self._stratum.size(k) for k in range(len(self._stratum.faults) + 1))
         if all(every <= _MOST_DECODES for every in itertools.accumulate(sizes)):
             self._enumerate()
@@ -147,8 +128,7 @@ class FaultNumberSearch:
     def _enumerate(self, relative_error: float = 0.0) -> int | None:
         """Enumerates one number of faults after the other, as long as there are few enough sets.
 
-        Returns:
-            How many direct samples of all other numbers suffice, if that is less than the next sets; or None.
+        It returns how many direct samples of all others suffice, if these are fewer than the next sets.
         """
         done = 0.0
         for number in range(len(self.total.enumerated), len(self._stratum.faults) + 1):

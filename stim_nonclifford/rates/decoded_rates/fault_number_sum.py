@@ -75,11 +75,7 @@ class FaultNumberSum:
         return variance / float(sums.wrong[0]) ** 2 if sums.wrong[0] else math.inf
 
     def ratio(self, quantity: int = WRONG) -> Ratio:
-        """The rate, its error and interval.
-
-        Args:
-            quantity: ``WRONG``, or that of an observable.
-        """
+        """The rate, its error and interval, of ``WRONG`` or of an observable."""
         sums, orphans = self.sums(quantity), self.orphans
         bound = float(sums.bounds[0])
         if orphans is not None and not self.has_no_orphans and self.plain is None:

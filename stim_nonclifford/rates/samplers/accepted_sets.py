@@ -188,13 +188,7 @@ class _Laws:
     def accepted(
         self, sets: Words, weights: Floats, check: Callable[[], None]
     ) -> Iterator[tuple[Bools, Floats]]:
-        """The outputs of accepted sets, and their weights; equal ones may occur again.
-
-        Args:
-            sets: uint64, shape (sets, words): what they flip.
-            weights: float64, shape (sets, REPLICAS).
-            check: May raise to end the work.
-        """
+        """The outputs of accepted sets, and their weights in each replica; equal ones may occur again."""
         model = self._model
         for start in range(0, len(sets), 1 << 14):
             check()

@@ -33,7 +33,7 @@ from stim_nonclifford.rates.samplers.fault_numbers import FaultNumbers
 from stim_nonclifford.rates.samplers.sampler import Sampler
 from stim_nonclifford.rates.samplers.splitting import Splitting
 from stim_nonclifford.rates.samplers.strata import Stratum
-from tests.support.rates.decoded_rate_cases import repetition_code
+from tests.support.rates.decoded_rate_cases import T_STATE, TELEPORTED, flips, model_of, repetition_code
 
 SIGNIFICANT = 5.5
 """Standard errors: a chance of 4e-8."""
@@ -127,12 +127,7 @@ def failing_where(model: FaultModel, fails: Fails) -> Predict:
 
 def of_flips(probabilities: list[float], fails: Fails) -> Case:
     """Independent flips, each with a detector, and an observable that nothing flips."""
-    count = len(probabilities)
-    lines = [f"X_ERROR({p}) {k}" for k, p in enumerate(probabilities)]
-    lines += ["M " + " ".join(map(str, range(count + 1)))]
-    lines += [f"DETECTOR rec[{k - count - 1}]" for k in range(count)]
-    circuit = snc.Circuit("\n".join([*lines, "OBSERVABLE_INCLUDE(0) rec[-1]"]))
-    model = fault_model(symptoms_of(circuit.detector_error_model()))
+    count, model = len(probabilities), model_of(flips(probabilities))
     dets = np.arange(1 << count)[:, np.newaxis] >> np.arange(count) & 1
     weights = np.where(dets, probabilities, 1 - np.array(probabilities)).prod(axis=1)
     sums = [np.bincount(dets.sum(axis=1), weights * which) for which in (np.ones(len(dets)), fails(dets))]
@@ -141,8 +136,8 @@ def of_flips(probabilities: list[float], fails: Fails) -> Case:
 
 def of_outcomes(unit: str, p: float, count: int, threshold: int) -> Case:
     """A decoder that is wrong where so many detectors fire, each of which an error fires in half of the cases."""
-    text = "\n".join(unit.format(a=2 * k, b=2 * k + 1, p=p) for k in range(count))
-    circuit = snc.Circuit(f"{text}\nM {2 * count}\nOBSERVABLE_INCLUDE(0) rec[-1]")
+    text = "".join(unit.format(a=2 * k, b=2 * k + 1, p=p) for k in range(count))
+    circuit = snc.Circuit(f"{text}M {2 * count}\nOBSERVABLE_INCLUDE(0) rec[-1]")
     model = fault_model(exact_symptoms(circuit))
     exact = np.zeros((count + 1, 2, 1))
     for k in range(count + 1):
@@ -151,13 +146,6 @@ def of_outcomes(unit: str, p: float, count: int, threshold: int) -> Case:
         exact[k, 1] = exact[k, 0] * fires
     return Case(model, failing_where(model, lambda bits: bits.sum(axis=1) >= threshold), ALL, exact)
 
-
-T_STATE = "RX {a}\nT {a}\nX_ERROR({p}) {a}\nT_DAG {a}\nMX {a}\nDETECTOR rec[-1]"
-TELEPORTED = (
-    "RX {a} {b}\nT {b}\nCX {a} {b}\nX_ERROR({p}) {b}\nM {b}\nCS rec[-1] {a}\nT_DAG {a}\nMX {a}\n"
-    "DETECTOR rec[-1]"
-)
-"""A T gate by teleportation: an X error makes the record, a coin, wrong, and the state random."""
 
 UNEQUAL = [0.3, 3e-4, 0.2, 2e-4, 0.1, 1e-4, 0.25, 2e-4, 0.15, 3e-4]
 

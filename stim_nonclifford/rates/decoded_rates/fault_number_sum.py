@@ -131,13 +131,16 @@ class FaultNumberSum:
         """The probability of the numbers of faults of which nothing was drawn."""
         if self.plain is not None or self.is_exact:
             return 0.0
-        law = self.stratum.numbers.probabilities
+        law, least = self.stratum.numbers.probabilities, len(self.enumerated)
         if self.larger is None:
-            return float(law[len(self.enumerated) :].sum())
+            return float(law[least:].sum())
         parts: list[Sampler] = [self.larger]
         if self.orphans is not None and not self.has_no_orphans:
             parts.append(self.orphans)
-        return max(0.0 if each.tally.samples else each.probability for each in parts)
+        found = max(0.0 if each.tally.samples else each.probability for each in parts)
+        if self.deletion is not None and not self.deletion.tally.failures:
+            found = max(found, float(law[least : self.deletion.most + 1].sum()))
+        return found
 
     def strata(self) -> tuple[RateStratum, ...]:
         """The rates of the numbers of faults, and of all numbers beyond those of deletion."""

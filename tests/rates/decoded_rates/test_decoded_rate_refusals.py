@@ -292,20 +292,26 @@ def with_slow_clock(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("circuit", "max_seconds", "reached"),
+    ("circuit", "max_seconds", "reached", "rate"),
     [
-        (surface_code(1e-4), 0.05, r"when 0 of [\d,]+ shots had failed. The rate is at most 0.\d+ \(95%\)"),
-        (surface_code(1e-4, 5), 0.18, r"when [\d,]+ sets of \d+ faults had failed, which do not suffice"),
+        (surface_code(1e-4), 0.05, r"when 0 of [\d,]+ shots had failed.", 7.89e-6),
+        (surface_code(1e-4, 5), 0.22, r"when 0 sets of \d+ faults had failed, which do not suffice.", 1.3e-7),
+        (
+            surface_code(1e-4, 5),
+            0.3,
+            r"when \d+ sets of \d+ faults had failed, which do not suffice.",
+            1.3e-7,
+        ),
     ],
 )
 def test_too_little_time(
-    circuit: snc.Circuit, max_seconds: float, reached: str, monkeypatch: pytest.MonkeyPatch
+    circuit: snc.Circuit, max_seconds: float, reached: str, rate: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with_slow_clock(monkeypatch)
-    with pytest.raises(
-        snc.ResourceLimitError, match=f"max_seconds={max_seconds:g} ended the search {reached}"
-    ):
+    message = rf"max_seconds={max_seconds:g} ended the search {reached} The rate is at most (\S+) \(95%\)"
+    with pytest.raises(snc.ResourceLimitError, match=message) as found:
         circuit.logical_error_rate(decoder="pymatching", max_seconds=max_seconds, seed=1)
+    assert float(str(found.value).split("at most ")[1].split()[0]) > rate
 
 
 @pytest.mark.parametrize("max_seconds", [0.1, 2.0])

@@ -97,7 +97,8 @@ class AcceptedSetSearch:
             sets = np.repeat(self._model.base[np.newaxis], len(part.members), axis=0)
             for column in part.members.T:
                 sets ^= self._model.flips[column]
-            first, sums = _merged_part(part, sets)
+            # Hash values of the detectors, observables and the signature say what a set flips.
+            first, sums = _merged_part(part, np.ascontiguousarray(sets[:, self._model.detector_words :]))
             for rows, some in self._laws.accepted(sets[first], sums, self._check):
                 found.append(np.packbits(rows, axis=1))
                 masses.append(some)

@@ -8,6 +8,7 @@ each in its best setting (such as a batch size); rates are medians of the runs, 
 wall time where several threads are measured. Suites:
 
     peers              the published circuits in all simulators: a table and a plot in the documentation
+    narrow             circuits that need few coefficients: a table in the documentation
     speed              cultivation d=3 and d=5, beside Stim on the S-proxy
     threads            two threads, beside one and beside two samplers that share nothing
     surface            all detectors of surface codes, beside Stim: a table in the documentation

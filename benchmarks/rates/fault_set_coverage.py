@@ -37,9 +37,9 @@ class FewExactWeights(Limits):
 
     last_exact: int = 2
 
-    def may_enumerate(self, weight: int, steps: float, keys: float) -> bool:
+    def may_enumerate(self, weight: int, steps: float, classes: float) -> bool:
         """See ``Limits``."""
-        return weight <= self.last_exact and super().may_enumerate(weight, steps, keys)
+        return weight <= self.last_exact and super().may_enumerate(weight, steps, classes)
 
 
 def thinned(fraction: float, choice: int, p: float, **arguments: Any) -> snc.Circuit:

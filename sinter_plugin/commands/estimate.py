@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import pathlib
-import re
 import secrets
 import sys
 import warnings
@@ -19,8 +18,6 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, Future, as_completed
 from dataclasses import dataclass, replace
 from typing import Any
-
-import stim
 
 import stim_nonclifford as snc
 from stim_nonclifford.circuit.logical_states import parsed_state
@@ -43,8 +40,6 @@ from .estimate_arguments import SOFT_POSTSELECT, parse_estimate_arguments
 
 __all__ = ["estimate"]
 
-_NOISE_STRENGTHS = re.compile(r"^( *(\w+)(?:\[[^\]]*\])?)\(([^)]*)\)", re.MULTILINE)
-
 
 @dataclass(frozen=True)
 class _Job:
@@ -52,12 +47,9 @@ class _Job:
 
     path: str
     circuit: snc.Circuit
-    asked: dict[str, Any]  # arguments of ``logical_error_rates``: the decoder, and what is postselected
+    asked: dict[str, Any]  # arguments of ``logical_error_rate``: the decoder, and what is postselected
     metadata: dict[str, Any]  # the metadata of its row, without the estimate
     strong_id: str = ""  # Sinter's name of the question
-    # what circuits that are computed together have in common: all but the strength of noise
-    group: object = None
-    noise: float = 0.0  # the sum of all strengths, by which these are compared
 
     def at_gap(self, gap: int) -> _Job:
         """The job whose row has the rate of shots with at least some gap."""
@@ -73,10 +65,6 @@ class _Job:
             json_metadata=self.metadata,
         )
         return replace(self, strong_id=named.strong_id())
-
-
-_Group = list[_Job]
-"""Circuits that are computed together, the strongest noise last."""
 
 
 def estimate(arguments: Sequence[str], program: str = "python -m sinter_plugin") -> int:
@@ -125,17 +113,13 @@ class _Run:
         self._header_printed = False
 
     def run(self, jobs: Sequence[_Job]) -> int:
-        groups: dict[object, list[_Job]] = {}
-        for job in self._without_done(jobs):
-            groups.setdefault(job.group, []).append(job)
         has_failed = False
-        for group, found in self._estimates([sorted(group, key=_strength) for group in groups.values()]):
-            for job, rate in zip(group, found, strict=True):
-                if isinstance(rate, str):
-                    has_failed = True
-                    say(f"{job.path}: {as_flags(rate)}")
-                else:
-                    self._save_rate(job, rate, rate.seconds / len(group), self._seed_of(group))
+        for job, rate in self._estimates(self._without_done(jobs)):
+            if isinstance(rate, str):
+                has_failed = True
+                say(f"{job.path}: {as_flags(rate)}")
+            else:
+                self._save_rate(job, rate)
         return 1 if has_failed else 0
 
     def _without_done(self, jobs: Sequence[_Job]) -> list[_Job]:
@@ -149,42 +133,41 @@ class _Run:
                 left.append(job)
         return left
 
-    def _estimates(self, groups: Sequence[_Group]) -> Iterator[tuple[_Group, list[LogicalErrorRate | str]]]:
-        """Each group with its estimates, as soon as they are there."""
-        futures: dict[Future[list[LogicalErrorRate | str]], _Group] = {}
-        for number, group in enumerate(groups, start=1):
-            others = f" and {len(group) - 1} that differ in noise strength only" if len(group) > 1 else ""
-            self._show(f"[{number}/{len(groups)}] {group[0].path}{others}")
-            circuits = [job.circuit for job in group]
+    def _estimates(self, jobs: Sequence[_Job]) -> Iterator[tuple[_Job, LogicalErrorRate | str]]:
+        """Each circuit with its estimate, as soon as it is there."""
+        futures: dict[Future[LogicalErrorRate | str], _Job] = {}
+        for number, job in enumerate(jobs, start=1):
+            self._show(f"[{number}/{len(jobs)}] {job.path}")
             if self._executor is None:
-                yield group, _estimated(circuits, self._asked(group))
+                yield job, _estimated(job.circuit, self._asked(job))
             else:
                 with lost_workers(self._executor):
-                    futures[self._executor.submit(_estimated, circuits, self._asked(group))] = group
+                    futures[self._executor.submit(_estimated, job.circuit, self._asked(job))] = job
         if self._executor is not None:
             with lost_workers(self._executor):
                 yield from ((futures[future], future.result()) for future in as_completed(futures))
 
-    def _seed_of(self, group: _Group) -> int:
-        # The draws are made for the strongest noise. What is asked for beside it must not change them.
+    def _seed_of(self, job: _Job) -> int:
+        # What is asked for beside a circuit must not change its draws.
         if self._args.prints_text:
             return self._seed  # so that the number is that of Circuit.logical_error_rate
-        return seed_of(group[-1].strong_id, self._seed) >> 11  # every program can read 53 bits
+        return seed_of(job.strong_id, self._seed) >> 11  # every program can read 53 bits
 
-    def _asked(self, group: _Group) -> dict[str, Any]:
+    def _asked(self, job: _Job) -> dict[str, Any]:
         args = self._args
         progress = args.dask is None and not args.quiet
         return {
-            **group[0].asked,
+            **job.asked,
             "relative_error": args.relative_error,
             "max_seconds": args.max_seconds,
             "max_bytes": args.max_bytes,
-            "seed": self._seed_of(group),
+            "seed": self._seed_of(job),
             "threads": args.threads,
             "progress": progress and (not args.prints_text or sys.stderr.isatty()),
         }
 
-    def _save_rate(self, job: _Job, rate: LogicalErrorRate, seconds: float, seed: int) -> None:
+    def _save_rate(self, job: _Job, rate: LogicalErrorRate) -> None:
+        seconds, seed = rate.seconds, self._seed_of(job)
         if self._args.prints_text:
             print_text(str(rate), self._args.out)
             if self._args.error_budget is not None:
@@ -263,8 +246,7 @@ def _job(path: str | None, circuit: snc.Circuit, name: str | None, args: argpars
                 "state_check": check,
             }
             job = _Job(shown_path, circuit, asked, {**metadata, "decoder": name})
-            job = job.at_gap(0) if args.confidence else job.identified()
-            return replace(job, group=job.strong_id)
+            return job.at_gap(0) if args.confidence else job.identified()
         if check is not None and observables is not None:
             raise ValueError("--state_check takes the place of the observables. Postselect detectors only.")
         if detectors is None and name is None:
@@ -280,43 +262,16 @@ def _job(path: str | None, circuit: snc.Circuit, name: str | None, args: argpars
             "skip_reference_sample": args.skip_reference_sample,
         }
         planned(circuit, **asked).plan()  # which refuses what has no rate, before any is computed
-        masks = [None if mask is None else mask.tobytes() for mask in (detectors, observables)]
-        shape, noise = _without_strengths(stim_circuit)
-        return replace(job, asked=asked, group=(shape, *masks), noise=noise)
+        return replace(job, asked=asked)
 
 
-def _without_strengths(circuit: stim.Circuit) -> tuple[str, float]:
-    r"""The text of a circuit without the strengths of its noise, and their sum.
-
-    Examples:
-        >>> _without_strengths(stim.Circuit("X_ERROR(0.25) 0\nM(0.5) 0\nDETECTOR(1, 2) rec[-1]"))
-        ('X_ERROR 0\nM 0\nDETECTOR(1, 2) rec[-1]', 0.75)
-    """
-    strengths: list[float] = []
-
-    def left(found: re.Match[str]) -> str:
-        if not stim.gate_data(found[2]).is_noisy_gate:
-            return found[0]
-        strengths.extend(map(float, found[3].split(",")))
-        return found[1]
-
-    return _NOISE_STRENGTHS.sub(left, str(circuit)), sum(strengths)
-
-
-def _strength(job: _Job) -> tuple[float, str]:
-    return job.noise, job.strong_id
-
-
-def _estimated(circuits: Sequence[snc.Circuit], arguments: dict[str, Any]) -> list[LogicalErrorRate | str]:
-    """Estimates a group, the strongest noise last, here or in a worker; a refusal stands for a rate."""
+def _estimated(circuit: snc.Circuit, arguments: dict[str, Any]) -> LogicalErrorRate | str:
+    """Estimates a rate, here or in a worker; a refusal stands for it."""
     distributed = sys.modules.get("distributed")
     if distributed is not None:
         with contextlib.suppress(ValueError):  # this is no worker of Dask, which has threads of its own
             arguments = {**arguments, "threads": distributed.get_worker().state.nthreads}
     try:
-        return [*snc.logical_error_rates(circuits, **arguments)]
+        return circuit.logical_error_rate(**arguments)
     except (snc.ResourceLimitError, ValueError) as error:
-        if len(circuits) == 1:
-            return [str(error)]
-    # What is too much for the strongest noise may do for the others.
-    return _estimated(circuits[:-1], arguments) + _estimated(circuits[-1:], arguments)
+        return str(error)

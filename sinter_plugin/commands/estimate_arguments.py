@@ -48,8 +48,7 @@ def parse_estimate_arguments(arguments: Sequence[str], program: str) -> argparse
         "--circuits",
         nargs="+",
         metavar="FILE",
-        help="circuits to read, in place of --in; a row of Sinter's statistics is written for each.\n"
-        "Those that differ in noise strength only share the work",
+        help="circuits to read, in place of --in; a row of Sinter's statistics is written for each",
     )
     add(
         "--decoders",
@@ -91,8 +90,8 @@ def parse_estimate_arguments(arguments: Sequence[str], program: str) -> argparse
         "--max_seconds",
         type=positive_number,
         metavar="T",
-        help="no new round of sampling begins after that, for circuits that share the work. The error is\n"
-        "then larger than asked for",
+        help="no new round of sampling begins after that, for each circuit. The error is then larger than\n"
+        "asked for",
     )
     add(
         "--max_bytes",
@@ -110,16 +109,15 @@ def parse_estimate_arguments(arguments: Sequence[str], program: str) -> argparse
     add(
         "--dask",
         metavar="WHERE",
-        help="let the workers of a Dask cluster estimate groups of circuits that share work: the address\n"
-        "of its scheduler, its file (a name that ends with .json), or `local` for --threads workers here",
+        help="let the workers of a Dask cluster estimate circuits: the address of its scheduler, its file\n"
+        "(a name that ends with .json), or `local` for --threads workers here",
     )
     add(
         "--seed",
         type=whole_number(0, 2**64 - 1),
         metavar="N",
-        help="fixes the estimates, whatever the number of threads. With --circuits, those that share the\n"
-        "work get a seed that follows from this one and from the circuit with the strongest noise among\n"
-        "them. It is in the row",
+        help="fixes the estimates, whatever the number of threads. With --circuits, each gets a seed that\n"
+        "follows from this one and from the circuit. It is in the row",
     )
     add("--metadata_func", default="{'path': path}", help='as for `collect`; "auto" reads d=3,p=0.001.stim')
     add(

@@ -36,19 +36,18 @@ def logical_error_rates(
 ) -> list[LogicalErrorRate]:
     """Logical error rates of several circuits.
 
-    Without a decoder, circuits that differ in the strength of noise only share the work.
+    Each circuit has the rate that it has by itself with the seed, whatever the other circuits are.
 
     Args:
-        circuits: The circuits. Without a decoder, what each fault flips decides which belong together.
-        decoder: As in ``Circuit.logical_error_rate``. Each circuit has the decoder of its own error model,
-            and the rate that it has by itself, whatever the other circuits are.
+        circuits: The circuits.
+        decoder: As in ``Circuit.logical_error_rate``. Each circuit has the decoder of its own error model.
         postselection_mask: As in ``Circuit.logical_error_rate``, for each circuit.
         postselected_observables_mask: As in ``Circuit.logical_error_rate``, for each circuit.
         state_check: As in ``Circuit.logical_error_rate``.
         skip_reference_sample: As in ``Circuit.logical_error_rate``.
         relative_error: The ``relative_error`` of each result at which the search stops.
         max_seconds: No new round of sampling begins after that, and no weight is enumerated for longer; for
-            circuits that share the work. With a decoder, for all circuits together.
+            all circuits together, each of which has an equal part of the time that is left.
         max_bytes: Memory to use, about.
         seed: None for fresh entropy, or an integer in range(2**64).
         threads: As in ``Circuit.logical_error_rate``.
@@ -56,7 +55,8 @@ def logical_error_rates(
         progress: Whether to print what is under way to stderr.
 
     Returns:
-        One estimate for each circuit, in their order. Estimates that share fault sets are not independent.
+        One estimate for each circuit, in their order. Without a decoder, circuits that differ in the strength
+        of the noise only draw similar fault sets, so that their errors are correlated.
 
     Raises:
         ResourceLimitError: There are too many sets for this method; the message says why.

@@ -12,6 +12,7 @@ from hashlib import sha256
 from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
+import stim
 
 from ..base.arguments import flag, seed_of
 from ..base.errors import HOW_TO_NARROW, RandomObservableWarning, ResourceLimitError
@@ -41,6 +42,7 @@ class RatedCircuit(Protocol):
     """What rates ask of a circuit."""
 
     def compile(self) -> CompiledCircuit: ...
+    def to_stim(self) -> stim.Circuit: ...
     def with_logical_readout(self: Checked, state: LogicalStateCheck | LogicalState) -> Checked: ...
 
 
@@ -188,7 +190,7 @@ def _with_origins(
     name = decoder if decoder is None or isinstance(decoder, str) else repr(type(decoder))
     call = repr([each.tolist() if isinstance(each, np.ndarray) else each for each in (name, *asked)])
     return [
-        rate._with(seeds=(seed,), question=sha256(f"{circuit}\n{call}".encode()).hexdigest())
+        rate._with(seeds=(seed,), question=sha256(f"{circuit.to_stim()}\n{call}".encode()).hexdigest())
         for circuit, rate in zip(circuits, rates, strict=True)
     ]
 

@@ -18,9 +18,9 @@ from .compiler import CompiledCircuit, RequestedOutputs
 from .compiler.program.loops import unrolled
 from .compiler.program.steps import CorrelatedError, Measure, Noise
 from .compiler.sweeps.effects import Fault
-from .engines.row_fates import fates_of_rows
 from .noise_events import NoiseEvent, located, noise_events
 from .plan import SamplingPlan
+from .row_fates import fates_of_rows
 
 __all__ = [
     "CircuitFault",

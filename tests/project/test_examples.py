@@ -24,7 +24,7 @@ from examples.cultivation.failures import examine
 from examples.cultivation.importance_sampling import ImportanceSampler
 from examples.cultivation.published import EXACT, FEWEST_FAULTS, TABLE_II
 from stim_nonclifford.generators.cultivation import cultivation_circuit
-from stim_nonclifford.simulation.engines.row_fates import fates_of_rows
+from stim_nonclifford.simulation.row_fates import fates_of_rows
 
 from ..support.seeds import slow
 

@@ -85,11 +85,11 @@ def _labelled_diagram(circuit: stim.Circuit, s_proxy: stim.Circuit, type: str, *
     """
     check_drawable(circuit, type, arguments["tick"])
     if type == "timeline-text":
-        drawing = with_errors_for_gates(circuit)
-        return Diagram(text_with_gates(str(drawing.circuit.diagram(type, **arguments)), drawing.gates))
+        drawn, gates = with_errors_for_gates(circuit)
+        return Diagram(text_with_gates(str(drawn.diagram(type, **arguments)), gates))
     if type in _WITH_GATES:
-        drawing = with_errors_for_gates(circuit)
-        picture = with_gates(str(drawing.circuit.diagram(type, **arguments)), drawing.gates)
+        drawn, gates = with_errors_for_gates(circuit)
+        picture = with_gates(str(drawn.diagram(type, **arguments)), gates)
         is_slice = type == "detslice-with-ops-svg"
         return with_regions_of(picture, str(s_proxy.diagram(type, **arguments))) if is_slice else picture
     if type.startswith("interactive"):

@@ -188,6 +188,7 @@ NB_MODULE(_native, m) {
     bind_fault_sets(m);
     bind_path_expectations(m);
     bind_matching(m);
+    bind_trajectories(m);
     bind_compiler(m);
     nb::class_<snc::Engine>(m, "Engine", "Runs a plan. Calls from several threads follow one another.")
         .def(

@@ -26,9 +26,9 @@ from scipy import sparse
 from ...simulation.compiler import CompiledCircuit
 from ...simulation.plan import SamplingPlan
 from ..estimation.interval import COVERAGE
-from ..fault_sets.search.estimate import CircuitTotals, Estimate
+from ..fault_sets.search.estimate import Estimate, Totals
 from ..fault_sets.search.outcomes import KEPT, WRONG, Floats
-from ..fault_sets.search.sampled import SampledSets
+from ..fault_sets.search.strata import SampledSets
 from ..results.error_budget import BudgetShare, ErrorBudget, Grouping
 from .groups import NoiseGroups, derivative_terms, site_matrix
 from .noise_sources import NoiseSources, noise_sources
@@ -82,23 +82,12 @@ def _sum_of_squares(spread: sparse.csr_array, factors: Floats, constants: Floats
     )
 
 
-def _samples_of(stratum: SampledSets, circuit: int, probabilities: Floats) -> Iterator[_Sample]:
-    """The sets of each join that can be kept, and the unions, if any.
-
-    The errors of unions are those of as many independent draws: more than they have where all pairs of
-    outcome classes were taken.
-    """
-    of_joins, of_unions = stratum.joins, stratum.unions
-    for join in of_joins.joins:
-        weights = of_joins.share(join) * join.weights[:, circuit]
-        sizes = of_joins.sizes(join.members)
-        yield _Sample(join.members, sizes, weights[:, None] * probabilities[join.classes], join.sides)
-    if of_unions is None:
-        return
-    for sample in of_unions.samples:
-        weights = of_unions.share(sample) * sample.weights[:, circuit]
-        sizes = np.full(len(weights), stratum.weights[0])
-        yield _Sample(sample.members, sizes, weights[:, None] * probabilities[sample.classes], ())
+def _samples_of(stratum: SampledSets, probabilities: Floats) -> Iterator[_Sample]:
+    """The sets of each sample that can be kept."""
+    for sample in stratum.samples:
+        weights = stratum.share(sample) * sample.weights
+        values = weights[:, np.newaxis] * probabilities[sample.classes]
+        yield _Sample(sample.members, sample.sizes, values, sample.sides)
 
 
 @dataclass(frozen=True)
@@ -111,47 +100,46 @@ class _Sums:
     samples: tuple[_Sample, ...]  # the sets that were sampled
 
 
-def _sums_of(known: Estimate, circuit: int) -> _Sums:
-    """The sums for a circuit: enumerated sets are enumerated again, sampled ones are weighed."""
-    num_mechanisms = known.odds.shape[1]
+def _sums_of(known: Estimate) -> _Sums:
+    """The sums: enumerated sets are enumerated again, sampled ones are weighed."""
+    odds = known.mechanisms.odds
+    num_mechanisms = len(odds)
     whole, divided = np.zeros((2, num_mechanisms, 2))
     nothing, samples = np.zeros(2), list[_Sample]()
     for search in known.searches:
-        factor, odds = search.factors[circuit], np.ascontiguousarray(search.odds[circuit])
-        values = search.outcomes.probabilities
+        factor, values = search.factor, search.outcomes.probabilities
         for stratum in search.enumerated:
             weight = stratum.weights[0]
-            members = search.study.member_sums(weight, odds, values.ravel(), 2).reshape(-1, 2)
+            members = search.native.member_sums(weight, odds, values.ravel(), 2).reshape(-1, 2)
             whole += factor * members
             divided += factor * members / max(weight, 1)
         for sampled in search.sampled:
-            for sample in _samples_of(sampled, circuit, factor * values):
+            for sample in _samples_of(sampled, factor * values):
                 incidence = sample.incidence(num_mechanisms).T
                 whole += incidence @ sample.probabilities
                 divided += incidence @ (sample.probabilities / sample.sizes[:, None])
                 samples.append(sample)
-        search.study.release()
-        first = search.tally(search.strata[0], circuit)
+        search.native.release()
+        first = search.sums(search.strata[0])
         nothing += factor * np.array([first.kept, first.wrong])
     return _Sums(whole, divided, nothing, tuple(samples))
 
 
 @dataclass(frozen=True)
 class BudgetBasis:
-    """An estimate with what its error budget is computed from. It keeps the keys that were found."""
+    """An estimate with what its error budget is computed from, and the outcome classes that were found."""
 
     known: Estimate
-    circuit: int  # which of the circuits of the estimate
-    compiled: CompiledCircuit  # that circuit
+    compiled: CompiledCircuit  # the circuit
     plan: SamplingPlan  # its plan
 
     @cached_property
-    def _totals(self) -> CircuitTotals:
-        return self.known.totals(self.circuit)
+    def _totals(self) -> Totals:
+        return self.known.totals
 
     @cached_property
     def _sums(self) -> _Sums:
-        return _sums_of(self.known, self.circuit)
+        return _sums_of(self.known)
 
     @cached_property
     def _sources(self) -> NoiseSources:
@@ -159,7 +147,7 @@ class BudgetBasis:
 
     @property
     def _odds(self) -> Floats:
-        return self.known.odds[self.circuit]
+        return self.known.mechanisms.odds
 
     def budget(self, by: Grouping) -> ErrorBudget:
         """The budget for groups of places."""
@@ -177,7 +165,7 @@ class BudgetBasis:
         lost = 1 - totals.kept if 1 - totals.kept > _ROUNDING else math.inf
         discarded = (self._all_shares() - of_kept) @ groups.fractions / lost
         sensitivities = wrong / totals.wrong - kept / totals.kept
-        low, high = self.known.interval(self.circuit, COVERAGE)
+        low, high = totals.interval(COVERAGE)
         return groups.budget(
             self.compiled.circuit,
             totals.kept,
@@ -192,7 +180,7 @@ class BudgetBasis:
     def _without_faults(self, lost: float) -> list[BudgetShare]:
         """The group of the empty set, if it contributes."""
         kept, wrong = self._sums.without_faults[[KEPT, WRONG]].tolist()
-        nothing = self.known.probability_of_nothing(self.circuit) - kept
+        nothing = self.known.mechanisms.nothing - kept
         if not wrong and nothing <= _ROUNDING:
             return []
         return [BudgetShare(NO_FAULT, wrong / self._totals.wrong, 0.0, nothing / lost, 0.0, 0.0, 0.0, 0.0)]

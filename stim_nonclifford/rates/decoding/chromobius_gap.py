@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -104,7 +105,8 @@ class ChromobiusGapDecoder(sinter.Decoder):  # type: ignore[misc]  # Sinter has 
                     " checks."
                 ) from None
             if tiles:
-                halves.append(_Half(seen + silent, mine, tiles))
+                accepted = [_accepted_tile(seen + silent, mine, possible) for possible in tiles]
+                halves.append(_Half(sorted(mine), accepted))
                 sums.append(tiles[0][0].observables)
         classes = range(1 << dem.num_observables)
         number = {
@@ -118,21 +120,14 @@ class ChromobiusGapDecoder(sinter.Decoder):  # type: ignore[misc]  # Sinter has 
         return CompiledChromobiusGap(halves, predictions, constant, dem.num_detectors)
 
 
+@dataclass(frozen=True)
 class CompiledChromobiusGap(ConfidentDecoder, sinter.CompiledDecoder):  # type: ignore[misc]
     """Decodes with confidence; returned by ``ChromobiusGapDecoder.compile_decoder_for_dem``."""
 
-    def __init__(
-        self,
-        halves: Sequence[_Half],
-        predictions: NDArray[np.uint8],
-        constant: Sequence[int],
-        num_detectors: int,
-    ) -> None:
-        # The flipped observables as a mask, by the flipped logical operators: bit k is that of half k.
-        self._halves = halves
-        self._predictions = predictions
-        self._constant = list(constant)  # the detectors that are flipped before the halves decode them
-        self._num_detectors = num_detectors
+    _halves: Sequence[_Half]
+    _predictions: NDArray[np.uint8]  # the flipped observables as a mask; bit k of its index is that of half k
+    _constant: Sequence[int]  # the detectors that are flipped before the halves decode them
+    _num_detectors: int
 
     def decode_shots_bit_packed_with_confidence(
         self, *, bit_packed_detection_event_data: NDArray[np.uint8]
@@ -141,7 +136,7 @@ class CompiledChromobiusGap(ConfidentDecoder, sinter.CompiledDecoder):  # type: 
         events = np.unpackbits(
             bit_packed_detection_event_data, axis=1, count=self._num_detectors, bitorder="little"
         )
-        events[:, self._constant] ^= 1
+        events[:, [*self._constant]] ^= 1
         flipped = np.zeros(len(events), dtype=np.intp)
         gaps = np.full(len(events), np.inf)
         for k, half in enumerate(self._halves):
@@ -151,43 +146,36 @@ class CompiledChromobiusGap(ConfidentDecoder, sinter.CompiledDecoder):  # type: 
         return self._predictions[flipped][:, np.newaxis], gaps * DECIBEL
 
 
+@dataclass(frozen=True)
 class _Half:
-    """The checks of one basis."""
+    """The checks of one basis: its detectors, and a tile of each color that has a boundary."""
 
-    def __init__(
-        self,
-        errors: Sequence[ModelError],
-        colors: dict[int, int],
-        tiles: Sequence[Sequence[BoundaryTile]],
-    ) -> None:
-        self._detectors = sorted(colors)
-        self._tiles = [self._accepted(errors, colors, possible) for possible in tiles]
-
-    def _accepted(
-        self, errors: Sequence[ModelError], colors: dict[int, int], possible: Sequence[BoundaryTile]
-    ) -> _Tile:
-        """The first of the possible tiles of a color with which Chromobius can decompose all errors."""
-        for tile in possible[:-1]:
-            try:
-                return _Tile(errors, colors, self._detectors, tile)
-            except ValueError:
-                continue
-        return _Tile(errors, colors, self._detectors, possible[-1])
+    detectors: list[int]
+    tiles: list[_Tile]
 
     def advantages(self, events: NDArray[np.uint8]) -> NDArray[np.float64]:
         """By how much the lightest error with the logical flip is heavier, for one byte per detector."""
-        mine = np.take(events, self._detectors, axis=1)
-        mean: NDArray[np.float64] = np.mean([tile.advantages(mine) for tile in self._tiles], axis=0)
+        mine = np.take(events, self.detectors, axis=1)
+        mean: NDArray[np.float64] = np.mean([tile.advantages(mine) for tile in self.tiles], axis=0)
         return mean
+
+
+def _accepted_tile(
+    errors: Sequence[ModelError], colors: dict[int, int], possible: Sequence[BoundaryTile]
+) -> _Tile:
+    """The first of the possible tiles of a color with which Chromobius can decompose all errors."""
+    for tile in possible[:-1]:
+        with contextlib.suppress(ValueError):
+            return _Tile(errors, colors, tile)
+    return _Tile(errors, colors, possible[-1])
 
 
 class _Tile:
     """Chromobius with the detectors of one basis, and the logical operator as a further tile."""
 
-    def __init__(
-        self, errors: Sequence[ModelError], colors: dict[int, int], detectors: list[int], tile: BoundaryTile
-    ) -> None:
+    def __init__(self, errors: Sequence[ModelError], colors: dict[int, int], tile: BoundaryTile) -> None:
         chromobius: Any = importlib.import_module("chromobius")
+        detectors = sorted(colors)
         place = {k: j for j, k in enumerate(detectors)}
         logical = len(detectors)
         merged: dict[tuple[int, ...], float] = {}

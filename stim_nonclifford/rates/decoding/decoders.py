@@ -52,7 +52,8 @@ _LEAST_WEIGHT = frozenset({"fusion_blossom", "pymatching"})
 
 _DESATURATED = "desaturated"
 
-_CHROMOBIUS = "chromobius"
+_PLUGINS = frozenset({"chromobius"})
+"""Decoders that their modules offer by a function ``sinter_decoders``."""
 
 _MODULES = {
     "pymatching": "pymatching",
@@ -60,7 +61,7 @@ _MODULES = {
     "fusion_blossom": "fusion_blossom",
     "hypergraph_union_find": "mwpf",
     "mw_parity_factor": "mwpf",
-    _CHROMOBIUS: "chromobius",
+    "chromobius": "chromobius",
     _DESATURATED: "pymatching",
 }
 """The modules that decoders need; others need none."""
@@ -68,7 +69,7 @@ _MODULES = {
 
 def known_decoders() -> list[str]:
     """The names of all decoders that Sinter knows, of the plugins that this package knows, and of its own."""
-    return sorted({*sinter.BUILT_IN_DECODERS, _CHROMOBIUS, _DESATURATED})
+    return sorted({*sinter.BUILT_IN_DECODERS, *_PLUGINS, _DESATURATED})
 
 
 def installed_decoders() -> list[str]:
@@ -82,14 +83,7 @@ def installed_decoders() -> list[str]:
 
 
 def decoder_named(name: str) -> sinter.Decoder:
-    """The decoder with a name.
-
-    Args:
-        name: A name of Sinter, such as ``"pymatching"``, of a plugin, such as ``"chromobius"``, or
-            ``"desaturated"``.
-
-    Returns:
-        The decoder.
+    """The decoder with a name of Sinter, of a plugin, or of this package.
 
     Raises:
         ValueError: The name is unknown, or the decoder is not installed.
@@ -117,8 +111,8 @@ def decoder_named(name: str) -> sinter.Decoder:
         from .matching.desaturated_gap import DesaturatedGapDecoder
 
         return DesaturatedGapDecoder()
-    if name == _CHROMOBIUS:
-        return importlib.import_module(name).sinter_decoders()[name]
+    if name in _PLUGINS:
+        return importlib.import_module(_MODULES[name]).sinter_decoders()[name]
     return sinter.BUILT_IN_DECODERS[name]
 
 
@@ -265,11 +259,8 @@ def rate_decoder(
 ) -> RateDecoder:
     """The decoder with a name, or the one that was given as an object, with what estimates need of it.
 
-    Args:
-        decoder: The name of a decoder, or a ``sinter.Decoder``.
-        confidence: Whether it is to say how sure it is: by the complementary gap, for the decoders of
-            ``GAP_DECODERS``. Decoders of kept shots always do.
-        heralds: Detectors that announce errors; the decoders of ``HERALDED_DECODERS`` use them.
+    With ``confidence``, those of ``GAP_DECODERS`` compute the complementary gap; decoders of kept shots do so
+    always. Those of ``HERALDED_DECODERS`` use heralds.
 
     Raises:
         ValueError: There is no such decoder, or it is not installed.

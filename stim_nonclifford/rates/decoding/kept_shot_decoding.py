@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pathlib
 import tempfile
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
@@ -322,13 +323,13 @@ class KeptShotDecoding:
         return bool(np.any(np.asarray(predictions) > 1))
 
 
+@dataclass(frozen=True)
 class _FileDecoder(sinter.CompiledDecoder):  # type: ignore[misc]  # Sinter has no type marker.
     """A decoder that reads and writes files, as Sinter's older ones do: here in a temporary folder."""
 
-    def __init__(self, decoder: sinter.Decoder, model: stim.DetectorErrorModel, name: str) -> None:
-        self._decoder = decoder
-        self._model = model
-        self._name = name
+    _decoder: sinter.Decoder
+    _model: stim.DetectorErrorModel
+    _name: str
 
     def decode_shots_bit_packed(
         self, *, bit_packed_detection_event_data: NDArray[np.uint8]

@@ -6,8 +6,8 @@ import contextlib
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
-from functools import cache, partial
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,19 +26,15 @@ from .search.estimate import Estimate
 from .search.limits import Limits
 from .search.mechanisms import mechanisms_of
 from .search.search import Search
-from .short_count import naming_enough_shots
-from .wrong_tool import WrongToolError, cause_of
+from .wrong_tool import WrongToolError, cause_of, naming_enough_shots
 
 if TYPE_CHECKING:
     from ..budget.malignant_sets import BudgetBasis
-    from ..results.error_budget import ErrorBudget, Grouping
 
-__all__ = ["PlannedCircuit", "estimate_rates", "families_of", "rate_of", "search_of"]
+__all__ = ["PlannedCircuit", "estimate_rates", "rate_of", "search_of"]
 
 _ROUNDING = 1e-9
 """Relative error of sums of many numbers, generously."""
-
-_RATES = {"rates", "count_thresholds", "alias_thresholds", "alias_indices"}
 
 
 @dataclass(frozen=True)
@@ -89,29 +85,22 @@ class PlannedCircuit:
             raise ResourceLimitError(f"{error} {cause}".strip()) from error
 
 
-def search_of(
-    plans: Sequence[SamplingPlan],
-    limits: Limits,
-    seed: int | None,
-    threads: int,
-    progress: bool,
-) -> Search:
-    """A search for the fault sets of plans that differ in their rates only, before anything was enumerated.
+def search_of(plan: SamplingPlan, limits: Limits, seed: int | None, threads: int, progress: bool) -> Search:
+    """A search for the fault sets of a plan, before anything was enumerated.
 
     Args:
-        plans: The plans.
+        plan: The plan.
         limits: What it may cost.
         seed: 0 <= seed < 2^64; None: fresh entropy.
         threads: Number of threads.
         progress: Whether to print what is under way to stderr.
 
     Raises:
-        ResourceLimitError: A plan has too many coins.
+        ResourceLimitError: The plan has too many coins.
         ValueError: An argument is out of range, or no shot is ever kept.
     """
-    _check_kept(plans[0])
-    mechanisms = [mechanisms_of(plan) for plan in plans]
-    return Search(plans[0], mechanisms, limits, *search_arguments(seed, threads, progress))
+    _check_kept(plan)
+    return Search(plan, mechanisms_of(plan), limits, *search_arguments(seed, threads, progress))
 
 
 def _check_kept(plan: SamplingPlan) -> None:
@@ -149,56 +138,56 @@ def estimate_rates(
     progress: bool,
     begin: float | None = None,
 ) -> list[LogicalErrorRate]:
-    """Logical error rates of circuits; those that differ in their rates only share the work.
+    """Logical error rates of circuits, one after the other.
 
     Args:
         circuits: The circuits.
-        limits: What the estimate of each family may cost.
+        limits: What they may cost; each has an equal part of the time that is left.
         seed: 0 <= seed < 2^64; None: fresh entropy.
         threads: Number of threads.
         progress: Whether to print what is under way to stderr.
-        begin: When the time of the first family began, on the clock of ``time.perf_counter``; None: now.
+        begin: When the time began, on the clock of ``time.perf_counter``; None: now.
     """
-    begin = time.perf_counter() if begin is None else begin
-    plans = [circuit.plan() for circuit in circuits]
-    results: list[LogicalErrorRate | None] = [None] * len(plans)
-    for family in families_of(plans):
-        members = [plans[k] for k in family]
-        _check_kept(members[0])
-        # The strongest noise needs the most draws: they are made for it.
-        family = sorted(family, key=lambda k: -plans[k].mean_events)
-        asked = circuits[family[0]].naming_the_cause()
-        strongest = plans[family[0]]
-        counts = naming_enough_shots(strongest, len(family), limits.relative_error, threads)
-        with asked, counts:
-            mechanisms = [mechanisms_of(plans[k]) for k in family]
-            arguments = search_arguments(seed, threads, progress)
-            known = estimate_of(strongest, mechanisms, limits, *arguments, begin)
-        begin = time.perf_counter()
-        for place, k in enumerate(family):
-            basis = cache(partial(_basis, known, place, circuits[k].compiled, plans[k]))
-            rate = rate_of(known, place, plans[k].num_outputs, limits.relative_error)
-            results[k] = rate._with(_fault_sets=FaultSets(partial(_budget, basis)))
-    return [result for result in results if result is not None]
+    seed, threads, report = search_arguments(seed, threads, progress)
+    begin = own_begin = time.perf_counter() if begin is None else begin
+    found = []
+    for k, circuit in enumerate(circuits):
+        now, own = time.perf_counter(), limits
+        if limits.max_seconds is not None and len(circuits) > 1:
+            left = max(0.0, begin + limits.max_seconds - now) / (len(circuits) - k)
+            own = replace(limits, max_seconds=max(now - own_begin + left, 1e-9))
+        found.append(_estimated(circuit, own, seed, threads, report, own_begin))
+        own_begin = time.perf_counter()
+    return found
 
 
-def _basis(known: Estimate, circuit: int, compiled: CompiledCircuit, plan: SamplingPlan) -> BudgetBasis:
-    # SciPy's sparse matrices take as long to import as this package.
-    from ..budget.malignant_sets import BudgetBasis
-
-    return BudgetBasis(known, circuit, compiled, plan)
-
-
-def _budget(basis: Callable[[], BudgetBasis], by: Grouping) -> ErrorBudget:
-    return basis().budget(by)
-
-
-def rate_of(
-    known: Estimate, circuit: int, num_observables: int, asked_relative_error: float
+def _estimated(
+    circuit: PlannedCircuit,
+    limits: Limits,
+    seed: int,
+    threads: int,
+    report: Callable[[str], None],
+    begin: float,
 ) -> LogicalErrorRate:
-    """The result for one of the circuits."""
-    totals = known.totals(circuit)
-    patterns = known.error_patterns(circuit)
+    plan = circuit.plan()
+    _check_kept(plan)
+    with circuit.naming_the_cause(), naming_enough_shots(plan, limits.relative_error, threads):
+        known = estimate_of(plan, mechanisms_of(plan), limits, seed, threads, report, begin)
+
+    @cache
+    def basis() -> BudgetBasis:
+        # SciPy's sparse matrices take as long to import as this package.
+        from ..budget.malignant_sets import BudgetBasis
+
+        return BudgetBasis(known, circuit.compiled, plan)
+
+    rate = rate_of(known, plan.num_outputs, limits.relative_error)
+    return rate._with(_fault_sets=FaultSets(lambda by: basis().budget(by)))
+
+
+def rate_of(known: Estimate, num_observables: int, asked_relative_error: float) -> LogicalErrorRate:
+    """The result."""
+    totals, patterns = known.totals, known.error_patterns()
     flips = np.zeros(num_observables)
     for pattern, probability in patterns.items():
         for observable in range(num_observables):
@@ -206,27 +195,27 @@ def rate_of(
                 flips[observable] += probability
     strata = [
         RateStratum(
-            name=name_of_faults(weight, stratum.weights[-1]),
-            method=stratum.method,
-            probability=mass,
-            sets=stratum.sets,
-            wrong=stratum.sets if len(known.searches) > 1 else None,
-            draws=stratum.draws,
-            kept=sums.kept,
-            kept_and_wrong=sums.wrong,
-            standard_error=sums.standard_error,
-            least_faults=weight,
-            most_faults=stratum.weights[-1],
+            name=name_of_faults(row.weights[0], row.weights[-1]),
+            method=row.method,
+            probability=row.mass,
+            sets=row.sets,
+            wrong=row.sets if len(known.searches) > 1 else None,
+            draws=row.draws,
+            kept=row.sums.kept,
+            kept_and_wrong=row.sums.wrong,
+            standard_error=row.sums.standard_error,
+            least_faults=row.weights[0],
+            most_faults=row.weights[-1],
         )
-        for weight, stratum, mass, sums in totals.by_weight
+        for row in totals.rows
     ]
     if totals.rest:
-        least = totals.by_weight[-1][1].weights[-1] + 1
+        least = totals.rows[-1].weights.stop
         name = name_of_faults(least, None)
         strata.append(
             RateStratum(name, "bound", totals.rest, 0, 0, 0.0, 0.0, totals.rest_passing, least, None)
         )
-    low, high = known.interval(circuit, COVERAGE)
+    low, high = totals.interval(COVERAGE)
     return LogicalErrorRate(
         decoder=None,
         logical_error_rate=totals.rate,
@@ -243,26 +232,6 @@ def rate_of(
         seconds=known.seconds,
         asked_relative_error=asked_relative_error,
     )
-
-
-def families_of(plans: Sequence[SamplingPlan]) -> list[list[int]]:
-    """Plans that differ in their rates only, by their positions."""
-    families: list[list[int]] = []
-    for k, plan in enumerate(plans):
-        for family in families:
-            if _differ_in_rates_only(plans[family[0]], plan):
-                family.append(k)
-                break
-        else:
-            families.append([k])
-    return families
-
-
-def _differ_in_rates_only(a: SamplingPlan, b: SamplingPlan) -> bool:
-    if len(a.rates) != len(b.rates):
-        return False
-    same = {field.name: getattr(a, field.name) for field in fields(a) if field.name in _RATES}
-    return replace(b, **same) == a
 
 
 def _print_progress(line: str) -> None:

@@ -79,11 +79,11 @@ def fault_distance(plan: SamplingPlan, max_weight: int, threads: int, max_bytes:
     search = _search(plan, threads, max_bytes)
     for weight in range(max_weight + 1):
         enumerate_to(search, weight)
-        if len(search.strata) <= weight:
+        if len(search.enumerated) <= weight:
             break
-        if search.outcomes.probabilities[search.strata[weight].classes, WRONG].any():
+        if search.outcomes.probabilities[search.enumerated[weight].classes, WRONG].any():
             return FaultDistance(weight, weight)
-    return FaultDistance(len(search.strata), None)
+    return FaultDistance(len(search.enumerated), None)
 
 
 def malignant_sets(
@@ -107,19 +107,19 @@ def malignant_sets(
     """
     max_weight = integer_or_none(max_weight, "max_weight")
     search = _search(plan, threads, max_bytes)
-    odds, nothing = search.odds[0], search.nothing[0]
-    of_coins = search.factors[0] / nothing
+    odds, nothing = search.mechanisms.odds, search.mechanisms.nothing
+    of_coins = search.mechanisms.coin_factor
     found: list[MalignantSet] = []
     weight = 0
     while weight <= search.max_weight and (weight <= max_weight if max_weight is not None else not found):
         enumerate_to(search, weight)
-        if len(search.strata) <= weight:
+        if len(search.enumerated) <= weight:
             refuse(f"there are too many sets of {weight} mechanisms that pass them")
         probabilities = search.outcomes.probabilities
         is_wrong = np.ascontiguousarray(probabilities[:, WRONG])
         if weight:
-            members = search.study.sets_with(weight, is_wrong).reshape(-1, weight)
-            classes = search.study.number_keys(members.ravel(), weight)
+            members = search.native.sets_with(weight, is_wrong).reshape(-1, weight)
+            classes = search.native.number_keys(members.ravel(), weight)
         else:
             members = np.zeros((int(np.any(is_wrong[:1] > 0)), 0), dtype=np.uint32)
             classes = np.zeros(len(members), np.uint32)
@@ -138,4 +138,4 @@ def malignant_sets(
 
 
 def _search(plan: SamplingPlan, threads: int, max_bytes: int) -> Search:
-    return search_of([plan], Limits(max_bytes=max_bytes), 0, threads, progress=False)
+    return search_of(plan, Limits(max_bytes=max_bytes), 0, threads, progress=False)

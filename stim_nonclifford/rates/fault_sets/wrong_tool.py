@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import time
+from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
 import numpy as np
@@ -11,15 +13,22 @@ from ...base.errors import ResourceLimitError
 from ...dialect import bare_name
 from ...simulation.compiler import CompiledCircuit
 from ...simulation.compiler.program.steps import Rotate
+from ...simulation.engines import CpuEngine
 from ...simulation.logical_errors.coherent_noise import is_noise_angle
 from ...simulation.logical_errors.noiseless_outputs import outcome_dependent
 from ...simulation.plan import SamplingPlan
 
-__all__ = ["WrongToolError", "cause_of", "refuse"]
+__all__ = ["WrongToolError", "cause_of", "enough_shots_text", "naming_enough_shots", "refuse"]
 
 _INSTEAD = "Count errors instead: compile_detector_sampler(...).sample_counts(shots)."
 
 _MOST_LINES = 3
+
+_SECONDS = 0.3
+"""The time that the run may take. If it is doubled, refusals take longer, and their numbers are closer."""
+
+_MAX_WIDTH = 16
+"""Circuits with wider vectors are not counted. If it is doubled, even a few shots may take minutes."""
 
 
 class WrongToolError(ResourceLimitError):
@@ -99,3 +108,64 @@ def cause_of(compiled: CompiledCircuit, plan: SamplingPlan, postselected: Sequen
             " (docs/guides/fault_sets.md)."
         )
     return text
+
+
+@contextlib.contextmanager
+def naming_enough_shots(plan: SamplingPlan, relative_error: float, threads: int) -> Iterator[None]:
+    """Completes the message of a search that is refused; arguments as for ``enough_shots_text``."""
+    try:
+        yield
+    except WrongToolError as error:
+        text = f"{error} {enough_shots_text(plan, relative_error, threads)}".strip()
+        raise WrongToolError(text, error.checks_are_weak) from error
+
+
+def enough_shots_text(plan: SamplingPlan, relative_error: float, threads: int) -> str:
+    r"""Number of shots that give the error that was asked of fault sets, estimated from a short run.
+
+    Args:
+        plan: The plan for the observables of kept shots.
+        relative_error: The standard error over the logical error rate that was asked for.
+        threads: Number of threads.
+
+    Returns:
+        Sentences for a message; the empty text if shots take too long.
+
+    Examples:
+        >>> import stim_nonclifford as snc
+        >>> from stim_nonclifford.simulation.compiler import RequestedOutputs
+        >>> compiled = snc.Circuit("X_ERROR(0.5) 0\nM 0\nOBSERVABLE_INCLUDE(0) rec[-1]").compile()
+        >>> enough_shots_text(compiled.detector_plan(RequestedOutputs.of([0], [])), 0.01, 1)
+        'In a short run of ... kept ones were wrong: about 20,000 shots give the rate to 0.01 of it ...'
+    """
+    if plan.peak_width > _MAX_WIDTH:
+        return ""
+    engine = CpuEngine(plan, threads=threads)
+    shots = discards = errors = 0
+    begin, size, seconds = time.perf_counter(), 1, 0.0
+    while size > 0:
+        tally = engine.count(0, shots, size, 0)
+        shots, discards, errors = shots + tally.shots, discards + tally.discards, errors + tally.errors
+        seconds = time.perf_counter() - begin
+        affordable = int(shots * (_SECONDS - seconds) / max(seconds, 1e-9))
+        size = min(8 * size, affordable)
+    kept = shots - discards
+    if not errors:
+        found = f"none of {kept:,} kept ones was wrong" if kept else "none was kept"
+        return (
+            f"In a short run of {shots:,} shots, {found}. Where counts take too long, too, ask for weaker"
+            " noise: fewer faults matter there."
+        )
+    enough = shots / errors / relative_error**2
+    return (
+        f"In a short run of {shots:,} shots, {errors:,} of {kept:,} kept ones were wrong: about"
+        f" {float(f'{enough:.1g}'):,.0f} shots give the rate to {relative_error:.2g} of it"
+        f" ({_time_text(enough / shots * seconds)} here)."
+    )
+
+
+def _time_text(seconds: float) -> str:
+    for size, name in ((86400, "days"), (3600, "hours"), (60, "minutes")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {name}"
+    return f"{max(1, round(seconds))} s"

@@ -34,6 +34,16 @@ class Stream(IntEnum):
     """Index: shot. The words decide the outcomes of MEASUREs, see :class:`OutcomeDecisions`."""
     LEAKAGE = _native.LEAKAGE
     """Index: shot. The words say what qubits do that may be leaked, see :class:`LeakageDraws`."""
+    TRAJECTORY_STRUCTURE = _native.TRAJECTORY_STRUCTURE
+    """Index: shot. The words say which qubits relax or leak on a trajectory, and how."""
+    TRAJECTORY_PAULIS = _native.TRAJECTORY_PAULIS
+    """Index: shot. The words say which other noise there is on a trajectory."""
+    TRAJECTORY_COINS = _native.TRAJECTORY_COINS
+    """Index: shot. Bit d is the outcome of decision d of a trajectory, if it is 1 with probability 1/2."""
+    TRAJECTORY_OUTCOMES = _native.TRAJECTORY_OUTCOMES
+    """Index: shot. Word d gives the outcome of decision d of a trajectory, if it is no such coin."""
+    TRAJECTORY_LEAKAGE = _native.TRAJECTORY_LEAKAGE
+    """Index: shot. The words say what leaked qubits do on a trajectory."""
     SET_DRAWS = _native.SET_DRAWS
     """Index: weight and part of the search for fault sets. The words give points on the axis of sets."""
     LEFT_PARTS = _native.LEFT_PARTS

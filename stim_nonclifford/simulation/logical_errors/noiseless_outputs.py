@@ -40,8 +40,8 @@ from ...dialect import expectation_products, is_expectation, without_noise
 from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, RequestedOutputs, compile_circuit
 from ..compiler.algebra.gf2 import mask_of, ones
 from ..engines import likely_outputs
-from ..engines.row_fates import fates_of_rows
 from ..plan import SamplingPlan
+from ..row_fates import fates_of_rows
 from .coherent_noise import half_turns_of, is_noise_angle
 from .paths_of_rows import PathsOfRows
 
@@ -258,7 +258,7 @@ def _both_values(plan: SamplingPlan) -> int:
 
 def _num_paths(plan: SamplingPlan) -> int:
     work = float(np.exp2(plan.operations["width"]).sum())
-    return int(min(_PATHS, max(_FEWEST_PATHS, _PATH_WORK / work)))
+    return int(min(_PATHS, max(_FEWEST_PATHS, _PATH_WORK / max(1.0, work))))
 
 
 def _without_small_angles(plan: SamplingPlan) -> SamplingPlan | None:

@@ -62,26 +62,25 @@ def test_cultivation(d: int, p: float) -> None:
     assert found.observable_rates == pytest.approx([found.logical_error_rate])
 
 
-def test_curve_from_one_enumeration() -> None:
-    """Circuits with other rates share the sets; one with other effects has an estimate of its own."""
-    strengths = [2e-3, 5e-4, 1e-3]
-    circuits = [cultivation_circuit(distance=3, p=p) for p in strengths]
-    other = snc.Circuit("X_ERROR(0.25) 0 1\nM 0 1\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-2]")
-    *curve, last = snc.logical_error_rates([*circuits, other], seed=3, threads=2, postselection_mask="all")
-    for p, found in zip(strengths, curve, strict=True):
+def test_curve() -> None:
+    """Each circuit has the rate that it has by itself, whatever the others are."""
+    circuits = [cultivation_circuit(distance=3, p=p) for p in (2e-3, 5e-4, 1e-3)]
+    circuits.append(snc.Circuit("X_ERROR(0.25) 0 1\nM 0 1\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-2]"))
+    curve = snc.logical_error_rates(circuits, seed=3, threads=2, postselection_mask="all")
+    for p, found in zip((2e-3, 5e-4, 1e-3), curve[:-1], strict=True):
         assert_right(found, *EXACT[3, p])
-    assert last.logical_error_rate == pytest.approx(0.25)
+    assert curve[-1].logical_error_rate == pytest.approx(0.25)
+    assert curve == [circuit.logical_error_rate(seed=3, postselection_mask="all") for circuit in circuits]
 
 
 def test_what_is_beyond_the_table_of_weights() -> None:
     """It is far less than the rounding errors of the sum of all weights, and than the smallest rates."""
     strengths = (1e-4, 2e-4, 3e-4, 5e-4, 7e-4, 1e-3, 1.5e-3, 2e-3)
-    plans = [planned(cultivation_circuit(distance=5, p=p), "all", None).plan() for p in strengths]
-    known = search_of(plans, Limits(), 1, 1, False)
-    for place, plan in enumerate(plans):
+    for p in strengths:
+        plan = planned(cultivation_circuit(distance=5, p=p), "all", None).plan()
         # The number of mechanisms that act has about a Poisson distribution.
         poisson = scipy.stats.poisson.sf(MAX_WEIGHT - 1, plan.mean_events)
-        assert 0 < known.rest(place, MAX_WEIGHT) < 2 * poisson
+        assert 0 < search_of(plan, Limits(), 1, 1, False).rest(MAX_WEIGHT) < 2 * poisson
 
 
 def test_threads_do_not_matter() -> None:

@@ -22,7 +22,7 @@ SIGMAS = 5.0
 class FewExactWeights(Limits):
     """Limits under which only sets of up to two mechanisms are enumerated."""
 
-    def may_enumerate(self, weight: int, steps: float, keys: float) -> bool:
+    def may_enumerate(self, weight: int, steps: float, classes: float) -> bool:
         return weight <= 2
 
 

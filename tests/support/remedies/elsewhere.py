@@ -50,7 +50,6 @@ ELSEWHERE = {
         ("stim_nonclifford/dialect/exact_text.py", "REPEAT{} {} {"),
         ("stim_nonclifford/dialect/text.py", "REPEAT blocks are nested more "),
         ("stim_nonclifford/dialect/text.py", "REPEAT{} {} {"),
-        ("sinter_plugin/__main__.py", "Examples: Sample two circuits,"),
     ],
     "needs circuits of codes: tests of tests/simulation/logical_errors and tests/circuit": [
         ("stim_nonclifford/circuit/logical_states/readout.py", "Move EXP_VAL and OBSERVABLE_IN"),

@@ -17,7 +17,7 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -28,25 +28,14 @@ from ....simulation.plan import SamplingPlan
 from ...estimation.interval import COVERAGE
 from ...estimation.uncertainty import uncertainty_of
 from ..wrong_tool import refuse
-from .estimate import CircuitTotals, Estimate, totals_of
-from .limits import Limits, sampling_seconds, steps_seconds
+from .estimate import Estimate, Totals, totals_of
+from .limits import Limits, price
 from .mechanisms import MAX_WEIGHT, Mechanisms, decided_by_faults
 from .outcomes import Asked
-from .sampled import SampledSets
 from .search import Search
-from .strata import Tally
+from .strata import SampledSets
 
 __all__ = ["Allocation", "enumerate_to", "estimate_of"]
-
-_FIRST_SETS = 2e4
-"""Sets that the first sample of a stratum should find, about. If it is doubled, first variances are better,
-and searches that need little more than the first samples take longer."""
-
-_FIRST_HALVES = 400_000
-"""The most halves of a first sample. If it is doubled, so is the cost of weights with few sets."""
-
-_FEWEST_HALVES = 1000
-"""The fewest halves of a join. If it is doubled, small circuits take longer."""
 
 _ALONE = 3
 """Weights that are sampled each on its own; all larger ones are one stratum. If it is doubled, strong noise
@@ -56,23 +45,12 @@ _MOST_OF_REST = 0.1
 """The part of the error asked for that weights may have which are left out. If it is doubled, fewer weights
 are sampled, and the others more."""
 
-_LARGEST_WEAK, _WEAK_PASSING = 12, 1e-3
-"""Sets of more mechanisms than this are refused if a larger part of them passes the checks: each has too many
-halves to be found by. If the part is doubled, such circuits take minutes."""
-
 _PART_FOR_KEPT = 0.25
 """The part of time and memory for P(kept), where it has a search of its own. If it is doubled, less is left
 for P(kept and wrong)."""
 
 _LEAST_SECONDS = 0.5
 """Seconds that a search may take even if no time is left. Doubled, a limit is exceeded by as much."""
-
-_FIRST_UNIONS = 1 << 16
-"""Draws of the first unions. Doubled, they still cost little beside joins."""
-
-_REST_OF_RATE, _REST_WITHOUT_RATE = 1e-3, 1e-9
-"""Larger sets matter until they add less than this part of what is asked for, or less than this probability
-where no set is wrong yet. Doubled, fewer circuits are refused for their weak checks."""
 
 _MAX_PAIRS = 0.25
 """Part of the pairs of mechanisms that may pass where larger sets are too many to enumerate. If it is
@@ -106,13 +84,13 @@ class _Action:
 def enumerate_to(search: Search, last: int) -> None:
     """Enumerates all weights up to one, as long as the limits allow."""
     for weight in range(len(search.strata), min(last, search.max_weight) + 1):
-        if not search.enumerate(weight, search.limits.exact_steps):
+        if not search.enumerate(weight, search.limits.most_steps):
             return
 
 
 def estimate_of(
     plan: SamplingPlan,
-    mechanisms: Sequence[Mechanisms],
+    mechanisms: Mechanisms,
     limits: Limits,
     seed: int,
     threads: int,
@@ -131,7 +109,7 @@ def estimate_of(
     """
     begin = time.perf_counter() if begin is None else begin
     searches = [(Asked.BOTH, mechanisms, limits, seed)]
-    if decided_by_faults(plan, mechanisms[0]):
+    if decided_by_faults(plan, mechanisms):
         # The squares of the relative errors add up to that of the rate.
         each = replace(limits, relative_error=limits.relative_error / math.sqrt(2))
         part, seconds = _PART_FOR_KEPT, limits.max_seconds
@@ -141,20 +119,22 @@ def estimate_of(
             max_seconds=None if seconds is None else part * seconds,
         )
         second = replace(each, max_bytes=int((1 - part) * limits.max_bytes))
-        wrong = [model.with_flipped_observable() for model in mechanisms]
         other = int(random_words(seed, Stream.ROUNDS, 0, 1)[0])  # rounds count from 1
-        searches = [(Asked.KEPT, mechanisms, first, seed), (Asked.WRONG, wrong, second, other)]
+        searches = [
+            (Asked.KEPT, mechanisms, first, seed),
+            (Asked.WRONG, mechanisms.with_flipped_observable(), second, other),
+        ]
     found = []
-    for asked, models, allowed, number in searches:
-        search = Search(plan, models, allowed, number, threads, report, asked, begin)
+    for asked, model, allowed, number in searches:
+        search = Search(plan, model, allowed, number, threads, report, asked, begin)
         Allocation(search).run()
-        search.study.release()
+        search.native.release()
         found.append(search)
     return Estimate(found)
 
 
 class Allocation:
-    """Enumerates and samples until the sums asked for are known well enough.
+    """Enumerates and samples until the sum asked for is known well enough.
 
     Args:
         search: The search.
@@ -162,7 +142,6 @@ class Allocation:
 
     def __init__(self, search: Search) -> None:
         self._search = search
-        self._circuits = range(search.num_circuits)
         self._can_enumerate = True
 
     def run(self) -> None:
@@ -186,16 +165,14 @@ class Allocation:
         """Enumerates weights as long as they cost little; False if one took too much."""
         search, limits = self._search, self._search.limits
         for weight in range(len(search.strata), search.max_weight + 1):
-            max_steps, part_of_time = limits.exact_steps, 1.0
-            if weight == 2:
-                _check_pairs(search)
+            max_steps, part_of_time = limits.most_steps, 1.0
             if weight >= 2:
                 steps, sets, classes = search.expected_enumeration(weight)
                 max_steps = min(max_steps, _TOLERANCE * steps)
             if weight > 2:
                 part_of_time = _PART_OF_TIME
                 is_enough = self._is_done() and not self._rest_matters()
-                cost = steps_seconds(steps, sets, classes * search.tosses)
+                cost = price(steps=steps, sets=sets, outcomes=classes * search.tosses)
                 if cost > (_FREE if is_enough else limits.first_cost):
                     return True
                 if not limits.may_enumerate(weight, steps, classes):
@@ -205,8 +182,7 @@ class Allocation:
             if not search.enumerate(weight, max_steps, part_of_time):
                 return False
             if weight == 2:
-                for c in self._circuits:
-                    _check_pruning(search, c, search.enumerated[2].passing(c), self._totals(c).asked)
+                self._check_pairs(search.enumerated[2].passing)
         return True
 
     def _sample_rest(self) -> None:
@@ -217,51 +193,43 @@ class Allocation:
             if first >= len(search.enumerated) + _ALONE:
                 while last < search.max_weight and self._rest_matters(last + 1):
                     last += 1
-                self._check_passing(last)
-            sample = search.begin_sample(range(first, last + 1))
-            halves = math.sqrt(_FIRST_SETS * sample.joins.halves.scale / search.passing(sample))
-            halves = min(halves, _FIRST_HALVES, search.limits.join_draws)
-            search.join(sample, int(max(_FEWEST_HALVES, halves)))
-            if sample.unions is not None:
-                search.unite(sample, _FIRST_UNIONS)
-            search.strata.append(sample)
+            strata = search.samplers(range(first, last + 1))
+            for stratum in strata:
+                search.sample(stratum, stratum.first_draws)
+            search.strata += strata
 
     def _rest_matters(self, first: int | None = None) -> bool:
         """Whether weights from one on, or all that were left out so far, may matter."""
         search = self._search
         first = search.next_weight if first is None else first
-        return first <= search.max_weight and any(
-            search.rest_passing(c, first) * search.factors[c] / search.nothing[c]
-            > _MOST_OF_REST * self._allowed(self._totals(c))
-            for c in self._circuits
-        )
+        if first > search.max_weight:
+            return False
+        rest = search.rest_passing(first) * search.mechanisms.coin_factor
+        return rest > _MOST_OF_REST * self._allowed(totals_of(search))
 
-    def _check_passing(self, last: int) -> None:
-        """Refuses where many large sets pass the checks: each has too many halves to be found by."""
-        search, weight = self._search, _LARGEST_WEAK + 1
-        if last >= weight:
-            part = search.expected_passing(range(weight, weight + 1)) / float(search.masses[0, weight])
-            if part > _WEAK_PASSING:
-                refuse(f"sets of {weight} mechanisms matter, of which {part:.1%} or more pass")
+    def _check_pairs(self, passing: float) -> None:
+        """Refuses where many pairs pass the checks, with these odds, and larger sets are too many to list."""
+        search = self._search
+        part, count = passing / float(search.masses[2]), len(search.mechanisms.odds)
+        weight = next((k for k in range(2, search.max_weight) if not self._rest_matters(k + 1)), 2)
+        if part >= _MAX_PAIRS and math.comb(count, weight - 1) > search.limits.most_steps:
+            sets = float(math.comb(count, weight))
+            refuse(
+                f"{part:.0%} of the pairs of mechanisms pass them, and there are {sets:.2g} sets of {weight}"
+            )
 
-    def _totals(self, circuit: int) -> CircuitTotals:
-        return totals_of(self._search, circuit)
-
-    def _allowed(self, totals: CircuitTotals) -> float:
+    def _allowed(self, totals: Totals) -> float:
         """The standard error that was asked for."""
-        asked = totals.asked
         # Where no wrong set was found, an upper limit far below all that can be compared with it.
-        return self._search.limits.relative_error * asked if asked else _NOTHING * self._search.factors[0]
+        return self._search.limits.relative_error * totals.asked or _NOTHING * self._search.factor
 
-    def _excess(self, totals: CircuitTotals) -> float:
+    def _excess(self, totals: Totals) -> float:
         """How far the square of the uncertainty is above what was asked for, in units of that."""
         uncertainty = uncertainty_of(totals.asked, totals.error_of_sum, totals.interval_of_sum(COVERAGE))
         return (uncertainty / self._allowed(totals)) ** 2 - 1
 
     def _is_done(self) -> bool:
-        if self._search.work.is_out_of_time:
-            return True
-        return all(self._excess(self._totals(c)) <= 0 for c in self._circuits)
+        return self._search.work.is_out_of_time or self._excess(totals_of(self._search)) <= 0
 
     def _best(self) -> _Action | None:
         """The possible action that lowers the square of the error most for its cost; None: there is none."""
@@ -272,7 +240,7 @@ class Allocation:
         """Whether an action may cost so much: not more than all before it, and within the limits."""
         search, work = self._search, self._search.work
         most = search.limits.work
-        if not any(self._totals(c).asked for c in self._circuits):
+        if not totals_of(search).asked:
             most /= 10
         if cost > max(search.limits.first_cost, work.spent) or work.spent + cost > most:
             return False
@@ -280,84 +248,41 @@ class Allocation:
 
     def _actions(self) -> Iterator[_Action]:
         """All that can be done next."""
-        search, limits = self._search, self._search.limits
-        totals = [self._totals(c) for c in self._circuits]
-        excess = [max(0.0, self._excess(each)) for each in totals]
-        for number, sample in enumerate(search.sampled):
-            of_joins, of_unions = self._squares(sample, totals)
-            if not number and self._can_enumerate and len(sample.weights) == 1:
-                weight = sample.weights[0]
-                steps, sets, classes = search.expected_enumeration(weight)
-                if limits.may_enumerate(weight, steps, classes):
-                    gain = sum(map(min, excess, map(sum, zip(of_joins, of_unions, strict=True))))
-                    cost = steps_seconds(steps, sets, classes * search.tosses)
-                    yield _Action(cost, gain, partial(self._enumerate, weight, _TOLERANCE * steps))
-            if sample.num_stored > limits.stored_sets:
-                continue
-            growth = _growth(excess, of_joins)
-            halves, times = self._joins(sample, growth)
-            cost = times * self._cost_of_join(sample, halves)
-            yield _Action(cost, _gain(excess, of_joins, growth), partial(self._join, sample, halves, times))
-            if sample.unions is not None:
-                growth = _growth(excess, of_unions)
-                draws = int(min(growth * sample.unions.draws, 1e8, limits.max_bytes / 10))
-                cost = sample.unions.cost * draws / sample.unions.draws
-                gain = _gain(excess, of_unions, draws / sample.unions.draws)
-                yield _Action(cost, gain, partial(search.unite, sample, draws))
-
-    def _squares(self, sample: SampledSets, totals: list[CircuitTotals]) -> tuple[list[float], list[float]]:
-        """The squares of the errors of joins and of unions, in units of what was asked for, by circuit."""
         search = self._search
-        found: tuple[list[float], list[float]] = [], []
-        for c, of_all in enumerate(totals):
-            unit = (search.factors[c] / self._allowed(of_all)) ** 2
-            tallies = [*search.tallies(sample, c), Tally(0.0, 0.0, 0.0)]
-            for squares, tally in zip(found, tallies, strict=False):
-                squares.append(unit * (tally.variance(of_all.rate, of_all.column) + tally.missed**2))
-        return found
+        totals = totals_of(search)
+        excess, unit = max(0.0, self._excess(totals)), (search.factor / self._allowed(totals)) ** 2
+        squares = {}
+        for stratum in search.sampled:
+            sums = search.sums(stratum)
+            squares[stratum] = unit * (sums.variance(totals.rate, totals.column) + sums.missed**2)
+        weight = len(search.enumerated)
+        first = [
+            square for stratum, square in squares.items() if stratum.weights == range(weight, weight + 1)
+        ]
+        if first and self._can_enumerate:
+            steps, sets, classes = search.expected_enumeration(weight)
+            if search.limits.may_enumerate(weight, steps, classes):
+                cost = price(steps=steps, sets=sets, outcomes=classes * search.tosses)
+                enumerate_all = partial(self._enumerate, weight, _TOLERANCE * steps)
+                yield _Action(cost, min(excess, sum(first)), enumerate_all)
+        for stratum, square in squares.items():
+            if stratum.num_stored > search.limits.most_halves:
+                continue
+            # As large as the samples so far, or less where that ends the search.
+            growth = min(1.0, max(0.1, excess / (square - excess))) if square > excess else 1.0
+            draws, times = stratum.next_draws(growth)
+            gain = min(excess, square * growth / (1 + growth))
+            cost = times * stratum.expected_cost(draws)
+            yield _Action(cost, gain, partial(self._sample, stratum, draws, times))
 
-    def _joins(self, sample: SampledSets, growth: float) -> tuple[int, int]:
-        """Halves and number of joins that are ``growth`` times as many halves as there are.
-
-        Finds grow as the square of the halves. So joins are large, until to find sets costs as much as to
-        draw halves. Then several joins leave less variance: their finds share fewer halves.
-        """
-        search, joins = self._search, sample.joins
-        passing, wanted = search.passing(sample), growth * joins.num_halves
-        balanced = sampling_seconds(1, 0) / sampling_seconds(0, 1) * joins.halves.scale / passing
-        # Sets that may be kept are stored.
-        stored = passing * (joins.candidates + 1) / (joins.sets + 1)
-        fits = math.sqrt(0.5 * search.limits.exact_keys * joins.halves.scale / stored)
-        most = max(_FEWEST_HALVES, min(balanced, fits, search.limits.join_draws))
-        times = max(1, math.ceil(wanted / most - 0.5))
-        return int(max(_FEWEST_HALVES, min(wanted / times, most))), times
-
-    def _cost_of_join(self, sample: SampledSets, halves: int) -> float:
-        sets = halves**2 / sample.joins.halves.scale * self._search.passing(sample)
-        return sampling_seconds(halves, sets)
-
-    def _join(self, sample: SampledSets, halves: int, times: int) -> None:
+    def _sample(self, stratum: SampledSets, draws: int, times: int) -> None:
         for _ in range(times):
-            self._search.join(sample, halves)
+            self._search.sample(stratum, draws)
             if self._search.work.is_out_of_time:
                 return
 
     def _enumerate(self, weight: int, max_steps: float) -> None:
         self._can_enumerate = self._search.enumerate(weight, max_steps)
-
-
-def _growth(excess: list[float], squares: list[float]) -> float:
-    """Relative size of the next sample: as large as those so far, or less where that ends the search."""
-    enough = (
-        part / (square - part) if square > part else 1.0 for part, square in zip(excess, squares, strict=True)
-    )
-    return min(1.0, max(0.1, *enough))
-
-
-def _gain(excess: list[float], squares: list[float], growth: float) -> float:
-    """How much a sampler of which there is ``growth`` times more lowers the squares, as far as that helps."""
-    falls = [square * growth / (1 + growth) for square in squares]
-    return sum(map(min, excess, falls))
 
 
 def _check_first(search: Search) -> None:
@@ -375,42 +300,13 @@ def _check_first(search: Search) -> None:
     refuse(reason)
 
 
-def _check_pairs(search: Search) -> None:
-    """Refuses before the outcome distributions of all pairs, if nothing about these changes that."""
-    if not search.mechanisms.target.any():
-        passing = float(search.study.weight_of_twins)
-        _check_pruning(search, 0, passing, totals_of(search, 0).asked + search.factors[0] * passing)
-
-
-def _check_pruning(search: Search, circuit: int, passing: float, asked: float) -> None:
-    """Refuses where nearly all pairs pass the checks, and larger sets are too many to enumerate.
-
-    Args:
-        search: The search.
-        circuit: The number of the circuit.
-        passing: The total odds of its pairs that pass.
-        asked: The sum asked for, about.
-    """
-    part = passing / float(search.masses[circuit, 2])
-    if part < _MAX_PAIRS:
-        return
-    enough = _REST_OF_RATE * asked or _REST_WITHOUT_RATE
-    larger = range(3, search.max_weight + 1)
-    weight = next((k for k in larger if search.rest(circuit, k + 1) < enough), 2)
-    count = search.odds.shape[1]
-    if math.comb(count, weight - 1) > search.limits.exact_steps:
-        sets = float(math.comb(count, weight))
-        refuse(f"{part:.0%} of the pairs of mechanisms pass them, and there are {sets:.2g} sets of {weight}")
-
-
 def _check_events(search: Search) -> None:
     """Refuses where sets matter that are larger than ``MAX_WEIGHT``."""
-    for c in range(search.num_circuits):
-        allowed = search.limits.relative_error * (totals_of(search, c).kept or search.factors[c])
-        rest = search.rest(c, search.max_weight + 1) * search.factors[c] / search.nothing[c]
-        if search.is_cut and rest > allowed:
-            mean = float(search.masses[c, 1])
-            refuse(
-                f"a shot has {mean:.3g} noise events on average, and weights above {MAX_WEIGHT} matter",
-                checks_are_weak=False,
-            )
+    allowed = search.limits.relative_error * (totals_of(search).kept or search.factor)
+    rest = search.rest(search.max_weight + 1) * search.mechanisms.coin_factor
+    if search.is_cut and rest > allowed:
+        mean = float(search.masses[1])
+        refuse(
+            f"a shot has {mean:.3g} noise events on average, and weights above {MAX_WEIGHT} matter",
+            checks_are_weak=False,
+        )

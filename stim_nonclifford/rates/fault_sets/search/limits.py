@@ -8,10 +8,14 @@ from dataclasses import dataclass
 
 from ....base.arguments import integer, positive, positive_or_none
 
-__all__ = ["DEFAULT_MAX_BYTES", "Limits", "Work", "sampling_seconds", "steps_seconds"]
+__all__ = ["DEFAULT_MAX_BYTES", "Limits", "Work", "price"]
 
 DEFAULT_MAX_BYTES = 2 << 30
 _MOST_BYTES = (1 << 63) - 1
+
+_BYTES_OF_CLASS = 400
+"""Memory for an outcome class with its distribution; half of it is for a half, or a set of a sample. If it is
+doubled, large circuits are known with larger errors."""
 
 _SECONDS_OF_STEP = 1e-8
 """Seconds of a step of an enumeration. If it is doubled, fewer sizes are enumerated and more are sampled."""
@@ -26,26 +30,23 @@ _SECONDS_OF_HALF = 2e-7
 """Seconds of a half that is drawn. If it is doubled, samples are divided into larger joins."""
 
 
-def steps_seconds(steps: float, sets: float, distributions: float) -> float:
-    """The processor time of an enumeration, about.
+def price(*, steps: float = 0.0, halves: float = 0.0, sets: float = 0.0, outcomes: float = 0.0) -> float:
+    """The processor time of work, about.
 
     Decisions follow from such counts with fixed prices and not from a clock, so that results depend on the
     seed alone. Only the ratios of the prices matter.
 
     Args:
-        steps: Steps of the search.
-        sets: Sets that it finds.
-        distributions: Outcome distributions that are computed.
+        steps: Steps of an enumeration.
+        halves: Halves, or unions, that are drawn.
+        sets: Sets that are found.
+        outcomes: Outcome distributions that are computed.
 
     Returns:
         Seconds of one core.
     """
-    return _SECONDS_OF_STEP * steps + _SECONDS_OF_SET * sets + _SECONDS_OF_OUTCOMES * distributions
-
-
-def sampling_seconds(draws: float, sets: float, distributions: float = 0.0) -> float:
-    """The processor time of a sample of halves or unions, about; see ``steps_seconds``."""
-    return _SECONDS_OF_HALF * draws + _SECONDS_OF_SET * sets + _SECONDS_OF_OUTCOMES * distributions
+    found = _SECONDS_OF_STEP * steps + _SECONDS_OF_HALF * halves + _SECONDS_OF_SET * sets
+    return found + _SECONDS_OF_OUTCOMES * outcomes
 
 
 @dataclass(frozen=True)
@@ -89,28 +90,23 @@ class Limits:
         return 300.0 * self._patience
 
     @property
-    def exact_steps(self) -> float:
-        """Steps that the enumeration of a weight may take."""
-        return 1.25e10 * self._patience
+    def most_steps(self) -> float:
+        """Steps that the enumeration of a weight may take: half of the work."""
+        return 0.5 * self.work / price(steps=1)
 
     @property
-    def exact_keys(self) -> float:
-        """Outcome classes of a weight, some 400 bytes each."""
-        return self.max_bytes / 400
+    def most_classes(self) -> float:
+        """Outcome classes of a weight."""
+        return self.max_bytes / _BYTES_OF_CLASS
 
-    def may_enumerate(self, weight: int, steps: float, keys: float) -> bool:
+    def may_enumerate(self, weight: int, steps: float, classes: float) -> bool:
         """Whether all sets of a weight may be enumerated, as far as memory and these limits allow."""
-        return steps <= self.exact_steps and (weight <= 2 or keys <= self.exact_keys)
+        return steps <= self.most_steps and (weight <= 2 or classes <= self.most_classes)
 
     @property
-    def join_draws(self) -> float:
-        """Halves of either kind in a join, some 130 bytes for a pair."""
-        return self.max_bytes / 130
-
-    @property
-    def stored_sets(self) -> float:
-        """Sampled sets of a stratum, some 200 bytes each, after which no more are sampled."""
-        return self.max_bytes / 200
+    def most_halves(self) -> float:
+        """Halves of either kind in a join, unions of a sample, and sampled sets that are stored."""
+        return 2 * self.most_classes
 
     @property
     def _patience(self) -> float:

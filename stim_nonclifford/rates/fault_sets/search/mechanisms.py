@@ -23,7 +23,7 @@ from ...._native import FaultSetStudy
 from ....base.errors import ResourceLimitError
 from ....simulation.plan import SamplingPlan, plain_attributes
 
-__all__ = ["MAX_WEIGHT", "Mechanisms", "decided_by_faults", "mechanisms_of", "packed_words", "study_of"]
+__all__ = ["MAX_WEIGHT", "Mechanisms", "decided_by_faults", "mechanisms_of", "native_search", "packed_words"]
 
 MAX_WEIGHT = 64
 """Larger sets are neither enumerated nor sampled; the native code has the same limit."""
@@ -41,23 +41,23 @@ Words = npt.NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class Mechanisms:
-    """What the search needs of a plan; M mechanisms, C checks, key: signature words, then output words.
+    """What the search needs of a plan; M mechanisms, C checks. Effects are words of signature, then outputs.
 
     Attributes:
         checks: bool, shape (M, C): the checks that each mechanism flips, without those that coins randomize.
         target: bool, shape (C,): the checks that a fault set must flip for a shot to be kept.
-        keys: uint64, shape (M, key_words): signature and outputs that each mechanism flips.
-        coins: uint64, shape (num_coins, key_words): what the remaining coins flip.
+        effects: uint64, shape (M, words): signature and outputs that each mechanism flips.
+        coins: uint64, shape (num_coins, words): what the remaining coins flip.
         odds: float64, shape (M,).
         sites: int32, shape (M,): at most one mechanism of a site >= 0 is in a set.
         nothing: Probability that no mechanism acts.
         coin_factor: Probability that the tosses of the removed coins pass their checks.
-        base: uint64, shape (key_words,): the key of the empty set.
+        base: uint64, shape (words,): the effect of the empty set.
     """
 
     checks: Bits
     target: Bits
-    keys: Words
+    effects: Words
     coins: Words
     odds: npt.NDArray[np.float64]
     sites: npt.NDArray[np.int32]
@@ -84,7 +84,7 @@ class Mechanisms:
 
     def with_flipped_observable(self) -> Mechanisms:
         """The mechanisms with the only observable as one more check, which a fault set must flip."""
-        flips = (self.keys[:, -1] & np.uint64(1)).astype(np.bool_)
+        flips = (self.effects[:, -1] & np.uint64(1)).astype(np.bool_)
         is_flipped = bool(self.base[-1] & np.uint64(1))
         checks, target = np.hstack([self.checks, flips[:, None]]), np.append(self.target, not is_flipped)
         return replace(self, checks=checks, target=target)
@@ -134,7 +134,7 @@ def mechanisms_of(plan: SamplingPlan) -> Mechanisms:
     return Mechanisms(
         checks=rows[:, :num_checks],
         target=constant[:num_checks],
-        keys=_packed(rows[:, num_checks:], plan.num_signature_bits),
+        effects=_packed(rows[:, num_checks:], plan.num_signature_bits),
         coins=_packed(coins, plan.num_signature_bits),
         odds=odds,
         sites=plan.sites,
@@ -174,7 +174,7 @@ def _without_redundant(coins: Bits) -> Bits:
 
 
 def _reduced(rows: Bits, coins: Bits) -> Bits:
-    """Rows with the leading bits of the coins cleared: sets that differ by coins only then have one key."""
+    """Rows with the leading bits of the coins cleared: sets that differ by coins only have one effect."""
     rows = rows.copy()
     for coin in coins:
         rows[rows[:, np.argmax(coin)]] ^= coin
@@ -193,7 +193,7 @@ def packed_words(bits: Bits) -> Words:
     return np.ascontiguousarray(np.packbits(padded, axis=1, bitorder="little")).view("<u8").astype(np.uint64)
 
 
-def study_of(plan: SamplingPlan, mechanisms: Mechanisms, threads: int, max_bytes: int) -> FaultSetStudy:
+def native_search(plan: SamplingPlan, mechanisms: Mechanisms, threads: int, max_bytes: int) -> FaultSetStudy:
     """The native search for the fault sets of a plan.
 
     Args:
@@ -209,7 +209,7 @@ def study_of(plan: SamplingPlan, mechanisms: Mechanisms, threads: int, max_bytes
     return FaultSetStudy(
         plain_attributes(plan),
         packed_words(mechanisms.checks).ravel(),
-        mechanisms.keys.ravel(),
+        mechanisms.effects.ravel(),
         packed_words(mechanisms.target[None, :])[0],
         mechanisms.base,
         mechanisms.odds,

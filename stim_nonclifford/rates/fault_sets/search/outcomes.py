@@ -43,7 +43,7 @@ class OutcomeClasses:
     outputs are an outcome class: for all of them a shot is kept with the same probability.
 
     Args:
-        study: The native search, which numbers the classes.
+        native: The native search, which numbers the classes.
         num_outputs: Number of outputs of its plan: the observables.
         asked: The sums that are needed; columns of others are 0.
 
@@ -51,8 +51,8 @@ class OutcomeClasses:
         probabilities: float64, shape (num_classes, 2): P(kept | class) and P(kept and wrong | class).
     """
 
-    def __init__(self, study: FaultSetStudy, num_outputs: int, asked: Asked = Asked.BOTH) -> None:
-        self._study = study
+    def __init__(self, native: FaultSetStudy, num_outputs: int, asked: Asked = Asked.BOTH) -> None:
+        self._native = native
         self._num_outputs = num_outputs
         self._asked = asked
         self.probabilities: Floats = np.zeros((0, 2))
@@ -61,7 +61,7 @@ class OutcomeClasses:
 
     def evaluate(self) -> None:
         """Computes the probabilities of classes that are new."""
-        found = self._study.evaluate()
+        found = self._native.evaluate()
         starts = found["starts"].astype(np.int64)
         count = len(starts) - 1
         classes = np.repeat(np.arange(count), np.diff(starts))

@@ -1,22 +1,20 @@
-"""A search for the fault sets of some circuits: its strata, and what was enumerated and sampled of them."""
+"""A search for the fault sets of a circuit: its strata, and what was enumerated and sampled of them."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
 
 from ....simulation.plan import SamplingPlan
-from .halves import Halves
-from .joins import FEW, JoinedSets
-from .limits import Limits, Work, sampling_seconds, steps_seconds
-from .mechanisms import MAX_WEIGHT, Mechanisms, study_of
+from .joins import JoinedSets
+from .limits import Limits, Work, price
+from .mechanisms import MAX_WEIGHT, Mechanisms, native_search
 from .outcomes import Asked, OutcomeClasses
-from .sampled import SampledSets
-from .strata import Bound, EnumeratedSets, Stratum, Tally
+from .strata import Bounds, EnumeratedSets, FaultSetStratum, SampledSets, StratumSums
 from .unions import UnionSets, union_sizes
 
 __all__ = ["Search"]
@@ -30,11 +28,11 @@ _MOST_MECHANISMS = 5000
 
 
 class Search:
-    """A search for the fault sets of circuits that differ in the odds of their mechanisms.
+    """A search for the fault sets of a circuit.
 
     Args:
-        plan: The plan of the first circuit.
-        mechanisms: The mechanisms of each circuit; all but odds and probabilities are equal.
+        plan: The plan.
+        mechanisms: Its mechanisms.
         limits: What it may cost.
         seed: 0 <= seed < 2^64.
         threads: Number of threads.
@@ -43,13 +41,11 @@ class Search:
         begin: When its time began, on the clock of ``time.perf_counter``; None: now.
 
     Attributes:
-        mechanisms: Those of the first circuit.
-        odds: float64, shape (num_circuits, num_mechanisms).
-        masses: float64, shape (num_circuits, max_weight + 1): the total odds of all sets of a weight.
-        nothing: For each circuit the probability that no mechanism acts.
-        factors: For each circuit the probability that no mechanism acts and the removed coins pass.
+        mechanisms: The mechanisms.
+        masses: float64, shape (max_weight + 1,): the total odds of all sets of each weight.
+        factor: Probability that no mechanism acts and the removed coins pass.
         strata: The strata from weight 0 on. Only the last one may be of several weights.
-        study: The native search.
+        native: The native search.
         outcomes: The outcome classes of all sets found.
         work: What was done.
         max_weight: Larger sets are neither enumerated nor sampled.
@@ -59,7 +55,7 @@ class Search:
     def __init__(
         self,
         plan: SamplingPlan,
-        mechanisms: Sequence[Mechanisms],
+        mechanisms: Mechanisms,
         limits: Limits,
         seed: int,
         threads: int,
@@ -70,25 +66,18 @@ class Search:
         begin = time.perf_counter() if begin is None else begin
         self.asked = asked
         self.limits = limits
-        self.mechanisms = first = mechanisms[0]
-        self.odds = np.array([each.odds for each in mechanisms])
-        self.nothing = [each.nothing for each in mechanisms]
-        self.factors = [each.nothing * each.coin_factor for each in mechanisms]
-        self.study = study_of(plan, first, threads, limits.max_bytes)
-        self.kept_only = self.study.tells_kept or plan.peak_width >= _LONG_WIDTH
-        self.outcomes = OutcomeClasses(self.study, plan.num_outputs, asked)
-        self.max_weight = min(MAX_WEIGHT, first.most_members)
-        self.masses = np.array([each.masses(self.max_weight) for each in mechanisms])
-        self.strata: list[Stratum] = []
+        self.mechanisms = mechanisms
+        self.factor = mechanisms.nothing * mechanisms.coin_factor
+        self.native = native_search(plan, mechanisms, threads, limits.max_bytes)
+        self.kept_only = self.native.tells_kept or plan.peak_width >= _LONG_WIDTH
+        self.outcomes = OutcomeClasses(self.native, plan.num_outputs, asked)
+        self.max_weight = min(MAX_WEIGHT, mechanisms.most_members)
+        self.masses = mechanisms.masses(self.max_weight)
+        self.strata: list[FaultSetStratum] = []
         self.work = Work(limits, begin)
         self._seed, self._round = seed, 0
         self._report = report
-        self._tallies: dict[tuple[int, int], tuple[tuple[int, int], tuple[Tally, ...]]] = {}
-
-    @property
-    def num_circuits(self) -> int:
-        """Number of circuits."""
-        return len(self.odds)
+        self._sums: dict[FaultSetStratum, StratumSums] = {}
 
     @property
     def next_weight(self) -> int:
@@ -98,8 +87,7 @@ class Search:
     @property
     def enumerated(self) -> list[EnumeratedSets]:
         """The strata of the weights from 0 on of which all sets are known."""
-        first = next((k for k, each in enumerate(self.strata) if each.draws), len(self.strata))
-        return [each for each in self.strata[:first] if isinstance(each, EnumeratedSets)]
+        return [each for each in self.strata if isinstance(each, EnumeratedSets)]
 
     @property
     def sampled(self) -> list[SampledSets]:
@@ -111,6 +99,12 @@ class Search:
         """Whether there are larger sets than ``max_weight``."""
         return self.max_weight == MAX_WEIGHT
 
+    @property
+    def tosses(self) -> float:
+        """The mean number of outcome distributions of a class: one for each toss of the coins that matter."""
+        classes, distributions = self.native.evaluated
+        return distributions / classes if classes else 1.0
+
     def enumerate(self, weight: int, max_steps: float, part_of_time: float = 1.0) -> bool:
         """Enumerates a weight, the first one that was not; False if that takes too much.
 
@@ -119,158 +113,121 @@ class Search:
         self._report(f"weight {weight}: all sets")
         seconds = part_of_time * self.work.seconds_left
         cost = min(self.limits.work, max(0.1, seconds) / self.work.seconds_per_cost)
-        found = self.study.enumerate(
+        found = self.native.enumerate(
             weight,
-            self.odds.ravel(),
-            self.num_circuits,
+            self.mechanisms.odds,
+            1,
             int(max_steps),
-            int(2 * self.limits.exact_keys),
+            int(2 * self.limits.most_classes),
             self.kept_only,
             max(1.0, seconds),
-            int(cost / steps_seconds(0, 0, 1)),
+            int(cost / price(outcomes=1)),
         )
-        self.work.spent += steps_seconds(found["steps"], found["sets"], found["num_keys"] * self.tosses)
+        self.work.spent += price(
+            steps=found["steps"], sets=found["sets"], outcomes=found["num_keys"] * self.tosses
+        )
         if not found["is_complete"]:
             return False
         self.outcomes.evaluate()
         # What was sampled of this weight is not needed any more.
-        self.strata[weight : weight + 1] = [EnumeratedSets(weight, found, self.num_circuits)]
+        others = self.strata[weight:]
+        larger = [each for each in others if each.weights[0] > weight]
+        self.strata[weight:] = [EnumeratedSets(weight, found), *larger]
         self.__dict__.pop("_bounds", None)  # those of larger sets follow from what is known of smaller ones
+        self._sums.clear()
         return True
 
-    @property
-    def tosses(self) -> float:
-        """The mean number of outcome distributions of a class: one for each toss of the coins that matter."""
-        classes, distributions = self.study.evaluated
-        return distributions / classes if classes else 1.0
-
-    def begin_sample(self, weights: range) -> SampledSets:
-        """A stratum of some weights, without any sample yet."""
+    def samplers(self, weights: range) -> list[SampledSets]:
+        """Strata of some weights, without any sample yet: of joins, and of unions where these are known."""
         known = self.enumerated[:4]
-        joins = JoinedSets(Halves(weights, self.masses[0]), self.odds)
-        is_small = self.odds.shape[1] <= _MOST_MECHANISMS and known[-1].sets <= self.limits.stored_sets
-        has_outcomes = self.asked is Asked.BOTH and self.mechanisms.keys.shape[1] > 0
-        sizes = None
+        unions = None
+        num_mechanisms = len(self.mechanisms.odds)
+        is_small = num_mechanisms <= _MOST_MECHANISMS and known[-1].sets <= self.limits.most_halves
+        has_outcomes = self.asked is Asked.BOTH and self.mechanisms.effects.shape[1] > 0
         if len(weights) == 1 and is_small and has_outcomes and not self.mechanisms.target.any():
-            sizes = union_sizes(weights[0], [each.passing(0) for each in known])
-        return SampledSets(joins, sizes and UnionSets(sizes, self.mechanisms.checks, self.odds))
+            sizes = union_sizes(weights[0], [each.passing for each in known])
+            unions = sizes and UnionSets(sizes, self.mechanisms.checks, self.limits)
+        joins = JoinedSets(
+            weights,
+            self.masses,
+            self.expected_passing(weights),
+            num_mechanisms,
+            self.limits,
+            unions.contains if unions else None,
+        )
+        return [joins, unions] if unions else [joins]
 
-    def join(self, sample: SampledSets, halves: int) -> None:
-        """Adds a join of so many halves of each kind, or of fewer if these find too many sets."""
-        of_joins, of_unions = sample.joins, sample.unions
-        ratios = self.odds / self.odds[0]
+    def sample(self, stratum: SampledSets, draws: int) -> None:
+        """Adds a sample of a size to a stratum, or of fewer draws if these find too many sets."""
+        before, cost = self.native.evaluated[0], 0.0
         while True:
-            self._report(f"weight {sample.weights[0]}: {halves:.3g} x {halves:.3g} joins")
+            self._report(f"weight {stratum.weights[0]}: {draws:.3g} {stratum.unit}")
             self._round += 1
-            found = self.study.join(
-                *of_joins.halves.draws_of_sizes(halves),
-                of_joins.halves.importance_weights(halves),
-                self._seed,
-                self._round,
-                int(self.limits.exact_keys),
-                ratios.ravel(),
-                self.num_circuits,
-                self.kept_only,
-            )
-            new = self.study.evaluated[0]
-            self.work.spent += sampling_seconds(halves, found["sets"])
-            if found["is_complete"]:
-                break
-            halves = max(1, halves // 8)
-        self.outcomes.evaluate()
-        self.work.spent += sampling_seconds(0, 0, (self.study.evaluated[0] - new) * self.tosses)
-        of_joins.add(halves, found, self.outcomes, of_unions.contains if of_unions else None)
-
-    def unite(self, sample: SampledSets, draws: int) -> None:
-        """Adds a sample of unions, of so many draws, or of fewer if these have too many outcome classes."""
-        unions, cost = sample.unions, 0.0
-        assert unions is not None
-        while True:
-            self._report(f"weight {sample.weights[0]}: {draws:.3g} unions of sets that pass")
-            before = self.study.evaluated[0]
-            self._round += 1
-            max_keys = int(self.limits.exact_keys)
-            found = self.study.compose(
-                *unions.sizes, draws, self._seed, self._round, max_keys, self.kept_only
-            )
-            pairs = found["combinations"] if found["is_complete"] else draws
-            cost += sampling_seconds(pairs, 0, self.study.evaluated[0] - before)
+            found = stratum.draw(self.native, draws, self._seed, self._round, self.kept_only)
+            cost += price(halves=found.get("combinations") or draws, sets=found.get("sets", 0))
             if found["is_complete"]:
                 break
             draws = max(1, draws // 8)
-        self.work.spent += cost
         self.outcomes.evaluate()
-        unions.add(draws, found, self.outcomes, cost)
+        cost += price(outcomes=(self.native.evaluated[0] - before) * self.tosses)
+        stratum.add(draws, found, self.outcomes)
+        stratum.cost += cost
+        self.work.spent += cost
+        self._sums.pop(stratum, None)
 
     @cached_property
-    def _bounds(self) -> dict[str, np.ndarray]:
-        """Proven upper bounds for each weight, in odds of the first circuit; see ``fault_set_bounds.h``."""
+    def _bounds(self) -> Bounds:
         closed = np.ones(1)
         if not self.mechanisms.target.any():
-            closed = np.array([stratum.passing(0) for stratum in self.enumerated] or [1.0])
-        found = self.study.bounds(closed, 1e-40 * float(self.masses[0].max()))
+            closed = np.array([stratum.passing for stratum in self.enumerated] or [1.0])
+        found = self.native.bounds(closed, 1e-40 * float(self.masses.max()))
         # Mechanisms that exclude each other leave no sets of the largest weights.
-        weights = self.masses.shape[1]
-        return {name: np.minimum(found[name][:weights], self.masses[0]) for name in ("passing", "most")}
+        passing, most = (
+            np.minimum(found[name][: len(self.masses)], self.masses) for name in ("passing", "most")
+        )
+        parts = np.divide(most, self.masses, where=self.masses > 0, out=np.ones_like(self.masses))
+        return Bounds(passing, parts)
 
-    def bound(self, weights: range) -> Bound:
-        """Proven bounds on the sets of some weights that pass, and on the halves that complete a half."""
-        masses = self.masses[0]
-        ratios = (self.odds / self.odds[0]).max(axis=1, keepdims=True) ** np.array(weights)
-        most = np.minimum(self.masses[:, weights], self._bounds["passing"][weights] * ratios).sum(axis=1)
-        parts = np.divide(self._bounds["most"], masses, where=masses > 0, out=np.ones_like(masses))
-        return Bound(most, Halves(weights, masses).partners(np.minimum(1.0, parts)))
+    def sums(self, stratum: FaultSetStratum) -> StratumSums:
+        """The sums of a stratum, in units of ``factor``."""
+        if stratum not in self._sums:
+            if isinstance(stratum, SampledSets):
+                self._sums[stratum] = stratum.sums(self.outcomes, self._bounds)
+            else:  # needs no bounds, which take long
+                self._sums[stratum] = stratum.sums(self.outcomes)
+        return self._sums[stratum]
 
-    def tally(self, stratum: Stratum, circuit: int) -> Tally:
-        """The sums of a stratum for a circuit, in units of ``factors``."""
-        first, *others = self.tallies(stratum, circuit)
-        return sum(others, first)
-
-    def tallies(self, stratum: Stratum, circuit: int) -> tuple[Tally, ...]:
-        """The sums of a stratum for a circuit, one tally for each sampler."""
-        place, state = (stratum.weights[0], circuit), (stratum.rounds, len(self.enumerated))
-        if self._tallies.get(place, (None, None))[0] != state:
-            # Enumerated strata need no bounds, which take long.
-            bound = self.bound(stratum.weights) if stratum.draws else Bound(np.zeros(0), 0.0)
-            self._tallies[place] = state, stratum.tallies(circuit, self.outcomes, bound)
-        return self._tallies[place][1]
-
-    def expected_passing(self, weights: range, circuit: int = 0) -> float:
+    def expected_passing(self, weights: range) -> float:
         """The total odds of the sets of some weights that pass, extrapolated from smaller ones."""
         before = [each for each in self.strata if each.weights.stop <= weights[0]]
-        known = [(each.weights[0], each.passing(circuit)) for each in before]
         # Where none were found, there may still be some.
-        found = [(k, passing) for k, passing in known if passing] or [(0, 0.0)]
+        found = [(each.weights[0], each.passing) for each in before if each.passing] or [(0, 0.0)]
         (j, a), (k, b) = found[-2:] if len(found) > 1 else (found[-1], found[-1])
         if not b:
-            return 1e-6 * math.fsum(self.masses[circuit, weights])
+            return 1e-6 * math.fsum(self.masses[weights])
         if j == k:
-            return b * math.fsum(self.masses[circuit, weights]) / float(self.masses[circuit, k])
+            return b * math.fsum(self.masses[weights]) / float(self.masses[k])
         ratio = min(1.0, (b / a) ** (1 / (k - j)))
         return b * math.fsum(ratio ** (weight - k) for weight in weights)
-
-    def passing(self, sample: SampledSets) -> float:
-        """The total odds of the sets of a stratum that pass, about."""
-        return sample.passing(0) if sample.sets >= FEW else self.expected_passing(sample.weights)
 
     def expected_enumeration(self, weight: int) -> tuple[float, float, float]:
         """Steps, sets and outcome classes of the first weight that was not enumerated, from those before."""
         before, last = self.enumerated[weight - 2 : weight]
-        branching = self.study.branching
+        branching, num_mechanisms = self.native.branching, float(len(self.mechanisms.odds))
         if weight == 2:
             # Single mechanisms are no guide: pairs of equal ones pass the checks, too.
-            pairs = float(self.study.num_twins)
-            return max(pairs, float(self.odds.shape[1])), pairs, pairs
-        steps = max(last.steps, self.odds.shape[1]) * branching
+            pairs = float(self.native.num_twins)
+            return max(pairs, num_mechanisms), pairs, pairs
+        steps = max(last.steps, num_mechanisms) * branching
         growth = last.sets / before.sets if before.sets else branching
         of_classes = last.num_classes / before.num_classes if before.num_classes else growth
         return steps, last.sets * growth, last.num_classes * min(growth, of_classes)
 
-    def rest(self, circuit: int, first_weight: int) -> float:
+    def rest(self, first_weight: int) -> float:
         """Probability of all sets from a weight on, and that no mechanism of any other set acts."""
         if first_weight > self.max_weight and not self.is_cut:
             return 0.0
-        nothing, masses = self.nothing[circuit], self.masses[circuit]
+        nothing, masses = self.mechanisms.nothing, self.masses
         above = nothing * math.fsum(masses[first_weight:])
         if not self.is_cut:
             return above
@@ -281,12 +238,9 @@ class Search:
             return above + nothing * float(masses[-1]) * ratio / (1 - ratio)
         return max(above, 1 - nothing * math.fsum(masses[:first_weight]))
 
-    def rest_passing(self, circuit: int, first_weight: int) -> float:
+    def rest_passing(self, first_weight: int) -> float:
         """An upper bound on the part of ``rest`` that passes the noise-only checks."""
         if first_weight > self.max_weight:
             return 0.0
-        weights = np.arange(first_weight, self.max_weight + 1)
-        ratio = float((self.odds[circuit] / self.odds[0]).max())
-        bounds = self._bounds["passing"][weights] * ratio ** weights.astype(np.float64)
-        passing = self.nothing[circuit] * math.fsum(np.minimum(self.masses[circuit, weights], bounds))
-        return passing + (self.rest(circuit, self.max_weight + 1) if self.is_cut else 0.0)
+        passing = self.mechanisms.nothing * math.fsum(self._bounds.passing[first_weight:])
+        return passing + (self.rest(self.max_weight + 1) if self.is_cut else 0.0)

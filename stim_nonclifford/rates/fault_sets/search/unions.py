@@ -11,27 +11,32 @@ divide a set X into such parts, the estimator of the sum over unions of odds(X) 
 and W. N. Hurwitz (Annals of Mathematical Statistics 14, 333 (1943)):
 
     sum over the unions X drawn that are sets of   max(m_ab, s) / u * f(X) / t(X).
+
+Its variance is taken as that of a Poisson process of all finds: more than it has, as pairs that are taken in
+any case have no chance in their number.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .joins import FEW
+from ...._native import FaultSetStudy
+from .limits import Limits
 from .mechanisms import Words, packed_words
-from .outcomes import KEPT, WRONG, Floats, OutcomeClasses
-from .strata import Bound, Numbers, Tally
+from .outcomes import OutcomeClasses
+from .strata import Found, Numbers, Sample, SampledSets
 
-__all__ = ["UnionSample", "UnionSets", "union_sizes"]
+__all__ = ["UnionSets", "union_sizes"]
 
 _UNION_WEIGHTS = 4, 5, 6
 """Weights of sets that may be unions of sets of two and of three mechanisms."""
+
+_FIRST_UNIONS = 1 << 16
+"""Draws of the first unions. Doubled, they still cost little beside joins."""
 
 _CHUNK = 1 << 16
 
@@ -52,76 +57,21 @@ def union_sizes(weight: int, passing: Sequence[float]) -> tuple[int, int] | None
     return left, right
 
 
-@dataclass(frozen=True)
-class UnionSample:
-    """A sample of unions that can be kept.
-
-    Attributes:
-        draws: The total mass of all pairs of classes over s.
-        s: The largest importance weight.
-        classes: The outcome class of each find.
-        members: uint32, shape (finds, weight).
-        weights: float64, shape (finds, num_circuits): importance weights in units of odds.
-        pair: For each find the number of its pair of classes.
-        unions: For each pair the number u of unions drawn; 1: the pair itself was drawn.
-    """
-
-    draws: int
-    s: float
-    classes: Numbers
-    members: Numbers
-    weights: Floats
-    pair: npt.NDArray[np.int64]
-    unions: Floats
-
-    def covariance(self, values: Floats) -> Floats:
-        """The covariance of sums over finds, of values with shape (finds, n).
-
-        Pairs that were drawn are a Poisson process. Unions of other pairs are independent draws.
-        """
-        count, pairs = values.shape[1], len(self.unions)
-        many, found = self.unions > 1, np.zeros((count, count))
-        sums = [np.bincount(self.pair, column, minlength=pairs) for column in values.T]
-        for a in range(count):
-            for b in range(count):
-                products = np.bincount(self.pair, values[:, a] * values[:, b], minlength=pairs)
-                among = products - sums[a] * sums[b] / self.unions
-                among *= self.unions / np.maximum(self.unions - 1, 1)
-                found[a, b] = np.where(many, among, products).sum()
-        return found
-
-
-class UnionSets:
+class UnionSets(SampledSets):
     """Pooled samples of the unions of a weight.
 
     Args:
         sizes: The sizes of their parts.
         checks: bool, shape (num_mechanisms, num_checks): what each mechanism flips; none may be flipped.
-        odds: Odds of the mechanisms in each circuit, float64, shape (num_circuits, num_mechanisms).
-
-    Attributes:
-        samples: The samples.
-        draws: Draws of all samples.
-        cost: The processor time of all samples, about.
+        limits: The memory for samples.
     """
 
-    def __init__(self, sizes: tuple[int, int], checks: npt.NDArray[np.bool_], odds: Floats) -> None:
+    unit = "unions of sets that pass"
+
+    def __init__(self, sizes: tuple[int, int], checks: npt.NDArray[np.bool_], limits: Limits) -> None:
+        super().__init__(range(sum(sizes), sum(sizes) + 1), limits, _FIRST_UNIONS)
         self.sizes = sizes
-        self.samples: list[UnionSample] = []
-        self.draws = 0
-        self.cost = 0.0
         self._checks: Words = packed_words(checks)
-        self._ratios = odds / odds[0]
-        self._largest_ratio = self._ratios.max(axis=1) ** sum(sizes)
-
-    @property
-    def num_stored(self) -> int:
-        """Number of finds that can be kept."""
-        return sum(len(each.classes) for each in self.samples)
-
-    def share(self, sample: UnionSample) -> float:
-        """The part that a sample has in the pooled estimate."""
-        return sample.draws / self.draws
 
     def contains(self, members: Numbers) -> npt.NDArray[np.bool_]:
         """Which of some sets that pass are unions: uint32, shape (sets, weight) -> bool, shape (sets,)."""
@@ -134,38 +84,32 @@ class UnionSets:
                 found[part] |= ~np.bitwise_xor.reduce(columns[list(left)], axis=0).any(axis=1)
         return found
 
-    def add(self, draws: int, found: dict[str, Any], outcomes: OutcomeClasses, cost: float) -> None:
-        """Adds what ``FaultSetStudy.compose`` found with so many draws at a cost, evaluated."""
+    def next_draws(self, growth: float) -> tuple[int, int]:
+        """See ``SampledSets``."""
+        return int(min(growth * self.draws, self._limits.most_halves)), 1
+
+    def expected_cost(self, draws: int) -> float:
+        """See ``SampledSets``."""
+        return self.cost * draws / self.draws
+
+    def draw(self, native: FaultSetStudy, draws: int, seed: int, number: int, kept_only: bool) -> Found:
+        """See ``SampledSets``."""
+        most = int(self._limits.most_classes)
+        return native.compose(*self.sizes, draws, seed, number, most, kept_only)
+
+    def add(self, draws: int, found: Found, outcomes: OutcomeClasses) -> None:
+        """See ``SampledSets``."""
         stored = outcomes.probabilities[found["keys"]].any(axis=1)
-        members = found["members"].reshape(-1, sum(self.sizes))[stored]
-        ratios = np.stack([np.prod(each[members], axis=1) for each in self._ratios], axis=1)
+        weight = sum(self.sizes)
         self.samples.append(
-            UnionSample(
-                draws,
-                float(found["spacing"]),
-                found["keys"][stored],
-                members,
-                ratios * found["counts"][stored][:, None],
-                found["of_combination"][stored].astype(np.int64),
-                found["unions"].astype(np.float64),
+            Sample(
+                draws=draws,
+                density=float(draws),
+                classes=found["keys"][stored],
+                members=found["members"].reshape(-1, weight)[stored],
+                sizes=np.full(np.count_nonzero(stored), weight),
+                weights=found["counts"][stored],
+                sides=(),
+                largest=float(found["spacing"]),
             )
         )
-        self.draws += draws
-        self.cost += cost
-
-    def tally(self, circuit: int, outcomes: OutcomeClasses, bound: Bound) -> Tally:
-        """The sums for a circuit."""
-        found, missed, most = Tally(0.0, 0.0, 0.0), 0.0, float(bound.most[circuit])
-        for each in self.samples:
-            values = each.weights[:, circuit, None] * outcomes.probabilities[each.classes]
-            kept, wrong = values.sum(axis=0).tolist()
-            covariance = each.covariance(values)
-            found += Tally(0.0, kept, wrong, covariance).scaled(self.share(each))
-            # The largest find, if there were enough of them; else any union may be wrong with certainty.
-            largest = each.s * float(self._largest_ratio[circuit])
-            for column in (WRONG, KEPT):
-                if values[:, column].sum() ** 2 >= FEW * covariance[column, column] > 0:
-                    largest = each.s * float((values[:, column] / each.weights[:, 0]).max())
-                    break
-            missed = max(missed, self.share(each) * largest)
-        return found + Tally(0.0, 0.0, 0.0, missed=min(missed, most))

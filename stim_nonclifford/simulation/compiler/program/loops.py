@@ -23,8 +23,10 @@ from .steps import (
     Leaking,
     Measure,
     Meeting,
+    Misreading,
     Noise,
     ObservableStep,
+    Relaxing,
     Reset,
     Rotate,
     Step,
@@ -204,8 +206,10 @@ def shifted(step: Step, shift: Shift) -> Step:
     match step:
         case Clifford() | Rotate() | Reset() | CorrelatedError() | ExpectationStep():
             return step
-        case Leaking() | LeakageReturn() | LeakageSpread() | LeakedFlip() | Meeting():
+        case Relaxing() | Leaking() | LeakageReturn() | LeakageSpread() | LeakedFlip() | Meeting():
             return step
+        case Misreading(record, inverted, p01, p10):
+            return Misreading(record + records, inverted, p01, p10)
         case LeakageHerald(qubit, record, probability, of_loss):
             return LeakageHerald(qubit, record + records, probability, of_loss)
         case Noise(channel, groups, herald):

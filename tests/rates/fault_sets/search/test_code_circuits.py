@@ -37,7 +37,7 @@ def test_the_steane_code() -> None:
 class UpToThree(Limits):
     """Limits under which only sets of up to three mechanisms are enumerated."""
 
-    def may_enumerate(self, weight: int, steps: float, keys: float) -> bool:
+    def may_enumerate(self, weight: int, steps: float, classes: float) -> bool:
         return weight <= 3
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from stim_nonclifford import Circuit, _native
 from stim_nonclifford.generators.distillation import distillation_circuit
-from stim_nonclifford.rates.fault_sets.search.mechanisms import Mechanisms, mechanisms_of, study_of
+from stim_nonclifford.rates.fault_sets.search.mechanisms import Mechanisms, mechanisms_of, native_search
 from stim_nonclifford.rates.fault_sets.search.outcomes import OutcomeClasses
 from stim_nonclifford.simulation.compiler import RequestedOutputs
 from stim_nonclifford.simulation.plan import SamplingPlan, plain_attributes
@@ -79,7 +79,7 @@ def laws_of_random_sets(text: str) -> tuple[int, int, int]:
         Numbers of keys, of their laws, and of their laws if all coins were tossed.
     """
     plan, mechanisms = of_circuit(text)
-    study = study_of(plan, mechanisms, 1, 1 << 28)
+    study = native_search(plan, mechanisms, 1, 1 << 28)
     outcomes = OutcomeClasses(study, plan.num_outputs)
     random = np.random.default_rng(5)
     study.enumerate(0, mechanisms.odds, 1, 100, 100, False)
@@ -90,7 +90,7 @@ def laws_of_random_sets(text: str) -> tuple[int, int, int]:
             members = random.choice(len(mechanisms.odds), weight, replace=False)
             key = mechanisms.base.copy()
             for member in members:
-                key ^= mechanisms.keys[member]
+                key ^= mechanisms.effects[member]
             (number,) = study.number_keys(members.astype(np.uint32), weight)
             if number == len(expected):
                 expected.append(average_over_all_tosses(plan, mechanisms, key))
@@ -129,7 +129,7 @@ def test_few_coins_of_a_factory_matter() -> None:
     """
     plan, mechanisms = of_circuit(factory("15-to-1"))
     assert len(mechanisms.coins) == 15
-    study = study_of(plan, mechanisms, 1, 1 << 28)
+    study = native_search(plan, mechanisms, 1, 1 << 28)
     study.enumerate(0, mechanisms.odds, 1, 100, 100, False)
     assert study.evaluated == (1, 1)
     study.enumerate(1, mechanisms.odds, 1, 1000, 1000, False)
@@ -149,7 +149,7 @@ def test_a_factory_as_counted() -> None:
 
 def test_a_limit_of_laws_leaves_nothing_behind() -> None:
     plan, mechanisms = of_circuit(factory("15-to-1"))
-    study = study_of(plan, mechanisms, 1, 1 << 28)
+    study = native_search(plan, mechanisms, 1, 1 << 28)
     study.enumerate(0, mechanisms.odds, 1, 100, 100, False)
     assert not study.enumerate(1, mechanisms.odds, 1, 1000, 1000, False, max_laws=500)["is_complete"]
     assert study.num_keys == 1

@@ -36,7 +36,7 @@ def random_circuit(seed: int, num_qubits: int = 7, num_errors: int = 12) -> snc.
 
 
 def search_for(circuit: snc.Circuit) -> Search:
-    return search_of([planned(circuit, "all", None).plan()], Limits(), 0, 1, progress=False)
+    return search_of(planned(circuit, "all", None).plan(), Limits(), 0, 1, progress=False)
 
 
 @cache
@@ -51,7 +51,7 @@ def cultivation() -> Search:
 def test_no_sum_over_sets_is_larger(seed: int, negligible: float) -> None:
     """Of the sets that pass, and of those that flip any one combination of checks; also of simpler bounds."""
     known = search_for(random_circuit(seed))
-    mechanisms, study = known.mechanisms, known.study
+    mechanisms, study = known.mechanisms, known.native
     checks = mechanisms.checks.astype(np.int64) @ (1 << np.arange(mechanisms.checks.shape[1]))
     found = study.bounds(np.ones(1), negligible)
     for size in range(min(5, known.max_weight + 1)):
@@ -71,18 +71,18 @@ def test_no_sum_over_sets_is_larger(seed: int, negligible: float) -> None:
 def test_bounds_are_close(largest: int) -> None:
     """Of d=3 cultivation, a factor of 3 for each mechanism of a set at most, and less than the weight of all sets."""
     known = cultivation()
-    found = known.study.bounds(np.ones(1), 0.0)["passing"]
+    found = known.native.bounds(np.ones(1), 0.0)["passing"]
     for size in range(1, largest + 1):
-        passing = known.enumerated[size].passing(0)
+        passing = known.enumerated[size].passing
         assert passing <= found[size] * ROUNDING
         assert found[size] < 3**size * passing
-    assert found[8] < 0.02 * known.masses[0, 8]
+    assert found[8] < 0.02 * known.masses[8]
 
 
 def test_what_is_known_makes_bounds_smaller() -> None:
     known = cultivation()
-    closed = np.array([known.enumerated[size].passing(0) for size in range(6)])
-    rough, better = (known.study.bounds(sums, 0.0)["passing"] for sums in (np.ones(1), closed))
+    closed = np.array([known.enumerated[size].passing for size in range(6)])
+    rough, better = (known.native.bounds(sums, 0.0)["passing"] for sums in (np.ones(1), closed))
     assert (better <= rough * ROUNDING).all()
     assert better[5] == pytest.approx(closed[5])
     assert better[7] < rough[7]
@@ -91,7 +91,7 @@ def test_what_is_known_makes_bounds_smaller() -> None:
 def test_threads_do_not_matter() -> None:
     plan = planned(snc.Circuit(cultivation_circuit(distance=3, p=1e-3)), "all", None).plan()
     one, three = (
-        search_of([plan], Limits(), 0, threads, progress=False).study.bounds(np.ones(1), 0.0)
+        search_of(plan, Limits(), 0, threads, progress=False).native.bounds(np.ones(1), 0.0)
         for threads in (1, 3)
     )
     for name in ("passing", "most"):

@@ -21,7 +21,7 @@ from stim_nonclifford.rates.fault_sets.search import limits as limits_module
 from stim_nonclifford.rates.fault_sets.search import search as search_module
 from stim_nonclifford.rates.fault_sets.search.halves import Halves
 from stim_nonclifford.rates.fault_sets.search.limits import Limits
-from stim_nonclifford.rates.fault_sets.search.mechanisms import Mechanisms, mechanisms_of, study_of
+from stim_nonclifford.rates.fault_sets.search.mechanisms import Mechanisms, mechanisms_of, native_search
 from stim_nonclifford.simulation.engines.time_limit import time_limit
 from stim_nonclifford.simulation.plan import SamplingPlan, plain_attributes
 
@@ -39,7 +39,7 @@ def cultivation(distance: int) -> tuple[SamplingPlan, Mechanisms]:
 
 
 def study_for(distance: int, *, threads: int = 1, max_bytes: int = 1 << 30) -> _native.FaultSetStudy:
-    return study_of(*cultivation(distance), threads, max_bytes)
+    return native_search(*cultivation(distance), threads, max_bytes)
 
 
 def enumerated(study: _native.FaultSetStudy, weight: int, distance: int, **limits: Any) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def joined(study: _native.FaultSetStudy, distance: int, draws: int) -> dict[str,
 
 def enumerated_search(distance: int, limits: Limits, weights: int = 3) -> search_module.Search:
     """So many weights are enumerated."""
-    known = search_of([cultivation(distance)[0]], limits, 1, 1, False)
+    known = search_of(cultivation(distance)[0], limits, 1, 1, False)
     for weight in range(weights):
         known.enumerate(weight, MANY)
     return known
@@ -73,7 +73,7 @@ def study_of_one_class(num_mechanisms: int, odds: float, max_bytes: int = 1 << 2
     found = mechanisms_of(plan)
     assert len(found.odds) == num_mechanisms
     found.odds[:] = odds
-    return study_of(plan, found, 1, max_bytes)
+    return native_search(plan, found, 1, max_bytes)
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -124,12 +124,12 @@ def test_max_seconds() -> None:
 def test_a_join_that_takes_too_long_is_dropped() -> None:
     """What was found before is left, and the search ends."""
     known = enumerated_search(3, Limits())
-    sample = known.begin_sample(range(3, 4))
-    known.join(sample, 20_000)
-    found = known.tally(sample, 0)
+    (joins,) = known.samplers(range(3, 4))
+    known.sample(joins, 20_000)
+    found = known.sums(joins)
     with pytest.raises(TimeoutError), time_limit(0.0):
-        known.join(sample, 10**6)
-    assert known.tally(sample, 0) is found
+        known.sample(joins, 10**6)
+    assert known.sums(joins) is found
 
 
 class SlowStudy:
@@ -157,7 +157,7 @@ class SlowStudy:
 def test_an_enumeration_that_takes_too_long_leaves_time_for_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     """Seed 1; the exact value is that of arXiv 2609.18922."""
     study = SlowStudy(study_for(3))
-    monkeypatch.setattr(search_module, "study_of", lambda *_: study)
+    monkeypatch.setattr(search_module, "native_search", lambda *_: study)
     monkeypatch.setattr(limits_module, "time", study)
     monkeypatch.setattr(search_module, "time", study)
     monkeypatch.setattr(interface, "time", study)

@@ -20,9 +20,10 @@ import stim
 import stim_nonclifford as snc
 from stim_nonclifford.rates.fault_sets.interface import search_of
 from stim_nonclifford.rates.fault_sets.search.estimate import totals_of
+from stim_nonclifford.rates.fault_sets.search.joins import JoinedSets
 from stim_nonclifford.rates.fault_sets.search.limits import Limits
-from stim_nonclifford.rates.fault_sets.search.sampled import SampledSets
 from stim_nonclifford.rates.fault_sets.search.search import Search
+from stim_nonclifford.rates.fault_sets.search.strata import SampledSets, StratumSums
 from stim_nonclifford.simulation.engines.reference import fate_of_row
 from stim_nonclifford.simulation.plan import SamplingPlan
 
@@ -123,7 +124,7 @@ def simulated(case: Case) -> np.ndarray:
 
 def search_for(case: Case, seed: int, kept_only: bool = False) -> Search:
     """``kept_only``: as for wide circuits, where only sets that can be kept are stored."""
-    known = search_of([case.plan], Limits(), seed, 1, progress=False)
+    known = search_of(case.plan, Limits(), seed, 1, progress=False)
     known.kept_only = kept_only
     return known
 
@@ -142,9 +143,10 @@ def test_every_weight(seed: int, kept_only: bool) -> None:
             if math.comb(each.plan.num_mechanisms, weight) > MAX_SETS:
                 break
             assert known.enumerate(weight, 1e12), where
-            _, _, mass, sums = totals_of(known, 0).by_weight[weight]
+            row = totals_of(known).rows[weight]
+            sums = row.sums
             assert [sums.kept, sums.wrong] == pytest.approx(expected[weight], abs=TOLERANCE), where
-            assert mass >= sums.passing - TOLERANCE >= sums.kept - 2 * TOLERANCE
+            assert row.mass >= sums.passing - TOLERANCE >= sums.kept - 2 * TOLERANCE
             compared += 1
     assert compared >= 5 * CIRCUITS_PER_SEED
 
@@ -162,17 +164,17 @@ def test_sampled_weights(seed: int, kept_only: bool) -> None:
             if math.comb(each.plan.num_mechanisms, weight) > MAX_SETS:
                 break
             known.enumerate(weight, 1e12)
-            passing = known.enumerated[weight].passing(0)
+            passing = known.enumerated[weight].passing
             if weight < 3 or not passing:
                 continue
             for number in (seed, seed + 1000):
-                sample = joined(known, weight, passing, number)
-                (of_joins, *of_unions) = sample.tallies(0, known.outcomes, known.bound(sample.weights))
-                sums = sum(of_unions, of_joins)
+                strata = joined(known, weight, passing, number)
+                sums = sum(map(known.sums, strata), StratumSums())
                 assert sums.passing == pytest.approx(passing, rel=0.5)
-                wrong, expected = known.factors[0] * sums.wrong, complete_sums(seed, k)[weight, 1]
-                if np.count_nonzero(known.outcomes.probabilities[sample.classes, 1]) >= 100:
-                    pulls.append((wrong - expected) / (known.factors[0] * math.sqrt(sums.covariance[1, 1])))
+                wrong, expected = known.factor * sums.wrong, complete_sums(seed, k)[weight, 1]
+                classes = np.concatenate([stratum.classes for stratum in strata])
+                if np.count_nonzero(known.outcomes.probabilities[classes, 1]) >= 100:
+                    pulls.append((wrong - expected) / (known.factor * math.sqrt(sums.covariance[1, 1])))
                 elif expected < TOLERANCE:
                     assert wrong < TOLERANCE
     assert len(pulls) >= 10
@@ -180,14 +182,15 @@ def test_sampled_weights(seed: int, kept_only: bool) -> None:
     assert np.sqrt(np.mean(np.square(pulls))) < 1.6
 
 
-def joined(known: Search, weight: int, passing: float, seed: int) -> SampledSets:
+def joined(known: Search, weight: int, passing: float, seed: int) -> list[SampledSets]:
     """As many halves as find about ``2 * SETS``."""
     known._seed = seed
-    sample = known.begin_sample(range(weight, weight + 1))
-    if sample.unions is not None:
-        known.unite(sample, 2 * SETS)
-    known.join(sample, 1 + int(math.sqrt(2 * SETS * sample.joins.halves.scale / passing)))
-    return sample
+    joins, *unions = known.samplers(range(weight, weight + 1))
+    for each in unions:
+        known.sample(each, 2 * SETS)
+    assert isinstance(joins, JoinedSets)
+    known.sample(joins, 1 + int(math.sqrt(2 * SETS * joins.halves.scale / passing)))
+    return [joins, *unions]
 
 
 @pytest.mark.slow

@@ -47,12 +47,12 @@ def coverage_of_counts(
 @pytest.mark.parametrize("weight", [2, 3])
 def test_sets_of_cultivation(weight: int, relative_error: float) -> None:
     circuit = snc.Circuit(cultivation.cultivation_circuit(distance=3, p=1e-3))
-    known = search_of([planned(circuit, "all", None).plan()], Limits(), 0, 1, progress=False)
+    known = search_of(planned(circuit, "all", None).plan(), Limits(), 0, 1, progress=False)
     enumerate_to(known, weight)
     exact = known.enumerated[weight]
     probabilities = known.outcomes.probabilities[:, 1]
     values = probabilities[exact.classes]
-    masses = exact.coefficients(0, len(probabilities))[exact.classes]
+    masses = exact.coefficients(len(probabilities))[exact.classes]
     malignant = values > 0
     assert coverage(masses[malignant], values[malignant], relative_error, weight) >= LEAST
 

@@ -12,7 +12,7 @@ import stim_nonclifford as snc
 from stim_nonclifford import _native
 from stim_nonclifford.circuit.rates import planned
 from stim_nonclifford.generators.cultivation import INJECTION_CHOICES, cultivation_circuit
-from stim_nonclifford.rates.fault_sets.search.mechanisms import mechanisms_of, study_of
+from stim_nonclifford.rates.fault_sets.search.mechanisms import mechanisms_of, native_search
 from stim_nonclifford.simulation.plan import SamplingPlan, plain_attributes
 
 Words = npt.NDArray[np.uint64]
@@ -43,11 +43,11 @@ def pairs(draws: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], n
 def signatures_of_sets(plan: SamplingPlan, draws: int) -> Words:
     """The signatures of the sets of four mechanisms that so many random pairs and as many others make."""
     mechanisms = mechanisms_of(plan)
-    study = study_of(plan, mechanisms, 1, 1 << 28)
+    study = native_search(plan, mechanisms, 1, 1 << 28)
     ones = np.ones(len(mechanisms.odds))
     found = study.join(*pairs(draws), 3, 1, 10**7, ones, 1, False)
     members = found["members"].reshape(-1, 4)
-    keys = np.bitwise_xor.reduce(mechanisms.keys[members], axis=1) ^ mechanisms.base
+    keys = np.bitwise_xor.reduce(mechanisms.effects[members], axis=1) ^ mechanisms.base
     return np.unique(keys[:, : -(-plan.num_signature_bits // 64)], axis=0)
 
 
@@ -93,13 +93,13 @@ def test_spans_tell_which_sets_can_be_kept(distance: int, injection: str, draws:
     ones = np.ones(len(mechanisms.odds))
 
     def found(kept_only: bool) -> dict[str, npt.NDArray[np.uint32]]:
-        study = study_of(plan, mechanisms, 1, 1 << 28)
+        study = native_search(plan, mechanisms, 1, 1 << 28)
         assert study.tells_kept
         return study.join(*pairs(draws), 3, 1, 10**7, ones, 1, kept_only)
 
     everything, stored = found(False), found(True)
     members = everything["members"].reshape(-1, 4)
-    keys = np.bitwise_xor.reduce(mechanisms.keys[members], axis=1) ^ mechanisms.base
+    keys = np.bitwise_xor.reduce(mechanisms.effects[members], axis=1) ^ mechanisms.base
     signatures = np.ascontiguousarray(keys[:, : -(-plan.num_signature_bits // 64)])
     is_kept = np.array([len(law) > 0 for law in laws(plan, signatures, "vector")])
     assert (stored["members"].reshape(-1, 4) == members[is_kept]).all()
@@ -136,4 +136,4 @@ def test_where_coefficients_are_needed(text: str, reason: str) -> None:
     measured = "\nMX 0\nDETECTOR rec[-1]\nRX 1\nX_ERROR(0.1) 1\nMX 1\nOBSERVABLE_INCLUDE(0) rec[-1]"
     plan = plan_of(snc.Circuit(text + measured))
     assert plan.num_signature_bits > 0, reason
-    assert not study_of(plan, mechanisms_of(plan), 1, 1 << 28).tells_kept, reason
+    assert not native_search(plan, mechanisms_of(plan), 1, 1 << 28).tells_kept, reason

@@ -1,12 +1,13 @@
 """Each sampler of fault sets against the sum over all sets: joins of one weight and of several, and unions.
 
-Repeated samples must have their mean, to 0.13%, and the spread that their tallies say; a
+Repeated samples must have their mean, to 0.13%, and a spread that is at most the one that their sums say; a
 sampler whose importance weights are 1% too large fails.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 from itertools import combinations
 
@@ -17,12 +18,11 @@ import stim_nonclifford as snc
 from stim_nonclifford.circuit.rates import planned
 from stim_nonclifford.generators.cultivation import cultivation_circuit
 from stim_nonclifford.rates.fault_sets.interface import search_of
-from stim_nonclifford.rates.fault_sets.search import search as search_module
 from stim_nonclifford.rates.fault_sets.search.halves import Halves
-from stim_nonclifford.rates.fault_sets.search.joins import Join, JoinedSets, _tail
-from stim_nonclifford.rates.fault_sets.search.limits import Limits
-from stim_nonclifford.rates.fault_sets.search.sampled import SampledSets
+from stim_nonclifford.rates.fault_sets.search.joins import JoinedSets
+from stim_nonclifford.rates.fault_sets.search.limits import Limits, price
 from stim_nonclifford.rates.fault_sets.search.search import Search
+from stim_nonclifford.rates.fault_sets.search.strata import Sample, SampledSets, _tail
 from stim_nonclifford.rates.fault_sets.search.unions import UnionSets, union_sizes
 
 SIGMAS = 6.0
@@ -31,30 +31,51 @@ SIGMAS = 6.0
 SAMPLES = 40
 
 
-def thinned(p: float) -> snc.Circuit:
+def thinned() -> snc.Circuit:
     """Cultivation of distance 3, of whose noise channels a ninth is left: 1,467 sets of three pass."""
-    lines = str(cultivation_circuit(3, p=p)).splitlines()
+    lines = str(cultivation_circuit(3, p=1e-3)).splitlines()
     is_noise = [line.strip().startswith(("DEPOLARIZE", "X_ERROR", "Z_ERROR")) for line in lines]
     numbers = np.cumsum(is_noise)
     kept = [line for line, noise, k in zip(lines, is_noise, numbers, strict=True) if not noise or k % 9 == 0]
     return snc.Circuit("\n".join(kept))
 
 
-def enumerated(seed: int = 3, kept_only: bool = False) -> Search:
-    """Weights 0 to 3 of two strengths of noise enumerated."""
-    plans = [planned(thinned(p), "all", None).plan() for p in (1e-3, 2e-3)]
-    search = search_of(plans, Limits(), seed, 1, progress=False)
+def enumerated(kept_only: bool = False) -> Search:
+    """Weights 0 to 3 enumerated."""
+    search = search_of(planned(thinned(), "all", None).plan(), Limits(), 3, 1, progress=False)
     search.kept_only = kept_only
     for weight in range(4):
         assert search.enumerate(weight, 1e12)
     return search
 
 
-def deviations(found: list[list[tuple[float, float]]], expected: np.ndarray) -> np.ndarray:
-    """How many standard errors the means of samples are from what is expected; the smallest are below 0.13%."""
-    spread = np.std(found, axis=0, ddof=1) / math.sqrt(len(found))
-    assert (spread / expected).min() < 1.3e-3, spread / expected
-    return np.abs(np.mean(found, axis=0) - expected) / spread
+def joins_of(search: Search, weights: range) -> JoinedSets:
+    return JoinedSets(weights, search.masses, 1.0, len(search.mechanisms.odds), search.limits)
+
+
+def assert_has_mean(
+    search: Search, new: Callable[[], SampledSets], draws: list[int], expected: float, column: int
+) -> list[float]:
+    """Compares repeated samples of these sizes with an exact sum; returns the errors, in units of what is said.
+
+    The mean is known to 0.13%, so that 1% more would be noticed.
+    """
+    found, pulls = [], []
+    for seed in range(SAMPLES):
+        search._seed = seed
+        stratum = new()
+        for each in draws:
+            search.sample(stratum, each)
+        sums = search.sums(stratum)
+        found.append([sums.kept, sums.wrong][column])
+        pulls.append((found[-1] - expected) / math.sqrt(sums.covariance[column, column]))
+    spread = np.std(found, ddof=1) / math.sqrt(SAMPLES)
+    assert spread < 1.3e-3 * expected
+    assert abs(np.mean(found) - expected) < SIGMAS * spread
+    assert abs(1.01 * np.mean(found) - expected) > SIGMAS * 1.01 * spread
+    # 40 normal numbers have a larger root mean square less than once in 10^6 times.
+    assert math.sqrt(np.mean(np.square(pulls))) < 1.6
+    return pulls
 
 
 EDGES = list(combinations(range(12), 2))
@@ -75,45 +96,34 @@ def complete_graph(p: float) -> snc.Circuit:
 
 @pytest.mark.parametrize("weights", [range(4, 5), pytest.param(range(3, 5), marks=pytest.mark.slow)])
 def test_joins(weights: range) -> None:
-    """Sums over all cycles of three and four edges, for two strengths of noise; 1% more would be noticed."""
-    plans = [planned(complete_graph(p), "all", None).plan() for p in (3e-2, 2e-2)]
-    search = search_of(plans, Limits(), 3, 1, progress=False)
+    """Sums over all cycles of three and four edges."""
+    p = 3e-2
+    search = search_of(planned(complete_graph(p), "all", None).plan(), Limits(), 3, 1, progress=False)
     assert search.enumerate(0, 1e9)
-    expected = np.zeros((2, 2))
     words = np.array([1 << a | 1 << b for a, b in EDGES])
     outputs = np.array(
         [sum(1 << k for k in range(3) if j >= k and (j - k) % 5 == 0) for j in range(len(EDGES))]
     )
+    wrong = 0.0
     for weight in weights:
         members = np.array(list(combinations(range(len(EDGES)), weight)))
         cycles = members[np.bitwise_xor.reduce(words[members], axis=1) == 0]
         assert len(cycles) == (220 if weight == 3 else 1485)
-        counts = len(cycles), np.count_nonzero(np.bitwise_xor.reduce(outputs[cycles], axis=1))
-        for circuit, p in enumerate((3e-2, 2e-2)):
-            expected[circuit] += np.array(counts) * (p / (1 - p)) ** weight
-    found, pulls = [], []
-    for seed in range(SAMPLES):
-        search._seed = seed
-        sample = SampledSets(JoinedSets(Halves(weights, search.masses[0]), search.odds), None)
-        for halves in [1000] * 20 * len(weights) + [2000] * 20:
-            search.join(sample, halves)
-        search._tallies.clear()
-        tallies = [search.tally(sample, circuit) for circuit in range(2)]
-        assert all(tally.passing == pytest.approx(tally.kept) for tally in tallies)
-        found.append([(tally.kept, tally.wrong) for tally in tallies])
-        pulls.append((tallies[0].wrong - expected[0, 1]) / math.sqrt(tallies[0].covariance[1, 1]))
-    off = deviations(found, expected)
-    assert (off < SIGMAS).all(), off
-    assert (deviations((1.01 * np.array(found)).tolist(), expected) > SIGMAS).any()
-    # 40 normal numbers have a root mean square outside of this range less than once in 10^6 times.
-    assert 0.5 < math.sqrt(np.mean(np.square(pulls))) < 1.6
+        flipped = np.bitwise_xor.reduce(outputs[cycles], axis=1)
+        wrong += np.count_nonzero(flipped) * (p / (1 - p)) ** weight
+    draws = [1000] * 20 * len(weights) + [2000] * 20
+    pulls = assert_has_mean(search, lambda: joins_of(search, weights), draws, wrong, 1)
+    assert math.sqrt(np.mean(np.square(pulls))) > 0.5
+    joins = joins_of(search, weights)
+    search.sample(joins, 1000)
+    assert search.sums(joins).passing == pytest.approx(search.sums(joins).kept)
 
 
 @lru_cache
 def all_unions(weight: int) -> np.ndarray:
     """All sets that are unions of two sets that pass, each."""
     search = enumerated()
-    study = search.study
+    study = search.native
     ones = np.ones(study.num_keys)
     left, right = (
         np.asarray(study.sets_with(size, ones)).reshape(-1, size)
@@ -125,7 +135,7 @@ def all_unions(weight: int) -> np.ndarray:
         a, b = (places.ravel() for places in np.indices((len(left), len(right))))
     members = np.sort(np.hstack([left[a], right[b]]), axis=1)
     members = members[(np.diff(members, axis=1) > 0).all(axis=1)]
-    assert len(search.odds[0]) <= 256
+    assert len(search.mechanisms.odds) <= 256
     words = np.zeros(len(members), dtype=np.uint64)
     for column in members.T:
         words = words * np.uint64(256) + column.astype(np.uint64)
@@ -137,32 +147,19 @@ def all_unions(weight: int) -> np.ndarray:
     [(4, False), (5, True), *(pytest.param(k, k == 4, marks=pytest.mark.slow) for k in (4, 5, 6))],
 )
 def test_unions(weight: int, kept_only: bool) -> None:
-    """For both strengths of noise; 1% more would be seen."""
-    search = enumerated(kept_only=kept_only)
+    """Their error is at most as large as they say: pairs of classes that are all taken have less of one."""
+    search = enumerated(kept_only)
     members = all_unions(weight)
-    sample = search.begin_sample(range(weight, weight + 1))
-    assert sample.unions is not None
-    assert sample.unions.contains(members[:1000]).all()
-    classes = search.study.number_keys(members.ravel(), weight, False)
+    _, unions = search.samplers(range(weight, weight + 1))
+    assert isinstance(unions, UnionSets)
+    sizes = unions.sizes
+    assert unions.contains(members[:1000]).all()
+    classes = search.native.number_keys(members.ravel(), weight, False)
     search.outcomes.evaluate()
     kept = search.outcomes.probabilities[classes, 0]
-    expected = np.array([float((np.prod(odds[members], axis=1) * kept).sum()) for odds in search.odds])
-    found, pulls = [], []
-    for seed in range(SAMPLES):
-        search._seed = seed
-        unions = UnionSets(sample.unions.sizes, search.mechanisms.checks, search.odds)
-        sample = SampledSets(sample.joins, unions)
-        for draws in (100_000, 200_000):
-            search.unite(sample, draws)
-        bound = search.bound(sample.weights)
-        tallies = [unions.tally(circuit, search.outcomes, bound) for circuit in range(2)]
-        found.append([tally.kept for tally in tallies])
-        pulls.append((tallies[0].kept - expected[0]) / math.sqrt(tallies[0].covariance[0, 0]))
-    off = deviations(found, expected)  # type: ignore[arg-type]
-    assert (off < SIGMAS).all(), off
-    assert 0.5 < math.sqrt(np.mean(np.square(pulls))) < 1.6
-    too_large = deviations((1.01 * np.array(found)).tolist(), expected)
-    assert (too_large > SIGMAS).any()
+    expected = float((np.prod(search.mechanisms.odds[members], axis=1) * kept).sum())
+    checks = search.mechanisms.checks
+    assert_has_mean(search, lambda: UnionSets(sizes, checks, Limits()), [100_000, 200_000], expected, 0)
 
 
 def test_sets_that_are_unions() -> None:
@@ -171,7 +168,7 @@ def test_sets_that_are_unions() -> None:
     checks = np.array([[check in own for check in range(5)] for own in flips])
     sizes = union_sizes(5, [1.0, 0.0, 0.25, 0.125])
     assert sizes == (2, 3)
-    unions = UnionSets(sizes, checks, np.ones((1, len(flips))))
+    unions = UnionSets(sizes, checks, Limits())
     sets = [[0, 1, 4, 5, 6], [9, 7, 2, 8, 0], [0, 1, 2, 3, 10], [0, 7, 11, 6, 5]]
     assert unions.contains(np.array(sets, dtype=np.uint32)).tolist() == [True, True, True, False]
     for weight, passing in ((7, [1.0, 0.0, 0.25, 0.125]), (5, [1.0, 0.0, 0.25]), (6, [1.0, 0.0, 0.25, 0.0])):
@@ -181,17 +178,14 @@ def test_sets_that_are_unions() -> None:
 def test_unions_with_too_many_classes() -> None:
     """The attempt is dropped, and its cost counts; then there are fewer draws."""
     search = enumerated(kept_only=True)
-    ample, scarce = search.begin_sample(range(5, 6)), search.begin_sample(range(5, 6))
-    search.unite(ample, 100_000)
-    search.limits = Limits(max_bytes=10_000)
-    spent = search.work.spent
-    search.unite(scarce, 100_000)
-    assert ample.unions is not None
-    assert scarce.unions is not None
-    assert ample.unions.draws == 100_000
-    assert 1 <= scarce.unions.draws < 100_000
-    assert search.work.spent - spent == pytest.approx(scarce.unions.cost)
-    assert scarce.unions.cost > search_module.sampling_seconds(100_000, 0)
+    (_, ample), spent = search.samplers(range(5, 6)), search.work.spent
+    search.sample(ample, 100_000)
+    scarce = UnionSets((2, 3), search.mechanisms.checks, Limits(max_bytes=10_000))
+    search.sample(scarce, 100_000)
+    assert ample.draws == 100_000
+    assert 1 <= scarce.draws < 100_000
+    assert search.work.spent - spent == pytest.approx(ample.cost + scarce.cost)
+    assert scarce.cost > price(halves=100_000)
 
 
 def elementary(odds: np.ndarray, size: int) -> float:
@@ -221,10 +215,14 @@ def test_densities(weights: range) -> None:
 
 def test_covariance_of_finds_that_share_halves() -> None:
     """h = [[1, 2], [0, 4]]: rows 3 and 4, columns 1 and 6, squares 21."""
-    sides = np.array([0, 0, 1]), np.array([0, 1, 1])
     none = np.zeros((0, 0), np.uint32)
-    join = Join(2, none, none, np.zeros((3, 1)), sides, np.zeros(1), 2)
-    assert join.covariance(np.array([[1.0], [2.0], [4.0]])) == pytest.approx(3**2 + 4**2 + 1 + 6**2 - 21)
+    sides = np.array([0, 0, 1]), np.array([0, 1, 1])
+    values = np.array([[1.0], [2.0], [4.0]])
+    of_sides, independent = (
+        Sample(4, 4.0, none, none, np.zeros(3, np.int64), np.zeros(3), given, 1.0) for given in (sides, ())
+    )
+    assert of_sides.covariance(values) == pytest.approx(3**2 + 4**2 + 1 + 6**2 - 21)
+    assert independent.covariance(values) == pytest.approx(21)
 
 
 def test_largest_event_that_may_have_been_missed() -> None:
@@ -239,10 +237,10 @@ def test_largest_event_that_may_have_been_missed() -> None:
 
 def test_more_joins_leave_less_missed() -> None:
     search = enumerated()
-    sample = SampledSets(JoinedSets(Halves(range(4, 5), search.masses[0]), search.odds), None)
-    search.join(sample, 3_000)
-    missed = search.tally(sample, 0).missed
+    joins = joins_of(search, range(4, 5))
+    search.sample(joins, 3_000)
+    missed = search.sums(joins).missed
     for _ in range(3):
-        search.join(sample, 10_000)
-        assert 0 < search.tally(sample, 0).missed < missed
-        missed = search.tally(sample, 0).missed
+        search.sample(joins, 10_000)
+        assert 0 < search.sums(joins).missed < missed
+        missed = search.sums(joins).missed

@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ..._native import kept_branches
-from ..plan import SamplingPlan, plain_attributes
-from .reference import averaged_coins
+from .._native import kept_branches
+from .engines.reference import averaged_coins
+from .plan import SamplingPlan, plain_attributes
 
 __all__ = ["fates_of_rows"]
 

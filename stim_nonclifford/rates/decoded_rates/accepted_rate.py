@@ -336,7 +336,9 @@ class _Search:
     def _point(self, sums: Sums, place: int, gap: int) -> GapPoint:
         # Without postselection, all shots have the least gap. Shots of listed sets are all accepted.
         is_all = place == 0 and not self._postselects
-        unseen = float(sums.bounds[place]) if place > 0 or self._listed is None else 0.0
+        unseen = 0.0
+        if place > 0 or self._listed is None:
+            unseen = max(tally.bound for tally in self._tallies)
         accepted = 1.0 if is_all else float(sums.accepted[place])
         ratio = sums.ratio(place, accepted)
         return GapPoint(
@@ -379,7 +381,7 @@ class _Search:
                     standard_error=math.hypot(
                         math.sqrt(float(sums.variances[mine, 0].sum())),
                         stratum.relative_error * float(wrong[0]),
-                        max((tally.bound for tally in tallies), default=0.0),
+                        float(sums.unseen[mine, 0].max(initial=0.0)),
                     ),
                     draws=sum(0 if tally.is_exact else tally.samples for tally in tallies),
                     share_at_largest_gap=at_largest if self._asked.confidence else None,

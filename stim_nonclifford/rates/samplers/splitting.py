@@ -102,8 +102,9 @@ class Splitting(Sampler):
 
         P(score >= L_l) = P · product over j <= l of c_j / N,     weight of a state of level l = that / N.
 
-    The mean of a run is without a bias for any chains; runs are independent, and the error is that of their
-    mean. The levels are those of a run before, which does not count.
+    The mean of a run is without a bias, however slowly chains forget; runs are independent, and the error is
+    that of their mean. Levels are those of a run before, which does not count. The zero-count bound is what
+    one more run like the largest one would add, or one more state above a level, where a chain is one state.
 
     Args:
         stratum: The fault sets.

@@ -25,7 +25,7 @@ from stim_nonclifford.rates.decoding_problems import exact_symptoms
 from stim_nonclifford.rates.estimation.deadline import Deadline, TimeIsOver
 from stim_nonclifford.rates.estimation.failing_sets import EXACT, FailingSets
 from stim_nonclifford.rates.estimation.ratios import ratio_of
-from stim_nonclifford.rates.estimation.tally import ACCEPTED, WRONG, Tally
+from stim_nonclifford.rates.estimation.tally import ACCEPTED, WRONG, RunTally, Tally
 from stim_nonclifford.rates.samplers.backward_deletion import BackwardDeletion, Orphans
 from stim_nonclifford.rates.samplers.direct_samples import DirectSamples
 from stim_nonclifford.rates.samplers.enumeration import Enumeration
@@ -249,7 +249,7 @@ def deviation(case: Case, draw: Draw, samples: int) -> np.ndarray:
     parts, exact = draw(case, samples)
     means = np.sum([part.tally.means(case.gaps)[:2] for part in parts], axis=0)
     variances = np.sum([part.tally.variances(case.gaps)[0][:2] for part in parts], axis=0)
-    bounds = np.sum([part.tally.bounds(case.gaps) ** 2 for part in parts], axis=0)
+    bounds = sum(part.tally.bound**2 for part in parts)
     if draw is deletion:  # how many shots are accepted is no question there
         means[ACCEPTED], variances[ACCEPTED] = exact[ACCEPTED], 0.0
     return np.asarray(np.abs(means - exact) / (np.sqrt(variances + bounds) + 1e-9 * exact + 1e-300))
@@ -511,6 +511,20 @@ def test_intervals_of_tallies_cover() -> None:
         low, high = ratio_of(0.25 + tally.mean, 1.0, spread, tally.bound, exact=0.25).interval
         covered += low <= 0.25 + 0.5 * 3e-3 <= high
     assert covered >= 1850
+
+
+def test_runs_are_samples_whose_largest_one_may_have_been_missed() -> None:
+    """Two runs with states of the gaps 3 and 8, by hand."""
+    tally = RunTally(0)
+    for weights in ((0.5, 0.25), (0.5, 0.0)):
+        values = np.repeat(np.array(weights)[:, np.newaxis], 2, axis=1)
+        tally.add_run(10, values, np.array([3, 8]), np.array([0, 5]), np.array([1e-3, 1e-4]))
+    gaps = np.array([0, 4, 9])
+    assert tally.samples == 20
+    assert tally.means(gaps)[WRONG] == pytest.approx([0.625, 0.125, 0.0])
+    assert tally.variances(gaps)[0][WRONG] == pytest.approx([0.125**2, 0.125**2, 0.0])
+    assert tally.bounds(gaps) == pytest.approx([0.75 / 2, 0.25 / 2, 1e-4 / 2])
+    assert tally.bound == pytest.approx(1e-3 / 2)
 
 
 def test_what_takes_too_long_is_not_counted() -> None:

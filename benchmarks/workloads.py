@@ -177,7 +177,7 @@ def cultivation(distance: int, p: float) -> str:
 
 
 def factory(k: int, p: float, undone: bool = True) -> str:
-    """3k+8-to-k without teleportation, with T gates as other simulators read them.
+    """3k+8-to-k without teleportation: each T gate acts on a product of Zs.
 
     Args:
         k: Number of outputs.
@@ -185,9 +185,8 @@ def factory(k: int, p: float, undone: bool = True) -> str:
         undone: Whether ideal T gates undo the outputs before these are measured.
     """
     text = str(distillation_circuit("3k+8-to-k", k=k, t_error=p, p=p, teleported=False))
-    text = text.replace("S[T]", "T").replace("S_DAG[T]", "T_DAG")
     before, detector, tail = text.rpartition("DETECTOR")
-    kept = [line for line in tail.splitlines() if undone or not line.startswith("T")]
+    kept = [line for line in tail.splitlines() if undone or "[T]" not in line]
     return before + detector + "\n".join(kept)
 
 
@@ -216,6 +215,7 @@ def narrow(folder: Path) -> Iterator[Workload]:
         "3k+8-to-k, k=18, outputs measured directly": text_of(factory, 18, 1e-3, False),
         **{f"tricycle factory, {5 * n} qubits": text_of(tricycle_factory, n, 1e-3) for n in (27, 81)},
         **{f"cultivation d={d}": text_of(cultivation, d, 1e-3) for d in (5, 7)},
+        "k19": text_of(file, folder, FILES["k19"]),
     }
     for name, build in cases.items():
         for mode in MODES:
@@ -284,7 +284,7 @@ def lists(folder: Path) -> Iterator[Workload]:
 def dense(folder: Path) -> Iterator[Workload]:
     """Circuits in which every shot simulates the vector."""
     for name in ("coherent-d5r5", "k19"):
-        yield Workload(name, text_of(file, folder, FILES[name]), "bits")
+        yield Workload(name, text_of(file, folder, FILES[name]), "bits", ("with all coefficients",))
 
 
 def decoders(folder: Path) -> Iterator[Workload]:

@@ -147,48 +147,38 @@ class _Run:
             with lost_workers(self._executor):
                 yield from ((futures[future], future.result()) for future in as_completed(futures))
 
-    def _seed_of(self, job: _Job) -> int:
-        # What is asked for beside a circuit must not change its draws.
-        if self._args.prints_text:
-            return self._seed  # so that the number is that of Circuit.logical_error_rate
-        return seed_of(job.strong_id, self._seed) >> 11  # every program can read 53 bits
-
     def _asked(self, job: _Job) -> dict[str, Any]:
         args = self._args
         progress = args.dask is None and not args.quiet
+        seed = self._seed  # so that a number that is printed is that of Circuit.logical_error_rate
+        if not args.prints_text:  # what is asked for beside a circuit must not change its draws
+            seed = seed_of(job.strong_id, seed) >> 11  # every program can read 53 bits
         return {
             **job.asked,
             "relative_error": args.relative_error,
             "max_seconds": args.max_seconds,
             "max_bytes": args.max_bytes,
-            "seed": self._seed_of(job),
+            "seed": seed,
             "threads": args.threads,
             "progress": progress and (not args.prints_text or sys.stderr.isatty()),
         }
 
     def _save_rate(self, job: _Job, rate: LogicalErrorRate) -> None:
-        seconds, seed = rate.seconds, self._seed_of(job)
         if self._args.prints_text:
             print_text(str(rate), self._args.out)
             if self._args.error_budget is not None:
                 print_text(f"\n{rate.error_budget(self._args.error_budget)}", self._args.out)
         # The row of all kept shots comes last: if it is there, the curve is complete.
         for point in reversed(rate.gap_curve):
-            self._save(job.at_gap(point.gap), point, rate.coverage, seconds, seed)
+            self._save(job.at_gap(point.gap), rate, point)
         if not rate.gap_curve:  # as without --confidence, or where nothing is ever wrong
-            self._save(job, rate, rate.coverage, seconds, seed)
+            self._save(job, rate, None)
 
-    def _save(
-        self, job: _Job, rate: LogicalErrorRate | GapPoint, coverage: float, seconds: float, seed: int
-    ) -> None:
-        args = self._args
-        asked = args.relative_error, args.max_seconds
-        stats = estimate_row(
-            job.strong_id, job.metadata, rate, coverage=coverage, seconds=seconds, seed=seed, asked=asked
-        )
+    def _save(self, job: _Job, rate: LogicalErrorRate, point: GapPoint | None) -> None:
+        stats = estimate_row(job.strong_id, job.metadata, rate, point, self._args.max_seconds)
         facts = stats.json_metadata[ESTIMATE]
         num_observables = job.circuit.num_observables
-        if isinstance(rate, LogicalErrorRate) and rate.decoder is None and num_observables > 1:
+        if rate.decoder is None and num_observables > 1:
             facts["error_patterns"] = {
                 "".join("_E"[pattern >> k & 1] for k in range(num_observables)): probability
                 for pattern, probability in sorted(rate.error_patterns.items())

@@ -196,14 +196,10 @@ def _computed_rows(checked: CheckedCircuit, name: str, args: argparse.Namespace)
         progress=not args.quiet,
     )
     print(f"{_name(checked.metadata)}, computed:\n{rate}", flush=True)
-    facts: dict[str, Any] = {
-        "coverage": rate.coverage,
-        "seconds": rate.seconds / len(rate.gap_curve),
-        "seed": args.seed,
-        "asked": (args.relative_error, args.compute_seconds),
-    }
     return [
-        estimate_row(f"{name} {point.gap}", {**checked.metadata, GAP: point.gap}, point, **facts)
+        estimate_row(
+            f"{name} {point.gap}", {**checked.metadata, GAP: point.gap}, rate, point, args.compute_seconds
+        )
         for point in rate.gap_curve
     ]
 

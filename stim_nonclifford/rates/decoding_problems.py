@@ -22,7 +22,7 @@ from .decoded_rates.estimate import decoded_rates
 from .decoded_rates.faults.mechanisms import Symptoms, symptoms_of
 from .decoded_rates.faults.outcomes import symptoms_of_plan
 from .decoded_rates.questions import AcceptedQuestion, Goal
-from .decoding.decoders import RateDecoder, first_error_model, rate_decoder
+from .decoding.decoders import RateDecoder, decompositions, first_error_model, rate_decoder
 from .decoding.matching.matching_graph import detectors_that_matter
 from .fault_sets.interface import search_arguments
 from .fault_sets.search.limits import Limits
@@ -167,7 +167,7 @@ def _plan_of(compiled: CompiledCircuit) -> SamplingPlan:
 def _model_for(circuit: DecodableCircuit, decoder: RateDecoder) -> stim.DetectorErrorModel:
     """The error model that a decoder is told, as by Sinter: decomposed if that is possible."""
     try:
-        return first_error_model(circuit, decoder.decompositions)
+        return first_error_model(circuit, decompositions(decoder.is_matching))
     except ValueError as error:
         cause = error.__cause__
         if not (isinstance(cause, ValueError) and is_of_random_outputs(cause)):

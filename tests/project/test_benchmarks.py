@@ -16,7 +16,9 @@ from benchmarks import compare, workloads
 from benchmarks.measuring import description, machine
 from benchmarks.report import table
 from benchmarks.simulators import SIMULATORS
+from benchmarks.tricycles import tricycle_factory
 from benchmarks.workloads import Workload, many_mechanisms, memory_circuit, mirrored, scrambled
+from stim_nonclifford.simulation.reduction import Obstacle, reduction_of
 
 DOCS = Path(__file__).parents[2] / "docs"
 MAX_PLOT_BYTES = 60_000
@@ -27,6 +29,27 @@ LIMIT = 4 << 30
 def test_widths_of_synthetic_circuits(width: int) -> None:
     assert scrambled(width).plan().peak_width == width
     assert mirrored(width, 1e-3).plan(postselection_mask="all").peak_width == width
+
+
+def test_circuits_that_need_few_coefficients() -> None:
+    """Factories make what their ideal ends undo, and do not need the coefficients of their plans."""
+    for text, t_gates, width, narrow in (
+        (tricycle_factory(27, 0.0), 420, 26, 0),
+        (workloads.factory(8, 0.0), 40, 10, 0),
+        (workloads.factory(8, 0.0, undone=False), 32, 10, 4),
+    ):
+        circuit = snc.Circuit(text)
+        plan = circuit.plan("sample_measurements").sampling_plan
+        found = reduction_of(plan)
+        assert plan.peak_width == width
+        assert found.t_rotations == t_gates
+        assert found.is_possible
+        assert found.dense_width <= narrow
+        detectors, observables = circuit.compile_detector_sampler(seed=1).sample(
+            50, separate_observables=True
+        )
+        assert not detectors.any()
+        assert observables.any() == (found.obstacle is not Obstacle.NONE)
 
 
 @pytest.mark.parametrize("count", [10, 1000])

@@ -76,13 +76,7 @@ def diagram_of(
 
 
 def _labelled_diagram(circuit: stim.Circuit, s_proxy: stim.Circuit, type: str, **arguments: Any) -> Any:
-    r"""A diagram of a tagged circuit; detector slices are those of its S-proxy.
-
-    Examples:
-        >>> circuit, proxy = stim.Circuit("H 0\nS[T] 0\nS 0"), stim.Circuit("H 0\nS 0\nS 0")
-        >>> print(_labelled_diagram(circuit, proxy, "timeline-text", tick=None))
-        q0: -H-T-S-
-    """
+    """A diagram of a tagged circuit; detector slices are those of its S-proxy."""
     check_drawable(circuit, type, arguments["tick"])
     if type == "timeline-text":
         drawn, gates = with_errors_for_gates(circuit)

@@ -31,14 +31,7 @@ def addition_of(
     arg: float | Iterable[Any] | None,
     tag: str,
 ) -> stim.Circuit:
-    r"""What ``Circuit.append`` appends: an instruction by its name, which may be bare, or what is given.
-
-    Examples:
-        >>> addition_of("T", [0, 1], None, "")
-        stim.Circuit('''
-            S[T] 0 1
-        ''')
-    """
+    """What ``Circuit.append`` appends: an instruction by its name, which may be bare, or what is given."""
     addition = stim.Circuit()
     targets, tag = listed_targets(str(name), targets), text(tag, "tag")
     if not isinstance(name, str):
@@ -85,14 +78,9 @@ class _BareInstruction(stim.CircuitInstruction):  # type: ignore[misc]
 
 
 def printed_bare(part: Part) -> Part:
-    r"""An instruction that is equal to the given one, and is printed without a tag that stands for a gate.
+    """An instruction that is equal to the given one, and is printed without a tag that stands for a gate.
 
     REPEAT blocks are printed in one line, as in Stim.
-
-    Examples:
-        >>> tagged = stim.Circuit("S[T] 0")[0]
-        >>> print(tagged, printed_bare(tagged), printed_bare(tagged) == tagged, sep=", ")
-        S[T] 0, T 0, True
     """
     if isinstance(part, stim.CircuitRepeatBlock) or not part.tag:
         return part

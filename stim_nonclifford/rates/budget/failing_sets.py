@@ -34,8 +34,8 @@ from ..decoded_rates.faults.mechanisms import (
 from ..decoded_rates.faults.outcomes import symptom_of_row
 from ..decoding.classifying import Classifier
 from ..estimation.failing_sets import FailingSets
+from ..results import DecodedFailure
 from ..results.error_budget import ErrorBudget, Grouping
-from ..results.failures import DecodedFailure
 from .groups import NoiseGroups, derivative_terms
 from .noise_sources import noise_sources
 

@@ -121,7 +121,7 @@ def _sums_of(known: Estimate) -> _Sums:
                 samples.append(sample)
         search.native.release()
         first = search.sums(search.strata[0])
-        nothing += factor * np.array([first.kept, first.wrong])
+        nothing += np.array([first.kept, first.wrong])
     return _Sums(whole, divided, nothing, tuple(samples))
 
 

@@ -173,9 +173,9 @@ class RateDecoder:
         return _decodes_kept_shots(self.decoder)
 
     @property
-    def decompositions(self) -> list[dict[str, Any]]:
-        """The ways to decompose its error model; see the function ``decompositions``."""
-        return decompositions(self.is_named and self.name in MATCHING_DECODERS)
+    def is_matching(self) -> bool:
+        """Whether it uses only errors, or parts of errors, that flip at most two detectors."""
+        return self.is_named and self.name in MATCHING_DECODERS
 
     @property
     def is_pymatching(self) -> bool:

@@ -13,6 +13,7 @@ import pickle
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -51,7 +52,9 @@ class DecodingProcesses:
     def __init__(self, decoders: Sequence[Predict], count: int) -> None:
         self._decoders, self._count = decoders, count
         self._seconds = 0.0
-        self._processes: list[_Process] | None = None
+        self._started: list[_Process] = []
+        self._ready: list[_Process] = []
+        self._beginning: threading.Thread | None = None
         self._is_closed = False
 
     def shared(self, number: int) -> Predict:
@@ -63,8 +66,10 @@ class DecodingProcesses:
 
         def shared_predict(dets: npt.NDArray[np.uint8], /) -> Predictions:
             nonlocal seconds, rows
-            processes = self._ready()
-            parts = 1
+            if self._seconds > _SECONDS_ALONE and self._beginning is None and not self._is_closed:
+                self._beginning = threading.Thread(target=self._begin, daemon=True)
+                self._beginning.start()
+            processes, parts = self._ready, 1
             if processes and rows:
                 parts = min(len(processes) + 1, int(len(dets) * seconds / rows / _LEAST_SECONDS))
             mine, *others = np.array_split(dets, max(1, parts))
@@ -93,43 +98,35 @@ class DecodingProcesses:
 
         return shared_predict
 
-    def _ready(self) -> list[_Process]:
-        """The processes, which are started if decoding has taken a while."""
-        if self._processes is None and self._seconds > _SECONDS_ALONE and not self._is_closed:
-            self._processes = _started(self._decoders, self._count)
-        return self._processes or []
+    def _begin(self) -> None:
+        """Starts the processes, which are ready as soon as all have compiled the decoders."""
+        try:
+            message = pickle.dumps([*self._decoders])
+            while len(self._started) < self._count and not self._is_closed:
+                self._started.append(_Process())
+            for process in self._started:
+                process.send(message)
+            if all([process.receive() for process in self._started]):
+                self._ready = self._started
+        except Exception:  # whatever the pickling of a decoder raises, or there is no room for a process
+            pass
 
     def close(self) -> None:
         """Ends the processes. Decoders decode alone from now on."""
         self._is_closed = True
-        for process in self._processes or ():
+        for process in self._started:
             process.end()
-        self._processes = []
+        if self._beginning is not None:
+            self._beginning.join()
+        for process in self._started:  # the last one may have been started in between
+            process.end()
+        self._ready = []
 
     def __enter__(self) -> DecodingProcesses:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _started(decoders: Sequence[Predict], count: int) -> list[_Process]:
-    """Processes that have compiled the decoders; none if that is impossible."""
-    found: list[_Process] = []
-    ready: list[_Process] = []
-    try:
-        message = pickle.dumps([*decoders])
-        found += [_Process() for _ in range(count)]
-        for process in found:
-            process.send(message)
-        if all([process.receive() for process in found]):
-            ready = found
-    except Exception:  # whatever the pickling of a decoder raises, or there is no room for a process
-        pass
-    finally:
-        for process in () if ready else found:
-            process.end()
-    return ready
 
 
 class _Process:

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +26,7 @@ from .search.estimate import Estimate
 from .search.limits import Limits
 from .search.mechanisms import mechanisms_of
 from .search.search import Search
-from .wrong_tool import WrongToolError, cause_of, naming_enough_shots
+from .wrong_tool import WrongToolError, cause_of, enough_shots_text
 
 if TYPE_CHECKING:
     from ..budget.malignant_sets import BudgetBasis
@@ -72,28 +72,21 @@ class PlannedCircuit:
         return self.compiled.detector_plan(self.requested, skip_reference_sample=self.skip_reference_sample)
 
     @contextlib.contextmanager
-    def naming_the_cause(self) -> Iterator[None]:
-        """Completes the message of a search that is refused."""
+    def naming_the_cause(self, counts: Callable[[], str] = str) -> Iterator[None]:
+        """Completes the message of a search that is refused, also by what short counts of shots say."""
         try:
             yield
         except WrongToolError as error:
-            if not error.checks_are_weak:
-                raise
-            detectors = [k for k in self.requested.postselected if k < self.written.program.num_detectors]
-            plan = self.written.detector_plan(RequestedOutputs.of([], detectors))
-            cause = cause_of(self.written, plan, detectors)
-            raise ResourceLimitError(f"{error} {cause}".strip()) from error
+            sentences = [str(error), counts()]
+            if error.checks_are_weak:
+                detectors = [k for k in self.requested.postselected if k < self.written.program.num_detectors]
+                plan = self.written.detector_plan(RequestedOutputs.of([], detectors))
+                sentences.append(cause_of(self.written, plan, detectors))
+            raise ResourceLimitError(" ".join(filter(None, sentences))) from error
 
 
 def search_of(plan: SamplingPlan, limits: Limits, seed: int | None, threads: int, progress: bool) -> Search:
     """A search for the fault sets of a plan, before anything was enumerated.
-
-    Args:
-        plan: The plan.
-        limits: What it may cost.
-        seed: 0 <= seed < 2^64; None: fresh entropy.
-        threads: Number of threads.
-        progress: Whether to print what is under way to stderr.
 
     Raises:
         ResourceLimitError: The plan has too many coins.
@@ -111,22 +104,14 @@ def _check_kept(plan: SamplingPlan) -> None:
 def search_arguments(
     seed: int | None, threads: int, progress: bool
 ) -> tuple[int, int, Callable[[str], None]]:
-    """Checks the arguments of a search that do not limit it.
-
-    Args:
-        seed: 0 <= seed < 2^64; None: fresh entropy.
-        threads: Number of threads.
-        progress: Whether to print what is under way to stderr.
-
-    Returns:
-        The seed, the number of threads, and what is called with each line about what is under way.
+    """The checked seed and number of threads, and what is called with each line about what is under way.
 
     Raises:
         TypeError: One is of the wrong type.
         ValueError: One is out of range.
     """
     threads = integer(threads, "threads", 1, MAX_THREADS)
-    report = _print_progress if flag(progress, "progress") else _say_nothing
+    report = partial(print, file=sys.stderr, flush=True) if flag(progress, "progress") else lambda _: None
     return seed_of(seed), threads, report
 
 
@@ -171,7 +156,7 @@ def _estimated(
 ) -> LogicalErrorRate:
     plan = circuit.plan()
     _check_kept(plan)
-    with circuit.naming_the_cause(), naming_enough_shots(plan, limits.relative_error, threads):
+    with circuit.naming_the_cause(partial(enough_shots_text, plan, limits.relative_error, threads)):
         known = estimate_of(plan, mechanisms_of(plan), limits, seed, threads, report, begin)
 
     @cache
@@ -232,11 +217,3 @@ def rate_of(known: Estimate, num_observables: int, asked_relative_error: float) 
         seconds=known.seconds,
         asked_relative_error=asked_relative_error,
     )
-
-
-def _print_progress(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
-
-
-def _say_nothing(line: str) -> None:
-    del line

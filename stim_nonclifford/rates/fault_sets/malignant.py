@@ -69,11 +69,7 @@ class FaultDistance:
 def fault_distance(plan: SamplingPlan, max_weight: int, threads: int, max_bytes: int) -> FaultDistance:
     """The fault distance, if it is at most ``max_weight``; otherwise a lower bound.
 
-    Args:
-        plan: The plan; it postselects what is postselected, and its outputs are the observables.
-        max_weight: The largest weight to enumerate.
-        threads: Number of threads.
-        max_bytes: Memory, about.
+    The plan postselects what is postselected, and its outputs are the observables.
     """
     max_weight = integer(max_weight, "max_weight")
     search = _search(plan, threads, max_bytes)
@@ -93,14 +89,9 @@ def malignant_sets(
     threads: int,
     max_bytes: int,
 ) -> list[MalignantSet]:
-    """All malignant sets, most probable to be kept and wrong first.
+    """All malignant sets of up to some weight, most probable to be kept and wrong first; None: the smallest.
 
-    Args:
-        plan: The plan, as in ``fault_distance``.
-        named: The faults behind its mechanisms.
-        max_weight: The largest weight to enumerate; None: that of the smallest sets.
-        threads: Number of threads.
-        max_bytes: Memory, about.
+    ``named`` has the faults behind the mechanisms of the plan, which is one as in ``fault_distance``.
 
     Raises:
         ResourceLimitError: There are too many sets to enumerate.

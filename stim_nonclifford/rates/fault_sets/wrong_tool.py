@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NoReturn
 
 import numpy as np
@@ -18,7 +17,7 @@ from ...simulation.logical_errors.coherent_noise import is_noise_angle
 from ...simulation.logical_errors.noiseless_outputs import outcome_dependent
 from ...simulation.plan import SamplingPlan
 
-__all__ = ["WrongToolError", "cause_of", "enough_shots_text", "naming_enough_shots", "refuse"]
+__all__ = ["WrongToolError", "cause_of", "enough_shots_text", "refuse"]
 
 _INSTEAD = "Count errors instead: compile_detector_sampler(...).sample_counts(shots)."
 
@@ -32,12 +31,7 @@ _MAX_WIDTH = 16
 
 
 class WrongToolError(ResourceLimitError):
-    """Too many fault sets matter.
-
-    Args:
-        message: What is too much.
-        checks_are_weak: Whether that is because too many sets pass the checks.
-    """
+    """Too many fault sets matter; ``checks_are_weak``: because too many pass the checks."""
 
     def __init__(self, message: str, checks_are_weak: bool) -> None:
         super().__init__(message)
@@ -45,15 +39,7 @@ class WrongToolError(ResourceLimitError):
 
 
 def refuse(reason: str, *, checks_are_weak: bool = True) -> NoReturn:
-    """Says that fault sets are the wrong tool.
-
-    Args:
-        reason: What is too much.
-        checks_are_weak: Whether that is because too many sets pass the checks.
-
-    Raises:
-        WrongToolError: Always.
-    """
+    """Says that fault sets are the wrong tool, as something is too much."""
     raise WrongToolError(
         "Fault sets are the wrong tool for this circuit: its noise-only checks leave too much, as"
         f" {reason}. {_INSTEAD}",
@@ -62,15 +48,7 @@ def refuse(reason: str, *, checks_are_weak: bool = True) -> NoReturn:
 
 
 def cause_of(compiled: CompiledCircuit, plan: SamplingPlan, postselected: Sequence[int]) -> str:
-    r"""Why the checks of a circuit leave much, if its rotations are the cause.
-
-    Args:
-        compiled: The circuit, compiled.
-        plan: Its plan.
-        postselected: The outputs that discard a shot.
-
-    Returns:
-        Sentences for a message; the empty text if all postselected detectors depend on noise alone.
+    r"""Why the checks of a circuit leave much, if rotations are the cause: sentences, or nothing.
 
     Examples:
         >>> import stim_nonclifford as snc
@@ -110,26 +88,10 @@ def cause_of(compiled: CompiledCircuit, plan: SamplingPlan, postselected: Sequen
     return text
 
 
-@contextlib.contextmanager
-def naming_enough_shots(plan: SamplingPlan, relative_error: float, threads: int) -> Iterator[None]:
-    """Completes the message of a search that is refused; arguments as for ``enough_shots_text``."""
-    try:
-        yield
-    except WrongToolError as error:
-        text = f"{error} {enough_shots_text(plan, relative_error, threads)}".strip()
-        raise WrongToolError(text, error.checks_are_weak) from error
-
-
 def enough_shots_text(plan: SamplingPlan, relative_error: float, threads: int) -> str:
-    r"""Number of shots that give the error that was asked of fault sets, estimated from a short run.
+    r"""Number of shots that give the error that was asked of fault sets: sentences from a short run.
 
-    Args:
-        plan: The plan for the observables of kept shots.
-        relative_error: The standard error over the logical error rate that was asked for.
-        threads: Number of threads.
-
-    Returns:
-        Sentences for a message; the empty text if shots take too long.
+    They are empty if shots take too long.
 
     Examples:
         >>> import stim_nonclifford as snc

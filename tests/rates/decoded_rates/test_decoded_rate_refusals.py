@@ -333,7 +333,7 @@ def with_slow_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     ("circuit", "max_seconds", "reached"),
     [
         (surface_code(1e-4), 0.05, r"when 0 of [\d,]+ shots had failed. The rate is at most 0.\d+ \(95%\)"),
-        (surface_code(1e-4, 5), 0.18, r"when [\d,]+ sets of \d+ faults had failed, which do not suffice"),
+        (surface_code(1e-4, 5), 0.3, r"when [\d,]+ sets of \d+ faults had failed, which do not suffice"),
     ],
 )
 def test_too_little_time(

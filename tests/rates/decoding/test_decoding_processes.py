@@ -68,8 +68,11 @@ def helped(decoder: Any, count: int) -> tuple[DecodingProcesses, Any, Any]:
     alone = rate_decoder(decoder, True).compiled(MODEL).predict
     processes = DecodingProcesses([alone], count)
     shared = processes.shared(0)
-    shared(events(20))
-    assert len(processes._ready()) == count
+    for _ in range(2):  # the first one takes the time after which processes are started
+        shared(events(20))
+    assert processes._beginning is not None
+    processes._beginning.join(60)
+    assert len(processes._ready) == count
     return processes, shared, alone
 
 
@@ -86,7 +89,6 @@ def test_parts_are_decoded_by_several_processes_as_by_one() -> None:
         np.testing.assert_array_equal(predictions, alone(dets)[0])
         assert [int((where == pid).sum()) for pid in dict.fromkeys(where.tolist())] == [151, 150]
         assert len(set(shared(dets[:1])[1].tolist())) == 1  # one is not worth sending
-        assert processes._processes is not None
         dets[250] = 255
         for _ in range(2):  # the error of another process, then its own
             with pytest.raises(
@@ -97,7 +99,7 @@ def test_parts_are_decoded_by_several_processes_as_by_one() -> None:
             dets[0] = 255
         np.testing.assert_array_equal(shared(dets[1:200])[0], predictions[1:200])  # and it goes on
         os.kill(int(where[-1]), signal.SIGTERM)
-        processes._processes[0]._popen.wait(timeout=60)
+        processes._started[0]._popen.wait(timeout=60)
         with pytest.raises(RuntimeError, match=r"A process that decodes has ended .*threads=1"):
             shared(dets[1:200])
     assert set(shared(dets[1:200])[1].tolist()) == {os.getpid()}
@@ -122,17 +124,20 @@ def test_decoders_that_cannot_be_sent_are_asked_here() -> None:
         predict = rate_decoder(decoder, True).compiled(MODEL).predict
         with DecodingProcesses([predict], 1) as processes:
             shared = processes.shared(0)
-            for _ in range(3):  # the first one takes the time after which processes are started
+            for _ in range(2):
                 assert set(shared(events(50))[1].tolist()) == {here}
-            assert processes._processes == []
+            assert processes._beginning is not None
+            processes._beginning.join(60)
+            assert bool(processes._started) == (decoder is elsewhere)
+            assert processes._ready == []
+            assert set(shared(events(50))[1].tolist()) == {here}
 
 
 @needs_timer
 def test_interrupt_ends_the_processes() -> None:
     """While both decode for a minute: what Ctrl-C raises gets through, and the other process ends."""
     processes, shared, _ = helped(SlowMatching(0.05), 1)
-    assert processes._processes is not None
-    helper = processes._processes[0]._popen
+    helper = processes._started[0]._popen
     with processes, heard_soon():
         assert helper.poll() is None
         shared(events(2400))

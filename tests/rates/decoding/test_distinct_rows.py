@@ -74,7 +74,7 @@ def test_rows_that_came_first_are_stored() -> None:
 
 def test_what_is_known_when_decoding_ends_early() -> None:
     """Rows 0 to 9 are known, and three of the others are decoded: row 13 is the first without a result."""
-    rows = np.array([3, 10, 3, 11, 10, 12, 9, 13, 3, 14], dtype=np.uint8)[:, np.newaxis]
+    rows = np.array([3, 10, 3, 11, 10, 12, 9, 13, 3, 14, 13], dtype=np.uint8)[:, np.newaxis]
     found = DistinctRows(row_bytes=1, result_bytes=2)
     found.results(np.arange(10, dtype=np.uint8)[:, np.newaxis], Decoder())
     np.testing.assert_array_equal(found.results(rows, Decoder(most=3)), Decoder()(rows[:7]))

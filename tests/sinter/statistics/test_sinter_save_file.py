@@ -17,9 +17,14 @@ from typing import Any
 import pytest
 import sinter
 
-from sinter_plugin.statistics import file_lock
+from sinter_plugin.statistics import statistics_file
 from sinter_plugin.statistics.csv_rows import read_rows
-from sinter_plugin.statistics.statistics_file import StatisticsFile, StatisticsFileError
+from sinter_plugin.statistics.statistics_file import (
+    FileInUseError,
+    FileLock,
+    StatisticsFile,
+    StatisticsFileError,
+)
 
 from ...support.processes.sinter_runs import OURS, SINTER, Folder, wait_until
 
@@ -289,8 +294,8 @@ class TestTwoRuns:
             deadline = time.monotonic() + 1
             while time.monotonic() < deadline:
                 try:
-                    lock = file_lock.FileLock(path)
-                except file_lock.FileInUseError:
+                    lock = FileLock(path)
+                except FileInUseError:
                     continue
                 holders.append(lock)
                 assert holders == [lock]
@@ -315,7 +320,7 @@ class TestTwoRuns:
         path = tmp_path / "stats.csv"
         with opened(path):
             (tmp_path / "symbolic.csv").symlink_to("stats.csv")
-            with pytest.raises(file_lock.FileInUseError, match=r"symbolic\.csv is in use: another"):
+            with pytest.raises(FileInUseError, match=r"symbolic\.csv is in use: another"):
                 opened(tmp_path / "symbolic.csv")
         with opened(tmp_path / "symbolic.csv"):
             pass
@@ -326,7 +331,7 @@ class TestTwoRuns:
         def no_locks(file: object) -> None:
             raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
-        monkeypatch.setattr(file_lock, "_lock", no_locks)
+        monkeypatch.setattr(statistics_file, "_lock", no_locks)
         said: list[str] = []
         with opened(tmp_path / "stats.csv", said):
             pass

@@ -36,15 +36,7 @@ _PATH = re.compile(r"[^\r\n;{]*\.(?:qasm|inc|txt)\s*", re.IGNORECASE)
 
 
 def read_qasm(text: str, delays: Delays | None = None) -> stim.Circuit:
-    r"""The circuit of a program.
-
-    Examples:
-        >>> text = 'OPENQASM 2.0; include "qelib1.inc"; qreg q[2]; creg c[2];\n'
-        >>> print(read_qasm(text + "h q[0]; u1(pi/4) q[1]; measure q -> c;"))
-        H 0
-        S[T] 1
-        M 0 1
-    """
+    """The tagged circuit of a program; see ``Circuit.from_qasm``."""
     text = text.removeprefix("\ufeff")
     code = _SKIPPED.sub(lambda found: _blank(found[0]), text)
     is_version_2 = _is_version_2(text, code)

@@ -71,21 +71,7 @@ def qasm_of(
     skip_dets_and_obs: bool,
     reference_records: Callable[[], npt.NDArray[np.bool_]],
 ) -> str:
-    r"""A circuit as a program.
-
-    Examples:
-        >>> circuit = stim.Circuit("H 0\nS[T] 0\nM 0")
-        >>> print(qasm_of(circuit, 3, True, lambda: np.zeros(1, bool)))
-        OPENQASM 3.0;
-        include "stdgates.inc";
-        <BLANKLINE>
-        qubit[1] q;
-        bit[1] rec;
-        <BLANKLINE>
-        h q[0];
-        t q[0];
-        rec[0] = measure q[0];
-    """
+    """A tagged circuit as a program; see ``Circuit.to_qasm``."""
     return _Writer(circuit, version, skip_dets_and_obs, reference_records).text()
 
 

@@ -31,7 +31,7 @@ from ..wrong_tool import refuse
 from .estimate import Estimate, Totals, totals_of
 from .limits import Limits, price
 from .mechanisms import MAX_WEIGHT, Mechanisms, decided_by_faults
-from .outcomes import Asked
+from .outcomes import KEPT, WRONG
 from .search import Search
 from .strata import SampledSets
 
@@ -108,7 +108,8 @@ def estimate_of(
         ResourceLimitError: Too many fault sets matter.
     """
     begin = time.perf_counter() if begin is None else begin
-    searches = [(Asked.BOTH, mechanisms, limits, seed)]
+    searches: list[tuple[int | None, Mechanisms, Limits, int]]
+    searches = [(None, mechanisms, limits, seed)]
     if decided_by_faults(plan, mechanisms):
         # The squares of the relative errors add up to that of the rate.
         each = replace(limits, relative_error=limits.relative_error / math.sqrt(2))
@@ -121,12 +122,12 @@ def estimate_of(
         second = replace(each, max_bytes=int((1 - part) * limits.max_bytes))
         other = int(random_words(seed, Stream.ROUNDS, 0, 1)[0])  # rounds count from 1
         searches = [
-            (Asked.KEPT, mechanisms, first, seed),
-            (Asked.WRONG, mechanisms.with_flipped_observable(), second, other),
+            (KEPT, mechanisms, first, seed),
+            (WRONG, mechanisms.with_flipped_observable(), second, other),
         ]
     found = []
-    for asked, model, allowed, number in searches:
-        search = Search(plan, model, allowed, number, threads, report, asked, begin)
+    for column, model, allowed, number in searches:
+        search = Search(plan, model, allowed, number, threads, report, column, begin)
         Allocation(search).run()
         search.native.release()
         found.append(search)
@@ -250,7 +251,7 @@ class Allocation:
         """All that can be done next."""
         search = self._search
         totals = totals_of(search)
-        excess, unit = max(0.0, self._excess(totals)), (search.factor / self._allowed(totals)) ** 2
+        excess, unit = max(0.0, self._excess(totals)), self._allowed(totals) ** -2
         squares = {}
         for stratum in search.sampled:
             sums = search.sums(stratum)

@@ -112,11 +112,12 @@ def totals_of(search: Search) -> Totals:
         draws, sets = (
             sum(counts) for counts in zip(*((each.draws, each.sets) for each in strata), strict=True)
         )
-        sums = sum(map(search.sums, strata), StratumSums()).scaled(search.factor)
+        sums = sum(map(search.sums, strata), StratumSums())
         mass = nothing * float(search.masses[weights].sum())
         rows.append(WeightRow(weights, strata[0].method, draws, sets, mass, sums))
     kept, wrong = (math.fsum(getattr(row.sums, name) for row in rows) for name in ("kept", "wrong"))
-    column, rate = search.asked.column, wrong / kept if kept else 0.0
+    column = WRONG if search.column is None else search.column
+    rate = wrong / kept if kept else 0.0
     rest_passing = search.rest_passing(search.next_weight) * coin_factor
     exact = (row.sums for row in rows if not row.draws)
     return Totals(

@@ -95,7 +95,3 @@ class Halves:
         """The density at the smallest weight is the square of the number of draws over this."""
         reference = 10**6  # rounding to whole draws does not matter
         return reference**2 / float(self.densities(reference)[self.weights[0]])
-
-    def partners(self, parts: Floats) -> float:
-        """The part of all halves that complete a half, if it is at most so much of those of each size."""
-        return max(float((part * parts[: len(part)]).sum()) for part in self._parts)

@@ -20,7 +20,7 @@ from ...._native import FaultSetStudy
 from .halves import Halves
 from .limits import Limits, price
 from .outcomes import Floats, OutcomeClasses
-from .strata import FEW, Bounds, Found, Numbers, Sample, SampledSets
+from .strata import FEW, Found, Numbers, Sample, SampledSets
 
 __all__ = ["JoinedSets"]
 
@@ -41,13 +41,8 @@ _NOT_STORED = 2**32 - 1
 class JoinedSets(SampledSets):
     """Pooled joins for the sets of some weights.
 
-    Args:
-        weights: The weights.
-        masses: float64: the total odds of all sets of each weight from 0 on.
-        expected: The total odds of the sets that pass, before any was found.
-        num_mechanisms: Number of mechanisms.
-        limits: The memory for samples.
-        excluded: Tells which sets, by their members, are part of another stratum; None: no set is.
+    ``masses`` are the total odds of all sets of each weight, ``expected`` those of the sets of the stratum
+    that pass, before any was found. ``excluded`` tells which sets, by their members, another stratum has.
     """
 
     unit = "halves of either kind"
@@ -120,15 +115,9 @@ class JoinedSets(SampledSets):
                 sides=tuple(
                     np.unique(found[side][stored], return_inverse=True)[1] for side in ("left", "right")
                 ),
-                largest=float(importance.max()),
+                largest=float(importance.max()) * max(1, int(found["most_of_draw"])),
                 sets=int(found["sets"]),
                 candidates=int(found["candidates"]),
                 passing=float(found["left_out"][0] + weights.sum()),
-                most_of_draw=int(found["most_of_draw"]),
             )
         )
-
-    def _most_partners(self, sample: Sample, bounds: Bounds) -> float:
-        if self.sets >= FEW:
-            return 1.0
-        return 1 + sample.draws / 2 * self.halves.partners(bounds.partners)

@@ -41,9 +41,6 @@ def price(*, steps: float = 0.0, halves: float = 0.0, sets: float = 0.0, outcome
         halves: Halves, or unions, that are drawn.
         sets: Sets that are found.
         outcomes: Outcome distributions that are computed.
-
-    Returns:
-        Seconds of one core.
     """
     found = _SECONDS_OF_STEP * steps + _SECONDS_OF_HALF * halves + _SECONDS_OF_SET * sets
     return found + _SECONDS_OF_OUTCOMES * outcomes
@@ -64,12 +61,7 @@ class Limits:
     max_bytes: int = DEFAULT_MAX_BYTES
 
     def __post_init__(self) -> None:
-        """Checks the numbers, which are arguments of public functions.
-
-        Raises:
-            TypeError: One is of the wrong type.
-            ValueError: One is out of range.
-        """
+        """Checks the numbers, which are arguments of public functions."""
         checked = {
             "relative_error": positive(self.relative_error, "relative_error"),
             "max_seconds": positive_or_none(self.max_seconds, "max_seconds"),
@@ -115,15 +107,7 @@ class Limits:
 
 
 class Work:
-    """The work that an estimate has done, and the time that it has left.
-
-    Args:
-        limits: What it may cost.
-        begin: When its time began, on the clock of ``time.perf_counter``.
-
-    Attributes:
-        spent: Seconds of one core, by the prices of what was done.
-    """
+    """The work that a search has done: ``spent`` by the prices of what it did, and the time that is left."""
 
     def __init__(self, limits: Limits, begin: float) -> None:
         self.spent = 0.0

@@ -99,9 +99,6 @@ def decided_by_faults(plan: SamplingPlan, mechanisms: Mechanisms) -> bool:
 def mechanisms_of(plan: SamplingPlan) -> Mechanisms:
     """The mechanisms of a plan, with coins removed from its checks.
 
-    Args:
-        plan: The plan.
-
     Raises:
         ResourceLimitError: More than 48 coins remain.
     """
@@ -195,13 +192,6 @@ def packed_words(bits: Bits) -> Words:
 
 def native_search(plan: SamplingPlan, mechanisms: Mechanisms, threads: int, max_bytes: int) -> FaultSetStudy:
     """The native search for the fault sets of a plan.
-
-    Args:
-        plan: The plan, for the outcome laws.
-        mechanisms: Its mechanisms.
-        threads: Number of threads.
-        max_bytes: Memory for lists of sets. An eighth of it is for a table of pairs; if that does not
-            suffice, searches take longer.
 
     Raises:
         ResourceLimitError: The pairs of mechanisms that flip the same checks do not fit into the memory.

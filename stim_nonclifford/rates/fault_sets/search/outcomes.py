@@ -2,38 +2,17 @@
 
 from __future__ import annotations
 
-from enum import Enum
-
 import numpy as np
 import numpy.typing as npt
 
 from ...._native import FaultSetStudy
 
-__all__ = ["KEPT", "WRONG", "Asked", "Floats", "OutcomeClasses"]
+__all__ = ["KEPT", "WRONG", "Floats", "OutcomeClasses"]
 
 Floats = npt.NDArray[np.float64]
 
 KEPT, WRONG = 0, 1
 """Columns of sums over fault sets: probability of being kept, and of being kept and wrong."""
-
-
-class Asked(Enum):
-    """Sums that a search is for.
-
-    Attributes:
-        BOTH: P(kept) and P(kept and wrong).
-        KEPT: P(kept) alone.
-        WRONG: P(kept and wrong) alone; a flipped observable is one of the checks of the model.
-    """
-
-    BOTH = (True, True)
-    KEPT = (True, False)
-    WRONG = (False, True)
-
-    @property
-    def column(self) -> int:
-        """The sum whose error ends the search."""
-        return KEPT if self is Asked.KEPT else WRONG
 
 
 class OutcomeClasses:
@@ -45,16 +24,16 @@ class OutcomeClasses:
     Args:
         native: The native search, which numbers the classes.
         num_outputs: Number of outputs of its plan: the observables.
-        asked: The sums that are needed; columns of others are 0.
+        column: The only sum that is needed; the other column is 0. None: both are needed.
 
     Attributes:
         probabilities: float64, shape (num_classes, 2): P(kept | class) and P(kept and wrong | class).
     """
 
-    def __init__(self, native: FaultSetStudy, num_outputs: int, asked: Asked = Asked.BOTH) -> None:
+    def __init__(self, native: FaultSetStudy, num_outputs: int, column: int | None = None) -> None:
         self._native = native
         self._num_outputs = num_outputs
-        self._asked = asked
+        self._column = column
         self.probabilities: Floats = np.zeros((0, 2))
         self._patterns: dict[int, int] = {}
         self._entries: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Floats]] = []
@@ -67,10 +46,12 @@ class OutcomeClasses:
         classes = np.repeat(np.arange(count), np.diff(starts))
         probabilities = found["probabilities"]
         patterns = self._number_patterns(found["outputs"].reshape(len(classes), -(-self._num_outputs // 64)))
-        is_wrong = (patterns > 0) | (self._asked is Asked.WRONG)
+        is_wrong = patterns > 0
         of_kept = np.bincount(classes, probabilities, minlength=count)
         of_wrong = np.bincount(classes, probabilities * is_wrong, minlength=count)
-        new = np.stack([of_kept, of_wrong], axis=1) * self._asked.value
+        new = np.stack([of_kept, of_wrong], axis=1)
+        if self._column is not None:
+            new[:, 1 - self._column] = 0.0
         self.probabilities = np.concatenate([self.probabilities, new])
         self._entries.append(
             (classes[is_wrong] + found["first"], patterns[is_wrong], probabilities[is_wrong])
@@ -79,11 +60,7 @@ class OutcomeClasses:
     def pattern_sums(self, coefficients: Floats) -> dict[int, float]:
         """For each combination of flipped observables the sum over classes of coefficient times probability.
 
-        Args:
-            coefficients: float64, shape (num_classes,).
-
-        Returns:
-            Combination (bit k for observable k) -> sum; without the combination of none.
+        A combination has bit k for observable k. That of no observable is left out.
         """
         sums = np.zeros(len(self._patterns) + 1)
         for classes, patterns, probabilities in self._entries:

@@ -13,8 +13,8 @@ from ....simulation.plan import SamplingPlan
 from .joins import JoinedSets
 from .limits import Limits, Work, price
 from .mechanisms import MAX_WEIGHT, Mechanisms, native_search
-from .outcomes import Asked, OutcomeClasses
-from .strata import Bounds, EnumeratedSets, FaultSetStratum, SampledSets, StratumSums
+from .outcomes import Floats, OutcomeClasses
+from .strata import EnumeratedSets, FaultSetStratum, SampledSets, StratumSums
 from .unions import UnionSets, union_sizes
 
 __all__ = ["Search"]
@@ -28,20 +28,12 @@ _MOST_MECHANISMS = 5000
 
 
 class Search:
-    """A search for the fault sets of a circuit.
-
-    Args:
-        plan: The plan.
-        mechanisms: Its mechanisms.
-        limits: What it may cost.
-        seed: 0 <= seed < 2^64.
-        threads: Number of threads.
-        report: Called with a line about what is under way.
-        asked: The sums that it is for.
-        begin: When its time began, on the clock of ``time.perf_counter``; None: now.
+    """A search for the fault sets of a circuit, whose time began at ``begin`` on ``time.perf_counter``.
 
     Attributes:
-        mechanisms: The mechanisms.
+        column: The sum that it is for, ``KEPT`` or ``WRONG``; None: both, for their ratio.
+        limits: What it may cost.
+        mechanisms: The mechanisms of its plan.
         masses: float64, shape (max_weight + 1,): the total odds of all sets of each weight.
         factor: Probability that no mechanism acts and the removed coins pass.
         strata: The strata from weight 0 on. Only the last one may be of several weights.
@@ -60,17 +52,17 @@ class Search:
         seed: int,
         threads: int,
         report: Callable[[str], None],
-        asked: Asked = Asked.BOTH,
+        column: int | None = None,
         begin: float | None = None,
     ) -> None:
         begin = time.perf_counter() if begin is None else begin
-        self.asked = asked
+        self.column = column
         self.limits = limits
         self.mechanisms = mechanisms
         self.factor = mechanisms.nothing * mechanisms.coin_factor
         self.native = native_search(plan, mechanisms, threads, limits.max_bytes)
         self.kept_only = self.native.tells_kept or plan.peak_width >= _LONG_WIDTH
-        self.outcomes = OutcomeClasses(self.native, plan.num_outputs, asked)
+        self.outcomes = OutcomeClasses(self.native, plan.num_outputs, column)
         self.max_weight = min(MAX_WEIGHT, mechanisms.most_members)
         self.masses = mechanisms.masses(self.max_weight)
         self.strata: list[FaultSetStratum] = []
@@ -133,7 +125,7 @@ class Search:
         others = self.strata[weight:]
         larger = [each for each in others if each.weights[0] > weight]
         self.strata[weight:] = [EnumeratedSets(weight, found), *larger]
-        self.__dict__.pop("_bounds", None)  # those of larger sets follow from what is known of smaller ones
+        self.__dict__.pop("bounds", None)  # those of larger sets follow from what is known of smaller ones
         self._sums.clear()
         return True
 
@@ -143,7 +135,7 @@ class Search:
         unions = None
         num_mechanisms = len(self.mechanisms.odds)
         is_small = num_mechanisms <= _MOST_MECHANISMS and known[-1].sets <= self.limits.most_halves
-        has_outcomes = self.asked is Asked.BOTH and self.mechanisms.effects.shape[1] > 0
+        has_outcomes = self.column is None and self.mechanisms.effects.shape[1] > 0
         if len(weights) == 1 and is_small and has_outcomes and not self.mechanisms.target.any():
             sizes = union_sizes(weights[0], [each.passing for each in known])
             unions = sizes and UnionSets(sizes, self.mechanisms.checks, self.limits)
@@ -176,25 +168,23 @@ class Search:
         self._sums.pop(stratum, None)
 
     @cached_property
-    def _bounds(self) -> Bounds:
+    def bounds(self) -> Floats:
+        """Proven upper bounds on the total odds of the sets of each weight that pass, without a search."""
         closed = np.ones(1)
         if not self.mechanisms.target.any():
             closed = np.array([stratum.passing for stratum in self.enumerated] or [1.0])
-        found = self.native.bounds(closed, 1e-40 * float(self.masses.max()))
+        found = self.native.bounds(closed, 1e-40 * float(self.masses.max()))["passing"]
         # Mechanisms that exclude each other leave no sets of the largest weights.
-        passing, most = (
-            np.minimum(found[name][: len(self.masses)], self.masses) for name in ("passing", "most")
-        )
-        parts = np.divide(most, self.masses, where=self.masses > 0, out=np.ones_like(self.masses))
-        return Bounds(passing, parts)
+        return np.minimum(found[: len(self.masses)], self.masses)
 
     def sums(self, stratum: FaultSetStratum) -> StratumSums:
-        """The sums of a stratum, in units of ``factor``."""
+        """The sums of a stratum."""
         if stratum not in self._sums:
             if isinstance(stratum, SampledSets):
-                self._sums[stratum] = stratum.sums(self.outcomes, self._bounds)
+                most = self.factor * float(self.bounds[stratum.weights].sum())
+                self._sums[stratum] = stratum.sums(self.outcomes, self.factor, most)
             else:  # needs no bounds, which take long
-                self._sums[stratum] = stratum.sums(self.outcomes)
+                self._sums[stratum] = stratum.sums(self.outcomes, self.factor)
         return self._sums[stratum]
 
     def expected_passing(self, weights: range) -> float:
@@ -242,5 +232,5 @@ class Search:
         """An upper bound on the part of ``rest`` that passes the noise-only checks."""
         if first_weight > self.max_weight:
             return 0.0
-        passing = self.mechanisms.nothing * math.fsum(self._bounds.passing[first_weight:])
+        passing = self.mechanisms.nothing * math.fsum(self.bounds[first_weight:])
         return passing + (self.rest(self.max_weight + 1) if self.is_cut else 0.0)

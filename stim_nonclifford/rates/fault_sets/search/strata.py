@@ -37,7 +37,6 @@ from .outcomes import KEPT, WRONG, Floats, OutcomeClasses
 
 __all__ = [
     "FEW",
-    "Bounds",
     "EnumeratedSets",
     "FaultSetStratum",
     "Found",
@@ -86,16 +85,6 @@ class StratumSums:
             max(self.missed, other.missed),
         )
 
-    def scaled(self, factor: float) -> StratumSums:
-        """The sums times a factor."""
-        return StratumSums(
-            factor * self.passing,
-            factor * self.kept,
-            factor * self.wrong,
-            factor**2 * self.covariance,
-            factor * self.missed,
-        )
-
     def variance(self, rate: float, column: int = WRONG) -> float:
         """The variance of ``wrong`` - rate x ``kept``, or that of ``kept``, in a search for that alone."""
         if column == KEPT:
@@ -107,20 +96,6 @@ class StratumSums:
     def standard_error(self) -> float:
         """The standard error of ``wrong``, with the largest event that may have been missed."""
         return math.hypot(math.sqrt(max(0.0, float(self.covariance[WRONG, WRONG]))), self.missed)
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """Proven bounds for each weight from 0 on, without an enumeration (``native/.../fault_set_bounds.h``).
-
-    Attributes:
-        passing: float64, shape (weights,): on the total odds of the sets that pass.
-        partners: float64, shape (weights,): on the part of all sets of a weight that complete another set to
-            one that passes.
-    """
-
-    passing: Floats
-    partners: Floats
 
 
 class EnumeratedSets:
@@ -147,11 +122,11 @@ class EnumeratedSets:
         self._odds: Floats = np.asarray(found["masses"])
         self.passing = float(self._odds.sum() + found["left_out"][0])
 
-    def sums(self, outcomes: OutcomeClasses) -> StratumSums:
-        """The sums, in units of the probability that no mechanism acts."""
-        values = outcomes.probabilities[self.classes]
+    def sums(self, outcomes: OutcomeClasses, factor: float) -> StratumSums:
+        """The sums, as probabilities of sets whose odds count ``factor``."""
+        values = factor * outcomes.probabilities[self.classes]
         kept, wrong = (_product_sum(self._odds, values[:, column]) for column in (KEPT, WRONG))
-        return StratumSums(self.passing, kept, wrong)
+        return StratumSums(factor * self.passing, kept, wrong)
 
     def coefficients(self, num_classes: int) -> Floats:
         """The total odds of the sets by outcome class: float64, shape (num_classes,)."""
@@ -171,11 +146,10 @@ class Sample:
         weights: float64, shape (finds,): importance weights in units of odds.
         sides: For each find the draws that it may share with others, one array for each kind of draw; none if
             all finds are independent.
-        largest: The largest importance weight that a find can have.
+        largest: The largest sum of importance weights of a draw, as far as the sample tells.
         sets: Number of finds that pass the checks, kept or not.
         candidates: Those of them that may be kept, as far as that is known without outcome distributions.
         passing: The sum of the importance weights of all finds, kept or not.
-        most_of_draw: The largest number of finds of a draw, kept or not.
     """
 
     draws: int
@@ -189,7 +163,6 @@ class Sample:
     sets: int = 0
     candidates: int = 0
     passing: float = 0.0
-    most_of_draw: int = 1
 
     def covariance(self, values: Floats) -> Floats:
         """The covariance of sums over finds, of values with shape (finds, n)."""
@@ -260,21 +233,21 @@ class SampledSets(ABC):
             sums += self.share(each) * np.bincount(each.classes, each.weights, minlength=num_classes)
         return sums
 
-    def sums(self, outcomes: OutcomeClasses, bounds: Bounds) -> StratumSums:
-        """The sums, in units of the probability that no mechanism acts."""
+    def sums(self, outcomes: OutcomeClasses, factor: float, most: float) -> StratumSums:
+        """The sums, as probabilities of sets whose odds count ``factor``; ``most`` bounds ``passing``."""
         found, covariance, parts = np.zeros(2), np.zeros((3, 3)), []
         for sample in self.samples:
-            weights = self.share(sample) * sample.weights[:, np.newaxis]
+            weights = factor * self.share(sample) * sample.weights[:, np.newaxis]
             # Finds that are kept, that are wrong, and all of them.
             values = np.hstack([weights * outcomes.probabilities[sample.classes], weights])
             found += values.sum(axis=0)[:2]
             covariance += sample.covariance(values)
             parts.append(values)
-        missed = min(self._missed(parts, covariance, bounds), float(bounds.passing[self.weights].sum()))
+        missed = min(self._missed(parts, covariance, factor), most)
         kept, wrong = found.tolist()
-        return StratumSums(self.passing, kept, wrong, covariance[:2, :2], missed)
+        return StratumSums(factor * self.passing, kept, wrong, covariance[:2, :2], missed)
 
-    def _missed(self, parts: list[Floats], covariance: Floats, bounds: Bounds) -> float:
+    def _missed(self, parts: list[Floats], covariance: Floats, factor: float) -> float:
         """What one more draw may add to the pooled sum, with all its sets."""
         for column in (WRONG, KEPT, 2):
             total = math.fsum(float(values[:, column].sum()) for values in parts)
@@ -284,18 +257,10 @@ class SampledSets(ABC):
                     for sample, values in zip(self.samples, parts, strict=True)
                 ]
                 return max(_tail(np.concatenate(side)) for side in zip(*events, strict=True))
-        # Too little was found: as many sets as any draw has, or may have, each wrong with certainty.
-        return max(
-            self.share(sample)
-            * sample.largest
-            * max(self._most_partners(sample, bounds), sample.most_of_draw)
-            for sample in self.samples
-        )
-
-    def _most_partners(self, sample: Sample, bounds: Bounds) -> float:
-        """The number of sets that a draw is part of, at most, as far as samples do not tell."""
-        del sample, bounds
-        return 1.0
+        if self.sets < FEW:
+            return math.inf
+        # As many sets as any draw has, each wrong with certainty.
+        return factor * max(self.share(sample) * sample.largest for sample in self.samples)
 
     @abstractmethod
     def next_draws(self, growth: float) -> tuple[int, int]:

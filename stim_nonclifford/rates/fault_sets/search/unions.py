@@ -38,18 +38,11 @@ _UNION_WEIGHTS = 4, 5, 6
 _FIRST_UNIONS = 1 << 16
 """Draws of the first unions. Doubled, they still cost little beside joins."""
 
-_CHUNK = 1 << 16
-
 
 def union_sizes(weight: int, passing: Sequence[float]) -> tuple[int, int] | None:
-    """The sizes of the parts of unions of a weight.
+    """The sizes of the parts of unions of a weight; None: there are none, or their parts are not known.
 
-    Args:
-        weight: The weight.
-        passing: For each weight that was enumerated the total odds of the sets that pass.
-
-    Returns:
-        The sizes; None: there are no such unions, or their parts are not known.
+    ``passing`` has the total odds of the sets that pass, for each weight that was enumerated.
     """
     left, right = weight // 2, weight - weight // 2
     if weight not in _UNION_WEIGHTS or right >= len(passing) or not passing[left] * passing[right]:
@@ -58,13 +51,7 @@ def union_sizes(weight: int, passing: Sequence[float]) -> tuple[int, int] | None
 
 
 class UnionSets(SampledSets):
-    """Pooled samples of the unions of a weight.
-
-    Args:
-        sizes: The sizes of their parts.
-        checks: bool, shape (num_mechanisms, num_checks): what each mechanism flips; none may be flipped.
-        limits: The memory for samples.
-    """
+    """Pooled samples of the unions of parts of two sizes; no check may be flipped."""
 
     unit = "unions of sets that pass"
 
@@ -75,13 +62,10 @@ class UnionSets(SampledSets):
 
     def contains(self, members: Numbers) -> npt.NDArray[np.bool_]:
         """Which of some sets that pass are unions: uint32, shape (sets, weight) -> bool, shape (sets,)."""
-        found = np.zeros(len(members), dtype=np.bool_)
-        for begin in range(0, len(members), _CHUNK):
-            part = slice(begin, begin + _CHUNK)
-            columns = self._checks[members[part].T]
-            for left in combinations(range(members.shape[1]), self.sizes[0]):
-                # The checks of the other part are the same.
-                found[part] |= ~np.bitwise_xor.reduce(columns[list(left)], axis=0).any(axis=1)
+        found, columns = np.zeros(len(members), dtype=np.bool_), self._checks[members.T]
+        for left in combinations(range(members.shape[1]), self.sizes[0]):
+            # The checks of the other part are the same.
+            found |= ~np.bitwise_xor.reduce(columns[list(left)], axis=0).any(axis=1)
         return found
 
     def next_draws(self, growth: float) -> tuple[int, int]:
@@ -111,5 +95,6 @@ class UnionSets(SampledSets):
                 weights=found["counts"][stored],
                 sides=(),
                 largest=float(found["spacing"]),
+                sets=int(stored.sum()),
             )
         )

@@ -60,6 +60,7 @@ def assert_has_mean(
 
     The mean is known to 0.13%, so that 1% more would be noticed.
     """
+    expected *= search.factor
     found, pulls = [], []
     for seed in range(SAMPLES):
         search._seed = seed

@@ -21,7 +21,7 @@ PLOTS = {
     "first_shot_growth": "growth_first_shot.png",
     "estimates_growth": "fault_sets.png",
 }
-SECTIONS = {"peers": "comparison", "surface": "surface codes", "first_shot": "first shot"}
+SECTIONS = {"peers": "comparison", "narrow": "narrow", "surface": "surface codes", "first_shot": "first shot"}
 """Sections of ``docs/results/performance.md`` that a suite fills."""
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
 """The palette of M. Okabe and K. Ito, whose colours remain distinct for colour-blind readers."""
@@ -115,7 +115,9 @@ def table(results: dict[str, Any]) -> str:
     problems: list[str] = []
     for row in results["rows"]:
         place = "" if row["x"] is None else f", {row['plot']} {row['x']:g}"
-        title = f"{row['name']}{place}" + (f", {row['mode']}" if results["suite"] == "peers" else "")
+        title = f"{row['name']}{place}" + (
+            f", {row['mode']}" if results["suite"] in ("peers", "narrow") else ""
+        )
         cells = []
         for name in names:
             found = row["results"].get(name)
@@ -136,10 +138,11 @@ def table(results: dict[str, Any]) -> str:
 
 
 def _ratio(row: dict[str, Any], suite: str) -> str:
-    """Our rate over the best of other simulators. Beside those with T gates, Stim is not one of them."""
+    """Our rate over the best of the others. Beside simulators with T gates, Stim is not one of them."""
     rates = {name: found["rate"] for name, found in row["results"].items() if found.get("rate")}
     first = next(iter(row["results"]))
-    others = [rates[name] for name in OTHERS if name in rates and (name != CLIFFORD or suite != "peers")]
+    names = [name for name in rates if name != first] if suite == "narrow" else OTHERS
+    others = [rates[name] for name in names if name in rates and (name != CLIFFORD or suite != "peers")]
     return f"{rates[first] / max(others):.3g}" if first in rates and others else ""
 
 

@@ -76,6 +76,19 @@ def in_form(form: str, text: str, mode: Mode) -> Settings:
     yield from ours(text, mode)
 
 
+def with_all_coefficients(text: str, mode: Mode) -> Settings:
+    """This package, where outcomes are simulated with the vector of the plan even if they do not need it."""
+    from stim_nonclifford.simulation import engines
+    from stim_nonclifford.simulation.engines import cost, cpu
+
+    def engine(plan: Any, **options: Any) -> Any:
+        cost.check_memory(plan.peak_width, 1)
+        return cpu.CpuEngine(plan, path_method="vector", **options)
+
+    setattr(engines, "CpuEngine", engine)  # noqa: B010
+    yield from ours(text, mode)
+
+
 def estimating(max_bytes: int, text: str, mode: Mode) -> Settings:
     """Logical error rates from fault sets, with so much memory."""
     import stim_nonclifford as snc
@@ -220,6 +233,7 @@ SIMULATORS: dict[str, Callable[[str, Mode], Settings]] = {
     "without store": partial(ours, cache_bytes=0),
     "without store, two threads": partial(ours, threads=2, cache_bytes=0),
     "without store, two samplers": partial(apart, cache_bytes=0),
+    "with all coefficients": with_all_coefficients,
     "words": partial(in_form, "words"),
     "lists": partial(in_form, "lists"),
     "fault sets, 64 MiB": partial(estimating, 64 << 20),

@@ -23,8 +23,9 @@ rows mean), ``samplers`` (for Sinter), ``runs`` (tasks are counted by workers), 
 
 from __future__ import annotations
 
+from stim_nonclifford.circuit.logical_states import LogicalStateCheck
 from stim_nonclifford.rates.decoding.chromobius_gap import ChromobiusGapDecoder, CompiledChromobiusGap
-from stim_nonclifford.rates.decoding.gap_decoder import ConfidentDecoder
+from stim_nonclifford.rates.decoding.kept_shot_decoding import ConfidentDecoder
 from stim_nonclifford.rates.decoding.matching.desaturated_gap import (
     CompiledDesaturatedGap,
     DesaturatedGapDecoder,
@@ -40,7 +41,6 @@ from .samplers.by_name import sinter_samplers
 from .samplers.decoding_warnings import herald_detectors
 from .samplers.soft_decoding import CompiledSoftDecodingSampler, SoftDecodingSampler
 from .samplers.soft_postselect import CompiledSoftPostselectSampler, SoftPostselectSampler
-from .samplers.state_check import LogicalStateCheck
 from .samplers.tasks import task
 from .statistics.estimates import error_rate
 from .statistics.gap_points import (

@@ -6,72 +6,39 @@ import importlib
 import sys
 from collections.abc import Sequence
 
-__all__ = ["main"]
+from stim_nonclifford.commands import SINTER_COMMANDS
 
-_COMMANDS = ("collect", "estimate", "plot-gap", "figure", "combine", "predict")
-"""The commands of this package, each a function in a module of its name."""
+__all__ = ["main"]
 
 _HELP = """\
 usage: python -m sinter_plugin COMMAND ...
 
 Sinter's commands, for circuits with T gates:
 
-  collect   takes the arguments of `sinter collect`; the sampler soft_postselect is registered, circuit files
-            may have bare gates (T 0) or tags (S[T] 0), and any circuit is accepted
-  estimate  computes logical error rates from fault sets, however small, instead of sampling; with
-            --circuits, its rows can be plotted beside those of collect; with --in, one rate is printed
-  plot      `sinter plot`
-  plot-gap  draws logical error against attempts per kept shot: counted by confidence gap, and computed
-  figure    samples, decodes and draws cultivation end to end, with T gates and as S-proxy
-  combine   adds files up as `sinter combine` does, and refuses what would be counted twice, and files cut off
-  predict   `sinter predict`, also with decoders of your own and of this package
+{commands}
 
-`python -m sinter_plugin COMMAND --help` lists the arguments of a command.
+`collect` takes the arguments of `sinter collect`. The sampler soft_postselect is registered, circuit files
+may have bare gates (T 0) or tags (S[T] 0), and any circuit is accepted. `combine` refuses what would be
+counted twice, and files cut off. `predict` knows decoders of your own and of this package, too. `python -m
+sinter_plugin COMMAND --help` lists the arguments of a command.
 
 Examples:
 
-  Sample two circuits, a million shots each, and save to stats.csv; the same command again resumes:
+  A million shots of each circuit, in a file with which the same command continues; their rates to a standard
+  error of 1%; and a picture of both:
 
     python -m sinter_plugin collect --circuits d=3,p=0.001.stim d=3,p=0.002.stim \\
         --decoders soft_postselect --metadata_func auto --processes 4 \\
         --max_shots 1_000_000 --save_resume_filepath stats.csv
+    python -m sinter_plugin estimate --circuits d=3,p=0.001.stim d=3,p=0.002.stim \\
+        --decoders soft_postselect --metadata_func auto --save_resume_filepath rates.csv
+    python -m sinter_plugin plot-gap stats.csv rates.csv --group_func "f'{decoder} d={m.d}'" --out gap.png
 
-  Discard only on detectors with a non-zero fourth coordinate, and stop after 1000 errors:
-
-    python -m sinter_plugin collect --circuits d=3,p=0.001.stim --decoders soft_postselect \\
-        --postselect_detectors_with_non_zero_4th_coord \\
-        --max_shots 1_000_000_000 --max_errors 1000 --save_resume_filepath stats.csv
-
-  Stop after 100000 kept shots:
-
-    python -m sinter_plugin collect --circuits d=3,p=0.001.stim --decoders soft_postselect \\
-        --custom_error_count_key survivors --max_errors 100_000 --max_shots 1_000_000_000
-
-  Compute the logical error rates of all circuits to a standard error of 1%:
-
-    python -m sinter_plugin estimate --circuits d=5,p=0.0001.stim d=5,p=0.001.stim --metadata_func auto \\
-        --relative_error 0.01 --save_resume_filepath rates.csv
-
-  Take the 17th of 100 parts of the shots, as a job of an array does, and add all parts up:
+  The 17th of 100 parts of the shots, as a job of an array takes it, and the sum of all parts:
 
     python -m sinter_plugin collect --circuits d=5,p=0.001.stim --decoders soft_postselect --seed 5 \\
         --max_shots 1_000_000_000_000 --shard 17/100 --save_resume_filepath part17.csv
     python -m sinter_plugin combine part*.csv > stats.csv
-
-  Sample on the workers of a Dask cluster:
-
-    python -m sinter_plugin collect --circuits d=5,p=0.001.stim --decoders soft_postselect --seed 5 \\
-        --max_errors 1000 --dask tcp://10.0.0.1:8786 --save_resume_filepath stats.csv
-
-  Plot counted and computed rates, each with its 95% interval, against the noise strength:
-
-    python -m sinter_plugin plot --in stats.csv rates.csv --x_func "m.p" --xaxis "[log]p" \\
-        --type custom_y --y_func "__import__('sinter_plugin').error_rate(stat)" --yaxis "[log]rate" \\
-        --group_func "f'{decoder} d={m.d}'" --out rates.png
-
-  Plot what discarding more shots by their gap brings, beside computed rates:
-
-    python -m sinter_plugin plot-gap stats.csv rates.csv --group_func "f'{decoder} d={m.d}'" --out gap.png
 """
 
 
@@ -92,7 +59,7 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "python -m si
     """
     arguments = sys.argv[1:] if arguments is None else arguments
     if not arguments or arguments[0] in ("help", "-h", "--help"):
-        print(_HELP, end="")
+        print(_help(), end="")
         return 0
     command, *rest = arguments
     if command == "plot":
@@ -100,8 +67,8 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "python -m si
 
         run_sinter_command(arguments)
         return 0
-    if command not in _COMMANDS:
-        print(f"Not a command: {command}\n\n{_HELP}", end="", file=sys.stderr)
+    if command not in SINTER_COMMANDS:
+        print(f"Not a command: {command}\n\n{_help()}", end="", file=sys.stderr)
         return 2
     # Imported only here, because every spawned worker imports this module.
     name = command.replace("-", "_")
@@ -113,6 +80,11 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "python -m si
     except (OSError, ValueError) as error:
         print(f"{program} {command}: error: {error}", file=sys.stderr)
         return 2
+
+
+def _help() -> str:
+    commands = (f"  {name:9} {does}" for name, does in SINTER_COMMANDS.items())
+    return _HELP.replace("{commands}", "\n".join(commands))
 
 
 if __name__ == "__main__":

@@ -27,6 +27,11 @@ LEAKAGE_SPREAD: int
 LEAKAGE_MOVE: int
 OUTCOMES: int
 SET_DRAWS: int
+TRAJECTORY_STRUCTURE: int
+TRAJECTORY_PAULIS: int
+TRAJECTORY_COINS: int
+TRAJECTORY_OUTCOMES: int
+TRAJECTORY_LEAKAGE: int
 LEFT_PARTS: int
 RIGHT_PARTS: int
 ROUNDS: int
@@ -35,6 +40,25 @@ def available_instruction_sets() -> list[str]: ...
 def certain_at(width: int) -> float: ...
 def limit_time(seconds: float) -> float: ...
 def random_words(seed: int, stream: int, index: int, count: int) -> list[int]: ...
+
+class TrajectoryEngine:
+    def __init__(
+        self,
+        program: Program,
+        lines: npt.NDArray[np.int32],
+        by_records: bool,
+        constant: npt.NDArray[np.uint8],
+        reported: npt.NDArray[np.uint32],
+        postselected: npt.NDArray[np.uint32],
+        partners: npt.NDArray[np.float64],
+        replacements: npt.NDArray[np.float64],
+        num_threads: int,
+        max_width: int,
+    ) -> None: ...
+    def sample_kept(
+        self, seed: int, first_shot: int, shots: int
+    ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]: ...
+    def statistics(self) -> dict[str, int]: ...
 
 class Engine:
     def __init__(
@@ -78,31 +102,6 @@ class MatchingWeights:
     def least(
         self, events: npt.NDArray[np.uint8], row_bytes: int, further_node: int, max_events: int
     ) -> npt.NDArray[np.int64]: ...
-
-class AnswerTable:
-    def __init__(self, event_words: int, observable_words: int, size_bits: int) -> None: ...
-    def use_matching(
-        self,
-        num_nodes: int,
-        first: npt.NDArray[np.int64],
-        second: npt.NDArray[np.int64],
-        weights: npt.NDArray[np.int64],
-        added: npt.NDArray[np.uint64],
-        max_events: int,
-        max_bytes: int,
-    ) -> None: ...
-    def put(
-        self,
-        rows: npt.NDArray[np.uint64],
-        row_words: int,
-        predictions: npt.NDArray[np.uint64],
-        gaps: npt.NDArray[np.int64],
-    ) -> None: ...
-    def look_up(
-        self, rows: npt.NDArray[np.uint64], row_words: int
-    ) -> tuple[
-        npt.NDArray[np.uint64], npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]
-    ]: ...
 
 def check_plan(plan: Any) -> None: ...
 def reduction(plan: Any) -> dict[str, Any]: ...
@@ -202,6 +201,14 @@ class CircuitStepKind(Enum):
     DETECTOR = 7
     OBSERVABLE = 8
     EXPECTATION = 9
+    RELAXATION = 10
+    MISREADING = 11
+    LEAKING = 12
+    LEAKAGE_RETURN = 13
+    LEAKAGE_SPREAD = 14
+    LEAKAGE_HERALD = 15
+    LEAKED_FLIP = 16
+    MEETING = 17
 
 class Program:
     def __init__(self, arrays: Any) -> None: ...

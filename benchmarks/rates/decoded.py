@@ -44,7 +44,7 @@ from stim_nonclifford.rates.decoded_rates.faults.mechanisms import (
     fault_model,
     symptoms_of,
 )
-from stim_nonclifford.rates.decoding.matching.pymatching_graph import PyMatchingGraph
+from stim_nonclifford.rates.decoding.matching.matching_graph import detectors_that_matter
 from stim_nonclifford.rates.results import LogicalErrorRate, RateStratum
 
 __all__ = ["Problem", "main", "splitting", "subset_sampling"]
@@ -73,7 +73,7 @@ class Problem:
         errors = self.circuit.detector_error_model(decompose_errors=True)
         self._ignored: list[int] = []
         if not whole:
-            self._ignored = np.flatnonzero(~PyMatchingGraph(errors).detectors_that_matter()).tolist()
+            self._ignored = np.flatnonzero(~detectors_that_matter(errors)).tolist()
         self.model: FaultModel = fault_model(self._symptoms(self.circuit))
         self._matching = pymatching.Matching.from_detector_error_model(errors)
         self.decoded = 0

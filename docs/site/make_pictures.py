@@ -7,15 +7,16 @@ The pictures have a background of their own, so that they can be read on light a
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from xml.sax.saxutils import escape
 
 import stim_nonclifford as snc
 from stim_nonclifford.generators.cultivation import cultivation_circuit
-from stim_nonclifford.generators.cultivation.drawing import pictures as cultivation_pictures
-from stim_nonclifford.generators.distillation import pictures as distillation_pictures
-from stim_nonclifford.generators.teleportation import pictures as teleportation_pictures
+
+sys.path.insert(0, str(Path(__file__).parent))
+from circuit_pictures import cultivation, distillation, teleportation
 
 ROOT = Path(__file__).parents[2]
 
@@ -300,8 +301,8 @@ def pictures() -> Iterator[tuple[Path, str]]:
     )
     for draw in drawn:
         yield ROOT / "docs" / "pictures" / f"{draw.__name__}.svg", draw().svg()
-    for module in (cultivation_pictures, distillation_pictures, teleportation_pictures):
-        folder = ROOT / "circuits" / module.__name__.split(".")[2] / "pictures"
+    for module in (cultivation, distillation, teleportation):
+        folder = ROOT / "circuits" / module.__name__.split(".")[-1] / "pictures"
         for name, text in module.all_pictures().items():
             yield folder / name, text
 

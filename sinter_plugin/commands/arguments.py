@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -98,10 +98,7 @@ def metadata_of(
     circuit: stim.Circuit, path: str, args: argparse.Namespace, added: Mapping[str, str] | None = None
 ) -> Any:
     """The metadata of a circuit: what ``--metadata_func`` yields, and the state, with room for other keys."""
-    try:
-        found = args.metadata_func(path=path, circuit=circuit)
-    except Exception as error:  # the user's expression may raise anything
-        raise ValueError(f"--metadata_func failed with {error!r}.") from error
+    found = _called("metadata_func", "", args.metadata_func, path=path, circuit=circuit)
     found = json_value(found, "What --metadata_func yields")
     state = {} if args.state_check is None else {"state_check": args.state_check}
     wanted = {"state_check": "the state"} if state else {}
@@ -125,13 +122,11 @@ def postselected_detectors(
         if args.postselect_detectors_with_non_zero_4th_coord:
             selected[index] = len(coordinates) > 3 and coordinates[3] != 0
             continue
-        try:
-            selected[index] = bool(args.postselected_detectors_predicate(index, metadata, coordinates))
-        except Exception as error:  # the user's expression may raise anything
-            raise ValueError(
-                f"--postselected_detectors_predicate failed with {error!r} on detector {index} with the"
-                f" coordinates {coordinates}."
-            ) from error
+        where = f" on detector {index} with the coordinates {coordinates}"
+        predicate = args.postselected_detectors_predicate
+        selected[index] = bool(
+            _called("postselected_detectors_predicate", where, predicate, index, metadata, coordinates)
+        )
     if selected.any():
         return selected
     if discards_on_all is not None:
@@ -147,12 +142,17 @@ def postselected_observables(
     num_observables: int, metadata: object, args: argparse.Namespace
 ) -> NDArray[np.bool_] | None:
     """The observables that the arguments postselect; None if they postselect none."""
-    selected = []
-    for index in range(num_observables):
-        try:
-            selected.append(bool(args.postselected_observables_predicate(index, metadata)))
-        except Exception as error:  # the user's expression may raise anything
-            raise ValueError(
-                f"--postselected_observables_predicate failed with {error!r} on observable {index}."
-            ) from error
+    name = "postselected_observables_predicate"
+    selected = [
+        bool(_called(name, f" on observable {index}", getattr(args, name), index, metadata))
+        for index in range(num_observables)
+    ]
     return np.array(selected, dtype=np.bool_) if any(selected) else None
+
+
+def _called(name: str, where: str, function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+    """What a function of the user's returns, who may have made it of any expression."""
+    try:
+        return function(*arguments, **named)
+    except Exception as error:
+        raise ValueError(f"--{name} failed with {error!r}{where}.") from error

@@ -22,7 +22,7 @@ from stim_nonclifford.rates.decoding.decoders import decoder_named, known_decode
 from ..runs.collection import TIME_IS_UP
 from ..runs.collection import collect as collect_tasks
 from ..runs.executors import dask_executor, local_executor
-from ..runs.interrupts import say
+from ..runs.progress import say
 from ..samplers.by_name import sampler_named
 from ..samplers.soft_postselect import SoftPostselectSampler, check_soft_postselect
 from ..samplers.task_sampler import TaskSampler

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import stim_nonclifford as snc
+from stim_nonclifford.circuit.logical_states import LogicalStateCheck
 from stim_nonclifford.generators.cultivation import (
     EscapeChoice,
     GateChoice,
@@ -16,7 +17,7 @@ from stim_nonclifford.generators.cultivation import (
     end_to_end_circuit,
 )
 
-from ..samplers.state_check import LogicalStateCheck, frame_circuit
+from ..samplers.soft_decoding import frame_circuit
 
 __all__ = [
     "CheckedCircuit",

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import signal
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import sinter
 
 from ..runs.executors import WorkersLostError
-from ..runs.interrupts import interrupted_by_signals, say
+from ..runs.progress import say
 from ..statistics.statistics_file import StatisticsFileError
 
 __all__ = ["exit_code_of", "print_row", "print_text"]
@@ -16,7 +20,7 @@ __all__ = ["exit_code_of", "print_row", "print_text"]
 def exit_code_of(work: Callable[[], int], goes_on: str) -> int:
     """The exit code of some work: its own; 130 after an interrupt; 1 if workers or the file were lost."""
     try:
-        with interrupted_by_signals():
+        with _interrupted_by_signals():
             return work()
     except KeyboardInterrupt:
         say(f"\nInterrupted. Run the same command again to {goes_on}.")
@@ -26,6 +30,40 @@ def exit_code_of(work: Callable[[], int], goes_on: str) -> int:
     except StatisticsFileError as error:
         say(f"\n{error}")
     return 1
+
+
+# Often several signals arrive: the terminal, the shell and the system send one each, or users press Ctrl-C
+# twice. For this long after the first signal, further ones are ignored, so that the run can end properly.
+_ENDING_SECONDS = 10.0
+
+
+@contextlib.contextmanager
+def _interrupted_by_signals() -> Iterator[None]:
+    """A context in which SIGINT, SIGTERM and SIGHUP raise a KeyboardInterrupt in the main thread.
+
+    SIGTERM is sent by batch systems, SIGHUP when a terminal or a connection is closed. Signals that the
+    process ignores remain ignored; ``nohup`` ignores SIGHUP.
+    """
+    first: float | None = None
+
+    def interrupt(number: int, frame: Any) -> None:
+        nonlocal first
+        now = time.monotonic()
+        if first is None or now - first >= _ENDING_SECONDS:
+            first = now
+            raise KeyboardInterrupt
+
+    names = [
+        name for name in ("SIGTERM", "SIGINT", "SIGHUP") if hasattr(signal, name)
+    ]  # Windows has no SIGHUP
+    numbers = [getattr(signal, name) for name in names]
+    chosen = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
+    previous_handlers = {number: signal.signal(number, interrupt) for number in chosen}
+    try:
+        yield
+    finally:
+        for number, handler in previous_handlers.items():
+            signal.signal(number, handler)
 
 
 def print_row(row: sinter.TaskStats, has_header: bool, name: str | None = None) -> None:

@@ -13,25 +13,27 @@ import itertools
 import math
 import pathlib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import sinter
 
-from stim_nonclifford.base.arguments import integer, positive_or_none
 from stim_nonclifford.base.errors import ResourceLimitError
+from stim_nonclifford.commands.options import whole_number
 from stim_nonclifford.generators.cultivation import ESCAPE_CHOICES, VARIANT_CHOICES
 from stim_nonclifford.generators.cultivation.builder import GATE_CHOICES
 from stim_nonclifford.generators.cultivation.protocol import UnavailableError
 
 from ..runs.collection import collect
-from ..runs.interrupts import say
+from ..runs.progress import say
 from ..samplers.soft_decoding import SoftDecodingSampler
 from ..samplers.tasks import task
 from ..statistics.csv_rows import ESTIMATE
 from ..statistics.estimates import GAP, error_rate, estimate_row, is_enough
 from ..statistics.gap_points import GapPoint, counts_of, gap_points, has_gaps, write_gap_points
 from ..statistics.statistics_file import StatisticsFile
+from .arguments import positive_number
 from .end_to_end_circuits import CheckedCircuit, circuit_of_file, generated_circuit, published_points
 from .endings import exit_code_of
 from .plot_gap import GapCurve, curves_of, draw
@@ -59,13 +61,10 @@ def _drawn(args: argparse.Namespace) -> int:
             " Choose --decoder desaturated or --escape color."
         )
     circuits = list(_circuits(args))
-    seconds = positive_or_none(args.max_seconds, "--max_seconds")
-    integer(args.processes, "--processes", 1)
-    if positive_or_none(args.compute_seconds, "--compute_seconds") and args.decoder != _DECODERS[0]:
+    if args.compute_seconds is not None and args.decoder != _DECODERS[0]:
         raise ValueError(
             f"--compute_seconds needs --decoder {_DECODERS[0]}, whose kept fault sets can be listed."
         )
-    positive_or_none(args.relative_error, "--relative_error")
     tasks, samplers = [], {}
     for checked in circuits:
         parts = [checked.metadata[key] for key in ("g", "file") if key in checked.metadata]
@@ -85,7 +84,7 @@ def _drawn(args: argparse.Namespace) -> int:
                 num_workers=args.processes,
                 seed=args.seed,
                 max_shots=args.max_shots,
-                max_seconds=None if seconds is None else seconds / len(tasks),
+                max_seconds=args.max_seconds / len(tasks),
                 custom_decoders=samplers,
                 save_resume_filepath=out / "end_to_end.csv",
                 print_progress=not args.quiet,
@@ -139,17 +138,18 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     add("--rounds", type=int, default=1, help="rounds for the decoder after these (default: 1)")
     add("--gate", choices=GATE_CHOICES, nargs="+", default=GATE_CHOICES, help="default: both")
     add("--decoder", choices=_DECODERS, default=_DECODERS[0], help="default: desaturated")
-    add("--max_seconds", type=float, default=100, help="for all curves (default: 100)")
+    add("--max_seconds", type=positive_number, default=100, help="for all curves (default: 100)")
     add("--max_shots", type=int, help="attempts of each curve, with those of the file")
-    add("--processes", type=int, default=2, help="number of workers (default: 2)")
+    add("--processes", type=whole_number(1, 1024), default=2, help="number of workers (default: 2)")
     add(
         "--compute_seconds",
-        type=float,
+        type=positive_number,
         help="compute each curve, too, from sums over kept fault sets (desaturated), for at most so many"
         " seconds, and draw it with its intervals; curves are kept in end_to_end_computed.csv of the folder,"
         " and are not computed again",
     )
-    add("--relative_error", type=float, default=0.05, help="of computed curves, at each gap (default: 0.05)")
+    error = "of computed curves, at each gap (default: 0.05)"
+    add("--relative_error", type=positive_number, default=0.05, help=error)
     add("--seed", type=int, help="seed of the shots (default: a fresh one, or that of the file)")
     add("--out", default="out", metavar="FOLDER", help="folder for the results (default: out)")
     add("--quiet", action="store_true", help="show no progress")
@@ -165,14 +165,13 @@ def _computed(
     found: list[GapCurve] = []
     with StatisticsFile(path, say=say) as file:
         for checked, name in zip(circuits, names, strict=True):
-            label = _name(checked.metadata)
             rows = [row for row in file.rows if row.strong_id.startswith(f"{name} ")]
             if not rows or not all(_is_known(row.json_metadata[ESTIMATE], args) for row in rows):
                 replaced = {row.strong_id for row in rows}
                 try:
-                    rows = _computed_rows(checked, name, label, args)
+                    rows = _computed_rows(checked, name, args)
                 except ResourceLimitError as error:
-                    say(f"Not computed: {label}. {error}")
+                    say(f"Not computed: {_name(checked.metadata)}. {error}")
                     continue
                 file.save(rows, replacing=replaced | {row.strong_id for row in rows})
             found += curves_of(rows, lambda row: _name(row.json_metadata))
@@ -185,9 +184,7 @@ def _is_known(facts: Mapping[str, Any], args: argparse.Namespace) -> bool:
     return has_seed and is_enough(facts, args.relative_error, args.compute_seconds)
 
 
-def _computed_rows(
-    checked: CheckedCircuit, name: str, label: str, args: argparse.Namespace
-) -> list[sinter.TaskStats]:
+def _computed_rows(checked: CheckedCircuit, name: str, args: argparse.Namespace) -> list[sinter.TaskStats]:
     """A row for each gap of a curve, which is printed, too."""
     rate = checked.circuit.logical_error_rate(
         decoder=args.decoder,
@@ -198,16 +195,10 @@ def _computed_rows(
         seed=args.seed,
         progress=not args.quiet,
     )
-    print(f"{label}, computed:\n{rate}", flush=True)
+    print(f"{_name(checked.metadata)}, computed:\n{rate}", flush=True)
     return [
         estimate_row(
-            f"{name} {point.gap}",
-            {**checked.metadata, GAP: point.gap},
-            point,
-            coverage=rate.coverage,
-            seconds=rate.seconds / len(rate.gap_curve),
-            seed=args.seed,
-            asked=(args.relative_error, args.compute_seconds),
+            f"{name} {point.gap}", {**checked.metadata, GAP: point.gap}, rate, point, args.compute_seconds
         )
         for point in rate.gap_curve
     ]
@@ -236,15 +227,10 @@ def _circuits(args: argparse.Namespace) -> Iterator[CheckedCircuit]:
 
 
 def _sampler(checked: CheckedCircuit, decoder: str) -> SoftDecodingSampler:
-    is_chromobius = decoder == "chromobius"
-    return SoftDecodingSampler(
-        decoder=decoder,
-        confidence=True,
-        error_model="noise_only" if is_chromobius else "s_proxy",
-        condition_on_postselection=is_chromobius,
-        state_check=checked.check,
-        warn=False,
-    )
+    sampler = SoftDecodingSampler(decoder, confidence=True, state_check=checked.check, warn=False)
+    if decoder == "chromobius":
+        return replace(sampler, error_model="noise_only", condition_on_postselection=True)
+    return sampler
 
 
 def _mask(checked: CheckedCircuit) -> Any:

@@ -39,9 +39,8 @@ from ..statistics.csv_rows import read_rows
 from ..statistics.shot_ranges import ShotRange, with_joined_ranges
 from ..statistics.statistics_file import StatisticsFile, sums_of
 from .executors import local_executor, lost_workers, num_slots_of
-from .interrupts import say
 from .jobs import Job, PackedTask, run_job
-from .progress import ProgressLine
+from .progress import ProgressLine, say
 from .schedule import ShotSchedule, resumed_schedule, seeds_in
 
 __all__ = ["TIME_IS_UP", "collect"]
@@ -180,14 +179,10 @@ def collect(
             found = set().union(*(seeds_in(before[key]) for key in unique.keys() & before.keys()))
             [seed] = found if len(found) == 1 else [secrets.randbits(53)]
         job_seconds = max_batch_seconds or _JOB_SECONDS
-        run = _Run(
-            executor,
-            num_workers,
-            max_seconds=max_seconds,
-            save_file=save_file,
-            progress=ProgressLine() if print_progress else None,
-            on_rows=progress_callback or (lambda progress: None),
-        )
+        if max_seconds is not None:
+            job_seconds = min(job_seconds, max_seconds / 20)
+        run_name = uuid.uuid4().hex
+        counted = []
         for key, (task, sampler) in unique.items():
             limits = task.collection_options.combine(
                 sinter.CollectionOptions(max_shots=max_shots, max_errors=max_errors)
@@ -202,13 +197,23 @@ def collect(
                     seed=seed,
                     shard=shard,
                     error_key=custom_error_count_key,
-                    job_seconds=job_seconds if max_seconds is None else min(job_seconds, max_seconds / 20),
+                    job_seconds=job_seconds,
                 )
-                run.add(task, sampler, schedule, there, seed)
+                packed = PackedTask.of(sampler, task, seed, run_name)
             except ValueError as error:
                 raise ValueError(f"Task {task.json_metadata!r}: {error}") from None
+            counted.append(_CountedTask(task, packed, schedule, there, seed))
         if drawn and print_progress:
             say(f"The seed of the shots is {seed}.")
+        run = _Run(
+            executor,
+            num_workers,
+            math.inf if max_seconds is None else max_seconds,
+            save_file,
+            ProgressLine() if print_progress else None,
+            progress_callback or (lambda progress: None),
+            counted,
+        )
         return run.run()
 
 
@@ -243,8 +248,7 @@ def _rows_of(
                 f"existing_data_filepaths: {each} is also the file of save_resume_filepath: its rows would be"
                 " counted twice. Leave it out of existing_data_filepaths."
             )
-        rows = read_rows(each.read_bytes(), str(each))
-        found += [row.stats for row in rows]
+        found += [row.stats for row in read_rows(each.read_bytes(), str(each))]
     return found
 
 
@@ -289,44 +293,25 @@ class _CountedTask:
         )
 
 
+@dataclass
 class _Run:
     """Ranges of shots of some tasks are counted by an executor, and saved by this process alone."""
 
-    def __init__(
-        self,
-        executor: Executor,
-        num_workers: int | None,
-        *,
-        max_seconds: float | None,
-        save_file: StatisticsFile | None,
-        progress: ProgressLine | None,
-        on_rows: Callable[[sinter.Progress], None],
-    ) -> None:
-        self._executor = executor
-        self._num_workers = num_workers
-        self._max_seconds = math.inf if max_seconds is None else max_seconds
-        self._save_file = save_file
-        self._progress = progress
-        self._on_rows = on_rows
-        self._name = uuid.uuid4().hex
-        self._tasks: list[_CountedTask] = []
+    executor: Executor
+    num_workers: int | None
+    max_seconds: float
+    save_file: StatisticsFile | None
+    progress: ProgressLine | None
+    on_rows: Callable[[sinter.Progress], None]
+    tasks: list[_CountedTask]
+
+    def __post_init__(self) -> None:
         self._done: queue.SimpleQueue[Future[sinter.AnonTaskStats]] = queue.SimpleQueue()
         self._under_way: dict[Future[sinter.AnonTaskStats], tuple[_CountedTask, Job]] = {}
         self._started = time.monotonic()
         self._deadline: float | None = None
-        self._num_slots = num_workers or 0
+        self._num_slots = self.num_workers or 0
         self._looked_at = float("-inf")
-
-    def add(
-        self,
-        task: sinter.Task,
-        sampler: TaskSampler[Any],
-        schedule: ShotSchedule,
-        before: sinter.AnonTaskStats,
-        seed: int,
-    ) -> None:
-        packed = PackedTask.of(sampler, task, seed, self._name)
-        self._tasks.append(_CountedTask(task, packed, schedule, before, seed))
 
     def run(self) -> list[sinter.TaskStats]:
         """Runs until all tasks are done, or the time is up. Accepted shots are saved whatever happens."""
@@ -344,53 +329,53 @@ class _Run:
             self._drop(self._under_way)
             self._save(at_end=True)
             self._show(at_end=True)
-        if not all(task.schedule.is_done for task in self._tasks):
-            self._on_rows(sinter.Progress(new_stats=(), status_message=TIME_IS_UP))
-        return [task.total() for task in self._tasks]
+        if not all(task.schedule.is_done for task in self.tasks):
+            self.on_rows(sinter.Progress(new_stats=(), status_message=TIME_IS_UP))
+        return [task.total() for task in self.tasks]
 
     def _start_clock(self) -> None:
         """Sets the deadline as soon as a worker is there: its imports are not part of the time."""
-        if self._max_seconds == math.inf or all(task.schedule.is_done for task in self._tasks):
+        if self.max_seconds == math.inf or all(task.schedule.is_done for task in self.tasks):
             return
         is_there = threading.Event()
-        with lost_workers(self._executor):
-            answer = self._executor.submit(int)
+        with lost_workers(self.executor):
+            answer = self.executor.submit(int)
             answer.add_done_callback(lambda _: is_there.set())
             while not is_there.wait(_TICK_SECONDS):
                 waited = time.monotonic() - self._started
-                if waited > self._max_seconds and num_slots_of(self._executor) == 0:
+                if waited > self.max_seconds and num_slots_of(self.executor) == 0:
                     answer.cancel()
                     break  # a cluster without workers
             else:
                 answer.result()
-        self._deadline = time.time() + self._max_seconds
+        self._deadline = time.time() + self.max_seconds
 
     def _seconds_left(self) -> float:
         return math.inf if self._deadline is None else self._deadline - time.time()
 
     def _is_done(self) -> bool:
         # Workers that stop at the deadline have some time to say what they have found.
-        grace = min(_GRACE_SECONDS, _GRACE * self._max_seconds) if self._under_way else 0.0
+        grace = min(_GRACE_SECONDS, _GRACE * self.max_seconds) if self._under_way else 0.0
         if self._seconds_left() + grace <= 0 and (self._has_shots() or not self._under_way):
             return True
-        return all(task.schedule.is_done for task in self._tasks)
+        return all(task.schedule.is_done for task in self.tasks)
 
     def _has_shots(self) -> bool:
         """Whether a range of this run was accepted."""
-        return any(task.schedule.accepted.shots for task in self._tasks)
+        return any(task.schedule.accepted.shots for task in self.tasks)
 
     def _hand_out(self) -> None:
-        if self._num_workers is None and time.monotonic() - self._looked_at > _LOOK_SECONDS:
-            self._num_slots = num_slots_of(self._executor)  # Dask's workers come and go
+        if self.num_workers is None and time.monotonic() - self._looked_at > _LOOK_SECONDS:
+            self._num_slots = num_slots_of(self.executor)  # Dask's workers come and go
             self._looked_at = time.monotonic()
-        for task in self._tasks:
+        for task in self.tasks:
             while len(self._under_way) < _JOBS_PER_SLOT * self._num_slots:
                 job = task.schedule.next_job(self._num_slots)
                 if job is None:
                     break
-                with lost_workers(self._executor):
+                with lost_workers(self.executor):
                     timed = replace(job, deadline=self._deadline)
-                    future = self._executor.submit(run_job, task.packed, timed)
+                    future = self.executor.submit(run_job, task.packed, timed)
                 self._under_way[future] = task, job
                 future.add_done_callback(self._done.put)
 
@@ -407,7 +392,7 @@ class _Run:
         if future not in self._under_way:
             return  # it was dropped
         task, job = self._under_way.pop(future)
-        with lost_workers(self._executor):
+        with lost_workers(self.executor):
             stats = future.result()
         task.schedule.record(job, stats)
         if not task.schedule.num_handed_out:  # what is under way is behind the end of its run
@@ -425,25 +410,25 @@ class _Run:
         pause = min(max(shortest, (now - self._started) / 10), longest)
         due = [
             task
-            for task in self._tasks
+            for task in self.tasks
             if task.schedule.new.shots and (at_end or task.schedule.is_done or now - task.saved_at >= pause)
         ]
-        if due and self._save_file is not None:
-            self._save_file.save([task.accepted() for task in due])
+        if due and self.save_file is not None:
+            self.save_file.save([task.accepted() for task in due])
         for task in due:
             task.saved_at = now
-            self._on_rows(sinter.Progress(new_stats=(task.new(),), status_message=""))
+            self.on_rows(sinter.Progress(new_stats=(task.new(),), status_message=""))
 
     def _show(self, *, at_end: bool) -> None:
-        if self._progress is not None:
-            self._progress.show(self._text, at_end=at_end)
+        if self.progress is not None:
+            self.progress.show(self._text, at_end=at_end)
 
     def _text(self, duration: str) -> str:
         """How far the run is."""
-        is_open = [task for task in self._tasks if not task.schedule.is_done]
-        shots = sum(task.schedule.accepted.shots for task in self._tasks)
+        is_open = [task for task in self.tasks if not task.schedule.is_done]
+        shots = sum(task.schedule.accepted.shots for task in self.tasks)
         parts = [
-            f"{len(self._tasks) - len(is_open)} of {len(self._tasks)} tasks done",
+            f"{len(self.tasks) - len(is_open)} of {len(self.tasks)} tasks done",
             f"{self._num_slots} workers" if self._num_slots != 1 else "1 worker",
             f"{shots:.3g} shots in {duration}",
         ]

@@ -1,20 +1,25 @@
-"""Shows how far a run is: on a terminal at all times, in a log once per hour."""
+"""What a run says, and how far it is: on a terminal at all times, in a log once per hour."""
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import sys
 import time
 from collections.abc import Callable
 
-from .interrupts import say
-
-__all__ = ["ProgressLine"]
+__all__ = ["ProgressLine", "say"]
 
 LOG_SECONDS = 3600.0
 """Between two lines of a log."""
 
 _TERMINAL_SECONDS = 1.0
+
+
+def say(message: str, end: str = "\n") -> None:
+    """Shows a message to the user, if somebody is there: the terminal may have been closed."""
+    with contextlib.suppress(OSError):
+        print(message, end=end, file=sys.stderr, flush=True)
 
 
 class ProgressLine:

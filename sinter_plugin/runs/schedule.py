@@ -8,6 +8,7 @@ behind that is dropped. So the counts depend neither on the number of workers no
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
 
 import sinter
 
@@ -22,6 +23,7 @@ _SHORTER = 32  # times a job may be shorter than ``job_seconds`` at the end of a
 _WINDOW = 16  # jobs per slot that may be handed out or wait for an earlier one
 
 
+@dataclass
 class ShotSchedule:
     """Hands out the shots of a task as jobs, and adds up what comes back.
 
@@ -42,28 +44,21 @@ class ShotSchedule:
         (1024, 3, False)
     """
 
-    def __init__(
-        self,
-        *,
-        first: int,
-        end: int | None,
-        job_seconds: float,
-        missing_errors: int | None = None,
-        error_key: str | None = None,
-    ) -> None:
-        """Begins with a shot, and ends before another or with so many errors; None stands for no limit."""
-        self._end = end
-        self._job_seconds = job_seconds  # of a job, about
-        self._missing_errors = missing_errors
-        self._error_key = error_key
-        self._next = first
+    first: int
+    end: int | None  # the run ends before this shot; None: there is no such limit
+    job_seconds: float  # of a job, about
+    missing_errors: int | None = None  # the run ends with so many; None: there is no such limit
+    error_key: str | None = None
+    accepted: sinter.AnonTaskStats = field(default_factory=sinter.AnonTaskStats)
+    new: sinter.AnonTaskStats = field(default_factory=sinter.AnonTaskStats)
+
+    def __post_init__(self) -> None:
+        self._next = self.first
         self._waiting: dict[int, sinter.AnonTaskStats] = {}  # by first shot
         self._handed_out: dict[int, Job] = {}  # by first shot
         self._largest = 0
-        self._is_cut = missing_errors is not None and missing_errors <= 0
+        self._is_cut = self.missing_errors is not None and self.missing_errors <= 0
         self._cut_job: Job | None = None
-        self.first = first
-        self.accepted = self.new = sinter.AnonTaskStats()
 
     @property
     def end_of_accepted(self) -> int:
@@ -73,7 +68,7 @@ class ShotSchedule:
     @property
     def is_done(self) -> bool:
         """Whether all shots of the run are accepted."""
-        return self._is_cut or (self._end is not None and self.end_of_accepted >= self._end)
+        return self._is_cut or (self.end is not None and self.end_of_accepted >= self.end)
 
     @property
     def num_handed_out(self) -> int:
@@ -105,13 +100,13 @@ class ShotSchedule:
         self._waiting[job.first] = stats
         if job.missing_errors is not None:
             self._accept(stats)
-            self._is_cut = count_of(stats, self._error_key) >= job.missing_errors  # or its time was up
+            self._is_cut = count_of(stats, self.error_key) >= job.missing_errors  # or its time was up
             self._drop_the_rest()
         while (following := self._waiting.get(self.end_of_accepted)) is not None:
-            if self._missing_errors is not None:
-                missing = self._missing_errors - count_of(self.accepted, self._error_key)
-                if count_of(following, self._error_key) >= missing:
-                    self._cut_job = Job(self.end_of_accepted, following.shots, missing, self._error_key)
+            if self.missing_errors is not None:
+                missing = self.missing_errors - count_of(self.accepted, self.error_key)
+                if count_of(following, self.error_key) >= missing:
+                    self._cut_job = Job(self.end_of_accepted, following.shots, missing, self.error_key)
                     self._drop_the_rest()
                     return
             del self._waiting[self.end_of_accepted]
@@ -129,24 +124,24 @@ class ShotSchedule:
         size = float(_FIRST_SHOTS)
         if self.accepted.shots:
             speed = self.accepted.shots / max(self.accepted.seconds, 1e-9)
-            longest = speed * self._job_seconds
+            longest = speed * self.job_seconds
             rest = self._shots_left() / slots
-            if self._missing_errors is None:
+            if self.missing_errors is None:
                 # Shorter and shorter towards the end, so that no worker waits long for the last one.
                 rest = max(rest / 2, longest / _SHORTER)
             size = min(longest, float(_GROWTH * self._largest), rest)
         end = self._next + max(1, math.ceil(size))
         end = -(-end // BLOCK_SHOTS) * BLOCK_SHOTS
-        return (end if self._end is None else min(end, self._end)) - self._next
+        return (end if self.end is None else min(end, self.end)) - self._next
 
     def _shots_left(self) -> float:
         """The number of shots that may still be needed, beyond those handed out."""
-        left = math.inf if self._end is None else self._end - self._next
-        if self._missing_errors is not None:
+        left = math.inf if self.end is None else self.end - self._next
+        if self.missing_errors is not None:
             # Rather too few than too many: what is behind the last missing error is dropped.
-            found = count_of(self.accepted, self._error_key)
+            found = count_of(self.accepted, self.error_key)
             per_error = self.accepted.shots / (found + 1)
-            needed = (self._missing_errors - found) * per_error - (self._next - self.end_of_accepted)
+            needed = (self.missing_errors - found) * per_error - (self._next - self.end_of_accepted)
             left = min(left, max(needed, self.accepted.shots / 16))
         return left
 
@@ -192,12 +187,5 @@ def resumed_schedule(
             f"{'' if end is None else f' and ends before {end}'}. Save to another file, and add the files up"
             " with `python -m sinter_plugin combine`; or choose another --seed."
         )
-    return ShotSchedule(
-        first=own[0].end if own else first,
-        end=end,
-        job_seconds=job_seconds,
-        missing_errors=None
-        if limits.max_errors is None
-        else limits.max_errors - count_of(existing, error_key),
-        error_key=error_key,
-    )
+    missing = None if limits.max_errors is None else limits.max_errors - count_of(existing, error_key)
+    return ShotSchedule(own[0].end if own else first, end, job_seconds, missing, error_key)

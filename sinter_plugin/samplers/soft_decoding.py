@@ -16,7 +16,12 @@ from numpy.typing import NDArray
 
 import stim_nonclifford as snc
 from stim_nonclifford.base.arguments import choice, flag, integer
-from stim_nonclifford.circuit.logical_states import LogicalState, state_check_of
+from stim_nonclifford.circuit.logical_states import (
+    LogicalState,
+    LogicalStateCheck,
+    state_check_of,
+    without_pauli_targets,
+)
 from stim_nonclifford.circuit.rewriting.stand_ins import stim_reads_s_proxy
 from stim_nonclifford.rates.decoding.decoders import (
     MATCHING_DECODERS,
@@ -25,6 +30,7 @@ from stim_nonclifford.rates.decoding.decoders import (
     first_error_model,
     rate_decoder,
 )
+from stim_nonclifford.rates.decoding.distinct_rows import DEFAULT_STORE_BYTES
 from stim_nonclifford.rates.decoding.kept_shot_decoding import DecoderFailedError, KeptShotDecoding
 from stim_nonclifford.rates.decoding.matching.desaturated_gap import DesaturatedGapDecoder
 from stim_nonclifford.simulation.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
@@ -33,16 +39,18 @@ from stim_nonclifford.simulation.sampling import CompiledDetectorSampler, KeptBa
 
 from ..statistics.row_warnings import RANDOM_DECODER, RANDOM_DECODER_REMEDY, shown_warnings
 from .decoding_warnings import herald_detectors, warn_of_decoding
-from .state_check import LogicalStateCheck, check_state_without_noise, frame_circuit
 from .task_sampler import CompiledSampler, TaskSampler, circuit_of, mask_of, naming_the_task
 from .tasks import sinter_error_model
 
-__all__ = ["CompiledSoftDecodingSampler", "SoftDecodingSampler"]
+__all__ = ["CompiledSoftDecodingSampler", "SoftDecodingSampler", "frame_circuit"]
 
 ErrorModelName = Literal["s_proxy", "noise_only", "task"]
 
-DEFAULT_STORE_BYTES = 32 << 20
 _MOST_BYTES = (1 << 63) - 1
+
+_NOISELESS_SHOTS = 64
+_SMALLEST_FIDELITY = 0.9
+"""A circuit may prepare a state approximately. Of two states with names, the fidelity is at most 0.854."""
 
 
 class CompiledSoftDecodingSampler(CompiledSampler):
@@ -70,7 +78,7 @@ class CompiledSoftDecodingSampler(CompiledSampler):
         self._check_seed = secrets.randbits(64) if seed is None else seed
 
     def statistics(self) -> dict[str, int]:
-        """How often equal detection events saved a call of the decoder; see ``DistinctRows.statistics``."""
+        """How often equal detection events saved a decode; see ``KeptShotDecoding.statistics``."""
         with self._lock:
             return self._decoding.statistics()
 
@@ -149,7 +157,7 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
       returns a further byte which is not 0. Both are Sinter's rules.
     * If detectors consist of heralds (HERALDED_ERASE, HERALDED_PAULI_CHANNEL_1), PyMatching reweights the
       errors that they announce: see ``HeraldedMatchingDecoder``.
-    * Equal detection events are decoded once. A sample of them is decoded again: see ``DistinctRows``. If a
+    * Equal detection events are decoded once. A sample of them is decoded again (``KeptShotDecoding``). If a
       decoder answers them differently, the sampler warns, decodes every shot from then on, and counts the
       shots at hand anew. ``row_warnings.RANDOM_DECODER`` counts these shots.
     * ``custom_counts["survivors"]`` is the number of kept shots, ``custom_counts["rows_decoded"]`` that of
@@ -327,7 +335,7 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
                 " postselected_observables_mask and count_observable_error_combos."
             )
         if check is not None and self.warn:
-            check_state_without_noise(circuit, check, detectors)
+            _check_state_without_noise(circuit, check, detectors)
         with shown_warnings(self.warn):
             return warn_of_decoding(
                 circuit,
@@ -338,7 +346,7 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
             )
 
     def _decoder(self, heralds: frozenset[int] = frozenset()) -> sinter.Decoder:
-        return rate_decoder(self.decoder, self.confidence, heralds, self.store_bytes).decoder
+        return rate_decoder(self.decoder, self.confidence, heralds).decoder
 
     def _model(
         self, circuit: snc.Circuit, detectors: NDArray[np.bool_] | None, task: sinter.Task
@@ -390,3 +398,29 @@ def _count_mistakes(
     bits = np.unpackbits(patterns, axis=1, count=num_observables, bitorder="little")
     for pattern, number in zip(bits, numbers, strict=True):
         counts["obs_mistake_mask=" + "".join("_E"[bit] for bit in pattern)] += int(number)
+
+
+def frame_circuit(circuit: snc.Circuit) -> snc.Circuit:
+    r"""The circuit whose observables are sums of records alone."""
+    return snc.Circuit(without_pauli_targets(circuit.to_stim()))
+
+
+def _check_state_without_noise(
+    circuit: snc.Circuit, check: LogicalStateCheck, detectors: NDArray[np.bool_]
+) -> None:
+    """Checks by some kept shots without noise that a circuit prepares the state that is checked."""
+    sampler = frame_circuit(circuit.without_noise()).compile_detector_sampler(
+        seed=0, postselection_mask=detectors
+    )
+    for batch in sampler.iter_kept(max_shots=_NOISELESS_SHOTS, expectation_values=True):
+        assert batch.expectation_values is not None
+        fidelities = check.fidelities(batch.expectation_values, batch.obs)
+        worst = int(fidelities.argmin())
+        if fidelities[worst] < _SMALLEST_FIDELITY:
+            values = batch.expectation_values[worst]
+            shown = ", ".join(f"expectation value {k} is {values[k]:.4f}" for k in check.expectation_values)
+            raise ValueError(
+                f"Without noise the fidelity with the checked state is {fidelities[worst]:.6f} ({shown})."
+                " Check the state that the circuit prepares: another name or other weights, or turn the sign"
+                " of an EXP_VAL around (EXP_VAL !Y0*Y1)."
+            )

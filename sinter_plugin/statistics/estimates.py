@@ -32,25 +32,24 @@ GAP = "gap"
 def estimate_row(
     strong_id: str,
     metadata: Mapping[str, Any],
-    rate: LogicalErrorRate | GapPoint,
-    *,
-    coverage: float,
-    seconds: float,
-    seed: int | None,
-    asked: tuple[float, float | None],
+    rate: LogicalErrorRate,
+    point: GapPoint | None,
+    max_seconds: float | None,
 ) -> sinter.TaskStats:
-    """The row of a rate, or of a point of its curve, for which an error and a time were asked."""
+    """The row of a rate, or of a point of its curve, for which so much time was allowed."""
+    shown = rate if point is None else point
+    seconds = rate.seconds / max(1, len(rate.gap_curve))
     facts = {
-        "kept": rate.kept,
-        "kept_and_wrong": rate.kept_and_wrong,
-        "logical_error_rate": rate.logical_error_rate,
-        "standard_error": rate.standard_error,
-        "interval": list(rate.interval),
-        "coverage": coverage,
+        "kept": shown.kept,
+        "kept_and_wrong": shown.kept_and_wrong,
+        "logical_error_rate": shown.logical_error_rate,
+        "standard_error": shown.standard_error,
+        "interval": list(shown.interval),
+        "coverage": rate.coverage,
         "seconds": round(seconds, 3),
-        "seed": seed,
-        "asked_relative_error": asked[0],
-        "asked_max_seconds": asked[1],
+        "seed": rate.seeds[0],
+        "asked_relative_error": rate.asked_relative_error,
+        "asked_max_seconds": max_seconds,
     }
     return sinter.TaskStats(
         strong_id=strong_id,

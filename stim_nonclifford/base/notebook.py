@@ -1,4 +1,4 @@
-"""What notebooks show of circuits, plans and estimates, readable on light and dark pages; and tables of text."""
+"""What notebooks show of circuits, plans and estimates, readable on any page; and tables of text."""
 
 from __future__ import annotations
 

@@ -850,8 +850,9 @@ class Circuit:
                 of records.
             seed: None for fresh entropy, or an integer in range(2**64), which determines all results.
             reference_sample: Records to use in place of the noiseless reference sample.
-            engine: ``"auto"``, ``"cpu"``, ``"gpu"`` or ``"reference"``; all give the same shots. See
-                ``EngineOptions`` for this and the next three.
+            engine: ``"auto"``, ``"cpu"``, ``"gpu"`` or ``"reference"``, which all give the same shots; or
+                ``"trajectory"``, which follows each shot by itself. See ``EngineOptions`` for this and the
+                next three.
             threads: Number of threads on the CPU.
             cache_bytes: Limit in bytes for stored outcome laws.
             device: Number of the GPU.
@@ -923,8 +924,9 @@ class Circuit:
                 circuit is sampled; for a decoder, see ``sinter_plugin.SoftDecodingSampler``.
             skip_reference_sample: Whether to report raw parities of records instead of flips against the
                 noiseless reference sample.
-            engine: ``"auto"``, ``"cpu"``, ``"gpu"`` or ``"reference"``; all give the same shots. See
-                ``EngineOptions`` for this and the next three.
+            engine: ``"auto"``, ``"cpu"``, ``"gpu"`` or ``"reference"``, which all give the same shots; or
+                ``"trajectory"``, which follows each shot by itself. See ``EngineOptions`` for this and the
+                next three.
             threads: Number of threads on the CPU.
             cache_bytes: Limit in bytes for stored outcome laws.
             device: Number of the GPU.

@@ -61,7 +61,7 @@ def error_model_of(
     num_detectors = circuit.num_detectors
     silent = checked_mask(postselection_mask, num_detectors, "postselection_mask", "detectors")
     # Stim decomposes errors of its own heralded channels well, but not those that stand for leakage.
-    is_stims = kind == "s_proxy" and not has_leakage(circuit)
+    is_stims = kind == "s_proxy" and (_is_clifford(circuit) or not has_leakage(circuit))
     heralds = herald_detectors(circuit) if decompose_errors and not is_stims else frozenset()
     # An error that flips a silent detector need not be decomposed, and one with a herald is later.
     may_fail = ignores_failures or bool(silent or heralds)
@@ -125,7 +125,7 @@ def random_outputs_of(circuit: stim.Circuit, compile: Compile) -> npt.NDArray[np
 
 
 def _warn_of_inexact_models(circuit: stim.Circuit, compile: Compile, postselected: list[int]) -> None:
-    if circuit == circuit.without_tags():  # a Clifford circuit
+    if _is_clifford(circuit):
         return
     try:
         found = outcome_dependent(compile())
@@ -145,9 +145,14 @@ def _warn_of_inexact_models(circuit: stim.Circuit, compile: Compile, postselecte
     warn_of_frames(compile(), InexactErrorModelWarning, stacklevel=4)
 
 
+def _is_clifford(circuit: stim.Circuit) -> bool:
+    """Whether a circuit is what Stim reads, as no instruction has a tag."""
+    return circuit == circuit.without_tags()
+
+
 def _proxy_model(circuit: stim.Circuit, **arguments: Any) -> stim.DetectorErrorModel:
     """Stim's model of the S-proxy."""
-    proxy = proxy_of(circuit, "s_proxy", flags=True)
+    proxy = circuit if _is_clifford(circuit) else proxy_of(circuit, "s_proxy", flags=True)
     extent = extent_of(proxy)
     check_coordinates(extent)
     if arguments["flatten_loops"]:

@@ -12,6 +12,7 @@ from hashlib import sha256
 from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
+import stim
 
 from ..base.arguments import flag, seed_of
 from ..base.errors import HOW_TO_NARROW, RandomObservableWarning, ResourceLimitError
@@ -41,6 +42,7 @@ class RatedCircuit(Protocol):
     """What rates ask of a circuit."""
 
     def compile(self) -> CompiledCircuit: ...
+    def to_stim(self) -> stim.Circuit: ...
     def with_logical_readout(self: Checked, state: LogicalStateCheck | LogicalState) -> Checked: ...
 
 
@@ -133,7 +135,7 @@ def rates_of(
 ) -> list[LogicalErrorRate]:
     """The logical error rates of circuits, with a decoder or without; see ``Circuit.logical_error_rate``."""
     seed = seed_of(seed)
-    asked = decoder, postselection_mask, postselected_observables_mask, state_check, skip_reference_sample
+    asked = postselection_mask, postselected_observables_mask, state_check, skip_reference_sample
     if decoder is not None:
         if flag(skip_reference_sample, "skip_reference_sample"):
             raise ValueError(
@@ -157,22 +159,13 @@ def rates_of(
                 confidence,
                 readout,
             )
-        return _with_origins(circuits, rates, seed, *asked)
+        return _with_origins(circuits, rates, seed, decoder, *asked)
     begin = time.perf_counter()
     if flag(confidence, "confidence"):
         raise ValueError('confidence=True asks how sure a decoder is. Give one: decoder="pymatching".')
     try:
         with time_limit(limits.max_seconds):
-            questions = [
-                planned(
-                    circuit,
-                    postselection_mask,
-                    postselected_observables_mask,
-                    state_check,
-                    skip_reference_sample,
-                )
-                for circuit in circuits
-            ]
+            questions = [planned(circuit, *asked) for circuit in circuits]
     except TimeoutError:
         raise ResourceLimitError(
             f"max_seconds={limits.max_seconds:g} were over before all circuits had been checked for"
@@ -183,7 +176,7 @@ def rates_of(
     for each, estimate in zip(questions, found, strict=True):
         if each.compiled.program.has_non_clifford_gates:
             _warn_of_faultless_errors(estimate)
-    return _with_origins(circuits, found, seed, *asked)
+    return _with_origins(circuits, found, seed, decoder, *asked)
 
 
 def _with_origins(
@@ -197,7 +190,7 @@ def _with_origins(
     name = decoder if decoder is None or isinstance(decoder, str) else repr(type(decoder))
     call = repr([each.tolist() if isinstance(each, np.ndarray) else each for each in (name, *asked)])
     return [
-        rate._with(seeds=(seed,), question=sha256(f"{circuit}\n{call}".encode()).hexdigest())
+        rate._with(seeds=(seed,), question=sha256(f"{circuit.to_stim()}\n{call}".encode()).hexdigest())
         for circuit, rate in zip(circuits, rates, strict=True)
     ]
 

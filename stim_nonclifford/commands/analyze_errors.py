@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--approximate_disjoint_errors",
         nargs="?",
-        type=_probability,
+        type=float,
         const=1.0,
         default=0.0,
         metavar="PROBABILITY",
@@ -71,13 +71,3 @@ def run(args: argparse.Namespace) -> None:
             postselection_mask=detectors,
         )
     write_text(args.out, str(model))
-
-
-def _probability(text: str) -> float:
-    try:
-        probability = float(text)
-    except ValueError:
-        probability = -1.0
-    if not 0 <= probability <= 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a probability between 0 and 1")
-    return probability

@@ -66,7 +66,7 @@ _SHARED: dict[str, dict[str, Any]] = {
         "type": whole_number(0, _MOST_SHOTS),
         "default": 1,
         "metavar": "N",
-        "help": "number of shots (default: 1)",
+        "help": "how many shots (default: 1)",
     },
     "--seed": {
         "type": whole_number(0, 2**64 - 1),

@@ -22,12 +22,7 @@ _PADDED = re.compile(rf"[ \t]*({NUMBER})[ \t]*")
 
 
 def number_of(text: str) -> float | None:
-    """The number that a text is, perhaps between spaces, or None.
-
-    Examples:
-        >>> number_of(" -.25e1"), number_of("2_5"), number_of("nan")
-        (-2.5, None, None)
-    """
+    """The number that a text is, perhaps between spaces, or None."""
     found = _PADDED.fullmatch(text)
     return float(found[1]) if found else None
 

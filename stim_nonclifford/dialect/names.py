@@ -29,12 +29,7 @@ def gate_named(name: str) -> GateDefinition | None:
 
 
 def forms_of_word(word: str) -> Mapping[str, tuple[GateDefinition, TaggedForm]]:
-    """The gates for which a tag with this word can stand, by the carrier of the tag.
-
-    Examples:
-        >>> sorted(forms_of_word("CS")), sorted(forms_of_word("C_SWAP")), sorted(forms_of_word("a note"))
-        (['CZ', 'II'], ['CZ'], [])
-    """
+    """The gates for which a tag with this word can stand, by the carrier of the tag."""
     forms = FORMS_OF_WORD.get(word)
     if forms is not None:
         return forms

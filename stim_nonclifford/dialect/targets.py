@@ -39,11 +39,7 @@ def listed_targets(name: str, targets: Any) -> list[Target]:
 
 
 def check_groups(name: str, size: int, instruction: stim.CircuitInstruction) -> None:
-    """Checks the targets of a gate or channel that acts on more qubits than the instruction with its tag.
-
-    Examples:
-        >>> check_groups("CCZ", 3, stim.CircuitInstruction("I", [0, 1, 2, 2, 1, 3], tag="CCZ"))
-    """
+    """Checks the targets of a gate or channel that acts on more qubits than the instruction with its tag."""
     qubits = [target.value for target in instruction.targets_copy()]
     groups = [qubits[k : k + size] for k in range(0, len(qubits), size)]
     if any(len(set(group)) != size for group in groups):

@@ -127,14 +127,7 @@ def _stim_circuit(text: str) -> stim.Circuit:
 
 
 def extended_text(circuit: stim.Circuit) -> str:
-    r"""The text of a tagged circuit, with its non-Clifford gates as bare gates.
-
-    Examples:
-        >>> print(extended_text(stim.Circuit('S[T] 0\nI[R_X(theta=0.5*pi)] 1\nS 2')))
-        T 0
-        R_X(0.5) 1
-        S 2
-    """
+    """The text of a tagged circuit, with its non-Clifford gates as bare gates."""
     lines: list[str] = []
     for instruction in circuit:
         if isinstance(instruction, stim.CircuitRepeatBlock):
@@ -160,14 +153,7 @@ def extended_text(circuit: stim.Circuit) -> str:
 
 
 def circuit_repr(circuit: stim.Circuit) -> str:
-    r"""A tagged circuit as an expression that gives the circuit of this package, with bare gates.
-
-    Examples:
-        >>> print(circuit_repr(stim.Circuit("S[T] 0")))
-        stim_nonclifford.Circuit('''
-            T 0
-        ''')
-    """
+    """A tagged circuit as an expression that gives the circuit of this package, with bare gates."""
     text = extended_text(circuit)
     if not text:
         return "stim_nonclifford.Circuit()"
@@ -221,15 +207,11 @@ def _name_and_targets(instruction: stim.CircuitInstruction, gate: NonCliffordGat
         form = other.written_form
         if form.product and (form.carrier, form.word) == (written.carrier, written.word):
             group = " " + r"\*".join(rf"{pauli}\d+" for pauli in form.product)
-            if re.fullmatch(f"(?:{group})+", targets) and _are_different(targets):
+            factors = [product.split("*") for product in targets.split()]
+            are_different = all(len(set(product)) == len(product) for product in factors)
+            if re.fullmatch(f"(?:{group})+", targets) and are_different:
                 return other.name, re.sub("[XYZ]", "", targets).replace("*", " ")
     return gate.name, targets
-
-
-def _are_different(products: str) -> bool:
-    """Whether each of the products has its letters on different qubits."""
-    factors = [product.split("*") for product in products.split()]
-    return all(len(set(product)) == len(product) for product in factors)
 
 
 def _with_tags(text: str) -> str:
@@ -377,13 +359,7 @@ def first_wrong_tag(circuit: stim.Circuit) -> str | None:
 
 
 def is_too_deep(circuit: stim.Circuit, limit: int = MAX_NESTING) -> bool:
-    r"""Whether REPEAT blocks are nested deeper than a limit.
-
-    Examples:
-        >>> nested = stim.Circuit("REPEAT 2 {\nREPEAT 2 {\nH 0\n}\n}")
-        >>> is_too_deep(nested, 1), is_too_deep(nested, 2)
-        (True, False)
-    """
+    """Whether REPEAT blocks are nested deeper than a limit."""
     return any(depth > limit for _, depth in _blocks(circuit))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -18,14 +18,12 @@ from ..simulation.faults import FaultTable
 from ..simulation.logical_errors.noiseless_outputs import outcome_dependent, outcome_dependent_observables
 from ..simulation.logical_errors.refusals import check_logical_errors
 from ..simulation.plan import SamplingPlan
-from .decoded_rates.accepted_rate import accepted_rate
 from .decoded_rates.estimate import decoded_rates
 from .decoded_rates.faults.mechanisms import Symptoms, symptoms_of
 from .decoded_rates.faults.outcomes import symptoms_of_plan
-from .decoded_rates.questions import AcceptedQuestion, DecodedCircuit, Goal
-from .decoding.decoders import CompiledRateDecoder, RateDecoder, first_error_model, rate_decoder
-from .decoding.failure_test import Gaps, Predict
-from .estimation.deadline import Deadline
+from .decoded_rates.questions import AcceptedQuestion, Goal
+from .decoding.decoders import RateDecoder, decompositions, first_error_model, rate_decoder
+from .decoding.matching.matching_graph import detectors_that_matter
 from .fault_sets.interface import search_arguments
 from .fault_sets.search.limits import Limits
 from .results import LogicalErrorRate
@@ -64,14 +62,7 @@ class DecodableCircuit(Protocol):
     def to_stim(self) -> stim.Circuit: ...  # noqa: D102
     def compile(self) -> CompiledCircuit: ...  # noqa: D102
     def _fault_table(self) -> FaultTable: ...
-    def detector_error_model(  # noqa: D102
-        self,
-        *,
-        decompose_errors: bool = ...,
-        approximate_disjoint_errors: float = ...,
-        ignore_decomposition_failures: bool = ...,
-        kind: Literal["s_proxy", "noise_only"] = ...,
-    ) -> stim.DetectorErrorModel: ...
+    def detector_error_model(self, *args: Any, **kwargs: Any) -> stim.DetectorErrorModel: ...  # noqa: D102
 
 
 PauliReadout = tuple[DecodableCircuit, int, float]
@@ -92,22 +83,8 @@ def decoded_error_rates(
 ) -> list[LogicalErrorRate]:
     """The logical error rates of circuits with a decoder; see ``Circuit.logical_error_rate``.
 
-    Args:
-        circuits: The circuits.
-        decoder: The name of a decoder, or a ``sinter.Decoder``.
-        limits: The relative error at which it stops, and the seconds after which it does.
-        seed: 0 <= seed < 2^64; None: fresh entropy.
-        threads: Number of threads.
-        progress: Whether to print what is under way to stderr.
-        postselection_mask: The detectors that discard a shot.
-        postselected_observables_mask: Must be empty: decoders predict all observables.
-        confidence: Whether to compute curves over how sure the decoder is.
-        read_out: Measures the logical state that is checked, for decoders of kept shots; None: none is.
-
-    Raises:
-        ResourceLimitError: Time was too short, or no failing shot is found.
-        TypeError: An argument is of the wrong type.
-        ValueError: A circuit or the decoder is none that this is possible for.
+    ``read_out`` measures the logical state that is checked, for decoders of kept shots. No observable can be
+    postselected: decoders predict all of them.
     """
     confidence = flag(confidence, "confidence")
     chosen = rate_decoder(decoder, confidence)
@@ -118,22 +95,19 @@ def decoded_error_rates(
         if value is not None and (isinstance(value, str) or np.any(np.asarray(value, dtype=object))):
             raise ValueError(f"{name} is not available with decoder={chosen.name}{remedies}")
     number, threads, report = search_arguments(seed, threads, progress)
-    begun = time.monotonic()
-    goal = Goal(limits.relative_error, limits.max_seconds, begun)
-    if not chosen.decodes_kept_shots:
-        decoded = [_decoded_circuit(each, chosen, postselection_mask, confidence) for each in circuits]
-        return decoded_rates(decoded, goal, number, report, threads)
-    accepted = [accepted_problem(each, chosen, postselection_mask, read_out, confidence) for each in circuits]
-    deadlines = Deadline(goal.max_seconds, begun).shares(len(accepted))
-    return [
-        accepted_rate(problem, goal, number, report, deadline)
-        for problem, deadline in zip(accepted, deadlines, strict=True)
+    goal = Goal(limits.relative_error, limits.max_seconds, time.monotonic())
+    problems = [
+        accepted_problem(each, chosen, postselection_mask, read_out, confidence)
+        if chosen.decodes_kept_shots
+        else _decoded_problem(each, chosen, postselection_mask, confidence)
+        for each in circuits
     ]
+    return decoded_rates(problems, goal, number, report, threads)
 
 
-def _decoded_circuit(
+def _decoded_problem(
     circuit: DecodableCircuit, decoder: RateDecoder, postselection_mask: Mask | None, confidence: bool
-) -> DecodedCircuit:
+) -> AcceptedQuestion:
     """A circuit with a decoder that decodes all shots."""
     if circuit.num_observables == 0:
         raise ValueError(f"{_NO_OBSERVABLES}.")
@@ -142,29 +116,21 @@ def _decoded_circuit(
             "The circuit has no detectors, so there is nothing to decode. Leave out decoder= to compute how"
             " often its observables are flipped."
         )
-    postselected = checked_mask(postselection_mask, circuit.num_detectors, "postselection_mask", "detectors")
+    postselected = _mask_of(postselection_mask, circuit.num_detectors)
     symptoms = exact_symptoms(circuit)
     model = _model_for(circuit, decoder)
+    if decoder.is_pymatching and symptoms.outcomes is None:
+        matters = postselected | detectors_that_matter(model)
+        symptoms = symptoms.without(np.flatnonzero(~matters).tolist())
     compiled = decoder.compiled(model)
-    graph = compiled.graph
-    if graph is not None and symptoms.outcomes is None:
-        ignored = np.flatnonzero(~graph.detectors_that_matter())
-        symptoms = symptoms.without(np.setdiff1d(ignored, postselected).tolist())
-    return DecodedCircuit(symptoms, compiled, circuit._fault_table, tuple(postselected), confidence)
+    return AcceptedQuestion(symptoms, compiled, postselected, None, confidence, circuit._fault_table)
 
 
 def exact_symptoms(circuit: DecodableCircuit) -> Symptoms:
-    """The errors of a circuit, which must be independent.
-
-    Args:
-        circuit: The circuit.
-
-    Returns:
-        What they flip, with their probabilities; and what quantum outcomes flip, if any output depends on
-        them.
+    """The errors of a circuit with what they flip, and what quantum outcomes flip if outputs depend on them.
 
     Raises:
-        ValueError: They exclude each other, or an output is random without noise.
+        ValueError: The errors exclude each other, or an output is random without noise.
     """
     tagged = circuit.to_stim()
     if tagged == tagged.without_tags():  # a Clifford circuit
@@ -175,9 +141,8 @@ def exact_symptoms(circuit: DecodableCircuit) -> Symptoms:
     compiled = circuit.compile()
     compiled.check_pauli_noise()
     check_logical_errors(compiled, (), range(circuit.num_detectors))
-    plan: SamplingPlan | None = None
-    if outcome_dependent(compiled).any() or outcome_dependent_observables(compiled).any():
-        plan = _plan_of(compiled)
+    has_outcomes = outcome_dependent(compiled).any() or outcome_dependent_observables(compiled).any()
+    plan = _plan_of(compiled) if has_outcomes else None
     try:
         if plan is not None:
             return symptoms_of_plan(plan, circuit.num_detectors)
@@ -202,7 +167,7 @@ def _plan_of(compiled: CompiledCircuit) -> SamplingPlan:
 def _model_for(circuit: DecodableCircuit, decoder: RateDecoder) -> stim.DetectorErrorModel:
     """The error model that a decoder is told, as by Sinter: decomposed if that is possible."""
     try:
-        return first_error_model(circuit, decoder.decompositions)
+        return first_error_model(circuit, decompositions(decoder.is_matching))
     except ValueError as error:
         cause = error.__cause__
         if not (isinstance(cause, ValueError) and is_of_random_outputs(cause)):
@@ -224,12 +189,7 @@ def accepted_problem(
 ) -> AcceptedQuestion:
     """A circuit with a decoder that decodes only shots that its detectors accept.
 
-    Args:
-        circuit: The circuit.
-        decoder: A decoder with the method ``postselected_detectors``.
-        postselection_mask: The detectors that discard a shot; None: those that the decoder postselects.
-        read_out: Measures the logical state that is checked in the decoded frame; None: observables are.
-        confidence: Whether a curve over the gap is wanted.
+    The mask has the detectors that discard a shot; by default, they are those that the decoder postselects.
 
     Raises:
         TypeError: The mask has the wrong dtype.
@@ -254,12 +214,7 @@ def accepted_problem(
             "Some errors of the circuit exclude each other, and a sum over fault sets needs independent"
             " ones. Count errors with the sampler soft_desaturated_gap."
         ) from error
-    compiled_decoder = decoder.compiled(model)
-    if observable is not None:
-        compiled_decoder = CompiledRateDecoder(
-            decoder.name, _predictor_of_one(compiled_decoder.predict, observable)
-        )
-    return AcceptedQuestion(symptoms, compiled_decoder, postselected, weight, confidence)
+    return AcceptedQuestion(symptoms, decoder.compiled(model, observable), postselected, weight, confidence)
 
 
 def _whole_model(circuit: DecodableCircuit, *, has_state_check: bool) -> stim.DetectorErrorModel:
@@ -284,8 +239,7 @@ def _accepting_mask(
     """The detectors that discard a shot, among which must be those that the decoder needs."""
     if given is None:
         return needed
-    found = np.zeros(num_detectors, dtype=np.bool_)
-    found[list(checked_mask(given, num_detectors, "postselection_mask", "detectors"))] = True
+    found = _mask_of(given, num_detectors)
     left_out = np.flatnonzero(needed & ~found)
     if len(left_out):
         raise ValueError(
@@ -295,11 +249,7 @@ def _accepting_mask(
     return found
 
 
-def _predictor_of_one(predict: Predict, observable: int) -> Predict:
-    """The predictions of one observable alone."""
-
-    def predict_one(dets: npt.NDArray[np.uint8], /) -> tuple[npt.NDArray[np.uint8], Gaps]:
-        predictions, gaps = predict(dets)
-        return predictions[:, [observable >> 3]] >> np.uint8(observable & 7) & np.uint8(1), gaps
-
-    return predict_one
+def _mask_of(given: Mask | None, num_detectors: int) -> npt.NDArray[np.bool_]:
+    found = np.zeros(num_detectors, dtype=np.bool_)
+    found[list(checked_mask(given, num_detectors, "postselection_mask", "detectors"))] = True
+    return found

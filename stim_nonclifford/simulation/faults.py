@@ -18,9 +18,9 @@ from .compiler import CompiledCircuit, RequestedOutputs
 from .compiler.program.loops import unrolled
 from .compiler.program.steps import CorrelatedError, Measure, Noise
 from .compiler.sweeps.effects import Fault
-from .engines.row_fates import fates_of_rows
 from .noise_events import NoiseEvent, located, noise_events
 from .plan import SamplingPlan
+from .row_fates import fates_of_rows
 
 __all__ = [
     "CircuitFault",
@@ -35,19 +35,7 @@ Name = TypeVar("Name")
 
 
 class NamedMechanisms(Generic[Name]):
-    r"""The faults behind the mechanisms of a plan.
-
-    Examples:
-        >>> import stim_nonclifford as snc
-        >>> from stim_nonclifford.simulation.compiler import RequestedOutputs
-        >>> circuit = snc.Circuit("X_ERROR(0.9) 0\nX_ERROR(0.1) 1\nM 0 1\nDETECTOR rec[-1]\nDETECTOR rec[-2]")
-        >>> compiled = circuit.compile()
-        >>> named = NamedMechanisms(compiled, compiled.detector_plan(RequestedOutputs.of([0, 1])), "ab")
-        >>> named.causes(0), named.causes(1)  # the first X is usual, and its absence has no name
-        (('b',), ())
-        >>> named.faults([]), named.faults([0]), named.faults([0, 1])
-        (('a',), ('a', 'b'), ('b',))
-    """
+    """The faults behind the mechanisms of a plan."""
 
     def __init__(self, compiled: CompiledCircuit, plan: SamplingPlan, names: Sequence[Name]) -> None:
         events = noise_events(compiled)

@@ -150,14 +150,7 @@ def noise_events(compiled: CompiledCircuit) -> NoiseEvents:
 
 
 def usual_effects(compiled: CompiledCircuit) -> list[int]:
-    r"""The effects of the errors that are more likely than none, each for itself.
-
-    Examples:
-        >>> import stim_nonclifford as snc
-        >>> text = "X_ERROR(0.9) 0\nX_ERROR(0.1) 0 1\nM 0 1\nDETECTOR rec[-2]\nDETECTOR rec[-1]"
-        >>> usual_effects(snc.Circuit(text).compile())
-        [1]
-    """
+    """The effects of the errors that are more likely than none, each for itself."""
     draws = noise_events(compiled).draws
     return [compiled.faults[draw.faults[draw.usual]].effect for draw in draws if draw.usual]
 

@@ -5,7 +5,6 @@ And what stands for all other angles.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,7 +16,7 @@ from stim_nonclifford.dialect import RotationPart
 from stim_nonclifford.dialect.feed_forward.clifford_rotations import rotations_of_clifford
 from stim_nonclifford.simulation.compiler import RequestedOutputs
 
-from ..support.laws.exact import convolve, exact_outputs, largest_difference, mask_of
+from ..support.laws.exact import convolve, exact_outputs, largest_difference
 from ..support.oracle.agreement import p_value
 from ..support.oracle.random_circuits import CLIFFORD_FAMILIES, Family, mirrored_circuit, random_circuit
 from ..support.rates.error_models import symptoms
@@ -208,36 +207,3 @@ def test_equal_gates_have_equal_stand_ins_and_those_of_inverse_gates_cancel(name
         assert proxies[0] == proxies[1] == proxies[2]
         back = snc.Circuit(f"{name}({-angle}) 0").s_proxy()
         assert (proxies[0] + back).to_tableau() == stim.Tableau(1)
-
-
-def test_models_agree_about_detectors_that_depend_on_noise_alone() -> None:
-    """Random circuits with T gates and rotations by any angle, and their inverse; seed 13.
-
-    Their detectors depend on quantum outcomes or not. The latter ones have the same errors in both models.
-    """
-    families = [Family.CLIFFORD, Family.PAULI_PHASE, Family.T, Family.ROTATIONS, Family.NOISE]
-    compared = refused = 0
-    for k in range(200):
-        rng = np.random.default_rng([13, k])
-        gates = random_circuit(
-            rng, num_qubits=4, num_operations=6, instructions=families, max_records=0, measure_at_end=False
-        )
-        circuit = snc.Circuit(gates)
-        circuit += circuit.without_noise().inverse()
-        circuit += stim.Circuit("M 0 1 2 3\n" + "\n".join(f"DETECTOR rec[{j}]" for j in (-1, -2, -3, -4)))
-        is_sure = ~circuit.quantum_detectors()
-        models = []
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", snc.InexactErrorModelWarning)
-            try:
-                for kind in ("s_proxy", "noise_only"):
-                    models.append(circuit.detector_error_model(kind=kind, approximate_disjoint_errors=True))
-            except ValueError:
-                refused += 1
-                continue
-        sure = mask_of(is_sure)
-        laws = [convolve({flipped & sure: p} for flipped, p in symptoms(model).items()) for model in models]
-        assert largest_difference(*laws) < 1e-9, circuit
-        compared += len(symptoms(models[1])) > 0 and is_sure.any() and not is_sure.all()
-    assert compared > 40
-    assert refused < 40

@@ -11,13 +11,10 @@ import scipy.stats
 import stim
 
 from stim_nonclifford import Circuit
-from stim_nonclifford.simulation.compiler import RequestedOutputs
 
-from ..support.laws.exact import convolve, exact_outputs, largest_difference, mask, mask_of
+from ..support.laws.exact import convolve, largest_difference, mask, mask_of
 from ..support.oracle.random_circuits import (
     CLIFFORD_FAMILIES,
-    Family,
-    mirrored_circuit,
     one_group_per_instruction,
     random_circuit,
 )
@@ -83,33 +80,6 @@ def test_detector_error_models_of_likely_errors(noise: str) -> None:
         for circuit in (stim.Circuit(text), Circuit(text))
     )
     assert largest_difference(found, expected) < 1e-12
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_distribution_of_flips_of_random_circuits(seed: int) -> None:
-    """Circuits of the seeds [seed, 0], [seed, 1], ..., with noise of independent errors."""
-    compared = 0
-    for k in range(20):
-        rng = np.random.default_rng([seed, k])
-        families = CLIFFORD_FAMILIES - {Family.EXOTIC_NOISE}
-        if k % 2:
-            circuit = mirrored_circuit(rng, num_qubits=4, instructions=families)
-        else:  # their observables may be random, which Stim does not accept
-            circuit = random_circuit(rng, num_qubits=4, instructions=families - {Family.OBSERVABLES})
-        if circuit.num_detectors <= 12:
-            assert_same_flips(circuit)
-            compared += 1
-    assert compared > 10
-
-
-def assert_same_flips(circuit: stim.Circuit) -> None:
-    model = circuit.detector_error_model(allow_gauge_detectors=True)
-    expected = convolve({flipped: p} for flipped, p in symptoms(model).items())
-    num_outputs = circuit.num_detectors + circuit.num_observables
-    plan = Circuit(circuit).compile().detector_plan(RequestedOutputs.of(range(num_outputs)))
-    found = exact_outputs(plan)
-    assert found.discarded == 0
-    assert largest_difference(found.kept, expected) < 1e-10, circuit
 
 
 def parity_probability(errors: dict[int, float], outputs: int) -> float:

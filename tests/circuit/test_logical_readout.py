@@ -220,6 +220,7 @@ def test_what_follows_sees_the_same_records() -> None:
         ("RX 0\nT 0\nEXP_VAL X0\nT 0\nEXP_VAL Y0", "T", "`S.T. 0` stands among the expectation values"),
         ("RX 0\nT 0\nEXP_VAL X0\nZ_ERROR(0.1) 0\nEXP_VAL Y0", "T", "stands among the expectation values"),
         ("RX 0\nT 0\nEXP_VAL X0 Y0\nMX 0", "T", "`MX 0` follows the expectation values"),
+        ("RX 0\nT 0\nEXP_VAL X0 Y0\nR 0", "T", "`R 0` follows the expectation values"),
         ("RX 0\nT 0\nEXP_VAL X0 Y0\nH 0", "T", "`H 0` follows the expectation values"),
         ("RX 0\nT 0\nEXP_VAL X0 Y0\nREPEAT 2 {\nMPP Z0*Z1\n}", "T", "`MPP Z0.Z1 Z0.Z1` follows"),
         (

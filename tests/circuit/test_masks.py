@@ -87,18 +87,6 @@ def test_forms_of_observables() -> None:
         assert rate.kept_and_wrong == 0
 
 
-@pytest.mark.parametrize("mask", ALL_OF_TWO)
-def test_fault_sets_take_all_forms(mask: Any) -> None:
-    rate = CIRCUIT.logical_error_rate(postselection_mask=mask)
-    assert rate.logical_error_rate == pytest.approx(1 / (1 + 7**3))
-    [same] = snc.logical_error_rates([CIRCUIT], postselection_mask=mask)
-    assert same == rate
-    assert CIRCUIT.fault_distance(postselection_mask=mask).value == 3
-    [malignant] = CIRCUIT.malignant_sets(postselection_mask=mask)
-    fate = CIRCUIT.outcome_probabilities(malignant.faults, postselection_mask=mask)
-    assert fate.kept_and_wrong == 1
-
-
 @pytest.mark.parametrize(("mask", "error", "message"), WRONG)
 def test_wrong_masks(mask: Any, error: type[Exception], message: str) -> None:
     """The message names the argument, what it may be, and what came."""

@@ -30,32 +30,23 @@ TEXT = """
 """
 
 
-def test_s_proxy() -> None:
-    """T is S, rotations are the nearest Clifford gates, and the tags of other instructions stay."""
+@pytest.mark.parametrize(
+    ("proxy", "t", "tpp"), [("s_proxy", "S 0", "SPP_DAG X0*Z1"), ("i_proxy", "I 0", "I 0 1")]
+)
+def test_proxies(proxy: str, t: str, tpp: str) -> None:
+    """T is S or the identity, rotations are the nearest Clifford gates, and the tags of other instructions stay."""
     circuit = Circuit(TEXT + "H[mine] 0\nTICK[yours]")
-    found = circuit.s_proxy()
-    assert [i.tag for i in found.flattened() if i.tag] == ["mine", "yours"]
-    expected = {"S[T] 0": "S 0", "SPP_DAG[T] X0*Z1": "SPP_DAG X0*Z1", "I[R_X(theta=0.1*pi)] 2": "I 2"}
-    expected["I[U3(theta=0.5*pi, phi=0*pi, lambda=1*pi)] 1"] = "H 1"
-    expected["SPP[R_PAULI(theta=0.1*pi)] X1*Y2"] = "I 1 2"
-    assert found == _replaced(circuit, expected)
-
-
-def test_i_proxy() -> None:
-    circuit = Circuit(TEXT)
-    found = circuit.i_proxy()
-    expected = {"S[T] 0": "I 0", "SPP_DAG[T] X0*Z1": "I 0 1", "I[R_X(theta=0.1*pi)] 2": "I 2"}
-    expected["I[U3(theta=0.5*pi, phi=0*pi, lambda=1*pi)] 1"] = "H 1"
-    expected["SPP[R_PAULI(theta=0.1*pi)] X1*Y2"] = "I 1 2"
-    assert found == _replaced(circuit, expected)
-
-
-def _replaced(circuit: Circuit, lines: dict[str, str]) -> stim.Circuit:
     plain = str(circuit.to_stim())
-    for tagged, stand_in in lines.items():
+    for tagged, stand_in in {
+        "S[T] 0": t,
+        "SPP_DAG[T] X0*Z1": tpp,
+        "I[R_X(theta=0.1*pi)] 2": "I 2",
+        "I[U3(theta=0.5*pi, phi=0*pi, lambda=1*pi)] 1": "H 1",
+        "SPP[R_PAULI(theta=0.1*pi)] X1*Y2": "I 1 2",
+    }.items():
         assert tagged in plain
         plain = plain.replace(tagged, stand_in)
-    return stim.Circuit(plain)
+    assert getattr(circuit, proxy)() == stim.Circuit(plain)
 
 
 @pytest.mark.parametrize(

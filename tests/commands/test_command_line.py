@@ -337,7 +337,7 @@ def test_one_circuit_is_generated_to_standard_output(here: Path, capfd: pytest.C
         ("detect --in t.stim --postselect 3", "--postselect: '3' is none of"),
         ("analyze_errors --in t.stim", "--kind noise_only exists for every circuit"),
         ("analyze_errors --in t.stim --postselect L0", "on detectors only, not on observables"),
-        ("analyze_errors --approximate_disjoint_errors 2", "'2' is not a probability between 0 and 1"),
+        ("analyze_errors --in s.stim --approximate_disjoint_errors 2", "must be a probability from 0 to 1"),
         ("diagram --in t.stim --type picture", "diagram: error: t.stim: "),
         ("diagram --in t.stim --tick a", "argument --tick: 'a' is neither a number nor START:END"),
         ("diagram --in t.stim --filter_coords a", "argument --filter_coords: 'a' is neither a list"),

@@ -136,24 +136,19 @@ def test_all_circuits_are_written_though_nobody_reads_their_names(here: Path, un
 @pytest.mark.parametrize(
     ("command", "result"),
     [
-        ("stim_nonclifford detect --in c.stim --shots 3 --out result", "0\n" * 3),
+        ("stim_nonclifford detect --shots 3 --out result --in", "0\n" * 3),
         (
-            "sinter_plugin collect --circuits c.stim --max_shots 9 --decoders soft_postselect --processes 1"
-            " --save_resume_filepath result",
+            "sinter_plugin collect --max_shots 9 --decoders soft_postselect --processes 1"
+            " --save_resume_filepath result --circuits",
             "         9,",
         ),
     ],
-    ids=["detect", "collect"],
 )
 def test_closed_streams(command: str, result: str, here: Path) -> None:
     """As some services start programs: there is no standard input, output or error, and the work is done."""
     (here / "c.stim").write_text(CIRCUIT.replace("0.1", "0"))
-    done = subprocess.run(
-        [sys.executable, "-X", "dev", "-m", *command.split()],
-        preexec_fn=lambda: os.closerange(0, 3),
-        check=False,
-    )
-    assert done.returncode == 0
+    arguments = [sys.executable, "-X", "dev", "-m", *command.split(), "c.stim"]
+    assert subprocess.run(arguments, preexec_fn=lambda: os.closerange(0, 3)).returncode == 0
     assert result in (here / "result").read_text()
 
 
@@ -161,12 +156,8 @@ def test_closed_streams(command: str, result: str, here: Path) -> None:
 @pytest.mark.parametrize("command", ["sample", slow("detect"), "plan"])
 def test_full_disk(command: str, here: Path, environment: dict[str, str]) -> None:
     with open("/dev/full", "wb") as full:
-        done = subprocess.run(
-            [*COMMAND, command, "--in", "c.stim"],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            env=environment,
-        )
+        arguments = [*COMMAND, command, "--in", "c.stim"]
+        done = subprocess.run(arguments, stdout=full, stderr=subprocess.PIPE, env=environment)
     assert done.returncode == WRONG
     assert b"[Errno 28] No space left on device" in done.stderr
     assert b"Traceback" not in done.stderr

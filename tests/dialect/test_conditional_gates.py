@@ -53,18 +53,6 @@ BEFORE = "R_Y(0.3) 1\nR_X(0.4) 0\nCX 0 1\nM 1\n"
 AFTER = "\nR_X(0.3) 0\nM 0"
 
 
-@pytest.mark.parametrize("gate", ["T", "T_DAG"])
-def test_a_teleported_t_gate_is_a_t_gate(gate: str) -> None:
-    """The record of the teleportation is fair, and the rest as with the gate itself."""
-    correction = "CS" if gate == "T" else "CS_DAG"
-    before, after = "R_Y(0.3) 0\nR_Z(0.1) 0\n", "\nR_X(0.4) 0\nM 0"
-    teleported = law(f"{before}RX 1\n{gate} 1\nCX 0 1\nM 1\n{correction} rec[-1] 0{after}")
-    direct = law(before + f"{gate} 0" + after)
-    for outcome, p in direct.items():
-        for record in (0, 1):
-            assert teleported[record | outcome << 1] == pytest.approx(p / 2, abs=TOLERANCE)
-
-
 def test_sweep_bits_are_zero() -> None:
     with_gate = law(BEFORE + "C_SQRT_X sweep[0] 0\nCCZ rec[-1] sweep[1] 0\nCCX sweep[2] 0 1" + AFTER)
     assert largest_difference(with_gate, law(BEFORE + AFTER)) < TOLERANCE

@@ -7,7 +7,9 @@ fails here until it is handled.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -30,6 +32,7 @@ from ..support.texts.instruction_lines import (
     THREE_QUBIT_ERRORS,
     lines_of,
 )
+from ..support.texts.round_trips import read_again
 
 in_contexts = pytest.mark.parametrize("context", seeds(6, quick=3))
 """Numbers of the random gates around a line."""
@@ -90,6 +93,22 @@ def test_channel(name: str, context: int) -> None:
     oracle = leaked_record_distribution if name in LEAKAGE else record_distribution
     for k, line in enumerate(CHANNELS[name]):
         check(line, k, context, oracle)
+
+
+@pytest.mark.parametrize("name", sorted(CHANNELS))
+def test_channels_in_texts_files_pictures_and_append(name: str, tmp_path: Path) -> None:
+    for line in CHANNELS[name]:
+        circuit = read_again(str(snc.Circuit(line)), tmp_path)
+        appended = snc.Circuit()
+        for part in circuit.flattened():
+            written = re.match(r"(\w+)(?:\((.*?)\))?", str(part))
+            assert written is not None
+            values = [float(value) for value in written[2].split(",")] if written[2] else ()
+            appended.append(written[1], part.targets_copy(), values)
+        assert appended == circuit.flattened()
+        assert appended.to_stim() == circuit.flattened().to_stim()
+        assert ("HERALDED_ERASE" if name.startswith("HERALD") else name) in str(circuit.diagram())
+        assert name.startswith("HERALD") or f"{name}(" not in str(circuit.without_noise())
 
 
 @pytest.mark.parametrize("name", sorted(CONDITIONAL))

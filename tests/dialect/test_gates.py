@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -294,17 +293,3 @@ def test_entries_do_not_collide() -> None:
     assert len(set(read)) == len(read) == sum(map(len, FORMS_OF_WORD.values())) - conditional
     for forms in FORMS_OF_WORD.values():  # what a word looks like does not depend on the carrier
         assert len({(gate.parameters, gate.takes_note) for gate, _ in forms.values()}) == 1
-
-
-@every_gate
-def test_documentation(name: str) -> None:
-    """A row of docs/reference/instructions.md, which is generated, has the description and all forms."""
-    gate = GATES[name]
-    assert gate.description
-    page = (Path(__file__).parents[2] / "docs" / "reference" / "instructions.md").read_text(encoding="utf-8")
-    (row,) = re.findall(rf"^\| {name}[ (].*test_non_clifford_gate.*$", page, re.MULTILINE)
-    assert gate.description in row
-    for form in (form for owner, form in FORMS if owner == name):
-        assert f"`{form.carrier}[{form.word}" in row
-    for alias in gate.aliases:
-        assert re.search(rf"^\| {alias}[ (].*alias of {name}", page, re.MULTILINE)

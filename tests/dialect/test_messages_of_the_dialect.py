@@ -306,7 +306,14 @@ def test_faults_and_rates_refuse_and_name_the_remedy(
         circuit.to_qasm()
 
 
-@pytest.mark.parametrize("noise", ["AMPLITUDE_DAMPING(0.1) 0", "M(0.1, 0.2) 0"])
+@pytest.mark.parametrize(
+    "noise",
+    [
+        "AMPLITUDE_DAMPING(0.1) 0",
+        "M(0.1, 0.2) 0",
+        "KRAUS(1, 0, 0, 0, 0, 0, 0.8, 0, 0, 0, 0.6, 0, 0, 0, 0, 0) 0",
+    ],
+)
 def test_what_needs_pauli_noise_or_none(noise: str) -> None:
     circuit = Circuit(noise)
     with pytest.raises(ValueError, match=r"without_noise\(\)\.state_vector"):

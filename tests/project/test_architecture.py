@@ -30,6 +30,7 @@ ROOMS = (
     "simulation.compiler.heralds",
     "simulation.compiler",
     "simulation.engines",
+    "simulation.row_fates",
     "simulation.logical_errors",
     "simulation.noise_events",
     "simulation.faults",
@@ -49,8 +50,8 @@ ROOMS = (
     "rates.decoded_rates",
     "rates",
     "circuit.rewriting",
-    "circuit.interchange",
     "circuit.logical_states",
+    "circuit.interchange",
     "circuit.plan_report",
     "circuit",
     "generators.cultivation",
@@ -77,6 +78,7 @@ NATIVE_ROOMS = (
     "cpu",
     "simulation",
     "engine/laws",
+    "engine/trajectories",
     "engine",
     "rates/set_laws",
     "rates/fault_sets",
@@ -268,7 +270,6 @@ def test_modules_import_at_most_8_siblings() -> None:
 
 SMALL_FOLDERS = {
     "stim_nonclifford/dialect/feed_forward": "to be merged",
-    "stim_nonclifford/generators/cultivation/drawing": "to be merged",
     "stim_nonclifford/generators/device_noise": "to be merged",
     "stim_nonclifford/rates/decoded_rates/faults": "to be merged",
 }

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import stim
-from PIL import Image
 
 import stim_nonclifford as snc
 from benchmarks import compare, workloads
-from benchmarks.measuring import description, machine, rate_of
-from benchmarks.report import PLOTS, SECTIONS, draw, filled, table
+from benchmarks.measuring import description, machine
+from benchmarks.report import table
 from benchmarks.simulators import SIMULATORS
+from benchmarks.tricycles import tricycle_factory
 from benchmarks.workloads import Workload, many_mechanisms, memory_circuit, mirrored, scrambled
+from stim_nonclifford.simulation.reduction import Obstacle, reduction_of
 
 DOCS = Path(__file__).parents[2] / "docs"
 MAX_PLOT_BYTES = 60_000
@@ -32,6 +31,27 @@ def test_widths_of_synthetic_circuits(width: int) -> None:
     assert mirrored(width, 1e-3).plan(postselection_mask="all").peak_width == width
 
 
+def test_circuits_that_need_few_coefficients() -> None:
+    """Factories make what their ideal ends undo, and do not need the coefficients of their plans."""
+    for text, t_gates, width, narrow in (
+        (tricycle_factory(27, 0.0), 420, 26, 0),
+        (workloads.factory(8, 0.0), 40, 10, 0),
+        (workloads.factory(8, 0.0, undone=False), 32, 10, 4),
+    ):
+        circuit = snc.Circuit(text)
+        plan = circuit.plan("sample_measurements").sampling_plan
+        found = reduction_of(plan)
+        assert plan.peak_width == width
+        assert found.t_rotations == t_gates
+        assert found.is_possible
+        assert found.dense_width <= narrow
+        detectors, observables = circuit.compile_detector_sampler(seed=1).sample(
+            50, separate_observables=True
+        )
+        assert not detectors.any()
+        assert observables.any() == (found.obstacle is not Obstacle.NONE)
+
+
 @pytest.mark.parametrize("count", [10, 1000])
 def test_number_of_mechanisms(count: int) -> None:
     """Some of the random effects are equal: of 635376, about count^2 / 1270752 pairs."""
@@ -39,21 +59,6 @@ def test_number_of_mechanisms(count: int) -> None:
     assert count - 5 <= report.num_mechanisms <= count
     assert report.mean_events == pytest.approx(0.5, rel=0.06)  # -0.5 ln(1 - 2p) each
     assert report.peak_width == 0
-
-
-@pytest.mark.parametrize("rounds", [3, 4, 7])
-def test_repetition_codes_with_t_states(rounds: int) -> None:
-    """A fresh T state adds a random record per round but the first, and changes no detector."""
-    plain = snc.Circuit(workloads.repetition_code(rounds))
-    with_gates = snc.Circuit(workloads.repetition_code(rounds, "T 0"))
-    fresh = snc.Circuit(workloads.with_fresh_t_states(rounds))
-    assert len(re.findall("T 0", workloads.repetition_code(rounds, "T 0"))) == 1  # in the loop
-    assert fresh.num_measurements == plain.num_measurements + rounds - 1
-    for circuit in (with_gates, fresh):
-        assert circuit.num_detectors == plain.num_detectors
-        silent = circuit.without_noise().compile_detector_sampler(seed=1)
-        assert not silent.sample(20, append_observables=True).any()
-    assert len(fresh.compile().quantum.operations) == 2 * (rounds - 1)
 
 
 def test_suites_are_listed_and_build_their_circuits(tmp_path: Path) -> None:
@@ -66,15 +71,6 @@ def test_suites_are_listed_and_build_their_circuits(tmp_path: Path) -> None:
         text = found[0].build()
         assert snc.Circuit(text).num_measurements
         assert "EXP_VAL" not in text
-
-
-def test_rates_are_of_the_shots_that_ran() -> None:
-    """A clock that goes a second per 100 shots."""
-    ran: list[int] = []
-    rate = rate_of(ran.append, 5.0, most=64, clock=lambda: sum(ran) / 100)
-    assert rate == pytest.approx(100)
-    assert sum(ran) >= 500
-    assert max(ran) <= 64
 
 
 def measured(workload: Workload, **options: Any) -> dict[str, Any]:
@@ -94,21 +90,6 @@ def test_simulators_take_turns_in_processes_of_their_own() -> None:
         assert found["peak_bytes"] > 1 << 20
     assert row["results"]["stim_nonclifford"]["work"]["lookups"] >= 0
     assert row["facts"]["mean_events"] > 0.1
-
-
-def test_first_shots_and_failures() -> None:
-    """Detectors are sampled, or records if there are none; what fails says why."""
-    for text in (str(memory_circuit(3, 1e-3)), "H 0\nT 0\nM 0"):
-        workload = Workload("w", partial(str, text), "bits", ("stim_nonclifford", "stim"))
-        row = measured(workload, first_shot=True, repeats=1)
-        for found in row["results"].values():
-            assert 0 < found["first_seconds"] < 60
-            assert found["first_bytes"] > found["more_bytes"] >= 0
-    options: dict[str, Any] = {"mode": "bits", "limit": LIMIT, "seconds": 0, "wall": False, "wide": False}
-    broken = compare.Contestant(sys.executable, 60, name="stim_nonclifford", text="no", **options)
-    assert "ValueError" in broken.end()["problem"]
-    late = compare.Contestant(sys.executable, 0.01, name="stim", text="M 0", **options)
-    assert late.end()["problem"] == "> 0 s"
 
 
 def result(rate: float, problem: str = "") -> dict[str, Any]:
@@ -147,36 +128,6 @@ def test_table_of_a_comparison() -> None:
     assert "| d3, postselected | 1.5×10⁸ | 3.0×10⁶ | > 60 s | (1) | 4.0×10⁸ | 50 |" in lines
     assert lines[-1] == "(1) d3, postselected: ticit: ended with exit code -6"
     assert description(COMPARISON["machine"]) in lines[0]
-
-
-def test_sections_of_pages() -> None:
-    page = "above\n<!-- begin a -->\n\nold\n\n<!-- end a -->\nbelow\n"
-    new = filled(page, "a", "new")
-    assert new == "above\n<!-- begin a -->\n\nnew\n\n<!-- end a -->\nbelow\n"
-    assert filled(new, "a", "new") == new
-    with pytest.raises(ValueError, match="must contain"):
-        filled(page, "b", "new")
-
-
-@pytest.mark.parametrize("section", SECTIONS.values())
-def test_the_page_of_figures_can_be_filled(section: str) -> None:
-    page = (DOCS / "results" / "performance.md").read_text(encoding="utf-8")
-    assert "\n\nnew figures\n\n" in filled(page, section, "new figures")
-
-
-@pytest.mark.parametrize("suite", PLOTS)
-def test_plots_are_small_pictures(suite: str, tmp_path: Path) -> None:
-    facts = {"coefficients": 100.0, "mechanisms": 10, "mean_events": 0.5}
-    rows = [
-        {"name": name, "mode": "bits", "x": x, "plot": "rounds", "facts": facts, "results": {"stim": result(1e6 / x)}}
-        for name in "ab"
-        for x in (1, 10, 100)
-    ]  # fmt: skip
-    results = {**COMPARISON, "suite": suite, "versions": {"stim": "1"}, "rows": rows}
-    path = draw(COMPARISON if suite == "peers" else results, tmp_path / PLOTS[suite])
-    assert path.stat().st_size < MAX_PLOT_BYTES
-    assert len(np.unique(np.asarray(Image.open(path)))) > 4  # not blank
-    assert (DOCS / "plots" / PLOTS[suite]).stat().st_size < MAX_PLOT_BYTES
 
 
 def test_a_run_prints_saves_and_fills_the_page(

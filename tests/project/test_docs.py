@@ -150,16 +150,3 @@ def test_limits_are_those_of_the_code() -> None:
         hand_over = re.search(r"more than (\w+) seconds (?:for all|on the CPU)", text)
         assert hand_over is not None, page
         assert seconds[hand_over[1]] == START_SECONDS
-
-
-def test_tables_of_the_site_break_where_they_should() -> None:
-    tables = generator("tables")
-    cell = "<td><strong>1.5(2)e-07*</strong>, 3e-08 [b], tree-12</td>"
-    number = '<span class="number">{}</span>'
-    assert tables.on_page_content(f"1e-07 {cell}") == (
-        f"1e-07 <td><strong>{number.format('1.5(2)e-07*')}</strong>, {number.format('3e-08')} [b], tree-12</td>"
-    )
-    assert tables.on_page_content("<td><code>test_a.py::test_b[c]</code></td>") == (
-        "<td><code>test_a.py::<wbr>test_b<wbr>[c]</code></td>"
-    )
-    assert all((DOCS / page).exists() for page in tables.WIDE)

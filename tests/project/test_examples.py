@@ -24,7 +24,7 @@ from examples.cultivation.failures import examine
 from examples.cultivation.importance_sampling import ImportanceSampler
 from examples.cultivation.published import EXACT, FEWEST_FAULTS, TABLE_II
 from stim_nonclifford.generators.cultivation import cultivation_circuit
-from stim_nonclifford.simulation.engines.row_fates import fates_of_rows
+from stim_nonclifford.simulation.row_fates import fates_of_rows
 
 from ..support.seeds import slow
 
@@ -136,31 +136,6 @@ def test_the_table_is_computed_and_resumed(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_table_at_strengths_with_too_many_faults(tmp_path: Path) -> None:
-    arguments = ("--d", "5", "--p", "0.02", "--seconds", "1", "--out", str(tmp_path))
-    printed = run("-m", "examples.cultivation.the_table", *arguments)
-    lines = [line for line in printed.splitlines() if line.startswith("d=")]
-    assert len(lines) == 2
-    # Nothing is known of the rates, and the table says so.
-    assert all(re.search(r"(below|to) 1\b.* - ", line) or line.count(" -") >= 3 for line in lines)
-    rows = sinter.read_stats_from_csv_files(tmp_path / "the_table.csv")
-    assert all(row.json_metadata["estimate"]["interval"][1] > 0.5 for row in rows)
-
-
-def test_rates_of_the_table_as_text() -> None:
-    known = examples.cultivation.the_table.Rate(0.5, 2e-9, 1e-11, (1.98e-9, 2.02e-9), 1.0)
-    far = examples.cultivation.the_table.Rate(0.5, 2e-9, 1e-11, (1.98e-9, 3e-6), 1.0)
-    none = examples.cultivation.the_table.Rate(0.5, 0.0, 0.0, (0.0, 3e-6), 1.0)
-    assert list(map(str, (known, far, none))) == ["2.000(10)e-09", "2e-09 (to 3e-06)", "below 3e-06"]
-    assert examples.cultivation.the_table.ratio_of(known, known) == "1.0000(71)"
-    assert (
-        examples.cultivation.the_table.ratio_of(known, none)
-        == examples.cultivation.the_table.ratio_of(None, known)
-        == "-"
-    )
-
-
-@pytest.mark.slow
 def test_failures_are_found_confirmed_and_written(tmp_path: Path) -> None:
     distance = ("--d", "3", "--p", "0.002", "--seed", "3")
     printed = run("-m", "examples.cultivation.failures", *distance, "--count", "3", "--out", str(tmp_path))
@@ -251,15 +226,6 @@ def test_gap_calibration(tmp_path: Path) -> None:
     run("-m", "examples.gap_calibration", "--shots", "3000", "--processes", "1", "--out", str(tmp_path))
     assert (tmp_path / "gap_calibration.png").stat().st_size > 10_000
     assert len((tmp_path / "gap_points.csv").read_text().splitlines()) > 20
-
-
-@pytest.mark.slow
-def test_gap_calibration_of_color_codes(tmp_path: Path) -> None:
-    pytest.importorskip("chromobius")
-    arguments = ("--code", "color", "--shots", "3000", "--processes", "1", "--out", str(tmp_path))
-    run("-m", "examples.gap_calibration", *arguments)
-    assert (tmp_path / "color_code_gap_calibration.png").stat().st_size > 10_000
-    assert len((tmp_path / "color_code_gap_points.csv").read_text().splitlines()) > 10
 
 
 @pytest.mark.slow

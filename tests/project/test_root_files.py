@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -148,18 +146,3 @@ def test_tests_of_sanitizers_exist() -> None:
     for test in listed[1].replace("$limits", limits[1]).split():
         path, _, name = test.partition("::")
         assert f"def {name}(" in (ROOT / path).read_text() if name else (ROOT / path).is_file(), test
-
-
-@pytest.mark.parametrize("code", [0, 3])
-def test_builds_show_how_far_they_are_and_why_they_fail(code: int) -> None:
-    build = (
-        "print('a remark'); print('[1/2] Building CXX object CMakeFiles/x.dir/plan.cc.o');"
-        f" print('  [2/2] Linking CXX shared module _native.abi3.so'); raise SystemExit({code})"
-    )
-    command = [sys.executable, str(ROOT / ".ci/with_progress"), "Compiling", sys.executable, "-c", build]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == code
-    assert re.search(r"^ +1 of 2  plan\.cc  \(\d+ s\)$", done.stdout, re.MULTILINE)
-    assert re.search(r"^ +2 of 2  _native\.abi3\.so  \(\d+ s\)$", done.stdout, re.MULTILINE)
-    assert ("a remark" in done.stdout) == (code != 0)
-    assert ("Compiling failed: " in done.stdout) == (code != 0)

@@ -128,16 +128,14 @@ def test_says_which_task_is_too_wide() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::stim_nonclifford.RandomObservableWarning")
-def test_takes_a_circuit_from_the_path_of_a_task(tmp_path: Path) -> None:
+def test_takes_a_circuit_from_a_file(tmp_path: Path) -> None:
+    """It has a bare T gate, which is no S: on the S-proxy the observable is random."""
     path = tmp_path / "bare.stim"
-    path.write_text(snc_text())
+    path.write_text("RX 0\nT 0\nM 1\nDETECTOR rec[-1]\nMX 0\nOBSERVABLE_INCLUDE(0) rec[-1]\n")
     compiled = SoftPostselectSampler().compiled_sampler_for_task(sinter.Task(circuit_path=path))
     assert_rate(collected(compiled, 20_000).errors, 20_000, math.sin(math.pi / 8) ** 2)
-
-
-def snc_text() -> str:
-    """A circuit with a bare T gate, on whose S-proxy the observable is random."""
-    return "RX 0\nT 0\nM 1\nDETECTOR rec[-1]\nMX 0\nOBSERVABLE_INCLUDE(0) rec[-1]\n"
+    for spelled in (path, str(path)):
+        assert task(spelled).circuit == snc.Circuit.from_file(path).to_stim()
 
 
 def test_sampler_for_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,23 +152,20 @@ def test_sampler_for_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
         dataclasses.replace(sampler, device=7).compiled_sampler_for_task(task(CIRCUIT))
 
 
-class TestBatchSize:
-    """The batches, with a clock of their own."""
-
-    @pytest.mark.parametrize("shots_per_second", [0.1, 30.0, 1e4, 1e8, math.inf])
-    def test_batches_are_short_and_small_beside_the_rest(self, shots_per_second: float) -> None:
-        batch_size = BatchSize()
-        taken = 0
-        for _ in range(200):
-            shots = batch_size.next_shots(10**15)
-            assert 1 <= shots <= max(MIN_SHOTS, taken * MAX_SHARE)
-            if taken >= MIN_SHOTS:
-                assert shots == 1 or shots / shots_per_second <= 0.2
-            taken += shots
-            batch_size.record(shots=shots, seconds=shots / shots_per_second)
-        if math.isfinite(shots_per_second):
-            # The rate that the sampler can do is used in the end.
-            assert shots == max(1, int(0.2 * shots_per_second))
+@pytest.mark.parametrize("shots_per_second", [0.1, 30.0, 1e4, 1e8, math.inf])
+def test_batches_are_short_and_small_beside_the_rest(shots_per_second: float) -> None:
+    """On a clock of their own."""
+    batch_size = BatchSize()
+    taken = 0
+    for _ in range(200):
+        shots = batch_size.next_shots(10**15)
+        assert 1 <= shots <= max(MIN_SHOTS, taken * MAX_SHARE)
+        if taken >= MIN_SHOTS:
+            assert shots == 1 or shots / shots_per_second <= 0.2
+        taken += shots
+        batch_size.record(shots=shots, seconds=shots / shots_per_second)
+    if math.isfinite(shots_per_second):  # the rate that the sampler can do is used in the end
+        assert shots == max(1, int(0.2 * shots_per_second))
 
 
 @pytest.mark.parametrize("wanted", [1, 10, 100, 1000])
@@ -188,27 +183,11 @@ def test_errors_overshoot_little(wanted: int, known: bool) -> None:
     assert errors - wanted <= scipy.stats.poisson.ppf(1 - FALSE_ALARM, last_batch)
 
 
-class TestTask:
-    """Tasks that Sinter accepts."""
-
-    def test_has_sinters_own_error_model_where_there_is_one(self) -> None:
-        own = task(CIRCUIT, decoder="soft_postselect", postselection_mask=MASK, json_metadata={"p": 1})
-        plain = sinter.Task(
-            circuit=CIRCUIT,
-            decoder="soft_postselect",
-            detector_error_model=CIRCUIT.detector_error_model(
-                decompose_errors=True, approximate_disjoint_errors=True
-            ),
-            postselection_mask=MASK,
-            json_metadata={"p": 1},
-        )
-        assert own.strong_id() == plain.strong_id()
-
-    def test_reads_files(self, tmp_path: Path) -> None:
-        path = tmp_path / "bare.stim"
-        path.write_text(snc_text())
-        for spelled in (path, str(path)):
-            assert task(spelled).circuit == snc.Circuit(snc_text()).to_stim()
+def test_a_task_has_sinters_own_error_model_where_there_is_one() -> None:
+    model = CIRCUIT.detector_error_model(decompose_errors=True, approximate_disjoint_errors=True)
+    options = {"decoder": "soft_postselect", "postselection_mask": MASK, "json_metadata": {"p": 1}}
+    plain = sinter.Task(circuit=CIRCUIT, detector_error_model=model, **options)
+    assert task(CIRCUIT, **options).strong_id() == plain.strong_id()
 
 
 def test_warnings_stand_in_the_row() -> None:

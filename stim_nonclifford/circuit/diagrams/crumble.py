@@ -17,14 +17,10 @@ _DRAWN = re.compile(r"(?<=[;=])(?P<gate>SPP|S)(?P<dag>_DAG)?(?=_)")
 
 
 def crumble_url(circuit: stim.Circuit, *, skip_detectors: bool, mark: Any) -> str:
-    r"""The URL of the S-proxy of a tagged circuit, with tags on the gates that stand for T gates.
+    """The URL of the S-proxy of a tagged circuit, with tags on the gates that stand for T gates.
 
     Stim writes the URL without tags. It has one entry for each instruction, in their order, so that the S and
     SPP in it are told apart by counting.
-
-    Examples:
-        >>> crumble_url(stim.Circuit("S 0\nSPP_DAG[T] X0*X1"), skip_detectors=True, mark=None)
-        'https://algassert.com/crumble#circuit=S_0;SPP[T_DAG]_X0*X1_'
     """
     proxy, tagged = drawable_proxy(circuit), drawable_proxy(circuit, keeps_t_gates=True)
     if mark:

@@ -76,20 +76,14 @@ def diagram_of(
 
 
 def _labelled_diagram(circuit: stim.Circuit, s_proxy: stim.Circuit, type: str, **arguments: Any) -> Any:
-    r"""A diagram of a tagged circuit; detector slices are those of its S-proxy.
-
-    Examples:
-        >>> circuit, proxy = stim.Circuit("H 0\nS[T] 0\nS 0"), stim.Circuit("H 0\nS 0\nS 0")
-        >>> print(_labelled_diagram(circuit, proxy, "timeline-text", tick=None))
-        q0: -H-T-S-
-    """
+    """A diagram of a tagged circuit; detector slices are those of its S-proxy."""
     check_drawable(circuit, type, arguments["tick"])
     if type == "timeline-text":
-        drawing = with_errors_for_gates(circuit)
-        return Diagram(text_with_gates(str(drawing.circuit.diagram(type, **arguments)), drawing.gates))
+        drawn, gates = with_errors_for_gates(circuit)
+        return Diagram(text_with_gates(str(drawn.diagram(type, **arguments)), gates))
     if type in _WITH_GATES:
-        drawing = with_errors_for_gates(circuit)
-        picture = with_gates(str(drawing.circuit.diagram(type, **arguments)), drawing.gates)
+        drawn, gates = with_errors_for_gates(circuit)
+        picture = with_gates(str(drawn.diagram(type, **arguments)), gates)
         is_slice = type == "detslice-with-ops-svg"
         return with_regions_of(picture, str(s_proxy.diagram(type, **arguments))) if is_slice else picture
     if type.startswith("interactive"):

@@ -24,7 +24,7 @@ from ...dialect import (
 )
 from ...simulation.compiler.algebra.paulis import X, Y, Z, product_of
 
-__all__ = ["Drawing", "DrawnGate", "Symbol", "drawn_gates_of", "with_errors_for_gates"]
+__all__ = ["DrawnGate", "Symbol", "drawn_gates_of", "with_errors_for_gates"]
 
 EXPECTATION = "EXP_VAL"
 _LETTERS = {X: "X", Y: "Y", Z: "Z"}
@@ -56,23 +56,17 @@ class DrawnGate:
         return self.symbols[0].name == EXPECTATION
 
 
-@dataclass(frozen=True)
-class Drawing:
-    """A circuit for Stim to draw, and the gates for which its errors stand."""
-
-    circuit: stim.Circuit  # the circuit, with errors in place of gates
-    gates: Mapping[str, DrawnGate]  # the number of an error, as Stim writes it -> the gate
-
-
-def with_errors_for_gates(circuit: stim.Circuit) -> Drawing:
+def with_errors_for_gates(circuit: stim.Circuit) -> tuple[stim.Circuit, Mapping[str, DrawnGate]]:
     r"""The circuit in which an error stands for each non-Clifford gate and each expectation value.
 
+    Each gate has the probability of its error as a key, as Stim writes it.
+
     Examples:
-        >>> drawing = with_errors_for_gates(stim.Circuit("H 0\nII[CS] 0 1"))
-        >>> print(drawing.circuit)
+        >>> drawn, gates = with_errors_for_gates(stim.Circuit("H 0\nII[CS] 0 1"))
+        >>> print(drawn)
         H 0
         E(1.00001e-09) X0 X1
-        >>> [symbol.kind for symbol in drawing.gates["1.00001e-09"].symbols]
+        >>> [symbol.kind for symbol in gates["1.00001e-09"].symbols]
         ['control', 'box']
     """
     gates: dict[str, DrawnGate] = {}
@@ -80,7 +74,7 @@ def with_errors_for_gates(circuit: stim.Circuit) -> Drawing:
     numbers = (f"{k / 100_000:.5f}e-09" for k in itertools.count(100_001) if k % 10)
     own = set(re.findall(r"\d\.\d+e-09", str(circuit)))
     free = (number for number in numbers if number not in own)
-    return Drawing(_replaced(circuit, gates, free, num_records=0), gates)
+    return _replaced(circuit, gates, free, num_records=0), gates
 
 
 def _replaced(

@@ -50,12 +50,7 @@ class _Tick:
 
 
 def is_long(circuit: stim.Circuit) -> bool:
-    r"""Whether Stim's ribbon of a circuit without loops would be too long to be read.
-
-    Examples:
-        >>> is_long(stim.Circuit("H 0\nTICK")), is_long(stim.Circuit("H 0\nTICK\n" * 100))
-        (False, True)
-    """
+    """Whether Stim's ribbon of a circuit without loops would be too long to be read."""
     if any(isinstance(part, stim.CircuitRepeatBlock) for part in circuit) or circuit.num_ticks < _MANY:
         return False
     used: dict[int, int] = defaultdict(int)
@@ -72,12 +67,7 @@ def is_long(circuit: stim.Circuit) -> bool:
 
 
 def folded_timeline(circuit: stim.Circuit) -> str:
-    r"""An SVG of the circuit, with loops unrolled.
-
-    Examples:
-        >>> "<title>X_ERROR(0.1) 0</title>" in folded_timeline(stim.Circuit("S[T] 0\nX_ERROR(0.1) 0\nM 0"))
-        True
-    """
+    """An SVG of the circuit, with loops unrolled."""
     ticks = list(_ticks(circuit))
     used = _with_gates(ticks) | {qubit for tick in ticks for _, qubit in tick.marks}
     rows: list[list[_Tick]] = [[]]
@@ -105,12 +95,7 @@ def _with_gates(ticks: Sequence[_Tick]) -> set[int]:
 
 
 def _ranges(qubits: Sequence[int]) -> str:
-    """Qubits as ``q1-q3, q5``.
-
-    Examples:
-        >>> _ranges([1, 2, 3, 5])
-        'q1-q3, q5'
-    """
+    """Qubits as ``q1-q3, q5``."""
     found: list[list[int]] = []
     for qubit in qubits:
         if found and found[-1][-1] == qubit - 1:

@@ -59,16 +59,12 @@ def gates_by_tick(circuit: stim.Circuit) -> list[list[Glyph]]:
     return found
 
 
-def _is_left_out(part: stim.CircuitInstruction) -> bool:
+def glyphs_of(part: stim.CircuitInstruction, num_records: int) -> Iterator[Glyph]:
+    """The gates of an instruction; none of noise and annotations."""
     data = stim.gate_data(part.name)
     is_noise = data.is_noisy_gate and not data.produces_measurements and not data.is_reset
     is_gate = bool(part.tag) and part.name in ("I", "II") and not is_expectation(part)
-    return is_noise or part.name.startswith("HERALDED") or (part.name in _SKIPPED and not is_gate)
-
-
-def glyphs_of(part: stim.CircuitInstruction, num_records: int) -> Iterator[Glyph]:
-    """The gates of an instruction; none of noise and annotations."""
-    if _is_left_out(part):
+    if is_noise or part.name.startswith("HERALDED") or (part.name in _SKIPPED and not is_gate):
         return
     drawn = [_of_drawn(gate) for gate in drawn_gates_of(part, num_records)]
     if drawn:

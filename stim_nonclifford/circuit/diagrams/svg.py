@@ -22,14 +22,7 @@ _PRODUCTS = ("TPP", "TPP_DAG", "R_PAULI")
 
 
 def on_white(svg: str) -> str:
-    r"""The picture on a white background, so that it can be read on a dark page, too.
-
-    Examples:
-        >>> print(on_white("<svg>\n</svg>"))
-        <svg>
-        <rect width="100%" height="100%" fill="white"/>
-        </svg>
-    """
+    """The picture on a white background, so that it can be read on a dark page, too."""
     head, _, body = svg.partition("\n")
     return f"{head}\n{_BACKGROUND}{body}"
 

@@ -44,14 +44,7 @@ def diagram_type(type: str) -> str:
 
 
 def check_drawable(circuit: stim.Circuit, type: str, tick: int | range | None) -> None:
-    r"""Refuses what Stim crashes on: slices after the end, and outputs in a timeline without qubits.
-
-    Examples:
-        >>> check_drawable(stim.Circuit("H 0\nTICK\nH 0"), "timeslice-svg", 2)
-        Traceback (most recent call last):
-        ...
-        ValueError: tick must be from 0 to 1, as the operations of the circuit end there, but is 2.
-    """
+    """Refuses what Stim crashes on: slices after the end, and outputs in a timeline without qubits."""
     name = type.removesuffix("-html")
     if name in _TIMELINES and circuit.num_qubits == 0 and (circuit.num_detectors or circuit.num_observables):
         raise ValueError(

@@ -48,22 +48,12 @@ def half_turns_of(radians: float) -> float:
 
 
 def reduced(half_turns: float) -> float:
-    """An angle of a rotation between -4 and 4 half-turns; those that are there already are kept.
-
-    Examples:
-        >>> reduced(5.25), reduced(-4.5), reduced(3.5)
-        (1.25, -0.5, 3.5)
-    """
+    """An angle of a rotation between -4 and 4 half-turns; those that are there already are kept."""
     return math.fmod(half_turns, PERIOD) if abs(half_turns) > PERIOD else half_turns
 
 
 def snapped(half_turns: float) -> float:
-    """The nearest multiple of 1/64, if it differs by rounding alone; see ``half_turns_of``.
-
-    Examples:
-        >>> snapped(0.2500000000000001), snapped(0.26)
-        (0.25, 0.26)
-    """
+    """The nearest multiple of 1/64, if it differs by rounding alone; see ``half_turns_of``."""
     if not math.isfinite(half_turns):
         return half_turns
     nearest = round(half_turns * _FINEST) / _FINEST
@@ -81,14 +71,7 @@ class Delays:
 
     @classmethod
     def of(cls, relaxation_times: Any, dt: Any) -> Delays:
-        """The delays for arguments of users.
-
-        Examples:
-            >>> Delays.of((80e-6, 90e-6), None).text(3, 100, "ns")
-            'THERMAL_RELAXATION(0.00125, 0.0011111111111111111) 3'
-            >>> Delays.of(None, None).text(3, 100, "ns")
-            'I[delay:100ns] 3'
-        """
+        """The delays for arguments of users."""
         dt = positive_or_none(dt, "dt")
         if relaxation_times is None:
             return cls(None, dt)

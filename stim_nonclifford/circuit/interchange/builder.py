@@ -36,12 +36,7 @@ Literal = bool | Record
 
 
 def not_(bit: Literal) -> Literal:
-    """The opposite of a bit.
-
-    Examples:
-        >>> not_(True)
-        False
-    """
+    """The opposite of a bit."""
     return (not bit) if isinstance(bit, bool) else Record(bit.index, not bit.negated)
 
 

@@ -10,12 +10,7 @@ __all__ = ["needed", "remedy_for"]
 
 
 def needed(module: str, what: str, package: str, extra: str) -> Any:
-    """A module that belongs to an extra.
-
-    Examples:
-        >>> needed("math", "from_qasm", "math", "qasm").pi
-        3.14159...
-    """
+    """A module that belongs to an extra; if it is not installed, the message says what to install."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

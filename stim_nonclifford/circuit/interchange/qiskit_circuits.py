@@ -135,24 +135,25 @@ _OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 class Conditions:
-    """The values of classical bits of the whole circuit, and of expressions of them."""
+    """The values of classical bits of the whole circuit, and of expressions of them in a block."""
 
     def __init__(self, builder: CircuitBuilder, bits: dict[Any, Literal]) -> None:
         self._builder = builder
         self.bits = bits
+        self.outer: Mapping[Any, Any] = {}  # by the bits of the block that is read, those of the circuit
 
-    def holds(self, condition: Any, outer_bits: Mapping[Any, Any]) -> Literal:
+    def holds(self, condition: Any) -> Literal:
         """The bit that a condition is."""
         if isinstance(condition, tuple):
             subject, value = condition
-            return self.equal(subject, [int(value)], outer_bits)
-        return self._truth(condition, outer_bits)
+            return self.equal(subject, [int(value)])
+        return self._truth(condition)
 
-    def equal(self, subject: Any, values: Sequence[int], outer_bits: Mapping[Any, Any]) -> Literal:
+    def equal(self, subject: Any, values: Sequence[int]) -> Literal:
         """Whether a bit, a register or an expression has one of some values."""
         if isinstance(subject, expr.Expr) and not _is_bits(subject):
-            return self._function(subject, lambda value: int(value) in values, outer_bits)
-        bits = self._bits_of(subject.var if isinstance(subject, expr.Var) else subject, outer_bits)
+            return self._function(subject, lambda value: int(value) in values)
+        bits = self._bits_of(subject.var if isinstance(subject, expr.Var) else subject)
         found = [self._equal(bits, value) for value in values]
         return not_(self._builder.all_of([not_(each) for each in found]))
 
@@ -161,34 +162,34 @@ class Conditions:
             return False
         return self._builder.all_of([bit if value >> k & 1 else not_(bit) for k, bit in enumerate(bits)])
 
-    def _bits_of(self, subject: Any, outer_bits: Mapping[Any, Any]) -> list[Literal]:
+    def _bits_of(self, subject: Any) -> list[Literal]:
         members = list(subject) if hasattr(subject, "size") else [subject]
-        return [self.bits[outer_bits.get(bit, bit)] for bit in members]
+        return [self.bits[self.outer.get(bit, bit)] for bit in members]
 
-    def _truth(self, node: Any, outer_bits: Mapping[Any, Any]) -> Literal:
+    def _truth(self, node: Any) -> Literal:
         """The bit that an expression is; long products and sums are written term by term."""
         builder = self._builder
         if _is_bits(node):
-            return not_(self.equal(node, [0], outer_bits))
+            return not_(self.equal(node, [0]))
         if isinstance(node, expr.Unary) and node.op.name == "LOGIC_NOT":
-            return not_(self._truth(node.operand, outer_bits))
+            return not_(self._truth(node.operand))
         if isinstance(node, expr.Binary):
             kind = node.op.name
             if kind in ("LOGIC_AND", "LOGIC_OR"):
-                left, right = self._truth(node.left, outer_bits), self._truth(node.right, outer_bits)
+                left, right = self._truth(node.left), self._truth(node.right)
                 if kind == "LOGIC_AND":
                     return builder.all_of([left, right])
                 return not_(builder.all_of([not_(left), not_(right)]))
             if kind in ("EQUAL", "NOT_EQUAL") and _is_bits(node.left) and isinstance(node.right, expr.Value):
-                found = self.equal(node.left, [int(node.right.value)], outer_bits)
+                found = self.equal(node.left, [int(node.right.value)])
                 return found if kind == "EQUAL" else not_(found)
-        return self._function(node, bool, outer_bits)
+        return self._function(node, bool)
 
-    def _function(self, node: Any, function: Callable[[Any], bool], outer_bits: Mapping[Any, Any]) -> Literal:
+    def _function(self, node: Any, function: Callable[[Any], bool]) -> Literal:
         variables = list(dict.fromkeys(expr.iter_vars(node)))
         if not all(map(_is_bits, variables)):
             raise ValueError(f"classical variables have no counterpart here. {ADVICE}")
-        places = [self._bits_of(each.var, outer_bits) for each in variables]
+        places = [self._bits_of(each.var) for each in variables]
         flat = [bit for bits in places for bit in bits]
 
         def value(chosen: Sequence[bool]) -> bool:
@@ -246,11 +247,7 @@ def read_qiskit(circuit: Any, delays: Delays) -> stim.Circuit:
         raise ValueError(f"The parameters {names} have no values. Write circuit.assign_parameters first.")
     reader = _Reader(circuit, delays)
     try:
-        reader.run(
-            circuit,
-            dict(zip(circuit.qubits, reader.builder.new_qubits(circuit.num_qubits), strict=True)),
-            {bit: bit for bit in circuit.clbits},
-        )
+        reader.run(circuit, reader.builder.new_qubits(circuit.num_qubits), circuit.clbits)
     except _Located as error:
         text = str(error)
         raise ValueError(text[0].upper() + text[1:]) from None
@@ -266,31 +263,26 @@ class _Reader:
         # Bits are 0 at the beginning.
         self._conditions = Conditions(self.builder, dict.fromkeys(circuit.clbits, False))
 
-    def run(self, circuit: Any, qubits: Mapping[Any, int], outer_bits: Mapping[Any, Any]) -> None:
-        """Runs a circuit or a block."""
-        for number, instruction in enumerate(circuit.data):
+    def run(self, block: Any, qubits: Sequence[int], bits: Sequence[Any]) -> None:
+        """Runs a circuit or a block on qubits by their numbers, and on bits of the circuit."""
+        outer_qubits = dict(zip(block.qubits, qubits, strict=True))
+        outer_bits = dict(zip(block.clbits, bits, strict=True))
+        for number, instruction in enumerate(block.data):
             operation = instruction.operation
             where = f"instruction {number}, {operation.name}:"
+            self._conditions.outer = outer_bits
             try:
                 self._execute(
                     operation,
-                    [qubits[each] for each in instruction.qubits],
+                    [outer_qubits[each] for each in instruction.qubits],
                     [outer_bits[each] for each in instruction.clbits],
-                    outer_bits,
                 )
             except _Located as error:
                 raise _Located(f"{where} in it {error}") from None
             except (ValueError, NotImplementedError, TypeError) as error:
                 raise _Located(f"{where} {error}") from None
 
-    def _run_block(self, block: Any, qubits: Sequence[int], bits: Sequence[Any]) -> None:
-        self.run(
-            block, dict(zip(block.qubits, qubits, strict=True)), dict(zip(block.clbits, bits, strict=True))
-        )
-
-    def _execute(
-        self, operation: Any, qubits: Sequence[int], bits: Sequence[Any], outer_bits: Mapping[Any, Any]
-    ) -> None:
+    def _execute(self, operation: Any, qubits: Sequence[int], bits: Sequence[Any]) -> None:
         builder, kinds = self.builder, qiskit.circuit
         if getattr(operation, "condition", None) is not None and not isinstance(
             operation, kinds.ControlFlowOp
@@ -305,11 +297,11 @@ class _Reader:
         elif isinstance(operation, kinds.Delay):
             self._delay(operation, qubits)
         elif isinstance(operation, kinds.ControlFlowOp):
-            self._control_flow(operation, qubits, bits, outer_bits)
+            self._control_flow(operation, qubits, bits)
         elif isinstance(operation, kinds.Gate | kinds.AnnotatedOperation):
             builder.apply(steps_of(operation, qubits))
         elif getattr(operation, "definition", None) is not None:
-            self._run_block(operation.definition, qubits, bits)
+            self.run(operation.definition, qubits, bits)
         elif hasattr(operation, "to_matrix"):  # an operation that is none of Qiskit's gates, such as Clifford
             matrix = qiskit.circuit.library.UnitaryGate(operation.to_matrix())
             builder.apply(steps_of(matrix, qubits))
@@ -326,46 +318,42 @@ class _Reader:
         for qubit in qubits:
             self.builder.append(self._delays.text(qubit, duration, unit))
 
-    def _control_flow(
-        self, operation: Any, qubits: Sequence[int], bits: Sequence[Any], outer_bits: Mapping[Any, Any]
-    ) -> None:
+    def _control_flow(self, operation: Any, qubits: Sequence[int], bits: Sequence[Any]) -> None:
         kinds, conditions = qiskit.circuit, self._conditions
         if isinstance(operation, kinds.IfElseOp):
-            condition = conditions.holds(operation.condition, outer_bits)
+            condition = conditions.holds(operation.condition)
             for block, holds in zip(operation.blocks, (condition, not_(condition)), strict=False):
                 with self.builder.condition(holds):
-                    self._run_block(block, qubits, bits)
+                    self.run(block, qubits, bits)
         elif isinstance(operation, kinds.SwitchCaseOp):
-            self._switch(operation, qubits, bits, outer_bits)
+            self._switch(operation, qubits, bits)
         elif isinstance(operation, kinds.ForLoopOp):
             self._loop(operation, qubits, bits)
         elif isinstance(operation, kinds.WhileLoopOp):
-            if conditions.holds(operation.condition, outer_bits) is not False:
+            if conditions.holds(operation.condition) is not False:
                 raise ValueError(
                     f"it has no counterpart here, as the number of its iterations is not fixed. {ADVICE}"
                 )
         elif isinstance(operation, kinds.BoxOp) and operation.duration is None:
             for block in operation.blocks:
-                self._run_block(block, qubits, bits)
+                self.run(block, qubits, bits)
         else:
             raise ValueError(f"it has no counterpart here. {ADVICE}")
 
-    def _switch(
-        self, operation: Any, qubits: Sequence[int], bits: Sequence[Any], outer_bits: Mapping[Any, Any]
-    ) -> None:
+    def _switch(self, operation: Any, qubits: Sequence[int], bits: Sequence[Any]) -> None:
         """Each case but the default has values; the first one that has the value of the target is run."""
         others: list[Literal] = []
         blocks: list[tuple[Literal, Any]] = []
         for labels, block in operation.cases_specifier():
             values = [int(label) for label in labels if label is not qiskit.circuit.CASE_DEFAULT]
-            holds = self._conditions.equal(operation.target, values, outer_bits) if values else False
+            holds = self._conditions.equal(operation.target, values) if values else False
             if len(values) < len(labels):
                 holds = self.builder.all_of(others)  # the default, which is the last case
             others.append(not_(holds))
             blocks.append((holds, block))
         for holds, block in blocks:
             with self.builder.condition(holds):
-                self._run_block(block, qubits, bits)
+                self.run(block, qubits, bits)
 
     def _loop(self, operation: Any, qubits: Sequence[int], bits: Sequence[Any]) -> None:
         numbers, parameter, body = operation.params
@@ -373,7 +361,7 @@ class _Reader:
             raise ValueError(f"its variable {parameter} is no parameter. {ADVICE}")
         for number in numbers:
             block = body if parameter is None else body.assign_parameters({parameter: number})
-            self._run_block(block, qubits, bits)
+            self.run(block, qubits, bits)
 
 
 class _Located(ValueError):

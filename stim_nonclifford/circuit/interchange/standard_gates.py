@@ -57,10 +57,6 @@ def _built_in_u(theta: float, phi: float, lambda_: float, qubit: int) -> list[St
     return [*_u(theta, phi, lambda_, qubit), Phase(theta / 2)]
 
 
-def _cu(theta: float, phi: float, lambda_: float, gamma: float, control: int, target: int) -> list[Step]:
-    return controlled([*_u(theta, phi, lambda_, target), Phase(gamma)], control)
-
-
 def _rccx(a: int, b: int, c: int) -> list[Step]:
     """The Toffoli gate up to relative phases (Margolus)."""
     return [
@@ -150,7 +146,9 @@ STANDARD_GATES: dict[str, StandardGate] = {
     "cphase": _with_control(_PHASE),
     "cu1": _with_control(_PHASE),
     "cu3": _with_control(_U),
-    "cu": StandardGate(4, 2, _cu),
+    "cu": StandardGate(
+        4, 2, lambda theta, phi, lambda_, a, *q: controlled([*_u(theta, phi, lambda_, q[1]), Phase(a)], q[0])
+    ),
     "csx": _with_control(_SX),
     "dcx": StandardGate(0, 2, lambda a, b: [Gate("CX", (a, b)), Gate("CX", (b, a))]),
     "rccx": StandardGate(0, 3, _rccx),

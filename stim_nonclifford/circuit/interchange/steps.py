@@ -77,12 +77,7 @@ _AS_ROTATION = {
 
 
 def phase_gate(half_turns: float, qubit: int) -> list[Step]:
-    """diag(1, exp(iπ a)), by its name if it has one.
-
-    Examples:
-        >>> phase_gate(0.25, 3), phase_gate(0.1, 3)
-        ([Gate(name='T', qubits=(3,), angles=(), paulis='')], [..., Phase(half_turns=0.05)])
-    """
+    """diag(1, exp(iπ a)), by its name if it has one."""
     name = _OF_PHASE.get(half_turns % 2)
     if name is not None:
         return [Gate(name, (qubit,))]
@@ -90,12 +85,7 @@ def phase_gate(half_turns: float, qubit: int) -> list[Step]:
 
 
 def inverse(steps: Sequence[Step]) -> list[Step]:
-    """The inverse of a unitary.
-
-    Examples:
-        >>> inverse([Gate("T", (0,)), Phase(0.5)])
-        [Phase(half_turns=-0.5), Gate(name='T_DAG', qubits=(0,), angles=(), paulis='')]
-    """
+    """The inverse of a unitary."""
     return [_inverse_of(step) for step in reversed(steps)]
 
 

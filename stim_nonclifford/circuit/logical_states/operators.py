@@ -48,12 +48,7 @@ def shown_product(product: stim.PauliString) -> str:
 
 
 def expected_paulis(circuit: stim.Circuit) -> Iterator[stim.PauliString]:
-    r"""The products whose expectation values a circuit asks for, in their order, with REPEAT blocks unrolled.
-
-    Examples:
-        >>> list(expected_paulis(stim.Circuit("REPEAT 2 {\nI[EXP_VAL(X, !Y)] 0 1\n}")))
-        [stim.PauliString("+X_"), stim.PauliString("-_Y"), stim.PauliString("+X_"), stim.PauliString("-_Y")]
-    """
+    """The products whose expectation values a circuit asks for, in their order, with blocks unrolled."""
     return _expected(circuit, circuit.num_qubits)
 
 
@@ -77,13 +72,7 @@ def has_pauli_targets(instruction: stim.CircuitInstruction) -> bool:
 
 
 def observable_paulis(circuit: stim.Circuit) -> dict[int, stim.PauliString]:
-    r"""The products of the Pauli targets of observables that have some.
-
-    Examples:
-        >>> circuit = stim.Circuit("MX 0\nOBSERVABLE_INCLUDE(1) rec[-1] X1\nOBSERVABLE_INCLUDE(1) X2")
-        >>> observable_paulis(circuit)
-        {1: stim.PauliString("+_XX")}
-    """
+    """The products of the Pauli targets of observables that have some."""
     found: dict[int, stim.PauliString] = {}
 
     def look(part: stim.Circuit) -> None:
@@ -103,13 +92,7 @@ def observable_paulis(circuit: stim.Circuit) -> dict[int, stim.PauliString]:
 
 
 def observables_with_records(circuit: stim.Circuit) -> set[int]:
-    r"""The observables that records are part of.
-
-    Examples:
-        >>> circuit = stim.Circuit("MX 0\nOBSERVABLE_INCLUDE(1) rec[-1] X1\nOBSERVABLE_INCLUDE(0) X1")
-        >>> observables_with_records(circuit)
-        {1}
-    """
+    """The observables that records are part of."""
     return {
         int(part.gate_args_copy()[0])
         for part in instructions_in(circuit)
@@ -119,13 +102,7 @@ def observables_with_records(circuit: stim.Circuit) -> set[int]:
 
 
 def without_pauli_targets(circuit: stim.Circuit) -> stim.Circuit:
-    r"""The circuit whose observables are sums of records alone.
-
-    Examples:
-        >>> print(without_pauli_targets(stim.Circuit("MX 0\nOBSERVABLE_INCLUDE(0) rec[-1] X1 Z2")))
-        MX 0
-        OBSERVABLE_INCLUDE(0) rec[-1]
-    """
+    """The circuit whose observables are sums of records alone."""
 
     def stand_in(part: stim.CircuitInstruction) -> stim.Circuit | None:
         if not has_pauli_targets(part):

@@ -39,19 +39,12 @@ _NO_ACTION = ("DETECTOR", "OBSERVABLE_INCLUDE", "TICK", "QUBIT_COORDS", "SHIFT_C
 
 
 def read_out(circuit: stim.Circuit, check: LogicalStateCheck, reference: int) -> tuple[stim.Circuit, int]:
-    r"""The circuit with a noiseless measurement of a state in the place of its expectation values.
+    """The circuit with a noiseless measurement of a state in the place of its expectation values.
 
     Signs of the check are relative to the reference: a mask of the observables whose records sum up to 1 in
     the noiseless reference sample. The result has no EXP_VAL, and no observables with Pauli targets of this
     logical qubit. The number of the new observable is the first of theirs, or else the next free one. Loops
     are unrolled if expectation values or observables stand in them, or after these.
-
-    Examples:
-        >>> circuit = stim.Circuit("I[EXP_VAL(X, Y)] 0 0")
-        >>> print(read_out(circuit, LogicalStateCheck((0, 1), (), (0.5**0.5, 0.5**0.5)), 0)[0])
-        SPP_DAG[T] Z0
-        MPP X0
-        OBSERVABLE_INCLUDE(0) rec[-1]
     """
     terms = terms_of(check, circuit)
     if abs(math.hypot(*check.weights) - 1) > TOLERANCE:
@@ -138,16 +131,7 @@ def _check_undisturbed(
 def _disturbs(
     instruction: stim.CircuitInstruction, products: Sequence[stim.PauliString], *, noise_too: bool
 ) -> bool:
-    r"""Whether an instruction changes logical Paulis, or its records tell of them.
-
-    Examples:
-        >>> def found(text, noise_too=False):
-        ...     return _disturbs(stim.Circuit(text)[0], [stim.PauliString("XX_")], noise_too=noise_too)
-        >>> found("M 2"), found("MZZ 0 1"), found("M 0"), found("H 0"), found("R 1")
-        (False, False, True, True, True)
-        >>> found("DEPOLARIZE1(0.1) 0"), found("DEPOLARIZE1(0.1) 0", noise_too=True)
-        (False, True)
-    """
+    """Whether an instruction changes logical Paulis, or its records tell of them."""
     name = instruction.name
     if name in _NO_ACTION or is_expectation(instruction):
         return False

@@ -93,17 +93,10 @@ def _without_noise(
         count = part.num_measurements if group is None else 1
         result.append("MPAD", [0] * count, [1.0] if flips else [])
     elif data.produces_measurements:
-        targets = part.targets_copy() if group is None else _joined(part.name, list(group))
+        targets = part.targets_copy() if group is None else list(group)
+        if group is not None and part.name == "MPP":
+            targets = stim.target_combined_paulis([each for each in targets if not each.is_combiner])
         result.append(part.name, targets, [1.0] if flips else [])
     elif data.is_reset or not data.is_noisy_gate:
         result.append(part)
     return result
-
-
-def _joined(name: str, group: list[stim.GateTarget]) -> list[stim.GateTarget]:
-    if name != "MPP":
-        return group
-    targets: list[stim.GateTarget] = []
-    for target in (each for each in group if not each.is_combiner):
-        targets += [stim.target_combiner(), target] if targets else [target]
-    return targets

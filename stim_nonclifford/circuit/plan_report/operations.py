@@ -58,6 +58,11 @@ class PlannedOperation:
     tick: int
     step: int
 
+    @property
+    def target(self) -> str:
+        """The target as circuit text has it: a product of Paulis, or the number of a qubit."""
+        return self.pauli if "*" in self.pauli else self.pauli[1:]
+
 
 def planned_operations(plan: SamplingPlan, program: Program) -> tuple[PlannedOperation, ...]:
     """The rotations and measurements of a plan, in the order in which they are applied."""

@@ -79,7 +79,8 @@ def _axes(peak: int, row: float, base: float) -> list[str]:
 
 def _marker(operation: PlannedOperation, x: float, y: float) -> list[str]:
     color = {"activation": _ACTIVATION, "measurement": _MEASUREMENT}.get(operation.kind, _ROTATION)
-    about = f"{_name(operation)}: {'weak ' if operation.weak else ''}{operation.kind}, tick {operation.tick}"
+    name = f"{operation.instruction} {operation.target}, line {operation.line}"
+    about = f"{name}: {'weak ' if operation.weak else ''}{operation.kind}, tick {operation.tick}"
     return [
         f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{color}">'
         f"<title>{html.escape(about)}</title></circle>"
@@ -101,7 +102,7 @@ def _labels(operations: Sequence[PlannedOperation], step: float, row: float, bas
             lines.append(_slanted(left, f"and {len(groups) - number} more"))
             break
         free = left + _LABEL_DISTANCE
-        targets = " ".join(_target(operation) for _, operation in group)
+        targets = " ".join(operation.target for _, operation in group)
         name = f"{first.instruction} {targets}"
         shown = name if len(name) <= _LABEL_LENGTH else f"{name[: _LABEL_LENGTH - 1]}…"
         lines.append(_slanted(left, f"{shown}, line {first.line}"))
@@ -110,14 +111,6 @@ def _labels(operations: Sequence[PlannedOperation], step: float, row: float, bas
             f'<path d="M{left:.1f},{_TOP - 12} L{x:.1f},{y - 5:.1f}" stroke="{_ACTIVATION}" opacity="0.35"/>'
         )
     return lines
-
-
-def _target(operation: PlannedOperation) -> str:
-    return operation.pauli if "*" in operation.pauli else operation.pauli[1:]
-
-
-def _name(operation: PlannedOperation) -> str:
-    return f"{operation.instruction} {_target(operation)}, line {operation.line}"
 
 
 def _slanted(x: float, text: str) -> str:

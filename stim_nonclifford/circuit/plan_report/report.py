@@ -15,7 +15,7 @@ from ...base.notebook import Diagram, preformatted, scrolled
 from ...simulation.compiler import CompiledCircuit
 from ...simulation.compiler.program.program import Program
 from ...simulation.plan import MAX_INDEX_BITS, SamplingPlan
-from ...simulation.reduction import reduction_of
+from ...simulation.reduction import simulated_width
 from ...simulation.sampling.requests import requested_by
 from .operations import PlannedOperation, planned_operations
 from .picture import width_picture
@@ -63,10 +63,14 @@ class PlanReport:
         """Largest number of active coordinates: a vector has 2^peak_width complex coefficients."""
         return self.sampling_plan.peak_width
 
-    @cached_property
+    @property
     def dense_width(self) -> int:
-        """Largest number of coordinates that engines store coefficients of; 0 if the outcomes need none."""
-        return 0 if reduction_of(self.sampling_plan).eliminates else self.peak_width
+        """Largest number of coordinates that a shot on the CPU has coefficients of; 0 if it needs none.
+
+        If it is less than ``peak_width``, it depends on the signature, and is that of 65 signatures: the one
+        without noise, and random ones.
+        """
+        return simulated_width(self.sampling_plan)
 
     @property
     def num_mechanisms(self) -> int:

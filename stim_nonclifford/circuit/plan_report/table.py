@@ -37,11 +37,12 @@ def summary(plan: SamplingPlan, operations: Sequence[PlannedOperation]) -> list[
         f"a shot takes {total_coefficients(operations):,} coefficient operations; a known outcome law, none."
     )
     if reduction.eliminates:
-        found = f"No vector is needed: width 0 instead of {plan.peak_width}. {_without_vector(reduction)}"
-        lines += [*textwrap.wrap(found, _LINE_LENGTH), f"With a vector, {work}"]
+        width = reduction.dense_width
+        found = f"Width {width} instead of {plan.peak_width}. {_with_elimination(reduction)}"
+        lines += [*textwrap.wrap(found, _LINE_LENGTH), f"With all coefficients, {work}"]
     else:
         lines.append(f"The vector has {16 << plan.peak_width:,} bytes. Simulating {work}")
-        lines += textwrap.wrap(_what_needs_vector(plan, operations, reduction), _LINE_LENGTH)
+    lines += textwrap.wrap(_what_needs_vector(plan, operations, reduction), _LINE_LENGTH)
     if plan.peak_width:
         widest = max(operations, key=lambda operation: operation.width)
         place = f"line {widest.line}, tick {widest.tick}"
@@ -49,11 +50,18 @@ def summary(plan: SamplingPlan, operations: Sequence[PlannedOperation]) -> list[
     return lines
 
 
-def _without_vector(reduction: Reduction) -> str:
-    """What a shot takes if its outcomes need no coefficients."""
+def _with_elimination(reduction: Reduction) -> str:
+    """What a shot takes with an elimination."""
+    if reduction.dense_width == 0:
+        needs = "is Clifford, so that each outcome is certain or fair"
+    else:
+        needs = (
+            f"is {reduction.dense_rotations} rotations, on up to {reduction.dense_width} coordinates at a"
+            " time; all other outcomes are certain or fair"
+        )
     return (
-        f"What the {reduction.measurements} measurements need of {reduction.t_rotations} T rotations is"
-        f" Clifford, so that each outcome is certain or fair, and an elimination over GF(2) tells which."
+        f"What the {reduction.measurements} measurements need of {reduction.t_rotations} T rotations {needs}."
+        " An elimination over GF(2) tells which."
         f" Noise chooses among {reduction.conditional_cliffords} Clifford gates; up to {reduction.coins}"
         " outcomes are fair."
     )
@@ -64,6 +72,8 @@ def _what_needs_vector(
 ) -> str:
     """What makes a shot need coefficients; nothing if no gate does."""
     if reduction.obstacle is Obstacle.NONE:
+        if reduction.eliminates:
+            return ""
         return (
             f"It is not needed, but takes less time than an elimination over GF(2) at this width: each"
             f" outcome is certain or fair, up to {reduction.coins} of them fair."
@@ -75,15 +85,22 @@ def _what_needs_vector(
         found = operations[places[number]]
         return f"{found.instruction} in line {found.line}, tick {found.tick}"
 
-    if reduction.obstacle is Obstacle.CORE:
+    if reduction.measurement >= 0:
+        needs = (
+            f"What stays dense: {named(reduction.measurement)} needs the rotations with which it"
+            f" anticommutes, from {named(reduction.rotation)} on"
+        )
+        if reduction.obstacle is Obstacle.CORE:
+            needs += ", and they are not Clifford together"
+        else:
+            needs += ", whose angle is no multiple of that of T"
+        if reduction.eliminates:
+            return f"{needs}."
         return (
-            f"What stays dense: {named(reduction.measurement)} needs the T rotations with which it"
-            f" anticommutes, from {named(reduction.rotation)} on, and they are not Clifford together. It"
-            f" needs them on up to {reduction.rank + 1} coordinates."
+            f"{needs}. An elimination over GF(2), of width {reduction.dense_width}, takes over half the time."
         )
     reasons = {
         Obstacle.NOT_DIAGONAL: "is about a Pauli that is no product of Zs on the coordinates of the vector",
-        Obstacle.ANGLE: "has an angle that is no multiple of that of T, and a measurement needs it",
         Obstacle.LATE_SIGN: "has a sign that a later outcome decides",
     }
     reason = reasons.get(reduction.obstacle)
@@ -199,7 +216,6 @@ def _where(operations: Sequence[PlannedOperation]) -> str:
     """The instructions with their targets, in the order of the operations."""
     targets: dict[str, dict[str, None]] = {}
     for operation in operations:
-        target = operation.pauli if "*" in operation.pauli else operation.pauli[1:]
-        targets.setdefault(operation.instruction, {})[target] = None
+        targets.setdefault(operation.instruction, {})[operation.target] = None
     text = "; ".join(f"{name} {' '.join(of_name)}" for name, of_name in targets.items())
     return text if len(text) <= _TARGETS_LENGTH else f"{text[: _TARGETS_LENGTH - 4]} ..."

@@ -11,21 +11,11 @@ __all__ = ["decomposed"]
 
 
 def decomposed(circuit: stim.Circuit) -> stim.Circuit:
-    r"""A tagged circuit with its Clifford operations decomposed; see ``Circuit.decomposed``.
+    """A tagged circuit with its Clifford operations decomposed; see ``Circuit.decomposed``.
 
     Unlike this function, ``stim.Circuit.decomposed`` drops the readout errors of measurements, refuses
     inverted targets such as ``MX !0``, makes ``CX 0 rec[-1]`` of ``CZ 0 rec[-1]``, and copies tags to S,
     where they select another gate.
-
-    Examples:
-        >>> decomposed(stim.Circuit("MXX(0.1) 0 !1"))
-        stim.Circuit('''
-            CX 0 1
-            H 0
-            M(0.1) !0
-            H 0
-            CX 0 1
-        ''')
     """
     return with_replaced(circuit, _stand_in)
 

@@ -31,14 +31,7 @@ def addition_of(
     arg: float | Iterable[Any] | None,
     tag: str,
 ) -> stim.Circuit:
-    r"""What ``Circuit.append`` appends: an instruction by its name, which may be bare, or what is given.
-
-    Examples:
-        >>> addition_of("T", [0, 1], None, "")
-        stim.Circuit('''
-            S[T] 0 1
-        ''')
-    """
+    """What ``Circuit.append`` appends: an instruction by its name, which may be bare, or what is given."""
     addition = stim.Circuit()
     targets, tag = listed_targets(str(name), targets), text(tag, "tag")
     if not isinstance(name, str):
@@ -50,8 +43,9 @@ def addition_of(
             )
         addition.append(name)
         return addition
-    if name.upper() in ("KRAUS", "KRAUS2") and isinstance(arg, Iterable) and not _is_flat(arg):
-        arg = values_of_operators(arg, name.upper())
+    if name.upper() in ("KRAUS", "KRAUS2") and isinstance(arg, Iterable):
+        is_flat = all(isinstance(each, numbers.Real) for each in arg)
+        arg = arg if is_flat else values_of_operators(arg, name.upper())
     arg = _checked_arg(arg)
     instruction = tagged_instruction(name, targets, arg, tag)
     if instruction is not None:
@@ -62,10 +56,6 @@ def addition_of(
     except IndexError as error:  # Stim has no such gate
         raise IndexError(f"{error}{advice_on_name(name)}") from None
     return addition
-
-
-def _is_flat(arg: Iterable[Any]) -> bool:
-    return all(isinstance(each, numbers.Real) for each in arg)
 
 
 def _checked_arg(arg: Any) -> list[float] | None:
@@ -88,19 +78,12 @@ class _BareInstruction(stim.CircuitInstruction):  # type: ignore[misc]
 
 
 def printed_bare(part: Part) -> Part:
-    r"""An instruction that is equal to the given one, and is printed without a tag that stands for a gate.
+    """An instruction that is equal to the given one, and is printed without a tag that stands for a gate.
 
     REPEAT blocks are printed in one line, as in Stim.
-
-    Examples:
-        >>> tagged = stim.Circuit("S[T] 0")[0]
-        >>> print(tagged, printed_bare(tagged), printed_bare(tagged) == tagged, sep=", ")
-        S[T] 0, T 0, True
     """
-    if isinstance(part, stim.CircuitRepeatBlock) or not part.tag or not _is_other_text(part):
+    if isinstance(part, stim.CircuitRepeatBlock) or not part.tag:
+        return part
+    if extended_text(circuit_of(part)) == str(part):
         return part
     return _BareInstruction(part.name, part.targets_copy(), part.gate_args_copy(), tag=part.tag)
-
-
-def _is_other_text(part: stim.CircuitInstruction) -> bool:
-    return extended_text(circuit_of(part)) != str(part)

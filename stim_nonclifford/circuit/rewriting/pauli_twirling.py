@@ -31,12 +31,7 @@ _PAULIS = {
 
 
 def pauli_twirled(circuit: stim.Circuit, below: float) -> stim.Circuit:
-    """A tagged circuit with Pauli channels in place of noise that is none; see ``Circuit.pauli_twirl``.
-
-    Examples:
-        >>> print(pauli_twirled(stim.Circuit("I[R_Z(theta=0.5*pi)] 0"), below=0.25))
-        S 0
-    """
+    """A tagged circuit with Pauli channels in place of noise that is none; see ``Circuit.pauli_twirl``."""
     result = _twirled(with_averaged_leakage(circuit), below)
     if _count(circuit, "ELSE_CORRELATED_ERROR") and _count(result, "E") > _count(circuit, "E"):
         raise ValueError(

@@ -56,18 +56,7 @@ def _parts(circuit: stim.Circuit) -> list[Part]:
 
 
 def circuit_of_state(state: State) -> stim.Circuit:
-    r"""The circuit of which a state was stored.
-
-    Examples:
-        >>> circuit_of_state(["H 0", "H 1", (2, "", "M 0")])
-        stim.Circuit('''
-            H 0
-            H 1
-            REPEAT 2 {
-                M 0
-            }
-        ''')
-    """
+    """The circuit of which a state was stored."""
     if isinstance(state, str):
         return stim.Circuit(state)
     circuit = stim.Circuit()

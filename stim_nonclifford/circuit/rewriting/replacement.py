@@ -78,17 +78,7 @@ def are_close(first: stim.Circuit, second: stim.Circuit, atol: float) -> bool:
 
 
 def without_notes(circuit: stim.Circuit) -> stim.Circuit:
-    r"""A tagged circuit without the tags that are notes, those of REPEAT blocks and of T gates included.
-
-    Examples:
-        >>> without_notes(stim.Circuit("X[a] 0\nREPEAT[b] 2 {\n    S[T:c] 0\n}"))
-        stim.Circuit('''
-            X 0
-            REPEAT 2 {
-                S[T] 0
-            }
-        ''')
-    """
+    """A tagged circuit without the tags that are notes, those of REPEAT blocks and of T gates included."""
     result = stim.Circuit()
     for part in circuit:
         if isinstance(part, stim.CircuitRepeatBlock):
@@ -114,12 +104,6 @@ def _without_numbers(circuit: stim.Circuit) -> tuple[stim.Circuit, list[float]]:
     """A tagged circuit with the names of gates and channels in place of their tags, and the tags' numbers.
 
     Angles are in half-turns.
-
-    Examples:
-        >>> _without_numbers(stim.Circuit("I[R_Z(theta=0.25*pi)] 0"))
-        (stim.Circuit('''
-            I[R_Z:1] 0
-        '''), [0.25])
     """
     numbers: list[float] = []
 

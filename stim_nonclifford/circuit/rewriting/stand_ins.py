@@ -56,13 +56,6 @@ def stand_in(instruction: stim.CircuitInstruction, proxy: Proxy) -> stim.Circuit
 
     In the S-proxy, gates like T become gates like S, and the carriers of all others stay. In the I-proxy, the
     identity stands for both. The Pauli twirl stands for relaxation.
-
-    Examples:
-        >>> tag = "U3(theta=0.5*pi, phi=0*pi, lambda=1*pi)"
-        >>> stand_in(stim.CircuitInstruction("I", [0, 1], tag=tag), "i_proxy")
-        stim.Circuit('''
-            H 0 1
-        ''')
     """
     gate = gate_from_tag(instruction)
     if gate is None:
@@ -174,14 +167,7 @@ def append_quarter_turns(circuit: stim.Circuit, product: Sequence[stim.GateTarge
 
 
 def _quarter_turns(half_turns: float, proxy: Proxy) -> int | None:
-    """The quarter turns of the stand-in of a rotation; None if it has none in the I-proxy.
-
-    Examples:
-        >>> [_quarter_turns(angle, "s_proxy") for angle in (0.5, 0.51, 0.1, 0.25, 0.75, -0.25, 1.3)]
-        [1, 1, 0, 1, 1, -1, 3]
-        >>> [_quarter_turns(angle, "i_proxy") for angle in (0.5, 0.25)]
-        [1, None]
-    """
+    """The quarter turns of the stand-in of a rotation; None if it has none in the I-proxy."""
     # If two are equally near, round() returns the even one, which is a Clifford gate.
     t_turns = round(_T_TURNS * math.fmod(half_turns, 4))
     if t_turns % 2 == 0:
@@ -206,12 +192,7 @@ def _rotations(gate: NonCliffordGate) -> list[tuple[str, float]]:
 
 @cache
 def _qubit_gate(turns: tuple[tuple[str, int], ...]) -> str:
-    """The name of the gate on one qubit that is a product of rotations by quarter turns.
-
-    Examples:
-        >>> _qubit_gate((("Z", 2), ("Y", 1)))
-        'H'
-    """
+    """The name of the gate on one qubit that is a product of rotations by quarter turns."""
     circuit = stim.Circuit("I 0")
     for letter, count in turns:
         circuit.append(_QUARTER_TURNS[letter][count], 0)

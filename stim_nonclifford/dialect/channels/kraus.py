@@ -163,13 +163,7 @@ KRAUS = {
 
 
 def kraus_of(instruction: stim.CircuitInstruction) -> Kraus | None:
-    """The channel for which the tag of an instruction stands, or None; errors are those of ``read_channel``.
-
-    Examples:
-        >>> tag = "KRAUS(0, 0, 1, 0, 1, 0, 0, 0)"
-        >>> kraus_of(stim.CircuitInstruction("I_ERROR", [0], tag=tag)).twirl
-        (1.0, 0.0, 0.0)
-    """
+    """The channel for which the tag of an instruction stands, or None; see ``read_channel``."""
     found = read_channel(instruction, KRAUS)
     return None if found is None else Kraus(found.name, found.values)
 

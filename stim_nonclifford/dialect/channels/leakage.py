@@ -81,12 +81,5 @@ LEAKAGE: Mapping[str, ChannelDefinition] = MappingProxyType({each.name: each for
 
 
 def leakage_of(instruction: stim.CircuitInstruction) -> TaggedChannel | None:
-    """The channel of leakage or loss for which the tag of an instruction stands, or None.
-
-    Examples:
-        >>> leakage_of(stim.CircuitInstruction("I_ERROR", [0], tag="LEAKAGE(p=0.01)"))
-        TaggedChannel(name='LEAKAGE', values=(0.01,))
-        >>> print(stim.Circuit("HERALDED_ERASE[HERALD_LOSS_EVENT(p=0)](0) 0").without_noise())
-        MPAD[HERALD_LOSS_EVENT(p=0)] 0
-    """
+    """The channel of leakage or loss for which the tag of an instruction stands, or None."""
     return read_channel(instruction, LEAKAGE)

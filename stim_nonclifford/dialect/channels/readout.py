@@ -151,12 +151,7 @@ def bare_readout(instruction: stim.CircuitInstruction, noise: ReadoutNoise) -> s
 
 
 def without_noise(circuit: stim.Circuit) -> stim.Circuit:
-    """A tagged circuit without noise, as ``stim.Circuit.without_noise``, and without tags of readout noise.
-
-    Examples:
-        >>> print(without_noise(stim.Circuit("M[READOUT_NOISE(p01=0.01, p10=0.05)](0.03) 0")))
-        M 0
-    """
+    """A tagged circuit without noise, as by ``stim.Circuit.without_noise``, and tags of readout noise."""
     return _without_tags(circuit.without_noise())
 
 

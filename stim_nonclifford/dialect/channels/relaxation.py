@@ -23,12 +23,7 @@ __all__ = ["RELAXATION", "Relaxation", "decay_parts", "relaxation_of"]
 
 
 def decay_parts(probability: float) -> tuple[Part, ...]:
-    """A decay as gates on the qubit and an ancilla in |0>, which is discarded afterwards.
-
-    Examples:
-        >>> decay_parts(1.0)[0]
-        RotationPart(pauli='_Y', half_turns=0.5)
-    """
+    """A decay as gates on the qubit and an ancilla in |0>, which is discarded afterwards."""
     angle = 2 * math.asin(math.sqrt(probability)) / math.pi
     return (RotationPart("_Y", angle / 2), RotationPart("ZY", -angle / 2), CliffordPart("CX", (1, 0)))
 

@@ -23,22 +23,12 @@ CHANNELS: Mapping[str, ChannelDefinition] = MappingProxyType(
 
 
 def channel_of(instruction: stim.CircuitInstruction) -> TaggedChannel | None:
-    """The channel for which the tag of an instruction stands, or None; errors are those of ``read_channel``.
-
-    Examples:
-        >>> channel_of(stim.CircuitInstruction("I_ERROR", [0], tag="RL"))
-        TaggedChannel(name='RL', values=())
-    """
+    """The channel for which the tag of an instruction stands, or None; see ``read_channel``."""
     return read_channel(instruction, CHANNELS)
 
 
 def num_qubits_of_channel(channel: TaggedChannel) -> int:
-    """On how many qubits a channel acts together.
-
-    Examples:
-        >>> num_qubits_of_channel(TaggedChannel("DEPOLARIZE3", (0.01,)))
-        3
-    """
+    """On how many qubits a channel acts together."""
     return CHANNELS[channel.name].num_targets
 
 

@@ -33,7 +33,8 @@ def rotations_of_clifford(name: str) -> tuple[Part, ...]:
     """
     wanted = stim.Tableau.from_named_gate(name)
     size = len(wanted)
-    paulis = [_string(bits, size) for bits in _shortest_product(_images(wanted), size)]
+    products = _shortest_product(_images(wanted), size)
+    paulis = ["".join(_LETTERS[bits >> 2 * k & 3] for k in range(size)) for bits in products]
     rotations = stim.Circuit("\n".join(["I " + " ".join(map(str, range(size))), *map(_phase, paulis)]))
     # What is left after the rotations changes signs alone: it is a Pauli.
     rest = rotations.inverse().to_tableau().then(wanted)
@@ -44,10 +45,6 @@ def rotations_of_clifford(name: str) -> tuple[Part, ...]:
         if x or z:
             parts.append(CliffordPart(_LETTERS[x + 2 * z], (k,)))
     return tuple(parts)
-
-
-def _string(bits: int, size: int) -> str:
-    return "".join(_LETTERS[bits >> 2 * k & 3] for k in range(size))
 
 
 def _phase(pauli: str) -> str:

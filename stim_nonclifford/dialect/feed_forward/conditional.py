@@ -68,12 +68,7 @@ _OWN_NAMES = {
 
 
 def rotation_gate_name(paulis: str) -> str:
-    """The name of the conditional rotation about a product of Paulis with these letters.
-
-    Examples:
-        >>> rotation_gate_name("XY")
-        'C_R_XY'
-    """
+    """The name of the conditional rotation about a product of Paulis with these letters."""
     return f"{PREFIX}R_{paulis}"
 
 

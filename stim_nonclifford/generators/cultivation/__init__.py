@@ -13,8 +13,7 @@ The modules, each of which uses those above it:
 * `protocol`: combines the stages and the noise;
 * `end_to_end`: the whole protocol with growth to a large code;
 * `matchable`: the escape into a surface code;
-* `counts`, `files`: counts, file names;
-* `drawing`: drawings of the stages.
+* `counts`, `files`: counts, file names.
 
 Examples:
     >>> from stim_nonclifford.generators.cultivation import cultivation_circuit

@@ -5,15 +5,14 @@ the product Z_L Z_L of this patch and of a second one is measured, the first pat
 second one has had a T gate, up to an S that depends on the outcome. The circuits are plain `stim.Circuit`
 objects with tagged gates, like those of `stim_nonclifford.generators.cultivation`.
 
-The modules, each of which uses those above it and the builder, the noise and the drawings of `cultivation`:
+The modules, each of which uses those above it and the builder and the noise of `cultivation`:
 
 * `surface_code`: rectangles of the rotated surface code, and their checks;
 * `builder`: writes logical rotations and classical bits;
 * `syndrome_round`: a round of check measurements, and the detectors that compare it with what is known;
 * `injection`, `surgery`, `final_check`: the stages;
 * `protocol`: combines the stages and the noise;
-* `files`: file names;
-* `pictures`: drawings of the stages.
+* `files`: file names.
 
 Examples:
     >>> import stim_nonclifford as snc

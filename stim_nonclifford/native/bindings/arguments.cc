@@ -149,7 +149,7 @@ snc::Program to_program(nb::handle object) {
         .num_records = program.number("num_records"),
         .num_detectors = program.number("num_detectors"),
         .num_observables = program.number("num_observables"),
-        .steps = program.records<snc::CircuitStep>("steps", {"probability", "nothing", "record", "kind", "number", "group_size", "first", "end",
+        .steps = program.records<snc::CircuitStep>("steps", {"amount", "second_amount", "record", "kind", "number", "group_size", "first", "end",
                                                              "first_factor", "end_factor", "first_record", "end_record", "is_inverted",
                                                              "resets"}),
         .targets = program.numbers<uint32_t>("targets"),

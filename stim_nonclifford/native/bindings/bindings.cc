@@ -122,11 +122,12 @@ nb::dict reduction_of(nb::handle plan) {
     const snc::Plan packed = to_plan(plan, snc::PathMethod::neither);
     const snc::Reduction found = without_gil([&] { return snc::reduce(packed); });
     const bool is_found = found.program.has_value();
-    return snc::dict_of("obstacle", static_cast<int32_t>(found.obstacle), "rotation", found.rotation, "measurement", found.measurement, "rank",
-                        found.rank, "qubits", is_found ? found.program->num_qubits : 0, "measurements",
+    return snc::dict_of("obstacle", static_cast<int32_t>(found.obstacle), "rotation", found.rotation, "measurement", found.measurement,
+                        "dense_width", found.dense_width, "dense_rotations", is_found ? found.program->rotations.size() : size_t{0}, "qubits",
+                        is_found ? found.program->num_qubits : 0, "measurements",
                         is_found ? found.program->measurements.size() : size_t{0}, "t_rotations", found.num_t, "conditional_cliffords",
                         found.num_conditional, "strings", found.strings, "products", found.products, "coins", found.coins, "vector_cost",
-                        found.dense_cost, "elimination_cost", found.elimination_cost, "eliminates", found.pays);
+                        found.dense_cost, "elimination_cost", found.elimination_cost, "is_possible", is_found, "eliminates", found.pays);
 }
 
 nb::dict statistics(const snc::Engine& engine) {
@@ -171,7 +172,7 @@ NB_MODULE(_native, m) {
     m.def("available_instruction_sets", &snc::available_instruction_sets, "Instruction sets that this machine can run, slowest first.");
     m.def("random_words", &random_words, nb::arg("seed"), nb::arg("stream"), nb::arg("index"), nb::arg("count"),
           "The first words of a random stream, as in engines/random_streams.py.");
-    m.def("check_plan", [](nb::handle plan) { to_plan(plan); }, nb::arg("plan"), "Raises an exception unless a plan is right.");
+    m.def("check_plan", [](nb::handle plan) { to_plan(plan, snc::PathMethod::neither); }, nb::arg("plan"), "Raises an exception unless a plan is right.");
     m.def(
         "limit_time",
         [](double seconds) {
@@ -180,13 +181,14 @@ NB_MODULE(_native, m) {
         },
         nb::arg("seconds"),
           "Lets native calls of this thread end after so many seconds from now, with TimeoutError. Returns how many they had before.");
-    m.def("reduction", &reduction_of, nb::arg("plan"), "Whether the outcomes of a plan need coefficients, and the work without them.");
+    m.def("reduction", &reduction_of, nb::arg("plan"), "What of a plan needs coefficients, and the work of an elimination.");
     m.def("plan_image", &plan_image, nb::arg("plan"), "The plan as the device's kernels read it: uint8, shape (words, 8).");
     bind_constants(m);
     bind_device(m);
     bind_fault_sets(m);
     bind_path_expectations(m);
     bind_matching(m);
+    bind_trajectories(m);
     bind_compiler(m);
     nb::class_<snc::Engine>(m, "Engine", "Runs a plan. Calls from several threads follow one another.")
         .def(

@@ -34,6 +34,9 @@ void bind_fault_sets(nanobind::module_& m);
 // Expectation values along given paths.
 void bind_path_expectations(nanobind::module_& m);
 
+// The engine that follows each shot.
+void bind_trajectories(nanobind::module_& m);
+
 // Least weights of matchings, for complementary gaps.
 void bind_matching(nanobind::module_& m);
 

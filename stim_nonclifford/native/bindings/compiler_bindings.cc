@@ -111,7 +111,15 @@ void bind_program(nb::module_& m) {
         .value("CORRELATED_ERROR", CircuitStepKind::correlated_error)
         .value("DETECTOR", CircuitStepKind::detector)
         .value("OBSERVABLE", CircuitStepKind::observable)
-        .value("EXPECTATION", CircuitStepKind::expectation);
+        .value("EXPECTATION", CircuitStepKind::expectation)
+        .value("RELAXATION", CircuitStepKind::relaxation)
+        .value("MISREADING", CircuitStepKind::misreading)
+        .value("LEAKING", CircuitStepKind::leaking)
+        .value("LEAKAGE_RETURN", CircuitStepKind::leakage_return)
+        .value("LEAKAGE_SPREAD", CircuitStepKind::leakage_spread)
+        .value("LEAKAGE_HERALD", CircuitStepKind::leakage_herald)
+        .value("LEAKED_FLIP", CircuitStepKind::leaked_flip)
+        .value("MEETING", CircuitStepKind::meeting);
     nb::class_<Program>(m, "Program", "A circuit as steps; see compiler/program/program_arrays.py.")
         .def(
             "__init__", [](Program* self, nb::handle arrays) { new (self) Program(to_program(arrays)); }, nb::arg("arrays"))

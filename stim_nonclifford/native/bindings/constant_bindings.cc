@@ -29,6 +29,11 @@ void bind_constants(nanobind::module_& m) {
     m.attr("EVENTS") = static_cast<uint64_t>(snc::Stream::events);
     m.attr("COINS") = static_cast<uint64_t>(snc::Stream::coins);
     m.attr("LEAKAGE") = static_cast<uint64_t>(snc::Stream::leakage);
+    m.attr("TRAJECTORY_LEAKAGE") = static_cast<uint64_t>(snc::Stream::trajectory_leakage);
+    m.attr("TRAJECTORY_OUTCOMES") = static_cast<uint64_t>(snc::Stream::trajectory_outcomes);
+    m.attr("TRAJECTORY_COINS") = static_cast<uint64_t>(snc::Stream::trajectory_coins);
+    m.attr("TRAJECTORY_PAULIS") = static_cast<uint64_t>(snc::Stream::trajectory_paulis);
+    m.attr("TRAJECTORY_STRUCTURE") = static_cast<uint64_t>(snc::Stream::trajectory_structure);
     m.attr("LEAKAGE_CHANGE") = static_cast<int32_t>(snc::leakage_change);
     m.attr("LEAKAGE_FLIP") = static_cast<int32_t>(snc::leakage_flip);
     m.attr("LEAKAGE_MIX") = static_cast<int32_t>(snc::leakage_mix);

@@ -1,18 +1,14 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <memory>
-#include <span>
 #include <utility>
 #include <vector>
 
 #include "base/argument_checks.h"
 #include "bindings/bindings.h"
 #include "bindings/python/arrays.h"
-#include "rates/matching/answer_table.h"
 #include "rates/matching/distances.h"
 #include "rates/matching/least_matching.h"
 
@@ -22,13 +18,9 @@ namespace {
 
 using snc::require;
 
-constexpr uint32_t max_nodes = 1 << 20, max_weight = 1 << 26, max_words = 1 << 14, max_size_bits = 24;
-
-// So many rows before they are looked at, their places are announced to the memory.
-constexpr size_t ahead = 8;
+constexpr uint32_t max_nodes = 1 << 20, max_weight = 1 << 26;
 
 using Numbers = snc::InputArray<int64_t>;
-using WordArray = snc::InputArray<uint64_t>;
 
 struct MatchingWeights {
     snc::Distances distances;
@@ -80,63 +72,6 @@ nb::object least(MatchingWeights& self, const snc::InputArray<uint8_t>& events, 
     return snc::to_array(std::move(found));
 }
 
-void construct_table(snc::AnswerTable* self, uint32_t event_words, uint32_t observable_words, uint32_t size_bits) {
-    require(event_words >= 1 && event_words <= max_words, "event_words must be from 1 to 2^14.");
-    require(observable_words >= 1 && observable_words <= max_words, "observable_words must be from 1 to 2^14.");
-    require(size_bits <= max_size_bits, "size_bits must be at most 24.");
-    new (self) snc::AnswerTable(event_words, observable_words, size_bits);
-}
-
-void use_matching(snc::AnswerTable& self, uint32_t num_nodes, const Numbers& first, const Numbers& second, const Numbers& weights,
-                  const WordArray& added, uint32_t max_events, size_t max_bytes) {
-    std::vector<snc::MatchingEdge> edges = checked_edges(num_nodes, first, second, weights);
-    require(self.observable_words() == 1, "A matching predicts one observable.");
-    require(added.shape(0) == self.event_words(), "added must have a word for each word of events.");
-    require(num_nodes <= 64 * self.event_words() + 1, "There must be a bit for each node but the last.");
-    require(!snc::has_bits_beyond(added.data(), self.event_words(), num_nodes - 1), "added must have bits of nodes but the last only.");
-    self.use_matching(std::make_unique<snc::MatchingPrediction>(num_nodes, edges, snc::to_vector(added), max_events, max_bytes));
-}
-
-// How many rows there are, each of `words` words.
-size_t num_rows(const WordArray& rows, size_t words) {
-    require(rows.shape(0) % words == 0, "rows must have words for events, observables and hash values, and more only for all rows.");
-    return rows.shape(0) / words;
-}
-
-// Rows may have more words than the table needs.
-nb::object look_up(snc::AnswerTable& self, const WordArray& rows, size_t row_words) {
-    require(self.row_words() <= row_words, "row_words is less than a row has.");
-    const size_t count = num_rows(rows, row_words), words = self.observable_words();
-    std::vector<uint64_t> predictions(count * words);
-    std::vector<int64_t> gaps(count), unknown, fresh;
-    snc::MatchingScratch scratch;
-    const auto row_at = [&](size_t k) { return rows.data() + k * row_words; };
-    for (size_t k = 0; k < count; ++k) {
-        if (k + ahead < count) self.announce(row_at(k + ahead));
-        require(self.can_have(row_at(k)), "An event is at no node.");
-        if (const snc::AnswerTable::Answer found = self.find(row_at(k)); found.prediction != nullptr) {
-            std::copy_n(found.prediction, words, &predictions[k * words]);
-            gaps[k] = found.gap;
-        } else if (const int matched = self.match(row_at(k), scratch); matched != snc::MatchingPrediction::unknown) {
-            predictions[k * words] = static_cast<uint64_t>(matched);
-            self.put(row_at(k), &predictions[k * words], 0);
-            fresh.push_back(static_cast<int64_t>(k));
-        } else {
-            unknown.push_back(static_cast<int64_t>(k));
-        }
-    }
-    return nb::make_tuple(snc::to_array(std::move(predictions), {count, words}), snc::to_array(std::move(gaps)),
-                          snc::to_array(std::move(unknown)), snc::to_array(std::move(fresh)));
-}
-
-void put(snc::AnswerTable& self, const WordArray& rows, size_t row_words, const WordArray& predictions, const Numbers& gaps) {
-    require(self.row_words() <= row_words, "row_words is less than a row has.");
-    const size_t count = num_rows(rows, row_words), words = self.observable_words();
-    require(predictions.shape(0) == count * words, "predictions must have the words of the observables of each row.");
-    require(gaps.shape(0) == count, "gaps must have a number for each row.");
-    for (size_t k = 0; k < count; ++k) self.put(rows.data() + k * row_words, predictions.data() + k * words, gaps.data()[k]);
-}
-
 }  // namespace
 
 void bind_matching(nb::module_& m) {
@@ -145,12 +80,4 @@ void bind_matching(nb::module_& m) {
         .def("least", &least, nb::arg("events"), nb::arg("row_bytes"), nb::arg("further_node"), nb::arg("max_events"),
              "For each row of events, bit-packed: the least weight without and with a further node that fires; -1 if a row has more"
              " than max_events, an event that cannot reach the boundary, or if there is no memory for more distances.");
-    nb::class_<snc::AnswerTable>(m, "AnswerTable", "The latest answers of a decoder, by the hash values of detection events.")
-        .def("__init__", &construct_table, nb::arg("event_words"), nb::arg("observable_words"), nb::arg("size_bits"))
-        .def("use_matching", &use_matching, nb::arg("num_nodes"), nb::arg("first"), nb::arg("second"), nb::arg("weights"),
-             nb::arg("added"), nb::arg("max_events"), nb::arg("max_bytes"),
-             "Answers that are not known are those of a matching of the least weight, where only one class has it.")
-        .def("put", &put, nb::arg("rows"), nb::arg("row_words"), nb::arg("predictions"), nb::arg("gaps"))
-        .def("look_up", &look_up, nb::arg("rows"), nb::arg("row_words"),
-             "For each row: predictions, gaps; the rows without an answer, and those that a matching decoded.");
 }

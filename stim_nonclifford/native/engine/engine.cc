@@ -90,8 +90,8 @@ Engine::Engine(Plan plan, const Kernels& kernels, size_t num_threads, size_t cac
 uint32_t Engine::piece_shots(uint64_t blocks) const {
     constexpr uint64_t enough = 16;  // for each thread; each part of a block draws the noise of the block again
     if (workers_.size() == 1 || blocks >= enough * workers_.size()) return block_shots;
-    if (plan_.dense_width() >= longer_work_width) return block_shots / 128;
-    return plan_.dense_width() >= long_work_width ? block_shots / 16 : block_shots;
+    if (plan_.dense_width >= longer_work_width) return block_shots / 128;
+    return plan_.dense_width >= long_work_width ? block_shots / 16 : block_shots;
 }
 
 Engine::Pieces Engine::pieces(uint64_t first_shot, uint64_t shots) const {
@@ -114,7 +114,7 @@ Engine::Piece Engine::Pieces::operator[](uint64_t number) const {
 void Engine::for_each_piece(const Pieces& pieces, const std::function<void(Worker&, const Piece&, uint64_t)>& use) {
     store_.forget_old_tables();
     // Starting a thread takes as long as several pieces of a circuit with little quantum work.
-    const uint64_t pieces_per_thread = plan_.dense_width() >= long_work_width ? 1 : 64;
+    const uint64_t pieces_per_thread = plan_.dense_width >= long_work_width ? 1 : 64;
     const uint64_t useful = (pieces.count + pieces_per_thread - 1) / pieces_per_thread;
     std::atomic<size_t> next_worker = 0;
     run_parts(pieces.count, std::min<uint64_t>(workers_.size(), useful), *interruption_, [&] {

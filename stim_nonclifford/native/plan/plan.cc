@@ -77,7 +77,7 @@ SparseRows checks_by_deadline(const PlanArrays& arrays, uint32_t num_outcomes) {
 void pack_outcomes(const PlanArrays& arrays, Plan& plan) {
     plan.operations = arrays.operations;
     plan.terms = arrays.terms;
-    plan.peak_width = arrays.peak_width;
+    plan.peak_width = plan.dense_width = arrays.peak_width;
     plan.num_outcomes = static_cast<uint32_t>(arrays.outcome_effects.size());
     plan.num_outcome_checks = arrays.num_outcome_checks;
     const uint32_t first_output = arrays.num_signs + arrays.num_outcome_checks;
@@ -94,14 +94,16 @@ void pack_outcomes(const PlanArrays& arrays, Plan& plan) {
     plan.final_checks = RowTable(checks_by_deadline(arrays, plan.num_outcomes), arrays.outcome_effects_are_lists, plan.sign_words);
 }
 
-// Prepares the simulation with coefficients, or without them.
+// Prepares the simulation with all coefficients, or that of an elimination.
 void prepare_paths(Plan& plan, PathMethod method) {
     if (method == PathMethod::neither) return;
     if (method == PathMethod::elimination || (method == PathMethod::cheaper && may_pay(plan))) {
         Reduction reduction = reduce(plan);
-        require(reduction.program || method != PathMethod::elimination, "The outcomes of this plan need coefficients.");
-        if (method == PathMethod::elimination || reduction.pays)
+        require(reduction.program || method != PathMethod::elimination, "The outcomes of this plan need all coefficients.");
+        if (method == PathMethod::elimination || reduction.pays) {
+            plan.dense_width = reduction.dense_width;
             plan.elimination = std::make_shared<const EliminationProgram>(*std::move(reduction.program));
+        }
     }
     if (has_vector(plan.operations))
         plan.steps = find_steps(plan.operations, cpu_step_rules);

@@ -67,19 +67,18 @@ struct Plan {
     std::vector<Operation> operations;
     std::vector<RotationTerm> terms;
     StepList steps;                           // none for a vector that is wider than any memory
-    // If outcomes need no coefficients, and take less time without them.
+    // If outcomes need fewer coefficients, or none, and take less time so.
     std::shared_ptr<const EliminationProgram> elimination;
     uint32_t num_outcomes = 0, num_outcome_checks = 0;
     uint32_t sign_words = 0;                  // words with signs and outcome checks
     uint32_t branch_words = 0;
     uint32_t peak_width = 0;
+    uint32_t dense_width = 0;                 // of the vectors that are simulated, for the signatures that plan_reduction.h looks at
     std::vector<uint64_t> branch_constant;    // [branch_words]
     RowTable signature_images;                // for each signature bit a row of branch_words
     RowTable outcome_effects;                 // for each outcome a row of branch_words
     RowTable final_checks;                    // for each outcome a row of sign_words: checks that are final after it
 
-    // The width of the vectors that are simulated.
-    uint32_t dense_width() const { return elimination ? 0 : peak_width; }
     // Whether rows are kept in registers: few words, and tables of words.
     bool has_register_rows() const {
         return layout.words() != 0 && layout.words() <= max_narrow_words && !effects.are_lists && !coins.are_lists;
@@ -112,8 +111,8 @@ struct PlanArrays {
 // What simulates the paths of outcomes.
 enum class PathMethod {
     cheaper,      // by the costs of plan_reduction.h
-    vector,       // coefficients
-    elimination,  // throws std::invalid_argument if outcomes need coefficients
+    vector,       // all coefficients
+    elimination,  // throws std::invalid_argument if that is not possible
     neither,      // the plan is not simulated
 };
 

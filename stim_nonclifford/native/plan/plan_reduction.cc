@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numbers>
 #include <utility>
 #include <vector>
 
-#include "algebra/stabilizer_rows.h"
 #include "kernels/shared/philox.h"
 #include "plan/plan.h"
 #include "plan/reduction/diagonal_block.h"
+#include "plan/reduction/stabilizer_rows.h"
 #include "plan/reduction/virtual_qubits.h"
 
 namespace snc {
@@ -21,7 +22,10 @@ constexpr size_t max_qubits = 1024, max_rotations = 1 << 13, max_string_words = 
 
 // The costs in nanoseconds, as measured on one core.
 constexpr double per_signature = 250, per_measurement = 12, per_string = 7, per_product = 8;
+constexpr double per_rotation = 60, per_index = 2;
 constexpr double per_step = 12, per_coefficient = 0.6;
+// How many times less than all coefficients those of an elimination must cost to be used: how many there are depends on the signature.
+constexpr double least_gain = 2;
 // Narrower vectors are simulated eight at a time.
 constexpr uint32_t min_width = 6;
 
@@ -82,32 +86,25 @@ class Reducer {
         size_t next = 0;
         for (const VirtualMeasurement& measured : program_.measurements) {
             for (; next < measured.end_rotation; ++next) add(program_.rotations[next]);
-            const DiagonalRotation* const unfit = first_that_hits(measured, [](const DiagonalRotation& each) { return !each.eighths; });
-            if (unfit != nullptr) return stopped(Reduction::Obstacle::angle, static_cast<int32_t>(unfit->operation), &measured);
-            result_.rank = static_cast<uint32_t>(block_.split(measured.x, cliffords_));
-            if (result_.rank != 0) {
-                const auto is_t = [](const DiagonalRotation& each) { return *each.eighths % 2 != 0; };
-                const DiagonalRotation* const first = first_that_hits(measured, is_t);
-                return stopped(Reduction::Obstacle::core, static_cast<int32_t>(first->operation), &measured);
-            }
+            rotate_before(measured, found);
             pull_back(measured, found);
-            if (found.strings.size() > max_string_words) return stopped(Reduction::Obstacle::no_operation);
+            if (found.strings.size() + found.axes.size() > max_string_words) return stopped(Reduction::Obstacle::no_operation);
         }
         result_.program = std::move(found);
         return std::move(result_);
     }
 
    private:
-    Reduction stopped(Reduction::Obstacle obstacle, int32_t rotation = -1, const VirtualMeasurement* measured = nullptr) {
+    Reduction stopped(Reduction::Obstacle obstacle, int32_t rotation = -1) {
         result_.obstacle = obstacle;
         result_.rotation = rotation;
-        if (measured != nullptr) result_.measurement = static_cast<int32_t>(measured->operation);
+        result_.measurement = -1;
         return std::move(result_);
     }
 
-    // R(1 - 2 b) = R(1) R(-2)^b, for a rotation by any angle.
+    // R(1 - 2 b) = R(1) R(-2)^b, for a rotation by a multiple of π/8.
     void add(const DiagonalRotation& rotation) {
-        if (!rotation.eighths) return;
+        if (!rotation.eighths) return dense_.push_back(&rotation);
         const uint32_t eighths = *rotation.eighths;
         result_.num_t += eighths % 2;
         block_.add(rotation.z, eighths, cliffords_);
@@ -117,14 +114,33 @@ class Reducer {
         ++result_.num_conditional;
     }
 
-    // The first rotation before a measurement that anticommutes with it and is of a kind.
-    template <typename IsOfKind>
-    const DiagonalRotation* first_that_hits(const VirtualMeasurement& measured, IsOfKind is_of_kind) const {
-        for (size_t k = 0; k < measured.end_rotation; ++k) {
-            const DiagonalRotation& each = program_.rotations[k];
-            if (is_of_kind(each) && is_odd_overlap(each.z, measured.x)) return &each;
-        }
-        return nullptr;
+    // Adds the rotations that a measurement needs and that are no Cliffords.
+    void rotate_before(const VirtualMeasurement& measured, EliminationProgram& to) {
+        const size_t first = to.rotations.size();
+        const auto add = [&](const Bits& z, EliminationProgram::Rotation rotation) {
+            to.axes.insert(to.axes.end(), z.begin(), z.end());
+            to.rotations.push_back(rotation);
+        };
+        const auto note = [&](Reduction::Obstacle obstacle, const DiagonalRotation& rotation) {
+            if (result_.obstacle != Reduction::Obstacle::none) return;
+            result_.obstacle = obstacle;
+            result_.rotation = static_cast<int32_t>(rotation.operation);
+            result_.measurement = static_cast<int32_t>(measured.operation);
+        };
+        std::erase_if(dense_, [&](const DiagonalRotation* rotation) {
+            if (!is_odd_overlap(rotation->z, measured.x)) return false;
+            note(Reduction::Obstacle::angle, *rotation);
+            add(rotation->z, {rotation->cosine, rotation->sine, rotation->sign});
+            return true;
+        });
+        const std::vector<Bits> core = block_.split(measured.x, cliffords_);
+        for (const Bits& z : core) add(z, {std::cos(std::numbers::pi / 8), std::sin(std::numbers::pi / 8), -1});
+        if (!core.empty())
+            note(Reduction::Obstacle::core, *std::ranges::find_if(program_.rotations, [&](const DiagonalRotation& each) {
+                return each.eighths.value_or(0) % 2 != 0 && is_odd_overlap(each.z, measured.x);
+            }));
+        if (to.rotations.size() > first)
+            to.steps.push_back({static_cast<uint32_t>(first), static_cast<uint32_t>(to.rotations.size()), -1, measured.operation});
     }
 
     void pull_back(const VirtualMeasurement& measured, EliminationProgram& to) const {
@@ -146,7 +162,10 @@ class Reducer {
             entry.turns += turns_of(each.eighths);
             if (has_string(each.eighths)) add_bits(entry.z, each.z);
         }
-        to.measurements.push_back({measured.operation, plan_.operations[measured.operation].outcome, i_power % 4});
+        const int32_t outcome = plan_.operations[measured.operation].outcome;
+        const auto number = static_cast<uint32_t>(to.measurements.size());
+        to.steps.push_back({number, number + 1, outcome, measured.operation + 1});
+        to.measurements.push_back({outcome, i_power % 4});
         for (const Bits* words : {&measured.x, static_cast<const Bits*>(&z)}) to.paulis.insert(to.paulis.end(), words->begin(), words->end());
         const size_t first = to.masks.size();
         to.masks.resize(first + to.sign_words);
@@ -165,23 +184,48 @@ class Reducer {
     DiagonalBlock block_;
     DiagonalCliffords cliffords_;
     std::vector<ConditionalClifford> conditional_;
+    std::vector<const DiagonalRotation*> dense_;  // by other angles, which no measurement has needed so far
     Reduction result_;
 };
 
-// The work for a signature, with these sign bits before all outcomes, where all coins show what `coins` says.
-EliminationWork work_of(const Plan& plan, const EliminationProgram& program, std::vector<uint64_t> row, uint64_t coins) {
-    EliminationWork work;
+// The work for a signature.
+struct SignatureWork {
+    EliminationWork elimination;
+    double coefficients = 0;
+    uint32_t dense_width = 0;
+};
+
+// The work with these sign bits before all outcomes, where all outcomes that are not certain show what `coins` says.
+SignatureWork work_of(const Plan& plan, const EliminationProgram& program, std::vector<uint64_t> row, uint64_t coins) {
+    SignatureWork work;
+    auto& [strings, products, num_coins] = work.elimination;
     StabilizerRows rows(program.num_qubits);
-    std::vector<uint64_t> pauli(2 * size_t{program.num_words});
-    for (size_t k = 0; k < program.measurements.size(); ++k) {
-        uint32_t i_power = program.write_pauli(k, row.data(), pauli.data(), work.strings);
-        const int32_t bit = rows.reduce(pauli.data(), i_power, work.products);
-        bool outcome = (i_power & 2) != 0;
-        if (bit >= 0) {
-            outcome = (coins >> work.coins++ % 64 & 1) != 0;
-            rows.add(pauli.data(), i_power + (outcome ? 2 : 0), bit);
+    std::vector<uint64_t> pauli(program.pauli_words());
+    uint64_t axes = 0, drawn = 0;
+    for (const EliminationProgram::Step& step : program.steps) {
+        if (!step.measures()) {
+            for (uint32_t k = step.first; k < step.end; ++k) {
+                uint32_t i_power = program.write_axis(k, pauli.data());
+                const int32_t bit = rows.reduce(pauli.data(), i_power, axes, products);
+                if (bit >= 0) rows.add_axis(pauli.data(), bit);
+                work.coefficients += std::exp2(rows.num_axes());
+            }
+            work.dense_width = std::max(work.dense_width, rows.num_axes());
+            continue;
         }
-        if (outcome) plan.outcome_effects.flip_exactly(static_cast<size_t>(program.measurements[k].outcome), row.data());
+        uint32_t i_power = program.write_pauli(step.first, row.data(), pauli.data(), strings);
+        const int32_t bit = rows.reduce(pauli.data(), i_power, axes, products);
+        const Operation on_index = rows.on_index(pauli.data(), i_power, axes);
+        const bool is_certain = bit < 0 && (on_index.x | on_index.z) == 0;
+        const bool outcome = is_certain ? on_index.i_power == 2 : (coins >> drawn++ % 64 & 1) != 0;
+        if (bit >= 0) {
+            ++num_coins;
+            rows.add(pauli.data(), i_power + (outcome ? 2 : 0), axes, bit);
+        } else if (!is_certain) {
+            work.coefficients += std::exp2(rows.num_axes());
+            rows.project(pauli.data(), i_power, on_index, outcome, products);
+        }
+        if (outcome) plan.outcome_effects.flip_exactly(static_cast<size_t>(step.outcome), row.data());
     }
     return work;
 }
@@ -189,18 +233,20 @@ EliminationWork work_of(const Plan& plan, const EliminationProgram& program, std
 void count_work(const Plan& plan, Reduction& reduction) {
     const EliminationProgram& program = *reduction.program;
     const uint32_t words = plan.layout.signature_words;
-    EliminationWork sum;
+    SignatureWork sum;
     for (uint64_t k = 0; k <= num_drawn; ++k) {
         std::vector<uint64_t> row = plan.branch_constant;
         for (uint32_t bit = 0; k != 0 && bit < plan.layout.num_signature_bits; ++bit)
             if ((random_word(0, Stream::events, k, bit / 64) >> bit % 64 & 1) != 0) plan.signature_images.flip_exactly(bit, row.data());
-        const EliminationWork work = work_of(plan, program, std::move(row), random_word(0, Stream::outcomes, k, words));
-        sum.strings += work.strings;
-        sum.products += work.products;
-        reduction.coins = std::max(reduction.coins, static_cast<uint32_t>(work.coins));
+        const SignatureWork work = work_of(plan, program, std::move(row), random_word(0, Stream::outcomes, k, words));
+        sum.elimination += work.elimination;
+        sum.coefficients += work.coefficients;
+        reduction.coins = std::max(reduction.coins, static_cast<uint32_t>(work.elimination.coins));
+        reduction.dense_width = std::max(reduction.dense_width, work.dense_width);
     }
-    reduction.strings = static_cast<double>(sum.strings) / (num_drawn + 1);
-    reduction.products = static_cast<double>(sum.products) / (num_drawn + 1);
+    reduction.strings = static_cast<double>(sum.elimination.strings) / (num_drawn + 1);
+    reduction.products = static_cast<double>(sum.elimination.products) / (num_drawn + 1);
+    reduction.coefficients = sum.coefficients / (num_drawn + 1);
 }
 
 // The costs of passes through a vector: all operations but diagonal rotations are one.
@@ -220,10 +266,12 @@ Reduction reduce(const Plan& plan) {
     reduction.dense_cost = dense_cost_of(plan);
     if (!reduction.program) return reduction;
     count_work(plan, reduction);
-    const double words = 0.75 + 0.25 * reduction.program->num_words;
-    reduction.elimination_cost = least_cost(reduction.program->measurements.size()) +
-                                 words * (per_string * reduction.strings + per_product * reduction.products);
-    reduction.pays = may_pay(plan) && reduction.elimination_cost < reduction.dense_cost;
+    const EliminationProgram& program = *reduction.program;
+    const double words = 0.75 + 0.25 * program.num_words;
+    reduction.elimination_cost = least_cost(program.measurements.size()) + words * (per_string * reduction.strings + per_product * reduction.products);
+    reduction.elimination_cost += per_rotation * static_cast<double>(program.rotations.size()) + per_index * reduction.coefficients;
+    const double gain = program.needs_coefficients() ? least_gain : 1;
+    reduction.pays = may_pay(plan) && gain * reduction.elimination_cost < reduction.dense_cost;
     return reduction;
 }
 

@@ -60,15 +60,6 @@ PathSimulation::PathSimulation(const PathSimulation& other, std::function<void()
       shared_(other.shared_),
       difference_(plan_, true) {}
 
-SimulationWork& SimulationWork::operator+=(const SimulationWork& other) {
-    steps += other.steps;
-    coefficients_read += other.coefficients_read;
-    coefficients_written += other.coefficients_written;
-    flops += other.flops;
-    elimination += other.elimination;
-    return *this;
-}
-
 void PathSimulation::choose(std::span<const uint64_t> signature) {
     difference_ = BranchRow(plan_, true);
     difference_.add_signature(signature.data());
@@ -151,7 +142,7 @@ void PathSimulation::go_to(const Checkpoint& checkpoint) {
 size_t PathSimulation::begin_of_step(size_t step) const {
     if (step >= num_path_steps()) return plan_.operations.size();
     if (elimination_ == nullptr) return plan_.steps.steps[step].begin;
-    return step == 0 ? 0 : elimination_->measurements[step - 1].operation + 1;
+    return step == 0 ? 0 : elimination_->steps[step - 1].end_operation;
 }
 
 std::vector<bool> PathSimulation::steps_that_may_differ() const {
@@ -241,7 +232,7 @@ void PathSimulation::rotate(const SimulationStep& step) {
     rotations_.clear();
     for (const uint32_t k : step.rotations) rotations_.push_back(scaled_rotation_of(plan_.operations[k]));
     const uint64_t size = uint64_t{1} << step.width_before;
-    note_pass(size, size, 4 * rotations_.size());
+    work_.note_pass(size, size, 4 * rotations_.size());
     work_.steps += rotations_.size() - 1;
     kernels_.coefficients.rotate(own_vector(), rotations_);
 }
@@ -253,12 +244,6 @@ void PathSimulation::absorb(const SimulationStep& step) {
         Angle& angle = state_.angles[absorption.slot];
         angle = absorption.is_new ? added : angle + added;
     }
-}
-
-void PathSimulation::note_pass(uint64_t read, uint64_t written, uint64_t flops_per_read) {
-    work_.coefficients_read += read;
-    work_.coefficients_written += written;
-    work_.flops += read * flops_per_read;
 }
 
 const Phases& PathSimulation::phases_of(const SimulationStep& step, bool inverse_squares) {
@@ -310,11 +295,11 @@ void PathSimulation::apply(const SimulationStep& step) {
         case SimulationStep::Kind::rotate:
             return rotate(step);
         case SimulationStep::Kind::activate:
-            note_pass(size, size_after, 8);
+            work_.note_pass(size, size_after, 8);
             kernels_.coefficients.activate(own_vector(), rotation_of(operation));
             return;
         case SimulationStep::Kind::apply_phases:
-            note_pass(size, size_after, 6 * step.product.groups.size() * (size_after / size));
+            work_.note_pass(size, size_after, 6 * step.product.groups.size() * (size_after / size));
             kernels_.coefficients.apply_phases(own_vector(), phases_of(step, false));
             state_.norm = std::ldexp(state_.norm, step.width_after - step.width_before);
             return;
@@ -328,7 +313,7 @@ void PathSimulation::weigh(const SimulationStep& step) {
     const Operation& measurement = plan_.operations[step.operation];
     const uint64_t size = uint64_t{1} << step.width_before, size_after = uint64_t{1} << step.width_after;
     if (step.kind == SimulationStep::Kind::measure) {
-        note_pass(size, 0, 6);
+        work_.note_pass(size, 0, 6);
         state_.weights = kernels_.coefficients.outcome_weights(lies_in_, measurement);
     } else {
         const Phases& phases = phases_of(step, true);
@@ -336,7 +321,7 @@ void PathSimulation::weigh(const SimulationStep& step) {
             state_.probability_of_one = known_->probability_of_one;
             return;
         }
-        note_pass(size, 0, (6 * step.product.groups.size() + 4) * (size_after / size) / 2 + 3);
+        work_.note_pass(size, 0, (6 * step.product.groups.size() + 4) * (size_after / size) / 2 + 3);
         state_.weights = kernels_.coefficients.weights_through(lies_in_, phases, measurement);
     }
     state_.probability_of_one = state_.weights.one / (state_.weights.zero + state_.weights.one);
@@ -355,7 +340,7 @@ void PathSimulation::project(const SimulationStep& step, bool outcome) {
     const bool goes_through = step.kind == SimulationStep::Kind::measure_through;
     const uint64_t size = uint64_t{1} << step.width_before, size_left = (uint64_t{1} << step.width_after) / 2;
     const uint64_t num_groups = step.product.groups.size();
-    note_pass(size, size_left, goes_through ? (6 * num_groups + 6) * size_left / size : 3);
+    work_.note_pass(size, size_left, goes_through ? (6 * num_groups + 6) * size_left / size : 3);
     const double old_norm = std::exchange(state_.norm, 1);
     if (goes_through) {
         kernels_.coefficients.project_through(from, to, phases_, measurement, outcome);

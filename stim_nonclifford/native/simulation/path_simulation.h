@@ -15,18 +15,9 @@
 #include "plan/plan.h"
 #include "simulation/branch_row.h"
 #include "simulation/elimination_vector.h"
+#include "simulation/simulation_work.h"
 
 namespace snc {
-
-// The work of simulations.
-struct SimulationWork {
-    uint64_t steps = 0;
-    uint64_t coefficients_read = 0, coefficients_written = 0;
-    uint64_t flops = 0;  // real multiplications and additions
-    EliminationWork elimination;
-
-    SimulationWork& operator+=(const SimulationWork& other);
-};
 
 class PathSimulation {
    private:
@@ -39,7 +30,7 @@ class PathSimulation {
         std::vector<double> values{};      // of the expectation values so far
         OutcomeWeights weights{};       // at a MEASURE, if they have been calculated
         double probability_of_one = 0;        // there
-        EliminationState elimination{};  // if there is no vector
+        EliminationState elimination{};  // in place of the vector
     };
 
    public:
@@ -126,14 +117,14 @@ class PathSimulation {
     template <typename Use>
     auto with_vector(Use use) {
         if (elimination_ == nullptr) return use(*this);
-        EliminationVector vector(*elimination_, state_.row, state_.elimination, state_.probability_of_one, work_.elimination);
+        EliminationVector vector(*elimination_, kernels_, state_.row, state_.elimination, state_.probability_of_one, work_);
         return use(vector);
     }
-    size_t num_path_steps() const { return elimination_ == nullptr ? num_steps() : elimination_->measurements.size(); }
+    size_t num_path_steps() const { return elimination_ == nullptr ? num_steps() : elimination_->steps.size(); }
     // The number of the outcome of the next step, if it measures.
     int32_t next_outcome() const { return outcome_of_step(state_.progress.step); }
     int32_t outcome_of_step(size_t number) const {
-        return elimination_ == nullptr ? step(number).outcome : elimination_->measurements[number].outcome;
+        return elimination_ == nullptr ? step(number).outcome : elimination_->steps[number].outcome;
     }
     // The number of doubles of the vector before a step.
     size_t vector_size_before(size_t number) const {
@@ -143,7 +134,7 @@ class PathSimulation {
     // What rounding can do to the probability of a MEASURE.
     static double rounding_of(const SimulationStep& step) { return certain_at(static_cast<uint32_t>(std::max(step.width_before, step.width_after))); }
     bool is_certain() const {
-        if (elimination_ != nullptr) return state_.elimination.lowest_bit < 0;
+        if (elimination_ != nullptr) return state_.elimination.is_certain();
         const double rounding = rounding_of(next_step());
         return state_.probability_of_one < rounding || state_.probability_of_one > 1 - rounding;
     }
@@ -158,8 +149,6 @@ class PathSimulation {
     const Phases& phases_of(const SimulationStep& step, bool inverse_squares);
     // Brings the norm of the stored vector back to 1.
     void normalize(int32_t width);
-    // Counts a pass over this many coefficients as work.
-    void note_pass(uint64_t read, uint64_t written, uint64_t flops_per_read);
     // The number of operations that were applied or absorbed before a step.
     size_t begin_of_step(size_t step) const;
     // The bytes of a checkpoint with a vector of this many numbers.
@@ -179,7 +168,7 @@ class PathSimulation {
     const Plan& plan_;
     const Kernels& kernels_;
     const std::function<void()> interrupted_;
-    const EliminationProgram* const elimination_;  // if there is no vector
+    const EliminationProgram* const elimination_;  // in place of the vector
 
     AlignedDoubles vector_;  // the coefficients, once one of them has changed since the last checkpoint
     const double* lies_in_ = vector_.data();  // the memory that holds them: vector_, or still the checkpoint

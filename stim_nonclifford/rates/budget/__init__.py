@@ -2,6 +2,6 @@
 
 ``noise_sources`` finds the places of the circuit that mechanisms come from, and ``groups`` divides what
 mechanisms contribute among groups of places. Contributions come from the sums over malignant sets
-(``malignant_sets``, ``member_sums``) or from a sample of a decoder's failing sets (``failing_sets``), which
-``failures`` reduces to minimal ones (``cores``).
+(``malignant_sets``) or from a sample of a decoder's failing sets (``failing_sets``), which are also reduced
+to minimal ones.
 """

@@ -32,10 +32,10 @@ from ..decoded_rates.faults.mechanisms import (
     symptom_without,
 )
 from ..decoded_rates.faults.outcomes import symptom_of_row
-from ..decoding.failure_test import FailureTest
+from ..decoding.classifying import Classifier
 from ..estimation.failing_sets import FailingSets
+from ..results import DecodedFailure
 from ..results.error_budget import ErrorBudget, Grouping
-from ..results.failures import DecodedFailure
 from .groups import NoiseGroups, derivative_terms
 from .noise_sources import noise_sources
 
@@ -54,7 +54,7 @@ class FailureStudy:
 
     sets: FailingSets
     model: FaultModel
-    test: FailureTest  # whether the decoder fails
+    classifier: Classifier  # whether the decoder fails
     table: FaultTable  # the faults of the circuit
 
     @property
@@ -134,7 +134,7 @@ class FailureStudy:
     def failures(self, count: int) -> list[DecodedFailure]:
         """The minimal sets that most failing sets come down to; of equal ones, the most probable first."""
         model, sets = self.model, self.sets.equally_likely(_MOST_SETS)
-        found_cores, members = cores_of(model, sets.members, sets.numbers, self.test)
+        found_cores, members = cores_of(model, sets.members, sets.numbers, self.classifier.fails)
         cores = Counter(found_cores)
         example = {core: k for k, core in reversed(list(enumerate(found_cores)))}
         none = log_probability_of_none(model.log_odds)
@@ -150,14 +150,15 @@ class FailureStudy:
             row = rows_of(model, members[which], sets.numbers[which])
             seen = _ones(row[0, : model.detector_words])
             causing = [plan_mechanisms[k][0] for k in core]
-            flipped = model.observables(row)
+            flipped = _ones(model.observables(row)[0])
+            wrong = np.flatnonzero(self.classifier.wrong(row)[0]).tolist()
             found.append(
                 DecodedFailure(
                     share=cores[core] / len(sets),
                     probability=math.exp(log_probability[core]),
                     detectors=tuple(sorted({*seen, *self._ignored_that_fire(causing)})),
-                    observables=_ones(flipped[0]),
-                    predicted=_ones(self.test.wrong(row)[0] ^ flipped[0]),
+                    observables=flipped,
+                    predicted=tuple(sorted({*flipped} ^ {*wrong})),
                     causes=tuple(
                         tuple(cause for mechanism in plan_mechanisms[k] for cause in named.causes(mechanism))
                         for k in core

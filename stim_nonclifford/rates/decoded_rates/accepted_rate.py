@@ -21,6 +21,7 @@ possible (``partition``).
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 
@@ -29,7 +30,6 @@ import numpy.typing as npt
 
 from ...base.errors import ResourceLimitError
 from ..decoding.classifying import Classifier
-from ..decoding.failure_test import check_answers
 from ..estimation.deadline import Deadline, TimeIsOver
 from ..estimation.interval import COVERAGE
 from ..estimation.ratios import Sums, sums_over
@@ -38,6 +38,7 @@ from ..results import GapPoint, LogicalErrorRate, RateStratum
 from ..samplers.direct_samples import DirectSamples
 from ..samplers.enumeration import Enumeration
 from ..samplers.sampler import Sampler
+from ..samplers.splitting import Splitting
 from ..samplers.strata import Stratum
 from .faults.mechanisms import FaultModel, Floats, fault_model, seed_words
 from .partition import Partition, partition, probability_of_no_member
@@ -53,6 +54,10 @@ _LISTED_AT = 2.5
 
 _MOST_AT_ONCE = 1 << 17
 """Shots of a cell that are taken before errors are evaluated again. Doubled, searches overshoot by more."""
+
+_PART_OF_CELL = 0.25
+"""Numbers of faults that cannot be enumerated share a cell, until those beyond have this part of what all of
+these have. Doubled, there are twice as many cells."""
 
 _MOST_SHOTS = 1 << 22
 """A search without a limit on the time ends after about so many shots. Doubled, one that cannot succeed takes
@@ -70,6 +75,9 @@ sets that can be listed have 95% of it. Doubled, more searches list sets to no u
 _MOST_TIME = 0.5
 """The part of the time until which sets may be listed where shots can be counted instead. Doubled, nothing is
 left for counting."""
+
+_SPLIT_FROM = 1 << 18
+"""If a gap needs more shots, the stratum that needs most of them is split. Doubled, curves take longer."""
 
 _PART_OF_SHOTS = math.sqrt(3) / 2
 """With lists, what the error of shots may be of the error that is asked for: that of lists is at most half of
@@ -90,13 +98,6 @@ def accepted_rate(
     asked: AcceptedQuestion, goal: Goal, seed: int, report: Callable[[str], None], deadline: Deadline
 ) -> LogicalErrorRate:
     """The logical error rate per accepted shot of a circuit.
-
-    Args:
-        asked: The circuit.
-        goal: When to stop.
-        seed: 0 <= seed < 2^64.
-        report: Is told what is under way.
-        deadline: The limit on the time.
 
     Raises:
         ResourceLimitError: Nothing can be said in the time that there is; or no shot is accepted.
@@ -153,31 +154,30 @@ class _Search:
         self._asked, self._goal, self._deadline, self._report = asked, goal, deadline, report
         self._postselects = bool(asked.postselected.any())
         self._strata, self._listed = strata, listed
-        self._classifier = Classifier(model, asked.decoder.predict, deadline, asked.decoder.matching)
+        self._classifier = Classifier(model, asked.decoder.predict, deadline)
         self._wanted = goal.relative_error * (1.0 if listed is None else _PART_OF_SHOTS)
+        self._seed = seed
         self._cells = _cells_of(strata, self._classifier, seed)
-        self._is_known = False
-        self._time_is_over = False
         report(f"{len(strata)} strata, {len(self._cells)} cells")
 
     def run(self, most_shots: int) -> bool:
         """Works until errors are as asked for, or time is over; whether there is nothing more to do.
 
-        Args:
-            most_shots: Gaps that need more shots are left aside.
-
-        Raises:
-            ResourceLimitError: Time was over before each cell was sampled.
+        Gaps that need more than ``most_shots`` are left aside.
         """
         try:
             for cell in sorted(self._cells, key=lambda each: -each.sampler.probability):
                 if not cell.sampler.tally.samples:
                     cell.take(_FIRST_SHOTS, self._deadline)
             while (place := self._next_gap(sums := self._sums(gaps := self._gaps()), most_shots)) is not None:
-                cell = self._next_cell(sums, place)
                 self._show(sums, place, int(gaps[place]))
-                shots = cell.sampler.tally.samples
-                cell.take(min(max(shots, _FIRST_SHOTS), _MOST_AT_ONCE), self._deadline)
+                number = self._stratum_to_split(sums, place) if most_shots == _MOST_SHOTS else None
+                if number is None:
+                    cell = self._next_cell(sums, place)
+                    shots = cell.sampler.tally.samples
+                    cell.take(min(max(shots, _FIRST_SHOTS), _MOST_AT_ONCE), self._deadline)
+                else:
+                    self._split(number, int(gaps[-1]), self._wanted * float(sums.wrong.min()) / 4)
         except TimeIsOver:
             sampled = sum(bool(tally.samples) for tally in self._tallies)
             if sampled < len(self._cells):
@@ -186,11 +186,8 @@ class _Search:
                     f" {len(self._cells)} strata of fault sets had been sampled. Allow several times as"
                     " much, or count errors with SoftDecodingSampler."
                 ) from None
-            self._time_is_over = True
             return True
-        sums = self._sums(self._gaps())
-        self._is_known = bool((sums.relative_errors <= self._wanted).all())
-        return self._is_known
+        return bool((self._sums(self._gaps()).relative_errors <= self._wanted).all())
 
     @property
     def accepted(self) -> float:
@@ -241,49 +238,65 @@ class _Search:
         if taken > most_shots and not (self._deadline.is_limited and most_shots == _MOST_SHOTS):
             return None
         needed = self._needed(sums)[missing]
-        best = int(needed.argmin())
-        if needed[best] <= most_shots:
-            return int(missing[best])
+        place = int(missing[needed.argmin()])
+        if needed.min() <= most_shots:
+            return place
         if most_shots < _MOST_SHOTS:
             return None  # there is another way
         # At least one rate is to be known as well as may be.
-        return int(missing[best]) if missing[best] == 0 or self._deadline.is_limited else None
+        is_worth_it = place == 0 or self._deadline.is_limited
+        return place if is_worth_it or self._stratum_to_split(sums, place) is not None else None
 
     def _needed(self, sums: Sums) -> Floats:
         """About how many shots each gap needs in all: N(g), with Y as large as what may not be seen."""
+        return np.asarray(self._needed_by_cell(sums).sum(axis=0))
+
+    def _needed_by_cell(self, sums: Sums) -> Floats:
+        """The shots of each cell in N(g): shape (cells, gaps)."""
         shots = np.array([tally.samples for tally in self._tallies])[:, np.newaxis]
         sizes = np.array([cell.size for cell in self._cells])[:, np.newaxis]
-        weights = np.array([cell.sampler.probability for cell in self._cells])[:, np.newaxis]
         is_exact = np.array([tally.is_exact for tally in self._tallies])[:, np.newaxis]
-        wanted = self._wanted * np.maximum(sums.wrong, max(sums.bound, 1e-300))
+        wanted = self._wanted * np.maximum(sums.wrong, np.maximum(sums.bounds, 1e-300))
         deviations = np.sqrt(sums.variances * shots)
-        each = deviations * deviations.sum(axis=0) / wanted**2 + weights / wanted
-        return np.asarray(np.where(is_exact, 0.0, np.minimum(each, sizes)).sum(axis=0))
+        each = deviations * deviations.sum(axis=0) / wanted**2 + sums.unseen * shots / wanted
+        return np.where(is_exact, 0.0, np.minimum(each, sizes))
 
     def _next_cell(self, sums: Sums, place: int) -> _Cell:
         """The cell whose variance at a gap falls most for each shot."""
+        shots = np.array([tally.samples for tally in self._tallies])
+        gains = (sums.variances[:, place] + sums.unseen[:, place] ** 2) / shots
+        return self._cells[int(gains.argmax())]
 
-        def gain(number: int) -> float:
-            tally = self._tallies[number]
-            return float(sums.variances[number, place] + tally.bound**2) / tally.samples
+    def _stratum_to_split(self, sums: Sums, place: int) -> int | None:
+        """The stratum that needs most shots at a gap, if these are many, and it is not split yet."""
+        needed = np.bincount([cell.stratum for cell in self._cells], self._needed_by_cell(sums)[:, place])
+        number = int(needed.argmax())
+        samplers = [cell.sampler for cell in self._cells if cell.stratum == number]
+        is_split = any(isinstance(each, Splitting) for each in samplers)
+        return None if is_split or not self._asked.confidence or needed.sum() < _SPLIT_FROM else number
 
-        return self._cells[max(range(len(self._cells)), key=gain)]
+    def _split(self, number: int, top: int, floor: float) -> None:
+        """Replaces the cells of a stratum by multilevel splitting, but for those that were enumerated."""
+        mine = [cell for cell in self._cells if cell.stratum == number]
+        exact = {cell.least: cell for cell in mine if cell.sampler.tally.is_exact}
+        least = next(k for k in itertools.count() if k not in exact)
+        sampler = Splitting(self._strata[number], self._classifier, least, top, floor)
+        (seed,) = self._seed.spawn(1)
+        cell = _Cell(number, self._strata[number], sampler, self._classifier, np.random.default_rng(seed))
+        cell.take(_FIRST_SHOTS, self._deadline)
+        others = [each for each in self._cells if each not in mine]
+        self._cells = [*others, *(exact[k] for k in range(least)), cell]
 
     def _show(self, sums: Sums, place: int, gap: int) -> None:
         at = f" at gap {gap}" if self._asked.confidence else ""
         self._report(
-            f"{sum(tally.samples for tally in self._tallies):,} shots, {self._classifier.test.decoded:,}"
+            f"{sum(tally.samples for tally in self._tallies):,} shots, {self._classifier.decoded:,}"
             f" decodes, {self._deadline.seconds:.0f} s: relative error {sums.relative_errors[place]:.2g}{at}"
         )
 
     def result(self) -> LogicalErrorRate:
-        """The result.
-
-        Raises:
-            ResourceLimitError: No shot was accepted.
-            ValueError: The decoder is not deterministic.
-        """
-        check_answers(self._classifier.test, self._asked.decoder.name)
+        """The result; ResourceLimitError if no shot was accepted, ValueError if the decoder is random."""
+        self._classifier.check_repeats(self._asked.decoder.name)
         gaps = self._gaps()
         sums = self._sums(gaps)
         if not sums.accepted[0]:
@@ -314,7 +327,7 @@ class _Search:
             kept_and_wrong=first.kept_and_wrong,
             strata=tuple(self._described(sums, gaps, last - 1)),
             gap_curve=tuple(points[:last]) if self._asked.confidence else (),
-            decodes=self._classifier.test.decoded,
+            decodes=self._classifier.decoded,
             seconds=self._deadline.seconds,
             asked_relative_error=self._goal.relative_error,
             notes=tuple(notes),
@@ -323,7 +336,9 @@ class _Search:
     def _point(self, sums: Sums, place: int, gap: int) -> GapPoint:
         # Without postselection, all shots have the least gap. Shots of listed sets are all accepted.
         is_all = place == 0 and not self._postselects
-        unseen = sums.bound if place > 0 or self._listed is None else 0.0
+        unseen = 0.0
+        if place > 0 or self._listed is None:
+            unseen = max(tally.bound for tally in self._tallies)
         accepted = 1.0 if is_all else float(sums.accepted[place])
         ratio = sums.ratio(place, accepted)
         return GapPoint(
@@ -331,7 +346,7 @@ class _Search:
             accepted,
             0.0 if is_all else math.sqrt(float(sums.accepted_variance[place]) + unseen**2),
             float(sums.wrong[place]),
-            math.sqrt(float(sums.wrong_variance[place]) + sums.bound**2),
+            math.sqrt(float(sums.wrong_variance[place] + sums.bounds[place] ** 2)),
             ratio.standard_error,
             ratio.interval,
         )
@@ -350,16 +365,14 @@ class _Search:
             tallies = [self._tallies[k] for k in mine]
             wrong = sums.shares[mine].sum(axis=0)
             exact = [tally.is_exact for tally in tallies]
-            methods = {
-                (True, False): "enumerated",
-                (False, True): "direct samples",
-                (True, True): "enumerated, direct",
-            }
+            is_split = any(isinstance(self._cells[k].sampler, Splitting) for k in mine)
+            drawn = "splitting" if is_split else "direct" if any(exact) else "direct samples"
+            method = drawn if not any(exact) else "enumerated" if all(exact) else f"enumerated, {drawn}"
             at_largest = float(wrong[last] / sums.wrong[last]) if sums.wrong[last] else 0.0
             found.append(
                 RateStratum(
                     name=stratum.name,
-                    method=methods[any(exact), not all(exact)],
+                    method=method,
                     probability=stratum.probability,
                     sets=sum(tally.samples for tally in tallies),
                     wrong=sum(tally.failures for tally in tallies),
@@ -368,7 +381,7 @@ class _Search:
                     standard_error=math.hypot(
                         math.sqrt(float(sums.variances[mine, 0].sum())),
                         stratum.relative_error * float(wrong[0]),
-                        max((tally.bound for tally in tallies), default=0.0),
+                        float(sums.unseen[mine, 0].max(initial=0.0)),
                     ),
                     draws=sum(0 if tally.is_exact else tally.samples for tally in tallies),
                     share_at_largest_gap=at_largest if self._asked.confidence else None,
@@ -386,22 +399,25 @@ class _Cell:
         size: About how many shots enumerate the cell; infinite if that is impossible.
     """
 
-    def __init__(self, index: int, stratum: Stratum, sampler: DirectSamples, classifier: Classifier,
-                 rng: np.random.Generator) -> None:  # fmt: skip
+    def __init__(
+        self,
+        index: int,
+        stratum: Stratum,
+        sampler: DirectSamples | Splitting,
+        classifier: Classifier,
+        rng: np.random.Generator,
+    ) -> None:
         self.stratum, self._of, self._classifier, self._rng = index, stratum, classifier, rng
         self.sampler: Sampler = sampler
-        self.size, self._least = sampler.size, sampler.least
+        self.least = sampler.least
+        self.size = sampler.size if isinstance(sampler, DirectSamples) else math.inf
 
     def take(self, shots: int, deadline: Deadline) -> None:
-        """Draws so many shots, or enumerates the cell.
-
-        Raises:
-            TimeIsOver: The limit has been reached; what was drawn until then is counted.
-        """
+        """Draws so many shots, or enumerates the cell. What was drawn when time is over is counted."""
         if self.size > _LISTED_AT * shots:
             self.sampler.take(shots, self._rng, deadline)
             return
-        every = Enumeration(self._of, self._classifier, self._least)
+        every = Enumeration(self._of, self._classifier, self.least)
         every.take(shots, self._rng, deadline)
         self.sampler = every
 
@@ -414,9 +430,14 @@ def _cells_of(
     for index, (stratum, own) in enumerate(zip(strata, seed.spawn(len(strata)), strict=True)):
         law = stratum.numbers.probabilities
         beyond = np.append(law[::-1].cumsum()[::-1], 0.0)
-        last = int(np.flatnonzero(beyond[1:] <= 1e-15)[0])
-        most = stratum.numbers.most
-        ranges = [(k, k) for k in range(last + 1)] + ([(last + 1, most)] if last < most else [])
+        ranges, least = [], 0
+        while least < len(law) and beyond[least] > 0:
+            largest = least
+            if stratum.size(least) > _LISTED_AT * _MOST_AT_ONCE:
+                left = _PART_OF_CELL * beyond[least] if beyond[least] > 1e-15 else 0.0
+                largest = int(np.flatnonzero(beyond[least + 1 :] <= left)[0]) + least
+            ranges.append((least, largest))
+            least = largest + 1
         for (least, largest), each in zip(ranges, own.spawn(len(ranges)), strict=True):
             sampler = DirectSamples(stratum, classifier, least, largest)
             if sampler.probability > 0:

@@ -12,7 +12,6 @@ import numpy as np
 from ...base.errors import ResourceLimitError
 from ..decoding.classifying import Classifier
 from ..decoding.decoding_processes import DecodingProcesses
-from ..decoding.failure_test import FailureTest, check_answers
 from ..estimation.deadline import Deadline, TimeIsOver
 from ..estimation.interval import COVERAGE
 from ..estimation.tally import WRONG
@@ -23,7 +22,7 @@ from .accepted_rate import accepted_rate
 from .fault_number_search import FaultNumberSearch
 from .fault_number_sum import FaultNumberSum
 from .faults.mechanisms import FaultModel, fault_model, seed_words
-from .questions import AcceptedQuestion, DecodedCircuit, Goal
+from .questions import AcceptedQuestion, Goal
 
 if TYPE_CHECKING:
     from ..budget.failing_sets import FailureStudy
@@ -38,7 +37,7 @@ is random in one of 200 answers is found out as surely as now in one of 100: wit
 
 
 def decoded_rates(
-    circuits: Sequence[DecodedCircuit],
+    circuits: Sequence[AcceptedQuestion],
     goal: Goal,
     seed: int,
     report: Callable[[str], None],
@@ -46,64 +45,43 @@ def decoded_rates(
 ) -> list[LogicalErrorRate]:
     """The logical error rates of circuits, each independent of the others.
 
-    Args:
-        circuits: The circuits.
-        goal: When to stop.
-        seed: 0 <= seed < 2^64.
-        report: Called with a line on the progress.
-        threads: Number of threads.
-
-    Returns:
-        One result for each circuit.
-
     Raises:
         ResourceLimitError: There is no estimate within the limit on the time, or no failing shot is found.
         ValueError: A decoder returned something else than predictions, or is not deterministic.
     """
     overall = Deadline(goal.max_seconds, goal.begun)
-    with DecodingProcesses([circuit.decoder.recipe for circuit in circuits], threads - 1) as processes:
+    with DecodingProcesses([circuit.decoder.predict for circuit in circuits], threads - 1) as processes:
         shared = []
         for k, circuit in enumerate(circuits):
-            decoder = replace(circuit.decoder, predict=processes.shared(k, circuit.decoder.predict))
+            decoder = replace(circuit.decoder, predict=processes.shared(k))
             shared.append(replace(circuit, decoder=decoder))
         found = []
         for circuit, deadline in zip(shared, overall.shares(len(shared)), strict=True):
-            if circuit.postselected or circuit.confidence:
-                found.append(accepted_rate(_question_of(circuit), goal, seed, report, deadline))
-            else:
-                found.append(_rate_of(circuit, goal, deadline, seed, report))
+            estimate = _rate_of if circuit.decodes_all_shots else accepted_rate
+            found.append(estimate(circuit, goal, seed, report, deadline))
         return found
 
 
-def _question_of(circuit: DecodedCircuit) -> AcceptedQuestion:
-    """A circuit with postselected detectors, or whose rate is wanted as a curve over the gap."""
-    mask = np.zeros(circuit.symptoms.num_detectors, dtype=np.bool_)
-    mask[list(circuit.postselected)] = True
-    return AcceptedQuestion(circuit.symptoms, circuit.decoder, mask, None, circuit.confidence)
-
-
-def _check_answers(test: FailureTest, decoder: str, max_seconds: float | None, deadline: Deadline) -> None:
+def _check_repeats(
+    classifier: Classifier, decoder: str, max_seconds: float | None, deadline: Deadline
+) -> None:
     """Decodes a sample once more; with a limit on the time, what takes 3% of it and 0.3 seconds."""
     answers, begun = 1, deadline.seconds
     # Twice as many take twice as long.
     while max_seconds is not None and answers < _REPEATED:
-        check_answers(test, decoder, answers)
+        classifier.check_repeats(decoder, answers)
         if 3 * (deadline.seconds - begun) > 0.3 + 0.03 * max_seconds:
             return
         answers *= 2
-    check_answers(test, decoder, _REPEATED)
+    classifier.check_repeats(decoder, _REPEATED)
 
 
 def _rate_of(
-    circuit: DecodedCircuit,
-    goal: Goal,
-    deadline: Deadline,
-    seed: int,
-    report: Callable[[str], None],
+    circuit: AcceptedQuestion, goal: Goal, seed: int, report: Callable[[str], None], deadline: Deadline
 ) -> LogicalErrorRate:
     """The logical error rate of a circuit of which all shots are kept."""
     model = fault_model(circuit.symptoms)
-    classifier = Classifier(model, circuit.decoder.predict, deadline, circuit.decoder.matching)
+    classifier = Classifier(model, circuit.decoder.predict, deadline)
     has_no_orphans = circuit.decoder.finds_least_weight and model.outcomes is None
     rng = np.random.default_rng(seed_words(model, seed))
     stratum = Stratum(model)
@@ -118,16 +96,16 @@ def _rate_of(
                 f"max_seconds={goal.max_seconds:g} ended the search {search.reached()}. The rate is at most"
                 f" {search.upper_bound():.2g} ({COVERAGE:.0%}). Allow several times as much."
             ) from None
-    _check_answers(classifier.test, circuit.decoder.name, goal.max_seconds, deadline)
+    _check_repeats(classifier, circuit.decoder.name, goal.max_seconds, deadline)
     if not total.rate and not total.is_exact:
         raise ResourceLimitError(
-            f"The decoder {circuit.decoder.name} failed in none of {classifier.test.asked:,} shots, with"
+            f"The decoder {circuit.decoder.name} failed in none of {classifier.asked:,} shots, with"
             f" {stratum.numbers.mean:.3g} errors per shot: the rate is at most {search.upper_bound():.2g}"
             f" ({COVERAGE:.0%}). If it can fail, that is too rare to be found."
         )
     ratio = total.ratio()
     each = [total.ratio(WRONG + 1 + k) for k in range(model.num_observables)] or [ratio]
-    study = cache(partial(_study, circuit, total, model, classifier.test))
+    study = cache(partial(_study, circuit, total, model, classifier))
     result = LogicalErrorRate(
         decoder=circuit.decoder.name,
         logical_error_rate=ratio.rate,
@@ -142,7 +120,7 @@ def _rate_of(
         strata=total.strata(),
         asked_relative_error=goal.relative_error,
         seconds=deadline.seconds,
-        decodes=classifier.test.decoded,
+        decodes=classifier.decoded,
         notes=_notes(total),
     )
     fault_sets = FaultSets(partial(_budget, study, result), partial(_failures, study))
@@ -162,11 +140,12 @@ def _notes(total: FaultNumberSum) -> tuple[str, ...]:
 
 
 def _study(
-    circuit: DecodedCircuit, total: FaultNumberSum, model: FaultModel, test: FailureTest
+    circuit: AcceptedQuestion, total: FaultNumberSum, model: FaultModel, classifier: Classifier
 ) -> FailureStudy:
     from ..budget.failing_sets import FailureStudy  # SciPy takes as long to import as this package
 
-    return FailureStudy(total.failing_sets(), model, test, circuit.fault_table())
+    assert circuit.fault_table is not None
+    return FailureStudy(total.failing_sets(), model, classifier, circuit.fault_table())
 
 
 def _budget(study: Callable[[], FailureStudy], result: LogicalErrorRate, by: Grouping) -> ErrorBudget:

@@ -22,15 +22,15 @@ from ..results.strata import name_of_faults
 from ..samplers.backward_deletion import BackwardDeletion, Orphans
 from ..samplers.direct_samples import DirectSamples
 from ..samplers.enumeration import Enumeration
-from ..samplers.plain_shots import PlainShots
 from ..samplers.sampler import Sampler
 from ..samplers.strata import Stratum
 
 __all__ = ["FEWEST_FAILURES", "FaultNumberSum"]
 
 FEWEST_FAILURES = 64
-"""Effective failing samples before their variance is believed. Doubled, errors are surer, and deletion takes
-longer where 12% would do."""
+"""Effective failing samples before their variance is believed, and a count or a pilot ends: a count that ends
+at n failures has a rate that is 1/n too large on average. Doubled, errors are surer, and coarse ones take
+twice as long."""
 
 
 @dataclass
@@ -52,7 +52,7 @@ class FaultNumberSum:
     stratum: Stratum
     num_observables: int
     has_no_orphans: bool
-    plain: PlainShots | None = None
+    plain: DirectSamples | None = None
     enumerated: list[Enumeration] = field(default_factory=list)
     deletion: BackwardDeletion | None = None
     orphans: Orphans | None = None
@@ -72,17 +72,13 @@ class FaultNumberSum:
     def relative_variance(self) -> float:
         """The variance of ``rate`` over its square; infinite if the rate is 0."""
         sums = self.sums()
-        variance = float(sums.variance[0]) + sums.bound**2
+        variance = float(sums.variance[0] + sums.bounds[0] ** 2)
         return variance / float(sums.wrong[0]) ** 2 if sums.wrong[0] else math.inf
 
     def ratio(self, quantity: int = WRONG) -> Ratio:
-        """The rate, its error and interval.
-
-        Args:
-            quantity: ``WRONG``, or that of an observable.
-        """
+        """The rate, its error and interval, of ``WRONG`` or of an observable."""
         sums, orphans = self.sums(quantity), self.orphans
-        bound = sums.bound
+        bound = float(sums.bounds[0])
         if orphans is not None and not self.has_no_orphans and self.plain is None:
             bound = max(bound, orphans.tally.bound)
         return sums.ratio(0, 1.0, bound)
@@ -130,19 +126,22 @@ class FaultNumberSum:
             quantity=quantity,
             all_are_accepted=True,
         )
-        return replace(found, bound=max(found.bound, self._unsampled()))
+        return replace(found, unseen=np.maximum(found.unseen, self._unsampled()))
 
     def _unsampled(self) -> float:
         """The probability of the numbers of faults of which nothing was drawn."""
         if self.plain is not None or self.is_exact:
             return 0.0
-        law = self.stratum.numbers.probabilities
+        law, least = self.stratum.numbers.probabilities, len(self.enumerated)
         if self.larger is None:
-            return float(law[len(self.enumerated) :].sum())
+            return float(law[least:].sum())
         parts: list[Sampler] = [self.larger]
         if self.orphans is not None and not self.has_no_orphans:
             parts.append(self.orphans)
-        return max(0.0 if each.tally.samples else each.probability for each in parts)
+        found = max(0.0 if each.tally.samples else each.probability for each in parts)
+        if self.deletion is not None and not self.deletion.tally.failures:
+            found = max(found, float(law[least : self.deletion.most + 1].sum()))
+        return found
 
     def strata(self) -> tuple[RateStratum, ...]:
         """The rates of the numbers of faults, and of all numbers beyond those of deletion."""

@@ -1,4 +1,4 @@
-"""Circuits with decoders whose rates are wanted, and the stopping criterion."""
+"""A circuit with a decoder whose rate is wanted, and the stopping criterion."""
 
 from __future__ import annotations
 
@@ -12,26 +12,7 @@ from ...simulation.faults import FaultTable
 from ..decoding.decoders import CompiledRateDecoder
 from .faults.mechanisms import Symptoms
 
-__all__ = ["AcceptedQuestion", "DecodedCircuit", "Goal"]
-
-
-@dataclass(frozen=True)
-class DecodedCircuit:
-    """A circuit that is decoded.
-
-    Attributes:
-        symptoms: Its errors.
-        decoder: Its decoder, compiled.
-        fault_table: Returns its faults.
-        postselected: The detectors that discard a shot.
-        confidence: Whether the decoder returns gaps, and rates are wanted as a curve over these.
-    """
-
-    symptoms: Symptoms
-    decoder: CompiledRateDecoder
-    fault_table: Callable[[], FaultTable]
-    postselected: tuple[int, ...] = ()
-    confidence: bool = False
+__all__ = ["AcceptedQuestion", "Goal"]
 
 
 @dataclass(frozen=True)
@@ -40,11 +21,12 @@ class AcceptedQuestion:
 
     Attributes:
         symptoms: Its errors, and what quantum outcomes flip.
-        decoder: Its decoder, compiled, for accepted shots only.
+        decoder: Its decoder, compiled; for accepted shots only.
         postselected: bool, shape (num_detectors,): the detectors that discard a shot.
         weight: If the only observable is a logical Pauli of a state, the number by which its expectation
             value is multiplied, so that it is 1 without errors; None: observables are as they are.
         confidence: Whether a curve over the gap is wanted.
+        fault_table: Returns its faults; None: accepted fault sets are listed, and no failing ones stored.
     """
 
     symptoms: Symptoms
@@ -52,6 +34,12 @@ class AcceptedQuestion:
     postselected: npt.NDArray[np.bool_]
     weight: float | None
     confidence: bool
+    fault_table: Callable[[], FaultTable] | None = None
+
+    @property
+    def decodes_all_shots(self) -> bool:
+        """Whether all shots are accepted, and only the rate of all of them is wanted."""
+        return self.fault_table is not None and not self.confidence and not self.postselected.any()
 
 
 @dataclass(frozen=True)

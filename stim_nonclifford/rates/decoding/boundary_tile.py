@@ -16,25 +16,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-__all__ = ["NUM_COLORS", "BoundaryTile", "ColoredError", "boundary_tiles", "possible_tiles"]
+from .matching.matching_graph import ModelError
+
+__all__ = ["NUM_COLORS", "BoundaryTile", "possible_tiles"]
 
 NUM_COLORS = 3
 _CHARGES = (0b01, 0b10, 0b11)  # red, green, blue: the sum of all three is 0
-
-
-@dataclass(frozen=True)
-class ColoredError:
-    """What an error does to the detectors of one basis.
-
-    Attributes:
-        probability: Its probability.
-        detectors: The detectors of the basis that it flips.
-        observables: The observables that it flips, as a mask.
-    """
-
-    probability: float
-    detectors: tuple[int, ...]
-    observables: int
 
 
 @dataclass(frozen=True)
@@ -51,22 +38,17 @@ class BoundaryTile:
     observables: int
     added: frozenset[int]
 
-    def is_flipped_by(self, error: ColoredError) -> bool:
+    def is_flipped_by(self, error: ModelError) -> bool:
         """Whether an error flips the tile."""
-        return _is_odd(self.observables & error.observables) ^ _is_odd_sum(self.added, error)
+        flips = (self.observables & error.observables).bit_count() + len(self.added & error.detectors)
+        return flips % 2 == 1
 
 
-def boundary_tiles(errors: Sequence[ColoredError], colors: Mapping[int, int]) -> list[BoundaryTile]:
-    """Finds the logical operator of a basis as a tile outside of a boundary.
+def possible_tiles(errors: Sequence[ModelError], colors: Mapping[int, int]) -> list[list[BoundaryTile]]:
+    """The logical operator of a basis as a tile outside of a boundary: for each color, the likeliest first.
 
-    Args:
-        errors: The errors of a model, with the detectors of the basis that they flip, which may be none.
-        colors: The color, 0, 1 or 2, of each detector of the basis.
-
-    Returns:
-        A tile for each color that has a boundary. All have the same observables. The list is empty if closed
-        loops of errors flip every sum of observables, so that none of them belongs to this basis, or if no
-        error at a boundary flips one.
+    All tiles have the same observables. There are none if closed loops of errors flip every sum of
+    observables, so that none of them belongs to this basis, or if no error at a boundary flips one.
 
     Raises:
         ValueError: There is more than one logical operator.
@@ -75,21 +57,12 @@ def boundary_tiles(errors: Sequence[ColoredError], colors: Mapping[int, int]) ->
         A triangle of three tiles, the Steane code. Every error flips the observable.
 
         >>> flipped = [(0,), (1,), (2,), (0, 1), (1, 2), (0, 2), (0, 1, 2)]
-        >>> red, green, blue = boundary_tiles(
-        ...     [ColoredError(0.01, k, 0b1) for k in flipped], {0: 0, 1: 1, 2: 2}
-        ... )
+        >>> errors = [ModelError(0.01, frozenset(k), 0b1) for k in flipped]
+        >>> red, green, blue = (tiles[0] for tiles in possible_tiles(errors, {0: 0, 1: 1, 2: 2}))
         >>> red
         BoundaryTile(color=0, observables=1, added=frozenset({0}))
-        >>> [k for k in flipped if red.is_flipped_by(ColoredError(0.01, k, 0b1))]
+        >>> [k for k in flipped if red.is_flipped_by(ModelError(0.01, frozenset(k), 0b1))]
         [(1,), (2,), (1, 2)]
-    """
-    return [tiles[0] for tiles in possible_tiles(errors, colors)]
-
-
-def possible_tiles(errors: Sequence[ColoredError], colors: Mapping[int, int]) -> list[list[BoundaryTile]]:
-    """For each color that has a boundary, all tiles that the logical operator can be, the likeliest first.
-
-    Arguments and errors are those of ``boundary_tiles``.
     """
     place = {detector: k for k, detector in enumerate(colors)}
     num_observables = max((error.observables.bit_length() for error in errors), default=0)
@@ -132,7 +105,7 @@ def _solutions(added: frozenset[int], colors: Mapping[int, int]) -> Iterator[fro
 
 
 def _unlike_a_tile(
-    tile: BoundaryTile, errors: Sequence[ColoredError], colors: Mapping[int, int]
+    tile: BoundaryTile, errors: Sequence[ModelError], colors: Mapping[int, int]
 ) -> float | None:
     """By how much errors flip the tile but not its color; None if no error flips both.
 
@@ -149,7 +122,7 @@ def _unlike_a_tile(
     return total if is_like_a_tile else None
 
 
-def _charge(error: ColoredError, colors: Mapping[int, int]) -> int:
+def _charge(error: ModelError, colors: Mapping[int, int]) -> int:
     charge = 0
     for detector in error.detectors:
         charge ^= _CHARGES[colors[detector]]
@@ -158,7 +131,3 @@ def _charge(error: ColoredError, colors: Mapping[int, int]) -> int:
 
 def _is_odd(mask: int) -> bool:
     return mask.bit_count() % 2 == 1
-
-
-def _is_odd_sum(added: frozenset[int], error: ColoredError) -> bool:
-    return sum(detector in added for detector in error.detectors) % 2 == 1

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,12 +13,12 @@ import sinter
 import stim
 from numpy.typing import NDArray
 
-from ...base.arguments import check_types, integer
+from ...base.arguments import check_types
 from ...base.probabilities import exactly_one
-from .boundary_tile import NUM_COLORS, BoundaryTile, ColoredError, possible_tiles
-from .distinct_rows import DistinctRows
-from .gap_decoder import ConfidentDecoder
-from .matching.matching_graph import DECIBEL, model_errors
+from ..decoded_rates.faults.mechanisms import symptoms_of
+from .boundary_tile import NUM_COLORS, BoundaryTile, possible_tiles
+from .kept_shot_decoding import ConfidentDecoder
+from .matching.matching_graph import DECIBEL, ModelError
 
 __all__ = ["ChromobiusGapDecoder", "CompiledChromobiusGap"]
 
@@ -26,11 +27,6 @@ _BASES = {"X": 0, "Z": NUM_COLORS}
 
 _COIN = 0.5
 """The probability that models give an observable that is random without noise."""
-
-_DEFAULT_STORE_BYTES = 32 << 20
-"""Memory for rows of both bases. Doubled, it takes twice the memory and decodes fewer rare rows again."""
-
-_RESULT_BYTES = 8
 
 
 @dataclass(frozen=True)
@@ -41,8 +37,7 @@ class ChromobiusGapDecoder(sinter.Decoder):  # type: ignore[misc]  # Sinter has 
     ``boundary_tile``). Both values of it are decoded, and the lighter error is the prediction. The gap is the
     difference of the weights, in decibels. Chromobius's weights depend on the boundary, so the difference is
     the mean over all boundaries, which predicts better than each of them. The gap of two logical operators is
-    the smaller one of their gaps. X and Z checks are decoded apart, and equal detection events of one basis
-    once.
+    the smaller one of their gaps. X and Z checks are decoded apart.
 
     This works for one logical qubit of a color code with boundaries, such as a triangular one, and for one or
     two observables. One observable is flipped by errors of one basis alone: logical X or logical Z, as in a
@@ -54,9 +49,6 @@ class ChromobiusGapDecoder(sinter.Decoder):  # type: ignore[misc]  # Sinter has 
 
     The weights are those of Chromobius's matching, in which an error counts as often as it is matched: a gap
     of g decibels is not the logarithm of a ratio of probabilities (see docs/guides/decoding.md).
-
-    Attributes:
-        store_bytes: Memory for detection events decoded before; 0 decodes those of every shot.
 
     Examples:
         A triangle of three tiles, the Steane code.
@@ -73,17 +65,6 @@ class ChromobiusGapDecoder(sinter.Decoder):  # type: ignore[misc]  # Sinter has 
         >>> predictions.tolist()
         [[0], [1]]
     """
-
-    store_bytes: int = _DEFAULT_STORE_BYTES
-
-    def __post_init__(self) -> None:
-        """Checks the argument.
-
-        Raises:
-            TypeError: It is not an integer.
-            ValueError: It is negative.
-        """
-        integer(self.store_bytes, "store_bytes", 0, (1 << 63) - 1)
 
     def compile_decoder_for_dem(self, *, dem: stim.DetectorErrorModel) -> CompiledChromobiusGap:
         """Prepares the decoder for an error model.
@@ -105,27 +86,27 @@ class ChromobiusGapDecoder(sinter.Decoder):  # type: ignore[misc]  # Sinter has 
                 f" observables, but the error model has {dem.num_observables}."
             )
         colors = _colors(dem)
-        errors, constant, always = _errors(dem)
-        silent = [
-            ColoredError(p, (), flipped) for p, detectors, flipped in errors if not detectors and p != _COIN
+        symptoms = symptoms_of(dem)
+        errors = [
+            ModelError(p, frozenset(detectors), _mask(observables))
+            for (detectors, observables), p in symptoms.probabilities.items()
         ]
-        errors = [error for error in errors if any(colors[k] >= 0 for k in error[1])]
+        silent = [error for error in errors if not error.detectors and error.probability != _COIN]
+        errors = [error for error in errors if any(colors[k] >= 0 for k in error.detectors)]
         halves, sums = [], []
         for name, first in _BASES.items():
             mine = {k: color - first for k, color in colors.items() if 0 <= color - first < NUM_COLORS}
-            flips = _merged(
-                (p, tuple(k for k in detectors if k in mine), observables)
-                for p, detectors, observables in errors
-            )
+            seen = [error._replace(detectors=error.detectors & mine.keys()) for error in errors]
             try:
-                tiles = possible_tiles(flips, mine)
+                tiles = possible_tiles(seen, mine)
             except ValueError as error:
                 raise ValueError(
                     f"The complementary gap of a color code is that of one logical qubit, but {error}: {name}"
                     " checks."
                 ) from None
             if tiles:
-                halves.append(_Half(flips + silent, mine, tiles, self.store_bytes // 2))
+                accepted = [_accepted_tile(seen + silent, mine, possible) for possible in tiles]
+                halves.append(_Half(sorted(mine), accepted))
                 sums.append(tiles[0][0].observables)
         classes = range(1 << dem.num_observables)
         number = {
@@ -134,25 +115,19 @@ class ChromobiusGapDecoder(sinter.Decoder):  # type: ignore[misc]  # Sinter has 
         }
         if len(number) < len(classes):
             raise ValueError(_refusal(dem.num_observables))
-        predictions = np.array([number[k] ^ always for k in range(len(number))], dtype=np.uint8)
-        return CompiledChromobiusGap(halves, predictions, sorted(constant), dem.num_detectors)
+        constant, always = symptoms.expected
+        predictions = np.array([number[k] ^ _mask(always) for k in range(len(number))], dtype=np.uint8)
+        return CompiledChromobiusGap(halves, predictions, constant, dem.num_detectors)
 
 
+@dataclass(frozen=True)
 class CompiledChromobiusGap(ConfidentDecoder, sinter.CompiledDecoder):  # type: ignore[misc]
     """Decodes with confidence; returned by ``ChromobiusGapDecoder.compile_decoder_for_dem``."""
 
-    def __init__(
-        self,
-        halves: Sequence[_Half],
-        predictions: NDArray[np.uint8],
-        constant: Sequence[int],
-        num_detectors: int,
-    ) -> None:
-        # The flipped observables as a mask, by the flipped logical operators: bit k is that of half k.
-        self._halves = halves
-        self._predictions = predictions
-        self._constant = list(constant)  # the detectors that are flipped before the halves decode them
-        self._num_detectors = num_detectors
+    _halves: Sequence[_Half]
+    _predictions: NDArray[np.uint8]  # the flipped observables as a mask; bit k of its index is that of half k
+    _constant: Sequence[int]  # the detectors that are flipped before the halves decode them
+    _num_detectors: int
 
     def decode_shots_bit_packed_with_confidence(
         self, *, bit_packed_detection_event_data: NDArray[np.uint8]
@@ -161,7 +136,7 @@ class CompiledChromobiusGap(ConfidentDecoder, sinter.CompiledDecoder):  # type: 
         events = np.unpackbits(
             bit_packed_detection_event_data, axis=1, count=self._num_detectors, bitorder="little"
         )
-        events[:, self._constant] ^= 1
+        events[:, [*self._constant]] ^= 1
         flipped = np.zeros(len(events), dtype=np.intp)
         gaps = np.full(len(events), np.inf)
         for k, half in enumerate(self._halves):
@@ -171,59 +146,41 @@ class CompiledChromobiusGap(ConfidentDecoder, sinter.CompiledDecoder):  # type: 
         return self._predictions[flipped][:, np.newaxis], gaps * DECIBEL
 
 
+@dataclass(frozen=True)
 class _Half:
-    """The checks of one basis."""
+    """The checks of one basis: its detectors, and a tile of each color that has a boundary."""
 
-    def __init__(
-        self,
-        errors: Sequence[ColoredError],
-        colors: dict[int, int],
-        tiles: Sequence[Sequence[BoundaryTile]],
-        store_bytes: int,
-    ) -> None:
-        self._detectors = sorted(colors)
-        self._tiles = [self._accepted(errors, colors, possible) for possible in tiles]
-        self._rows = DistinctRows(
-            self._decode,
-            row_bytes=-(-len(self._detectors) // 8),
-            result_bytes=_RESULT_BYTES,
-            max_bytes=store_bytes,
-        )
-
-    def _accepted(
-        self, errors: Sequence[ColoredError], colors: dict[int, int], possible: Sequence[BoundaryTile]
-    ) -> _Tile:
-        """The first of the possible tiles of a color with which Chromobius can decompose all errors."""
-        for tile in possible[:-1]:
-            try:
-                return _Tile(errors, colors, self._detectors, tile)
-            except ValueError:
-                continue
-        return _Tile(errors, colors, self._detectors, possible[-1])
+    detectors: list[int]
+    tiles: list[_Tile]
 
     def advantages(self, events: NDArray[np.uint8]) -> NDArray[np.float64]:
         """By how much the lightest error with the logical flip is heavier, for one byte per detector."""
-        rows = np.packbits(events[:, self._detectors], axis=1, bitorder="little")
-        return self._rows.results(rows).view(np.float64)[:, 0]
+        mine = np.take(events, self.detectors, axis=1)
+        mean: NDArray[np.float64] = np.mean([tile.advantages(mine) for tile in self.tiles], axis=0)
+        return mean
 
-    def _decode(self, rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        mine = np.unpackbits(rows, axis=1, count=len(self._detectors), bitorder="little")
-        mean = np.mean([tile.advantages(mine) for tile in self._tiles], axis=0)
-        return mean[:, np.newaxis].view(np.uint8)
+
+def _accepted_tile(
+    errors: Sequence[ModelError], colors: dict[int, int], possible: Sequence[BoundaryTile]
+) -> _Tile:
+    """The first of the possible tiles of a color with which Chromobius can decompose all errors."""
+    for tile in possible[:-1]:
+        with contextlib.suppress(ValueError):
+            return _Tile(errors, colors, tile)
+    return _Tile(errors, colors, possible[-1])
 
 
 class _Tile:
     """Chromobius with the detectors of one basis, and the logical operator as a further tile."""
 
-    def __init__(
-        self, errors: Sequence[ColoredError], colors: dict[int, int], detectors: list[int], tile: BoundaryTile
-    ) -> None:
+    def __init__(self, errors: Sequence[ModelError], colors: dict[int, int], tile: BoundaryTile) -> None:
         chromobius: Any = importlib.import_module("chromobius")
+        detectors = sorted(colors)
         place = {k: j for j, k in enumerate(detectors)}
         logical = len(detectors)
         merged: dict[tuple[int, ...], float] = {}
         for error in errors:
-            key = tuple(place[k] for k in error.detectors) + (logical,) * tile.is_flipped_by(error)
+            key = tuple(place[k] for k in sorted(error.detectors)) + (logical,) * tile.is_flipped_by(error)
             if key:
                 merged[key] = exactly_one(merged.get(key, 0.0), error.probability)
         model = stim.DetectorErrorModel()
@@ -246,6 +203,10 @@ class _Tile:
         return np.asarray(with_flip, dtype=np.float64) - without
 
 
+def _mask(observables: Sequence[int]) -> int:
+    return sum(1 << k for k in observables)
+
+
 def _colors(model: stim.DetectorErrorModel) -> dict[int, int]:
     """Chromobius's color of each detector."""
     colors = {}
@@ -260,42 +221,15 @@ def _colors(model: stim.DetectorErrorModel) -> dict[int, int]:
     return colors
 
 
-def _errors(
-    model: stim.DetectorErrorModel,
-) -> tuple[list[tuple[float, tuple[int, ...], int]], set[int], int]:
-    """The errors of a model, and the detectors and observables that are flipped without any.
-
-    That an error likelier than 1/2 occurs is the rule, and that it does not is the error.
-    """
-    errors = []
-    constant: set[int] = set()
-    always = 0
-    for p, detectors, observables in model_errors(model):
-        if p > 0.5:
-            p, constant, always = 1 - p, constant ^ detectors, always ^ observables
-        if p > 0 and (detectors or observables):
-            errors.append((p, tuple(sorted(detectors)), observables))
-    return errors, constant, always
-
-
-def _merged(errors: Iterable[tuple[float, tuple[int, ...], int]]) -> list[ColoredError]:
-    merged: dict[tuple[tuple[int, ...], int], float] = {}
-    for p, detectors, observables in errors:
-        key = (detectors, observables)
-        merged[key] = exactly_one(merged.get(key, 0.0), p)
-    return [ColoredError(p, *key) for key, p in merged.items()]
-
-
 def _refusal(num_observables: int) -> str:
-    if num_observables == 1:
-        return (
-            "The observable is not a logical X or logical Z along a boundary of a color code: closed loops of"
-            " errors flip it, or errors of both bases do. For logical Y, add logical X as a second"
-            " observable. If errors before the code is complete flip it, postselect their detectors and"
-            " sample with SoftDecodingSampler(condition_on_postselection=True)."
-        )
-    return (
-        "The two observables are not logical operators of both bases along boundaries of a color code: closed"
-        " loops of errors flip a sum of them. If errors before the code is complete do, postselect their"
-        " detectors and sample with SoftDecodingSampler(condition_on_postselection=True)."
+    reason = (
+        "The observable is not a logical X or logical Z along a boundary of a color code: closed loops of"
+        " errors flip it, or errors of both bases do. For logical Y, add logical X as a second observable."
+        if num_observables == 1
+        else "The two observables are not logical operators of both bases along boundaries of a color code:"
+        " closed loops of errors flip a sum of them."
+    )
+    return reason + (
+        " If errors before the code is complete do, postselect their detectors and sample with"
+        " SoftDecodingSampler(condition_on_postselection=True)."
     )

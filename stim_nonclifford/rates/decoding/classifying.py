@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,14 +11,15 @@ import numpy.typing as npt
 
 from ..decoded_rates.faults.mechanisms import FaultModel, Words
 from ..estimation.deadline import Deadline
-from .failure_test import FailureTest, Gaps, Predict
-from .matching.pymatching_graph import PredictingMatching
+from .distinct_rows import DistinctRows
 
-__all__ = ["Classes", "Classifier"]
+__all__ = ["Classes", "Classifier", "Gaps", "Predict"]
 
-_FIRST_ROWS, _MOST_ROWS = 32, 1 << 14
-"""Rows that are decoded at once before the decoder's speed is known, and at most. Doubled, ``max_seconds`` is
-exceeded by twice as much with slow decoders."""
+Gaps = npt.NDArray[np.int64]
+_Bytes = npt.NDArray[np.uint8]
+
+_MOST_ROWS = 1 << 14
+"""Rows that are decoded at once at most. Doubled, they take twice the memory."""
 
 _SECONDS = 0.2
 """The time that one call of a decoder is to take. Doubled, ``max_seconds`` is exceeded by twice as much."""
@@ -26,7 +28,12 @@ _REPEATED = 256
 """Rows that are decoded once more at the end. Doubled, decoders that are random are found out sooner."""
 
 
-_MIXER = np.uint64(0x9E3779B97F4A7C15)
+Predict = Callable[[_Bytes], tuple[_Bytes, Gaps]]
+"""A function from detection events to predictions of observables and gaps, which say how sure it is.
+
+Events and predictions are bit-packed: uint8, shape (shots, ceil(num_detectors / 8)) and (shots,
+ceil(num_observables / 8)). Gaps are int64, shape (shots,), 0 for decoders without a confidence.
+"""
 
 
 @dataclass(frozen=True)
@@ -53,72 +60,106 @@ class Classifier:
         model: The mechanisms, with the detectors that discard a shot.
         predict: The decoder.
         deadline: The limit on the time.
-        matching: A matching by distances that predicts the same, but faster, where it predicts.
 
     Attributes:
-        test: The decoder with its table of predictions.
         num_observables: Number of observables.
     """
 
-    def __init__(
-        self,
-        model: FaultModel,
-        predict: Predict,
-        deadline: Deadline,
-        matching: PredictingMatching | None = None,
-    ) -> None:
-        self.test = FailureTest(model, predict, _REPEATED, matching)
+    def __init__(self, model: FaultModel, predict: Predict, deadline: Deadline) -> None:
         self.num_observables = model.num_observables
-        self._model, self._deadline = model, deadline
-        self._rows = _FIRST_ROWS
+        self._model, self._predict, self._deadline = model, predict, deadline
+        self._observable_bytes = -(-model.num_observables // 8)
+        # A result has the bytes of the predictions and those of the gap.
+        self._none: _Bytes = np.empty((0, self._observable_bytes + 8), dtype=np.uint8)
+        self._distinct = DistinctRows(
+            row_bytes=-(-model.num_detectors // 8), result_bytes=self._none.shape[1]
+        )
+        self._rows = 1  # before the decoder's speed is known
+
+    @property
+    def asked(self) -> int:
+        """Number of shots that were decoded or equal to one that was."""
+        return self._distinct.asked
+
+    @property
+    def decoded(self) -> int:
+        """Number of decodes."""
+        return self._distinct.decoded + self._distinct.repeated
 
     def classify(self, rows: Words) -> Classes:
         """Classifies shots, given as rows of the model with what outcomes flip."""
         accepted = np.flatnonzero(self._model.fired(rows) == 0)
-        shown = rows[accepted]
-        # Equal shots once, in the order in which they come first, so that a first part of all is known.
-        names = self._model.hashes(shown)[:, 0].copy()
-        for word in self._model.observables(shown).T:
-            names = (names ^ word) * _MIXER
-        _, first, group = np.unique(names, return_index=True, return_inverse=True)
-        order = np.argsort(first, kind="stable")
-        rank = np.empty(len(order), dtype=np.intp)
-        rank[order] = np.arange(len(order))
-        wrong, gaps = self._judged(shown[first[order]])
-        number = len(rows)
-        if len(gaps) < len(order):
-            place = int(first[order[len(gaps)]])
-            number = int(accepted[place])
-            accepted, group = accepted[:place], group.ravel()[:place]
-        which = rank[group.ravel()]
-        bits = np.unpackbits(wrong.view(np.uint8), axis=1, bitorder="little")
-        return Classes(
-            number, accepted, bits[which, : self._model.num_observables].astype(np.bool_), gaps[which]
-        )
+        results, done = [self._none], 0
+        # Blocks do not depend on the speed, nor does what is decoded.
+        while done < len(accepted):
+            block = accepted[done : done + _MOST_ROWS]
+            results.append(self._distinct.results(self._model.detectors(rows[block]), self._decode_in_time))
+            done += len(results[-1])
+            if len(results[-1]) < len(block):
+                break
+        shots = len(rows) if done == len(accepted) else int(accepted[done])
+        found = np.concatenate(results)
+        gaps = np.ascontiguousarray(found[:, self._observable_bytes :]).view(np.int64)[:, 0]
+        return Classes(shots, accepted[:done], self._wrong(rows[accepted[:done]], found), gaps)
 
-    def _judged(self, rows: Words) -> tuple[Words, Gaps]:
-        """What the decoder makes of a first part of some rows: of all of them if there is time."""
-        wrong = np.zeros((len(rows), self._model.observable_words), dtype=np.uint64)
-        gaps = np.zeros(len(rows), dtype=np.int64)
-        # Blocks do not depend on the speed, nor does what the table forgets between them.
-        for start in range(0, len(rows), _MOST_ROWS):
-            block = rows[start : start + _MOST_ROWS]
-            end = start + len(block)
-            wrong[start:end], gaps[start:end], unknown = self.test.known(block)
-            done = 0
-            while done < len(unknown):
-                if self._deadline.is_over:
-                    end = start + int(unknown[done])
-                    return wrong[:end], gaps[:end]
-                some = unknown[done : done + self._rows]
-                began = time.monotonic()
-                wrong[start + some], gaps[start + some] = self.test.decode(block[some])
-                self._pace(time.monotonic() - began, len(some))
-                done += len(some)
-        return wrong, gaps
+    def wrong(self, rows: Words) -> npt.NDArray[np.bool_]:
+        """The observables that the decoder predicts wrongly: bool, shape (rows, observables).
+
+        The time is not limited, and detectors discard no shot.
+        """
+        return self._wrong(rows, self._distinct.results(self._model.detectors(rows), self._decode))
+
+    def fails(self, rows: Words) -> npt.NDArray[np.bool_]:
+        """Whether the decoder predicts an observable wrongly, for each row; see ``wrong``."""
+        return np.asarray(self.wrong(rows).any(axis=1))
+
+    def check_repeats(self, name: str, count: int = _REPEATED) -> None:
+        """Decodes a sample of what was decoded once more.
+
+        Of n predictions that are compared, none differs with probability (1 - r)^n if a part r of them is
+        random.
+
+        Args:
+            name: The name of the decoder.
+            count: How many predictions to compare.
+
+        Raises:
+            ValueError: Some predictions are other ones than before.
+        """
+        different = self._distinct.differing(count, self._decode)
+        if different:
+            raise ValueError(
+                f"The decoder {name} is not deterministic: it decoded {count} detection events once more, in"
+                f" another batch and order, and {different} of its answers were not what they had been. Which"
+                " fault sets fail has no meaning then. Let equal detection events have equal answers: a seed"
+                " that follows from the events, and not one stream for all. Or count errors with"
+                " SoftDecodingSampler, which decodes every shot of such a decoder."
+            )
+
+    def _wrong(self, rows: Words, results: _Bytes) -> npt.NDArray[np.bool_]:
+        """The wrong predictions among results."""
+        flipped = np.ascontiguousarray(self._model.observables(rows)).view(np.uint8)
+        mistakes = flipped[:, : self._observable_bytes] ^ results[:, : self._observable_bytes]
+        bits = np.unpackbits(mistakes, axis=1, count=self.num_observables, bitorder="little")
+        return bits.view(np.bool_)
+
+    def _decode(self, dets: _Bytes) -> _Bytes:
+        """Predictions with the bytes of their gaps beside them."""
+        predictions, gaps = self._predict(dets)
+        return np.hstack([predictions, np.ascontiguousarray(gaps)[:, np.newaxis].view(np.uint8)])
+
+    def _decode_in_time(self, dets: _Bytes) -> _Bytes:
+        """The results of the first rows: of all of them if there is time."""
+        results, done = [self._none], 0
+        while done < len(dets) and not self._deadline.is_over:
+            began = time.monotonic()
+            results.append(self._decode(dets[done : done + self._rows]))
+            done += len(results[-1])
+            self._pace(time.monotonic() - began, len(results[-1]))
+        return np.concatenate(results)
 
     def _pace(self, seconds: float, decoded: int) -> None:
         """Chooses how many rows to decode next, and leaves time for those that are decoded once more."""
         fitting = int(_SECONDS * decoded / max(seconds, 1e-9))
-        self._rows = int(np.clip(fitting, min(_FIRST_ROWS, max(fitting, 1)), min(2 * self._rows, _MOST_ROWS)))
+        self._rows = max(1, min(fitting, 2 * self._rows, _MOST_ROWS))
         self._deadline.reserve(_REPEATED * seconds / decoded)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,9 +16,8 @@ import stim
 
 from ...base.arguments import did_you_mean
 from ...base.errors import InexactErrorModelWarning
-from .failure_test import Gaps, Predict
+from .classifying import Gaps, Predict
 from .kept_shot_decoding import KeptShotDecoding
-from .matching.pymatching_graph import PredictingMatching, PyMatchingGraph
 
 __all__ = [
     "DECODERS_WITHOUT_HERALDS",
@@ -30,7 +28,6 @@ __all__ = [
     "RateDecoder",
     "checked_decoder",
     "decoder_named",
-    "decodes_kept_shots",
     "decompositions",
     "first_error_model",
     "installed_decoders",
@@ -55,32 +52,24 @@ _LEAST_WEIGHT = frozenset({"fusion_blossom", "pymatching"})
 
 _DESATURATED = "desaturated"
 
+_PLUGINS = frozenset({"chromobius"})
+"""Decoders that their modules offer by a function ``sinter_decoders``."""
+
 _MODULES = {
     "pymatching": "pymatching",
     "pymatching-correlated": "pymatching",
     "fusion_blossom": "fusion_blossom",
     "hypergraph_union_find": "mwpf",
     "mw_parity_factor": "mwpf",
+    "chromobius": "chromobius",
+    _DESATURATED: "pymatching",
 }
-"""The modules that Sinter's own decoders need; others need none."""
-
-_PLUGINS = {"chromobius": "chromobius"}
-"""Decoders that a module of their own offers by its function ``sinter_decoders``."""
-
-_OWN = {_DESATURATED: "pymatching"}
-"""Decoders of this package, and the module that each needs."""
-
-_PACKAGES = {"fusion_blossom": "fusion-blossom"}
-"""The packages of modules, where the name is another one."""
-
-
-_EXTRA = frozenset({"chromobius", "pymatching"})
-"""The packages in the extra ``decoding`` of this package."""
+"""The modules that decoders need; others need none."""
 
 
 def known_decoders() -> list[str]:
     """The names of all decoders that Sinter knows, of the plugins that this package knows, and of its own."""
-    return sorted({*sinter.BUILT_IN_DECODERS, *_PLUGINS, *_OWN})
+    return sorted({*sinter.BUILT_IN_DECODERS, *_PLUGINS, _DESATURATED})
 
 
 def installed_decoders() -> list[str]:
@@ -90,18 +79,11 @@ def installed_decoders() -> list[str]:
         >>> "pymatching" in installed_decoders()
         True
     """
-    return [name for name in known_decoders() if _missing_module(name) is None]
+    return [name for name in known_decoders() if _is_installed(name)]
 
 
 def decoder_named(name: str) -> sinter.Decoder:
-    """The decoder with a name.
-
-    Args:
-        name: A name of Sinter, such as ``"pymatching"``, of a plugin, such as ``"chromobius"``, or
-            ``"desaturated"``.
-
-    Returns:
-        The decoder.
+    """The decoder with a name of Sinter, of a plugin, or of this package.
 
     Raises:
         ValueError: The name is unknown, or the decoder is not installed.
@@ -120,32 +102,22 @@ def decoder_named(name: str) -> sinter.Decoder:
             f" {', '.join(installed_decoders())}. Pass a decoder of your own as an"
             " object: decoder=MyDecoder()."
         )
-    missing = _missing_module(name)
-    if missing is not None:
-        package = _PACKAGES.get(missing, missing)
-        extra = ", or, in a clone of this package, pip install '.[decoding]'" if package in _EXTRA else ""
+    if not _is_installed(name):
+        package = _MODULES[name].replace("_", "-")
+        is_extra = package in ("chromobius", "pymatching")
+        extra = ", or, in a clone of this package, pip install '.[decoding]'" if is_extra else ""
         raise ValueError(f"The decoder {name} is not installed. Install it: pip install {package}{extra}.")
     if name == _DESATURATED:
         from .matching.desaturated_gap import DesaturatedGapDecoder
 
         return DesaturatedGapDecoder()
     if name in _PLUGINS:
-        return importlib.import_module(_PLUGINS[name]).sinter_decoders()[name]
+        return importlib.import_module(_MODULES[name]).sinter_decoders()[name]
     return sinter.BUILT_IN_DECODERS[name]
 
 
 def checked_decoder(decoder: Any) -> sinter.Decoder:
-    """A decoder that was given as an object.
-
-    Args:
-        decoder: The object.
-
-    Returns:
-        The object itself.
-
-    Raises:
-        ValueError: It is a class, or has no method of a decoder.
-    """
+    """A decoder that was given as an object; a ``ValueError`` refuses classes, and what is no decoder."""
     if isinstance(decoder, type):
         raise ValueError(
             f"decoder is the class {decoder.__name__}. Pass an object: decoder={decoder.__name__}()."
@@ -159,31 +131,16 @@ def checked_decoder(decoder: Any) -> sinter.Decoder:
 
 
 def decompositions(is_matching: bool) -> list[dict[str, Any]]:
-    """The ways to decompose the error model of a decoder, the second one for where the first is impossible.
+    """The ways to decompose the error model of a decoder, the second one where the first is impossible.
 
-    They are Sinter's, but matching decoders are better off with a part of the errors decomposed than with
-    none.
-
-    Args:
-        is_matching: Whether it uses only errors, or parts of errors, that flip at most two detectors.
-
-    Returns:
-        Arguments of ``stim.Circuit.detector_error_model``.
+    They are Sinter's, but matching decoders are better off with some errors decomposed than with none.
     """
     partly = {"decompose_errors": True, "ignore_decomposition_failures": True}
     return [{"decompose_errors": True}, partly if is_matching else {}]
 
 
 def first_error_model(circuit: Any, attempts: Sequence[Mapping[str, Any]]) -> stim.DetectorErrorModel:
-    """The first error model of a circuit that there is; what decoders are told need not be exact.
-
-    Args:
-        circuit: A ``stim_nonclifford.Circuit``.
-        attempts: Arguments of ``detector_error_model``.
-
-    Raises:
-        ValueError: There is none; the error is that of the last attempt.
-    """
+    """The first error model of a circuit that there is; what decoders are told need not be exact."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InexactErrorModelWarning)
         for attempt in attempts[:-1]:
@@ -192,13 +149,6 @@ def first_error_model(circuit: Any, attempts: Sequence[Mapping[str, Any]]) -> st
             except ValueError:
                 continue
         return circuit.detector_error_model(approximate_disjoint_errors=True, **attempts[-1])
-
-
-def decodes_kept_shots(decoder: Any) -> bool:
-    """Whether a decoder, given by its name or as an object, decodes only shots that its detectors accept."""
-    if isinstance(decoder, str):
-        return decoder == _DESATURATED
-    return callable(getattr(decoder, "postselected_detectors", None))
 
 
 @dataclass(frozen=True)
@@ -220,12 +170,17 @@ class RateDecoder:
     @property
     def decodes_kept_shots(self) -> bool:
         """Whether it decodes only shots in which the detectors are silent that it postselects."""
-        return decodes_kept_shots(self.decoder)
+        return _decodes_kept_shots(self.decoder)
 
     @property
-    def decompositions(self) -> list[dict[str, Any]]:
-        """The ways to decompose its error model; see the function ``decompositions``."""
-        return decompositions(self.is_named and self.name in MATCHING_DECODERS)
+    def is_matching(self) -> bool:
+        """Whether it uses only errors, or parts of errors, that flip at most two detectors."""
+        return self.is_named and self.name in MATCHING_DECODERS
+
+    @property
+    def is_pymatching(self) -> bool:
+        """Whether it is PyMatching, whose graph decides its predictions."""
+        return self.is_named and self.name == "pymatching" and not self.confidence
 
     @property
     def finds_least_weight(self) -> bool:
@@ -240,44 +195,17 @@ class RateDecoder:
         """
         return self.is_named and self.name in _LEAST_WEIGHT
 
-    def compiled(self, model: stim.DetectorErrorModel) -> CompiledRateDecoder:
+    def compiled(self, model: stim.DetectorErrorModel, observable: int | None = None) -> CompiledRateDecoder:
         """The decoder, compiled for an error model.
 
-        Raises:
-            ValueError: The decoder refuses the model.
-        """
-        recipe = (_predictor_of, (self.name if self.is_named else self.decoder, self.confidence, model))
-        is_by_graph = self.is_named and self.name == "pymatching" and not self.confidence
-        graph = PyMatchingGraph(model) if is_by_graph else None
-        return CompiledRateDecoder(self.name, self.predictor(model), self.finds_least_weight, graph, recipe)
-
-    def predictor(self, model: stim.DetectorErrorModel) -> Predict:
-        """The predictions and gaps of batches of detection events, of a decoder compiled for an error model.
-
-        They are checked: a ``ValueError`` says what is wrong with them, also if the decoder discards shots.
+        Args:
+            model: The error model.
+            observable: The only observable that is predicted; None: all are.
 
         Raises:
             ValueError: The decoder refuses the model.
         """
-        decoding = KeptShotDecoding(
-            self.decoder,
-            model,
-            name=self.name,
-            num_observables=model.num_observables,
-            confidence=self.confidence,
-            store_bytes=0,
-        )
-
-        def predict(dets: npt.NDArray[np.uint8], /) -> tuple[npt.NDArray[np.uint8], Gaps]:
-            predictions, is_discarded, gaps = decoding.decode(dets)
-            if is_discarded.any():
-                raise ValueError(
-                    f"The decoder {self.name} discards shots. The rate of the shots that such a decoder keeps"
-                    " is not known from failing fault sets alone: count it with SoftDecodingSampler."
-                )
-            return predictions, gaps
-
-        return predict
+        return CompiledRateDecoder(self.name, _Predictor(self, model, observable), self.finds_least_weight)
 
 
 @dataclass(frozen=True)
@@ -286,38 +214,53 @@ class CompiledRateDecoder:
 
     Attributes:
         name: The name of the decoder, for messages and results.
-        predict: The decoder.
+        predict: The decoder. Its predictions are checked: a ``ValueError`` says what is wrong with them, also
+            if it discards shots.
         finds_least_weight: Whether its correction is always one of least weight; see ``RateDecoder``.
-        graph: The graph that decides its predictions, if that is PyMatching's.
-        recipe: A function that makes ``predict`` in another process, and its arguments; None: there is none.
     """
 
     name: str
     predict: Predict
     finds_least_weight: bool = False
-    graph: PyMatchingGraph | None = None
-    recipe: tuple[Callable[..., Predict], tuple[Any, ...]] | None = None
 
-    @cached_property
-    def matching(self) -> PredictingMatching | None:
-        """A matching by distances that predicts the same, but faster, where it predicts."""
-        return None if self.graph is None else self.graph.predicting_matching()
+
+class _Predictor:
+    """The predictions of a decoder, which another process compiles again when it gets them by pickle."""
+
+    def __init__(self, decoder: RateDecoder, model: stim.DetectorErrorModel, observable: int | None) -> None:
+        self._decoder, self._model, self._observable = decoder, model, observable
+        self._decoding = KeptShotDecoding(
+            decoder.decoder,
+            model,
+            name=decoder.name,
+            num_observables=model.num_observables,
+            confidence=decoder.confidence,
+            store_bytes=0,
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._decoder, self._model, self._observable)
+
+    def __call__(self, dets: npt.NDArray[np.uint8], /) -> tuple[npt.NDArray[np.uint8], Gaps]:
+        predictions, is_discarded, gaps = self._decoding.decode(dets)
+        if is_discarded.any():
+            raise ValueError(
+                f"The decoder {self._decoder.name} discards shots. The rate of the shots that such a decoder"
+                " keeps is not known from failing fault sets alone: count it with SoftDecodingSampler."
+            )
+        if self._observable is not None:
+            byte, bit = divmod(self._observable, 8)
+            predictions = predictions[:, [byte]] >> np.uint8(bit) & np.uint8(1)
+        return predictions, gaps
 
 
 def rate_decoder(
-    decoder: Any,
-    confidence: bool = False,
-    heralds: frozenset[int] = frozenset(),
-    store_bytes: int | None = None,
+    decoder: Any, confidence: bool = False, heralds: frozenset[int] = frozenset()
 ) -> RateDecoder:
     """The decoder with a name, or the one that was given as an object, with what estimates need of it.
 
-    Args:
-        decoder: The name of a decoder, or a ``sinter.Decoder``.
-        confidence: Whether it is to say how sure it is: by the complementary gap, for the decoders of
-            ``GAP_DECODERS``. Decoders of kept shots always do.
-        heralds: Detectors that announce errors; the decoders of ``HERALDED_DECODERS`` use them.
-        store_bytes: Memory of decoders that store rows by themselves; None: what they take by default.
+    With ``confidence``, those of ``GAP_DECODERS`` compute the complementary gap; decoders of kept shots do so
+    always. Those of ``HERALDED_DECODERS`` use heralds.
 
     Raises:
         ValueError: There is no such decoder, or it is not installed.
@@ -326,10 +269,12 @@ def rate_decoder(
         >>> rate_decoder("pymatching").finds_least_weight
         True
     """
-    confidence = confidence or decodes_kept_shots(decoder)
     if not isinstance(decoder, str):
-        return RateDecoder(type(decoder).__name__, checked_decoder(decoder), confidence, is_named=False)
+        checked_decoder(decoder)
+        confidence = confidence or _decodes_kept_shots(decoder)
+        return RateDecoder(type(decoder).__name__, decoder, confidence, is_named=False)
     found = decoder_named(decoder)
+    confidence = confidence or decoder == _DESATURATED
     if confidence and decoder == "pymatching":
         from .matching.matching_gap import MatchingGapDecoder
 
@@ -337,7 +282,7 @@ def rate_decoder(
     elif confidence and decoder == "chromobius":
         from .chromobius_gap import ChromobiusGapDecoder
 
-        found = ChromobiusGapDecoder() if store_bytes is None else ChromobiusGapDecoder(store_bytes)
+        found = ChromobiusGapDecoder()
     elif heralds and decoder in HERALDED_DECODERS:
         from .matching.heralded_matching import HeraldedMatchingDecoder
 
@@ -345,10 +290,9 @@ def rate_decoder(
     return RateDecoder(decoder, found, confidence, is_named=True)
 
 
-def _predictor_of(decoder: Any, confidence: bool, model: stim.DetectorErrorModel) -> Predict:
-    return rate_decoder(decoder, confidence).predictor(model)
+def _decodes_kept_shots(decoder: Any) -> bool:
+    return callable(getattr(decoder, "postselected_detectors", None))
 
 
-def _missing_module(name: str) -> str | None:
-    module = _MODULES.get(name) or _PLUGINS.get(name) or _OWN.get(name)
-    return module if module is not None and importlib.util.find_spec(module) is None else None
+def _is_installed(name: str) -> bool:
+    return name not in _MODULES or importlib.util.find_spec(_MODULES[name]) is not None

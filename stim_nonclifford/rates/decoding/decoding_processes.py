@@ -15,19 +15,17 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
-from typing import IO, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .failure_test import Gaps, Predict
+from .classifying import Gaps, Predict
 
 __all__ = ["DecodingProcesses", "main"]
 
 Predictions = tuple[npt.NDArray[np.uint8], Gaps]
-Recipe = tuple[Callable[..., Predict], tuple[Any, ...]]
-"""A function that makes a decoder, and its arguments."""
 
 _SECONDS_ALONE = 1.0
 """Decoders that have taken less time get no processes: starting one takes as long. Doubled, slow decoders are
@@ -47,36 +45,38 @@ class DecodingProcesses:
     in this process only.
 
     Args:
-        recipes: The decoders; None: one that other processes cannot make.
+        decoders: The decoders.
         count: The number of other processes; 0: none.
     """
 
-    def __init__(self, recipes: Sequence[Recipe | None], count: int) -> None:
-        self._recipes, self._count = recipes, count
+    def __init__(self, decoders: Sequence[Predict], count: int) -> None:
+        self._decoders, self._count = decoders, count
         self._seconds = 0.0
-        self._processes: list[_Process] | None = None
+        self._started: list[_Process] = []
+        self._ready: list[_Process] = []
+        self._beginning: threading.Thread | None = None
         self._is_closed = False
 
-    def shared(self, number: int, predict: Predict) -> Predict:
-        """A decoder that other processes help.
-
-        Args:
-            number: The number of the recipe that makes the decoder.
-            predict: The decoder in this process, which predicts the same.
-        """
+    def shared(self, number: int) -> Predict:
+        """The decoder with a number, which other processes help."""
+        predict = self._decoders[number]
+        if not self._count:
+            return predict
         seconds, rows = 0.0, 0
 
         def shared_predict(dets: npt.NDArray[np.uint8], /) -> Predictions:
             nonlocal seconds, rows
-            processes = self._ready()
-            parts = 1
+            if self._seconds > _SECONDS_ALONE and self._beginning is None and not self._is_closed:
+                self._beginning = threading.Thread(target=self._begin, daemon=True)
+                self._beginning.start()
+            processes, parts = self._ready, 1
             if processes and rows:
                 parts = min(len(processes) + 1, int(len(dets) * seconds / rows / _LEAST_SECONDS))
             mine, *others = np.array_split(dets, max(1, parts))
             # This thread sends: another one would wait for Python's lock until `mine` is decoded.
             helpers = list(zip(processes, others, strict=False))
             for process, part in helpers:
-                process.send(number, part)
+                process.send((number, part))
             start = time.perf_counter()
             try:
                 found = [predict(mine)]
@@ -98,18 +98,29 @@ class DecodingProcesses:
 
         return shared_predict
 
-    def _ready(self) -> list[_Process]:
-        """The processes that have begun, which are started if decoding has taken a while."""
-        if self._processes is None and self._seconds > _SECONDS_ALONE and not self._is_closed:
-            self._processes = _started(self._recipes, self._count)
-        return [each for each in self._processes or () if each.is_ready]
+    def _begin(self) -> None:
+        """Starts the processes, which are ready as soon as all have compiled the decoders."""
+        try:
+            message = pickle.dumps([*self._decoders])
+            while len(self._started) < self._count and not self._is_closed:
+                self._started.append(_Process())
+            for process in self._started:
+                process.send(message)
+            if all([process.receive() for process in self._started]):
+                self._ready = self._started
+        except Exception:  # whatever the pickling of a decoder raises, or there is no room for a process
+            pass
 
     def close(self) -> None:
         """Ends the processes. Decoders decode alone from now on."""
         self._is_closed = True
-        for process in self._processes or ():
+        for process in self._started:
             process.end()
-        self._processes = []
+        if self._beginning is not None:
+            self._beginning.join()
+        for process in self._started:  # the last one may have been started in between
+            process.end()
+        self._ready = []
 
     def __enter__(self) -> DecodingProcesses:
         return self
@@ -118,23 +129,10 @@ class DecodingProcesses:
         self.close()
 
 
-def _started(recipes: Sequence[Recipe | None], count: int) -> list[_Process]:
-    if not count or not sys.executable or None in recipes:
-        return []
-    try:
-        message = pickle.dumps(list(recipes))
-    except Exception:  # whatever the pickling of a decoder raises
-        return []
-    try:
-        return [_Process(message) for _ in range(count)]
-    except OSError:
-        return []
-
-
 class _Process:
     """A process that decodes."""
 
-    def __init__(self, recipes: bytes) -> None:
+    def __init__(self) -> None:
         self._popen = subprocess.Popen(
             [sys.executable, "-c", _PROGRAM],
             stdin=subprocess.PIPE,
@@ -142,51 +140,24 @@ class _Process:
             env={**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)},
             start_new_session=True,  # Ctrl-C is for the process that started it
         )
-        self.is_ready = False
-        self._beginning = threading.Thread(target=self._begin, args=(recipes,), daemon=True)
-        self._beginning.start()
-
-    def _begin(self, recipes: bytes) -> None:
-        try:
-            self._in.write(len(recipes).to_bytes(8, "little") + recipes)
-            self._in.flush()
-            self.is_ready = pickle.load(self._out)
-        except (OSError, EOFError, ValueError, pickle.UnpicklingError):
-            pass
-
-    @property
-    def _in(self) -> IO[bytes]:
         assert self._popen.stdin is not None
-        return self._popen.stdin
-
-    @property
-    def _out(self) -> IO[bytes]:
         assert self._popen.stdout is not None
-        return self._popen.stdout
+        self._in, self._out = self._popen.stdin, self._popen.stdout
 
-    def send(self, number: int, dets: npt.NDArray[np.uint8]) -> None:
-        """Sends detection events for the decoder with a number.
-
-        Raises:
-            RuntimeError: The process has ended.
-        """
+    def send(self, message: object) -> None:
+        """Sends the decoders, or the number of one with detection events."""
         try:
-            pickle.dump((number, dets), self._in)
+            pickle.dump(message, self._in)
             self._in.flush()
         except (OSError, ValueError):
             raise self._has_ended() from None
 
-    def receive(self) -> Predictions | None:
-        """The predictions for what was sent; None: the decoder has raised an error.
-
-        Raises:
-            RuntimeError: The process has ended.
-        """
+    def receive(self) -> Any:
+        """Whether the decoders were compiled; then the predictions for what was sent, None after an error."""
         try:
-            found: Predictions | None = pickle.load(self._out)
+            return pickle.load(self._out)
         except (OSError, EOFError, ValueError, pickle.UnpicklingError):
             raise self._has_ended() from None
-        return found
 
     def _has_ended(self) -> RuntimeError:
         return RuntimeError(
@@ -197,7 +168,6 @@ class _Process:
     def end(self) -> None:
         self._popen.kill()
         self._popen.wait()
-        self._beginning.join()
         for pipe in (self._in, self._out):
             with contextlib.suppress(OSError):
                 pipe.close()
@@ -214,10 +184,9 @@ def main() -> None:
         replies.flush()
 
     with contextlib.suppress(BrokenPipeError):
-        size = int.from_bytes(requests.read(8), "little")
         try:
-            decoders = [make(*arguments) for make, arguments in pickle.loads(requests.read(size))]
-        except Exception:  # it cannot be made here, whatever the reason is
+            decoders = pickle.loads(pickle.load(requests))
+        except Exception:  # they cannot be compiled here, whatever the reason is
             say(False)
             return
         say(True)

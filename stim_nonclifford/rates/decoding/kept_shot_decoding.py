@@ -1,9 +1,12 @@
-"""Predictions and confidences for kept shots: equal detection events are decoded once."""
+"""Predictions and confidences of decoders for kept shots: checked, and once for equal detection events."""
 
 from __future__ import annotations
 
+import pathlib
+import tempfile
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import sinter
@@ -11,11 +14,9 @@ import stim
 from numpy.typing import NDArray
 
 from .distinct_rows import DistinctRows
-from .file_decoder import FileDecoder, decodes_files
-from .gap_decoder import ConfidentDecoder
 from .matching.matching_graph import model_errors
 
-__all__ = ["DecoderFailedError", "KeptShotDecoding"]
+__all__ = ["ConfidentDecoder", "DecoderFailedError", "KeptShotDecoding"]
 
 Rows = NDArray[np.uint8]
 
@@ -23,6 +24,45 @@ _LARGEST_CONFIDENCE = 2.0**53
 """Up to here, every whole number is a float64."""
 
 _MOST_OBSERVABLES_OF_SINTERS = 64
+
+_REPEATED = 1000
+"""Decodes of stored rows, to see whether a decoder is random, before these get fewer. Doubled, a decoder that
+is random on few rows is found out in twice as many runs."""
+
+_DECODED_FOR_REPEAT = 16
+"""Rows that are decoded for each that is decoded once more after that. Doubled, this takes half the time."""
+
+
+@runtime_checkable
+class ConfidentDecoder(Protocol):
+    """What a compiled decoder must have so that its confidence is counted.
+
+    A decoder of one's own is a ``sinter.Decoder`` whose ``compile_decoder_for_dem`` returns a
+    ``sinter.CompiledDecoder`` with this method. The confidence of the decoders of this package is the
+    complementary gap, in decibels.
+    """
+
+    def decode_shots_bit_packed_with_confidence(
+        self, *, bit_packed_detection_event_data: NDArray[np.uint8]
+    ) -> tuple[NDArray[np.uint8], NDArray[Any]]:
+        """Predicts observable flips, and says how sure that is.
+
+        Args:
+            bit_packed_detection_event_data: uint8, shape (shots, ceil(num_detectors / 8)).
+
+        Returns:
+            The predictions as ``sinter.CompiledDecoder.decode_shots_bit_packed`` returns them, and one number
+            per shot, shape (shots,), finite: the larger, the surer. It is counted rounded to an integer.
+        """
+        ...
+
+    def decode_shots_bit_packed(
+        self, *, bit_packed_detection_event_data: NDArray[np.uint8]
+    ) -> NDArray[np.uint8]:
+        """The predictions alone; see ``sinter.CompiledDecoder``. Those who subclass this class inherit it."""
+        return self.decode_shots_bit_packed_with_confidence(
+            bit_packed_detection_event_data=bit_packed_detection_event_data
+        )[0]
 
 
 class DecoderFailedError(ValueError):
@@ -41,7 +81,15 @@ class DecoderFailedError(ValueError):
 
 
 class KeptShotDecoding:
-    """Decodes kept shots of a circuit with a decoder."""
+    """Decodes kept shots of a circuit with a decoder.
+
+    A decoder may predict differently for equal detection events. So stored rows are decoded again: as many as
+    the store has saved decodes, but after 1000 only one for each 16 rows that are decoded. One other
+    prediction, and every row is decoded from then on.
+
+    Attributes:
+        is_random: Whether the decoder was seen to decode equal detection events differently.
+    """
 
     def __init__(
         self,
@@ -53,15 +101,7 @@ class KeptShotDecoding:
         confidence: bool,
         store_bytes: int,
     ) -> None:
-        """Compiles the decoder.
-
-        Args:
-            decoder: The decoder.
-            model: The error model.
-            name: The name of the decoder, for messages.
-            num_observables: Number of observables of the circuit.
-            confidence: Whether confidences are wanted.
-            store_bytes: Memory for rows decoded before; 0 decodes every row.
+        """Compiles the decoder; with ``store_bytes=0``, every row is decoded.
 
         Raises:
             ValueError: The decoder cannot be compiled, or has no confidences although they are wanted.
@@ -69,6 +109,7 @@ class KeptShotDecoding:
         """
         self._name = name
         self._model = model
+        self.is_random = False
         self._decoder = self._compiled(decoder, model)
         self._confidence = confidence
         if confidence and not isinstance(self._decoder, ConfidentDecoder):
@@ -81,38 +122,47 @@ class KeptShotDecoding:
         self._observable_bytes = -(-num_observables // 8)
         # A prediction, the byte that says whether the decoder discards the shot, the confidence.
         self._rows = DistinctRows(
-            self._decode,
             row_bytes=-(-model.num_detectors // 8),
             result_bytes=self._observable_bytes + 9,
             max_bytes=store_bytes,
         )
 
     def decode(self, dets: Rows) -> tuple[Rows, NDArray[np.bool_], NDArray[np.int64]]:
-        """Decodes shots.
+        """Predictions, whether the decoder discards each shot, and confidences, which are 0 if not wanted.
 
-        Args:
-            dets: Detection events, uint8, shape (shots, ceil(num_detectors / 8)).
-
-        Returns:
-            The predictions, uint8, shape (shots, ceil(num_observables / 8)); whether the decoder discards
-            each shot, bool; and the confidences, int64, which are 0 if they are not wanted.
+        Events and predictions are bit-packed: uint8, shape (shots, bytes).
 
         Raises:
             ValueError: The decoder returned something else than predictions, or cannot decode the events.
         """
-        found = self._rows.results(dets)
+        decoded = self._rows.decoded
+        found = self._rows.results(dets, self._decode)
+        decoded = self._rows.decoded - decoded
+        repeats = max(_REPEATED - self._rows.repeated, 1 + decoded // _DECODED_FOR_REPEAT)
+        if self._rows.differing(min(repeats, len(dets) - decoded), self._decode):
+            self.is_random = True
+            self._rows.forget()
+            found = self._rows.results(dets, self._decode)
         end = self._observable_bytes
         confidences = np.ascontiguousarray(found[:, end + 1 :]).view(np.int64)[:, 0]
         return found[:, :end], found[:, end] != 0, confidences
 
-    @property
-    def is_random(self) -> bool:
-        """Whether the decoder was seen to decode equal detection events differently."""
-        return self._rows.is_random
-
     def statistics(self) -> dict[str, int]:
-        """How often rows were equal to others; see ``DistinctRows.statistics``."""
-        return self._rows.statistics()
+        """How often equal rows saved a call of the decoder.
+
+        Returns:
+            ``rows``: all rows; ``stored_rows``: rows in the store; ``rows_decoded``: rows whose result the
+            decoder computed; ``rows_found_in_store``: the others; ``rows_asked_again``: rows that were
+            decoded once more, to see whether the decoder is random.
+        """
+        rows = self._rows
+        return {
+            "rows": rows.asked,
+            "stored_rows": len(rows),
+            "rows_found_in_store": rows.asked - rows.decoded,
+            "rows_decoded": rows.decoded,
+            "rows_asked_again": rows.repeated,
+        }
 
     def _compiled(self, decoder: sinter.Decoder, model: stim.DetectorErrorModel) -> Any:
         try:
@@ -133,8 +183,9 @@ class KeptShotDecoding:
         except (NotImplementedError, AttributeError) as error:
             if isinstance(error, AttributeError) and hasattr(decoder, "compile_decoder_for_dem"):
                 raise  # it is the decoder's own error
-            if decodes_files(decoder):
-                return FileDecoder(decoder, model, self._name)
+            method = getattr(type(decoder), "decode_via_files", None)
+            if method not in (None, sinter.Decoder.decode_via_files):
+                return _FileDecoder(decoder, model, self._name)
             raise ValueError(
                 f"The decoder {self._name} has neither compile_decoder_for_dem nor decode_via_files."
                 " Implement compile_decoder_for_dem, as sinter.Decoder describes it."
@@ -180,7 +231,7 @@ class KeptShotDecoding:
                     " SoftDecodingSampler(error_model=...)."
                     f" PyMatching says: {error}"
                 ) from error
-            if isinstance(self._decoder, FileDecoder) and isinstance(error, ValueError):
+            if isinstance(self._decoder, _FileDecoder) and isinstance(error, ValueError):
                 raise  # it names the decoder
             row, own = self._failing_row(dets, error)
             fired = np.flatnonzero(np.unpackbits(row, bitorder="little")).tolist()
@@ -223,30 +274,25 @@ class KeptShotDecoding:
         return numbers
 
     def _check_predictions(self, predictions: Any, shots: int) -> None:
-        if not isinstance(predictions, np.ndarray):
+        is_array = isinstance(predictions, np.ndarray)
+        shape = predictions.shape if is_array else ()
+        dtype = predictions.dtype if is_array else type(predictions).__name__
+        width = self._observable_bytes
+        if shape not in {(shots, width), (shots, width + 1)} or dtype != np.uint8:
             hint = ""
             if isinstance(predictions, tuple | list):
                 hint = (
                     " Weights or confidences beside them belong into the result of"
                     " decode_shots_bit_packed_with_confidence, which confidence=True calls."
                 )
-            raise ValueError(
-                f"The decoder {self._name} returned predictions of shape () and dtype"
-                f" {type(predictions).__name__} for {shots} shots; they must be a numpy array of shape"
-                f" ({shots}, {self._observable_bytes}) and dtype uint8.{hint}"
-            )
-        allowed = {(shots, self._observable_bytes), (shots, self._observable_bytes + 1)}
-        if predictions.shape not in allowed or predictions.dtype != np.uint8:
-            hint = ""
-            if predictions.shape == (shots, self._num_observables):
+            elif shape == (shots, self._num_observables):
                 hint = " Pack the observables: np.packbits(..., axis=1, bitorder='little')."
             raise ValueError(
-                f"The decoder {self._name} returned predictions of shape {predictions.shape} and dtype"
-                f" {predictions.dtype} for {shots} shots; they must be bit-packed, of shape"
-                f" ({shots}, {self._observable_bytes}), with one more"
-                f" column if the decoder discards shots, and dtype uint8.{hint}"
+                f"The decoder {self._name} returned predictions of shape {shape} and dtype {dtype} for"
+                f" {shots} shots; they must be a bit-packed numpy array of shape ({shots}, {width}), with one"
+                f" more column if the decoder discards shots, and dtype uint8.{hint}"
             )
-        in_two_ways = predictions.shape[1] == self._num_observables > self._observable_bytes
+        in_two_ways = shape[1] == self._num_observables > width
         if in_two_ways and np.any(predictions[:, -1] == 1) and not self._is_packed:
             raise ValueError(
                 f"The decoder {self._name} returned predictions of shape {predictions.shape} for 2"
@@ -254,8 +300,8 @@ class KeptShotDecoding:
                 " each observable. In the second case, pack them: np.packbits(..., axis=1,"
                 f" bitorder='little'), of shape ({shots}, 1). In the first case, discard with the byte 255."
             )
-        unused = 8 * self._observable_bytes - self._num_observables
-        last = predictions[:, self._observable_bytes - 1]
+        unused = 8 * width - self._num_observables
+        last = predictions[:, width - 1]
         if unused and np.any(last >> np.uint8(8 - unused)):
             raise ValueError(
                 f"The decoder {self._name} predicts a flip of an observable that the circuit does not have."
@@ -275,3 +321,44 @@ class KeptShotDecoding:
         found = self._returned(np.packbits(events, axis=1, bitorder="little"))
         predictions = found[0] if self._confidence else found
         return bool(np.any(np.asarray(predictions) > 1))
+
+
+@dataclass(frozen=True)
+class _FileDecoder(sinter.CompiledDecoder):  # type: ignore[misc]  # Sinter has no type marker.
+    """A decoder that reads and writes files, as Sinter's older ones do: here in a temporary folder."""
+
+    _decoder: sinter.Decoder
+    _model: stim.DetectorErrorModel
+    _name: str
+
+    def decode_shots_bit_packed(
+        self, *, bit_packed_detection_event_data: NDArray[np.uint8]
+    ) -> NDArray[np.uint8]:
+        """The predictions; a ``ValueError`` says that there is no file of them, or one of another size."""
+        shots = len(bit_packed_detection_event_data)
+        with tempfile.TemporaryDirectory(prefix="decode_via_files_") as name:
+            folder = pathlib.Path(name)
+            scratch = folder / "scratch"
+            scratch.mkdir()
+            self._model.to_file(folder / "model.dem")
+            np.ascontiguousarray(bit_packed_detection_event_data).tofile(folder / "dets.b8")
+            predictions = folder / "predictions.b8"
+            self._decoder.decode_via_files(
+                num_shots=shots,
+                num_dets=self._model.num_detectors,
+                num_obs=self._model.num_observables,
+                dem_path=folder / "model.dem",
+                dets_b8_in_path=folder / "dets.b8",
+                obs_predictions_b8_out_path=predictions,
+                tmp_dir=scratch,
+            )
+            if not predictions.exists():
+                raise ValueError(f"decode_via_files of the decoder {self._name} wrote no predictions.")
+            found = np.fromfile(predictions, dtype=np.uint8)
+        shape = (shots, -(-self._model.num_observables // 8))
+        if found.size != shape[0] * shape[1]:
+            raise ValueError(
+                f"decode_via_files of the decoder {self._name} wrote {found.size} bytes of predictions for"
+                f" {shots} shots; there must be {shape[1]} for each shot (format b8)."
+            )
+        return found.reshape(shape)

@@ -55,7 +55,7 @@ class Sums:
         wrong: Y, the probability that it is wrong, too.
         wrong_variance: Its variance.
         exact: The part of Y that was enumerated.
-        bound: b, the largest zero-count bound.
+        unseen: The zero-count bound of each tally.
         shares: The part of each tally in Y.
         variances: The contribution of each tally to V.
         variance: V, with the uncertainty of the strata's probabilities.
@@ -66,29 +66,32 @@ class Sums:
     wrong: Floats
     wrong_variance: Floats
     exact: Floats
-    bound: float
+    unseen: Floats
     shares: Floats
     variances: Floats
     variance: Floats
 
     @property
+    def bounds(self) -> Floats:
+        """b, the largest zero-count bound of any tally, at each gap."""
+        return np.asarray(self.unseen.max(axis=0))
+
+    @property
     def relative_errors(self) -> Floats:
         """What more samples reduce of standard error over rate, at each gap; 0 if all is exact."""
-        errors = np.sqrt(self.variances.sum(axis=0) + self.bound**2)
+        errors = np.sqrt(self.variances.sum(axis=0) + self.bounds**2)
         rates = np.where(self.wrong > 0, self.wrong, np.where(errors > 0, 1e-300, 1.0))
         return np.asarray(errors / rates)
 
     def ratio(self, place: int, accepted: float, bound: float | None = None) -> Ratio:
-        """The rate per accepted shot at one of the gaps.
+        """The rate per accepted shot, of which there are K, at one of the gaps.
 
-        Args:
-            place: Which gap.
-            accepted: K.
-            bound: The zero-count bound of the interval; None: ``bound``.
+        The interval has the zero-count bound of the gap, or another one.
         """
         wrong, exact = float(self.wrong[place]), float(self.exact[place])
-        found = ratio_of(wrong, accepted, float(self.variance[place]), self.bound, exact)
-        if bound is None or bound == self.bound:
+        own = float(self.bounds[place])
+        found = ratio_of(wrong, accepted, float(self.variance[place]), own, exact)
+        if bound is None or bound == own:
             return found
         wider = ratio_of(wrong, accepted, float(self.variance[place]), bound, exact)
         return Ratio(found.rate, found.standard_error, wider.interval)
@@ -168,7 +171,7 @@ def sums_over(
         + (squares * by_stratum[1] ** 2).sum(axis=0)
         + (unlisted * all_wrong) ** 2,
         exact=wrong[is_exact].sum(axis=0),
-        bound=max((tally.bound for tally in tallies), default=0.0),
+        unseen=np.array([tally.bounds(least_gaps) for tally in tallies]),
         shares=wrong,
         variances=variances,
         variance=variances.sum(axis=0)

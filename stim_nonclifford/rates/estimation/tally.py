@@ -53,6 +53,7 @@ class Tally:
         self._gaps: Integers = np.zeros(0, dtype=np.int64)
         # The sums of v, v² and a v by gap: shape (3, gaps, quantities).
         self._sums: Floats = np.zeros((3, 0, 2 + num_observables))
+        self._cached: Floats | None = None
 
     def add(self, samples: int, values: Floats, gaps: Integers | None = None) -> None:
         """Takes more samples.
@@ -68,6 +69,7 @@ class Tally:
         self.largest = max(self.largest, float(values[:, WRONG].max(initial=0.0)))
         if gaps is None:
             gaps = np.zeros(len(values), dtype=np.int64)
+        self._cached = None
         every = np.concatenate([self._gaps, gaps])
         moments = np.stack([values, values**2, values * values[:, :1]])
         sums = np.concatenate([self._sums, moments], axis=1)
@@ -87,6 +89,10 @@ class Tally:
         """W / n, the mean's largest unobserved contribution by one sample; 0 if all sets were enumerated."""
         return 0.0 if self.is_exact else self.largest / max(self.samples, 1)
 
+    def bounds(self, least_gaps: Integers = _ALL_GAPS) -> Floats:
+        """``bound`` at some least gaps: float64, shape (gaps,)."""
+        return np.full(len(least_gaps), self.bound)
+
     def means(self, least_gaps: Integers = _ALL_GAPS) -> Floats:
         """The means of all quantities at some least gaps: float64, shape (2 + observables, gaps)."""
         return self._moments(least_gaps)[0]
@@ -96,7 +102,7 @@ class Tally:
         mean, square, product = self._moments(least_gaps)
         if self.is_exact:
             return np.zeros_like(mean), np.zeros_like(mean)
-        count = max(self.samples, 1)
+        count = self._count()
         return np.maximum(square - mean**2, 0.0) / count, (product - mean[ACCEPTED] * mean) / count
 
     @property
@@ -117,7 +123,82 @@ class Tally:
 
     def _moments(self, least_gaps: Integers) -> Floats:
         """The sums over n of v, v² and a v: shape (3, quantities, gaps)."""
-        tails = self._sums[:, ::-1].cumsum(axis=1)[:, ::-1]
-        tails = np.concatenate([tails, np.zeros((3, 1, tails.shape[2]))], axis=1)
-        found = tails[:, np.searchsorted(self._gaps, least_gaps)].transpose(0, 2, 1)
+        found = self._tails()[:, np.searchsorted(self._gaps, least_gaps)].transpose(0, 2, 1)
         return np.asarray(found / (1 if self.is_exact else max(self.samples, 1)))
+
+    def _tails(self) -> Floats:
+        """The sums at each of the gaps and above, and 0 beyond: shape (3, gaps + 1, quantities)."""
+        if self._cached is None:
+            tails = self._sums[:, ::-1].cumsum(axis=1)[:, ::-1]
+            self._cached = np.concatenate([tails, np.zeros((3, 1, tails.shape[2]))], axis=1)
+        return self._cached
+
+    def _count(self) -> int:
+        """How many independent samples there are, for variances."""
+        return max(self.samples, 1)
+
+
+class RunTally(Tally):
+    """Sums of the weights of independent runs, each of which has states with many gaps.
+
+    Of a run, the sum of the weights at a gap and above is the one value v that counts.
+
+    Args:
+        num_observables: Number of observables.
+    """
+
+    def __init__(self, num_observables: int) -> None:
+        super().__init__(num_observables, 0.0)
+        self._runs: list[tuple[Integers, Floats]] = []
+        self._levels: Integers = np.zeros(0, dtype=np.int64)
+        self._unseen: Floats = np.zeros(0)
+
+    def add_run(self, shots: int, values: Floats, gaps: Integers, levels: Integers, unseen: Floats) -> None:
+        """Takes a run.
+
+        Args:
+            shots: How many states were classified.
+            values: float64, shape (states, 2 + observables): their weights; see ``Tally.add``.
+            gaps: int64, shape (states,).
+            levels: int64, shape (levels,): from which gap each bound holds, ascending; the same for all runs.
+            unseen: float64, shape (levels,): the weight that one more state would have.
+        """
+        one = Tally(values.shape[1] - 2, 0.0)
+        one.add(1, values, gaps)
+        self._runs.append((one.gaps, one._tails()[0]))
+        self.samples += shots
+        self.failures += one.failures
+        self._levels, self._unseen = levels, unseen + (self._unseen if len(self._unseen) else 0.0)
+
+    @property
+    def num_runs(self) -> int:
+        """How many runs there are."""
+        return len(self._runs)
+
+    @property
+    def gaps(self) -> Integers:
+        """The distinct gaps of accepted states, ascending: int64, shape (gaps,)."""
+        return np.unique(np.concatenate([gaps for gaps, _ in self._runs])) if self._runs else self._gaps
+
+    def bounds(self, least_gaps: Integers = _ALL_GAPS) -> Floats:
+        """What one more run like the largest one, or one more state, would add to the mean at least gaps."""
+        place = np.searchsorted(self._levels, least_gaps, side="right") - 1
+        one_state = self._unseen[np.maximum(place, 0)] / self.num_runs
+        return np.maximum(self._values(least_gaps)[:, :, WRONG].max(axis=0), one_state) / self.num_runs
+
+    @property
+    def bound(self) -> float:
+        """What one more of the first states of a run would add to a mean."""
+        return float(self._unseen[0]) / self.num_runs**2
+
+    def _moments(self, least_gaps: Integers) -> Floats:
+        values = self._values(least_gaps)
+        products = np.stack([values, values**2, values * values[:, :, :1]])
+        return np.asarray(products.mean(axis=1).transpose(0, 2, 1))
+
+    def _values(self, least_gaps: Integers) -> Floats:
+        """The sums of runs at some least gaps: shape (runs, gaps, quantities)."""
+        return np.array([tails[np.searchsorted(gaps, least_gaps)] for gaps, tails in self._runs])
+
+    def _count(self) -> int:
+        return max(self.num_runs - 1, 1)

@@ -5,10 +5,8 @@
 """
 
 from .error_budget import BudgetShare, ErrorBudget, NoisePlace
-from .failures import DecodedFailure
-from .gap_curve import GapPoint
 from .logical_error_rate import LogicalErrorRate
-from .strata import RateStratum
+from .strata import DecodedFailure, GapPoint, RateStratum
 
 __all__ = [
     "BudgetShare",

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from ...base.arguments import choice, integer
 from ...base.notebook import text_table
 from ..estimation.uncertainty import rate_text
-from .layout_plot import plot_on_layout
 
 __all__ = ["BudgetKind", "BudgetShare", "ErrorBudget", "Grouping", "NoisePlace"]
 
@@ -40,6 +40,7 @@ BudgetKind = Literal["instruction", "place", "qubit", "tick", "noise"]
 Grouping = BudgetKind | Callable[[NoisePlace], Hashable]
 
 _MAX_PRINTED = 40
+_SMALLEST, _LARGEST = 12.0, 150.0
 
 
 @dataclass(frozen=True)
@@ -169,7 +170,7 @@ class ErrorBudget:
             ValueError: The budget has no qubits.
         """
         if choice(by, "by", ("group", "layout")) == "layout":
-            return self._plot_on_layout(integer(panels, "panels", 1))
+            return self._layout(integer(panels, "panels", 1))
         if ax is None:
             import matplotlib.pyplot as plt
 
@@ -191,21 +192,74 @@ class ErrorBudget:
         ax.grid(axis="y", alpha=0.3)
         return ax
 
-    def _plot_on_layout(self, panels: int) -> Any:
+    def _layout(self, panels: int) -> Any:
         if not self.qubit_places or not any(self.qubit_shares.values()):
             raise ValueError("The noise of this budget acts on no qubit: there is no layout to draw it on.")
         if self.by == "qubit":
             shares = {qubit: share for own in self.qubit_shares.values() for qubit, share in own.items()}
-            return plot_on_layout([("all noise", shares)], self.qubit_places, self._title)
+            return _plot_on_layout([("all noise", shares)], self.qubit_places, self._title)
         chosen = [
             (f"{self.by} {group}" if isinstance(group, int) else str(group), self.qubit_shares[group])
             for group in (each.group for each in self.largest(panels).groups)
             if self.qubit_shares.get(group)
         ]
-        return plot_on_layout(chosen, self.qubit_places, self._title)
+        return _plot_on_layout(chosen, self.qubit_places, self._title)
 
 
 def _with_error(value: float, error: float, style: str) -> str:
     """The value, and its error unless that is below the digits that are shown."""
     shown = style.format(error)
     return style.format(value) + (f" ± {shown}" if error == error and shown != style.format(0.0) else "")
+
+
+def _plot_on_layout(
+    panels: Sequence[tuple[str, Mapping[int, float]]],
+    places: Mapping[int, tuple[float, float]],
+    title: str,
+) -> Any:
+    """A figure with heat maps over qubits: for each, its title and the share of each qubit."""
+    import matplotlib.pyplot as plt
+
+    columns = min(len(panels), 4)
+    rows = math.ceil(len(panels) / columns)
+    xs, ys = [x for x, _ in places.values()], [y for _, y in places.values()]
+    ratio = (max(ys) - min(ys) + 1) / (max(xs) - min(xs) + 1)
+    width = 7.0 if columns == 1 else 2.9 * columns
+    height = (width / columns) * min(1.6, max(0.45, ratio)) + 0.35
+    figure, axes = plt.subplots(
+        rows, columns, figsize=(width + 0.9, rows * height + 0.5), squeeze=False, layout="constrained"
+    )
+    most = max((share for _, shares in panels for share in shares.values()), default=0.0)
+    points = None
+    for ax, (label, shares) in zip(axes.flat, panels, strict=False):
+        values = [100 * shares.get(qubit, 0.0) for qubit in places]
+        sizes = [
+            _SMALLEST + (_LARGEST - _SMALLEST) * math.sqrt(max(0.0, shares.get(qubit, 0.0)) / (most or 1.0))
+            for qubit in places
+        ]
+        points = ax.scatter(
+            xs,
+            ys,
+            c=values,
+            s=[(3 if columns == 1 else 1) * size for size in sizes],
+            cmap="cividis",
+            vmin=0,
+            vmax=100 * most,
+            edgecolors="black",
+            linewidths=0.4,
+        )
+        ax.set_title(f"{label}: {sum(shares.values()):.1%}", fontsize="small")
+        ax.set_aspect("equal")
+        ax.margins(0.12)
+        ax.invert_yaxis()
+        ax.set_xticks([])
+        ax.set_yticks([])
+        if columns == 1:
+            for qubit, place in places.items():
+                ax.annotate(str(qubit), place, xytext=(7, -9), textcoords="offset points", fontsize="x-small")
+    for ax in list(axes.flat)[len(panels) :]:
+        ax.set_axis_off()
+    if points is not None:
+        figure.colorbar(points, ax=axes, label="share of a qubit (%)", shrink=0.8)
+    figure.suptitle(title, fontsize="medium")
+    return figure

@@ -11,9 +11,7 @@ from ...base.arguments import integer
 from ...base.notebook import html_table, text_table
 from ..estimation.uncertainty import rate_text, uncertainty_of
 from .error_budget import ErrorBudget, Grouping
-from .failures import DecodedFailure
-from .gap_curve import GapPoint
-from .strata import RateStratum, Table, table_of_strata
+from .strata import DecodedFailure, GapPoint, RateStratum, Table, table_of_strata
 from .sums import sum_of
 
 __all__ = ["FaultSets", "LogicalErrorRate"]

@@ -1,11 +1,14 @@
-"""The strata that a logical error rate is a sum over, and their table."""
+"""What results consist of: strata and their table, points of a curve over the gap, failures of a decoder."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["RateStratum", "table_of_strata"]
+from ...simulation.faults import CircuitFault
+
+__all__ = ["DecodedFailure", "GapPoint", "RateStratum", "Table", "name_of_faults", "table_of_strata"]
 
 Table = tuple[tuple[str, ...], list[tuple[str, ...]]]
 
@@ -97,3 +100,77 @@ def table_of_strata(strata: Sequence[RateStratum], kept_and_wrong: float, larges
             row += (f"{each.share_at_largest_gap or 0.0:.1%}",)
         rows.append(row)
     return header, rows
+
+
+@dataclass(frozen=True)
+class GapPoint:
+    """Accepted shots with at least some gap.
+
+    Attributes:
+        gap: The least gap, or confidence of the decoder: of PyMatching and Chromobius, in decibels.
+        kept: P(no postselected detector fires, and the gap is at least so large).
+        kept_error: The standard error of ``kept``.
+        kept_and_wrong: P(no postselected detector fires, the gap is at least so large, and an observable is
+            predicted wrongly).
+        kept_and_wrong_error: The standard error of ``kept_and_wrong``.
+        standard_error: The standard error of ``logical_error_rate``, with an allowance for a wrong shot that
+            was not observed (zero-count bound). It includes that of ``kept``: wrong shots are accepted ones,
+            so that both fluctuate together.
+        interval: (low, high): holds the logical error rate with a probability of 95%.
+    """
+
+    gap: int
+    kept: float
+    kept_error: float
+    kept_and_wrong: float
+    kept_and_wrong_error: float
+    standard_error: float
+    interval: tuple[float, float]
+
+    @property
+    def logical_error_rate(self) -> float:
+        """The logical error rate per accepted shot, at most 1."""
+        return self.kept_and_wrong / self.kept if self.kept else 0.0
+
+    @property
+    def relative_error(self) -> float:
+        """Standard error over logical error rate; infinite if no accepted shot was wrong."""
+        rate = self.logical_error_rate
+        return self.standard_error / rate if rate else math.inf if self.standard_error else 0.0
+
+    @property
+    def attempts_per_kept_shot(self) -> float:
+        """1 / ``kept``; infinite if no accepted shot was found."""
+        return 1 / self.kept if self.kept else math.inf
+
+
+@dataclass(frozen=True)
+class DecodedFailure:
+    """A fault set on which the decoder fails, and on none of those with one mechanism less.
+
+    Attributes:
+        share: Part of the failing fault sets that come down to this one if mechanisms are left out one after
+            the other, as long as the decoder fails.
+        probability: That these mechanisms act, and no others that matter to the decoder, whatever the quantum
+            outcomes are.
+        detectors: The detectors that fire with ``faults``; with T gates, for an example of the outcomes.
+        observables: The observables that are flipped, for the same outcomes.
+        predicted: The observables that the decoder says are flipped.
+        causes: One entry per mechanism: the faults that have its effect, any one of which may have been the
+            cause.
+        faults: The faults of a shot in which these mechanisms act, and no others, for
+            ``circuit.with_faults``: usually the first cause of each mechanism.
+    """
+
+    share: float
+    probability: float
+    detectors: tuple[int, ...]
+    observables: tuple[int, ...]
+    predicted: tuple[int, ...]
+    causes: tuple[tuple[CircuitFault, ...], ...]
+    faults: tuple[CircuitFault, ...]
+
+    @property
+    def weight(self) -> int:
+        """Number of mechanisms."""
+        return len(self.causes)

@@ -20,12 +20,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from .gap_curve import GapPoint
-from .strata import RateStratum
+from .strata import GapPoint, RateStratum
 
 __all__ = ["sum_of"]
 
-Interval = tuple[float, float]
 Result = Any
 """A ``LogicalErrorRate``, whose module imports this one."""
 
@@ -53,17 +51,13 @@ def sum_of(results: Sequence[Result]) -> Result:
         return replace(best, seeds=seeds, seconds=seconds)
     total = sum(each.samples for each in results)
     parts = [each.samples / total for each in results]
-    kept = _mean(parts, (each.kept for each in results))
-    wrong = _mean(parts, (each.kept_and_wrong for each in results))
-    bounds = [each.unsampled_bound for each in results]
-    errors = (each.standard_error - bound for each, bound in zip(results, bounds, strict=True))
-    rate, bound = (wrong / kept if kept else 0.0), _mean(parts, bounds)
+    together = _together(parts, results, [each.unsampled_bound for each in results])
+    kept, wrong = together["kept"], together["kept_and_wrong"]
     patterns = sorted({pattern for each in results for pattern in each.error_patterns})
     return replace(
         first,
-        logical_error_rate=rate,
-        standard_error=bound + _error(parts, (max(error, 0.0) for error in errors)),
-        interval=_interval(rate, parts, results, bounds),
+        **together,
+        logical_error_rate=wrong / kept if kept else 0.0,
         observable_rates=tuple(
             _mean(parts, rates) for rates in zip(*(each.observable_rates for each in results), strict=True)
         ),
@@ -71,9 +65,6 @@ def sum_of(results: Sequence[Result]) -> Result:
             _error(parts, errors)
             for errors in zip(*(each.observable_errors for each in results), strict=True)
         ),
-        kept=kept,
-        kept_error=_error(parts, (each.kept_error for each in results)),
-        kept_and_wrong=wrong,
         strata=_strata(parts, results),
         gap_curve=_curve(parts, results),
         decodes=sum(each.decodes for each in results),
@@ -87,6 +78,27 @@ def sum_of(results: Sequence[Result]) -> Result:
     )
 
 
+def _together(
+    parts: Sequence[float], each: Sequence[Result] | Sequence[GapPoint], bounds: Sequence[float]
+) -> dict[str, Any]:
+    """What results and points of curves have in common, with bounds of what was not sampled."""
+    kept = _mean(parts, (one.kept for one in each))
+    wrong = _mean(parts, (one.kept_and_wrong for one in each))
+    rate, bound = wrong / kept if kept else 0.0, _mean(parts, bounds)
+    rates = [one.logical_error_rate for one in each]
+    lows, highs = zip(*(one.interval for one in each), strict=True)
+    errors = (max(one.standard_error - own, 0.0) for one, own in zip(each, bounds, strict=True))
+    below = _error(parts, (own - low for own, low in zip(rates, lows, strict=True)))
+    above = _error(parts, (high - own - u for own, high, u in zip(rates, highs, bounds, strict=True)))
+    return {
+        "kept": kept,
+        "kept_error": _error(parts, (one.kept_error for one in each)),
+        "kept_and_wrong": wrong,
+        "standard_error": bound + _error(parts, errors),
+        "interval": (max(0.0, rate - below), min(1.0, rate + bound + above)),
+    }
+
+
 def _mean(parts: Sequence[float], values: Iterable[float]) -> float:
     """The mean of the results' values."""
     return math.fsum(part * value for part, value in zip(parts, values, strict=True))
@@ -95,20 +107,6 @@ def _mean(parts: Sequence[float], values: Iterable[float]) -> float:
 def _error(parts: Sequence[float], errors: Iterable[float]) -> float:
     """The standard error of a mean, from those of the results."""
     return math.hypot(*(part * error for part, error in zip(parts, errors, strict=True)))
-
-
-def _interval(
-    rate: float,
-    parts: Sequence[float],
-    each: Sequence[Result] | Sequence[GapPoint],
-    bounds: Sequence[float],
-) -> Interval:
-    """Limits of a mean, from the rates and limits of its parts and their bounds."""
-    rates = [one.logical_error_rate for one in each]
-    lows, highs = zip(*(one.interval for one in each), strict=True)
-    below = _error(parts, (own - low for own, low in zip(rates, lows, strict=True)))
-    above = _error(parts, (high - own - u for own, high, u in zip(rates, highs, bounds, strict=True)))
-    return max(0.0, rate - below), min(1.0, rate + _mean(parts, bounds) + above)
 
 
 def _strata(parts: Sequence[float], results: Sequence[Result]) -> tuple[RateStratum, ...]:
@@ -145,17 +143,7 @@ def _curve(parts: Sequence[float], results: Sequence[Result]) -> tuple[GapPoint,
     found = []
     for gap in sorted(set(curves[0]).intersection(*curves[1:])):
         points = [curve[gap] for curve in curves]
-        kept = _mean(parts, (each.kept for each in points))
-        wrong = _mean(parts, (each.kept_and_wrong for each in points))
-        found.append(
-            GapPoint(
-                gap=gap,
-                kept=kept,
-                kept_error=_error(parts, (each.kept_error for each in points)),
-                kept_and_wrong=wrong,
-                kept_and_wrong_error=_error(parts, (each.kept_and_wrong_error for each in points)),
-                standard_error=_error(parts, (each.standard_error for each in points)),
-                interval=_interval(wrong / kept if kept else 0.0, parts, points, [0.0] * len(points)),
-            )
-        )
+        error = _error(parts, (each.kept_and_wrong_error for each in points))
+        together = _together(parts, points, [0.0] * len(points))
+        found.append(GapPoint(gap=gap, kept_and_wrong_error=error, **together))
     return tuple(found)

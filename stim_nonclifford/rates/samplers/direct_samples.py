@@ -17,8 +17,9 @@ __all__ = ["DirectSamples"]
 class DirectSamples(Sampler):
     """P(stratum, least <= number of faults <= most, accepted and wrong), by direct Monte Carlo.
 
-    The number k is drawn by pi_k, and the set by conditional Poisson sampling (``fault_numbers``). With P the
-    probability of the stratum with these numbers, and n samples,
+    The number k is drawn by pi_k, and the set by conditional Poisson sampling (``fault_numbers``); or, of all
+    numbers, each fault by itself: these are plain shots. With P the probability of the stratum with these
+    numbers, and n samples,
 
         estimate = P · (number of samples that are accepted and wrong) / n.
 
@@ -45,8 +46,9 @@ class DirectSamples(Sampler):
     @property
     def probability(self) -> float:
         """The probability of the stratum with these numbers of faults."""
-        law = self._stratum.numbers.probabilities[self.least : self.most + 1]
-        return self._stratum.probability * float(law.sum())
+        law = self._stratum.numbers.probabilities
+        is_all = self.least == 0 and self.most == len(law) - 1
+        return self._stratum.probability * (1.0 if is_all else float(law[self.least : self.most + 1].sum()))
 
     @property
     def size(self) -> float:
@@ -55,7 +57,8 @@ class DirectSamples(Sampler):
 
     def sample(self, count: int, rng: np.random.Generator, deadline: Deadline) -> Iterator[Batch]:
         """Independent samples of one fault set each."""
-        at_once = 1 << 12  # what is drawn beyond the limit on the time is lost
+        # What is drawn beyond the limit on the time is lost.
+        at_once = int(np.clip((1 << 16) / max(self._stratum.numbers.mean, 1.0), 256, 1 << 12))
         for begin in range(0, count, at_once):
             some = min(at_once, count - begin)
             states = self._stratum.drawn(self.least, self.most, some, rng)

@@ -98,7 +98,7 @@ class Enumeration(Sampler):
                 break
             numbers[waiting] = rng.integers(1 << 64, size=len(waiting), dtype=np.uint64)
             rows = self._stratum.model.with_outcomes(bare[waiting], numbers[waiting])
-            waiting = waiting[~self._classifier.test(rows)]
+            waiting = waiting[~self._classifier.fails(rows)]
         fails = np.ones(len(bare), dtype=np.bool_)
         fails[waiting] = False
         return numbers, fails

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from ..decoded_rates.faults.mechanisms import FaultModel
+from ..estimation.failing_sets import padded
 from .fault_numbers import FaultNumbers
 
 __all__ = ["FaultStates", "Stratum", "Weighted", "mixed"]
@@ -72,6 +73,16 @@ class FaultStates:
         """Some of the states."""
         return FaultStates(self.sets[places], self.rows[places], self.numbers[places])
 
+    @classmethod
+    def joined(cls, parts: Sequence[FaultStates]) -> FaultStates:
+        """The states of several batches."""
+        room = max(each.sets.shape[1] for each in parts)
+        return cls(
+            np.concatenate([padded(each.sets, room) for each in parts]),
+            np.concatenate([each.rows for each in parts]),
+            np.concatenate([each.numbers for each in parts]),
+        )
+
 
 @dataclass
 class Weighted:
@@ -106,9 +117,6 @@ class Stratum:
         numbers: The free faults by their number; strata of one model may share it.
 
     Attributes:
-        model: The model.
-        name: The name.
-        probability: The probability.
         relative_error: Standard error over value of the probability.
         faults: intp, shape (faults,): the mechanisms that are free faults, the least probable first.
         coins: intp, shape (coins,): the other mechanisms.
@@ -131,6 +139,7 @@ class Stratum:
         self.faults = order[model.log_odds[order] != 0]
         self.coins = np.flatnonzero(model.log_odds == 0)
         self.numbers = FaultNumbers(np.exp(model.log_odds[self.faults])) if numbers is None else numbers
+        self._probabilities = self.numbers.odds / (1 + self.numbers.odds)
         # The last row is that of no fault, at index -1.
         self._flips = np.vstack([model.flips[self.faults], np.zeros_like(model.base)])
         self._starts = model.base[np.newaxis] if starts is None else starts
@@ -155,7 +164,9 @@ class Stratum:
 
     def drawn(self, least: int, most: int, count: int, rng: np.random.Generator) -> FaultStates:
         """Independent states with at least and at most so many free faults, in a random order."""
-        if least == most:
+        if (least, most) == (0, self.numbers.most):
+            sets = self._independent(count, rng)
+        elif least == most:
             sets = self.numbers.drawn(least, count, rng)
         else:
             shares = self.numbers.probabilities[least : most + 1]
@@ -168,12 +179,19 @@ class Stratum:
 
     def states(self, sets: Indices, rng: np.random.Generator) -> FaultStates:
         """States of sets of free faults, with random start sets, coins and quantum outcomes."""
-        numbers = np.zeros(len(sets), dtype=np.uint64)
-        if len(self.coins) or self.model.outcomes is not None:
-            numbers = rng.integers(1 << 64, size=len(sets), dtype=np.uint64)
+        return self._with_numbers(sets, self._random_numbers(len(sets), rng))
+
+    def _random_numbers(self, count: int, rng: np.random.Generator) -> Words:
+        if len(self.coins) or len(self._starts) > 1 or self.model.outcomes is not None:
+            return rng.integers(1 << 64, size=count, dtype=np.uint64)
+        return np.zeros(count, dtype=np.uint64)
+
+    def _with_numbers(self, sets: Indices, numbers: Words) -> FaultStates:
+        """States of sets of free faults, and of numbers that fix start sets, coins and quantum outcomes."""
         chosen = np.zeros(len(sets), dtype=np.intp)
         if len(self._starts) > 1:
-            chosen = np.searchsorted(self._ends, rng.random(len(sets)) * self._ends[-1], side="right")
+            points = mixed(numbers ^ np.uint64(_GOLDEN)) * 2.0**-64
+            chosen = np.searchsorted(self._ends, points * self._ends[-1], side="right")
             chosen = np.minimum(chosen, len(self._starts) - 1)
         rows = self._starts[chosen]
         for column in sets.T:
@@ -181,6 +199,47 @@ class Stratum:
         for coin, shows in zip(self.coins.tolist(), self.coin_bits(numbers).T, strict=True):
             rows[shows] ^= self.model.flips[coin]
         return FaultStates(sets, rows, numbers)
+
+    def _independent(self, count: int, rng: np.random.Generator, part: float = 1.0) -> Indices:
+        """Independent sets of free faults, each of which acts with a part of its probability.
+
+        A fault acts a Poisson number of times, and counts if that is odd: with the mean -ln(1 - 2q) / 2 that
+        has the probability q. So all faults of a shot are as many draws from one table as their sum has.
+
+        Returns:
+            intp, shape (count, room), ascending, then -1.
+        """
+        rates = part * self._probabilities
+        ends = np.cumsum(-0.5 * np.log1p(-2 * rates))
+        numbers = rng.poisson(ends[-1] if len(ends) else 0.0, count)
+        events = np.searchsorted(ends, rng.random(int(numbers.sum())) * ends[-1], side="right")
+        sets = np.full((count, int(numbers.max(initial=0))), -1, dtype=np.intp)
+        sets[np.arange(sets.shape[1]) < numbers[:, np.newaxis]] = np.minimum(events, len(ends) - 1)
+        sets = _ascending(sets)
+        while (is_pair := (sets[:, 1:] == sets[:, :-1]) & (sets[:, 1:] >= 0)).any():
+            # Of three equal ones, the first two are a pair.
+            is_pair[:, 1:] &= ~is_pair[:, :-1]
+            row, place = np.nonzero(is_pair)
+            sets[row, place] = sets[row, place + 1] = -1
+            sets = _ascending(sets)
+        return sets
+
+    def moved(self, states: FaultStates, part: float, rng: np.random.Generator) -> FaultStates:
+        """States of which each fault, and the number, is drawn anew with a probability.
+
+        The distribution of all states is that of the noise before and after, and the move is reversible.
+        """
+        # A fault j stays with (1 - part) + part q_j: it is not removed, or it is drawn again.
+        stays = (1 - part) / (1 - part * np.append(self._probabilities, 0.0)[states.sets])
+        left = np.where(rng.random(states.sets.shape) < stays, states.sets, -1)
+        sets = _ascending(np.hstack([left, self._independent(len(states), rng, part)]))
+        sets[:, 1:][sets[:, 1:] == sets[:, :-1]] = -1
+        sets = _ascending(sets)
+        sets = sets[:, : int((sets >= 0).sum(axis=1).max(initial=0))]
+        is_new = rng.random(len(states)) < part
+        return self._with_numbers(
+            sets, np.where(is_new, self._random_numbers(len(states), rng), states.numbers)
+        )
 
     def coin_bits(self, numbers: Words) -> Bits:
         """The coins that numbers ω fix: shape (numbers, coins).
@@ -191,11 +250,7 @@ class Stratum:
         return np.asarray(mixed(numbers[:, np.newaxis] + steps) & np.uint64(1), dtype=np.bool_)
 
     def listed(self, number: int) -> Iterator[Weighted]:
-        """All states with a number of free faults, in blocks, with their probabilities.
-
-        Args:
-            number: How many free faults; ``size(number)`` must be finite.
-        """
+        """All states with a number of free faults, of finite size, in blocks with their probabilities."""
         coins = np.arange(1 << len(self.coins))[:, np.newaxis] >> np.arange(len(self.coins)) & 1 == 1
         starts = np.repeat(self._starts, len(coins), axis=0)
         for coin, shows in zip(self.coins.tolist(), coins.T, strict=True):
@@ -228,3 +283,8 @@ class Stratum:
         """The mechanisms of states, coins included: intp, shape (states, room), -1 for none."""
         coins = np.where(self.coin_bits(states.numbers), self.coins, -1)
         return np.hstack([np.append(self.faults, -1)[states.sets], coins])
+
+
+def _ascending(sets: Indices) -> Indices:
+    """The members of each row in ascending order, then -1."""
+    return np.sort(sets.view(np.uintp), axis=1).view(np.intp)

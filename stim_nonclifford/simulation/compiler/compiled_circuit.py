@@ -10,7 +10,7 @@ import stim
 from ...base.memory import collector_paused, memory_is_a_limit
 from ...dialect import bare_name, readout_noise_of, without_noise
 from ..plan import MAX_INDEX_BITS, SamplingPlan
-from ..reduction import reduction_of
+from ..reduction import simulated_width
 from .plans.plan_construction import construct_plan, schedule
 from .plans.requested_outputs import RequestedOutputs, needed_operations
 from .plans.width_limit import check_width
@@ -105,7 +105,9 @@ class CompiledCircuit:
         self._reference = ReferenceSample(program, quantum, likely_outputs)
         self._effects: dict[Outputs, EffectTable] = {}
         self._scheduled: dict[int, list[Operation]] = {}  # by the number of operations
-        self._eliminates: dict[tuple[int, Outputs], bool] = {}  # the same, and which effects the plan has
+        self._simulated_widths: dict[
+            tuple[int, Outputs], int
+        ] = {}  # the same, and which effects the plan has
         self._last_fault_plan: tuple[RequestedOutputs, SamplingPlan] | None = None
 
     def effects(self, outputs: Outputs) -> EffectTable:
@@ -367,17 +369,17 @@ class CompiledCircuit:
             return
         scheduled = self._schedule(needed, self.effects(outputs))
         width = peak_width(scheduled)
-        if width <= limit or (width < MAX_INDEX_BITS and self._needs_no_coefficients(needed, outputs)):
-            return
+        if limit < width < MAX_INDEX_BITS:
+            width = self._simulated_width(needed, outputs)
         check_width(width, max_active_coordinates)
 
-    def _needs_no_coefficients(self, needed: list[Operation], outputs: Outputs) -> bool:
-        """Whether the outcomes of these operations are found without a vector."""
+    def _simulated_width(self, needed: list[Operation], outputs: Outputs) -> int:
+        """The number of coordinates of which engines have coefficients."""
         key = len(needed), outputs
-        if key not in self._eliminates:
+        if key not in self._simulated_widths:
             table = self.effects(outputs)
             requested = RequestedOutputs.of(range(table.num_outputs))
             with memory_is_a_limit(), collector_paused():
                 plan = construct_plan(table, needed, self._schedule(needed, table), requested, 0)
-            self._eliminates[key] = reduction_of(plan).eliminates
-        return self._eliminates[key]
+            self._simulated_widths[key] = simulated_width(plan)
+        return self._simulated_widths[key]

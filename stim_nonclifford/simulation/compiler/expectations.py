@@ -75,22 +75,10 @@ class ExpectationPlan:
 
 
 class ExpectationCircuit:
-    r"""A circuit after both sweeps, with its expectation values.
+    """A circuit after both sweeps, with its expectation values.
 
     Raises:
         ResourceLimitError: The circuit is too large.
-
-    Examples:
-        >>> import stim
-        >>> from stim_nonclifford.simulation.compiler import compile_circuit
-        >>> from stim_nonclifford.simulation.engines import likely_outputs
-        >>> circuit = stim.Circuit("RX 0\nS[T] 0\nZ_ERROR(0.1) 0\nI[EXP_VAL(X)] 0\nMX 0")
-        >>> swept = ExpectationCircuit(compile_circuit(circuit, likely_outputs))
-        >>> found = swept.record_plan(max_active_coordinates=24)
-        >>> found.plan.num_outputs, found.num_requested, found.num_path_bits  # the record, and the sign
-        (2, 1, 0)
-        >>> found.values(np.zeros((1, 0), dtype=np.bool_)).round(6)
-        array([[0.707107]])
     """
 
     def __init__(self, compiled: CompiledCircuit) -> None:

@@ -141,17 +141,10 @@ class Scripts:
 
 
 def scripts_of(program: Program) -> Scripts:
-    r"""Finds the scripts of a circuit.
+    """Finds the scripts of a circuit.
 
     Raises:
         ResourceLimitError: They have more than 2^24 items.
-
-    Examples:
-        >>> import stim
-        >>> from stim_nonclifford.simulation.compiler.program.flattening import program_of
-        >>> scripts = scripts_of(program_of(stim.Circuit("I_ERROR[LEAKAGE(p=0.1)] 0\nM 0\nR 0")))
-        >>> scripts.scripts[0][:2]
-        [Change(states=1, to=1, probability=0.1, qubit=0), Mix(bits=(0, 1), qubit=0)]
     """
     if not program.has_leakage:
         return Scripts()

@@ -92,17 +92,9 @@ def reference_records(
     likely_outputs: LikelyOutputs,
     num_operations: int | None = None,
 ) -> int:
-    r"""The records of the reference sample, as a mask; ``likely_outputs`` is that of an engine.
+    """The records of the reference sample, as a mask; ``likely_outputs`` is that of an engine.
 
     Outcomes after the first ``num_operations`` operations are 0, whether that is likely or not.
-
-    Examples:
-        >>> import stim_nonclifford as snc
-        >>> from stim_nonclifford.simulation.engines import likely_outputs
-        >>> compiled = snc.Circuit("RX 0\nT 0\nS 0\nMX 0").compile()
-        >>> table = compiled.effects("records")
-        >>> reference_records(compiled.quantum, table, likely_outputs)  # 1 with probability 0.85
-        1
     """
     base = mask_of(np.flatnonzero(quantum.base_records))
     followed = quantum.operations[:num_operations]

@@ -1,9 +1,9 @@
-"""Engines draw shots from plans. All of them return the same shots for the same seed.
+"""Engines draw shots from plans. All of them return the same shots for the same seed, but for ``trajectory``.
 
 ``contract`` declares the methods of an engine. ``reference`` is the engine in plain NumPy that defines the
 results, ``cpu`` is the fast engine in C++, and ``gpu`` is the engine for NVIDIA GPUs. ``auto`` runs short
-calls on the CPU and long ones on a GPU. ``options`` has the options of users, and ``random_streams``
-defines the random numbers of a shot.
+calls on the CPU and long ones on a GPU. ``trajectory`` needs no plan: it follows each shot by itself.
+``options`` has the options of users, and ``random_streams`` defines the random numbers of a shot.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from .cpu import DEFAULT_CACHE_BYTES, CpuEngine
 from .gpu import CupyBackend, GpuEngine, gpu_may_be_there
 from .options import EngineName, EngineOptions
 from .reference import ReferenceEngine
+from .trajectory import TrajectoryEngine
 
 __all__ = [
     "DEFAULT_CACHE_BYTES",
@@ -34,6 +35,7 @@ __all__ = [
     "ReferenceEngine",
     "SamplingEngine",
     "Tally",
+    "TrajectoryEngine",
     "engine_factory",
     "likely_outputs",
 ]
@@ -59,12 +61,20 @@ def engine_factory(options: EngineOptions) -> Callable[[SamplingPlan], SamplingE
         return CpuEngine(plan, threads=options.threads, cache_bytes=cache_bytes)
 
     def reference(plan: SamplingPlan) -> ReferenceEngine:
-        check_memory(plan, 1)
+        check_memory(plan.peak_width, 1)
         warn_of_slow_shots(plan)
         return ReferenceEngine(plan)
 
+    def no_trajectories(plan: SamplingPlan) -> SamplingEngine:
+        raise ValueError(
+            "The trajectory engine has no expectation values, and no plans. Choose another engine, such as"
+            " engine='cpu'."
+        )
+
     if options.engine == "reference":
         return reference
+    if options.engine == "trajectory":
+        return no_trajectories
     if options.engine == "gpu":
         backend = CupyBackend(device)
         return lambda plan: GpuEngine(plan, backend, cache_bytes=cache_bytes)

@@ -7,7 +7,7 @@ import warnings
 from ...base.errors import HOW_TO_NARROW, ResourceLimitError, SlowShotsWarning
 from ...base.memory import machine_bytes
 from ..plan import SamplingPlan
-from ..reduction import reduction_of
+from ..reduction import reduction_of, simulated_width
 
 __all__ = ["check_cost", "check_memory", "gpu_simulation_seconds", "warn_of_slow_shots"]
 
@@ -35,24 +35,24 @@ def check_cost(plan: SamplingPlan, threads: int) -> None:
     Warns:
         SlowShotsWarning: A shot takes more than some seconds.
     """
-    if plan.peak_width >= _FAST_WIDTH and reduction_of(plan).eliminates:
-        return
-    check_memory(plan, threads)
-    warn_of_slow_shots(plan)
+    width = plan.peak_width if plan.peak_width < _FAST_WIDTH else simulated_width(plan)
+    check_memory(width, threads)
+    if width == plan.peak_width:
+        warn_of_slow_shots(plan)
 
 
-def check_memory(plan: SamplingPlan, num_vectors: int) -> None:
+def check_memory(width: int, num_vectors: int) -> None:
     """Checks that the machine has the memory for the coefficient vectors of an engine.
 
     Raises:
         ResourceLimitError: It has not.
     """
-    vector, memory = _COEFFICIENT_BYTES << plan.peak_width, machine_bytes()
+    vector, memory = _COEFFICIENT_BYTES << width, machine_bytes()
     if num_vectors * vector <= memory:
         return
     advice = f"Choose at most threads={memory // vector}." if vector <= memory else HOW_TO_NARROW
     raise ResourceLimitError(
-        f"The circuit needs 2^{plan.peak_width} coefficients ({vector:,} bytes) for each thread, that is"
+        f"The circuit needs 2^{width} coefficients ({vector:,} bytes) for each thread, that is"
         f" {num_vectors * vector:,} bytes for {num_vectors}; this machine has {memory:,} bytes of memory."
         f" {advice}"
     )

@@ -12,6 +12,7 @@ from ..._native import Engine
 from ...base.errors import HOW_TO_NARROW
 from ...base.memory import machine_bytes
 from ..plan import SamplingPlan, plain_attributes
+from ..reduction import simulated_width
 from .contract import PackedBits, Tally
 
 __all__ = ["DEFAULT_CACHE_BYTES", "MAX_THREADS", "CpuEngine"]
@@ -34,12 +35,12 @@ class CpuEngine:
             being stored.
         kernels: The instruction set to use: ``"generic"``, ``"avx2"`` or ``"avx512"``. None selects the one
             in the environment variable ``STIM_NONCLIFFORD_ISA``, or else the best one of this machine.
-        path_method: What simulates outcomes: ``"vector"``, a coefficient vector, or ``"elimination"``, which
-            needs none and is not for all plans. None selects the cheaper one (``reduction.reduction_of``).
-            Shots do not depend on it.
+        path_method: What simulates outcomes: ``"vector"``, all coefficients, or ``"elimination"``, which
+            needs few or none and is not for all plans. None selects the cheaper one
+            (``reduction.reduction_of``). Shots do not depend on it.
 
     Raises:
-        ValueError: The plan is wrong; its outcomes need coefficients, but ``path_method`` has none; the
+        ValueError: The plan is wrong; ``path_method`` is ``"elimination"``, but it is not possible; the
             instruction set is unknown, or this machine does not have it; or the number of threads is out of
             range.
         MemoryError: There is too little memory for the coefficient vectors of all threads.
@@ -127,7 +128,7 @@ class CpuEngine:
         numbers: npt.NDArray[np.uint64],
         seed: int,
     ) -> npt.NDArray[np.uint64]:
-        r"""Draws outcomes for given signatures; the plan must not postselect what depends on outcomes.
+        """Draws outcomes for given signatures; the plan must not postselect what depends on outcomes.
 
         Signatures are uint64 of shape (shots, words): bit k is bit k % 64 of word k // 64. Together with the
         seed, a number fixes the outcomes of its signature; random numbers give outcomes with the
@@ -135,13 +136,6 @@ class CpuEngine:
 
         Raises:
             ValueError: The plan postselects what depends on outcomes.
-
-        Examples:
-            >>> import stim_nonclifford as snc
-            >>> engine = CpuEngine(snc.Circuit("RX 0\nT 0\nMX 0").compile().record_plan())
-            >>> signatures, numbers = np.zeros((1000, 0), dtype=np.uint64), np.arange(1000, dtype=np.uint64)
-            >>> bool(100 < engine.outcomes(signatures, numbers, seed=5).sum() < 200)  # 0.146 of them
-            True
         """
         if self.plan.num_outcome_checks:
             raise ValueError("The plan discards shots because of their outcomes.")
@@ -171,12 +165,13 @@ class CpuEngine:
         return self._engine.statistics()
 
     def _needs(self) -> str:
-        vector = _COEFFICIENT_BYTES << self.plan.peak_width
+        width = simulated_width(self.plan)
+        vector = _COEFFICIENT_BYTES << width
         fits = vector < machine_bytes()
         advice = "Choose fewer threads or a smaller cache_bytes." if fits else HOW_TO_NARROW
         return (
             f"There is too little memory for the engine. Its {self._threads} threads need {vector} bytes each"
-            f" for a vector of 2^{self.plan.peak_width} coefficients, and more for shots; stored outcome laws"
+            f" for a vector of 2^{width} coefficients, and more for shots; stored outcome laws"
             f" take up to cache_bytes. {advice}"
         )
 

@@ -12,7 +12,7 @@ __all__ = ["EngineName", "EngineOptions"]
 
 _MAX_BYTES = (1 << 63) - 1
 
-EngineName = Literal["auto", "cpu", "gpu", "reference"]
+EngineName = Literal["auto", "cpu", "gpu", "reference", "trajectory"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,14 +20,16 @@ class EngineOptions:
     """The choice of an engine, and its options.
 
     ``Circuit.compile_sampler`` and ``Circuit.compile_detector_sampler`` take them as keyword arguments of the
-    same names. Shots do not depend on them.
+    same names. Shots do not depend on them, but for ``engine="trajectory"``, which has other random numbers.
 
     Attributes:
         engine: ``"cpu"`` is the engine for CPUs, in C++. ``"gpu"`` is the engine for NVIDIA GPUs, which needs
             CuPy (``pip install 'cupy-cuda13x[ctk]'``). ``"auto"`` runs a call on a GPU if the CPU would
             need more than 20 seconds for it, CuPy is installed and a GPU can be used; not if the CPU does
             without the vector that would keep the GPU busy longer. ``"reference"`` is the engine in plain
-            NumPy that defines the results of the others; it ignores the other options.
+            NumPy that defines the results of the others; it ignores the other options. ``"trajectory"``
+            follows the state of each shot on the CPU, in place of a plan for all of them: other shots of the
+            same distribution. Relaxation hardly ever makes its vectors longer.
         threads: Number of threads on the CPU, including the calling thread; at most 1024.
         cache_bytes: Limit for stored outcome laws, in bytes of the CPU's or of the GPU's memory. Beyond it,
             shots are simulated and their outcome laws are not stored.
@@ -44,7 +46,7 @@ class EngineOptions:
         >>> EngineOptions(engine="numpy")
         Traceback (most recent call last):
         ...
-        ValueError: engine must be 'auto', 'cpu', 'gpu' or 'reference', but is 'numpy'.
+        ValueError: engine must be 'auto', 'cpu', 'gpu', 'reference' or 'trajectory', but is 'numpy'.
     """
 
     engine: EngineName = "auto"

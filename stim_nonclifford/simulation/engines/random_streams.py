@@ -34,6 +34,16 @@ class Stream(IntEnum):
     """Index: shot. The words decide the outcomes of MEASUREs, see :class:`OutcomeDecisions`."""
     LEAKAGE = _native.LEAKAGE
     """Index: shot. The words say what qubits do that may be leaked, see :class:`LeakageDraws`."""
+    TRAJECTORY_STRUCTURE = _native.TRAJECTORY_STRUCTURE
+    """Index: shot. The words say which qubits relax or leak on a trajectory, and how."""
+    TRAJECTORY_PAULIS = _native.TRAJECTORY_PAULIS
+    """Index: shot. The words say which other noise there is on a trajectory."""
+    TRAJECTORY_COINS = _native.TRAJECTORY_COINS
+    """Index: shot. Bit d is the outcome of decision d of a trajectory, if it is 1 with probability 1/2."""
+    TRAJECTORY_OUTCOMES = _native.TRAJECTORY_OUTCOMES
+    """Index: shot. Word d gives the outcome of decision d of a trajectory, if it is no such coin."""
+    TRAJECTORY_LEAKAGE = _native.TRAJECTORY_LEAKAGE
+    """Index: shot. The words say what leaked qubits do on a trajectory."""
     SET_DRAWS = _native.SET_DRAWS
     """Index: weight and part of the search for fault sets. The words give points on the axis of sets."""
     LEFT_PARTS = _native.LEFT_PARTS
@@ -45,12 +55,7 @@ class Stream(IntEnum):
 
 
 def words(seed: int, stream: Stream, index: int, count: int) -> npt.NDArray[np.uint64]:
-    """The first words of a random stream of a block or shot, uint64, shape (count,).
-
-    Examples:
-        >>> [hex(word) for word in words(7, Stream.COUNTS, 0, 2)]
-        ['0x...', '0x...']
-    """
+    """The first words of a random stream of a block or shot, uint64, shape (count,)."""
     # Arrays, as NumPy would convert a list of 64-bit numbers to floats.
     key = np.array([seed, stream], dtype=np.uint64)
     counter = np.array([0, index, 0, 0], dtype=np.uint64)
@@ -64,13 +69,7 @@ def uniform(word: int) -> float:
 
 
 class LeakageDraws:
-    """The random numbers of a shot's leakage, as ``plan.LEAKAGE_ITEM_DTYPE`` says.
-
-    Examples:
-        >>> draws = LeakageDraws(seed=7, shot=0)
-        >>> draws.happens(2**64 - 1), len(draws.bits(3))
-        (True, 3)
-    """
+    """The random numbers of a shot's leakage, as ``plan.LEAKAGE_ITEM_DTYPE`` says."""
 
     def __init__(self, seed: int, shot: int) -> None:
         self._words: list[int] = []
@@ -109,11 +108,6 @@ class OutcomeDecisions:
     otherwise (u - p) / (1 - p) is. That number draws the next outcome. The *mass* is the probability of all
     outcomes drawn with the same word. If it is below MIN_MASS, a new word is used, so that at least 44 random
     bits are always left.
-
-    Examples:
-        >>> decisions = OutcomeDecisions(seed=7, shot=0, max_decisions=3)
-        >>> [decisions.decide(p) for p in (1.0, 0.5, 0.0)]
-        [1, 1, 0]
     """
 
     def __init__(self, seed: int, shot: int, max_decisions: int) -> None:

@@ -285,16 +285,10 @@ class Branch:
 
 
 class ReferenceEngine:
-    r"""Draws shots one by one.
+    """Draws shots one by one.
 
     Raises:
         ValueError: The plan is wrong.
-
-    Examples:
-        >>> import stim_nonclifford as snc
-        >>> engine = ReferenceEngine(snc.Circuit("X 0\nM 0").compile().record_plan())
-        >>> engine.sample(seed=0, first_shot=0, shots=3).tolist()
-        [[1], [1], [1]]
     """
 
     def __init__(self, plan: SamplingPlan) -> None:
@@ -394,17 +388,12 @@ def outcome_law(plan: SamplingPlan, signature: Bits) -> list[Branch]:
 
 
 def likely_outputs(plan: SamplingPlan) -> Bits:
-    r"""The outputs that the outcomes flip without noise, if each has its more likely value.
+    """The outputs that the outcomes flip without noise, if each has its more likely value.
 
     The result is bool, of shape (num_outputs,).
 
     The values are chosen in the order of the operations, each given the earlier ones. If both values are
     equally likely, the outcome is 0, as on the base path. The plan must not postselect.
-
-    Examples:
-        >>> import stim_nonclifford as snc
-        >>> likely_outputs(snc.Circuit("RX 0\nT 0\nS 0\nMX 0").compile().record_plan())
-        array([ True])
     """
     row = _branch_row(plan, np.zeros(plan.num_signature_bits, dtype=np.bool_))
     vector = initial_vector()
@@ -420,15 +409,10 @@ def likely_outputs(plan: SamplingPlan) -> Bits:
 
 
 def averaged_coins(plan: SamplingPlan) -> Bits:
-    r"""What each coin flips, for an average over all of them: bool, shape (num_coins, num_row_bits).
+    """What each coin flips, for an average over all of them: bool, shape (num_coins, num_row_bits).
 
     Raises:
         ResourceLimitError: The plan has more than 16 coins.
-
-    Examples:
-        >>> import stim_nonclifford as snc
-        >>> averaged_coins(snc.Circuit("RX 0\nMZ 0").compile().record_plan()).astype(int)
-        array([[1]])
     """
     num_coins = len(plan.coins)
     if num_coins > _MAX_AVERAGED_COINS:
@@ -440,7 +424,7 @@ def averaged_coins(plan: SamplingPlan) -> Bits:
 
 
 def fate_of_row(plan: SamplingPlan, row: Bits) -> tuple[float, dict[int, float]]:
-    r"""The exact probabilities of the results of a shot whose faults flip a row (``SamplingPlan.row_of``).
+    """The exact probabilities of the results of a shot whose faults flip a row (``SamplingPlan.row_of``).
 
     The constant of the plan is added, and coins are averaged over. Returns the probability that the shot is
     discarded; and for each pattern of outputs (bit k is output k), the probability that the shot is kept with
@@ -448,15 +432,6 @@ def fate_of_row(plan: SamplingPlan, row: Bits) -> tuple[float, dict[int, float]]
 
     Raises:
         ResourceLimitError: The plan has more than 16 coins.
-
-    Examples:
-        >>> import stim_nonclifford as snc
-        >>> from stim_nonclifford.simulation.compiler import RequestedOutputs
-        >>> compiled = snc.Circuit("RX 0\nT 0\nMX 0\nDETECTOR rec[-1]").compile()
-        >>> plan = compiled.detector_plan(RequestedOutputs.of([0]))
-        >>> _, kept = fate_of_row(plan, plan.row_of(0))
-        >>> round(kept[1], 6)  # sin(pi/8)^2
-        0.146447
     """
     coins = averaged_coins(plan)
     row = row.copy()

@@ -11,13 +11,7 @@ __all__ = ["Turns"]
 
 
 class Turns:
-    """Lets one thread at a time into an object.
-
-    Examples:
-        >>> turns = Turns("sampler")
-        >>> with turns.turn():
-        ...     pass
-    """
+    """Lets one thread at a time into an object."""
 
     def __init__(self, name: str) -> None:
         self._name = name

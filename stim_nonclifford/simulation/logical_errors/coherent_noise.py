@@ -30,12 +30,7 @@ _ROUNDING = 1e-12
 
 
 def is_noise_angle(half_turns: float) -> bool:
-    """Whether a rotation by an angle counts as coherent noise.
-
-    Examples:
-        >>> [is_noise_angle(angle) for angle in (0.02, 0.27, 0.5, 0.125)]
-        [True, True, False, False]
-    """
+    """Whether a rotation by an angle counts as coherent noise."""
     return _ROUNDING < abs(half_turns - round(4 * half_turns) / 4) <= MAX_NOISE_ANGLE + _ROUNDING
 
 
@@ -46,14 +41,7 @@ def half_turns_of(plan: SamplingPlan) -> npt.NDArray[np.float64]:
 
 
 def noise_that_adds_up(plan: SamplingPlan) -> float:
-    r"""The largest sum of absolute angles, in half-turns, of coherent noise in one rotation of a plan.
-
-    Examples:
-        >>> import stim_nonclifford as snc
-        >>> plan = snc.Circuit("RX 0\nR_Z(0.02) 0\nT 0\nR_Z(0.03) 0\nMX 0").compile().record_plan()
-        >>> round(noise_that_adds_up(plan), 9)
-        0.05
-    """
+    """The largest sum of absolute angles, in half-turns, of coherent noise in one rotation of a plan."""
     half_turns = half_turns_of(plan)
     off = np.abs(half_turns - np.round(4 * half_turns) / 4)
     off[[not is_noise_angle(angle) for angle in half_turns.tolist()]] = 0
@@ -63,16 +51,10 @@ def noise_that_adds_up(plan: SamplingPlan) -> float:
 
 
 def twirl_advice(compiled: CompiledCircuit, detectors: Collection[int]) -> str:
-    r"""What to say of the error model of the Pauli twirl, where detectors depend on quantum outcomes.
+    """What to say of the error model of the Pauli twirl, where detectors depend on quantum outcomes.
 
     The text is empty if the circuit has no leakage, relaxation or readout noise, and no coherent noise that
     these detectors see.
-
-    Examples:
-        >>> import stim_nonclifford as snc
-        >>> circuit = snc.Circuit("RX 0\nR_Z(0.02) 0\nMX 0\nDETECTOR rec[-1]")
-        >>> twirl_advice(circuit.compile(), [0])
-        'As for coherent noise, use the model of circuit.pauli_twirl() (docs/guides/decoding.md).'
     """
     if compiled.program.has_leakage:
         return "Of leakage, the model has independent Pauli errors (docs/guides/relaxation.md)."

@@ -29,7 +29,6 @@ import dataclasses
 import functools
 import math
 import operator
-import random
 from collections.abc import Collection, Iterator, Sequence
 from weakref import WeakKeyDictionary
 
@@ -39,11 +38,12 @@ import stim
 
 from ...dialect import expectation_products, is_expectation, without_noise
 from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, RequestedOutputs, compile_circuit
-from ..compiler.algebra.gf2 import mask_of, masks_of, ones, relations
-from ..engines import CpuEngine, likely_outputs
-from ..engines.row_fates import fates_of_rows
+from ..compiler.algebra.gf2 import mask_of, ones
+from ..engines import likely_outputs
 from ..plan import SamplingPlan
+from ..row_fates import fates_of_rows
 from .coherent_noise import half_turns_of, is_noise_angle
+from .paths_of_rows import PathsOfRows
 
 __all__ = [
     "first_paulis",
@@ -78,33 +78,23 @@ _answers: WeakKeyDictionary[CompiledCircuit, dict[Question, list[int]]] = WeakKe
 
 
 def outcome_dependent(compiled: CompiledCircuit) -> npt.NDArray[np.bool_]:
-    """The detectors that depend on outcomes of quantum measurements, not on coins alone.
-
-    The result is bool, of shape (num_detectors,).
-    """
-    found = np.zeros(compiled.program.num_detectors + compiled.program.num_observables, dtype=np.bool_)
-    found[ones(_mask_of_outcomes(compiled))] = True
-    return found[: compiled.program.num_detectors]
+    """Which detectors depend on outcomes of quantum measurements, not on coins alone."""
+    return _outcome_dependent(compiled)[: compiled.program.num_detectors]
 
 
 def outcome_dependent_observables(compiled: CompiledCircuit) -> npt.NDArray[np.bool_]:
-    """Which observables' records depend on random outcomes: bool, shape (num_observables,)."""
-    num_detectors, num_observables = compiled.program.num_detectors, compiled.program.num_observables
-    found = np.zeros(num_detectors + num_observables, dtype=np.bool_)
+    """Which observables' records depend on outcomes of quantum measurements."""
+    return _outcome_dependent(compiled)[compiled.program.num_detectors :]
+
+
+def _outcome_dependent(compiled: CompiledCircuit) -> npt.NDArray[np.bool_]:
+    found = np.zeros(compiled.program.num_detectors + compiled.program.num_observables, dtype=np.bool_)
     found[ones(_mask_of_outcomes(compiled))] = True
-    return found[num_detectors:]
+    return found
 
 
 def outputs_of_chance(compiled: CompiledCircuit) -> list[int]:
-    r"""The outputs that depend on random outcomes, of coins or of quantum measurements, ascending.
-
-    Examples:
-        >>> import stim_nonclifford as snc
-        >>> circuit = snc.Circuit("H 0\nM 0 1\nDETECTOR rec[-2]\nDETECTOR rec[-1]\nH 0\nT 0\nH 0\nM 0")
-        >>> circuit += snc.Circuit("OBSERVABLE_INCLUDE(0) rec[-1]\nOBSERVABLE_INCLUDE(1) X1")
-        >>> outputs_of_chance(circuit.compile())  # one detector, and both observables
-        [0, 2, 3]
-    """
+    """The outputs that depend on random outcomes, of coins or of quantum measurements, ascending."""
     found = _mask_of_chance(compiled)
     for output in _with_paulis(compiled):
         found |= _mask_of_chance(_with_measured(compiled, [output])) & 1 << output
@@ -112,16 +102,10 @@ def outputs_of_chance(compiled: CompiledCircuit) -> list[int]:
 
 
 def frames_of_chance(compiled: CompiledCircuit) -> list[int]:
-    r"""The observables with Pauli targets whose value depends on quantum outcomes, as outputs, ascending.
+    """The observables with Pauli targets whose value depends on quantum outcomes, as outputs, ascending.
 
     Samplers count the flips of the Pauli frame by noise. The value of such an observable changes otherwise,
-    too: in the example, X flips it in half of the shots, and the frame of the logical X never.
-
-    Examples:
-        >>> import stim_nonclifford as snc
-        >>> circuit = snc.Circuit("RX 0\nT 0\nX_ERROR(0.1) 0\nT_DAG 0\nOBSERVABLE_INCLUDE(0) X0")
-        >>> frames_of_chance(circuit.compile())
-        [0]
+    too: X before a T gate flips it in half of the shots, and the frame of the logical X never.
     """
     return [
         output
@@ -139,13 +123,7 @@ def first_paulis(circuit: stim.Circuit, observable: int) -> list[stim.GateTarget
 
 
 def has_expectation_of(circuit: stim.Circuit, paulis: Sequence[stim.GateTarget]) -> bool:
-    r"""Whether the circuit has an EXP_VAL of the product of these Paulis, up to its sign.
-
-    Examples:
-        >>> circuit = stim.Circuit("I[EXP_VAL(!XZ)] 0 1")
-        >>> has_expectation_of(circuit, [stim.target_z(1), stim.target_x(0)])
-        True
-    """
+    """Whether the circuit has an EXP_VAL of the product of these Paulis, up to its sign."""
     wanted = {(target.pauli_type, target.value) for target in paulis}
     return any(
         wanted == {(factor.pauli_type, factor.value) for factor in product}
@@ -172,7 +150,7 @@ def random_outputs(
     skip_reference_sample: bool = False,
     max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
 ) -> list[int]:
-    r"""The outputs that have both values in noiseless shots that are kept, ascending.
+    """The outputs that have both values in noiseless shots that are kept, ascending.
 
     See the head of this module.
 
@@ -182,17 +160,6 @@ def random_outputs(
 
     Raises:
         ResourceLimitError: The circuit is too wide.
-
-    Examples:
-        >>> import stim_nonclifford as snc
-        >>> circuit = snc.Circuit("RX 0\nT 0\nMX 0\nOBSERVABLE_INCLUDE(0) rec[-1]\nOBSERVABLE_INCLUDE(1) Z1")
-        >>> random_outputs(circuit.compile(), [0, 1])
-        [0]
-        >>> random_outputs(circuit.compile(), [0, 1], postselected=[0])
-        []
-        >>> circuit = snc.Circuit("RX 0\nR_Z(0.01) 0\nMX 0\nOBSERVABLE_INCLUDE(0) rec[-1]")
-        >>> random_outputs(circuit.compile(), [0])  # a small angle is noise
-        []
     """
     question = tuple(sorted(asked)), tuple(sorted(postselected)), skip_reference_sample
     known = _answers.setdefault(compiled, {})
@@ -228,14 +195,7 @@ def probability_of_one(compiled: CompiledCircuit, observable: int) -> float:
 
 
 def lines_of_observable(circuit: stim.Circuit, observable: int) -> list[int]:
-    r"""The lines of the printed circuit in which an observable is declared, counted from 1.
-
-    Examples:
-        >>> circuit = stim.Circuit("M 0\nREPEAT 2 {\n    M 0\n    OBSERVABLE_INCLUDE(3) rec[-1]\n}")
-        >>> circuit.append("OBSERVABLE_INCLUDE", [stim.target_rec(-1)], 3)
-        >>> lines_of_observable(circuit, 3)
-        [4, 6]
-    """
+    """The lines of the printed circuit in which an observable is declared, counted from 1."""
     return [
         number
         for number, line in enumerate(str(circuit).splitlines(), start=1)
@@ -289,42 +249,16 @@ def _random_outputs(
 
 def _both_values(plan: SamplingPlan) -> int:
     """The outputs of a plan without noise that have both values in kept shots, as a mask."""
-    num_checks = plan.num_checks
-    checks = (1 << num_checks) - 1
-    rows = [*masks_of(plan.coins), mask_of(plan.constant.tolist())]
-    # Of the coins those that together flip no check, and those that give the checks their value.
-    _, dependent = relations([row & checks for row in rows])
-    if plan.never_kept or len(rows) - 1 not in dependent:
+    if plan.never_kept:
         return 0
-    *free, start = (
-        functools.reduce(operator.xor, (rows[k] for k in ones(sources)), rows[row])
-        for row, sources in sorted(dependent.items())
-    )
-    first_output = num_checks + plan.num_signature_bits
-    if not len(plan.operations):
-        return functools.reduce(operator.or_, free, 0) >> first_output
-    engine = CpuEngine(plan, cache_bytes=0)
-    ever, always = 0, -1
-    num_paths, kept = _num_paths(plan), 0
-    for number in range(num_paths * _ATTEMPTS_PER_PATH):
-        chosen = random.Random(number).getrandbits(len(free) + 1)
-        row = functools.reduce(operator.xor, (free[k] for k in ones(chosen) if k < len(free)), start)
-        signature = np.zeros(plan.num_signature_bits, dtype=np.bool_)
-        signature[ones((row >> num_checks) & ((1 << plan.num_signature_bits) - 1))] = True
-        flipped = engine.possible_path(signature, 0, number)
-        if flipped is None:
-            continue
-        outputs = row >> first_output ^ mask_of(np.flatnonzero(flipped).tolist())
-        ever, always = ever | outputs, always & outputs
-        kept += 1
-        if kept == num_paths:
-            break
-    return ever & ~always if kept else 0
+    paths = PathsOfRows(plan)
+    num_paths = _num_paths(plan)
+    return paths.both_values(paths.start, num_paths, num_paths * _ATTEMPTS_PER_PATH)
 
 
 def _num_paths(plan: SamplingPlan) -> int:
     work = float(np.exp2(plan.operations["width"]).sum())
-    return int(min(_PATHS, max(_FEWEST_PATHS, _PATH_WORK / work)))
+    return int(min(_PATHS, max(_FEWEST_PATHS, _PATH_WORK / max(1.0, work))))
 
 
 def _without_small_angles(plan: SamplingPlan) -> SamplingPlan | None:

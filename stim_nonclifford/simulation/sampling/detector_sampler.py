@@ -28,7 +28,7 @@ from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, RequestedOutputs
 from ..compiler.algebra.gf2 import ones
 from ..compiler.plans.width_limit import within_memory
 from ..compiler.program.extent import check_faults
-from ..engines import EngineOptions, PackedBits, SamplingEngine, engine_factory
+from ..engines import EngineOptions, PackedBits, SamplingEngine, TrajectoryEngine, engine_factory
 from ..engines.reference import acting_mechanisms, sample_shots
 from ..faults import CircuitFault, FaultTable, NamedMechanisms
 from ..logical_errors.refusals import warn_of_frames, warn_of_random_outputs
@@ -90,11 +90,14 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
         self._num_observables = compiled.program.num_observables
         self._skip_reference_sample = flag(skip_reference_sample, "skip_reference_sample")
         self._make_engine = engine_factory(options)
+        self._trajectory_threads = options.threads if options.engine == "trajectory" else 0
         self._postselected = postselected_outputs(
             postselection_mask, postselected_observables_mask, self._num_detectors, self._num_observables
         )
         self._numbers = ShotNumbers()
         self._has_looked_at_observables = False
+        if self._trajectory_threads:
+            return
         # Counting needs the fewest outputs. If its plan is too wide, then so are those of all methods.
         compiled.check_width(self._requested_by("sample_counts"), max_active_coordinates)
         # What all methods need is computed here; a method's first call adds the plan for its question.
@@ -399,6 +402,11 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
             ...     print(fault)
             line 1, tick 0: X_ERROR 0: X0
         """
+        if self._trajectory_threads:
+            raise ValueError(
+                "The trajectory engine does not know which faults a shot has. Count errors with"
+                " sample_counts, or choose engine='cpu' for sample_failures."
+            )
         check_faults(self._compiled.circuit, self._num_detectors + self._num_observables)
         self._look_at_observables()
         with self._numbers.call():
@@ -442,25 +450,41 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
     @cached_property
     def _sampling_engine(self) -> SamplingEngine:
         """The engine for all outputs of all shots."""
-        return self._make_engine(self._plan_for("sample"))
+        return self._engine_for("sample")
 
     @cached_property
     def _keeping_engine(self) -> SamplingEngine:
         """The engine for all outputs of kept shots."""
         if not self._postselected:
             return self._sampling_engine
-        return self._make_engine(self._plan_for("sample_kept"))
+        return self._engine_for("sample_kept")
 
     @cached_property
     def _counting_engine(self) -> SamplingEngine:
         """The engine for the observables of kept shots."""
-        return self._make_engine(self._plan_for("sample_counts"))
+        return self._engine_for("sample_counts")
 
     @cached_property
     def _named_mechanisms(self) -> tuple[SamplingPlan, NamedMechanisms[CircuitFault]]:
         """The plan for counting, and the faults behind its mechanisms."""
         plan = self._plan_for("sample_counts")
         return plan, self._faults.by_mechanism(plan)
+
+    def _engine_for(self, method: DetectorMethod) -> SamplingEngine:
+        """The engine that draws the shots of a method."""
+        if not self._trajectory_threads:
+            return self._make_engine(self._plan_for(method))
+        requested, limit = self._requested_by(method), self._max_active_coordinates
+        inverted = 0 if self._skip_reference_sample else self._compiled.reference_detectors(limit)
+        return TrajectoryEngine(
+            self._compiled.circuit,
+            by_records=False,
+            inverted=inverted,
+            reported=requested.reported,
+            postselected=requested.postselected,
+            threads=self._trajectory_threads,
+            max_active_coordinates=limit,
+        )
 
     def _plan_for(self, method: DetectorMethod) -> SamplingPlan:
         return self._compiled.detector_plan(

@@ -15,7 +15,7 @@ from ...base.memory import check_result_bytes
 from ...dialect import circuit_repr, num_expectations
 from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, ExpectationCircuit
 from ..compiler.plans.width_limit import within_memory
-from ..engines import EngineOptions, PackedBits, engine_factory
+from ..engines import EngineOptions, PackedBits, SamplingEngine, TrajectoryEngine, engine_factory
 from .expectation_values import ExpectationEngine, sampled_in_chunks
 from .rows import OUTPUT_NAMES, OutputName, rows_from, unpack
 from .shot_files import SHOT_FORMATS, ShotFile, ShotFormat, chunk_sizes
@@ -69,8 +69,18 @@ class CompiledMeasurementSampler(NumberedShots, PickledByRecipe):
             changed = compiled.reference_records(max_active_coordinates) ^ given
         self._changed, self._max_active_coordinates = changed, max_active_coordinates
         self._make_engine = make_engine
-        plan = compiled.record_plan(reference=changed, max_active_coordinates=max_active_coordinates)
-        self._engine = make_engine(plan)
+        self._engine: SamplingEngine
+        if options.engine == "trajectory":
+            self._engine = TrajectoryEngine(
+                compiled.circuit,
+                by_records=True,
+                inverted=changed,
+                threads=options.threads,
+                max_active_coordinates=max_active_coordinates,
+            )
+        else:
+            plan = compiled.record_plan(reference=changed, max_active_coordinates=max_active_coordinates)
+            self._engine = make_engine(plan)
         self._numbers = ShotNumbers()
 
     def __repr__(self) -> str:

@@ -15,14 +15,7 @@ DetectorMethod = Literal["sample", "sample_kept", "sample_counts"]
 def requested_by(
     method: DetectorMethod, num_detectors: int, num_observables: int, postselected: Iterable[int]
 ) -> RequestedOutputs:
-    """The outputs that a method of a detector sampler requests.
-
-    Examples:
-        >>> requested_by("sample", 2, 1, [0, 1])
-        RequestedOutputs(reported=(0, 1, 2), postselected=())
-        >>> requested_by("sample_counts", 2, 1, [0, 1])
-        RequestedOutputs(reported=(2,), postselected=(0, 1))
-    """
+    """The outputs that a method of a detector sampler requests."""
     num_outputs = num_detectors + num_observables
     if method == "sample":
         return RequestedOutputs.of(range(num_outputs))

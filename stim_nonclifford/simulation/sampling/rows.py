@@ -18,42 +18,32 @@ __all__ = [
     "kept_rows_from",
     "namespace_of",
     "pack",
-    "pack_on_device",
     "rows_from",
     "unpack",
-    "unpack_on_device",
 ]
 
 
 def namespace_of(array: Any) -> ModuleType:
-    """The module whose functions work on an array: ``numpy`` or ``cupy``.
-
-    Examples:
-        >>> namespace_of(np.zeros(1)).__name__
-        'numpy'
-    """
+    """The module whose functions work on an array: ``numpy`` or ``cupy``."""
     return sys.modules[type(array).__module__.partition(".")[0]]
 
 
-def unpack_on_device(rows: Any, num_bits: int) -> Any:
-    """Unpacks rows to bool, shape (num_rows, num_bits).
+Bools = npt.NDArray[np.bool_]
 
-    Examples:
-        >>> unpack_on_device(np.array([[5]], dtype=np.uint8), 3).tolist()
-        [[True, False, True]]
-    """
+
+def unpack(rows: Any, num_bits: int) -> Bools:
+    """Unpacks rows in a NumPy or CuPy array to bool, shape (num_rows, num_bits)."""
+    if isinstance(rows, np.ndarray):
+        return np.unpackbits(rows, axis=1, count=num_bits, bitorder="little").view(np.bool_)
     xp = namespace_of(rows)
     bits = rows[:, :, None] >> xp.arange(8, dtype=np.uint8) & np.uint8(1)
     return bits.reshape(len(rows), 8 * rows.shape[1])[:, :num_bits].astype(np.bool_)
 
 
-def pack_on_device(bits: Any) -> Any:
-    """Packs rows of bools, eight bits per byte.
-
-    Examples:
-        >>> pack_on_device(np.array([[True, False, True]])).tolist()
-        [[5]]
-    """
+def pack(bits: Any) -> PackedBits:
+    """Packs rows of bools in a NumPy or CuPy array, eight bits per byte."""
+    if isinstance(bits, np.ndarray):
+        return np.packbits(bits, axis=1, bitorder="little")
     xp = namespace_of(bits)
     num_bytes = -(-bits.shape[1] // 8)
     padded = xp.zeros((len(bits), 8 * num_bytes), dtype=np.uint8)
@@ -62,35 +52,8 @@ def pack_on_device(bits: Any) -> Any:
     return values.sum(axis=2, dtype=np.uint8)
 
 
-Bools = npt.NDArray[np.bool_]
-
-
-def unpack(rows: Any, num_bits: int) -> Bools:
-    """Unpacks rows in a NumPy or CuPy array to bool, shape (num_rows, num_bits).
-
-    Examples:
-        >>> unpack(np.array([[5]], dtype=np.uint8), 3).tolist()
-        [[True, False, True]]
-    """
-    if not isinstance(rows, np.ndarray):
-        return unpack_on_device(rows, num_bits)
-    return np.unpackbits(rows, axis=1, count=num_bits, bitorder="little").view(np.bool_)
-
-
-def pack(bits: Any) -> PackedBits:
-    """Packs rows of bools in a NumPy or CuPy array, eight bits per byte."""
-    if not isinstance(bits, np.ndarray):
-        return pack_on_device(bits)
-    return np.packbits(bits, axis=1, bitorder="little")
-
-
 def columns(rows: PackedBits, start: int, stop: int) -> PackedBits:
-    """The bits start, ..., stop - 1 of packed rows, as packed rows.
-
-    Examples:
-        >>> columns(np.array([[0b10110000]], dtype=np.uint8), 4, 8).tolist()
-        [[11]]
-    """
+    """The bits start, ..., stop - 1 of packed rows, as packed rows."""
     first, shift = divmod(start, 8)
     num_bits = stop - start
     num_bytes = -(-num_bits // 8)

@@ -30,10 +30,6 @@ def chunk_sizes(shots: int, bytes_per_shot: int) -> Iterator[int]:
     """Splits shots into chunks, which grow up to about 4 MiB; all but the last are multiples of 64 shots.
 
     The first chunks are small, so that who reads the file meanwhile need not wait, however slow a shot is.
-
-    Examples:
-        >>> list(chunk_sizes(500, 1))
-        [64, 256, 180]
     """
     largest = max(_FIRST_SHOTS, _CHUNK_BYTES // max(1, bytes_per_shot) // 64 * 64)
     size = _FIRST_SHOTS

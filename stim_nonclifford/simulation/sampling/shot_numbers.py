@@ -16,22 +16,7 @@ _END = 1 << 63
 
 
 class ShotNumbers:
-    """The numbers of a sampler's shots: each goes to one call, and to none that fails.
-
-    Examples:
-        >>> numbers = ShotNumbers()
-        >>> with numbers.call():
-        ...     numbers.take(100), numbers.take(10)
-        (0, 100)
-        >>> with numbers.call():
-        ...     numbers.take(10)
-        ...     raise OSError("No space left on device")
-        Traceback (most recent call last):
-        ...
-        OSError: No space left on device
-        >>> numbers.next
-        110
-    """
+    """The numbers of a sampler's shots: each goes to one call, and to none that fails."""
 
     def __init__(self, first: int = 0) -> None:
         self._turns = Turns("sampler")
@@ -131,20 +116,11 @@ class NumberedShots:
 
 
 class PickledByRecipe:
-    r"""A sampler that is pickled as its circuit, its arguments, its seed and the number of its next shot.
+    """A sampler that is pickled as its circuit, its arguments, its seed and the number of its next shot.
 
     The copy compiles the circuit anew, which is faster than to send all tables, and goes on with the shots
     that the sampler would have returned. Two copies return the same shots: give each worker its own seed
     instead, where shots must be independent.
-
-    Examples:
-        >>> import pickle
-        >>> import stim_nonclifford as snc
-        >>> sampler = snc.Circuit("H 0\nT 0\nH 0\nM 0").compile_sampler(seed=5)
-        >>> _ = sampler.sample(1000)
-        >>> copy = pickle.loads(pickle.dumps(sampler))
-        >>> bool((copy.sample(1000) == sampler.sample(1000)).all())
-        True
     """
 
     _recipe: Callable[..., Any] | None

@@ -206,8 +206,7 @@ def test_slices_have_the_regions_of_the_s_proxy() -> None:
 
 def test_errors_of_the_circuit_stay() -> None:
     """Also those that have the probability of an error that stands for a gate."""
-    drawing = with_errors_for_gates(Circuit("T 0").to_stim())
-    [number] = drawing.gates
+    _, [number] = with_errors_for_gates(Circuit("T 0").to_stim())
     circuit = Circuit(f"E({number}) X0 Z1\nT 0\nE(0.125) Y0")
     labels = [box.label for box in boxes_of(str(circuit.diagram("timeline-svg")))]
     assert labels == ["EX", "EZ", "T", "EY"]

@@ -78,8 +78,8 @@ def labels_of(text: str) -> dict[int, list[tuple[int, str]]]:
 
 def check_timeline(circuit: stim.Circuit) -> None:
     """The text has the labels of gates for those of errors, in the same columns, which are as wide as these."""
-    drawing = with_errors_for_gates(circuit)
-    theirs = labels_of(str(drawing.circuit.diagram()))
+    drawn, gates = with_errors_for_gates(circuit)
+    theirs = labels_of(str(drawn.diagram()))
     text = str(Circuit(circuit).diagram())
     ours = labels_of(text)
     assert theirs.keys() == ours.keys()
@@ -91,8 +91,8 @@ def check_timeline(circuit: stim.Circuit) -> None:
             assert columns.setdefault(column, our_column) == our_column
             widths[our_column] = max(widths.get(our_column, 1), len(our_label))
             error = ERROR.fullmatch(label)
-            if error and error[1] in drawing.gates:
-                gate = drawing.gates[error[1]]
+            if error and error[1] in gates:
+                gate = gates[error[1]]
                 symbol = gate.symbols[gate.qubits.index(qubit)]
                 assert our_label.startswith({"box": symbol.name, "control": "@", "not": "X"}[symbol.kind])
             else:

@@ -88,28 +88,6 @@ def compare_bits(expected, found) -> None:
     assert largest_difference(summed, expected) < 1e-9
 
 
-@pytest.mark.parametrize(
-    ("program", "same"),
-    [
-        ("ctrl @ x q[0], q[1];", "CX 0 1"),
-        ("inv @ pow(3) @ t q[0];", "T_DAG 0 0 0"),
-        ("pow(-1) @ s q[0];", "S_DAG 0"),
-        ("ctrl @ gphase(pi/2) q[1];", "S 1"),
-        ("for int k in [0:2] { rz(k * pi / 8) q[k]; }", "R_Z(0.125) 1\nR_Z(0.25) 2"),
-        ("for int k in {2, 0} h q[k];", "H 0 2"),
-        ("let a = q[1:2]; x a;", "X 1 2"),
-        ("const float v = pi / 4; gate f(a) b { rz(a) b; } ctrl @ f(v) q[0], q[1];", "CT 0 1\nR_Z(-0.125) 0"),
-        ("U(pi/2, 0, pi) q[1];", "H 1"),
-        ("rx(cos(0) * 2 ** -1 * pi) q[0];", "SQRT_X 0"),
-        ("bit b = 1; if (b) { y q[0]; } else { x q[0]; }", "Y 0"),
-    ],
-)
-def test_statements(program: str, same: str) -> None:
-    expected = Circuit(f"H 0 1 2\nT 0 1 2\n{same}\nI 2").state_vector()
-    found = state_of(f"{HEAD}qubit[3] q; h q; t q; {program}")
-    assert overlap(found, expected) == pytest.approx(1, abs=1e-9)
-
-
 def test_registers_and_broadcasts() -> None:
     circuit = Circuit.from_qasm(f"{HEAD_2}qreg a[2]; qreg b[2]; creg c[2]; h a; cx a, b; measure b -> c;")
     assert circuit == Circuit("H 0 1\nCX 0 2 1 3\nM 2 3")

@@ -11,8 +11,6 @@ import stim
 
 from stim_nonclifford import Circuit
 
-from ...support.oracle.random_circuits import random_circuit
-
 TEXT = """
     RX 0 1
     S[T] 0
@@ -76,21 +74,6 @@ def same_edit(edit: Callable[[Any], Any]) -> None:
 )  # fmt: skip
 def test_as_stim(edit: Callable[[Any], Any]) -> None:
     same_edit(edit)
-
-
-@pytest.mark.parametrize(
-    ("bare", "tagged"),
-    [
-        (("T", [0, 1]), "S[T] 0 1"),
-        (("T_DAG", 0), "S_DAG[T] 0"),
-        (("R_X", [2], 0.25), "I[R_X(theta=0.25*pi)] 2"),
-        (("TPP", stim.PauliString("XZ")), "SPP[T] X0*Z1"),
-    ],
-)
-def test_bare_gates_are_appended_as_tagged_ones(bare: tuple[Any, ...], tagged: str) -> None:
-    circuit = Circuit()
-    circuit.append(*bare)
-    assert circuit.to_stim() == stim.Circuit(tagged)
 
 
 PRODUCTS = {
@@ -271,22 +254,6 @@ def test_decomposed_leaves_non_clifford_gates() -> None:
     clifford = {instruction.name for instruction in found.flattened() if not instruction.tag}
     assert clifford <= {"H", "S", "CX", "R", "M"}  # Stim's basic gates
     assert [i.tag for i in found.flattened() if i.tag] == ["T", "CS"] * 2
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_random_circuits_in_pieces(seed: int) -> None:
-    """A circuit of the seed [16, seed] is the sum of its pieces, and an edited one is its own inverse edit."""
-    rng = np.random.default_rng([16, seed])
-    circuit = Circuit(random_circuit(rng, num_qubits=3, num_operations=20))
-    total = Circuit()
-    for instruction in circuit:
-        total.append(instruction)
-    assert total == circuit
-    place = int(rng.integers(len(circuit)))
-    assert circuit[:place] + circuit[place:] == circuit
-    changed = circuit.copy()
-    changed.insert(place, changed.pop(place))
-    assert changed == circuit
 
 
 def test_an_edited_circuit_is_compiled_anew() -> None:

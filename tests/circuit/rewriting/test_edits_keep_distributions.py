@@ -5,8 +5,6 @@ The circuits are random and noisy. Their distributions come from the tests' own 
 
 from __future__ import annotations
 
-import itertools
-import math
 import pickle
 from collections.abc import Callable
 from pathlib import Path
@@ -24,7 +22,7 @@ from ...support.oracle.density_matrix import (
     final_density_matrix,
     record_distribution,
 )
-from ...support.oracle.random_circuits import ALL_FAMILIES, Family, random_circuit
+from ...support.oracle.random_circuits import Family, random_circuit
 from ...support.seeds import seeds, slow
 
 EXACT = 1e-12
@@ -180,30 +178,3 @@ def test_inverse_returns_to_the_start() -> None:
         before = final_density_matrix((start + gates[:0] + Circuit("I 3")).to_stim())
         after = final_density_matrix((start + gates + gates.inverse()).to_stim())
         np.testing.assert_allclose(after, before, atol=EXACT)
-
-
-def test_pauli_twirl_is_the_average_over_paulis() -> None:
-    """Of all small rotations of a noisy circuit, one of them in a loop. Seeds [38, 0] to [38, 7]."""
-    families = ALL_FAMILIES - {Family.EXOTIC_NOISE, Family.REPEAT}
-    rotation = "R_PAULI(0.083) X0*Y1"
-    for seed in range(8):
-        rng = np.random.default_rng([38, seed])
-        pieces = [
-            str(
-                Circuit(
-                    random_circuit(rng, num_qubits=3, num_operations=6, max_records=3, instructions=families)
-                )
-            )
-            for _ in range(2)
-        ]
-        # Paulis that commute with the product leave the rotation alone; the others reverse it.
-        frames = itertools.product(["", "Z 0\n", "Z 1\n", "Z 0\nZ 1\n"], repeat=2)
-        average: dict[tuple[int, ...], float] = {}
-        for first, second in frames:
-            text = f"{pieces[0]}\n{first}{rotation}\n{first}{second}{rotation}\n{second}{pieces[1]}"
-            for key, probability in record_distribution(Circuit(text).to_stim()).items():
-                average[key] = average.get(key, 0.0) + probability / 16
-        noisy = Circuit(f"{pieces[0]}\nREPEAT 2 {{\n{rotation}\n}}\n{pieces[1]}")
-        twirled = noisy.pauli_twirl(below=0.1)
-        assert math.isclose(twirled.to_stim().flattened().num_measurements, noisy.num_measurements)
-        assert largest_difference(record_distribution(twirled.to_stim()), average) < EXACT

@@ -47,20 +47,6 @@ def test_it_is_the_average_over_all_paulis(gate: str) -> None:
     np.testing.assert_allclose(found, average_over_paulis(gate, clifford, 3), atol=1e-9)
 
 
-@pytest.mark.parametrize("turns", range(-4, 8))
-@pytest.mark.parametrize("rest", [0.0, 0.003, -0.1, 0.24])
-def test_the_error_has_the_probability_of_the_rest(turns: int, rest: float) -> None:
-    """The formula sin(πa/2)^2, of the angle from the nearest Clifford gate."""
-    twirled = snc.Circuit(f"R_Y({turns / 2 + rest!r}) 3").pauli_twirl()
-    expected = math.sin(math.pi * rest / 2) ** 2
-    errors = [part for part in twirled if part.name == "Y_ERROR"]
-    assert len(errors) == (rest != 0)
-    for part in errors:
-        np.testing.assert_allclose(part.gate_args_copy(), [expected], rtol=1e-9)
-    gates = [part.name for part in twirled if part.name != "Y_ERROR"]
-    assert gates == {0: [], 1: ["SQRT_Y"], 2: ["Y"], 3: ["SQRT_Y_DAG"]}[turns % 4]
-
-
 def test_gates_stay() -> None:
     text = (
         "M 4\nT 0\nT_DAG 1\nR_Z(0.25) 0\nR_X(-0.75) 0\nTPP X0*X1\nCCZ 0 1 2\nCS rec[-1] 0\nC_R_Z(0.01) rec[-1] 0"

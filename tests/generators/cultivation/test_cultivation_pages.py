@@ -17,7 +17,6 @@ from stim_nonclifford.generators.cultivation import (
     cultivation_circuit,
 )
 from stim_nonclifford.generators.cultivation.color_code import ColorCode
-from stim_nonclifford.generators.cultivation.drawing.svg import Box, Panel, Picture
 from stim_nonclifford.generators.cultivation.protocol import build_noiseless
 from stim_nonclifford.simulation.compiler import RequestedOutputs
 
@@ -30,25 +29,6 @@ def rows_after(heading: str) -> list[list[str]]:
     section = re.split(r"^##+ ", README.split(f"# {heading}\n", 1)[1], flags=re.MULTILINE)[0]
     lines = re.findall(r"^\|(.*)\|$", section, re.MULTILINE)
     return [[cell.strip() for cell in line.split(" |")] for line in lines[2:]]
-
-
-# Pictures
-
-
-def test_panels_are_in_reading_order_and_show_their_operations() -> None:
-    tiles = ColorCode.triangular(3).tiles
-    sites = [(0, 0), (0, 3), (4, 0), (4, 1)]
-    panels = [Panel(str(k), [Box("rotate", "T", (0, 0))], [((4, 0), (4, 1))]) for k in range(8)]
-    text = Picture("eight & more", tiles, sites, panels).svg()
-    assert "<title>eight &amp; more</title>" in text
-    assert text.count("<polygon") == 3
-    assert text.count('<use href="#rotate-54"') == text.count('<use href="#x"') == 8
-    numbers = [(int(y), int(x)) for x, y in re.findall(r"translate\((\d+) (\d+)\)", text)]
-    assert numbers == sorted(numbers)
-    assert len({y for y, _ in numbers}) == 2
-
-
-# Tables
 
 
 @pytest.mark.parametrize("distance", AVAILABLE_DISTANCES)

@@ -9,13 +9,12 @@ import stim
 import stim_nonclifford as snc
 from stim_nonclifford.rates.budget.failing_sets import cores_of, rows_of
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import symptoms_of
-from stim_nonclifford.rates.decoding.classifying import Classifier
 from stim_nonclifford.rates.estimation.deadline import Deadline
 from stim_nonclifford.rates.estimation.failing_sets import FailingSets
-from stim_nonclifford.rates.samplers.plain_shots import PlainShots
+from stim_nonclifford.rates.samplers.direct_samples import DirectSamples
 from stim_nonclifford.rates.samplers.strata import Stratum
 from tests.support.rates.decoded_rate_cases import (
-    failure_test,
+    classifier_of,
     model_of,
     random_rows,
     repetition_code,
@@ -48,17 +47,18 @@ def test_likely_errors_are_expected() -> None:
 def test_cores_fail_and_have_no_member_too_many() -> None:
     circuit = repetition_code(0.15)
     model = model_of(circuit)
-    test = failure_test(circuit, model)
-    shots = PlainShots(Stratum(model), Classifier(model, test._predict, FOREVER), True)
+    classifier = classifier_of(circuit, model)
+    stratum = Stratum(model)
+    shots = DirectSamples(stratum, classifier, 0, stratum.numbers.most, True)
     shots.take(2000, np.random.default_rng(6), FOREVER)
     sets = FailingSets.joined([(shots.found, 2000)])
-    cores, members = cores_of(model, sets.members, sets.numbers, test)
+    cores, members = cores_of(model, sets.members, sets.numbers, classifier.fails)
     assert len(cores) == len(sets) > 100
-    assert test(rows_of(model, members, sets.numbers)).all()
+    assert classifier.fails(rows_of(model, members, sets.numbers)).all()
     for core, whole in zip(cores, sets.members, strict=True):
         assert set(core) <= set(whole.tolist())
         smaller = np.array([[k for k in core if k != member] for member in core], dtype=np.intp)
-        assert not test(rows_of(model, smaller, sets.numbers[: len(smaller)])).any()
+        assert not classifier.fails(rows_of(model, smaller, sets.numbers[: len(smaller)])).any()
     assert len(set(cores)) > 10
 
 
@@ -76,11 +76,12 @@ def test_an_error_that_no_detector_sees() -> None:
 def test_failures_do_not_depend_on_what_was_asked_before() -> None:
     circuit = surface_code(8e-3)
     model = model_of(circuit)
-    fails = failure_test(circuit, model)
+    classifier = classifier_of(circuit, model)
     rng = np.random.default_rng(3)
     rows = random_rows(model, rng, rng.poisson(2.0, 3000))
-    first = fails(rows)
-    decoded = fails.decoded
-    assert (fails(rows[::-1])[::-1] == first).all()
-    assert fails.decoded < decoded + len(rows) // 10
-    assert (failure_test(circuit, model).decode(rows)[0].any(axis=1) == first).all()  # each by itself
+    first = classifier.wrong(rows)
+    decoded = classifier.decoded
+    assert (classifier.wrong(rows[::-1])[::-1] == first).all()
+    assert classifier.decoded == decoded < len(rows)
+    for place in range(0, len(rows), 100):  # each by itself
+        assert (classifier_of(circuit, model).wrong(rows[place : place + 1]) == first[place]).all()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,22 +19,21 @@ from stim_nonclifford.rates.decoded_rates.fault_number_search import FaultNumber
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import FaultModel, fault_model, symptoms_of
 from stim_nonclifford.rates.decoded_rates.partition import partition
 from stim_nonclifford.rates.decoded_rates.questions import AcceptedQuestion
-from stim_nonclifford.rates.decoding.classifying import Classifier
+from stim_nonclifford.rates.decoding.classifying import Classifier, Predict
 from stim_nonclifford.rates.decoding.decoders import CompiledRateDecoder, rate_decoder
-from stim_nonclifford.rates.decoding.failure_test import Predict
 from stim_nonclifford.rates.decoding_problems import exact_symptoms
 from stim_nonclifford.rates.estimation.deadline import Deadline, TimeIsOver
 from stim_nonclifford.rates.estimation.failing_sets import EXACT, FailingSets
 from stim_nonclifford.rates.estimation.ratios import ratio_of
-from stim_nonclifford.rates.estimation.tally import ACCEPTED, WRONG, Tally
+from stim_nonclifford.rates.estimation.tally import ACCEPTED, WRONG, RunTally, Tally
 from stim_nonclifford.rates.samplers.backward_deletion import BackwardDeletion, Orphans
 from stim_nonclifford.rates.samplers.direct_samples import DirectSamples
 from stim_nonclifford.rates.samplers.enumeration import Enumeration
 from stim_nonclifford.rates.samplers.fault_numbers import FaultNumbers
-from stim_nonclifford.rates.samplers.plain_shots import PlainShots
 from stim_nonclifford.rates.samplers.sampler import Sampler
+from stim_nonclifford.rates.samplers.splitting import Splitting
 from stim_nonclifford.rates.samplers.strata import Stratum
-from tests.support.rates.decoded_rate_cases import repetition_code
+from tests.support.rates.decoded_rate_cases import T_STATE, TELEPORTED, flips, model_of, repetition_code
 
 SIGNIFICANT = 5.5
 """Standard errors: a chance of 4e-8."""
@@ -77,7 +77,7 @@ def with_pymatching(circuit: snc.Circuit, postselected: tuple[int, ...] = (), ga
     """All fault sets, by the exclusive or of the symptoms of their members."""
     dem = circuit.detector_error_model(decompose_errors=True)
     symptoms = symptoms_of(dem)
-    predict = rate_decoder("pymatching", gaps).predictor(dem)
+    predict = rate_decoder("pymatching", gaps).compiled(dem).predict
     sets = np.arange(1 << len(symptoms.probabilities))
     dets = np.zeros((len(sets), circuit.num_detectors), dtype=np.uint8)
     flipped, sizes, weights = np.zeros(len(sets), np.uint8), np.zeros(len(sets), int), np.ones(len(sets))
@@ -127,12 +127,7 @@ def failing_where(model: FaultModel, fails: Fails) -> Predict:
 
 def of_flips(probabilities: list[float], fails: Fails) -> Case:
     """Independent flips, each with a detector, and an observable that nothing flips."""
-    count = len(probabilities)
-    lines = [f"X_ERROR({p}) {k}" for k, p in enumerate(probabilities)]
-    lines += ["M " + " ".join(map(str, range(count + 1)))]
-    lines += [f"DETECTOR rec[{k - count - 1}]" for k in range(count)]
-    circuit = snc.Circuit("\n".join([*lines, "OBSERVABLE_INCLUDE(0) rec[-1]"]))
-    model = fault_model(symptoms_of(circuit.detector_error_model()))
+    count, model = len(probabilities), model_of(flips(probabilities))
     dets = np.arange(1 << count)[:, np.newaxis] >> np.arange(count) & 1
     weights = np.where(dets, probabilities, 1 - np.array(probabilities)).prod(axis=1)
     sums = [np.bincount(dets.sum(axis=1), weights * which) for which in (np.ones(len(dets)), fails(dets))]
@@ -141,8 +136,8 @@ def of_flips(probabilities: list[float], fails: Fails) -> Case:
 
 def of_outcomes(unit: str, p: float, count: int, threshold: int) -> Case:
     """A decoder that is wrong where so many detectors fire, each of which an error fires in half of the cases."""
-    text = "\n".join(unit.format(a=2 * k, b=2 * k + 1, p=p) for k in range(count))
-    circuit = snc.Circuit(f"{text}\nM {2 * count}\nOBSERVABLE_INCLUDE(0) rec[-1]")
+    text = "".join(unit.format(a=2 * k, b=2 * k + 1, p=p) for k in range(count))
+    circuit = snc.Circuit(f"{text}M {2 * count}\nOBSERVABLE_INCLUDE(0) rec[-1]")
     model = fault_model(exact_symptoms(circuit))
     exact = np.zeros((count + 1, 2, 1))
     for k in range(count + 1):
@@ -151,13 +146,6 @@ def of_outcomes(unit: str, p: float, count: int, threshold: int) -> Case:
         exact[k, 1] = exact[k, 0] * fires
     return Case(model, failing_where(model, lambda bits: bits.sum(axis=1) >= threshold), ALL, exact)
 
-
-T_STATE = "RX {a}\nT {a}\nX_ERROR({p}) {a}\nT_DAG {a}\nMX {a}\nDETECTOR rec[-1]"
-TELEPORTED = (
-    "RX {a} {b}\nT {b}\nCX {a} {b}\nX_ERROR({p}) {b}\nM {b}\nCS rec[-1] {a}\nT_DAG {a}\nMX {a}\n"
-    "DETECTOR rec[-1]"
-)
-"""A T gate by teleportation: an X error makes the record, a coin, wrong, and the state random."""
 
 UNEQUAL = [0.3, 3e-4, 0.2, 2e-4, 0.1, 1e-4, 0.25, 2e-4, 0.15, 3e-4]
 
@@ -171,6 +159,7 @@ CASES: dict[str, Callable[[], Case]] = {
     "unequal mechanisms": lambda: of_flips(UNEQUAL, two_weak_ones),
     "T outcomes": lambda: of_outcomes(T_STATE, 0.2, 6, 3),
     "coins": lambda: of_outcomes(TELEPORTED, 0.2, 5, 2),
+    "gaps": lambda: with_pymatching(data_noise(0.02), (), True),
     "a mask": lambda: with_pymatching(repetition_code(0.08, distance=3, rounds=2), (0,)),
     "a mask and gaps": lambda: with_pymatching(repetition_code(0.08, distance=3, rounds=2), (1, 2), True),
 }
@@ -197,7 +186,7 @@ def direct(case: Case, samples: int) -> tuple[list[Sampler], np.ndarray]:
 
 
 def plain(case: Case, samples: int) -> tuple[list[Sampler], np.ndarray]:
-    part = PlainShots(case.stratum, case.classifier, True)
+    part = DirectSamples(case.stratum, case.classifier, 0, case.stratum.numbers.most, True)
     part.take(samples, np.random.default_rng(4), FOREVER)
     return [part], case.exact.sum(axis=0)
 
@@ -236,15 +225,30 @@ def accepted_sets(case: Case, samples: int) -> tuple[list[Sampler], np.ndarray]:
     return [*parts], case.exact.sum(axis=0)
 
 
+def splitting(case: Case, samples: int) -> tuple[list[Sampler], np.ndarray]:
+    """From one fault on, with levels up to the largest gap; with a mask, of each stratum of listed sets."""
+    top, exact = int(case.gaps[-1]), case.exact[1:].sum(axis=0)
+    strata: tuple[Stratum, ...] = (case.stratum,)
+    classifier, least = case.classifier, 1
+    if case.question is not None:
+        found = partition(case.question, 1e-3, np.random.default_rng(1), FOREVER)
+        strata, least, exact = found.strata, 0, case.exact.sum(axis=0)
+        classifier = Classifier(found.model, case.predict, FOREVER)
+    parts: list[Sampler] = [Splitting(each, classifier, least, top, 0.0) for each in strata]
+    for seed, part in enumerate(parts):
+        part.take(4 * samples, np.random.default_rng(seed), FOREVER)
+    return parts, exact
+
+
 Draw = Callable[[Case, int], tuple[list[Sampler], np.ndarray]]
-SAMPLERS: list[Draw] = [enumerated, direct, plain, deletion, accepted_sets]
+SAMPLERS: list[Draw] = [enumerated, direct, plain, deletion, accepted_sets, splitting]
 
 
 def deviation(case: Case, draw: Draw, samples: int) -> np.ndarray:
     """The differences from exact sums, in standard errors: shape (2, gaps)."""
     parts, exact = draw(case, samples)
-    means = sum(part.tally.means(case.gaps)[:2] for part in parts)
-    variances = sum(part.tally.variances(case.gaps)[0][:2] for part in parts)
+    means = np.sum([part.tally.means(case.gaps)[:2] for part in parts], axis=0)
+    variances = np.sum([part.tally.variances(case.gaps)[0][:2] for part in parts], axis=0)
     bounds = sum(part.tally.bound**2 for part in parts)
     if draw is deletion:  # how many shots are accepted is no question there
         means[ACCEPTED], variances[ACCEPTED] = exact[ACCEPTED], 0.0
@@ -258,7 +262,8 @@ def deviation(case: Case, draw: Draw, samples: int) -> np.ndarray:
         pytest.param(name, draw, id=f"{name}, {draw.__name__}")
         for name in CASES
         for draw in SAMPLERS
-        if draw is not (deletion if "mask" in name else accepted_sets)
+        if not (draw is deletion and ("mask" in name or "gaps" in name))
+        if not (draw is accepted_sets and "mask" not in name)
     ],
 )
 def test_samplers_are_without_a_bias(name: str, draw: Draw) -> None:
@@ -311,6 +316,31 @@ def test_a_weight_within_lineages_that_is_one_percent_too_large_is_seen(
     assert (abs(mean - case.wrong[3]) > SIGNIFICANT * error) == (name != "none")
 
 
+@pytest.mark.parametrize("factor", [1.0, 1.01])
+def test_a_weight_above_a_level_that_is_one_percent_too_large_is_seen(
+    factor: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """P(three of seven flips), of which the gap has a level; direct samples are those below it."""
+    case = of_flips([0.4, 0.42, 0.4, 0.39, 0.4, 0.41, 0.4], three)
+
+    def predict(dets: np.ndarray, /) -> tuple[np.ndarray, np.ndarray]:
+        number = np.unpackbits(dets, axis=1, bitorder="little").sum(axis=1)
+        return (number >= 3).astype(np.uint8)[:, np.newaxis], np.where(number >= 3, 30, 10).astype(np.int64)
+
+    run = Splitting._run
+
+    def changed(*given: Any, **options: Any) -> Iterator[Any]:
+        for level, (below, weight) in enumerate(run(*given, **options)):
+            yield below, weight * factor if level else weight
+
+    monkeypatch.setattr(Splitting, "_run", changed)
+    found = Splitting(case.stratum, Classifier(case.model, predict, FOREVER), 0, 30, 0.0)
+    found.take(1_200_000, np.random.default_rng(3), FOREVER)
+    mean, error = found.tally.mean, math.sqrt(found.tally.variances()[0][WRONG, 0])
+    assert error < 0.0015 * mean
+    assert (abs(mean - case.wrong.sum()) > SIGNIFICANT * error) == (factor > 1)
+
+
 def _outside_by_rejection(self: FaultNumbers, sets: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     found = rng.choice(len(self.odds), size=len(sets), p=self.odds / self.odds.sum())
     while (inside := (sets == found[:, np.newaxis]).any(axis=1)).any():
@@ -318,7 +348,7 @@ def _outside_by_rejection(self: FaultNumbers, sets: np.ndarray, rng: np.random.G
     return found
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if "mask" not in name])
+@pytest.mark.parametrize("name", [name for name in CASES if "mask" not in name and name != "gaps"])
 def test_sums_over_fault_numbers_without_enumeration(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fault_number_search, "_MOST_DECODES", 0)
     monkeypatch.setattr(fault_number_search, "_PLAIN_RATE", 1.1)
@@ -405,8 +435,8 @@ def test_faults_outside_a_set_are_drawn_by_their_odds() -> None:
 
 def test_plain_shots_have_the_probabilities_of_fault_sets() -> None:
     case = with_pymatching(repetition_code(0.15, distance=3))
-    shots = next(PlainShots(case.stratum, case.classifier).sample(4096, np.random.default_rng(5), FOREVER))
-    members = case.stratum.members(shots.states)
+    states = case.stratum.drawn(0, case.stratum.numbers.most, 4096, np.random.default_rng(5))
+    members = case.stratum.members(states)
     q = 1 / (1 + np.exp(-case.model.log_odds))
     sets = np.arange(1 << len(q))[:, np.newaxis] >> np.arange(len(q)) & 1
     found = np.where(members >= 0, 1 << np.maximum(members, 0), 0).sum(axis=1)
@@ -481,6 +511,20 @@ def test_intervals_of_tallies_cover() -> None:
         low, high = ratio_of(0.25 + tally.mean, 1.0, spread, tally.bound, exact=0.25).interval
         covered += low <= 0.25 + 0.5 * 3e-3 <= high
     assert covered >= 1850
+
+
+def test_runs_are_samples_whose_largest_one_may_have_been_missed() -> None:
+    """Two runs with states of the gaps 3 and 8, by hand."""
+    tally = RunTally(0)
+    for weights in ((0.5, 0.25), (0.5, 0.0)):
+        values = np.repeat(np.array(weights)[:, np.newaxis], 2, axis=1)
+        tally.add_run(10, values, np.array([3, 8]), np.array([0, 5]), np.array([1e-3, 1e-4]))
+    gaps = np.array([0, 4, 9])
+    assert tally.samples == 20
+    assert tally.means(gaps)[WRONG] == pytest.approx([0.625, 0.125, 0.0])
+    assert tally.variances(gaps)[0][WRONG] == pytest.approx([0.125**2, 0.125**2, 0.0])
+    assert tally.bounds(gaps) == pytest.approx([0.75 / 2, 0.25 / 2, 1e-4 / 2])
+    assert tally.bound == pytest.approx(1e-3 / 2)
 
 
 def test_what_takes_too_long_is_not_counted() -> None:

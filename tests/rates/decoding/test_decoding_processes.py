@@ -65,16 +65,14 @@ def events(shots: int) -> np.ndarray:
 
 def helped(decoder: Any, count: int) -> tuple[DecodingProcesses, Any, Any]:
     """Processes that have begun, and a decoder with and without their help, with how sure it is."""
-    chosen = rate_decoder(decoder, True)
-    compiled = chosen.compiled(MODEL)
-    recipe, alone = compiled.recipe, compiled.predict
-    processes = DecodingProcesses([recipe], count)
-    shared = processes.shared(0, alone)
-    shared(events(20))
-    deadline = time.monotonic() + 60
-    while len(processes._ready()) < count and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert len(processes._ready()) == count
+    alone = rate_decoder(decoder, True).compiled(MODEL).predict
+    processes = DecodingProcesses([alone], count)
+    shared = processes.shared(0)
+    for _ in range(2):  # the first one takes the time after which processes are started
+        shared(events(20))
+    assert processes._beginning is not None
+    processes._beginning.join(60)
+    assert len(processes._ready) == count
     return processes, shared, alone
 
 
@@ -91,7 +89,6 @@ def test_parts_are_decoded_by_several_processes_as_by_one() -> None:
         np.testing.assert_array_equal(predictions, alone(dets)[0])
         assert [int((where == pid).sum()) for pid in dict.fromkeys(where.tolist())] == [151, 150]
         assert len(set(shared(dets[:1])[1].tolist())) == 1  # one is not worth sending
-        assert processes._processes is not None
         dets[250] = 255
         for _ in range(2):  # the error of another process, then its own
             with pytest.raises(
@@ -102,7 +99,7 @@ def test_parts_are_decoded_by_several_processes_as_by_one() -> None:
             dets[0] = 255
         np.testing.assert_array_equal(shared(dets[1:200])[0], predictions[1:200])  # and it goes on
         os.kill(int(where[-1]), signal.SIGTERM)
-        processes._processes[0]._popen.wait(timeout=60)
+        processes._started[0]._popen.wait(timeout=60)
         with pytest.raises(RuntimeError, match=r"A process that decodes has ended .*threads=1"):
             shared(dets[1:200])
     assert set(shared(dets[1:200])[1].tolist()) == {os.getpid()}
@@ -110,36 +107,37 @@ def test_parts_are_decoded_by_several_processes_as_by_one() -> None:
         os.kill(int(where[-1]), 0)
 
 
-def test_decoders_that_cannot_be_sent_are_asked_here(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_decoders_that_cannot_be_sent_are_asked_here() -> None:
     class Local(SlowMatching):
         """No other process can import it."""
 
-    local, slow = rate_decoder(Local(0.0), True), rate_decoder(SlowMatching(0.0), True)
-    for recipe in (local.compiled(MODEL).recipe, None):
-        with DecodingProcesses([recipe], 1) as processes:
-            shared = processes.shared(0, local.predictor(MODEL))
-            for _ in range(3):
-                assert set(shared(events(50))[1].tolist()) == {os.getpid()}
-            assert processes._ready() == []
-    recipe = slow.compiled(MODEL).recipe
-    assert recipe is not None
-    make, arguments = recipe
-    with DecodingProcesses([(make, ("no_such_decoder", *arguments[1:]))], 1) as processes:
-        shared = processes.shared(0, slow.predictor(MODEL))
-        for _ in range(2):  # the first one takes the time after which processes are started
-            shared(events(50))
-        assert processes._processes is not None
-        processes._processes[0]._beginning.join(60)
-        assert processes._ready() == []
-        assert set(shared(events(50))[1].tolist()) == {os.getpid()}
+    here = os.getpid()
+
+    class Elsewhere(SlowMatching):
+        """Other processes can unpickle it, but not compile it."""
+
+        def __reduce__(self) -> Any:
+            return int, ("no number",)
+
+    local, elsewhere = Local(0.0), Elsewhere(0.0)
+    for decoder in (local, elsewhere):
+        predict = rate_decoder(decoder, True).compiled(MODEL).predict
+        with DecodingProcesses([predict], 1) as processes:
+            shared = processes.shared(0)
+            for _ in range(2):
+                assert set(shared(events(50))[1].tolist()) == {here}
+            assert processes._beginning is not None
+            processes._beginning.join(60)
+            assert bool(processes._started) == (decoder is elsewhere)
+            assert processes._ready == []
+            assert set(shared(events(50))[1].tolist()) == {here}
 
 
 @needs_timer
 def test_interrupt_ends_the_processes() -> None:
     """While both decode for a minute: what Ctrl-C raises gets through, and the other process ends."""
     processes, shared, _ = helped(SlowMatching(0.05), 1)
-    assert processes._processes is not None
-    helper = processes._processes[0]._popen
+    helper = processes._started[0]._popen
     with processes, heard_soon():
         assert helper.poll() is None
         shared(events(2400))

@@ -1,24 +1,33 @@
-"""Equal rows are decoded once, within the store's memory."""
+"""Equal rows are decoded once, within the store's memory and within the time."""
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
 import numpy as np
 import pytest
+import sinter
+import stim
 
-from stim_nonclifford.rates.decoding import distinct_rows
+from stim_nonclifford.rates.decoding import classifying
+from stim_nonclifford.rates.decoding.classifying import Classifier
+from stim_nonclifford.rates.decoding.decoders import rate_decoder
 from stim_nonclifford.rates.decoding.distinct_rows import DistinctRows
+from stim_nonclifford.rates.decoding.kept_shot_decoding import KeptShotDecoding
+from stim_nonclifford.rates.estimation.deadline import Deadline
+from tests.support.rates.decoded_rate_cases import model_of, surface_code
 
 
 class Decoder:
     """A function of the row that uses all of its bits, and notes how many rows it was asked for."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = 1 << 20) -> None:
         self.calls: list[int] = []
+        self.most = most
 
     def __call__(self, rows: np.ndarray) -> np.ndarray:
         assert rows.flags.c_contiguous
+        rows = rows[: self.most]
         self.calls.append(len(rows))
         weights = np.arange(1, rows.shape[1] + 1)
         total = rows.astype(np.int64) @ weights
@@ -36,95 +45,137 @@ def batches(seed: int, row_bytes: int, distinct: int) -> list[np.ndarray]:
 def test_the_results_are_those_of_the_decoder(row_bytes: int, max_bytes: int) -> None:
     """Seed 1."""
     decoder = Decoder()
-    found = DistinctRows(decoder, row_bytes=row_bytes, result_bytes=2, max_bytes=max_bytes)
+    found = DistinctRows(row_bytes=row_bytes, result_bytes=2, max_bytes=max_bytes)
     total = 0
+    seen: set[bytes] = set()
     for rows in batches(1, row_bytes, 500):
-        np.testing.assert_array_equal(found.results(rows), Decoder()(rows))
+        np.testing.assert_array_equal(found.results(rows, decoder), Decoder()(rows))
         total += len(rows)
-    statistics = found.statistics()
-    assert statistics["rows"] == total
-    assert statistics["rows_decoded"] + statistics["rows_asked_again"] == sum(decoder.calls)
-    parts = ("rows_found_in_store", "rows_equal_to_others", "rows_decoded")
-    assert sum(statistics[name] for name in parts) == total
-    if max_bytes == 0:
-        assert statistics["rows_decoded"] == total
-    else:
-        assert statistics["stored_rows"] <= max_bytes // 170
+        seen |= {row.tobytes() for row in rows}
+    assert found.asked == total
+    assert found.decoded == sum(decoder.calls)
+    assert len(found) <= max_bytes // 170
+    if max_bytes < 2000:
+        assert found.decoded == total
+    elif max_bytes > 2000:
+        assert found.decoded == len(found) == len(seen)
 
 
 def test_rows_that_came_first_are_stored() -> None:
     """As many as there is memory for."""
     rows = np.arange(200, dtype=np.uint8)[:, np.newaxis]
     for max_bytes, stored in ((1 << 20, 200), (20_000, 115), (1, 0)):
-        decoder = Decoder()
-        found = DistinctRows(decoder, row_bytes=1, result_bytes=2, max_bytes=max_bytes)
+        found = DistinctRows(row_bytes=1, result_bytes=2, max_bytes=max_bytes)
         for _ in range(2):
-            np.testing.assert_array_equal(found.results(rows), Decoder()(rows))
-            found._rows_to_skip = 0
-        assert found.statistics()["stored_rows"] == stored
-        assert found.statistics()["rows_found_in_store"] == stored
-        assert sum(decoder.calls) == 400 - stored + found.statistics()["rows_asked_again"]
+            np.testing.assert_array_equal(found.results(rows, Decoder()), Decoder()(rows))
+        assert len(found) == stored
+        assert found.decoded == 400 - stored
 
 
-def test_what_does_not_pay_is_not_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A sixteenth of the batches is looked up if the decoder takes no time, and each one if it takes long."""
-    looked = []
-    original = np.unique
-
-    def unique(*arguments: Any, **options: Any) -> Any:
-        looked.append(1)
-        return original(*arguments, **options)
-
-    monkeypatch.setattr(distinct_rows.np, "unique", unique)
-    rng = np.random.default_rng(3)
-    for cost, expected in ((0.0, 4), (1e9, 64)):
-        monkeypatch.setattr(distinct_rows, "_COST_OF_FREQUENT_ROWS", cost)
-        looked.clear()
-        found = DistinctRows(Decoder(), row_bytes=16, result_bytes=2, max_bytes=1 << 20)
-        for _ in range(64):
-            rows = rng.integers(0, 256, (2000, 16), dtype=np.uint8)
-            rows[:10] = rows[0]
-            np.testing.assert_array_equal(found.results(rows), Decoder()(rows))
-        assert len(looked) == expected
+def test_what_is_known_when_decoding_ends_early() -> None:
+    """Rows 0 to 9 are known, and three of the others are decoded: row 13 is the first without a result."""
+    rows = np.array([3, 10, 3, 11, 10, 12, 9, 13, 3, 14, 13], dtype=np.uint8)[:, np.newaxis]
+    found = DistinctRows(row_bytes=1, result_bytes=2)
+    found.results(np.arange(10, dtype=np.uint8)[:, np.newaxis], Decoder())
+    np.testing.assert_array_equal(found.results(rows, Decoder(most=3)), Decoder()(rows[:7]))
+    decoder = Decoder()
+    np.testing.assert_array_equal(found.results(rows, decoder), Decoder()(rows))
+    assert decoder.calls == [2]
 
 
-class Coin:
-    """Tosses a coin for rows that begin with 7, in one stream, or in one that begins anew with each call."""
+def test_stored_rows_that_are_decoded_differently() -> None:
+    """Of 40 rows, 10 have another result: each is compared two or three times."""
+    rows = np.arange(40, dtype=np.uint8)[:, np.newaxis]
+    found = DistinctRows(row_bytes=1, result_bytes=2)
+    assert found.differing(5, Decoder()) == 0
+    found.results(rows, Decoder())
+    assert found.differing(100, Decoder()) == 0
+    assert 20 <= found.differing(100, lambda again: Decoder()(again) + (again < 10)) <= 30
+    assert found.repeated == 200
+
+
+class Coin(sinter.CompiledDecoder):  # type: ignore[misc]
+    """Tosses a coin for events of D0 to D2, in one stream, or in one that begins anew with each call."""
 
     def __init__(self, anew: bool) -> None:
         self._anew = anew
         self._rng = np.random.default_rng(4)
 
-    def __call__(self, rows: np.ndarray) -> np.ndarray:
+    def compile_decoder_for_dem(self, *, dem: stim.DetectorErrorModel) -> Coin:
+        return self
+
+    def decode_shots_bit_packed(self, *, bit_packed_detection_event_data: np.ndarray) -> np.ndarray:
+        rows = bit_packed_detection_event_data
         rng = np.random.default_rng(4) if self._anew else self._rng
         return (rng.integers(0, 2, (len(rows), 1)) * (rows[:, :1] == 7)).astype(np.uint8)
 
 
+def kept_shot_decoding(decoder: sinter.Decoder) -> KeptShotDecoding:
+    model = stim.DetectorErrorModel("error(0.1) D0 L0\ndetector D15")
+    return KeptShotDecoding(
+        decoder, model, name="it", num_observables=1, confidence=False, store_bytes=1 << 20
+    )
+
+
 @pytest.mark.parametrize("anew", [False, True])
 def test_a_random_decoder_is_seen_and_asked_for_every_row(anew: bool) -> None:
-    """Seed 6. Of 4000 rows, 200 are tossed: that 19 batches and all repeats agree has probability < 2^-19."""
+    """Seed 6. Of 1000 repeated rows, a fourth are tossed: that all agree has probability < 2^-200."""
     rng = np.random.default_rng(6)
-    coin = Coin(anew)
-    found = DistinctRows(coin, row_bytes=2, result_bytes=1, max_bytes=1 << 20)
+    found = kept_shot_decoding(Coin(anew))
     for _ in range(20):
         rows = np.stack([rng.choice([7, 1, 2, 3], 200, p=[0.05, 0.5, 0.25, 0.2]), rng.integers(0, 2, 200)], 1)
-        results = found.results(rows.astype(np.uint8))
+        found.decode(rows.astype(np.uint8))
     assert found.is_random
     statistics = found.statistics()
-    parts = ("rows_found_in_store", "rows_equal_to_others", "rows_decoded")
-    assert sum(statistics[name] for name in parts) == statistics["rows"]
+    assert statistics["rows_found_in_store"] + statistics["rows_decoded"] == statistics["rows"]
     before = statistics["rows_decoded"]
     sevens = np.tile(np.array([[7, 0]], dtype=np.uint8), (400, 1))
-    results = found.results(sevens)
+    predictions, _, _ = found.decode(sevens)
     assert found.statistics()["rows_decoded"] == before + 400
-    assert 120 < results.sum() < 280  # eight standard deviations
+    assert 120 < predictions.sum() < 280  # eight standard deviations
 
 
 def test_a_decoder_that_is_not_random_is_not_called_so() -> None:
-    """Seed 1; and the questions get fewer: a sixteenth of the repeated rows after the first 1000."""
-    found = DistinctRows(Decoder(), row_bytes=7, result_bytes=2, max_bytes=1 << 20)
+    """Seed 1; and after 1000 rows that are decoded again there are few more: one for each batch."""
+    found = kept_shot_decoding(sinter.BUILT_IN_DECODERS["vacuous"])
     for _ in range(10):
-        for rows in batches(1, 7, 500):
-            found.results(rows)
+        for rows in batches(1, 2, 500):
+            found.decode(rows)
     assert not found.is_random
-    assert 1000 < found.statistics()["rows_asked_again"] < 5000
+    assert 1000 < found.statistics()["rows_asked_again"] < 1100
+
+
+def test_decodes_do_not_depend_on_the_speed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a store that has no room for most rows: one row at a time, and hundreds of rows at once."""
+    monkeypatch.setattr(classifying, "DistinctRows", partial(DistinctRows, max_bytes=20_000))
+    circuit = surface_code(1e-2)
+    decoder = rate_decoder("pymatching", confidence=True)
+    predict = decoder.compiled(circuit.detector_error_model(decompose_errors=True)).predict
+    model = model_of(circuit)
+    chosen = np.random.default_rng(1).integers(model.num_mechanisms, size=(4, 500, 1))
+    decodes, gaps = [], []
+    for seconds in (1e-12, 1e3):
+        monkeypatch.setattr(classifying, "_SECONDS", seconds)
+        classifier = Classifier(model, predict, Deadline(None))
+        found = [classifier.classify(np.bitwise_xor.reduce(model.flips[part], axis=1)) for part in chosen]
+        decodes.append(classifier.decoded)
+        gaps.append(np.concatenate([each.gaps for each in found]).tolist())
+    assert decodes[0] == decodes[1] > 400
+    assert gaps[0] == gaps[1]
+    assert len(set(gaps[0])) > 10
+
+
+def test_gaps_that_are_random_are_seen() -> None:
+    """Seed 5. Of 256 gaps that are tossed again, all are as before with probability 2^-256."""
+    model = model_of(surface_code(1e-2))
+    rng = np.random.default_rng(5)
+    classifier = Classifier(
+        model,
+        lambda dets: (np.zeros((len(dets), 1), dtype=np.uint8), rng.integers(0, 2, len(dets))),
+        Deadline(None),
+    )
+    classifier.classify(model.flips)
+    with pytest.raises(
+        ValueError, match="it is not deterministic: it decoded 256 detection events once more"
+    ):
+        classifier.check_repeats("it")

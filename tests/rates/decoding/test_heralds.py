@@ -18,6 +18,8 @@ from sinter_plugin import (
     herald_detectors,
 )
 
+from ...support.rates.heralded_circuits import MARK, qubits_of, with_heralds
+
 
 def erased_memory(distance: int, p_erased: float = 0.02, p: float = 0.003, name: str = "x") -> snc.Circuit:
     """A surface code memory with all noise, in which data qubits are erased before each round."""
@@ -25,31 +27,19 @@ def erased_memory(distance: int, p_erased: float = 0.02, p: float = 0.003, name:
         f"surface_code:rotated_memory_{name}",
         distance=distance,
         rounds=distance,
-        before_round_data_depolarization=0.5,  # marks the place
+        before_round_data_depolarization=MARK,
         after_clifford_depolarization=p,
         before_measure_flip_probability=p,
         after_reset_flip_probability=p,
     )
-    return with_heralds(plain, f"HERALDED_ERASE({p_erased})")
+    return heralded(plain, f"HERALDED_ERASE({p_erased})")
 
 
-def with_heralds(plain: stim.Circuit, channel: str) -> snc.Circuit:
-    """The circuit with a heralded channel in place of DEPOLARIZE1(0.5), and a detector for each herald."""
-    result = stim.Circuit()
-    places: list[int] = []  # of the records of the plain circuit
-    for part in plain.flattened():
-        if part.name == "DEPOLARIZE1" and part.gate_args_copy() == [0.5]:
-            qubits = [target.value for target in part.targets_copy()]
-            result += stim.Circuit(f"{channel} {' '.join(map(str, qubits))}")
-            for k in range(len(qubits)):
-                result.append("DETECTOR", [stim.target_rec(k - len(qubits))])
-        elif part.name in ("DETECTOR", "OBSERVABLE_INCLUDE"):
-            records = [places[len(places) + t.value] - result.num_measurements for t in part.targets_copy()]
-            result.append(part.name, [stim.target_rec(k) for k in records], part.gate_args_copy())
-        else:
-            places += range(result.num_measurements, result.num_measurements + part.num_measurements)
-            result.append(part)
-    return snc.Circuit(result)
+def heralded(plain: stim.Circuit, channel: str) -> snc.Circuit:
+    """The circuit with a heralded channel at the marked places."""
+    return with_heralds(
+        plain, lambda part: f"{channel} {qubits_of(part)}" if part.gate_args_copy() == [MARK] else ""
+    )
 
 
 def errors_of(circuit: snc.Circuit, shots: int, **options: object) -> int:
@@ -93,10 +83,10 @@ def test_predictions_are_those_of_reweighted_edges(channel: str, kind: str) -> N
         "surface_code:rotated_memory_x",
         distance=3,
         rounds=3,
-        before_round_data_depolarization=0.5,
+        before_round_data_depolarization=MARK,
         after_clifford_depolarization=0.01,
     )
-    circuit = with_heralds(plain, channel)
+    circuit = heralded(plain, channel)
     heralds = herald_detectors(circuit)
     model = circuit.detector_error_model(
         decompose_errors=True, approximate_disjoint_errors=True, kind=kind, ignore_decomposition_failures=True
@@ -166,39 +156,6 @@ def test_the_default_is_better_than_correlated_matching() -> None:
     found += [errors_of(circuit, 60_000, confidence=True)]
     assert max(found) < 0.93 * correlated
     assert max(found) < 0.5 * plain
-
-
-def leaking_memory(p_leaks: float) -> snc.Circuit:
-    """A surface code in which data qubits leak after each CX, are heralded before each round, and return."""
-    plain = stim.Circuit.generated(
-        "surface_code:rotated_memory_x",
-        distance=3,
-        rounds=3,
-        before_round_data_depolarization=0.5,  # marks the place
-        after_clifford_depolarization=0.0005,
-    )
-    result = stim.Circuit()
-    data: set[int] = set()
-    for part in with_heralds(plain, "HERALDED_ERASE[HERALD_LEAKAGE_EVENT(p=0)](0)").to_stim():
-        result.append(part)
-        qubits = {target.value for target in part.targets_copy()}
-        if part.tag:
-            data = qubits
-            result.append("I_ERROR", sorted(qubits), tag="RL")
-        elif part.name == "CX":
-            result.append("I_ERROR", sorted(qubits & data), tag=f"LEAKAGE(p={p_leaks})")
-    return snc.Circuit(result)
-
-
-def test_heralds_of_leakage_reweight_edges() -> None:
-    """Both decode the same 40,000 shots of seed 5; the ratio is near 0.78."""
-    circuit = leaking_memory(0.006)
-    found = errors_of(circuit, 40_000)
-    model = circuit.pauli_twirl().detector_error_model(decompose_errors=True)
-    assert herald_detectors(circuit)
-    dets, obs = circuit.compile_detector_sampler(seed=5).sample(40_000, separate_observables=True)
-    blind = pymatching.Matching(model).decode_batch(dets)
-    assert found < 0.9 * np.count_nonzero(blind != obs)
 
 
 def test_with_t_gates_and_postselected_heralds() -> None:

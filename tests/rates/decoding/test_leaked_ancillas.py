@@ -11,44 +11,34 @@ import stim_nonclifford as snc
 from sinter_plugin import HeraldedMatchingDecoder, MatchingGapDecoder, herald_detectors
 from stim_nonclifford.simulation.compiler.heralds import with_heralds_apart
 
+from ...support.rates.heralded_circuits import qubits_of, with_heralds
+
 MEMORIES = ["rotated_memory_x", "rotated_memory_z", "unrotated_memory_x", "unrotated_memory_z"]
 Part = frozenset[str]
 
 
-def leaky_memory(name: str, channel: str, rounds: int = 3, *, among: set[int] | None = None) -> snc.Circuit:
-    """Stim's memory of distance 3, with a channel on ancillas after each CX and heralds before each MR.
-
-    With ``among``, only these qubits have the channel.
-    """
+def leaky_memory(name: str, channel: str) -> snc.Circuit:
+    """Stim's memory of distance 3, with a channel on ancillas after each CX and heralds before each MR."""
     plain = stim.Circuit.generated(
         f"surface_code:{name}",
         distance=3,
-        rounds=rounds,
+        rounds=3,
         after_clifford_depolarization=0.001,
         before_measure_flip_probability=0.001,
         after_reset_flip_probability=0.001,
     ).flattened()
     measured = (part for part in plain if part.name == "MR")
-    ancillas = {target.value for part in measured for target in part.targets_copy()}
+    ancillas = {qubit for part in measured for qubit in qubits_of(part).split()}
     herald = "HERALD_LOSS_EVENT" if channel.startswith("LOSS") else "HERALD_LEAKAGE_EVENT"
-    result = snc.Circuit()
-    places: list[int] = []  # of the records of the plain circuit
-    for part in plain:
-        qubits = [target.value for target in part.targets_copy() if target.is_qubit_target]
-        if part.name in ("DETECTOR", "OBSERVABLE_INCLUDE"):
-            records = [places[len(places) + t.value] - result.num_measurements for t in part.targets_copy()]
-            result.append(part.name, [stim.target_rec(k) for k in records], part.gate_args_copy())
-            continue
-        if part.name == "MR":
-            result.append(herald, qubits, 0.01)
-            for k in range(len(qubits)):
-                result.append("DETECTOR", [stim.target_rec(k - len(qubits))])
-        places += range(result.num_measurements, result.num_measurements + part.num_measurements)
-        result.append(part)
-        if part.name == "CX":
-            leaky = (among or ancillas).intersection(qubits)
-            result.append_from_stim_program_text(f"{channel} {' '.join(map(str, sorted(leaky)))}")
-    return result
+    return with_heralds(
+        plain,
+        lambda part: f"{herald}(0.01) {qubits_of(part)}" if part.name == "MR" else "",
+        lambda part: (
+            f"{channel} {' '.join(sorted(ancillas.intersection(qubits_of(part).split()), key=int))}"
+            if part.name == "CX"
+            else ""
+        ),
+    )
 
 
 def parts_of(error: stim.DemInstruction) -> list[Part]:
@@ -128,25 +118,6 @@ def test_heralds_help_to_decode(name: str) -> None:
     wrong = [np.count_nonzero(found[:, 0] != flips[:, 0]) for found in (plain, heralded, by_gap)]
     assert wrong[1] < 0.5 * wrong[0]
     assert wrong[2] < 0.5 * wrong[0]
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_random_leaky_qubits(seed: int) -> None:
-    random = np.random.default_rng(seed)
-    circuit = leaky_memory(
-        MEMORIES[seed % 4],
-        f"LEAKAGE({random.uniform(1e-4, 0.02)})",
-        int(random.integers(2, 4)),
-        among=set(random.choice(26, 8, replace=False).tolist()),
-    )
-    heralds = herald_detectors(circuit)
-    model = circuit.detector_error_model(decompose_errors=True, ignore_decomposition_failures=True)
-    assert errors(model) == pytest.approx(errors(circuit.detector_error_model()), abs=1e-14)
-    for error in model.flattened():
-        if error.type == "error":
-            assert all(any(target[0] == "D" for target in part) for part in parts_of(error))
-    pymatching.Matching.from_detector_error_model(model, enable_correlations=True)
-    HeraldedMatchingDecoder(heralds).compile_decoder_for_dem(dem=model)
 
 
 HERALDS: Part = frozenset({"D6", "D7"})

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 
-import numpy as np
 import pytest
-from scipy.special import gammainc, gammaincinv
 
 import stim_nonclifford as snc
 from stim_nonclifford.generators.cultivation import cultivation_circuit
-from stim_nonclifford.rates.estimation.interval import gamma_quantile
 from stim_nonclifford.rates.estimation.uncertainty import is_narrow, rate_text
 from stim_nonclifford.rates.fault_sets.search.limits import Limits
 from stim_nonclifford.rates.results import LogicalErrorRate
@@ -109,17 +105,3 @@ def test_work_that_does_not_suffice() -> None:
     found = search(snc.Circuit(cultivation_circuit(3, p=2e-3)), LittleWork(1e-4), 1)
     assert 1e-4 < found.relative_error < 0.1
     assert f"relative error {found.relative_error:.2g}, not 0.0001 as asked for" in str(found)
-
-
-def test_gamma_quantiles() -> None:
-    """SciPy's, and beyond the shapes for which its tails are right, its distribution function."""
-    probabilities = (1e-3, 0.025, 0.158655, 0.5, 0.841345, 0.975, 0.99)
-    for shape in (*np.geomspace(1e-2, 1e4, 120), 99.999999, 100.0):
-        for probability in probabilities:
-            found = gamma_quantile(float(shape), probability)
-            assert found == pytest.approx(gammaincinv(shape, probability), rel=1e-12), (shape, probability)
-    for shape in (1e5, 1e8, 1e12):
-        for probability in probabilities:
-            found = gamma_quantile(shape, probability)
-            assert gammainc(shape, found) == pytest.approx(probability, rel=1e-4), (shape, probability)
-            assert abs(found / shape - 1) < 4 / math.sqrt(shape)

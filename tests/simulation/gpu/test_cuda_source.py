@@ -6,7 +6,7 @@ import ctypes
 
 import pytest
 
-from benchmarks.gpu.nvrtc import KERNELS, compile_for, find_nvrtc, version_of
+from benchmarks.gpu.nvrtc import KERNELS, compile_for, find_nvrtc
 from stim_nonclifford.simulation.engines.gpu.cuda_source import cuda_source
 
 from ...support.seeds import slow
@@ -46,7 +46,3 @@ def test_errors_are_found(nvrtc: ctypes.CDLL) -> None:
     source = cuda_source(KERNELS["walk"]).replace("walk_kernel(team", "walk_kernel(teem", 1)
     with pytest.raises(AssertionError, match="teem"):
         compile_for(nvrtc, source, "sm_90")
-
-
-def test_version(nvrtc: ctypes.CDLL) -> None:
-    assert version_of(nvrtc).split(".")[0] in {"12", "13"}

@@ -6,7 +6,7 @@ import contextlib
 import subprocess
 import sys
 from operator import methodcaller
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -313,37 +313,43 @@ def test_auto_gives_the_same_shots(seconds_per_shot: float, fails: bool) -> None
             assert_same_shots(engine, plan, 20_000)
 
 
-def test_auto_keeps_short_calls_on_the_cpu() -> None:
-    """Each of them in one piece, after a trial of one shot at the first."""
+class Auto(NamedTuple):
+    """Calls of (first shot, shots), what the CPU draws of them, and how often a GPU was asked for."""
+
+    calls: list[tuple[int, int]]
+    ranges: list[tuple[int, int]] | None
+    asked: int
+    seconds_per_shot: float = 1e-3
+    fails: bool = False
+    gpu_seconds: float = 0.0
+
+
+AUTO = {
+    "short calls, in one piece after a trial": Auto(
+        [(0, 100_000), (3, 50_000)], [(0, 1), (0, 100_000), (3, 50_003)], 0, seconds_per_shot=1e-5
+    ),
+    # NVRTC needs six seconds and more for the kernels of a circuit.
+    "less than the start takes": Auto([(0, 12_000)], None, 0),
+    # The trial takes 1.4 seconds; after its fifth part, 0.3 had passed. Once there is a GPU, 50 shots take less than 0.1.
+    "a long call, as a whole": Auto(
+        [(100, 30_000), (0, 50), (0, 5000)], [*((100, 100 + 4**k) for k in range(6)), (0, 50)], 1
+    ),
+    "no GPU": Auto([(0, 30_000)] * 3, None, 1, fails=True),
+    # The CPU needs no coefficients: what a simulation takes the GPU decides.
+    "quick simulations": Auto([(0, 30_000)], None, 1, gpu_seconds=1e-5),
+    "slow simulations": Auto([(0, 30_000)], None, 0, gpu_seconds=1.0),
+}
+
+
+@pytest.mark.parametrize("name", AUTO)
+def test_auto_chooses(name: str) -> None:
+    case = AUTO[name]
     plan = dict(plans_of(LAYERS))["counts"]
-    engine, cpu, made = auto_engine(plan, 1e-5)
-    engine.count(SEED, 0, 100_000)
-    engine.count(SEED, 3, 50_000, 7)
-    assert not made
-    assert cpu.ranges == [(0, 1), (0, 100_000), (3, 50_003)]
-
-
-def test_auto_starts_no_gpu_for_less_than_the_start_takes() -> None:
-    """NVRTC needs six seconds and more for the kernels of a circuit: a call of twelve seconds stays on the CPU."""
-    plan = dict(plans_of(LAYERS))["counts"]
-    engine, _, made = auto_engine(plan, 1e-3)
-    engine.count(SEED, 0, 12_000)
-    assert not made
-
-
-def test_auto_takes_long_calls_to_the_gpu_as_a_whole() -> None:
-    """With 10^-3 seconds a shot, 30,000 shots would take 30 seconds; after that, 50 take less than 0.1."""
-    plan = dict(plans_of(LAYERS))["counts"]
-    engine, cpu, made = auto_engine(plan, 1e-3)
-    engine.count(SEED, 100, 30_000)
-    assert len(made) == 1
-    trials = [(100, 100 + 4**k) for k in range(6)]  # 1.4 seconds; after the fifth, 0.3 had passed
-    assert cpu.ranges == trials
-    engine.count(SEED, 0, 50)
-    assert cpu.ranges[6:] == [(0, 50)]
-    engine.count(SEED, 0, 5000)
-    assert len(cpu.ranges) == 7
-    assert len(made) == 1
+    engine, cpu, made = auto_engine(plan, case.seconds_per_shot, case.fails, case.gpu_seconds)
+    for call in case.calls:
+        assert engine.count(SEED, *call) == CpuEngine(plan).count(SEED, *call)
+    assert len(made) == case.asked
+    assert case.ranges in (None, cpu.ranges)
 
 
 def test_auto_is_not_misled_by_slow_first_shots() -> None:
@@ -361,24 +367,6 @@ def test_auto_is_not_misled_by_slow_first_shots() -> None:
     engine.count(SEED, 0, 300_000)
     assert not made
     assert cpu.ranges == [(0, 1), (0, 4), (0, 16), (0, 300_000)]
-
-
-def test_auto_asks_once_for_a_gpu() -> None:
-    plan = dict(plans_of(LAYERS))["counts"]
-    engine, _, made = auto_engine(plan, 1e-3, fails=True)
-    for _ in range(3):
-        engine.count(SEED, 0, 30_000)
-    assert len(made) == 1
-
-
-@pytest.mark.parametrize(("gpu_seconds", "starts"), [(1e-5, True), (1.0, False)])
-def test_auto_stays_where_outcomes_need_no_coefficients(gpu_seconds: float, starts: bool) -> None:
-    """If the simulations of a call would take the GPU longer than all of the call takes the CPU."""
-    plan = dict(plans_of(LAYERS))["counts"]
-    engine, _, made = auto_engine(plan, 1e-3, gpu_seconds=gpu_seconds)
-    counts = engine.count(SEED, 0, 30_000)
-    assert len(made) == starts
-    assert counts == CpuEngine(plan).count(SEED, 0, 30_000)
 
 
 def undone_phases(num_qubits: int) -> str:
@@ -408,7 +396,7 @@ def test_auto_of_what_no_gpu_could_hold(cupy: Any, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("stim_nonclifford.simulation.engines.auto.START_SECONDS", 0.0)
     found = circuit.compile_sampler(seed=5, engine="auto").sample(20)
     np.testing.assert_array_equal(found, circuit.compile_sampler(seed=5, engine="cpu").sample(20))
-    with pytest.raises(snc.ResourceLimitError, match=r"engine='cpu', which needs no vector for this circuit"):
+    with pytest.raises(snc.ResourceLimitError, match=r"engine='cpu', whose width is 0 for this circuit"):
         circuit.compile_sampler(seed=5, engine="gpu")
 
 

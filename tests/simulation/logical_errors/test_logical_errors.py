@@ -202,15 +202,6 @@ class TestSinter:
             caught = caught_by(partial(sampler.compiled_sampler_for_task, task))
             assert [each.category for each in caught] == found
 
-    @pytest.mark.parametrize("text", [COIN, T_STATE, FRAME])
-    def test_estimate_refuses(self, text: str, tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
-        from sinter_plugin.__main__ import main
-
-        path = tmp_path / "circuit.stim"
-        path.write_text(text)
-        assert main(["estimate", "--circuits", str(path), "--decoders", "soft_postselect", "--quiet"]) == 2
-        assert "Observable 0 (line " in capsys.readouterr().err
-
     def test_estimate_refuses_masks_of_some_detectors(
         self, tmp_path: Any, capsys: pytest.CaptureFixture[str]
     ) -> None:

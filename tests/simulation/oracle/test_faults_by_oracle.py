@@ -23,15 +23,8 @@ from stim_nonclifford.rates.fault_sets.search.limits import Limits
 from stim_nonclifford.rates.results import NoisePlace
 
 from ...support.oracle.certain_circuits import certain_circuit
-from ...support.oracle.density_matrix import (
-    TIE_TOLERANCE,
-    Key,
-    ReferenceSimulator,
-    Tensor,
-    probability,
-    used_qubits,
-)
 from ...support.oracle.density_matrix import detector_distribution as all_outputs
+from ...support.oracle.density_matrix import unique_reference
 from ...support.oracle.noise_places import Error, Place, noise_places, with_errors, without_places
 from ...support.rates.fault_set_cases import SIGMAS, rate_of_anything
 from ...support.seeds import seeds, slow
@@ -48,17 +41,6 @@ CIRCUITS_PER_SEED = 30
 
 Bits = tuple[int, ...]
 Mask = npt.NDArray[np.bool_]
-
-
-class Reference(ReferenceSimulator):
-    """The likeliest noiseless sample; ``tied`` if two were equally likely anywhere."""
-
-    tied = False
-
-    def _replace_branches(self, new: dict[Key, Tensor]) -> None:
-        weights = sorted(probability(rho) for rho in new.values())
-        self.tied |= len(weights) > 1 and weights[-2] >= weights[-1] - TIE_TOLERANCE
-        super()._replace_branches(new)
 
 
 @dataclass(frozen=True)
@@ -113,18 +95,11 @@ def case_of(rng: np.random.Generator, circuit: stim.Circuit) -> Case | None:
 
 def reference_of(circuit: stim.Circuit) -> Bits | None:
     """The outputs of the likeliest noiseless sample."""
-    noiseless = circuit.without_noise()
-    possible = {bits for bits, p in all_outputs(noiseless).items() if p > RARE}
+    possible = {bits for bits, p in all_outputs(circuit.without_noise()).items() if p > RARE}
     if len(possible) == 1:
         return possible.pop()
-    simulator = Reference(used_qubits(circuit), collapse_resets=True)
-    simulator.run(noiseless)
-    if simulator.tied:
-        return None
-    (((records, _), _),) = simulator.branches.items()
-    sets = [*simulator.detectors]
-    sets += [simulator.observables.get(k, []) for k in range(circuit.num_observables)]
-    return tuple(sum(records[k] for k in members) % 2 for members in sets)
+    found = unique_reference(circuit)
+    return None if found is None else found[1]
 
 
 @lru_cache

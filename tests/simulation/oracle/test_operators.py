@@ -95,38 +95,6 @@ def test_t_gates_of_pauli_products() -> None:
     assert_unitary("SPP X0*Z2", exp(xiz, 0.5))
 
 
-def test_other_tags_are_remarks() -> None:
-    assert_unitary("S[idle] 0\nS[] 0", on_three(Z, ID, ID))
-    assert_unitary("I[T] 0\nX[R_X(theta=0.5*pi)] 0\nX[T] 0", on_three(ID, ID, ID))
-    assert_unitary("I[R_XX(theta=0.5*pi)] 0", on_three(ID, ID, ID))
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "I[R_X] 0", "I[R_X(theta=0.5)] 0", "I[R_X(phi=0.5*pi)] 0", "I[R_X(theta=half*pi)] 0",
-        "I[R_X(theta=nan*pi)] 0", "I[R_X(theta=0.5*pi] 0", "I[R_X(theta=0.5*pi, theta=0.5*pi)] 0",
-        "I[U3(theta=0.5*pi, phi=0.5*pi)] 0", "S[T(theta=0.5*pi)] 0", "SPP X0*Z0", "MPP X0*Z0",
-        "M 0\nCX 0 rec[-1]", "M 0\nXCZ rec[-1] 0", "CX rec[-1] 0",
-    ],
-)  # fmt: skip
-def test_invalid_instructions(line: str) -> None:
-    with pytest.raises(ValueError, match=r"."):
-        record_distribution(stim.Circuit(line))
-
-
-def test_pauli_observables_have_no_parity() -> None:
-    circuit = stim.Circuit("M 0\nOBSERVABLE_INCLUDE(0) rec[-1] Z0")
-    assert record_distribution(circuit) == {(0,): 1.0}
-    with pytest.raises(NotImplementedError):
-        detector_distribution(circuit)
-
-
-def test_interference_of_a_t_gate() -> None:
-    distribution = record_distribution(stim.Circuit("H 0\nS[T] 0\nH 0\nM 0"))
-    assert distribution[(0,)] == pytest.approx(0.5 + 0.5 * math.cos(math.pi / 4), abs=1e-15)
-
-
 @pytest.mark.parametrize("num_qubits", range(1, 7))
 def test_phases_add_up_in_a_ghz_state(num_qubits: int) -> None:
     """The X parity after T gates and phase flips with probability 0.1 on every qubit."""
@@ -159,12 +127,6 @@ def test_reference_sample_after_the_reset_of_an_entangled_qubit() -> None:
     circuit = stim.Circuit("H 0\nX 1\nCX 0 1\nR 0\nM 0 1")
     assert reference_sample(circuit) == (0, 0)
     assert reference_sample(circuit, collapse_resets=True) == (0, 1)
-
-
-def test_cutoff_forgets_unlikely_records() -> None:
-    circuit = stim.Circuit("X_ERROR(0.001) 0\nM 0")
-    assert record_distribution(circuit).keys() == {(0,), (1,)}
-    assert record_distribution(circuit, cutoff=0.01).keys() == {(0,)}
 
 
 @settings(max_examples=100, deadline=None, derandomize=True, database=None)

@@ -280,17 +280,6 @@ def test_wrong_requests() -> None:
         circuit.compile_sampler().sample_expectation_values(-1)
 
 
-def test_emptying_the_store_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    circuit = snc.Circuit(TELEPORTED_T)
-    expected = circuit.compile_sampler(seed=6).sample_expectation_values(5000)
-    monkeypatch.setattr("stim_nonclifford.simulation.sampling.expectation_values._STORE_BYTES", 3000)
-    sampler = circuit.compile_sampler(seed=6)
-    for first in range(0, 5000, 100):
-        _, values = sampler.sample_expectation_values(100)
-        assert np.array_equal(values, expected[1][first : first + 100])
-    assert 0 < len(sampler._expectation_engine._stored) < 10
-
-
 def test_paths_share_checkpoints_in_any_order() -> None:
     plan = record_plan(snc.Circuit(TELEPORTED_T))
     rng = np.random.default_rng(7)

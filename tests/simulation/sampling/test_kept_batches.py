@@ -10,7 +10,6 @@ import pytest
 import stim_nonclifford as snc
 from stim_nonclifford.simulation.sampling import CompiledDetectorSampler, KeptBatch
 
-from ...support.processes.programs import finished_program
 from ...support.seeds import slow
 
 CIRCUIT = snc.Circuit(
@@ -98,26 +97,3 @@ def test_nothing_is_kept() -> None:
     )
     assert sum(batch.discards for batch in batches) == 10**8
     assert len(batches) < 100
-
-
-@pytest.mark.slow
-def test_memory_is_flat() -> None:
-    """All of 10^8 shots would take 1.2 GB."""
-    output = finished_program(
-        """
-        import resource
-        import stim_nonclifford as snc
-        circuit = snc.Circuit("X_ERROR(0.5) 0 1 2\\nM 0 1 2\\n" + "DETECTOR rec[-1]\\n" * 30)
-        sampler = circuit.compile_detector_sampler(seed=1)
-        kept = 0
-        def peak():
-            return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        for batch in sampler.iter_kept(max_shots=10**7):
-            kept += len(batch.dets)
-        first = peak()
-        for batch in sampler.iter_kept(max_shots=9 * 10**7):
-            kept += len(batch.dets)
-        print(kept, peak() - first < 20_000)
-        """
-    )
-    assert output.split() == ["100000000", "True"]

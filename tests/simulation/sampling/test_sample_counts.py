@@ -94,16 +94,6 @@ def test_seeds() -> None:
     np.testing.assert_array_equal(integer, circuit.compile_sampler(seed=7).sample(500))
 
 
-def test_fresh_seeds_differ() -> None:
-    """Equal with probability 2^-500 or so."""
-    circuit = Circuit("H 0\nM 0")
-    a, b = (circuit.compile_sampler().sample(500) for _ in range(2))
-    assert not np.array_equal(a, b)
-    noisy = Circuit(NOISY)
-    c, d = (noisy.compile_detector_sampler(seed=None).sample(2000) for _ in range(2))
-    assert not np.array_equal(c, d)
-
-
 @pytest.mark.parametrize("seed", [-1, 2**64, 0.5, "1", [1]])
 def test_wrong_seeds(seed: Any) -> None:
     for circuit in (stim.Circuit("M 0"), Circuit("M 0")):

@@ -1,11 +1,12 @@
-"""The Sinter plugin on the command line, run as a user runs it: `sinter` and `python -m sinter_plugin`."""
+"""The Sinter plugin on the command line, run as a user runs it: what it collects, and decoders that fail."""
 
 from __future__ import annotations
 
-import csv
 import os
 import re
 import signal
+import subprocess
+import sys
 
 import pytest
 import sinter
@@ -75,19 +76,6 @@ def test_resumes_after_an_interrupt(folder: Folder, command: list[str], sampler:
     before = (folder.path / "stats.csv").read_text()
     folder.run(command, arguments + " --max_shots 1000")
     assert (folder.path / "stats.csv").read_text() == before
-
-
-def test_statistics_of_both_commands_fit_together(folder: Folder) -> None:
-    arguments = (
-        "--circuits d=3,p=0.1.stim --decoders soft_postselect --max_shots 1000 --processes 1 --quiet"
-        " --postselected_detectors_predicate 'coords[3] > 0' --save_resume_filepath "
-    )
-    folder.run(SINTER, arguments + "sinter.csv")
-    folder.run(OURS, arguments + "ours.csv")
-    assert folder.rows("sinter.csv")[0]["strong_id"] == folder.rows("ours.csv")[0]["strong_id"]
-    combined = folder.call(OURS[:-1], "combine sinter.csv ours.csv").stdout
-    (row,) = csv.DictReader(combined.splitlines(), skipinitialspace=True)
-    assert row["shots"] == "2000"
 
 
 @pytest.mark.slow
@@ -180,3 +168,91 @@ def test_log_of_a_run_without_a_terminal(folder: Folder) -> None:
     assert [row.shots for row in folder.stats()] == [2_000_000] * 2
     assert len(re.findall(r"^20\d\d-\d\d-\d\d \d\d:\d\d:\d\d  ", done.stderr, re.MULTILINE)) == 2
     assert "\x1b" not in done.stderr
+
+
+MODULE = """
+import os, sys
+import sinter
+
+class Failing(sinter.Decoder):
+    def __init__(self, how):
+        self.how = how
+
+    def compile_decoder_for_dem(self, *, dem):
+        if self.how == "compiling":
+            return dem.nothing
+        return self
+
+    def decode_shots_bit_packed(self, *, bit_packed_detection_event_data):
+        if self.how == "abort":
+            os.abort()
+        if self.how == "leaving":
+            os._exit(5)
+        if self.how == "ending":
+            sys.exit(3)
+        if self.how == "raising":
+            raise KeyError("lost")
+        return bit_packed_detection_event_data[:, :1] * 0
+
+def decoders():
+    return {how: Failing(how) for how in ("compiling", "abort", "leaving", "ending", "raising", "fine")}
+"""
+OWN = " --custom_decoders_module_function failing:decoders"
+
+
+@pytest.mark.parametrize(
+    ("how", "processes", "code", "message"),
+    [
+        ("compiling", 1, 2, "The sampler soft_compiling failed with AttributeError: "),
+        ("ending", 1, 2, "Failing failed on the detection events "),
+        ("raising", 2, 2, "with KeyError: 'lost'. Shot "),
+        ("abort", 2, 1, "ended with SIGABRT: a library in it, for example a decoder, called abort."),
+        ("leaving", 2, 1, "ended itself with exit code 5"),
+    ],
+)
+def test_collect_with_a_decoder_that_fails(
+    folder: Folder, how: str, processes: int, code: int, message: str
+) -> None:
+    (folder.path / "failing.py").write_text(MODULE)
+    folder.environment["PYTHONPATH"] += f":{folder.path}"
+    arguments = f"--circuits d=3,p=0.1.stim --max_shots 2000 --quiet --processes {processes} --decoders {how}"
+    error = folder.run(OURS, arguments + OWN, code=code).stderr
+    assert message in error
+    assert "lack of memory" not in error
+    assert "Traceback" not in error
+
+
+def test_predict_with_decoders_of_ones_own(folder: Folder) -> None:
+    (folder.path / "failing.py").write_text(MODULE)
+    folder.environment["PYTHONPATH"] += f":{folder.path}"
+    (folder.path / "model.dem").write_text("error(0.1) D0 L0\n")
+    (folder.path / "dets.01").write_text("0\n1\n")
+    files = "--dem model.dem --dets dets.01 --dets_format 01 --obs_out obs.01 --obs_out_format 01"
+    for name, code, found in (
+        ("soft_pymatching", 0, "0\n1\n"),
+        ("fine", 0, "0\n0\n"),
+        ("raising", 2, "The decoder raising failed with KeyError: 'lost'."),
+        ("nothing", 2, "There is no decoder 'nothing'."),
+        ("soft_postselect", 2, "soft_postselect does not decode."),
+    ):
+        done = folder.run([*OURS[:-1], "predict"], f"{files} --decoder {name}" + OWN, code=code)
+        assert "Traceback" not in done.stderr
+        assert found in (done.stderr if code else (folder.path / "obs.01").read_text())
+
+
+def test_a_program_from_standard_input(folder: Folder) -> None:
+    program = (
+        "import sinter_plugin\n"
+        "task = sinter_plugin.task('d=3,p=0.1.stim', decoder='soft_postselect')\n"
+        "sinter_plugin.collect([task], num_workers=2, max_shots=10)\n"
+    )
+    done = subprocess.run(
+        [sys.executable],
+        input=program,
+        cwd=folder.path,
+        env=folder.environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert "use one worker, which is a thread: num_workers=1." in done.stderr.splitlines()[-1]

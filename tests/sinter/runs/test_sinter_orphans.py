@@ -44,11 +44,15 @@ def assert_all_end(pids: list[int]) -> None:
 
 
 @ours_first
-def test_workers_end_with_a_killed_parent(folder: Folder, command: list[str]) -> None:
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGHUP])
+def test_workers_end_with_their_parent(folder: Folder, command: list[str], number: signal.Signals) -> None:
     process, workers = start_endless(folder, command)
-    process.kill()
+    process.send_signal(number)
+    _, stderr = process.communicate(timeout=60)  # which waits until nobody has its pipes
     assert_all_end(workers)
-    process.communicate(timeout=30)  # which waits until nobody has its pipes
+    if number == signal.SIGHUP and command is OURS:
+        assert process.returncode == 130
+        assert "Interrupted" in stderr
     folder.run(command, ENDLESS.replace("1_000_000_000_000", str(folder.shots() + 1000)))
 
 
@@ -85,18 +89,6 @@ if __name__ == "__main__":
     (worker,) = workers_of(process.pid)
     process.kill()
     assert_all_end([worker])
-
-
-@ours_first
-def test_hangup_ends_the_workers_too(folder: Folder, command: list[str]) -> None:
-    process, workers = start_endless(folder, command)
-    process.send_signal(signal.SIGHUP)
-    _, stderr = process.communicate(timeout=60)
-    assert_all_end(workers)
-    if command is OURS:
-        assert process.returncode == 130
-        assert "Interrupted" in stderr
-    folder.rows()
 
 
 @pytest.mark.slow

@@ -277,8 +277,11 @@ class ReferenceSimulator(Simulator):
 
     A tie is broken in favour of the +1 eigenvalue of the measured Pauli product, which an inverted
     target records as 1. With ``collapse_resets`` the outcome of the measurement inside a reset is
-    chosen in the same way; otherwise a reset discards it, leaving a mixed state.
+    chosen in the same way; otherwise a reset discards it, leaving a mixed state. ``tied`` says whether
+    two outcomes were equally likely anywhere.
     """
+
+    tied = False
 
     def __init__(self, qubits: Sequence[int], collapse_resets: bool = False):
         super().__init__(qubits)
@@ -287,7 +290,9 @@ class ReferenceSimulator(Simulator):
     def _replace_branches(self, new: dict[Key, Tensor]) -> None:
         weights = {key: probability(rho) for key, rho in new.items()}
         best = max(weights.values())
-        key = next(key for key, weight in weights.items() if weight >= best - TIE_TOLERANCE)
+        likeliest = [key for key, weight in weights.items() if weight >= best - TIE_TOLERANCE]
+        self.tied |= len(likeliest) > 1
+        key = likeliest[0]
         self.branches = {key: new[key] / weights[key]}
 
     def _reset(self, basis: str, group: Sequence[stim.GateTarget]) -> None:
@@ -378,11 +383,9 @@ def detector_distribution(circuit: stim.Circuit, *, cutoff: float = 0.0) -> Dist
     if _has_pauli_observables(circuit):
         raise NotImplementedError("OBSERVABLE_INCLUDE with Pauli targets")
     simulator, records_distribution = _simulate(circuit, cutoff)
-    sets = [*simulator.detectors]
-    sets += [simulator.observables.get(k, []) for k in range(circuit.num_observables)]
     distribution: Distribution = {}
     for records, p in records_distribution.items():
-        parities = tuple(sum(records[k] for k in members) % 2 for members in sets)
+        parities = _parities(simulator, records, circuit.num_observables)
         distribution[parities] = distribution.get(parities, 0.0) + p
     return distribution
 
@@ -399,6 +402,21 @@ def reference_sample(circuit: stim.Circuit, *, collapse_resets: bool = False) ->
     simulator.run(circuit.without_noise())
     ((records, _),) = simulator.branches
     return records
+
+
+def unique_reference(circuit: stim.Circuit) -> tuple[Records, Records] | None:
+    """The records of the likeliest noiseless sample and its detectors and observables; None if it is not unique."""
+    simulator = ReferenceSimulator(used_qubits(circuit), collapse_resets=True)
+    simulator.run(circuit.without_noise())
+    if simulator.tied:
+        return None
+    ((records, _),) = simulator.branches
+    return records, _parities(simulator, records, circuit.num_observables)
+
+
+def _parities(simulator: Simulator, records: Records, num_observables: int) -> Records:
+    sets = [*simulator.detectors, *(simulator.observables.get(k, []) for k in range(num_observables))]
+    return tuple(sum(records[k] for k in members) % 2 for members in sets)
 
 
 def final_density_matrix(circuit: stim.Circuit) -> Matrix:

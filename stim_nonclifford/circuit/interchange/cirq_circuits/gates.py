@@ -23,12 +23,7 @@ def _turn(pauli: str, half_turns: float) -> Any:
 
 
 def cirq_gate(name: str, angles: Sequence[float] = ()) -> Any:
-    """The gate of Cirq for a unitary gate of this package, by its name, on the same qubits.
-
-    Examples:
-        >>> cirq_gate("T"), cirq_gate("CS"), cirq_gate("R_ZZ", [0.5]).exponent
-        (cirq.T, (cirq.CZ**0.5), 0.5)
-    """
+    """The gate of Cirq for a unitary gate of this package, by its name, on the same qubits."""
     pairs = {"R_XX": cirq.XXPowGate, "R_YY": cirq.YYPowGate, "R_ZZ": cirq.ZZPowGate}
     if name in pairs:
         return pairs[name](exponent=angles[0], global_shift=-0.5)
@@ -73,12 +68,7 @@ def _names() -> dict[Any, str]:
 
 
 def name_of(gate: Any) -> str:
-    """The name of a gate that has no angles here; empty if it is no such gate.
-
-    Examples:
-        >>> name_of(cirq.X**-0.5), name_of(cirq.T), name_of(cirq.X**0.3)
-        ('SQRT_X_DAG', 'T', '')
-    """
+    """The name of a gate that has no angles here; empty if it is no such gate."""
     try:
         return _names().get(gate, "")
     except TypeError:  # a gate that is not hashable

@@ -20,6 +20,7 @@ from ....dialect import (
     readout_noise_of,
 )
 from ....simulation.compiler.program.loops import unrolled
+from ...logical_states.operators import pauli_product
 from ...rewriting.replacement import instructions_in
 from .channels import channel_operations, confusion_of
 from .gates import cirq, cirq_gate, stimcirq
@@ -126,6 +127,9 @@ class _Writer:
             self._close_moment()
         self._current.append(operation.with_tags(tag) if tag else operation)
 
+    def _product(self, targets: Sequence[stim.GateTarget]) -> stim.PauliString:
+        return pauli_product(targets, len(self._qubits))
+
     def _new_key(self) -> str:
         self.num_records += 1
         return str(self.num_records - 1)
@@ -145,7 +149,7 @@ class _Writer:
         elif gate is not None:
             self._non_clifford(part, gate)
         elif name in _CHAIN:
-            self._chain.append((part.gate_args_copy()[0], _product(part.targets_copy())))
+            self._chain.append((part.gate_args_copy()[0], self._product(part.targets_copy())))
             self._chain_tag = tag
         elif name in ("DETECTOR", "OBSERVABLE_INCLUDE", "SHIFT_COORDS"):
             self._annotation(part)
@@ -156,7 +160,7 @@ class _Writer:
                 self._reset(target.value, _RESETS[name], tag)
         elif name in ("SPP", "SPP_DAG"):
             for group in part.target_groups():
-                self._phasor(_product(group), 0.5 if name == "SPP" else -0.5, tag)
+                self._phasor(self._product(group), 0.5 if name == "SPP" else -0.5, tag)
         elif stim.gate_data(name).is_unitary:
             self._unitary(part)
         elif name in _HERALDED:
@@ -208,8 +212,12 @@ class _Writer:
                 self._measure(group[0].value, inverted, flips, tag)
             else:
                 letters = _MEASUREMENTS.get(name) or _PAIRS.get(name)
-                product = _product(group) if letters is None else _lettered(group, letters, inverted)
-                self._measure_product(product, flips, tag)
+                if letters is not None:
+                    group = [
+                        stim.target_pauli(target.value, letter, target.is_inverted_result_target)
+                        for target, letter in zip(group, letters, strict=True)
+                    ]
+                self._measure_product(self._product(group), flips, tag)
 
     def _measure(self, qubit: int, inverted: bool, flips: tuple[float, ...], tag: str) -> None:
         p01, p10 = flips
@@ -267,10 +275,7 @@ class _Writer:
                 gate = stimcirq.SweepPauli(stim_sweep_bit_index=bit.value, pauli=pauli)
                 self._put(gate.on(*qubits), tag)
             else:
-                self._put(pauli.on(*qubits).with_classical_controls(self._key(bit)), tag)
-
-    def _key(self, target: stim.GateTarget) -> str:
-        return str(self.num_records + target.value)
+                self._put(pauli.on(*qubits).with_classical_controls(str(self.num_records + bit.value)), tag)
 
     def _non_clifford(self, part: stim.CircuitInstruction, gate: NonCliffordGate) -> None:
         targets, tag = part.targets_copy(), gate.user_tag
@@ -281,7 +286,7 @@ class _Writer:
             [piece] = gate.definition.decomposition(*gate.half_turns)
             assert isinstance(piece, RotationPart)
             for product in part.target_groups():
-                self._phasor(_product(product), piece.half_turns, tag)
+                self._phasor(self._product(product), piece.half_turns, tag)
         else:
             size = gate.definition.num_targets
             for k in range(0, len(targets), size):
@@ -309,7 +314,8 @@ class _Writer:
         letters = name.removeprefix("R_")
         is_own = letters != name and name not in GATES
         inner = _rotation(letters, *gate.half_turns) if is_own else cirq_gate(name, gate.half_turns)
-        self._put(inner.on(*qubits).with_classical_controls(*map(self._key, bits)), gate.user_tag)
+        keys = [str(self.num_records + bit.value) for bit in bits]
+        self._put(inner.on(*qubits).with_classical_controls(*keys), gate.user_tag)
 
     def _noise(self, part: stim.CircuitInstruction) -> None:
         arguments = part.gate_args_copy()
@@ -334,7 +340,7 @@ class _Writer:
         probabilities: dict[str, float] = {}
         left = 1.0
         for probability, product in chain:
-            word = "".join("IXYZ"[product[k]] if k < len(product) else "I" for k in places)
+            word = "".join("IXYZ"[product[k]] for k in places)
             probabilities[word] = probabilities.get(word, 0.0) + left * probability
             left *= 1 - probability
         if not places:
@@ -353,22 +359,3 @@ def _rotation(letters: str, half_turns: float) -> Any:
     """The gate that rotates about a product of Paulis."""
     string = cirq.DensePauliString(letters)
     return cirq.PauliStringPhasorGate(string, exponent_neg=half_turns / 2, exponent_pos=-half_turns / 2)
-
-
-def _product(targets: Sequence[stim.GateTarget]) -> stim.PauliString:
-    """The product of targets such as X0 and !Y1."""
-    found = stim.PauliString(0)
-    for target in targets:
-        if target.is_combiner:
-            continue
-        factor = stim.PauliString(target.value + 1)
-        factor[target.value] = target.pauli_type
-        found = found * (-factor if target.is_inverted_result_target else factor)
-    return found
-
-
-def _lettered(group: Sequence[stim.GateTarget], letters: str, inverted: bool) -> stim.PauliString:
-    found = stim.PauliString(max(target.value for target in group) + 1)
-    for target, letter in zip(group, letters, strict=True):
-        found[target.value] = letter
-    return -found if inverted else found

@@ -45,12 +45,7 @@ def size_of(terms: Sequence[Term]) -> int:
 
 
 def inverse_of(terms: Sequence[Term]) -> list[Term]:
-    """The inverse of a unitary.
-
-    Examples:
-        >>> inverse_of([Controlled.of([(0, True)], [Gate("S", (1,))]), Gate("T", (1,))])
-        [Gate(name='T_DAG', ...), Controlled(controls=((0, True),), terms=(Gate(name='S_DAG', ...), size=24)]
-    """
+    """The inverse of a unitary."""
     return [
         Controlled(term.controls, tuple(inverse_of(term.terms)), term.size)
         if isinstance(term, Controlled)

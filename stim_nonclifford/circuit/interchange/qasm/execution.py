@@ -25,7 +25,7 @@ from .values import Bits, Duration, Integer, Qubits, Refusal, Value, converted
 __all__ = ["Execution"]
 
 _MOST = 10_000_000
-_MOST_OF_A_GATE = 1_000_000
+
 _PHYSICAL = re.compile(r"\$(\d+)")
 _REFUSED = {
     ast.Pragma: "a pragma has a meaning for one tool only. Remove it if the circuit does not need it.",
@@ -50,15 +50,15 @@ class Execution:
         self._builder = CircuitBuilder()
         self._scopes = Scopes()
         self._evaluator = Evaluator(self._scopes, self._builder, is_version_2)
-        self._gates = Gates(self._evaluator, self._check_gate)
+        self._gates = Gates(self._evaluator)
         self._delays = delays
         self._ancillas: list[int] = []
         self._left = _MOST
         for node in opaque:
             self._scopes.declare(node, node.name, Variable(None))
-        largest = max(physical, key=_number_of, default=None)
-        num_physical = 0 if largest is None else _number_of(largest) + 1
-        self._physical = Qubits(self._new_qubits(largest, num_physical), True)
+        numbers = {int(each.name[1:]) + 1: each for each in reversed(physical)}  # 1 is that of $0
+        most = max(numbers, default=0)
+        self._physical = Qubits(self._new_qubits(numbers.get(most), most), True)
         self._run(program.statements)
 
     def result(self) -> stim.Circuit:
@@ -150,7 +150,7 @@ class Execution:
             raise Refusal(node, "qubits are declared outside of all blocks.")
         if self._physical.items:
             raise Refusal(node, "the program has physical qubits such as $0. Name all qubits, or none.")
-        size = self._size(node.size)
+        size = self._evaluator.size(node.size)
         qubits = Qubits(self._new_qubits(node, size), node.size is not None)
         self._scopes.declare(node, node.qubit.name, Variable(qubits))
 
@@ -160,26 +160,18 @@ class Execution:
         self._builder.num_qubits += count
         return range(first, first + count)
 
-    def _size(self, node: Any) -> int:
-        if node is None:
-            return 1
-        size = self._evaluator.whole(node)
-        if size < 1:
-            raise Refusal(node, f"a size is at least 1, and not {size}.")
-        return size
-
     def _declare(self, node: Any, initial: Any) -> None:
         name, kind = node.identifier.name, node.type
         is_constant = isinstance(node, ast.ConstantDeclaration)
         if isinstance(kind, ast.StretchType):
             raise Refusal(node, "a stretch has no length here. Write a duration with a number.")
         if isinstance(kind, ast.BitType):
-            self._spend(node, self._size(kind.size))
+            self._spend(node, self._evaluator.size(kind.size))
         if initial is not None:
             value = self._evaluator.converted(node, self._read(initial), kind, explicit=False)
         elif isinstance(kind, ast.BitType):
             # OpenQASM 2 says that bits are 0 at the beginning.
-            value = Bits.of([False] * self._size(kind.size), kind.size is not None)
+            value = Bits.of([False] * self._evaluator.size(kind.size), kind.size is not None)
         else:
             raise Refusal(node, f"{name} has no value here. Write it at the end, after =.")
         self._scopes.declare(node, name, Variable(value, kind, is_constant))
@@ -325,12 +317,6 @@ class Execution:
             return found
         return value
 
-    def _check_gate(self, node: Any, count: int) -> None:
-        if count > _MOST_OF_A_GATE:
-            raise ResourceLimitError(
-                f"Line {node.span.start_line}: one gate consists of more than {_MOST_OF_A_GATE:,} gates."
-            )
-
     def _check(self, node: Any, count: int) -> None:
         if count > self._left:
             raise ResourceLimitError(
@@ -341,8 +327,3 @@ class Execution:
     def _spend(self, node: Any, count: int) -> None:
         self._check(node, count)
         self._left -= count
-
-
-def _number_of(physical: ast.Identifier) -> int:
-    """The number of a physical qubit, such as 3 of ``$3``."""
-    return int(physical.name[1:])

@@ -79,11 +79,16 @@ class Evaluator:
         node = kind.size if isinstance(kind, _SIZES_IN_BRACKETS) else None
         if node is None:
             return None
-        size = self.whole(node)
-        if size < 1:
-            raise Refusal(node, f"a size is at least 1, and not {size}.")
+        size = self.size(node)
         if size > 1 << 20 and not isinstance(kind, ast.BitType):
             raise Refusal(node, f"numbers of {size} bits are too long.")
+        return size
+
+    def size(self, node: Any) -> int:
+        """The number in brackets of a declaration; 1 if there is none."""
+        size = 1 if node is None else self.whole(node)
+        if size < 1:
+            raise Refusal(node, f"a size is at least 1, and not {size}.")
         return size
 
     def number(self, node: Any) -> float:
@@ -267,7 +272,7 @@ class Evaluator:
         sides: list[list[Literal]] = []
         for value in (first, second):
             if isinstance(value, Bits | bool):
-                bits = _bits_of(value)
+                bits: list[Literal] = [value] if isinstance(value, bool) else value.items
                 sides.append(bits + [False] * (size - len(bits)))
                 continue
             number = value.value if isinstance(value, Integer) else value
@@ -293,10 +298,6 @@ def _inclusive(start: int, end: int, step: int) -> range:
 
 def _simplest(bit: Literal) -> Value:
     return bit if isinstance(bit, bool) else Bits.of([bit], False)
-
-
-def _bits_of(value: Bits | bool) -> list[Literal]:
-    return [value] if isinstance(value, bool) else value.items
 
 
 def _known(value: Value) -> Value | None:

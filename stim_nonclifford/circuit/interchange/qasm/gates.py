@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 import openqasm3.ast as ast
 
 from ....base.arguments import did_you_mean
+from ....base.errors import ResourceLimitError
 from ..angles import half_turns_of
 from ..standard_gates import BUILT_IN, OPENQASM_3, STANDARD_GATES, StandardGate
 from ..steps import Phase
@@ -21,6 +22,7 @@ __all__ = ["Definition", "Gates", "identifiers"]
 
 
 _DEEPEST = 200
+_MOST = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -50,9 +52,8 @@ class Definition:
 class Gates:
     """Applies gates."""
 
-    def __init__(self, evaluator: Evaluator, check: Callable[[Any, int], None]) -> None:
+    def __init__(self, evaluator: Evaluator) -> None:
         self._evaluator = evaluator
-        self._check = check
 
     def define(self, node: ast.QuantumGateDefinition) -> None:
         """Declares a gate."""
@@ -154,7 +155,7 @@ class Gates:
             else:
                 power = -power
         terms = self._without_modifiers(node, target, qubits[len(controls) :])
-        self._check(node, size_of(terms) * abs(power))
+        _check_size(node, size_of(terms) * abs(power))
         terms = (inverse_of(terms) if power < 0 else terms) * abs(power)
         return [Controlled.of(controls, terms)] if controls else terms
 
@@ -184,7 +185,7 @@ class Gates:
             )
         if isinstance(target, StandardGate):
             return list(target.steps(*map(half_turns_of, angles), *qubits))
-        self._check(node, target.size)
+        _check_size(node, target.size)
         where = dict(zip(target.qubits, qubits, strict=True))
         local = {each: Variable(angle) for each, angle in zip(target.angles, angles, strict=True)}
         terms: list[Term] = []
@@ -192,6 +193,13 @@ class Gates:
             for inner, inner_target in target.body:
                 terms += self._applied(inner, inner_target, [where[each.name] for each in inner.qubits])
         return terms
+
+
+def _check_size(node: Any, count: int) -> None:
+    if count > _MOST:
+        raise ResourceLimitError(
+            f"Line {node.span.start_line}: one gate consists of more than {_MOST:,} gates."
+        )
 
 
 def identifiers(nodes: Sequence[Any]) -> Iterator[ast.Identifier]:

@@ -36,15 +36,7 @@ _PATH = re.compile(r"[^\r\n;{]*\.(?:qasm|inc|txt)\s*", re.IGNORECASE)
 
 
 def read_qasm(text: str, delays: Delays | None = None) -> stim.Circuit:
-    r"""The circuit of a program.
-
-    Examples:
-        >>> text = 'OPENQASM 2.0; include "qelib1.inc"; qreg q[2]; creg c[2];\n'
-        >>> print(read_qasm(text + "h q[0]; u1(pi/4) q[1]; measure q -> c;"))
-        H 0
-        S[T] 1
-        M 0 1
-    """
+    """The tagged circuit of a program; see ``Circuit.from_qasm``."""
     text = text.removeprefix("\ufeff")
     code = _SKIPPED.sub(lambda found: _blank(found[0]), text)
     is_version_2 = _is_version_2(text, code)
@@ -66,7 +58,9 @@ def read_qasm(text: str, delays: Delays | None = None) -> stim.Circuit:
         physical = [_name(code, found, 0) for found in _PHYSICAL.finditer(code)]
         return Execution(program, is_version_2, opaque, physical, delays or Delays()).result()
     except Refusal as refusal:
-        raise ValueError(_located(text, refusal)) from None
+        span = getattr(refusal.node, "span", None)
+        where = f"{_line(text, span.start_line)}: " if span is not None else ""
+        raise ValueError(f"{where}{refusal}") from None
     except RecursionError as error:
         raise ResourceLimitError(_too_deep(text, error)) from None
 
@@ -115,11 +109,6 @@ def _is_version_2(text: str, code: str) -> bool:
             f"{_line(text, number)}: OpenQASM {version[1]} is not known here; 2.0, 3.0 and 3.1 are."
         )
     return version[1].startswith("2")
-
-
-def _located(text: str, refusal: Refusal) -> str:
-    span = getattr(refusal.node, "span", None)
-    return str(refusal) if span is None else f"{_line(text, span.start_line)}: {refusal}"
 
 
 def _parsing_error(text: str, error: Exception) -> str:

@@ -29,18 +29,7 @@ class Variable:
 
 
 class Scopes:
-    """The scopes that hold at a place of a program, from the outermost to the innermost.
-
-    Examples:
-        >>> scopes = Scopes()
-        >>> scopes.declare(None, "n", Variable(0.5, is_constant=True))
-        >>> with scopes.block():
-        ...     scopes.declare(None, "n", Variable(1.5))
-        ...     print(scopes.value("n"))
-        1.5
-        >>> scopes.value("n")
-        0.5
-    """
+    """The scopes that hold at a place of a program, from the outermost to the innermost."""
 
     def __init__(self) -> None:
         self._frames: list[dict[str, Variable]] = [

@@ -120,12 +120,7 @@ Value = bool | float | Integer | Angle | Duration | Qubits | Bits
 
 
 def kind_of(value: Value) -> str:
-    """The name of the type of a value, as OpenQASM writes it.
-
-    Examples:
-        >>> kind_of(Integer(3, 8, signed=False)), kind_of(0.5)
-        ('uint[8]', 'float')
-    """
+    """The name of the type of a value, as OpenQASM writes it."""
     match value:
         case bool():
             return "bool"
@@ -144,12 +139,7 @@ def kind_of(value: Value) -> str:
 
 
 def in_width(node: Any, value: int, width: int | None, signed: bool) -> Integer:
-    """An integer of a type: one that is unsigned wraps around, as in C.
-
-    Examples:
-        >>> in_width(None, 17, 4, signed=False).value
-        1
-    """
+    """An integer of a type: one that is unsigned wraps around, as in C."""
     bits = WIDTH if width is None else width
     if signed:
         if not -(1 << (bits - 1)) <= value < 1 << (bits - 1):
@@ -163,12 +153,7 @@ def in_width(node: Any, value: int, width: int | None, signed: bool) -> Integer:
 
 
 def angle_of(radians: float, width: int) -> Angle:
-    """The angle of a width that is next to a number in radians.
-
-    Examples:
-        >>> angle_of(-math.pi / 2, 4)
-        Angle(steps=12, width=4)
-    """
+    """The angle of a width that is next to a number in radians."""
     return Angle(round(math.ldexp(radians / math.pi, width - 1)) % (1 << width), width)
 
 

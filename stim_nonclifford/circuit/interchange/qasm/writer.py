@@ -8,7 +8,7 @@ Rotations and measurements of Pauli products become those of one qubit, between 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 
 import numpy as np
@@ -71,21 +71,7 @@ def qasm_of(
     skip_dets_and_obs: bool,
     reference_records: Callable[[], npt.NDArray[np.bool_]],
 ) -> str:
-    r"""A circuit as a program.
-
-    Examples:
-        >>> circuit = stim.Circuit("H 0\nS[T] 0\nM 0")
-        >>> print(qasm_of(circuit, 3, True, lambda: np.zeros(1, bool)))
-        OPENQASM 3.0;
-        include "stdgates.inc";
-        <BLANKLINE>
-        qubit[1] q;
-        bit[1] rec;
-        <BLANKLINE>
-        h q[0];
-        t q[0];
-        rec[0] = measure q[0];
-    """
+    """A tagged circuit as a program; see ``Circuit.to_qasm``."""
     return _Writer(circuit, version, skip_dets_and_obs, reference_records).text()
 
 
@@ -348,10 +334,8 @@ def _decomposition(name: str) -> tuple[tuple[str, tuple[int, ...]], ...]:
     size = 2 if stim.gate_data(name).is_two_qubit_gate else 1
     circuit = stim.Circuit()
     circuit.append(name, range(size))
-    return tuple(_gates_of(circuit.decomposed()))
-
-
-def _gates_of(circuit: stim.Circuit) -> Iterator[tuple[str, tuple[int, ...]]]:
-    for part in circuit:
-        for group in part.target_groups():
-            yield part.name, tuple(target.value for target in group)
+    return tuple(
+        (part.name, tuple(target.value for target in group))
+        for part in circuit.decomposed()
+        for group in part.target_groups()
+    )

@@ -73,14 +73,23 @@ enum class CircuitStepKind : int32_t {
     detector,
     observable,
     expectation,
+    // In programs for trajectories only (program_arrays.py); the sweeps have channels with ancillas in their place, and scripts.
+    relaxation,
+    misreading,
+    leaking,
+    leakage_return,
+    leakage_spread,
+    leakage_herald,
+    leaked_flip,
+    meeting,
 };
 
 struct CircuitStep {
-    double probability;                   // of a correlated error
-    double nothing;                       // and that none of its chain happens
+    double amount;                        // the half-turns of a rotation; the probability of an error, a decay, or what leakage does; p01
+    double second_amount;                 // the probability that no error of a chain happens, or of a Z after a decay; p10
     int64_t record;                       // of a measurement or feedback; the first herald of noise, or -1
     CircuitStepKind kind;
-    int32_t number;                       // of the gate or channel (of readout noise; -1 for none); of a chain, detector or observable
+    int32_t number;                       // of the gate or channel (of readout noise; -1 for none); of a chain, detector or observable; 1 for a loss, or leakage that moves
     uint32_t group_size;
     uint32_t first, end;                  // of targets (gates and noise)
     uint32_t first_factor, end_factor;
@@ -130,6 +139,10 @@ class Program {
     std::span<const int64_t> records(const CircuitStep& step) const { return part(parts_.records, step.first_record, step.end_record); }
 
     size_t size() const;  // number of steps, with loops unrolled
+    size_t num_stored_steps() const { return parts_.steps.size(); }
+    size_t stored_number(const CircuitStep& step) const { return static_cast<size_t>(&step - parts_.steps.data()); }
+    size_t num_gates() const { return gates_.size(); }
+    const GateTables& gate(size_t number) const { return gates_[number]; }
     size_t num_expectations() const;  // expectation values, with loops unrolled
     // Calls use(step, number of the step, shift) for all steps in order, or from the last one to the first one.
     template <typename Use>

@@ -1,6 +1,7 @@
 // Checks of the parts of a program.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
 #include <span>
 #include <stdexcept>
@@ -77,7 +78,8 @@ void Program::check(const CircuitStep& step) const {
     const Factors on = factors(step);
     check_factors(on);
     check_records(records(step));
-    require(is_probability(step.probability) && is_probability(step.nothing), "The probabilities of correlated errors must be from 0 to 1.");
+    require(std::isfinite(step.amount) && (step.kind == CircuitStepKind::rotate || is_probability(step.amount)) && is_probability(step.second_amount),
+            "The probabilities of correlated errors, relaxation and leakage must be from 0 to 1.");
     require(step.is_inverted <= 1 && step.resets <= 1, "The flags of steps must be 0 or 1.");
     const auto require_one = [&] { require(on.size() == 1, "The step must be on one qubit."); };
     const auto is_channel = [&](uint64_t num_bits) {
@@ -88,6 +90,7 @@ void Program::check(const CircuitStep& step) const {
             for (const auto& [pattern, _] : *choices) all |= pattern;
         return num_bits >= 64 || all >> num_bits == 0;
     };
+    const bool is_spread = step.kind == CircuitStepKind::leakage_spread || step.kind == CircuitStepKind::leaked_flip;
     switch (step.kind) {
         case CircuitStepKind::clifford:
             require(step.number >= 0 && static_cast<size_t>(step.number) < gates_.size(), "There is no such gate.");
@@ -120,6 +123,20 @@ void Program::check(const CircuitStep& step) const {
             break;
         case CircuitStepKind::observable:
             require(step.number >= 0 && static_cast<size_t>(step.number) < num_observables, "There is no such observable.");
+            break;
+        case CircuitStepKind::misreading:
+            check_records(std::array{step.record});
+            break;
+        case CircuitStepKind::relaxation:
+        case CircuitStepKind::leaking:
+        case CircuitStepKind::leakage_return:
+        case CircuitStepKind::leakage_spread:
+        case CircuitStepKind::leakage_herald:
+        case CircuitStepKind::leaked_flip:
+        case CircuitStepKind::meeting:
+            require(!targets(step).empty() && (!is_spread || targets(step).size() == 2), "The step must be on some qubits.");
+            for (const uint32_t qubit : targets(step)) require(qubit < num_qubits, "Targets must be qubits of the program.");
+            if (step.kind == CircuitStepKind::leakage_herald) check_records(std::array{step.record});
             break;
         default:
             throw std::invalid_argument("There is no such kind of step.");

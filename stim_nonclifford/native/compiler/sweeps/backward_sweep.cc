@@ -199,8 +199,8 @@ void EffectSweep::pull_back_through(const CircuitStep& step, int64_t number, con
         }
         case CircuitStepKind::correlated_error: {
             if (!question_.with_noise) break;
-            links_.push_back({step.number, keep(effect_of(factors)), step.probability, step.nothing});
-            if (question_.with_faults && step.probability > 0) add_fault(number, 0, 0, factors, -1);
+            links_.push_back({step.number, keep(effect_of(factors)), step.amount, step.second_amount});
+            if (question_.with_faults && step.amount > 0) add_fault(number, 0, 0, factors, -1);
             break;
         }
         case CircuitStepKind::measure: {
@@ -239,6 +239,8 @@ void EffectSweep::pull_back_through(const CircuitStep& step, int64_t number, con
         case CircuitStepKind::expectation:
             flip_by_anticommuting(factors, static_cast<int32_t>(--expectation_));
             break;
+        default:
+            break;  // a step of trajectories
     }
 }
 

@@ -19,6 +19,12 @@ enum class Stream : uint64_t {
     right_parts = 6,
     rounds = 8,      // index: round; word 0: the seed of its set_draws
     leakage = 9,     // index: shot; words: what the qubits do that may be leaked
+    // Of trajectories, index: shot:
+    trajectory_structure = 10,  // words: which qubits relax or leak, and how
+    trajectory_paulis = 11,     // words: which other noise there is
+    trajectory_coins = 12,      // bit d: outcome of decision d if it is a coin
+    trajectory_outcomes = 13,   // word d: outcome of decision d if it is not
+    trajectory_leakage = 14,    // words: what leaked qubits do
 };
 
 constexpr int words_per_draw = 4;

@@ -1,8 +1,6 @@
 #include "plan/reduction/diagonal_block.h"
 
-#include <stdexcept>
 #include <utility>
-#include <vector>
 
 namespace snc {
 
@@ -19,40 +17,40 @@ void add_clifford(DiagonalCliffords& cliffords, const Bits& z, uint32_t eighths)
     sum = (sum + eighths) % 8;
 }
 
-// The rank of the sum of z z^T.
-size_t rank_of_form(const std::vector<Bits>& zs) {
-    const size_t num_bits = zs.empty() ? 0 : 64 * zs.front().size();
+// Independent vectors, each of which is without the lowest bits of those before it.
+struct Basis {
+    std::vector<Bits> vectors;
+    std::vector<size_t> lowest;
+
+    // Calls use(k) for each earlier vector that is part of this one. What is left of it becomes the last vector, and is used, too.
+    template <typename Use>
+    void add(Bits vector, Use use) {
+        for (size_t k = 0; k < vectors.size(); ++k)
+            if (has_bit(vector, lowest[k])) {
+                add_bits(vector, vectors[k]);
+                use(k);
+            }
+        if (is_empty(vector)) return;
+        use(vectors.size());
+        lowest.push_back(lowest_bit(vector));
+        vectors.push_back(std::move(vector));
+    }
+};
+
+// A basis of the span of the rows of the sum of z z^T.
+std::vector<Bits> span_of_form(const std::vector<Bits>& zs) {
+    const size_t num_bits = 64 * zs.front().size();
     std::vector<Bits> form(num_bits, Bits(num_bits / 64));
     for (const Bits& z : zs) for_each_bit(z, [&](size_t k) { add_bits(form[k], z); });
-    Rank rank(num_bits);
-    for (Bits& row : form) rank.add(std::move(row));
-    return rank.rank();
+    Basis span;
+    for (Bits& row : form) span.add(std::move(row), [](size_t) {});
+    return std::move(span.vectors);
 }
 
-// The sum of those vectors of a basis of the span of `vectors` that 2 modulo 4 of them have.
-Bits half_turns(const std::vector<Bits>& vectors) {
-    struct Member {
-        size_t lowest;
-        Bits vector;
-        uint32_t count;
-    };
-    std::vector<Member> basis;
-    for (Bits rest : vectors) {
-        for (Member& member : basis)
-            if (has_bit(rest, member.lowest)) {
-                add_bits(rest, member.vector);
-                ++member.count;
-            }
-        if (is_empty(rest)) continue;
-        const size_t lowest = lowest_bit(rest);
-        basis.push_back({lowest, std::move(rest), 1});
-    }
-    Bits sum(vectors.front().size());
-    for (const Member& member : basis) {
-        if (member.count % 2 != 0) throw std::logic_error("A trilinear form that vanishes has an odd coefficient.");
-        if (member.count % 4 == 2) add_bits(sum, member.vector);
-    }
-    return sum;
+size_t rank_of(const std::vector<Bits>& vectors) {
+    Rank rank(64 * vectors.front().size());
+    for (const Bits& vector : vectors) rank.add(vector);
+    return rank.rank();
 }
 
 }  // namespace
@@ -65,25 +63,61 @@ void DiagonalBlock::add(const Bits& z, uint32_t eighths, DiagonalCliffords& clif
     add_clifford(cliffords, z, 2);
 }
 
-size_t DiagonalBlock::split(const Bits& x, DiagonalCliffords& cliffords) {
+std::vector<Bits> DiagonalBlock::split(const Bits& x, DiagonalCliffords& cliffords) {
     std::vector<Bits> hit;
     for (const Bits& z : odd_)
         if (is_odd_overlap(z, x)) hit.push_back(z);
-    if (hit.empty()) return 0;
-    if (const size_t rank = rank_of_form(hit); rank != 0) return rank;
-    const Bits& l = hit.front();
-    std::vector<Bits> waiting;
-    for (const Bits& z : hit) waiting.push_back(sum_of(z, l));
-    const Bits w = half_turns(waiting);
-    add_clifford(cliffords, l, static_cast<uint32_t>(hit.size() % 8));
-    if (!is_empty(w)) {  // 4 y w = 2 (y + w - (y xor w))
-        add_clifford(cliffords, l, 2);
-        add_clifford(cliffords, w, 2);
-        add_clifford(cliffords, sum_of(w, l), 6);
-    }
+    if (hit.empty()) return {};
     for (const Bits& z : hit) odd_.erase(z);
-    for (const Bits& z : waiting) add(z, 1, cliffords);
-    return 0;
+    const std::vector<Bits> span = span_of_form(hit);
+    if (!span.empty() && span.size() == rank_of(hit)) return hit;
+    const auto in_span = std::ranges::find_if(span, [&](const Bits& u) { return is_odd_overlap(u, x); });
+    const Bits l = in_span != span.end() ? *in_span : hit.front();
+
+    Basis basis;
+    for (const Bits& u : span) basis.add(is_odd_overlap(u, x) ? sum_of(u, l) : u, [](size_t) {});
+    const size_t rank = basis.vectors.size();
+    std::vector<uint32_t> q(rank);
+    std::vector<std::vector<uint32_t>> r(rank, std::vector<uint32_t>(rank));
+    for (const Bits& z : hit) {
+        std::vector<size_t> members;
+        basis.add(sum_of(z, l), [&](size_t k) { members.push_back(k); });
+        q.resize(basis.vectors.size());
+        for (size_t k = 0; k < members.size(); ++k) {
+            ++q[members[k]];
+            for (size_t j = 0; j < k && members[k] < rank; ++j) ++r[members[j]][members[k]];
+        }
+    }
+    // L y - 2 y sum_k q_k (v_k.a) + 4 y sum_(k<l) r_kl (v_k.a)(v_l.a) as a sum of parities.
+    DiagonalCliffords needed;
+    const auto add = [&](const Bits& z, uint32_t eighths) { add_clifford(needed, z, eighths); };
+    add(l, static_cast<uint32_t>(hit.size() % 8));
+    Bits half_turns(l.size());
+    const auto add_product = [&](const Bits& v, uint32_t times) {  // 2 y (v.a) times so many
+        add(l, times);
+        add(v, times);
+        add(sum_of(v, l), 8 - times);
+    };
+    for (size_t k = 0; k < q.size(); ++k) {
+        if (k >= rank && q[k] % 4 == 2) add_bits(half_turns, basis.vectors[k]);
+        if (k < rank && q[k] % 4 != 0) add_product(basis.vectors[k], 4 - q[k] % 4);
+    }
+    if (!is_empty(half_turns)) add_product(half_turns, 2);
+    for (size_t k = 0; k < rank; ++k)
+        for (size_t j = 0; j < k; ++j) {
+            if (r[j][k] % 2 == 0) continue;
+            const Bits &a = basis.vectors[j], &b = basis.vectors[k], both = sum_of(a, b);  // 4 y a b = 2 y (a + b - (a xor b))
+            add_product(a, 1);
+            add_product(b, 1);
+            add_product(both, 3);
+        }
+    std::vector<Bits> rotations;
+    for (const auto& [z, eighths] : needed) {
+        add_clifford(cliffords, z, eighths - eighths % 2);
+        if (eighths % 2 != 0) rotations.push_back(z);
+    }
+    for (const Bits& z : hit) this->add(sum_of(z, l), 1, cliffords);
+    return rotations;
 }
 
 }  // namespace snc

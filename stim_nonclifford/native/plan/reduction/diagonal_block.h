@@ -6,19 +6,19 @@
 // M. Mosca, arXiv 1601.07363; L. Heyfron, E. Campbell, arXiv 1712.01557).
 //
 // A measurement of a Pauli with the X part x anticommutes with the rotations with z_j.x = 1. It needs B = S(x, ., .), the sum of z_j z_j^T
-// over them: let l be one of their z_j, and y = l.a. Then
-//     f = f' + y (...),  f' = f with l added to each of their z_j,
-// all rotations of f' commute with the measurement and can wait, and what is multiplied by y acts on as many coordinates as B has
-// independent rows, or on one more. If B = 0, it is a Clifford: with w_j = z_j + l, basis vectors v_k of the w_j, and q_k the number of
-// w_j that have v_k,
-//     sum_j (z_j.a) - (w_j.a) = L y - 2 y sum_j (w_j.a) = L y - 2 y sum_k q_k (v_k.a)  mod 8,
-// as the terms y v_k v_l come in even numbers. L and the q_k are even; where w is the sum of the v_k with q_k = 2 mod 4, this is
-// L y + 4 y (w.a).
+// over them. Choose l with l.x = 1, in the span U of the rows of B if that has one, or else one of their z_j; and let y = l.a. Then
+//     f = f' + y (...),  f' = f with w_j = z_j + l in place of each of their z_j.
+// All rotations of f' commute with the measurement and can wait. With basis vectors v_k of the w_j, those of U first, and w_j = sum_k m_jk v_k,
+//     sum_j (z_j.a) - (w_j.a) = L y - 2 y sum_j (w_j.a),
+//     sum_j (w_j.a) = sum_k q_k (v_k.a) - 2 sum_(k<l) r_kl (v_k.a)(v_l.a) mod 4,  q_k = sum_j m_jk,  r_kl = sum_j m_jk m_jl,
+// where r_kl is even unless both are in U, and q_k is even unless v_k is. So what is not Clifford is about sums of l and vectors of U. If
+// B = 0, there is nothing.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <set>
+#include <vector>
 
 #include "algebra/bits.h"
 
@@ -32,9 +32,9 @@ class DiagonalBlock {
     // Adds the rotation exp(-i eighths π/8 Z^z). What is Clifford about it joins `cliffords`.
     void add(const Bits& z, uint32_t eighths, DiagonalCliffords& cliffords);
 
-    // The rank of B for a measurement with the X part x. If it is 0, the rotations that anticommute with it become Cliffords and rotations
-    // that commute. Otherwise the block does not change.
-    size_t split(const Bits& x, DiagonalCliffords& cliffords);
+    // What a measurement with the X part x needs: Cliffords, and rotations exp(-i π/8 Z^z), which are returned. What is left of the block
+    // commutes with the measurement.
+    std::vector<Bits> split(const Bits& x, DiagonalCliffords& cliffords);
 
    private:
     std::set<Bits> odd_;  // all with c = 1

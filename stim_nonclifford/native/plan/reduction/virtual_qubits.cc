@@ -28,8 +28,8 @@ void multiply_by_x(Bits& x, Bits& z, uint32_t& power, const Coordinate& by) {
     add_bits(z, by.z_of_x);
 }
 
-std::optional<uint32_t> eighths_of(const RotationTerm& term, bool is_reversed) {
-    const double eighths = std::atan2(term.sine, term.cosine) / (std::numbers::pi / 8) * (is_reversed ? -1 : 1);
+std::optional<uint32_t> eighths_of(double cosine, double sine) {
+    const double eighths = std::atan2(sine, cosine) / (std::numbers::pi / 8);
     const double whole = std::round(eighths);
     if (std::abs(eighths - whole) > tolerance) return std::nullopt;
     return static_cast<uint32_t>(static_cast<int32_t>(whole) + 16) % 8;
@@ -65,8 +65,8 @@ VirtualProgram on_virtual_qubits(const std::vector<Operation>& operations, const
         if (!operation.measures()) {
             for (int32_t t = operation.first_term; t < operation.end_term; ++t) {
                 const RotationTerm& term = terms[static_cast<size_t>(t)];
-                const bool is_reversed = (term.is_reversed != 0) != (operation.i_power == 2);
-                program.rotations.push_back({z, eighths_of(term, is_reversed), term.sign, static_cast<uint32_t>(k)});
+                const double sine = (term.is_reversed != 0) != (operation.i_power == 2) ? -term.sine : term.sine;
+                program.rotations.push_back({z, term.cosine, sine, eighths_of(term.cosine, sine), term.sign, static_cast<uint32_t>(k)});
             }
             continue;
         }

@@ -19,10 +19,11 @@
 
 namespace snc {
 
-// exp(-i (1 - 2 b) eighths π/8 Z^z): T has 1, S has 2 and Z has 4 eighths. b is a bit of the branch row, 0 if `sign` is -1.
+// exp(-i (1 - 2 b) angle Z^z). b is a bit of the branch row, 0 if `sign` is -1.
 struct DiagonalRotation {
     Bits z;
-    std::optional<uint32_t> eighths;  // modulo 8; nothing if the angle is no multiple of π/8
+    double cosine, sine;              // of the angle
+    std::optional<uint32_t> eighths;  // the angle as a multiple of π/8, modulo 8, if it is one: T has 1, S has 2 and Z has 4
     int32_t sign;
     uint32_t operation;
 };

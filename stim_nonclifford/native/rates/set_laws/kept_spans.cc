@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "algebra/bits.h"
-#include "algebra/stabilizer_rows.h"
 #include "plan/plan_reduction.h"
+#include "plan/reduction/stabilizer_rows.h"
 #include "simulation/branch_row.h"
 
 namespace snc {
@@ -50,9 +50,9 @@ void copy_bits(const uint64_t* row, const std::vector<uint32_t>& bits, uint64_t*
 }
 
 std::shared_ptr<const EliminationProgram> program_of(const Plan& plan) {
-    if (plan.elimination) return plan.elimination;
+    if (plan.elimination) return plan.elimination->needs_coefficients() ? nullptr : plan.elimination;
     std::optional<EliminationProgram> found = reduce(plan).program;
-    return found ? std::make_shared<const EliminationProgram>(std::move(*found)) : nullptr;
+    return found && !found->needs_coefficients() ? std::make_shared<const EliminationProgram>(std::move(*found)) : nullptr;
 }
 
 }  // namespace
@@ -102,18 +102,18 @@ uint32_t KeptSpans::add_span(const uint64_t* signs, Memory& memory) const {
     std::vector<uint64_t> measured(2 * size_t{words}), pauli(2 * size_t{all_words});
     std::vector<Bits> flips(program.measurements.size());  // for each fair outcome, the checks that it flips with all that follow it
     Bits offset(check_words_);
-    uint64_t strings = 0, products = 0;
+    uint64_t strings = 0, products = 0, axes = 0;
     for (size_t k = 0; k < program.measurements.size(); ++k) {
         uint32_t i_power = program.write_pauli(k, row.data(), measured.data(), strings);
         std::ranges::fill(pauli, 0);
         std::copy_n(measured.data(), words, pauli.data());
         std::copy_n(measured.data() + words, words, pauli.data() + all_words);
         pauli[words + k / 64] |= uint64_t{1} << (k % 64);
-        const int32_t bit = rows.reduce(pauli.data(), i_power, products);
+        const int32_t bit = rows.reduce(pauli.data(), i_power, axes, products);
         const Bits effect(effects_.begin() + static_cast<ptrdiff_t>(k * check_words_),
                           effects_.begin() + static_cast<ptrdiff_t>((k + 1) * check_words_));
         if (bit >= 0) {
-            rows.add(pauli.data(), i_power, bit);
+            rows.add(pauli.data(), i_power, axes, bit);
             add_bits(flips[k], effect);
             continue;
         }

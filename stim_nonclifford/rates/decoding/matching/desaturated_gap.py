@@ -11,7 +11,7 @@ import stim
 from numpy.typing import NDArray
 
 from ....base.arguments import check_types
-from ..gap_decoder import ConfidentDecoder
+from ..kept_shot_decoding import ConfidentDecoder
 from .detector_kinds import DetectorKind, detector_kinds
 from .matching_gap import CompiledMatchingGap
 from .matching_graph import model_errors
@@ -101,16 +101,7 @@ class CompiledDesaturatedGap(ConfidentDecoder, sinter.CompiledDecoder):  # type:
     def __init__(
         self, graphs: Sequence[BasisGraph], postselected: NDArray[np.bool_], num_observables: int
     ) -> None:
-        """Prepares a decoder for each basis in which logical errors are seen.
-
-        Args:
-            graphs: The matching graphs of the bases.
-            postselected: bool, shape (num_detectors,): detectors that never fire.
-            num_observables: Number of observables.
-
-        Raises:
-            ValueError: No error flips an observable.
-        """
+        """Prepares a decoder for each basis in which logical errors are seen."""
         self._graphs = [graph for graph in graphs if graph.observables]
         if not self._graphs:
             raise ValueError(

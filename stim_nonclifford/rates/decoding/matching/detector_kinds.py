@@ -56,12 +56,7 @@ _UNKNOWN = DetectorKind(None, None, True)
 def detector_kinds(model: stim.DetectorErrorModel) -> list[DetectorKind]:
     r"""The kinds of the detectors of a model, by their coordinates.
 
-    Args:
-        model: The model.
-
-    Returns:
-        One for each detector. Red X and green Z checks of the color code are postselected, so that errors
-        flip at most two of the others.
+    Red X and green Z checks of the color code are postselected: errors flip at most two of the others.
 
     Raises:
         ValueError: The coordinates follow neither of the conventions.

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from ...._native import MatchingWeights
 from ....base.arguments import check_types
 from ....base.probabilities import exactly_one
-from ..gap_decoder import ConfidentDecoder
-from .matching_graph import DECIBEL, Edge, EdgeProbabilities, edge_probabilities, split_graph
-from .pymatching_graph import rounded_edges
+from ..kept_shot_decoding import ConfidentDecoder
+from .matching_graph import DECIBEL, Edge, EdgeProbabilities, SplitGraph, edge_probabilities, split_graph
 
 __all__ = ["CompiledMatchingGap", "MatchingGapDecoder"]
 
@@ -34,6 +33,12 @@ _MOST_SPLIT_DETECTORS = 6
 
 _MOST_EVENTS = 200
 """Shots with more events are left to PyMatching. Doubled, the largest ones take four times as long."""
+
+_DISTANCE_BYTES = 256 << 20
+"""Memory for distances. Doubled, graphs of 1.4 times as many nodes are not left to PyMatching."""
+
+_LARGEST_WEIGHT = (1 << 24) - 1
+"""PyMatching rounds weights to this fraction of the largest one: another number makes other predictions."""
 
 
 @dataclass(frozen=True)
@@ -99,16 +104,7 @@ class CompiledMatchingGap(ConfidentDecoder, sinter.CompiledDecoder):  # type: ig
     def __init__(
         self, probabilities: EdgeProbabilities, num_detectors: int, heralds: Collection[int] = ()
     ) -> None:
-        """Constructs the graph.
-
-        Args:
-            probabilities: The edges of the error model.
-            num_detectors: Number of detectors of the model.
-            heralds: The detectors that announce errors.
-
-        Raises:
-            ValueError: Too many detectors would have copies, or the detection events determine the class.
-        """
+        """Constructs the graph of the edges of an error model."""
         self._base = {edge: 0.0 for given in probabilities.given_herald.values() for edge in given}
         likelihoods = dict(self._base)
         for given in probabilities.given_herald.values():
@@ -127,9 +123,7 @@ class CompiledMatchingGap(ConfidentDecoder, sinter.CompiledDecoder):  # type: ig
         self._near: MatchingWeights | None = None
         if not self._heralds and graph.splits_boundary_only:
             weights = {edge: _weight(probability) for edge, probability in self._base.items()}
-            edges = rounded_edges(self._ends, weights, graph.num_nodes)
-            if edges is not None:
-                self._near, self._unit = edges.distances(), edges.unit
+            self._near, self._unit = _distances(graph, weights)
 
     @functools.cached_property
     def _matching(self) -> Any:
@@ -224,6 +218,24 @@ class CompiledMatchingGap(ConfidentDecoder, sinter.CompiledDecoder):  # type: ig
             _, found = self._matching.decode_batch(shots, bit_packed_shots=True, return_weights=True)
             least[value] = np.minimum(least[value], found)
         return least
+
+
+def _distances(graph: SplitGraph, weight_of: Mapping[Edge, float]) -> tuple[MatchingWeights | None, float]:
+    """Matching by distances, with weights that are rounded as by PyMatching, and their unit.
+
+    There is none for weights below 0, or weights that PyMatching cannot have.
+    """
+    weights = np.array([weight_of[edge] for edge in graph.ends])
+    if weights.min() < 0:
+        return None, 1.0
+    is_whole = bool((weights == np.rint(weights)).all())
+    unit = 1.0 if is_whole else _LARGEST_WEIGHT / float(weights.max())
+    rounded = np.floor(weights * unit + 0.5).astype(np.int64)
+    if rounded.max() > _LARGEST_WEIGHT:
+        return None, unit
+    ends = np.array([[*each, graph.num_nodes][:2] for each in graph.ends.values()], dtype=np.int64)
+    first, second = ends.reshape(-1, 2).T.copy()
+    return MatchingWeights(graph.num_nodes, first, second, 2 * rounded, _DISTANCE_BYTES), 2 * unit
 
 
 def _check_copies(copies: list[tuple[int, ...]]) -> None:

@@ -35,6 +35,7 @@ __all__ = [
     "EdgeProbabilities",
     "ModelError",
     "SplitGraph",
+    "detectors_that_matter",
     "edge_errors",
     "edge_probabilities",
     "model_errors",
@@ -47,14 +48,8 @@ DECIBEL = 10 / math.log(10)
 _ERROR = re.compile(r"error(?:\[.*\])?\(([^()]+)\)(.*)")
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """What an error flips.
-
-    Attributes:
-        detectors: None, one or two detectors, in ascending order.
-        observables: The observables, as a mask.
-    """
+class Edge(NamedTuple):
+    """What an error flips: none, one or two detectors, ascending, and observables, as a mask."""
 
     detectors: tuple[int, ...]
     observables: int
@@ -74,13 +69,7 @@ class EdgeProbabilities:
 
 
 class ModelError(NamedTuple):
-    """An error of a model.
-
-    Attributes:
-        probability: Its probability, which is not 0.
-        detectors: The detectors that it flips.
-        observables: The observables that it flips, as a mask.
-    """
+    """An error of a model: its probability, which is not 0, and what it flips, observables as a mask."""
 
     probability: float
     detectors: frozenset[int]
@@ -117,12 +106,8 @@ def _flipped(targets: str) -> tuple[frozenset[int], int]:
 def edge_probabilities(model: stim.DetectorErrorModel, heralds: Collection[int] = ()) -> EdgeProbabilities:
     r"""The edges of an error model, merged if they flip the same.
 
-    Args:
-        model: The model, decomposed. Parts that flip more than two detectors are ignored, as PyMatching does.
-        heralds: Detectors that announce errors. Errors that flip one of them are left out of ``edges``.
-
-    Returns:
-        The edges. Those of probability 0 are left out.
+    Parts that flip more than two detectors are ignored, as PyMatching does. Edges of probability 0 are left
+    out. Errors that flip a herald are in ``given_herald`` alone.
 
     Examples:
         >>> model = stim.DetectorErrorModel("error(0.1) D0 L0 ^ D1\nerror(0.1) D1\nerror(0.01) D0")
@@ -148,15 +133,7 @@ def edge_probabilities(model: stim.DetectorErrorModel, heralds: Collection[int] 
 def edge_errors(
     model: stim.DetectorErrorModel, heralds: Collection[int] = ()
 ) -> Iterator[tuple[float, list[Edge], set[int]]]:
-    """The errors of a model whose probability is not 0.
-
-    Args:
-        model: The model, decomposed.
-        heralds: Detectors that announce errors.
-
-    Yields:
-        The probability of an error, its parts without heralds, and the heralds that it fires.
-    """
+    """The errors of a decomposed model: probability, parts without heralds, and the heralds that fire."""
     known = frozenset(heralds)
     for probability, targets in _errors(with_heralds_apart(model, heralds) if heralds else model.flattened()):
         fired: set[int] = set()
@@ -186,6 +163,35 @@ def _given(errors: list[tuple[float, list[Edge]]]) -> dict[Edge, float]:
     return found
 
 
+def detectors_that_matter(model: stim.DetectorErrorModel) -> NDArray[np.bool_]:
+    r"""The detectors whose events can change a prediction of PyMatching.
+
+    A part of the graph whose edges flip no observable is matched for itself, whatever its events are: in a
+    memory experiment of a surface code, those are the detectors of half of the checks.
+
+    Examples:
+        >>> text = "error(0.1) D0 L0\nerror(0.1) D0 D1\nerror(0.1) D2 D3\nerror(0.1) D3"
+        >>> detectors_that_matter(stim.DetectorErrorModel(text)).tolist()
+        [True, True, False, False]
+    """
+    # They take as long to import as this package: not at the top.
+    import pymatching
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    edges = pymatching.Matching.from_detector_error_model(model).edges()
+    inner = np.array([(a, b) for a, b, _ in edges if b is not None], dtype=np.intp).reshape(-1, 2)
+    shape = (model.num_detectors, model.num_detectors)
+    _, part_of = connected_components(coo_array((np.ones(len(inner)), inner.T), shape), directed=False)
+    flipping = {part_of[a] for a, _, known in edges if known["fault_ids"]}
+    closed = {*part_of} - {part_of[a] for a, b, _ in edges if b is None} - flipping
+    if closed:  # an odd number of events has no matching there, and PyMatching says so
+        for error in model_errors(model):
+            counts = collections.Counter(part_of[k] for k in error.detectors)
+            flipping |= {part for part, events in counts.items() if part in closed and events % 2}
+    return np.isin(part_of, [*flipping])
+
+
 @dataclass(frozen=True)
 class SplitGraph:
     """A matching graph with split nodes.
@@ -212,12 +218,8 @@ class SplitGraph:
 def split_graph(likelihoods: Mapping[Edge, float], num_detectors: int) -> SplitGraph:
     """Splits nodes so that the class of an error is an event.
 
-    Args:
-        likelihoods: The edges, with at most one observable; likelier ones become part of the forest first.
-        num_detectors: Number of detectors.
-
-    Returns:
-        The graph. It has no copies if all errors that explain the same detection events are of one class.
+    Edges have at most one observable; likelier ones become part of the forest first. There are no copies if
+    all errors that explain the same detection events are of one class.
 
     Examples:
         >>> graph = split_graph({Edge((0,), 1): 0.1, Edge((0,), 0): 0.2}, 1)

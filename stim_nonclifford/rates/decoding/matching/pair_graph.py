@@ -54,9 +54,6 @@ def hidden_detectors(errors: Iterable[ModelError], kinds: Sequence[DetectorKind]
     They are those without a basis, and outside of the color code both ends of errors that flip two detectors
     of one basis and an observable: these are where the codes are joined.
 
-    Args:
-        errors: The errors.
-        kinds: The kinds of the detectors.
     """
     found = {k for k, kind in enumerate(kinds) if kind.basis is None}
     if _is_color_code(kinds):
@@ -71,18 +68,11 @@ def hidden_detectors(errors: Iterable[ModelError], kinds: Sequence[DetectorKind]
 def basis_graphs(
     errors: Iterable[ModelError], kinds: Sequence[DetectorKind], hidden: frozenset[int]
 ) -> list[BasisGraph]:
-    """The matching graphs of both bases.
+    """The matching graphs of X and of Z detectors, for errors of the whole circuit.
 
-    An error of which both bases see a part becomes an edge in each of them. It is left out if it is not known
-    which part flips the observables: if there is no error of one part alone.
-
-    Args:
-        errors: The errors of the whole circuit, not conditioned on the postselection.
-        kinds: The kinds of the detectors.
-        hidden: Detectors that the decoder does not know; errors that flip one are left out.
-
-    Returns:
-        The graphs of X and of Z detectors.
+    Errors that flip a hidden detector are left out. An error of which both bases see a part becomes an edge
+    in each of them. It is left out if it is not known which part flips the observables: if there is no error
+    of one part alone.
 
     Raises:
         ValueError: Errors of one basis flip different observables.

@@ -18,12 +18,7 @@ _MANY = 32
 
 
 def ones(mask: int) -> list[int]:
-    """The positions of the set bits, ascending.
-
-    Examples:
-        >>> ones(0b10110)
-        [1, 2, 4]
-    """
+    """The positions of the set bits, ascending."""
     if mask.bit_count() > _MANY:
         packed = np.frombuffer(mask.to_bytes(mask.bit_length() // 8 + 1, "little"), dtype=np.uint8)
         return np.flatnonzero(np.unpackbits(packed, bitorder="little")).tolist()
@@ -36,12 +31,7 @@ def ones(mask: int) -> list[int]:
 
 
 def mask_of(positions: Collection[int]) -> int:
-    """The mask with these bits set.
-
-    Examples:
-        >>> bin(mask_of({1, 2, 4}))
-        '0b10110'
-    """
+    """The mask with these bits set."""
     if len(positions) <= _MANY:
         # A shift by one of NumPy's integers would overflow at 63.
         return sum(1 << int(position) for position in positions)
@@ -52,23 +42,13 @@ def mask_of(positions: Collection[int]) -> int:
 
 
 def masks_of(rows: SparseRows) -> list[int]:
-    """The masks of rows of bits.
-
-    Examples:
-        >>> masks_of(SparseRows.of([[0, 2], []]))
-        [5, 0]
-    """
+    """The masks of rows of bits."""
     starts, bits = rows.starts.tolist(), rows.bits.tolist()
     return [mask_of(bits[begin:end]) for begin, end in itertools.pairwise(starts)]
 
 
 def independent(rows: Iterable[int], enough: int | None = None) -> list[int]:
-    """The rows that are not sums of earlier rows; the search ends after `enough` of them.
-
-    Examples:
-        >>> independent([0b01, 0b10, 0b11, 0])
-        [1, 2]
-    """
+    """The rows that are not sums of earlier rows; the search ends after `enough` of them."""
     basis: dict[int, int] = {}
     kept: list[int] = []
     for row in rows:
@@ -90,10 +70,6 @@ def relations(rows: Sequence[int]) -> tuple[list[int], dict[int, int]]:
 
     These are a dictionary: a mask over *row indices*, of the independent rows whose sum a row is, by the
     index of the row.
-
-    Examples:
-        >>> relations([0b01, 0b10, 0b11])
-        ([0, 1], {2: 3})
     """
     basis: dict[int, tuple[int, int]] = {}  # leading bit -> (reduced row, mask of the rows whose sum it is)
     kept: list[int] = []
@@ -117,12 +93,7 @@ def relations(rows: Sequence[int]) -> tuple[list[int], dict[int, int]]:
 
 
 def parities(rows: Sequence[int], sums: Iterable[Iterable[int]]) -> list[int]:
-    """For each row, an int whose bit k is the parity of the row's bits at the positions ``sums[k]``.
-
-    Examples:
-        >>> parities([0b01, 0b11], [[0, 1], [1]])
-        [1, 2]
-    """
+    """For each row, an int whose bit k is the parity of the row's bits at the positions ``sums[k]``."""
     # Positions at which all rows are 0 are skipped, as often most of them are.
     occurring = set(ones(reduce(or_, rows, 0)))
     sums_with: dict[int, list[int]] = {}

@@ -37,12 +37,7 @@ def pauli_code(letter: str) -> int:
 
 @cache
 def codes_of(pauli: str) -> Factors:
-    """The positions and codes of the letters of a Pauli string such as ``"Z_X"``.
-
-    Examples:
-        >>> codes_of("Z_X")
-        ((0, 2), (2, 1))
-    """
+    """The positions and codes of the letters of a Pauli string such as ``"Z_X"``."""
     return tuple((k, pauli_code(letter)) for k, letter in enumerate(pauli) if letter != "_")
 
 

@@ -14,33 +14,18 @@ __all__ = ["independent_rows", "joined", "odd_sums", "single_bits", "transposed"
 
 
 def single_bits(bits: Sequence[int]) -> SparseRows:
-    """Rows with one bit each.
-
-    Examples:
-        >>> single_bits([5, 2]).row(1).tolist()
-        [2]
-    """
+    """Rows with one bit each."""
     return SparseRows(np.arange(len(bits) + 1, dtype=np.int64), np.array(bits, dtype=np.int32))
 
 
 def odd_sums(rows: SparseRows, sums: SparseRows, num_bits: int) -> SparseRows:
-    """For each row, the numbers of the sums of bits that are odd, ascending.
-
-    Examples:
-        >>> odd_sums(SparseRows.of([[0], [0, 1]]), SparseRows.of([[0, 1], [1]]), num_bits=2).row(1).tolist()
-        [1]
-    """
+    """For each row, the numbers of the sums of bits that are odd, ascending."""
     images = transposed(sums, num_bits)
     return SparseRows(*image_of_rows(rows.starts, rows.bits, images.starts, images.bits))
 
 
 def transposed(rows: SparseRows, num_columns: int) -> SparseRows:
-    """The transposed matrix: for each column, the rows that have a one in it, ascending.
-
-    Examples:
-        >>> transposed(SparseRows.of([[0], [0, 1]]), 2).row(0).tolist()
-        [0, 1]
-    """
+    """The transposed matrix: for each column, the rows that have a one in it, ascending."""
     starts = np.zeros(num_columns + 1, dtype=np.int64)
     np.cumsum(np.bincount(rows.bits, minlength=num_columns), out=starts[1:])
     numbers = np.repeat(np.arange(len(rows), dtype=np.int32), np.diff(rows.starts))
@@ -48,12 +33,7 @@ def transposed(rows: SparseRows, num_columns: int) -> SparseRows:
 
 
 def independent_rows(rows: SparseRows) -> SparseRows:
-    """The rows that are not sums of earlier rows, in their order.
-
-    Examples:
-        >>> independent_rows(SparseRows.of([[0], [], [0, 1], [1], [2]])).bits.tolist()
-        [0, 0, 1, 2]
-    """
+    """The rows that are not sums of earlier rows, in their order."""
     chosen = np.zeros(len(rows), dtype=np.bool_)
     chosen[native_independent_rows(rows.starts, rows.bits)] = True
     lengths = np.diff(rows.starts)
@@ -62,11 +42,6 @@ def independent_rows(rows: SparseRows) -> SparseRows:
 
 
 def joined(first: SparseRows, second: SparseRows) -> SparseRows:
-    """The rows of both matrices, one after the other.
-
-    Examples:
-        >>> joined(SparseRows.of([[0]]), SparseRows.of([[1], []])).starts.tolist()
-        [0, 1, 2, 2]
-    """
+    """The rows of both matrices, one after the other."""
     starts = np.concatenate([first.starts, second.starts[1:] + first.starts[-1]])
     return SparseRows(starts, np.concatenate([first.bits, second.bits]))

@@ -73,15 +73,6 @@ def leakage_tables(
     """Writes the tables; ``rows`` has the bits of the plan's row that each inserted bit of the scripts flips.
 
     The first ``num_checks`` bits of a row are noise-only checks.
-
-    Examples:
-        >>> from stim_nonclifford.simulation.compiler.leakage import Mix
-        >>> script = [Change(1, LEAKED, 0.25), Mix((0, 1)), Change(1, LEAKED, 0.125), Mix((0,))]
-        >>> tables = leakage_tables([script], SparseRows.of([[5], []]), num_checks=6, first_site=3)
-        >>> tables.entries.tolist(), tables.sites.tolist(), tables.rows.bits.tolist()
-        ([0], [3], [5])
-        >>> tables.final_checks.tolist()
-        [5]
     """
     writer = _Writer(rows, num_checks)
     entries: list[int] = []

@@ -30,10 +30,6 @@ class RequestedOutputs:
 
         Raises:
             ResourceLimitError: There is not enough memory.
-
-        Examples:
-            >>> RequestedOutputs.of(range(2), [0])
-            RequestedOutputs(reported=(0, 1), postselected=(0,))
         """
         with memory_is_a_limit():
             # NumPy's integers would overflow in masks of more than 63 outputs.
@@ -43,14 +39,7 @@ class RequestedOutputs:
 def needed_operations(
     operations: Sequence[Operation], outcomes: Sequence[int], requested: RequestedOutputs
 ) -> list[Operation]:
-    """The operations up to the last measurement whose outcome flips a requested output.
-
-    Examples:
-        >>> from ..sweeps.operations import OperationKind
-        >>> measure = [Operation(OperationKind.MEASURE, 1, 1, 0, 0, 0, outcome=k) for k in range(2)]
-        >>> needed_operations(measure, [0b01, 0b10], RequestedOutputs.of([0])) == measure[:1]
-        True
-    """
+    """The operations up to the last measurement whose outcome flips a requested output."""
     read = mask_of({*requested.reported, *requested.postselected})
     needed = len(operations)
     for operation in reversed(operations):

@@ -19,17 +19,11 @@ _REACH = 512
 
 
 def merge_rotations(operations: Sequence[Operation]) -> list[Operation]:
-    r"""Merges each rotation into an earlier one about the same Pauli.
+    """Merges each rotation into an earlier one about the same Pauli.
 
     If there is none, the rotation is moved to where the vector is smallest. A rotation may pass rotations
     with which it commutes, and activations of coordinates on which it acts trivially. Measurements keep their
     order.
-
-    Examples:
-        >>> import stim_nonclifford as snc
-        >>> plan = snc.Circuit("R_X(0.1) 0 1\nR_X(0.2) 0\nMZZ 0 1").compile().record_plan()
-        >>> plan.operations[["kind", "z", "width", "first_term", "end_term"]].tolist()
-        [(1, 1, 0, 0, 2), (1, 2, 1, 2, 3), (2, 0, 2, 3, 3)]
     """
     merged: list[_Run] = []
     for operation in _postpone_diagonal_rotations(operations):

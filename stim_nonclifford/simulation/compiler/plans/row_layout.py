@@ -43,12 +43,7 @@ class Checks:
 
 
 def split_checks(outcomes: Sequence[int], postselected: Sequence[int]) -> Checks:
-    """Splits postselection into noise-only checks and outcome checks.
-
-    Examples:
-        >>> split_checks([0b011], [0, 1, 2])  # an outcome flips outputs 0 and 1
-        Checks(noise_only=[[0, 1], [2]], outcome_dependent=[0])
-    """
+    """Splits postselection into noise-only checks and outcome checks."""
     of_output: dict[int, list[int]] = {output: [] for output in postselected}
     selected = mask_of(postselected)
     for k, effect in enumerate(outcomes):

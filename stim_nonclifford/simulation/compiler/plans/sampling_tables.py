@@ -19,10 +19,6 @@ def poisson_thresholds(mean: float) -> npt.NDArray[np.uint64]:
     """Thresholds T_0 <= T_1 <= ... such that #{k : T_k <= word} is Poisson distributed.
 
     T_k = 2^64 P(n <= k), rounded. The table ends where P(n > k) < 2^-65.
-
-    Examples:
-        >>> round(float(poisson_thresholds(math.log(2))[0]) / 2**64, 12)  # no event in half of the shots
-        0.5
     """
     if mean <= 0:
         return np.zeros(0, dtype=np.uint64)
@@ -47,11 +43,6 @@ def alias_table(
 
     A uniform 64-bit word w selects cell i = w M >> 64 of M cells. The rest f = w M mod 2^64 is then uniform.
     The result is i if f < thresholds[i], and indices[i] otherwise.
-
-    Examples:
-        >>> thresholds, indices = alias_table(np.array([1.0, 3.0]))
-        >>> float(thresholds[0]) / 2**64, int(indices[0])
-        (0.5, 1)
     """
     if len(rates) and rates.sum() < _TINY:
         rates = rates / _TINY  # exact, and the quotient below is finite

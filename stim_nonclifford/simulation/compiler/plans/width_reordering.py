@@ -55,18 +55,10 @@ class _Coordinates:
 def reorder_for_width(
     operations: Sequence[Operation], outcomes: Sequence[int], num_outputs: int
 ) -> list[Operation]:
-    r"""Puts operations into an order in which the vector is much smaller, if one is found.
+    """Puts operations into an order in which the vector is much smaller, if one is found.
 
     Operations on common coordinates keep their order. An outcome still precedes the rotations whose signs it
     flips, which are the bits of its effect from ``num_outputs`` on.
-
-    Examples:
-        >>> import stim_nonclifford as snc
-        >>> rounds = ["R_X(0.1) {0}\nMZZ {0}\n", "R_X(0.2) {0}\nMXX {0}\n", "R_Y(0.3) {0}\nM {0}\n"]
-        >>> qubits = "0 1 2 3", "4 5 6 7", "8 9 10 11"
-        >>> circuit = snc.Circuit("".join(text.format(patch) for text in rounds for patch in qubits))
-        >>> circuit.compile().quantum.peak_width, circuit.plan("sample_measurements").peak_width
-        (7, 1)
     """
     if max((operation.width for operation in operations), default=0) < _MIN_WIDTH:
         return list(operations)

@@ -79,12 +79,7 @@ class Channel:
 
 
 def patterns_of(name: str, arguments: Sequence[float]) -> tuple[int, tuple[tuple[int, float], ...]]:
-    """The number of qubits in a group of targets of a channel, and its patterns with their probabilities.
-
-    Examples:
-        >>> patterns_of("DEPOLARIZE1", [0.3])
-        (1, ((1, 0.09999999999999999), (3, 0.09999999999999999), (2, 0.09999999999999999)))
-    """
+    """The number of qubits in a group of targets of a channel, and its patterns with their probabilities."""
     patterns = PAULI_CHANNELS[name]
     if len(arguments) < len(patterns):
         arguments = [arguments[0] / len(patterns)] * len(patterns)
@@ -96,14 +91,6 @@ def channel_of_patterns(patterns: tuple[tuple[int, float], ...]) -> Channel:
     """Converts the probabilities of patterns, which may repeat, to rates or to a site.
 
     Pattern 0 has the rest.
-
-    Examples:
-        >>> channel_of_patterns(((1, 0.1),)).rates == ((1, -0.5 * math.log1p(-0.2)),)
-        True
-        >>> channel_of_patterns(((1, 1.0),))
-        Channel(constant=1, rates=(), site=())
-        >>> channel_of_patterns(((1, 0.1), (2, 0.2))).site  # X or Z but never both, so not independent
-        ((1, 0.1), (2, 0.2))
     """
     total: dict[int, float] = {}
     for pattern, probability in patterns:
@@ -126,15 +113,7 @@ def channel_of_patterns(patterns: tuple[tuple[int, float], ...]) -> Channel:
 
 @lru_cache(maxsize=1024)
 def further_patterns(channel: Channel) -> tuple[tuple[int, tuple[int, ...]], ...]:
-    """The patterns that occur in a channel only if several of its independent events do.
-
-    Examples:
-        >>> both = channel_of_patterns(((1, 0.09), (2, 0.09), (3, 0.01)))  # X and Z with 0.1 each
-        >>> [pattern for pattern, _ in both.rates], further_patterns(both)
-        ([1, 2], ((3, (1, 2)),))
-        >>> further_patterns(channel_of_patterns(((1, 0.1), (2, 0.1), (3, 0.1))))
-        ()
-    """
+    """The patterns that occur in a channel only if several of its independent events do."""
     events = [pattern for pattern, _ in channel.rates]
     alone = {channel.constant, *(channel.constant ^ pattern for pattern in events)}
     found: dict[int, tuple[int, ...]] = {}
@@ -158,12 +137,6 @@ def independent_errors(patterns: Iterable[tuple[int, float]]) -> dict[int, float
     """Independent errors with the same distribution as a channel, by pattern, or None if there are none.
 
     Patterns may repeat. Pattern 0 has the remaining probability.
-
-    Examples:
-        >>> independent_errors([(1, 0.25), (2, 0.25), (3, 0.25)])
-        {1: 0.5, 2: 0.5}
-        >>> independent_errors([(1, 0.1), (2, 0.2)]) is None
-        True
     """
     total: dict[int, float] = {}
     for pattern, probability in patterns:

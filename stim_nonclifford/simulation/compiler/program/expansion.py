@@ -61,14 +61,6 @@ def conditional_steps(
     The Z of a target is (-1)^b if the target is a record b. So a rotation has a sign that depends on the
     records. A Pauli that anticommutes with the axis reverses the rotation, if it is applied before and after:
     the records control this Pauli.
-
-    Examples:
-        >>> from stim_nonclifford.dialect import RotationPart
-        >>> for step in conditional_steps(RotationPart("ZZ", -0.25), {0: 7}, {1: 3}):
-        ...     print(step)
-        Feedback(record=7, qubit=3, pauli=1)
-        PlainRotation(factors=((3, 2),), half_turns=-0.25)
-        Feedback(record=7, qubit=3, pauli=1)
     """
     if isinstance(part, CliffordPart):
         record, qubit = part.targets

@@ -152,13 +152,7 @@ class Extent:
 
 
 def extent_of(circuit: stim.Circuit) -> Extent:
-    r"""The extent of a circuit.
-
-    Examples:
-        >>> extent = extent_of(stim.Circuit("REPEAT 1000000 {\n    X 7\n    TICK\n}\nM 3"))
-        >>> extent.targets, extent.kept, extent.ticks, sorted(extent.qubits)
-        (2000001, 3, 1000000, [3, 7])
-    """
+    """The extent of a circuit."""
     root = Extent()
     blocks, tagged = [root], []
     # Not recursive: copies of the bodies of blocks are large, and blocks may be 100 deep.

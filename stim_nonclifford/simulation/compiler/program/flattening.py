@@ -19,6 +19,7 @@ from ....dialect import (
     NonCliffordGate,
     Part,
     ReadoutNoise,
+    Relaxation,
     RotationPart,
     expectation_products,
     gate_from_tag,
@@ -64,8 +65,10 @@ from .steps import (
     Feedback,
     Measure,
     Meeting,
+    Misreading,
     Noise,
     ObservableStep,
+    Relaxing,
     Reset,
     Rotate,
     Step,
@@ -75,19 +78,16 @@ from .steps import (
 __all__ = ["program_of"]
 
 
-def program_of(circuit: stim.Circuit, *, with_expectations: bool = False) -> Program:
-    r"""Flattens a tagged circuit. EXP_VAL becomes steps, or does nothing.
+def program_of(
+    circuit: stim.Circuit, *, with_expectations: bool = False, for_trajectories: bool = False
+) -> Program:
+    """Flattens a tagged circuit. EXP_VAL becomes steps, or does nothing.
 
     Raises:
         ValueError: A tag is unknown or malformed.
         NotImplementedError: An instruction that this version does not know; names it and its line.
         ResourceLimitError: It would take more than 10 s to follow the unrolled circuit, or there are more
             than 2^24 measurements or detectors, or more than 2^21 observables or expectation values.
-
-    Examples:
-        >>> program = program_of(stim.Circuit("H 0\nS[T] 0\nM !0\nDETECTOR rec[-1]"))
-        >>> [(place.line, type(step).__name__) for place, step in zip(program.places, program.steps)]
-        [(1, 'Clifford'), (2, 'Rotate'), (3, 'Measure'), (4, 'DetectorStep')]
     """
     extent = extent_of(circuit)
     check_extent(extent)
@@ -103,7 +103,9 @@ def program_of(circuit: stim.Circuit, *, with_expectations: bool = False) -> Pro
     labels += [labels[-1] + k + 1 for k in range(extent.ancillas)]
     numbers = {label: k for k, label in enumerate(labels)}
     models = extent.leakage_models.numbered(numbers)
-    flattener = _Flattener(numbers, with_expectations, models, has_leakage=extent.leaks)
+    flattener = _Flattener(
+        numbers, with_expectations, models, has_leakage=extent.leaks, for_trajectories=for_trajectories
+    )
     flattener.add_parts(extent, first_line=1)
     return Program(
         flattener.steps,
@@ -118,6 +120,7 @@ def program_of(circuit: stim.Circuit, *, with_expectations: bool = False) -> Pro
         flattener.has_leakage,
         models,
         extent,
+        for_trajectories,
     )
 
 
@@ -129,9 +132,16 @@ assert set(_FEEDBACK) == CONTROLLED_PAULIS
 
 class _Flattener:
     def __init__(
-        self, numbers: dict[int, int], with_expectations: bool, models: LeakageModels, *, has_leakage: bool
+        self,
+        numbers: dict[int, int],
+        with_expectations: bool,
+        models: LeakageModels,
+        *,
+        has_leakage: bool,
+        for_trajectories: bool,
     ) -> None:
         self.qubits = numbers
+        self.for_trajectories = for_trajectories
         self.with_expectations = with_expectations
         self.has_leakage = has_leakage
         self.models = models
@@ -399,8 +409,13 @@ class _Flattener:
             self.num_records += 1
             if len(factors) == 1 and (qubit := factors[0][0]) in self.models.readouts:
                 steps = leaked_readout_steps(*read_out, self.models.readouts[qubit])
-            elif noise.decay:
+            elif noise.decay and not self.for_trajectories:
                 steps = misread_steps(*read_out)
+            elif noise.decay:
+                self.has_non_pauli_channels = True
+                self.emit(Measure(factors, self.num_records - 1, inverted, 0.0, resets))
+                self.emit(Misreading(self.num_records - 1, inverted, noise.p01, noise.p10))
+                continue
             else:
                 self.emit(Measure(factors, self.num_records - 1, inverted, flip, resets))
                 continue
@@ -440,9 +455,15 @@ class _Flattener:
         if needs_ancillas(channel):
             self.has_non_clifford_gates = self.has_non_pauli_channels = True
             for qubits in groups:
+                if self.for_trajectories and isinstance(channel, Relaxation):
+                    self.emit(Relaxing(qubits[0], channel.decay, channel.dephasing))
+                    self.emit_all(iter((Meeting(qubits),)))
+                    continue
                 self.meets = self.has_leakage and not self.models.partners and len(qubits) == 1
                 self.emit_all(channel_steps(channel, qubits, len(self.qubits)))
             self.meets = self.has_leakage
+            if self.for_trajectories and isinstance(channel, Relaxation):
+                return
         if paulis := paulis_of(channel):
             self.emit(Noise(channel_of_patterns(paulis), groups, None))
 

@@ -23,8 +23,10 @@ from .steps import (
     Leaking,
     Measure,
     Meeting,
+    Misreading,
     Noise,
     ObservableStep,
+    Relaxing,
     Reset,
     Rotate,
     Step,
@@ -91,13 +93,7 @@ class Loop:
 
 
 class Unrolling:
-    """Where the steps of an unrolled circuit are stored.
-
-    Examples:
-        >>> unrolling = Unrolling(3, [Loop(1, 2, 1000, Shift(records=4))])
-        >>> len(unrolling), unrolling.place(5)
-        (1002, (1, Shift(records=16, detectors=0, instructions=0, ticks=0)))
-    """
+    """Where the steps of an unrolled circuit are stored."""
 
     def __init__(self, num_stored: int, loops: Sequence[Loop]) -> None:
         self._whole = _Range(0, num_stored, list(loops))
@@ -175,13 +171,7 @@ class _Range:
 
 
 class Unrolled(Sequence[_T], Generic[_T]):
-    """A list with an entry for each step of an unrolled circuit, of which one for each stored step is kept.
-
-    Examples:
-        >>> unrolling = Unrolling(2, [Loop(0, 2, 3, Shift(ticks=5))])
-        >>> list(Unrolled(unrolling, [0, 1], lambda tick, shift: tick + shift.ticks))
-        [0, 1, 5, 6, 10, 11]
-    """
+    """A list with an entry for each step of an unrolled circuit, kept for each stored step alone."""
 
     def __init__(
         self, unrolling: Unrolling, stored: Sequence[_T], in_iteration: Callable[[_T, Shift], _T]
@@ -211,18 +201,15 @@ class Unrolled(Sequence[_T], Generic[_T]):
 
 
 def shifted(step: Step, shift: Shift) -> Step:
-    """A step as it is in a later iteration; correlated errors have no numbers that differ.
-
-    Examples:
-        >>> shifted(DetectorStep(0, (1, 2)), Shift(10, 3))
-        DetectorStep(index=3, records=(11, 12))
-    """
+    """A step as it is in a later iteration; correlated errors have no numbers that differ."""
     records, detectors, *_ = shift
     match step:
         case Clifford() | Rotate() | Reset() | CorrelatedError() | ExpectationStep():
             return step
-        case Leaking() | LeakageReturn() | LeakageSpread() | LeakedFlip() | Meeting():
+        case Relaxing() | Leaking() | LeakageReturn() | LeakageSpread() | LeakedFlip() | Meeting():
             return step
+        case Misreading(record, inverted, p01, p10):
+            return Misreading(record + records, inverted, p01, p10)
         case LeakageHerald(qubit, record, probability, of_loss):
             return LeakageHerald(qubit, record + records, probability, of_loss)
         case Noise(channel, groups, herald):

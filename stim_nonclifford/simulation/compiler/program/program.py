@@ -57,6 +57,8 @@ class Program:
         has_leakage: Whether any qubit can leak or be lost.
         leakage_models: What is unusual about qubits that are leaked or lost, by their numbers.
         extent: The extent of the circuit.
+        for_trajectories: Whether relaxation, misread records and leakage are steps that an engine follows
+            shot by shot. If not, they are gates with ancillas and scripts.
     """
 
     stored_steps: list[Step]
@@ -71,6 +73,7 @@ class Program:
     has_leakage: bool
     leakage_models: LeakageModels
     extent: Extent
+    for_trajectories: bool = False
 
     @property
     def num_qubits(self) -> int:
@@ -107,6 +110,7 @@ class Program:
             num_records=self.num_records,
             num_detectors=self.num_detectors,
             num_observables=self.num_observables,
+            for_trajectories=self.for_trajectories,
         )
         return NativeProgram(arrays)
 

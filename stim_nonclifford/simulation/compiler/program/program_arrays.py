@@ -29,8 +29,10 @@ from .steps import (
     Leaking,
     Measure,
     Meeting,
+    Misreading,
     Noise,
     ObservableStep,
+    Relaxing,
     Reset,
     Rotate,
     Step,
@@ -40,8 +42,8 @@ __all__ = ["ProgramArrays", "program_arrays"]
 
 _STEP_DTYPE = np.dtype(
     [
-        ("probability", np.float64),  # of a correlated error
-        ("nothing", np.float64),  # and that no error of its chain happens
+        ("amount", np.float64),  # half-turns; or the probability of an error, a decay or leakage; or p01
+        ("second_amount", np.float64),  # that no error of a chain happens; of a Z after a decay; or p10
         ("record", np.int64),  # of a measurement or feedback; the first herald of noise; or -1
         ("kind", np.int32),
         ("number", np.int32),  # of a gate, channel, chain, detector or observable; or -1
@@ -109,20 +111,17 @@ def program_arrays(
     num_records: int,
     num_detectors: int,
     num_observables: int,
+    for_trajectories: bool = False,
 ) -> ProgramArrays:
-    """Writes steps to arrays.
-
-    Examples:
-        >>> steps = [Reset(0, 2), Rotate(((0, 1),), 0.25)]
-        >>> sizes = {"num_qubits": 1, "num_records": 0, "num_detectors": 0, "num_observables": 0}
-        >>> program_arrays(steps, [], **sizes).factors.tolist()
-        [(0, 2), (0, 1)]
+    """Writes steps to arrays. Without ``for_trajectories``, leakage does nothing there: which qubits are
+    leaked depends on no quantum state, and the sweeps have scripts for it.
     """
     chains: dict[int, list[float]] = {}
     for step in steps:
         if isinstance(step, CorrelatedError):
             chains.setdefault(step.chain, []).append(step.probability)
-    writer = _Writer({chain: max(0.0, 1 - math.fsum(links)) for chain, links in chains.items()})
+    nothing = {chain: max(0.0, 1 - math.fsum(links)) for chain, links in chains.items()}
+    writer = _Writer(nothing, for_trajectories)
     for step in steps:
         writer.add(step)
     gates = [gate for _, gate in writer.gates.values()]
@@ -148,8 +147,9 @@ def program_arrays(
 class _Writer:
     """Writes steps. ``nothing``: for each chain of errors, the probability that none of them happens."""
 
-    def __init__(self, nothing: Mapping[int, float]) -> None:
+    def __init__(self, nothing: Mapping[int, float], for_trajectories: bool) -> None:
         self.nothing = nothing
+        self.for_trajectories = for_trajectories
         self.steps: list[tuple[float | int, ...]] = []
         self.targets: list[int] = []
         self.factors: list[tuple[int, int]] = []
@@ -177,20 +177,37 @@ class _Writer:
                 self.add_step(Kind.DETECTOR, index, records=records)
             case Reset(qubit, pauli):
                 self.add_step(Kind.RESET, factors=((qubit, pauli),))
-            case Rotate(factors):
-                self.add_step(Kind.ROTATE, factors=factors)
+            case Rotate(factors, half_turns):
+                self.add_step(Kind.ROTATE, factors=factors, amounts=(half_turns, 0.0))
             case Feedback(record, qubit, pauli):
                 self.add_step(Kind.FEEDBACK, record=record, factors=((qubit, pauli),))
             case CorrelatedError(chain, probability, factors):
-                chances = probability, self.nothing[chain]
-                self.add_step(Kind.CORRELATED_ERROR, chain, factors=factors, chances=chances)
+                amounts = probability, self.nothing[chain]
+                self.add_step(Kind.CORRELATED_ERROR, chain, factors=factors, amounts=amounts)
             case ObservableStep(index, records, factors):
                 self.add_step(Kind.OBSERVABLE, index, factors=factors, records=records)
             case ExpectationStep(factors, is_negative):
                 self.add_step(Kind.EXPECTATION, factors=factors, is_inverted=is_negative)
-            case Leaking() | LeakageReturn() | LeakageSpread() | LeakageHerald() | LeakedFlip() | Meeting():
-                # Which qubits are leaked depends on no quantum state: for the sweeps, nothing happens here.
+            case Relaxing(qubit, decay, dephasing):
+                self.add_step(Kind.RELAXATION, groups=((qubit,),), amounts=(decay, dephasing))
+            case Misreading(record, inverted, p01, p10):
+                self.add_step(Kind.MISREADING, record=record, is_inverted=inverted, amounts=(p01, p10))
+            case _ if not self.for_trajectories:
                 self.add_step(Kind.NOISE, self.number_of_channel(channel_of_patterns(())))
+            case Leaking(qubit, p, is_loss):
+                self.add_step(Kind.LEAKING, int(is_loss), groups=((qubit,),), amounts=(p, 0.0))
+            case LeakageReturn(qubit, p):
+                self.add_step(Kind.LEAKAGE_RETURN, groups=((qubit,),), amounts=(p, 0.0))
+            case LeakageSpread(source, partner, p, moves):
+                pair = (source, partner)
+                self.add_step(Kind.LEAKAGE_SPREAD, int(moves), groups=(pair,), amounts=(p, 0.0))
+            case LeakageHerald(qubit, record, p, of_loss):
+                groups = ((qubit,),)
+                self.add_step(Kind.LEAKAGE_HERALD, int(of_loss), record, groups=groups, amounts=(p, 0.0))
+            case LeakedFlip(qubit, other, p):
+                self.add_step(Kind.LEAKED_FLIP, groups=((qubit, other),), amounts=(p, 0.0))
+            case Meeting(qubits):
+                self.add_step(Kind.MEETING, groups=(qubits,))
             case _:
                 assert_never(step)
 
@@ -203,7 +220,7 @@ class _Writer:
         groups: tuple[tuple[int, ...], ...] = (),
         factors: Factors = (),
         records: tuple[int, ...] = (),
-        chances: tuple[float, float] = (0.0, 0.0),
+        amounts: tuple[float, float] = (0.0, 0.0),
         is_inverted: bool = False,
         resets: bool = False,
     ) -> None:
@@ -214,7 +231,7 @@ class _Writer:
         self.records += records
         self.steps.append(
             (
-                *chances,
+                *amounts,
                 record,
                 kind.value,
                 number,

@@ -48,15 +48,7 @@ def relabelled(extent: Extent, numbers: Mapping[int, int]) -> stim.Circuit:
 
 
 def power_of_block(block: Extent) -> tuple[stim.Tableau, list[int]]:
-    r"""A block of Clifford gates as one gate: its tableau, and the qubits that it acts on, ascending.
-
-    Examples:
-        >>> [block] = extent_of(stim.Circuit("REPEAT 1000000000001 {\n    S 7\n    H 5\n}")).parts
-        >>> tableau, qubits = power_of_block(block)
-        >>> print(tableau.to_circuit("elimination"), qubits)
-        H 0
-        S 1 [5, 7]
-    """
+    """A block of Clifford gates as one gate: its tableau, and the qubits that it acts on, ascending."""
     qubits = sorted(block.qubits)
     numbers = {qubit: k for k, qubit in enumerate(qubits)}
     tableau = stim.Tableau(len(qubits))

@@ -1,7 +1,8 @@
 """The steps of a circuit, which the compiler's two sweeps follow.
 
 Stim's ninety instructions become nine kinds of step (``flattening``), and EXP_VAL a tenth one. Circuits with
-leakage have more, which the sweeps pass over (``leakage``). Measurement records have absolute
+leakage have more, which the sweeps pass over (``leakage``), and programs for trajectories have relaxation and
+misread records as steps of their own. Measurement records have absolute
 indices, measurements and rotations stand one by one, and sweep bits are zero. Qubits are numbered as
 ``program.Program.labels`` lists them: the numbers in the circuit are their labels.
 """
@@ -28,8 +29,10 @@ __all__ = [
     "Leaking",
     "Measure",
     "Meeting",
+    "Misreading",
     "Noise",
     "ObservableStep",
+    "Relaxing",
     "Reset",
     "Rotate",
     "Step",
@@ -133,6 +136,28 @@ class ExpectationStep:
 
 
 @dataclass(frozen=True, slots=True)
+class Relaxing:
+    """A qubit in |1> decays with probability ``decay``; then it has a Z with probability ``dephasing``."""
+
+    qubit: int
+    decay: float
+    dephasing: float
+
+
+@dataclass(frozen=True, slots=True)
+class Misreading:
+    """A record is flipped with probability ``p01`` if the outcome behind it is 0, and ``p10`` if it is 1.
+
+    The outcome is record ⊕ ``inverted``.
+    """
+
+    record: int
+    inverted: bool
+    p01: float
+    p10: float
+
+
+@dataclass(frozen=True, slots=True)
 class Leaking:
     """A computational qubit leaks; with ``is_loss``, a computational or leaked qubit is lost."""
 
@@ -199,6 +224,8 @@ Step = (
     | DetectorStep
     | ObservableStep
     | ExpectationStep
+    | Relaxing
+    | Misreading
     | Leaking
     | LeakageReturn
     | LeakageSpread
@@ -214,10 +241,6 @@ def with_meetings(step: Step, stay_lost: Container[int] = ()) -> Iterator[Step]:
     Qubits meet in a gate or measurement of several qubits. A qubit that is measured alone meets nobody, but
     if it is leaked, it must not keep the state into which the measurement puts it. The same holds for the
     reset of a qubit that may stay lost.
-
-    Examples:
-        >>> list(with_meetings(Rotate(((3, 1), (4, 2)), 0.25)))
-        [Rotate(factors=((3, 1), (4, 2)), half_turns=0.25), Meeting(qubits=(3, 4))]
     """
     match step:
         case Clifford(gate, groups) if gate.num_qubits > 1:

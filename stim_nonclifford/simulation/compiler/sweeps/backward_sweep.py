@@ -40,18 +40,9 @@ MAX_EFFECT_BYTES = 2 << 30
 
 
 def list_faults(program: Program, quantum: QuantumProgram, outputs: Outputs = "detectors") -> list[Fault]:
-    r"""The faults that the circuit's noise can cause, in the order of the circuit.
+    """The faults that the circuit's noise can cause, in the order of the circuit.
 
     These are each pattern of each channel at each place that has a non-zero probability.
-
-    Examples:
-        >>> import stim
-        >>> from stim_nonclifford.simulation.compiler.program.flattening import program_of
-        >>> from stim_nonclifford.simulation.compiler.sweeps.forward_sweep import QuantumProgram
-        >>> program = program_of(stim.Circuit("DEPOLARIZE1(0.1) 3\nM(0.1) 3\nDETECTOR rec[-1]"))
-        >>> faults = list_faults(program, QuantumProgram.without_operations([0]))
-        >>> [(fault.factors, fault.records, fault.effect) for fault in faults]
-        [(((0, 1),), (), 1), (((0, 2),), (), 0), (((0, 3),), (), 1), ((), (0,), 1)]
     """
     swept = _swept(program, quantum, outputs, with_faults=True)
     found: list[tuple[int, Fault]] = []
@@ -69,34 +60,17 @@ def list_faults(program: Program, quantum: QuantumProgram, outputs: Outputs = "d
 
 
 def backward_sweep(program: Program, quantum: QuantumProgram, outputs: Outputs = "detectors") -> EffectTable:
-    r"""Finds the effects of noise, outcomes and coins.
+    """Finds the effects of noise, outcomes and coins.
 
     Outputs are detectors, then observables; or, for ``"records"``, the records. Then come the signs of the
     expectation values, if the program has any.
-
-    Examples:
-        >>> import stim
-        >>> from stim_nonclifford.simulation.compiler.program.flattening import program_of
-        >>> from stim_nonclifford.simulation.compiler.sweeps.forward_sweep import QuantumProgram
-        >>> program = program_of(stim.Circuit("X_ERROR(0.125) 0\nM 0\nDETECTOR rec[-1]"))
-        >>> backward_sweep(program, QuantumProgram.without_operations([0])).noise.independent()
-        {1: 0.143841036225890...}
     """
     leakage = scripts_of(program)
     return _table(quantum, leakage, _swept(program, quantum, outputs, leakage=leakage.bits))
 
 
 def outcome_effects(program: Program, quantum: QuantumProgram) -> EffectTable:
-    r"""Finds the effects of outcomes and coins of the forward sweep on the records, without those of noise.
-
-    Examples:
-        >>> import stim
-        >>> from stim_nonclifford.simulation.compiler.program.flattening import program_of
-        >>> from stim_nonclifford.simulation.compiler.sweeps.forward_sweep import forward_sweep
-        >>> program = program_of(stim.Circuit("RX 0\nS[T] 0\nZ_ERROR(0.1) 0\nMX 0 0"))
-        >>> outcome_effects(program, forward_sweep(program)).outcomes  # one outcome, two records
-        [3]
-    """
+    """Finds the effects of outcomes and coins of the forward sweep on the records, without those of noise."""
     return _table(quantum, Scripts(), _swept(program, quantum, "records", with_noise=False))
 
 

@@ -21,16 +21,10 @@ _MAX_GAPS = 1.2
 
 
 def clifford_records(circuit: stim.Circuit, program: Program) -> npt.NDArray[np.uint8]:
-    r"""The measurement records without noise, with 0 for every fair coin.
+    """The measurement records without noise, with 0 for every fair coin.
 
     Raises:
         ResourceLimitError: The circuit has too many qubits.
-
-    Examples:
-        >>> from ..program.flattening import program_of
-        >>> circuit = stim.Circuit("H 1000000\nX 7\nM 1000000 7")
-        >>> clifford_records(circuit, program_of(circuit))
-        array([0, 1], dtype=uint8)
     """
     if not program.num_records:
         return np.zeros(0, dtype=np.uint8)
@@ -41,17 +35,10 @@ def clifford_records(circuit: stim.Circuit, program: Program) -> npt.NDArray[np.
 
 
 def without_gaps(circuit: stim.Circuit, extent: Extent | None = None) -> stim.Circuit:
-    r"""The circuit with its qubits numbered from 0, for Stim's simulator of tableaus; without large gaps.
+    """The circuit with its qubits numbered from 0, for Stim's simulator of tableaus; without large gaps.
 
     Raises:
         ResourceLimitError: The simulator would run out of memory, or run for too long.
-
-    Examples:
-        >>> without_gaps(stim.Circuit("H 1000000\nM 1000000"))
-        stim.Circuit('''
-            H 0
-            M 0
-        ''')
     """
     extent = extent or extent_of(circuit)
     check_extent(extent)

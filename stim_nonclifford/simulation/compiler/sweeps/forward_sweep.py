@@ -99,17 +99,10 @@ class QuantumProgram:
 
 
 def forward_sweep(program: Program, *, keep_order: bool = False) -> QuantumProgram:
-    r"""Runs the circuit without noise along the base path.
+    """Runs the circuit without noise along the base path.
 
     Commuting measurements come in the order that activates the fewest coordinates at a time, or in that of
     the circuit.
-
-    Examples:
-        >>> import stim
-        >>> from stim_nonclifford.simulation.compiler.program.flattening import program_of
-        >>> quantum = forward_sweep(program_of(stim.Circuit("H 0\nS[T] 0\nH 0\nM 0")))
-        >>> [(op.kind.name, op.width) for op in quantum.operations], quantum.peak_width
-        ([('ACTIVATE', 0), ('MEASURE', 1)], 1)
     """
     tables = 3 if any(isinstance(step, Rotate) for step in program.stored_steps) else 1
     check_tableau_bytes(patch_sizes(program), tables)

@@ -107,14 +107,7 @@ def measure_weakly(activation: Operation, then: Operation) -> bool:
 
 
 def peak_width(operations: Sequence[Operation]) -> int:
-    """The largest width of a list of operations, in the order in which engines apply them.
-
-    Examples:
-        >>> activate = Operation(OperationKind.ACTIVATE, 0, 0, 1, 0, 0)
-        >>> measure = Operation(OperationKind.MEASURE, 1, 1, 0, 0, 0, outcome=0)
-        >>> peak_width([activate]), peak_width([activate, measure])
-        (1, 0)
-    """
+    """The largest width of a list of operations, in the order in which engines apply them."""
     left_out = {k for k, pair in enumerate(pairwise(operations)) if measure_weakly(*pair)}
     activations = (k for k, operation in enumerate(operations) if operation.kind == OperationKind.ACTIVATE)
     return max((operations[k].largest_width for k in activations if k not in left_out), default=0)

@@ -18,14 +18,7 @@ MAX_TABLEAU_BYTES = 1 << 30
 
 
 def patch_sizes(program: Program) -> list[int]:
-    r"""The number of qubits of each patch, in the order of their first qubits.
-
-    Examples:
-        >>> import stim
-        >>> from ..program.flattening import program_of
-        >>> patch_sizes(program_of(stim.Circuit("CX 0 3\nM 1 2\nMXX 3 2")))
-        [3, 1]
-    """
+    """The number of qubits of each patch, in the order of their first qubits."""
     return program.native.patch_sizes().tolist()
 
 

@@ -20,10 +20,6 @@ def progress_of(what: str, num_steps: int, *, backward: bool = False) -> Iterato
     The line is erased at the end. Notebooks and log files get none. The pass calls the function with the
     number of the step that it follows, in the main thread only. Python handles signals during the call, so
     that Ctrl-C stops the pass.
-
-    Examples:
-        >>> with progress_of("forward sweep", 10) as progress:
-        ...     progress(3)
     """
     stream = sys.stderr
     is_shown = stream is not None and stream.isatty()

@@ -82,15 +82,7 @@ class KernelLaunch:
 
 
 def cuda_source(kernel: KernelLaunch) -> str:
-    """The source of a kernel, with all included files in place.
-
-    Examples:
-        >>> source = cuda_source(KernelLaunch("walk", block_threads=256, num_blocks=1))
-        >>> source.splitlines()[0]
-        '#define SNC_BLOCK_THREADS 256'
-        >>> "#include" in source
-        False
-    """
+    """The source of a kernel, with all included files in place."""
     definitions = {
         "BLOCK_THREADS": kernel.block_threads,
         "MIN_BLOCKS": kernel.min_blocks,

@@ -8,7 +8,7 @@ from ...._native import device_constants, image_sizes, plan_image
 from ....base.errors import HOW_TO_NARROW, ResourceLimitError
 from ....base.memory import machine_bytes
 from ...plan import BLOCK_SHOTS, SamplingPlan, plain_attributes
-from ...reduction import reduction_of
+from ...reduction import reduction_of, simulated_width
 from .backend import Array, Backend
 from .cuda_source import NOISE_TEAM, KernelLaunch, noise_threads
 
@@ -141,7 +141,7 @@ def _check_width(plan: SamplingPlan) -> None:
     if width <= _MAX_VECTOR_WIDTH:
         return
     if reduction_of(plan).eliminates:
-        advice = "Use engine='cpu', which needs no vector for this circuit."
+        advice = f"Use engine='cpu', whose width is {simulated_width(plan)} for this circuit."
     elif _COEFFICIENT_BYTES << width <= machine_bytes():
         advice = "Use engine='cpu'."
     else:

@@ -162,20 +162,6 @@ def test_too_many_connected_qubits(text: str, message: str) -> None:
     assert re.search(r"need [\d,]{13,} bytes\. The limit is 1,073,741,824 bytes", output)
 
 
-def test_unconnected_qubits_are_many() -> None:
-    """Seed 1: as many patches, each with a table of its own."""
-    output = run_limited(
-        """
-        qubits = " ".join(map(str, range(20_000)))
-        circuit = snc.Circuit(f"R {qubits}\\nH 0 1 2\\nX 5\\nT 0\\nH 0\\nM {qubits}")
-        sample = circuit.compile_sampler(seed=1).sample(50)
-        print(sample[:, 5].all(), sample[:, 3].any(), sample[:, 6:].any(), 5 < sample[:, 1].sum() < 45)
-        """,
-        seconds=20,
-    )
-    assert output == "True False False True\n"
-
-
 def test_patches_give_stims_reference_sample() -> None:
     """Seed 8. With many qubits the sweep replaces Stim; both put 0 for every fair coin."""
     rng = np.random.default_rng(8)

@@ -1,4 +1,4 @@
-"""Plans whose outcomes need no coefficients: the elimination gives the laws and the shots of the vector."""
+"""Plans whose outcomes need few coefficients or none: the elimination gives the laws and the shots of the vector."""
 
 from __future__ import annotations
 
@@ -197,21 +197,94 @@ def test_protocols_give_the_same_shots() -> None:
         np.testing.assert_array_equal(found[0], found[1])
 
 
+def dense_circuit(rng: np.random.Generator, *, family: str) -> str:
+    """Random circuits of commuting rotations, some outcomes of which need coefficients.
+
+    Args:
+        rng: Random numbers.
+        family: ``"direct"``: Xs are measured after diagonal gates; ``"inside"``: also between them; ``"feed"``: and gates are
+            controlled by their records; ``"coherent"``: some angles are no multiples of that of T; ``"checks"``: products of
+            gates are measured.
+    """
+    n = int(rng.integers(3, 8))
+    lines = ["RX " + " ".join(map(str, range(n)))]
+    for _ in range(int(rng.integers(1, 4))):
+        for gate in diagonal_gates(rng, n, int(rng.integers(6, 20))):
+            lines += [gate, noise_on(rng, gate.split()[-1])]
+        a, b = (int(q) for q in rng.permutation(n)[:2])
+        if family == "coherent":
+            lines.append(f"R_Z({rng.normal() * 0.2:.4f}) {a}")
+        if family == "checks":
+            lines.append(f"CX {a} {b}\nMPP {rng.choice([f'X{a}*X{b}', f'Y{a}*X{b}', f'X{a}*Z{b}'])}")
+        elif family != "direct" and rng.random() < 0.8:
+            lines.append(f"MPP(0.02) {rng.choice([f'X{a}', f'X{a}*X{b}', f'Z{a}*Z{b}', f'Y{b}'])}")
+            if family == "feed":
+                lines.append(str(rng.choice([f"CS rec[-1] {a}", f"CX rec[-1] {a}", f"CZ rec[-1] {b}"])))
+    lines.append("MX " + " ".join(map(str, range(n))))
+    return "\n".join(filter(None, lines))
+
+
+DENSE_FAMILIES = ("direct", "inside", "feed", "coherent", "checks")
+
+
+def dense_plans(seed: int, family: str) -> Iterator[tuple[str, np.random.Generator, SamplingPlan]]:
+    """The plans of circuits of the seeds [seed, 0], ..., [seed, 15] for which there is an elimination with coefficients."""
+    for k in range(16):
+        rng = np.random.default_rng([seed, k])
+        text = dense_circuit(rng, family=family)
+        plan = Circuit(text).compile().record_plan()
+        found = reduction_of(plan)
+        if found.is_possible and found.dense_width:
+            widths = plan.operations["width"] + (plan.operations["kind"] == 1)
+            assert found.dense_width <= widths.max(), "never wider"
+            yield text, rng, plan
+
+
+@pytest.mark.parametrize("family", DENSE_FAMILIES)
+@pytest.mark.parametrize("seed", seeds(12, quick=2))
+def test_laws_with_coefficients_are_exact(seed: int, family: str) -> None:
+    count = 0
+    for text, rng, plan in dense_plans(seed, family):
+        assert_same_laws(CpuEngine(plan, path_method="elimination"), rng, 4, text)
+        count += 1
+    assert count >= 3
+
+
+@pytest.mark.parametrize("family", DENSE_FAMILIES)
+def test_shots_with_coefficients_are_those_of_the_vector(family: str) -> None:
+    """With laws that are stored, and without."""
+    coefficients = coins = 0
+    for text, _, plan in dense_plans(200, family):
+        expected = CpuEngine(plan, path_method="vector").sample(5, 17, 3000)
+        for cache_bytes in (0, 1 << 24):
+            engine = CpuEngine(plan, path_method="elimination", cache_bytes=cache_bytes)
+            np.testing.assert_array_equal(engine.sample(5, 17, 3000), expected, err_msg=text)
+            work = engine.statistics()
+            coefficients += work["coefficients_read"]
+            coins += work["coins"]
+    assert coefficients > 1000
+    assert coins > 10
+
+
 OBSTACLES = {
-    "RX 0\nT 0\nMX 0": (Obstacle.CORE, "T in line 2"),
-    "RX 0 1\nT 0 1\nCZ 0 1\nR_X(0.1) 0\nMX 0 1": (Obstacle.NOT_DIAGONAL, "T in line 2"),
-    "RX 0 1\nR_Z(0.1) 0\nMPP X0*X1\nMX 0": (Obstacle.ANGLE, "R_Z in line 2"),
+    "RX 0\nT 0\nMX 0": (Obstacle.CORE, "T in line 2", 1),
+    "RX 0 1\nT 0 1\nCZ 0 1\nR_X(0.1) 0\nMX 0 1": (Obstacle.NOT_DIAGONAL, "T in line 2", None),
+    "RX 0 1\nR_Z(0.1) 0\nMPP X0*X1\nMX 0": (Obstacle.ANGLE, "R_Z in line 2", 1),
 }
 
 
 @pytest.mark.parametrize("text", OBSTACLES)
 def test_what_needs_coefficients(text: str) -> None:
-    obstacle, gate = OBSTACLES[text]
+    obstacle, gate, width = OBSTACLES[text]
     report = Circuit(text).plan()
-    assert reduction_of(report.sampling_plan).obstacle is obstacle
+    found = reduction_of(report.sampling_plan)
+    assert found.obstacle is obstacle
     assert f"{gate}, tick 0" in " ".join(str(report).split())
     assert report.dense_width == report.peak_width
-    with pytest.raises(ValueError, match="need coefficients"):
+    if width is not None:
+        assert found.dense_width == width
+        return
+    with pytest.raises(ValueError, match="need all coefficients"):
         CpuEngine(report.sampling_plan, path_method="elimination")
 
 
@@ -259,3 +332,30 @@ def test_a_plan_that_no_vector_could_hold() -> None:
         turned += len(turns) > 0
     assert unlikely > 100
     assert turned > 20
+
+
+def test_few_coefficients_of_a_plan_that_no_vector_could_hold() -> None:
+    """T rotations about 60 random Z strings and their inverses, and three more about strings of their own.
+
+    Without flips, X on each string's first qubit is measured as 1 with probability (1 - cos(pi/4))/2, as is the X of its second one,
+    which is always equal to it. Seed 4.
+    """
+    n = 40
+    matrix = (np.random.default_rng(4).random((n, 60)) < 0.2).astype(int)
+    products = ["*".join(f"Z{q}" for q in np.flatnonzero(column)) for column in matrix.T]
+    qubits = " ".join(map(str, range(n)))
+    lines = [f"RX {qubits}", *(f"TPP_DAG {product}" for product in products), f"X_ERROR(0.02) {qubits}"]
+    lines += [*(f"TPP {product}" for product in products), "TPP Z0*Z1 Z2*Z3 Z4*Z5", f"MX {qubits}"]
+    circuit = Circuit("\n".join(lines))
+    report = circuit.plan()
+    assert report.peak_width >= 30
+    assert 1 <= report.dense_width <= 3
+    engine = CpuEngine(report.sampling_plan)
+    law = engine.outcome_law(np.zeros(report.num_signature_bits, dtype=np.bool_))
+    one = (1 - np.cos(np.pi / 4)) / 2
+    expected = sorted(np.prod([one if bits >> k & 1 else 1 - one for k in range(3)]) for bits in range(8))
+    np.testing.assert_allclose(sorted(probability for probability, _, _ in law), expected, rtol=0, atol=1e-12)
+    for _, _, flipped in law:
+        np.testing.assert_array_equal(flipped[0:6:2], flipped[1:6:2])
+        assert not flipped[6:].any()
+    assert 0 < circuit.compile_sampler(seed=4).sample(200)[:, 6:].mean() < 0.5

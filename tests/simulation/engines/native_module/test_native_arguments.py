@@ -212,11 +212,6 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: _native.MatchingWeights(3, long(0, 1), long(1, 2), long(2, 5), 1 << 20),
         "weights must be even",
     ),
-    "rows of answers without words": (
-        lambda: _native.AnswerTable(1, 1, 4).put(words(1, 0, 5, 6), 0, words(1), long(7)),
-        "row_words is less",
-    ),
-    "a large table": (lambda: _native.AnswerTable(1, 1, 25), "size_bits must be at most 24"),
     "leakage of another qubit": (lambda: swept(long(2, 99, 1)), "on qubits of the program"),
     "leakage behind the program": (lambda: swept(long(10**6, 0, 1)), "before steps of the program"),
     "a time that is no number": (lambda: _native.limit_time(np.nan), "seconds must be a number"),
@@ -280,7 +275,6 @@ def test_right_arguments() -> None:
     assert swept(long(2, 0, 1))
     _native.check_plan(ATTRIBUTES)
     _native.MatchingWeights(3, long(0, 1), long(1, 2), long(2, 4), 1 << 20)
-    _native.AnswerTable(1, 1, 4).put(words(1, 0, 5, 6), 4, words(1), long(7))
     image = _native.plan_image(ATTRIBUTES)
     assert _native.image_sizes(image)["row_words"] == PLAN.num_row_words
     assert len(_native.image_steps(image)) >= PLAN.num_outcomes

@@ -9,14 +9,15 @@ from collections.abc import Mapping, Sequence
 
 import stim
 
-from ..builder import CircuitBuilder
-from ..color_code import ColorCode
-from ..end_to_end import build_noiseless_end_to_end
-from ..injections.degenerate_injection import STRETCHED_TILES
-from ..injections.unitary_injection import CORNER_PARKING
-from ..matchable.grafted_code import GraftedCode
-from ..noise import is_feedback
-from ..protocol import build_noiseless
+from stim_nonclifford.generators.cultivation.builder import CircuitBuilder
+from stim_nonclifford.generators.cultivation.color_code import ColorCode
+from stim_nonclifford.generators.cultivation.end_to_end import build_noiseless_end_to_end
+from stim_nonclifford.generators.cultivation.injections.degenerate_injection import STRETCHED_TILES
+from stim_nonclifford.generators.cultivation.injections.unitary_injection import CORNER_PARKING
+from stim_nonclifford.generators.cultivation.matchable.grafted_code import GraftedCode
+from stim_nonclifford.generators.cultivation.noise import is_feedback
+from stim_nonclifford.generators.cultivation.protocol import build_noiseless
+
 from .panels import moments_of, panel_of, sites_of
 from .svg import Box, Face, Panel, Picture
 

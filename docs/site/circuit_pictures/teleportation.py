@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..cultivation.drawing.panels import moments_of, panel_of, sites_of
-from ..cultivation.drawing.svg import Box, Panel, Picture
-from .injection import corner_of
-from .protocol import build_teleportation
-from .surface_code import Check
-from .surgery import Patches
+from stim_nonclifford.generators.teleportation.injection import corner_of
+from stim_nonclifford.generators.teleportation.protocol import build_teleportation
+from stim_nonclifford.generators.teleportation.surface_code import Check
+from stim_nonclifford.generators.teleportation.surgery import Patches
+
+from .panels import moments_of, panel_of, sites_of
+from .svg import Box, Panel, Picture
 
 
 def all_pictures() -> Mapping[str, str]:

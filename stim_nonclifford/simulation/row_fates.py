@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ..._native import kept_branches
-from ..plan import SamplingPlan, plain_attributes
-from .reference import averaged_coins
+from .._native import kept_branches
+from .engines.reference import averaged_coins
+from .plan import SamplingPlan, plain_attributes
 
 __all__ = ["fates_of_rows"]
 
@@ -25,7 +25,7 @@ _ROUNDING = 1e-13
 
 
 def fates_of_rows(plan: SamplingPlan, rows: Bits) -> tuple[Floats, Floats, Floats]:
-    r"""The exact probabilities of the results of shots whose faults flip rows (``SamplingPlan.row_of``).
+    """The exact probabilities of the results of shots whose faults flip rows (``SamplingPlan.row_of``).
 
     The constant of the plan is added, and coins are averaged over. Returns three arrays of shape
     (num_shots,): the probability that the shot is kept and no output is 1; that it is kept and some output is
@@ -33,15 +33,6 @@ def fates_of_rows(plan: SamplingPlan, rows: Bits) -> tuple[Floats, Floats, Float
 
     Raises:
         ResourceLimitError: The plan has more than 16 coins.
-
-    Examples:
-        >>> import stim_nonclifford as snc
-        >>> from stim_nonclifford.simulation.compiler import RequestedOutputs
-        >>> compiled = snc.Circuit("RX 0\nT 0\nMX 0\nDETECTOR rec[-1]").compile()
-        >>> plan = compiled.detector_plan(RequestedOutputs.of([0]))
-        >>> right, wrong, discarded = fates_of_rows(plan, plan.row_of(0)[np.newaxis])
-        >>> wrong.round(6)  # sin(pi/8)^2
-        array([0.146447])
     """
     coins = averaged_coins(plan)
     num_coins = len(coins)

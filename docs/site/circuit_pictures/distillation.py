@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .parities import Parities, parities_of
+from stim_nonclifford.generators.distillation.parities import Parities, parities_of
 
 # Pixels.
 _COLUMN = 40  # between T gates

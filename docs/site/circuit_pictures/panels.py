@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import stim
 
-from ..color_code import Coord
-from ..noise import is_feedback
+from stim_nonclifford.generators.cultivation.color_code import Coord
+from stim_nonclifford.generators.cultivation.noise import is_feedback
+
 from .svg import Box, Panel
 
 # For each operation on one qubit, the kind of its box and the letter in it.

@@ -8,7 +8,7 @@ from math import atan2
 from typing import Protocol
 from xml.sax.saxutils import escape
 
-from ..color_code import Coord
+from stim_nonclifford.generators.cultivation.color_code import Coord
 
 # Pixels.
 _UNIT = 26  # between neighbouring qubits

@@ -1,0 +1,1 @@
+"""Pictures of the circuits of the generators: panels of moments, as SVG."""

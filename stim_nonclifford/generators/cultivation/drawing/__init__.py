@@ -1,1 +1,0 @@
-"""Drawings of the stages: ``pictures`` of ``panels``, as ``svg``."""

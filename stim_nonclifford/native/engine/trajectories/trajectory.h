@@ -1,0 +1,422 @@
+// Follows one shot after the other. Included by trajectories_isa.cc, once per instruction set, inside its namespace.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/resource_limit.h"
+#include "kernels/shared/philox.h"
+#include "engine/trajectories/generalized_stabilizer_state.h"
+#include "engine/trajectories/trajectory_runner.h"
+
+namespace snc::SNC_ISA {
+
+// The words of a random stream of a shot, one after the other.
+class WordStream {
+   public:
+    WordStream(uint64_t seed, Stream stream, uint64_t shot) : seed_(seed), stream_(stream), shot_(shot) {}
+    uint64_t next() {
+        if (taken_ % words_per_draw == 0) words_ = random_words(seed_, stream_, shot_, taken_ / words_per_draw);
+        return words_[taken_++ % words_per_draw];
+    }
+    double next_uniform() { return uniform(next()); }
+    // Above 0, for logarithms.
+    double next_positive() { return (static_cast<double>(next() >> 11) + 0.5) * 0x1p-53; }
+
+   private:
+    uint64_t seed_;
+    Stream stream_;
+    uint64_t shot_, taken_ = 0;
+    DrawnWords words_{};
+};
+
+template <size_t W>
+class Trajectory final : public TrajectoryRunner {
+   public:
+    Trajectory(const TrajectoryProgram& program, const CoefficientKernels& kernels, uint32_t max_width)
+        : program_(program),
+          max_width_(max_width),
+          state_(program.num_qubits, kernels),
+          records_(program.num_records),
+          outputs_(program.num_outputs),
+          chosen_(program.num_chains, not_chosen),
+          leakage_(program.num_qubits) {
+        store_checkpoints();
+    }
+
+    void run(uint64_t seed, uint64_t first_shot, uint64_t shots, Interruption& interruption, TrajectoryShots& kept) override {
+        seed_ = seed;
+        const size_t row_bytes = (program_.outputs.reported.size() + 7) / 8;
+        for (shot_ = first_shot; shot_ < first_shot + shots; ++shot_) {
+            if (shot_ % shots_between_looks == 0) interruption.look();
+            ++work_.shots;
+            if (!follow()) continue;
+            kept.shots.push_back(static_cast<int64_t>(shot_));
+            const size_t begin = kept.rows.size();
+            kept.rows.resize(begin + row_bytes);
+            for (size_t k = 0; k < program_.outputs.reported.size(); ++k)
+                kept.rows[begin + k / 8] |= static_cast<uint8_t>(output(program_.outputs.reported[k]) << (k % 8));
+        }
+    }
+    const TrajectoryWork& work() const override { return work_; }
+
+   private:
+    using State = GeneralizedStabilizerState<W>;
+    using Row = typename State::Row;
+    static constexpr uint32_t not_chosen = UINT32_MAX;
+    static constexpr uint64_t shots_between_looks = 64;
+    enum Leakage : uint8_t { computational, leaked, lost };
+
+    struct Event {
+        uint32_t place;
+        uint64_t pattern;  // of Paulis; the kind of a relaxation; the error of a chain
+    };
+    struct Checkpoint {
+        uint32_t step;
+        State state;
+        std::vector<uint8_t> records, outputs;
+    };
+
+    bool output(uint32_t number) const {
+        return (program_.outputs.by_records ? records_[number] ^ program_.outputs.constant[number] : outputs_[number]) != 0;
+    }
+
+    // Whether the shot is kept.
+    bool follow() {
+        draw_events();
+        const uint32_t first = events_.empty() ? static_cast<uint32_t>(program_.steps.size()) : program_.places[events_[0].place].step;
+        begin_at(first);
+        for (const Event& event : events_) {
+            const NoisePlace& place = program_.places[event.place];
+            if (!run_steps<false>(place.step)) return false;
+            happen(place, event.pattern);
+        }
+        if (!run_steps<false>(static_cast<uint32_t>(program_.steps.size()))) return false;
+        for (const uint32_t number : program_.outputs.postselected)
+            if (output(number)) return false;
+        return true;
+    }
+
+    // Goes back to the last checkpoint that is not after a step.
+    void begin_at(uint32_t step) {
+        const auto after = std::ranges::upper_bound(checkpoints_, step, {}, &Checkpoint::step);
+        const Checkpoint& checkpoint = *(after - 1);
+        state_.copy(checkpoint.state);
+        records_ = checkpoint.records;
+        outputs_ = checkpoint.outputs;
+        step_ = checkpoint.step;
+        work_.skipped_steps += step_;
+        coin_words_ = UINT64_MAX;
+        if (!program_.has_leakage) return;
+        std::ranges::fill(leakage_, computational);
+        num_leaked_ = 0;
+        leakage_words_ = WordStream(seed_, Stream::trajectory_leakage, shot_);
+    }
+
+    // A checkpoint now and then on the path without noise, as long as its outcomes are certain.
+    void store_checkpoints() {
+        constexpr uint32_t most = 256, least_distance = 4;
+        const auto size = static_cast<uint32_t>(program_.steps.size());
+        const uint32_t distance = std::max(least_distance, size / most);
+        state_.reset();
+        if (!program_.outputs.by_records) outputs_ = program_.outputs.constant;
+        step_ = 0;
+        try {
+            do {
+                checkpoints_.push_back({step_, state_, records_, outputs_});
+            } while (step_ < size && run_steps<true>(std::min(size, step_ + distance)));
+        } catch (const ResourceLimit&) {
+            // The path is too wide. The first shot says so.
+        }
+    }
+
+    void draw_events() {
+        events_.clear();
+        std::ranges::fill(chosen_, not_chosen);
+        WordStream words(seed_, Stream::trajectory_structure, shot_);
+        for (const NoiseClass& each : program_.structural) draw_events(each, words);
+        work_.structural_events += events_.size();
+        if (!program_.pauli.empty()) {
+            const size_t before = events_.size();
+            words = WordStream(seed_, Stream::trajectory_paulis, shot_);
+            for (const NoiseClass& each : program_.pauli) draw_events(each, words);
+            work_.pauli_events += events_.size() - before;
+        }
+        std::ranges::sort(events_, {}, &Event::place);
+    }
+
+    // The gaps between candidates of a class have a geometric distribution.
+    void draw_events(const NoiseClass& each, WordStream& words) {
+        const auto size = static_cast<double>(each.places.size());
+        for (double k = -1;;) {
+            k += 1 + std::floor(std::log(words.next_positive()) / each.log_of_nothing);
+            if (!(k < size)) return;
+            const uint32_t number = each.places[static_cast<size_t>(k)];
+            const NoisePlace& place = program_.places[number];
+            if (place.probability < each.probability && words.next_uniform() * each.probability >= place.probability) continue;
+            events_.push_back({number, pattern_of(place, words)});
+        }
+    }
+
+    // What happens at a place, given that something does.
+    uint64_t pattern_of(const NoisePlace& place, WordStream& words) {
+        const auto chosen = [&](const auto& probability_of, size_t count) {
+            double left = words.next_uniform() * place.probability;
+            size_t k = 0;
+            while (k + 1 < count && left >= probability_of(k)) left -= probability_of(k++);
+            return k;
+        };
+        switch (place.kind) {
+            case NoiseKind::paulis: {
+                const EventTable& table = program_.channels[place.number];
+                const auto any = [&] {
+                    const auto found = std::ranges::upper_bound(table.sums, words.next_uniform());
+                    return table.patterns[std::min<size_t>(static_cast<size_t>(found - table.sums.begin()), table.patterns.size() - 1)];
+                };
+                uint64_t pattern = any();
+                if (table.rate == 0) return pattern;
+                // The number of events is one or more: a Poisson distribution without its zero.
+                double left = words.next_uniform() * std::expm1(table.rate) - table.rate, term = table.rate;
+                for (int count = 2; left >= 0; ++count) {
+                    pattern ^= any();
+                    term *= table.rate / count;
+                    left -= term;
+                }
+                return pattern;
+            }
+            case NoiseKind::chain: {
+                const auto& chain = program_.chains[place.number];
+                return chosen([&](size_t k) { return chain[k].second; }, chain.size());
+            }
+            case NoiseKind::relaxation:
+                return chosen([&](size_t k) { return place.weights[k]; }, place.weights.size());
+            default:
+                return 0;
+        }
+    }
+
+    void apply_pattern(const uint32_t* targets, uint32_t size, uint64_t pattern, int64_t herald) {
+        for (uint32_t k = 0; k < size; ++k) state_.apply_pauli(targets[k], pattern >> (2 * k) & 3);
+        if (herald >= 0) records_[static_cast<size_t>(herald)] ^= static_cast<uint8_t>(pattern >> (2 * size) & 1);
+    }
+
+    void happen(const NoisePlace& place, uint64_t pattern) {
+        const uint32_t* const targets = program_.targets.data() + place.first;
+        switch (place.kind) {
+            case NoiseKind::paulis:
+                apply_pattern(targets, place.size, pattern, place.herald);
+                break;
+            case NoiseKind::readout:
+                records_[place.number] ^= 1;
+                break;
+            case NoiseKind::chain:
+                chosen_[place.number] = static_cast<uint32_t>(pattern);
+                break;
+            case NoiseKind::relaxation:
+                relax(targets[0], place, pattern);
+                break;
+            case NoiseKind::leaking:
+                if (leakage_[targets[0]] == computational || (place.is_loss && leakage_[targets[0]] == leaked)) {
+                    leak(targets[0], place.is_loss ? lost : leaked);
+                    mix(targets[0]);
+                }
+                break;
+        }
+    }
+
+    void relax(uint32_t qubit, const NoisePlace& place, uint64_t kind) {
+        if (kind == 1) return state_.apply_pauli(qubit, z_part);
+        const QubitPauli z{qubit, z_part};
+        const Row row = state_.pull_back({&z, 1});
+        if (kind == 0) {
+            if (measured(row, place.decision)) state_.apply_pauli(qubit, x_part);
+            return;
+        }
+        const auto one = state_.probability_of_one(row);
+        const double g = place.amplitude, jump = (1 - g * g) * one.value_or(0.5);
+        if (uniform(random_word(seed_, Stream::trajectory_outcomes, shot_, place.decision)) < jump) {
+            state_.project(row, true, one);
+            state_.apply_pauli(qubit, x_part);
+            return;
+        }
+        const double scale = 1 / std::sqrt(1 - jump);
+        if (state_.combine(row, scale * (1 + g) / 2, scale * (1 - g) / 2)) check_width();
+    }
+
+    void check_width() {
+        work_.largest_width = std::max<uint64_t>(work_.largest_width, state_.width());
+        if (state_.width() > max_width_) {
+            const uint32_t line = program_.steps[std::min<size_t>(step_, program_.steps.size() - 1)].line;
+            throw ResourceLimit("Shot " + std::to_string(shot_) + " needs " + std::to_string(state_.width()) +
+                                " active coordinates at line " + std::to_string(line) + "; the limit is max_active_coordinates=" +
+                                std::to_string(max_width_) + ". Raise it if the memory allows (2^" + std::to_string(state_.width()) +
+                                " coefficients of 16 bytes), or make the noise weaker that resets qubits.");
+        }
+    }
+
+    bool measured(const Row& row, uint32_t decision) {
+        const auto one = state_.probability_of_one(row);
+        const bool outcome = one ? decided(*one, decision) : coin(decision);
+        state_.project(row, outcome, one);
+        return outcome;
+    }
+    bool decided(double probability, uint32_t decision) const {
+        if (probability == 0 || probability == 1) return probability == 1;
+        return uniform(random_word(seed_, Stream::trajectory_outcomes, shot_, decision)) < probability;
+    }
+    bool coin(uint32_t decision) {
+        const uint64_t quad = decision / (64 * words_per_draw);
+        if (quad != coin_words_) {
+            coins_ = random_words(seed_, Stream::trajectory_coins, shot_, quad);
+            coin_words_ = quad;
+        }
+        return (coins_[decision / 64 % words_per_draw] >> (decision % 64) & 1) != 0;
+    }
+
+    void reset(uint32_t qubit, uint32_t code, uint32_t decision) {
+        const QubitPauli pauli{qubit, code};
+        if (measured(state_.pull_back({&pauli, 1}), decision)) state_.apply_pauli(qubit, code == z_part ? x_part : z_part);
+        if (num_leaked_ == 0 || leakage_[qubit] == computational) return;
+        if (leakage_[qubit] == leaked || leakage_words_.next_uniform() < program_.leakage.replacements[qubit]) leak(qubit, computational);
+    }
+
+    void leak(uint32_t qubit, Leakage to) {
+        num_leaked_ += (to != computational) - (leakage_[qubit] != computational);
+        leakage_[qubit] = to;
+    }
+    void mix(uint32_t qubit) { state_.apply_pauli(qubit, leakage_words_.next() >> 62); }
+
+    void meet(const uint32_t* qubits, size_t size) {
+        for (size_t k = 0; k < size; ++k) {
+            if (leakage_[qubits[k]] == computational) continue;
+            const double* const paulis = program_.leakage.paulis.data() + 3 * size_t{qubits[k]};
+            mix(qubits[k]);
+            for (size_t j = 0; j < size; ++j) {
+                if (j == k) continue;
+                if (paulis[0] < 0) {
+                    mix(qubits[j]);
+                    continue;
+                }
+                double left = leakage_words_.next_uniform();
+                for (const auto& [code, number] : {std::pair{x_part, 0}, std::pair{y_code, 1}, std::pair{z_part, 2}}) {
+                    if (left >= 0 && left < paulis[number]) state_.apply_pauli(qubits[j], code);
+                    left -= paulis[number];
+                }
+            }
+        }
+    }
+
+    // What leakage does at a step, if any qubit is leaked or lost.
+    void follow_leakage(const TrajectoryStep& step) {
+        const uint32_t* const qubits = program_.targets.data() + step.first;
+        const auto happens = [&] { return leakage_words_.next_uniform() < step.first_value; };
+        switch (step.kind) {
+            case TrajectoryStepKind::leakage_return:
+                if (leakage_[qubits[0]] == leaked && happens()) leak(qubits[0], computational);
+                break;
+            case TrajectoryStepKind::leakage_spread:
+                if (leakage_[qubits[0]] != leaked || leakage_[qubits[1]] != computational || !happens()) break;
+                leak(qubits[1], leaked);
+                mix(qubits[1]);
+                if (step.flag) leak(qubits[0], computational);
+                break;
+            case TrajectoryStepKind::leakage_herald:
+                if (leakage_[qubits[0]] == (step.flag ? lost : leaked) && happens()) records_[step.number] ^= 1;
+                break;
+            case TrajectoryStepKind::leaked_flip:
+                if (leakage_[qubits[0]] != computational && happens()) state_.apply_pauli(qubits[1], x_part);
+                break;
+            default:
+                meet(qubits, step.end - step.first);
+        }
+    }
+
+    // Follows the steps before number `end`. With `certain_only`, it ends before the first one that needs a random number. Returns
+    // whether it has come to the end: otherwise the shot is discarded, or needs such a number.
+    template <bool certain_only>
+    bool run_steps(uint32_t end) {
+        for (; step_ < end; ++step_) {
+            const TrajectoryStep& step = program_.steps[step_];
+            const Factors factors{program_.factors.data() + step.first, step.end - step.first};
+            ++work_.steps;
+            switch (step.kind) {
+                case TrajectoryStepKind::gate:
+                    state_.apply(program_.gates[step.number], program_.targets.data() + step.first);
+                    break;
+                case TrajectoryStepKind::rotate:
+                    if (state_.rotate(state_.pull_back(factors), step.first_value, step.second_value)) check_width();
+                    break;
+                case TrajectoryStepKind::measure:
+                case TrajectoryStepKind::reset: {
+                    const bool is_measured = step.kind == TrajectoryStepKind::measure;
+                    const Row row = state_.pull_back(factors);
+                    if constexpr (certain_only) {
+                        const auto one = state_.probability_of_one(row);
+                        const bool is_certain = one && (*one == 0 || *one == 1);
+                        // A reset gives the same state for both outcomes if nothing else depends on them.
+                        if (!is_certain && (is_measured || !state_.is_product(factors[0].qubit))) return false;
+                    }
+                    if (!is_measured) {
+                        reset(factors[0].qubit, factors[0].code, step.decision);
+                        break;
+                    }
+                    const bool outcome = measured(row, step.decision);
+                    records_[step.number] = static_cast<uint8_t>(outcome != step.flag);
+                    if (step.resets) reset(factors[0].qubit, factors[0].code, step.decision);
+                    break;
+                }
+                case TrajectoryStepKind::feedback:
+                    if (records_[step.number] != 0) state_.apply_pauli(factors[0].qubit, factors[0].code);
+                    break;
+                case TrajectoryStepKind::paulis:
+                    apply_pattern(program_.targets.data() + step.first, step.end - step.first, step.pattern,
+                                  step.number == UINT32_MAX ? -1 : int64_t{step.number});
+                    break;
+                case TrajectoryStepKind::correlated_error:
+                    if (chosen_[step.chain] == step.number)
+                        for (const auto& [qubit, code] : factors) state_.apply_pauli(qubit, code);
+                    break;
+                case TrajectoryStepKind::misread: {
+                    if constexpr (certain_only) return false;
+                    const bool outcome = (records_[step.number] != 0) != step.flag;
+                    records_[step.number] ^= static_cast<uint8_t>(decided(outcome ? step.second_value : step.first_value, step.decision));
+                    break;
+                }
+                case TrajectoryStepKind::detector: {
+                    uint8_t parity = program_.outputs.constant[step.number];
+                    for (uint32_t k = step.first; k < step.end; ++k) parity ^= records_[program_.records[k]];
+                    outputs_[step.number] = parity;
+                    if (parity != 0 && program_.is_postselected[step.number] != 0) return false;
+                    break;
+                }
+                case TrajectoryStepKind::observable:
+                    for (uint32_t k = step.first; k < step.end; ++k) outputs_[step.number] ^= records_[program_.records[k]];
+                    break;
+                default:
+                    if (num_leaked_ != 0) follow_leakage(step);
+            }
+        }
+        return true;
+    }
+
+    const TrajectoryProgram& program_;
+    const uint32_t max_width_;
+    State state_;
+    std::vector<uint8_t> records_, outputs_;
+    std::vector<uint32_t> chosen_;  // for each chain, the number of the error that happens
+    std::vector<Event> events_;
+    std::vector<Checkpoint> checkpoints_;
+    uint64_t seed_ = 0, shot_ = 0;
+    uint32_t step_ = 0;
+    DrawnWords coins_{};
+    uint64_t coin_words_ = UINT64_MAX;  // the draw that coins_ has
+    std::vector<Leakage> leakage_;
+    uint32_t num_leaked_ = 0;
+    WordStream leakage_words_{0, Stream::trajectory_leakage, 0};
+    TrajectoryWork work_;
+};
+
+}  // namespace snc::SNC_ISA

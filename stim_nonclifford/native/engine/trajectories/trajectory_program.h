@@ -1,0 +1,128 @@
+// A circuit as the trajectories of shots follow it: steps without loops, and the places at which noise may act.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "compiler/program/program.h"
+
+namespace snc {
+
+// What a shot returns.
+struct TrajectoryOutputs {
+    bool by_records;                      // outputs are records; else detectors, then observables
+    std::vector<uint8_t> constant;        // for each output, whether it is inverted
+    std::vector<uint32_t> reported;       // the outputs that are returned, in this order
+    std::vector<uint32_t> postselected;   // a shot in which one of these is 1 is discarded
+};
+
+// Unusual models of leakage (leakage_steps.py), for each qubit.
+struct LeakagePartners {
+    std::vector<double> paulis;        // [qubits][3]: probabilities of X, Y and Z of the others; -1: they are completely mixed
+    std::vector<double> replacements;  // the probability that a reset replaces the qubit if it is lost
+};
+
+enum class TrajectoryStepKind : uint8_t {
+    gate,
+    rotate,
+    measure,
+    reset,
+    feedback,
+    paulis,          // of a channel whose most likely pattern is not "nothing"
+    correlated_error,
+    misread,
+    detector,
+    observable,
+    leakage_return,
+    leakage_spread,
+    leakage_herald,
+    leaked_flip,
+    meeting,
+};
+
+struct TrajectoryStep {
+    TrajectoryStepKind kind;
+    bool flag;             // inverted (measure, misread), moves (spread), of loss (herald)
+    bool resets;
+    uint32_t number;       // of the gate, the record or the output; of a correlated error: its number in the chain
+    uint32_t chain;        // of a correlated error
+    uint32_t first, end;   // of its factors (rotate, measure, reset, feedback, correlated error), targets or records
+    uint32_t decision;     // the number of the random decision
+    uint32_t line;         // in the printed circuit
+    double first_value;    // cos(pi a / 2) of a rotation; probability; p01
+    double second_value;   // sin(pi a / 2); p10
+    uint64_t pattern;      // of paulis
+};
+
+enum class NoiseKind : uint8_t { paulis, readout, chain, relaxation, leaking };
+
+// A place at which noise may act, with the probability of any event.
+struct NoisePlace {
+    NoiseKind kind;
+    bool is_loss = false;
+    uint32_t step;                // the event happens before this one
+    uint32_t number = 0;          // of the channel; of the chain; of the record
+    uint32_t first = 0, size = 0;  // of its targets
+    int64_t herald = -1;          // record, or -1
+    uint32_t decision = 0;
+    double probability = 0;
+    // Relaxation: probabilities of a reset, a Z and an amplitude damping, and sqrt(1 - gamma) of the latter.
+    std::array<double, 3> weights{};
+    double amplitude = 1;
+};
+
+// Places whose events are drawn together: a candidate at each with the largest probability of any of them.
+struct NoiseClass {
+    double probability;
+    double log_of_nothing;          // log(1 - probability)
+    std::vector<uint32_t> places;   // ascending
+};
+
+// A product of rows of the inverse tableau.
+struct RowImage {
+    uint32_t row;                  // 2k: X of target k; 2k + 1: its Z
+    std::vector<uint32_t> factors;  // rows
+    uint32_t i_power;
+};
+
+// Patterns and their cumulative probabilities, given that there is an event.
+struct EventTable {
+    std::vector<uint64_t> patterns;
+    std::vector<double> sums;
+    double rate;  // mean number of independent events; 0: the first one excludes others
+};
+
+class TrajectoryProgram {
+   public:
+    // `lines`: of each stored step of the program. Throws ResourceLimit if it is too long.
+    TrajectoryProgram(const Program& program, TrajectoryOutputs outputs, LeakagePartners leakage, std::span<const int32_t> lines);
+
+    uint32_t num_qubits, num_records, num_detectors, num_outputs;
+    uint32_t num_chains = 0, num_decisions = 0;
+    TrajectoryOutputs outputs;
+    std::vector<uint8_t> is_postselected;  // by output
+    LeakagePartners leakage;
+    bool has_leakage = false;
+    std::vector<TrajectoryStep> steps;
+    std::vector<uint32_t> targets;
+    std::vector<QubitPauli> factors;
+    std::vector<uint32_t> records;
+    std::vector<std::vector<RowImage>> gates;
+    std::vector<EventTable> channels;
+    std::vector<std::vector<std::pair<uint32_t, double>>> chains;  // of each, (step, probability) of its errors
+    std::vector<NoisePlace> places;
+    // Structural events change which operations act on the state; the others are Paulis and flips of records.
+    std::vector<NoiseClass> structural, pauli;
+
+   private:
+    void add(const Program& program, const CircuitStep& step, const Shift& shift, uint32_t line);
+    void add_noise(const Program& program, const CircuitStep& step, const Shift& shift, uint32_t line);
+    void add_relaxation(const CircuitStep& step, uint32_t qubit);
+    TrajectoryStep& add_step(TrajectoryStepKind kind, uint32_t line);
+    void add_classes();
+};
+
+}  // namespace snc

@@ -1,0 +1,157 @@
+"""The trajectory engine: it follows the state of each shot, in C++ (``native/engine/trajectories``)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import stim
+
+from ..._native import TrajectoryEngine as NativeTrajectoryEngine
+from ..compiler.program.flattening import program_of
+from ..compiler.program.program import Program
+from ..plan import BLOCK_SHOTS
+from .contract import PackedBits, Tally
+
+__all__ = ["TrajectoryEngine"]
+
+_WAVE_BLOCKS = 64
+"""Blocks of shots that are counted together. With twice as many, rows take twice the memory, and a count that
+ends at an error follows more shots in vain."""
+
+
+class TrajectoryEngine:
+    r"""Draws shots by following each of them by itself.
+
+    The state of a shot is a Clifford operation on a vector of its active coordinates and qubits in \|0>: the
+    generalized stabilizer formalism (T. J. Yoder, A generalization of the stabilizer formalism for
+    simulating arbitrary quantum circuits, 2012). So noise may change which operations there are. Relaxation
+    is a mixture of nothing, a reset, a Z, and for T2 > T1 a weak amplitude damping: a reset takes a
+    stabilizer away and adds another one, and hardly ever makes the vector longer.
+
+    Shots are numbered, and depend on the circuit, the seed and the number alone. They are not the shots of
+    the other engines. An outcome has a random number of its own (``random_streams``).
+
+    Args:
+        circuit: The circuit.
+        by_records: Whether the outputs are records; if not, they are detectors, then observables.
+        inverted: The outputs that are inverted, as a mask: bit k is output k.
+        reported: The outputs of ``sample`` and ``sample_kept``, in this order; None for all.
+        postselected: The outputs that discard a shot if they are 1.
+        threads: Number of threads, including the calling thread.
+        max_active_coordinates: Limit for the active coordinates of a shot.
+
+    Raises:
+        ResourceLimitError: The circuit has more than 1024 qubits, or 2^24 operations. Methods raise it if a
+            shot needs more active coordinates.
+        ValueError: An observable has Pauli targets.
+
+    Examples:
+        >>> import stim_nonclifford as snc
+        >>> circuit = snc.Circuit("X 0\nAMPLITUDE_DAMPING(1) 0\nM 0")
+        >>> engine = TrajectoryEngine(circuit.to_stim(), by_records=True)
+        >>> engine.sample(seed=0, first_shot=0, shots=3).tolist()
+        [[0], [0], [0]]
+    """
+
+    def __init__(
+        self,
+        circuit: stim.Circuit,
+        *,
+        by_records: bool,
+        inverted: int = 0,
+        reported: Sequence[int] | None = None,
+        postselected: Sequence[int] = (),
+        threads: int = 1,
+        max_active_coordinates: int = 24,
+    ) -> None:
+        program = program_of(circuit, for_trajectories=True)
+        count = program.num_records if by_records else program.num_detectors + program.num_observables
+        self._num_reported = count if reported is None else len(reported)
+        self._discards = bool(postselected)
+        self._engine = NativeTrajectoryEngine(
+            program.native,
+            np.array([place.line for place in program.stored_places], dtype=np.int32),
+            by_records,
+            np.array([inverted >> k & 1 for k in range(count)], dtype=np.uint8),
+            np.array(range(count) if reported is None else reported, dtype=np.uint32),
+            np.array(postselected, dtype=np.uint32),
+            *_models_of_leakage(program),
+            threads,
+            max_active_coordinates,
+        )
+
+    def count(
+        self, seed: int, first_shot: int, shots: int, max_errors: int = 0, *, list_errors: bool = False
+    ) -> Tally:
+        """See ``SamplingEngine.count``."""
+        end, first = first_shot + shots, first_shot
+        kept_shots, errors = 0, 0
+        patterns: dict[int, int] = {}
+        numbers: list[int] = []
+        blocks = 1 if max_errors else _WAVE_BLOCKS
+        while first < end and not (max_errors and errors >= max_errors):
+            stop = min(end, (first // BLOCK_SHOTS + blocks) * BLOCK_SHOTS)
+            rows, kept = self.sample_kept_numbered(seed, first, stop - first)
+            wrong = rows.any(axis=1)
+            if max_errors and errors + wrong.sum() >= max_errors:
+                # Ends with the block in which the errors become enough.
+                last = int(kept[np.flatnonzero(wrong)[max_errors - errors - 1]])
+                stop = min(stop, (last // BLOCK_SHOTS + 1) * BLOCK_SHOTS)
+                wrong &= kept < stop
+                kept_shots += int((kept < stop).sum())
+            else:
+                kept_shots += len(kept)
+            errors += int(wrong.sum())
+            for row, times in zip(*np.unique(rows[wrong], axis=0, return_counts=True), strict=True):
+                pattern = int.from_bytes(row.tobytes(), "little")
+                patterns[pattern] = patterns.get(pattern, 0) + int(times)
+            if list_errors:
+                numbers += kept[wrong].tolist()
+            first, blocks = stop, min(2 * blocks, _WAVE_BLOCKS)
+        attempted = first - first_shot
+        return Tally(attempted, attempted - kept_shots, errors, patterns, numbers)
+
+    def sample(self, seed: int, first_shot: int, shots: int, *, num_outputs: int | None = None) -> PackedBits:
+        """See ``SamplingEngine.sample``."""
+        if self._discards:
+            raise ValueError("The engine discards shots, so that it has no outputs of all of them.")
+        rows = self.sample_kept(seed, first_shot, shots)
+        if num_outputs is None or num_outputs == self._num_reported:
+            return rows
+        rows = np.ascontiguousarray(rows[:, : -(-num_outputs // 8)])
+        if num_outputs % 8:
+            rows[:, -1] &= np.uint8((1 << num_outputs % 8) - 1)
+        return rows
+
+    def sample_kept(self, seed: int, first_shot: int, shots: int) -> PackedBits:
+        """See ``SamplingEngine.sample_kept``."""
+        return self.sample_kept_numbered(seed, first_shot, shots)[0]
+
+    def sample_kept_numbered(
+        self, seed: int, first_shot: int, shots: int
+    ) -> tuple[PackedBits, npt.NDArray[np.int64]]:
+        """See ``SamplingEngine.sample_kept_numbered``."""
+        return self._engine.sample_kept(seed, first_shot, shots)
+
+    def statistics(self) -> dict[str, int]:
+        """Counts of the work that was done.
+
+        Returns:
+            The numbers of ``shots``; of ``structural_events``, which are relaxations and leakage; of
+            ``pauli_events``; of ``steps`` of the circuit, and of ``skipped_steps``, which were as without
+            noise; and the ``largest_width``, the active coordinates of the widest shot.
+        """
+        return self._engine.statistics()
+
+
+def _models_of_leakage(program: Program) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """What unusual models of leakage say of each qubit, as ``LeakagePartners`` in C++ has it."""
+    partners = np.full((program.num_qubits, 3), -1.0)
+    replacements = np.ones(program.num_qubits)
+    for qubit, paulis in program.leakage_models.partners.items():
+        partners[qubit] = paulis
+    for qubit, probability in program.leakage_models.replacements.items():
+        replacements[qubit] = probability
+    return partners.ravel(), replacements

@@ -1,0 +1,211 @@
+"""The trajectory engine against density matrices, Stim and the other engines.
+
+Statistical comparisons reject a correct engine with a probability below ``ALPHA`` each. There are fewer than a
+thousand of them, so that a whole run raises a false alarm with a probability below 1e-6.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import stim
+
+import stim_nonclifford as snc
+from stim_nonclifford.generators.cultivation import cultivation_circuit
+from stim_nonclifford.simulation.engines import TrajectoryEngine
+
+from ...support.oracle.agreement import p_value
+from ...support.oracle.density_matrix import record_distribution
+from ...support.oracle.leakage import leaked_record_distribution
+from ...support.oracle.random_circuits import random_circuit
+from ...support.seeds import seeds
+from ...support.texts.leaking_circuits import random_leaking_text
+
+ALPHA = 1e-10
+SHOTS = 50_000
+
+RELAXATIONS = (
+    "AMPLITUDE_DAMPING(0.3)", "PHASE_DAMPING(0.4)", "AMPLITUDE_DAMPING(1)", "THERMAL_RELAXATION(0.3, 0.3)",
+    "THERMAL_RELAXATION(0.2, 0.5)",  # T2 < T1
+    "THERMAL_RELAXATION(0.3, 0.25)", "THERMAL_RELAXATION(0.5, 0.3)", "THERMAL_RELAXATION(0.4, 0.2)",  # T2 > T1
+)  # fmt: skip
+
+
+def with_relaxation(circuit: stim.Circuit, rng: np.random.Generator, count: int) -> snc.Circuit:
+    """The circuit with relaxation at random places, and measurements that misread 0 and 1 differently."""
+    lines = str(circuit).splitlines()
+    for _ in range(count):
+        line = f"{rng.choice(RELAXATIONS)} {' '.join(map(str, rng.choice(4, size=2, replace=False)))}"
+        lines.insert(int(rng.integers(len(lines) + 1)), line)
+    for k, line in enumerate(lines):
+        words = line.split()
+        if words[0] in ("M", "MX", "MR", "MRY", "MZZ") and rng.random() < 0.5:
+            lines[k] = " ".join([f"{words[0]}(0.05, 0.3)", *words[1:]])
+    return snc.Circuit("\n".join(lines))
+
+
+def records_of(engine: TrajectoryEngine, shots: int, num_records: int) -> np.ndarray:
+    rows = engine.sample(7, 0, shots)
+    return np.unpackbits(rows, axis=1, count=num_records, bitorder="little").astype(np.bool_)
+
+
+@pytest.mark.parametrize("seed", seeds(200, quick=25))
+def test_records_have_the_distribution_of_the_density_matrix(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    circuit = with_relaxation(
+        random_circuit(rng, num_operations=25, max_records=8), rng, count=int(rng.integers(5))
+    )
+    sampler = circuit.compile_sampler(seed=seed, engine="trajectory")
+    assert p_value(sampler.sample(SHOTS), record_distribution(circuit.to_stim())) > ALPHA
+
+
+@pytest.mark.parametrize("seed", seeds(60, quick=8))
+def test_leaking_circuits_have_the_distribution_of_the_density_matrix(seed: int) -> None:
+    circuit = snc.Circuit(random_leaking_text(seed, spreads=seed % 2 == 0, models=seed % 3 == 0))
+    sampler = circuit.compile_sampler(seed=seed, engine="trajectory")
+    assert p_value(sampler.sample(SHOTS), leaked_record_distribution(circuit.to_stim())) > ALPHA
+
+
+@pytest.mark.parametrize("change", ["THERMAL_RELAXATION(0.3, 0.256)", "THERMAL_RELAXATION(0.309, 0.25)"])
+def test_a_wrong_time_is_noticed(change: str) -> None:
+    """A coherence time that is off by 2%, and a relaxation time that is off by 3%."""
+    text = "RX 0\nT 0\n" + 6 * "THERMAL_RELAXATION(0.3, 0.25) 0\nH 0\n" + "MX 0"
+    right, wrong = snc.Circuit(text), snc.Circuit(text.replace("THERMAL_RELAXATION(0.3, 0.25)", change))
+    samples = right.compile_sampler(seed=5, engine="trajectory").sample(5_000_000)
+    assert p_value(samples, record_distribution(right.to_stim())) > ALPHA
+    assert p_value(samples, record_distribution(wrong.to_stim())) < ALPHA
+
+
+def test_resets_in_a_code_as_in_stim() -> None:
+    """Resets of data qubits in the middle of a memory of 49 qubits, each with probability 1, as Stim has them."""
+    memory = stim.Circuit.generated(
+        "surface_code:rotated_memory_x", distance=5, rounds=3, after_clifford_depolarization=0.01
+    ).flattened()
+    plain, decaying = stim.Circuit(), stim.Circuit()
+    for number, instruction in enumerate(memory):
+        for circuit in (plain, decaying):
+            circuit.append(instruction)
+        if instruction.name == "TICK" and number % 3 == 0:
+            qubit = (7 * number) % 50
+            if qubit in memory.get_final_qubit_coordinates():
+                plain.append("R", [qubit])
+                decaying.append("I_ERROR", [qubit], tag="AMPLITUDE_DAMPING(gamma=1)")
+    shots, count = 100_000, memory.num_detectors + 1
+    expected = plain.compile_detector_sampler(seed=1).sample(shots, append_observables=True)
+    sampler = snc.Circuit(str(decaying)).compile_detector_sampler(
+        seed=2, engine="trajectory", skip_reference_sample=True
+    )
+    found = sampler.sample(shots, append_observables=True)
+    reference = plain.reference_sample()
+    flips = stim.CompiledMeasurementsToDetectionEventsConverter(plain, skip_reference_sample=True).convert(
+        measurements=reference[np.newaxis], append_observables=True
+    )
+    moments = [(rows.astype(np.float64).T @ rows) / shots for rows in (expected ^ flips, found)]
+    error = np.sqrt(np.maximum(sum(m * (1 - m) for m in moments), 1 / shots) / shots)
+    # 7,000 pairs of outputs; a normal deviate exceeds 7.5 with a probability below 1e-13.
+    assert np.abs((moments[0] - moments[1]) / error).max() < 7.5
+    assert found.shape == (shots, count)
+
+
+def test_cultivation_as_on_the_cpu_engine() -> None:
+    lines = str(cultivation_circuit(distance=3, p=0.002)).splitlines()
+    circuit = snc.Circuit(
+        "\n".join(line.replace("DEPOLARIZE1(0.002)", "THERMAL_RELAXATION(0.004, 0.003)") for line in lines)
+    )
+    shots = 20_000
+    kept = [
+        circuit.compile_detector_sampler(seed=1, postselection_mask="all", engine=engine).sample_counts(shots)
+        for engine in ("cpu", "trajectory")
+    ]
+    accepted = [shots - counts.discards for counts in kept]
+    assert 0.2 * shots < accepted[0] < 0.9 * shots
+    assert abs(accepted[0] - accepted[1]) < 7 * np.sqrt(sum(accepted))
+
+
+CIRCUIT = """
+    R 0 1 2
+    RX 0
+    T 0
+    DEPOLARIZE1(0.2) 0 1
+    E(0.1) X0 Z1
+    ELSE_CORRELATED_ERROR(0.3) Y2
+    THERMAL_RELAXATION(0.2, 0.15) 0 1 2
+    T_DAG 0
+    LEAKAGE(0.05) 2
+    M(0.01, 0.1) 1 2
+    DETECTOR rec[-1]
+    DETECTOR rec[-2]
+    MX(0.05) 0
+    DETECTOR rec[-1]
+    OBSERVABLE_INCLUDE(0) rec[-1] rec[-2]
+    OBSERVABLE_INCLUDE(1) rec[-1]"""
+
+
+def test_shots_depend_on_the_seed_and_the_number_alone() -> None:
+    def sampler(threads: int, seed: int = 3) -> snc.CompiledDetectorSampler:
+        return snc.Circuit(CIRCUIT).compile_detector_sampler(
+            seed=seed, postselection_mask=[True, False, False], engine="trajectory", threads=threads
+        )
+
+    whole = sampler(1).sample(3000, append_observables=True)
+    parts = sampler(3)
+    pieces = [parts.sample(size, append_observables=True) for size in (1, 999, 0, 2000)]
+    assert (np.concatenate(pieces) == whole).all()
+    assert (sampler(1, seed=4).sample(3000, append_observables=True) != whole).any()
+    kept = sampler(2).sample_kept(3000, bit_packed=False)
+    accepted = ~whole[:, 0]
+    assert kept.discards == (~accepted).sum()
+    assert (np.hstack([kept.dets, kept.obs]) == whole[accepted]).all()
+    counts = sampler(1).sample_counts(3000)
+    wrong = whole[accepted, 3:].any(axis=1)
+    assert (counts.discards, counts.errors) == (kept.discards, wrong.sum())
+    assert (counts.observable_flips == whole[accepted, 3:].sum(axis=0)).all()
+    few = sampler(2).sample_counts(3000, max_errors=int(wrong[: accepted[:1024].sum()].sum()) + 1)
+    assert few.shots == 2048
+    assert few.errors == whole[:2048][accepted[:2048], 3:].any(axis=1).sum()
+
+
+def test_batches_are_the_kept_shots() -> None:
+    sampler = snc.Circuit(CIRCUIT).compile_detector_sampler(
+        seed=3, postselection_mask=[True, False, False], engine="trajectory"
+    )
+    kept = sampler.sample_kept(2000)
+    sampler.seek(0)
+    batches = list(sampler.iter_kept(max_shots=2000, batch_shots=300))
+    assert (np.concatenate([batch.dets for batch in batches]) == kept.dets).all()
+
+
+def test_relaxation_needs_no_wider_vector() -> None:
+    circuit = snc.Circuit.generated("surface_code:rotated_memory_z", distance=5, rounds=5).to_stim()
+    noisy = stim.Circuit()
+    for instruction in circuit.flattened():
+        noisy.append(instruction)
+        if instruction.name == "TICK":
+            noisy.append("I_ERROR", range(50), tag="THERMAL_RELAXATION(t_over_T1=0.01, t_over_T2=0.01)")
+    sampler = snc.Circuit(str(noisy)).compile_detector_sampler(seed=1, engine="trajectory")
+    sampler.sample(100)
+    found = sampler.statistics()
+    assert found["largest_width"] == 0
+    assert found["structural_events"] > 1000
+
+
+def test_a_shot_that_is_too_wide_is_no_discarded_shot() -> None:
+    circuit = snc.Circuit("RX 0 1 2\nT 0 1 2\nMX 0 1 2")
+    sampler = circuit.compile_sampler(seed=1, engine="trajectory", max_active_coordinates=2)
+    with pytest.raises(snc.ResourceLimitError, match=r"Shot 0 needs 3 active coordinates at line 2.*=2"):
+        sampler.sample(10)
+
+
+REFUSALS = [
+    ("M 0\nOBSERVABLE_INCLUDE(0) X0", "sample", "Pauli targets"),
+    ("M 0\nEXP_VAL Z0", "sample_expectation_values", "engine='cpu'"),
+    ("M 0\nOBSERVABLE_INCLUDE(0) rec[-1]", "sample_failures", "sample_counts"),
+    (f"M {' '.join(map(str, range(1025)))}", "sample", "1,025 qubits.*at most 1,024"),
+    ("REPEAT 20000000 {\n  X_ERROR(0.1) 0\n  M 0\n}", "sample", "limit"),
+]
+
+
+@pytest.mark.parametrize(("text", "method", "message"), REFUSALS, ids=[method for _, method, _ in REFUSALS])
+def test_what_the_engine_does_not_do(text: str, method: str, message: str) -> None:
+    with pytest.raises((ValueError, snc.ResourceLimitError), match=message):
+        getattr(snc.Circuit(text).compile_detector_sampler(engine="trajectory"), method)(10)

@@ -95,21 +95,20 @@ def _estimate(args: argparse.Namespace) -> int:
         return _Run(args, save_file, executor).run(list(jobs.values()))
 
 
+@dataclass
 class _Run:
     """A run of the command, with its arguments, its file and, if they are Dask's, its workers."""
 
-    def __init__(
-        self, args: argparse.Namespace, save_file: StatisticsFile | None, executor: Executor | None
-    ) -> None:
-        self._args = args
-        self._save_file = save_file
-        self._executor = executor
-        self._seed = secrets.randbits(53) if args.seed is None else args.seed
-        self._known: dict[str, dict[str, Any]] = {}  # estimates in the file, by strong_id
-        if save_file is not None:
-            for row in save_file.rows:
-                if row.decoder == FAULT_SETS:
-                    self._known[row.strong_id] = row.json_metadata[ESTIMATE]
+    args: argparse.Namespace
+    save_file: StatisticsFile | None
+    executor: Executor | None
+
+    def __post_init__(self) -> None:
+        self._seed = secrets.randbits(53) if self.args.seed is None else self.args.seed
+        rows = [] if self.save_file is None else self.save_file.rows
+        self._known: dict[str, dict[str, Any]] = {  # estimates in the file
+            row.strong_id: row.json_metadata[ESTIMATE] for row in rows if row.decoder == FAULT_SETS
+        }
         self._header_printed = False
 
     def run(self, jobs: Sequence[_Job]) -> int:
@@ -127,7 +126,7 @@ class _Run:
         left = []
         for job in jobs:
             facts = self._known.get(job.strong_id)
-            if facts is not None and is_enough(facts, self._args.relative_error, self._args.max_seconds):
+            if facts is not None and is_enough(facts, self.args.relative_error, self.args.max_seconds):
                 self._show(f"{job.path}: {shown_estimate(facts)} (in the file already)")
             else:
                 left.append(job)
@@ -138,17 +137,17 @@ class _Run:
         futures: dict[Future[LogicalErrorRate | str], _Job] = {}
         for number, job in enumerate(jobs, start=1):
             self._show(f"[{number}/{len(jobs)}] {job.path}")
-            if self._executor is None:
+            if self.executor is None:
                 yield job, _estimated(job.circuit, self._asked(job))
             else:
-                with lost_workers(self._executor):
-                    futures[self._executor.submit(_estimated, job.circuit, self._asked(job))] = job
-        if self._executor is not None:
-            with lost_workers(self._executor):
+                with lost_workers(self.executor):
+                    futures[self.executor.submit(_estimated, job.circuit, self._asked(job))] = job
+        if self.executor is not None:
+            with lost_workers(self.executor):
                 yield from ((futures[future], future.result()) for future in as_completed(futures))
 
     def _asked(self, job: _Job) -> dict[str, Any]:
-        args = self._args
+        args = self.args
         progress = args.dask is None and not args.quiet
         seed = self._seed  # so that a number that is printed is that of Circuit.logical_error_rate
         if not args.prints_text:  # what is asked for beside a circuit must not change its draws
@@ -164,10 +163,10 @@ class _Run:
         }
 
     def _save_rate(self, job: _Job, rate: LogicalErrorRate) -> None:
-        if self._args.prints_text:
-            print_text(str(rate), self._args.out)
-            if self._args.error_budget is not None:
-                print_text(f"\n{rate.error_budget(self._args.error_budget)}", self._args.out)
+        if self.args.prints_text:
+            print_text(str(rate), self.args.out)
+            if self.args.error_budget is not None:
+                print_text(f"\n{rate.error_budget(self.args.error_budget)}", self.args.out)
         # The row of all kept shots comes last: if it is there, the curve is complete.
         for point in reversed(rate.gap_curve):
             self._save(job.at_gap(point.gap), rate, point)
@@ -175,7 +174,7 @@ class _Run:
             self._save(job, rate, None)
 
     def _save(self, job: _Job, rate: LogicalErrorRate, point: GapPoint | None) -> None:
-        stats = estimate_row(job.strong_id, job.metadata, rate, point, self._args.max_seconds)
+        stats = estimate_row(job.strong_id, job.metadata, rate, point, self.args.max_seconds)
         facts = stats.json_metadata[ESTIMATE]
         num_observables = job.circuit.num_observables
         if rate.decoder is None and num_observables > 1:
@@ -189,15 +188,15 @@ class _Run:
         if known is not None and not is_narrower(facts, known):
             self._show("The row in the file stays, as its interval is as narrow.")
             return
-        if self._save_file is not None:
-            self._save_file.save([stats], replacing=[stats.strong_id])
-        prints_rows = self._save_file is None and not self._args.prints_text
-        if prints_rows or self._args.also_print_results_to_stdout:
-            print_row(stats, self._header_printed, self._args.out)
+        if self.save_file is not None:
+            self.save_file.save([stats], replacing=[stats.strong_id])
+        prints_rows = self.save_file is None and not self.args.prints_text
+        if prints_rows or self.args.also_print_results_to_stdout:
+            print_row(stats, self._header_printed, self.args.out)
             self._header_printed = True
 
     def _show(self, message: str) -> None:
-        if not self._args.quiet and (not self._args.prints_text or self._save_file is not None):
+        if not self.args.quiet and (not self.args.prints_text or self.save_file is not None):
             say(message)
 
 

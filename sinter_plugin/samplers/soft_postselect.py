@@ -32,17 +32,15 @@ class CompiledSoftPostselectSampler(CompiledSampler):
     def __init__(
         self,
         sampler: CompiledDetectorSampler,
+        settings: SoftPostselectSampler,
         *,
-        num_observables: int,
-        count_observable_error_combos: bool = False,
-        max_errors: int | None = None,
-        has_seed: bool = False,
-        row_warnings: Sequence[str] = (),
+        max_errors: int | None,
+        has_seed: bool,
+        row_warnings: Sequence[str],
     ) -> None:
         """Wraps a compiled sampler."""
         super().__init__(sampler, has_seed=has_seed, row_warnings=row_warnings)
-        self._num_observables = num_observables
-        self._count_observable_error_combos = count_observable_error_combos
+        self._settings = settings
         self._max_errors = max_errors
         self._errors_seen = 0
 
@@ -57,9 +55,9 @@ class CompiledSoftPostselectSampler(CompiledSampler):
         found = self._sampler.sample_counts(shots, max_errors=errors_left)
         self._errors_seen += found.errors
         counts: collections.Counter[str] = collections.Counter()
-        if self._count_observable_error_combos:
+        if self._settings.count_observable_error_combos:
             for pattern, count in found.error_patterns.items():
-                letters = ("_E"[pattern >> k & 1] for k in range(self._num_observables))
+                letters = ("_E"[pattern >> k & 1] for k in range(self._sampler.num_observables))
                 counts[f"obs_mistake_mask={''.join(letters)}"] = count
         return found.shots, found.discards, found.errors, counts
 
@@ -140,8 +138,7 @@ class SoftPostselectSampler(TaskSampler[CompiledSoftPostselectSampler]):
                 sampler.sample_counts(0)
         return CompiledSoftPostselectSampler(
             sampler,
-            num_observables=circuit.num_observables,
-            count_observable_error_combos=self.count_observable_error_combos,
+            self,
             max_errors=task.collection_options.max_errors,
             has_seed=seed is not None,
             row_warnings=row_warnings,

@@ -229,7 +229,7 @@ def _refusal(num_observables: int) -> str:
         else "The two observables are not logical operators of both bases along boundaries of a color code:"
         " closed loops of errors flip a sum of them."
     )
-    return (
-        f"{reason} If errors before the code is complete do, postselect their detectors and sample with"
+    return reason + (
+        " If errors before the code is complete do, postselect their detectors and sample with"
         " SoftDecodingSampler(condition_on_postselection=True)."
     )

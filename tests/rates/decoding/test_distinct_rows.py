@@ -163,3 +163,19 @@ def test_decodes_do_not_depend_on_the_speed(monkeypatch: pytest.MonkeyPatch) -> 
     assert decodes[0] == decodes[1] > 400
     assert gaps[0] == gaps[1]
     assert len(set(gaps[0])) > 10
+
+
+def test_gaps_that_are_random_are_seen() -> None:
+    """Seed 5. Of 256 gaps that are tossed again, all are as before with probability 2^-256."""
+    model = model_of(surface_code(1e-2))
+    rng = np.random.default_rng(5)
+    classifier = Classifier(
+        model,
+        lambda dets: (np.zeros((len(dets), 1), dtype=np.uint8), rng.integers(0, 2, len(dets))),
+        Deadline(None),
+    )
+    classifier.classify(model.flips)
+    with pytest.raises(
+        ValueError, match="it is not deterministic: it decoded 256 detection events once more"
+    ):
+        classifier.check_repeats("it")

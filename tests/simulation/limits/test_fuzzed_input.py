@@ -5,10 +5,9 @@ every carrier likewise. Whatever comes out is parsed; what can be parsed is prin
 small is compiled and sampled, if and only if Stim samples it too. Case k is fixed by its number, so a failure
 stands in the report with a text that shows it again.
 
-By default 3000 cases run (some 10 s); ``make fuzz`` runs 100,000, as CI does once per week.
-``STIM_NONCLIFFORD_FUZZ`` says how many. A crash or a
-hang in C++ ends the process: the text is then in ``last_case.txt`` in the temporary folder of the test, and what
-ran for too long in ``traceback.txt``.
+By default 500 cases run; ``make fuzz`` runs 100,000, as CI does once per week. ``STIM_NONCLIFFORD_FUZZ`` says how
+many. A crash or a hang in C++ ends the process: the text is then in ``last_case.txt`` in the temporary folder of
+the test, and what ran for too long in ``traceback.txt``.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ class Execution:
         self._left = _MOST
         for node in opaque:
             self._scopes.declare(node, node.name, Variable(None))
-        numbers = {int(each.name[1:]) + 1: each for each in physical}  # 1 and more, of $0 and more
+        numbers = {int(each.name[1:]) + 1: each for each in reversed(physical)}  # 1 is that of $0
         most = max(numbers, default=0)
         self._physical = Qubits(self._new_qubits(numbers.get(most), most), True)
         self._run(program.statements)

@@ -117,6 +117,7 @@ CIRCUITS = [
     _qasm("int a = 1.5e300;", "Write int(...)", "int a = int(1.5);"),
     Row("c('M 0 / EXP_VAL Z0').compile_sampler(engine='trajectory').sample_expectation_values(1)", "engine='cpu'", "c('M 0 / EXP_VAL Z0').compile_sampler(engine='cpu').sample_expectation_values(1)"),
     Row("c('M 0 / OBSERVABLE_INCLUDE(0) rec[-1]').compile_detector_sampler(engine='trajectory').sample_failures(9)", "sample_counts", "c('M 0 / OBSERVABLE_INCLUDE(0) rec[-1]').compile_detector_sampler(engine='trajectory').sample_counts(9)"),
+    Row("c('H 0 / CX 0 1 0 2 0 3 / THERMAL_RELAXATION(0.1, 0.1) 0 1 2 3 / MX 0 1 2 3').compile_sampler(max_active_coordinates=1)", "engine='trajectory'", "c('H 0 / CX 0 1 0 2 0 3 / THERMAL_RELAXATION(0.1, 0.1) 0 1 2 3 / MX 0 1 2 3').compile_sampler(max_active_coordinates=1, engine='trajectory').sample(9)"),
     Row("c('M 0').append_operation", "Call circuit.append", "c('M 0').append('M', [0])"),
     Row("c('BIT_FLIP(0.1) 0')", "X_ERROR(p)", "c('X_ERROR(0.1) 0')"),
     Row("c('BIT_PHASE_FLIP(0.1) 0')", "Y_ERROR(p)", "c('Y_ERROR(0.1) 0')"),

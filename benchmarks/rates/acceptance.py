@@ -380,7 +380,7 @@ def workloads(published: Path | None = None) -> Iterator[Workload]:
         yield _end_to_end(
             "published d=3, p=0.001",
             partial(_published, published / "e2e_t_d3_p1e-3.stim"),
-            0.1,
+            0.05,
             {"0 dB": (3.113e-3, 0.008e-3), "10 dB": (1.012e-3, 0.005e-3), "20 dB": (4.38e-4, 0.03e-4),
              "30 dB": (9.96e-5, 0.15e-5), "40 dB": (4.59e-5, 0.11e-5), "50 dB": (1.87e-5, 0.08e-5),
              "60 dB": (4.3e-6, 0.4e-6), "70 dB": (3.3e-6, 0.4e-6)},

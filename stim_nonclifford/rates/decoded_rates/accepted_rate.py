@@ -99,13 +99,6 @@ def accepted_rate(
 ) -> LogicalErrorRate:
     """The logical error rate per accepted shot of a circuit.
 
-    Args:
-        asked: The circuit.
-        goal: When to stop.
-        seed: 0 <= seed < 2^64.
-        report: Is told what is under way.
-        deadline: The limit on the time.
-
     Raises:
         ResourceLimitError: Nothing can be said in the time that there is; or no shot is accepted.
         ValueError: The decoder is not deterministic; or the check of the state takes for granted what is not
@@ -165,18 +158,12 @@ class _Search:
         self._wanted = goal.relative_error * (1.0 if listed is None else _PART_OF_SHOTS)
         self._seed = seed
         self._cells = _cells_of(strata, self._classifier, seed)
-        self._is_known = False
-        self._time_is_over = False
         report(f"{len(strata)} strata, {len(self._cells)} cells")
 
     def run(self, most_shots: int) -> bool:
         """Works until errors are as asked for, or time is over; whether there is nothing more to do.
 
-        Args:
-            most_shots: Gaps that need more shots are left aside.
-
-        Raises:
-            ResourceLimitError: Time was over before each cell was sampled.
+        Gaps that need more than ``most_shots`` are left aside.
         """
         try:
             for cell in sorted(self._cells, key=lambda each: -each.sampler.probability):
@@ -184,11 +171,13 @@ class _Search:
                     cell.take(_FIRST_SHOTS, self._deadline)
             while (place := self._next_gap(sums := self._sums(gaps := self._gaps()), most_shots)) is not None:
                 self._show(sums, place, int(gaps[place]))
-                cell = self._next_cell(sums, place)
-                if most_shots == _MOST_SHOTS and self._needed(sums)[place] > _SPLIT_FROM:
-                    cell = self._split(sums, place, gaps) or cell
-                shots = cell.sampler.tally.samples
-                cell.take(min(max(shots, _FIRST_SHOTS), _MOST_AT_ONCE), self._deadline)
+                number = self._stratum_to_split(sums, place) if most_shots == _MOST_SHOTS else None
+                if number is None:
+                    cell = self._next_cell(sums, place)
+                    shots = cell.sampler.tally.samples
+                    cell.take(min(max(shots, _FIRST_SHOTS), _MOST_AT_ONCE), self._deadline)
+                else:
+                    self._split(number, int(gaps[-1]), self._wanted * float(sums.wrong.min()) / 4)
         except TimeIsOver:
             sampled = sum(bool(tally.samples) for tally in self._tallies)
             if sampled < len(self._cells):
@@ -197,11 +186,8 @@ class _Search:
                     f" {len(self._cells)} strata of fault sets had been sampled. Allow several times as"
                     " much, or count errors with SoftDecodingSampler."
                 ) from None
-            self._time_is_over = True
             return True
-        sums = self._sums(self._gaps())
-        self._is_known = bool((sums.relative_errors <= self._wanted).all())
-        return self._is_known
+        return bool((self._sums(self._gaps()).relative_errors <= self._wanted).all())
 
     @property
     def accepted(self) -> float:
@@ -252,13 +238,14 @@ class _Search:
         if taken > most_shots and not (self._deadline.is_limited and most_shots == _MOST_SHOTS):
             return None
         needed = self._needed(sums)[missing]
-        best = int(needed.argmin())
-        if needed[best] <= most_shots:
-            return int(missing[best])
+        place = int(missing[needed.argmin()])
+        if needed.min() <= most_shots:
+            return place
         if most_shots < _MOST_SHOTS:
             return None  # there is another way
         # At least one rate is to be known as well as may be.
-        return int(missing[best]) if missing[best] == 0 or self._deadline.is_limited else None
+        is_worth_it = place == 0 or self._deadline.is_limited
+        return place if is_worth_it or self._stratum_to_split(sums, place) is not None else None
 
     def _needed(self, sums: Sums) -> Floats:
         """About how many shots each gap needs in all: N(g), with Y as large as what may not be seen."""
@@ -280,23 +267,25 @@ class _Search:
         gains = (sums.variances[:, place] + sums.unseen[:, place] ** 2) / shots
         return self._cells[int(gains.argmax())]
 
-    def _split(self, sums: Sums, place: int, gaps: npt.NDArray[np.int64]) -> _Cell | None:
-        """Replaces the cells of the stratum that needs most shots by multilevel splitting, if it can be."""
+    def _stratum_to_split(self, sums: Sums, place: int) -> int | None:
+        """The stratum that needs most shots at a gap, if these are many, and it is not split yet."""
         needed = np.bincount([cell.stratum for cell in self._cells], self._needed_by_cell(sums)[:, place])
         number = int(needed.argmax())
+        samplers = [cell.sampler for cell in self._cells if cell.stratum == number]
+        is_split = any(isinstance(each, Splitting) for each in samplers)
+        return None if is_split or not self._asked.confidence or needed.sum() < _SPLIT_FROM else number
+
+    def _split(self, number: int, top: int, floor: float) -> None:
+        """Replaces the cells of a stratum by multilevel splitting, but for those that were enumerated."""
         mine = [cell for cell in self._cells if cell.stratum == number]
-        if not self._asked.confidence or any(isinstance(cell.sampler, Splitting) for cell in mine):
-            return None
         exact = {cell.least: cell for cell in mine if cell.sampler.tally.is_exact}
         least = next(k for k in itertools.count() if k not in exact)
-        floor = self._wanted * float(sums.wrong.min()) / 4
-        stratum = self._strata[number]
-        sampler = Splitting(stratum, self._classifier, least, int(gaps[-1]), floor)
+        sampler = Splitting(self._strata[number], self._classifier, least, top, floor)
         (seed,) = self._seed.spawn(1)
-        cell = _Cell(number, stratum, sampler, self._classifier, np.random.default_rng(seed))
-        left = [exact[k] for k in range(least)]
-        self._cells = [*(each for each in self._cells if each not in mine), *left, cell]
-        return cell
+        cell = _Cell(number, self._strata[number], sampler, self._classifier, np.random.default_rng(seed))
+        cell.take(_FIRST_SHOTS, self._deadline)
+        others = [each for each in self._cells if each not in mine]
+        self._cells = [*others, *(exact[k] for k in range(least)), cell]
 
     def _show(self, sums: Sums, place: int, gap: int) -> None:
         at = f" at gap {gap}" if self._asked.confidence else ""
@@ -306,12 +295,7 @@ class _Search:
         )
 
     def result(self) -> LogicalErrorRate:
-        """The result.
-
-        Raises:
-            ResourceLimitError: No shot was accepted.
-            ValueError: The decoder is not deterministic.
-        """
+        """The result; ResourceLimitError if no shot was accepted, ValueError if the decoder is random."""
         self._classifier.check_repeats(self._asked.decoder.name)
         gaps = self._gaps()
         sums = self._sums(gaps)
@@ -352,7 +336,9 @@ class _Search:
     def _point(self, sums: Sums, place: int, gap: int) -> GapPoint:
         # Without postselection, all shots have the least gap. Shots of listed sets are all accepted.
         is_all = place == 0 and not self._postselects
-        unseen = float(sums.bounds[place]) if place > 0 or self._listed is None else 0.0
+        unseen = 0.0
+        if place > 0 or self._listed is None:
+            unseen = max(tally.bound for tally in self._tallies)
         accepted = 1.0 if is_all else float(sums.accepted[place])
         ratio = sums.ratio(place, accepted)
         return GapPoint(
@@ -379,14 +365,9 @@ class _Search:
             tallies = [self._tallies[k] for k in mine]
             wrong = sums.shares[mine].sum(axis=0)
             exact = [tally.is_exact for tally in tallies]
-            names = {
-                (True, False): "enumerated",
-                (False, True): "direct samples",
-                (True, True): "enumerated, direct",
-            }
-            method = names[any(exact), not all(exact)]
-            if any(isinstance(self._cells[k].sampler, Splitting) for k in mine):
-                method = "enumerated, splitting" if any(exact) else "splitting"
+            is_split = any(isinstance(self._cells[k].sampler, Splitting) for k in mine)
+            drawn = "splitting" if is_split else "direct" if any(exact) else "direct samples"
+            method = drawn if not any(exact) else "enumerated" if all(exact) else f"enumerated, {drawn}"
             at_largest = float(wrong[last] / sums.wrong[last]) if sums.wrong[last] else 0.0
             found.append(
                 RateStratum(
@@ -400,7 +381,7 @@ class _Search:
                     standard_error=math.hypot(
                         math.sqrt(float(sums.variances[mine, 0].sum())),
                         stratum.relative_error * float(wrong[0]),
-                        max((tally.bound for tally in tallies), default=0.0),
+                        float(sums.unseen[mine, 0].max(initial=0.0)),
                     ),
                     draws=sum(0 if tally.is_exact else tally.samples for tally in tallies),
                     share_at_largest_gap=at_largest if self._asked.confidence else None,
@@ -432,11 +413,7 @@ class _Cell:
         self.size = sampler.size if isinstance(sampler, DirectSamples) else math.inf
 
     def take(self, shots: int, deadline: Deadline) -> None:
-        """Draws so many shots, or enumerates the cell.
-
-        Raises:
-            TimeIsOver: The limit has been reached; what was drawn until then is counted.
-        """
+        """Draws so many shots, or enumerates the cell. What was drawn when time is over is counted."""
         if self.size > _LISTED_AT * shots:
             self.sampler.take(shots, self._rng, deadline)
             return

@@ -45,16 +45,6 @@ def decoded_rates(
 ) -> list[LogicalErrorRate]:
     """The logical error rates of circuits, each independent of the others.
 
-    Args:
-        circuits: The circuits.
-        goal: When to stop.
-        seed: 0 <= seed < 2^64.
-        report: Called with a line on the progress.
-        threads: Number of threads.
-
-    Returns:
-        One result for each circuit.
-
     Raises:
         ResourceLimitError: There is no estimate within the limit on the time, or no failing shot is found.
         ValueError: A decoder returned something else than predictions, or is not deterministic.

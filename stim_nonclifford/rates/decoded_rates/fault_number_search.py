@@ -36,21 +36,13 @@ _PLAIN_RATE = 0.01
 _FIRST_SAMPLES = 1 << 10
 """Samples of each sampler before its error is evaluated. Doubled, easy circuits take longer."""
 
-_PILOT_FAILURES, _MOST_PILOTS = 30, 6
-"""Failures after which the pilot ends, and the most times that it has its first number of shots. Doubled, it
-is surer whether a rate is above ``_PLAIN_RATE``, and small rates take longer."""
-
-_FEWEST_COUNTED = 100
-"""Failures before a count ends: one that ends at n failures has a rate that is 1/n too large on average.
-Doubled, that is half as much, and coarse counts take twice as long."""
-
 _GROWTH = 1.25
 """Factor between the numbers of faults that are tried as the start of deletion. Doubled, a start is found
 sooner, and may be too large."""
 
-_MARGIN, _GROWTH_AT_END = 1.1, 0.1
-"""More samples of deletion than its pilot asks for, and the part that is added while they do not suffice.
-Doubled, searches overshoot by more."""
+_MARGIN = 0.1
+"""The part by which deletion has more samples than its pilot asks for, and that is added while they do not
+suffice. Doubled, searches overshoot by more."""
 
 _PIECES = 16
 """Parts in which deletion takes its samples. Doubled, progress is shown more often."""
@@ -71,19 +63,7 @@ _MOST_UNSEEN = 1 << 20
 
 
 class FaultNumberSearch:
-    """Samples a sum over numbers of faults until its error is small.
-
-    Args:
-        stratum: All fault sets.
-        classifier: The decoder.
-        has_no_orphans: Whether each failing set is proven to have a failing superset of one fault more.
-        deadline: The limit on the time.
-        rng: The random numbers.
-        report: Called with a line on the progress.
-
-    Attributes:
-        total: The sum.
-    """
+    """Samples ``total``, a sum over numbers of faults, until its error is small."""
 
     def __init__(
         self,
@@ -100,21 +80,14 @@ class FaultNumberSearch:
         self.total = FaultNumberSum(stratum, classifier.num_observables, has_no_orphans)
 
     def run(self, relative_error: float) -> None:
-        """Samples until the rate has an error.
-
-        Args:
-            relative_error: The error, over the rate.
-
-        Raises:
-            TimeIsOver: The limit has been reached.
-        """
+        """Samples until the rate has a relative error, or TimeIsOver is raised."""
         sizes = (self._stratum.size(k) for k in range(len(self._stratum.faults) + 1))
         if all(every <= _MOST_DECODES for every in itertools.accumulate(sizes)):
             self._enumerate()
             if self.total.is_exact:
                 return
         pilot = self._pilot.tally
-        while pilot.failures < _PILOT_FAILURES and pilot.samples < _MOST_PILOTS * _FIRST_SAMPLES:
+        while max(pilot.failures, _PLAIN_RATE * pilot.samples) < FEWEST_FAILURES:
             self._take(self._pilot, _FIRST_SAMPLES)
         failures, shots = pilot.failures, pilot.samples
         self._report(f"{self._stratum.numbers.mean:.3g} faults per shot: {failures} of {shots} shots failed")
@@ -147,8 +120,7 @@ class FaultNumberSearch:
     def _enumerate(self, relative_error: float = 0.0) -> int | None:
         """Enumerates one number of faults after the other, as long as there are few enough sets.
 
-        Returns:
-            How many direct samples of all other numbers suffice, if that is less than the next sets; or None.
+        It returns how many direct samples of all others suffice, if these are fewer than the next sets.
         """
         done = 0.0
         for number in range(len(self.total.enumerated), len(self._stratum.faults) + 1):
@@ -171,7 +143,7 @@ class FaultNumberSearch:
     def _count(self, relative_error: float) -> None:
         """Counts other shots than those that this choice depends on."""
         plain = self.total.plain = self._direct(0)
-        while plain.tally.failures < max(_FEWEST_COUNTED, (1 - plain.tally.mean) / relative_error**2):
+        while plain.tally.failures < max(FEWEST_FAILURES, (1 - plain.tally.mean) / relative_error**2):
             self._take(plain, max(_FIRST_SAMPLES, plain.tally.samples // 4))
             self._report(f"{plain.tally.failures:,} of {plain.tally.samples:,} shots failed")
 
@@ -225,7 +197,7 @@ class FaultNumberSearch:
                 self.total.deletion = pilot
             raise
         while self.total.relative_variance > relative_error**2:
-            self._take(found, math.ceil(_GROWTH_AT_END * found.tally.samples))
+            self._take(found, math.ceil(_MARGIN * found.tally.samples))
             self._show()
 
     def _needed(self, relative_error: float) -> float:
@@ -235,7 +207,7 @@ class FaultNumberSearch:
         sums = self.total.sums()
         others = max(0.0, float(sums.variance[0] + sums.bounds[0] ** 2) - of_deletion)
         rest = (relative_error * self.total.rate) ** 2 - others
-        return max(1.0, _MARGIN * of_deletion / rest) if rest > 0 else 1.0
+        return max(1.0, (1 + _MARGIN) * of_deletion / rest) if rest > 0 else 1.0
 
     def _look_for_orphans(self, others: float, relative_error: float) -> None:
         """Takes direct samples of orphans, as long as they matter and cost little."""

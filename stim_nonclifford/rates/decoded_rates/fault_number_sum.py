@@ -28,8 +28,9 @@ from ..samplers.strata import Stratum
 __all__ = ["FEWEST_FAILURES", "FaultNumberSum"]
 
 FEWEST_FAILURES = 64
-"""Effective failing samples before their variance is believed. Doubled, errors are surer, and deletion takes
-longer where 12% would do."""
+"""Effective failing samples before their variance is believed, and a count or a pilot ends: a count that ends
+at n failures has a rate that is 1/n too large on average. Doubled, errors are surer, and coarse ones take
+twice as long."""
 
 
 @dataclass
@@ -75,11 +76,7 @@ class FaultNumberSum:
         return variance / float(sums.wrong[0]) ** 2 if sums.wrong[0] else math.inf
 
     def ratio(self, quantity: int = WRONG) -> Ratio:
-        """The rate, its error and interval.
-
-        Args:
-            quantity: ``WRONG``, or that of an observable.
-        """
+        """The rate, its error and interval, of ``WRONG`` or of an observable."""
         sums, orphans = self.sums(quantity), self.orphans
         bound = float(sums.bounds[0])
         if orphans is not None and not self.has_no_orphans and self.plain is None:
@@ -135,13 +132,16 @@ class FaultNumberSum:
         """The probability of the numbers of faults of which nothing was drawn."""
         if self.plain is not None or self.is_exact:
             return 0.0
-        law = self.stratum.numbers.probabilities
+        law, least = self.stratum.numbers.probabilities, len(self.enumerated)
         if self.larger is None:
-            return float(law[len(self.enumerated) :].sum())
+            return float(law[least:].sum())
         parts: list[Sampler] = [self.larger]
         if self.orphans is not None and not self.has_no_orphans:
             parts.append(self.orphans)
-        return max(0.0 if each.tally.samples else each.probability for each in parts)
+        found = max(0.0 if each.tally.samples else each.probability for each in parts)
+        if self.deletion is not None and not self.deletion.tally.failures:
+            found = max(found, float(law[least : self.deletion.most + 1].sum()))
+        return found
 
     def strata(self) -> tuple[RateStratum, ...]:
         """The rates of the numbers of faults, and of all numbers beyond those of deletion."""

@@ -71,12 +71,7 @@ def partition(
 ) -> Partition:
     """Lists the accepted sets, and divides them.
 
-    Args:
-        asked: The circuit.
-        relative_error: The target for the rate: sets are drawn until their own error is half of it, but at
-            most 16 times.
-        rng: What accepted sets are drawn with, where they are too many.
-        deadline: The limit on the time.
+    Where they are drawn, that is done until their own error is half of ``relative_error``.
 
     Raises:
         ResourceLimitError: There are too many sets; or those that were listed are too small a part.
@@ -154,7 +149,8 @@ def _draw_more(
     """
     top = int(found[0].gaps.max(initial=0))
     times = [1] * len(found)
-    while not deadline.has_passed(_MOST_TIME):
+    limit = deadline.part(_MOST_TIME)
+    while not limit.is_over:
         wrong = _wrong_by_size(found)[:, : top + 1]
         masses, variances = wrong.mean(axis=2), _variances(wrong)
         parts = np.sqrt(variances.sum(axis=0)) / np.maximum(masses.sum(axis=0), 1e-300)

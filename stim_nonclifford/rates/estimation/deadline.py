@@ -48,10 +48,6 @@ class Deadline:
             rest = None if self._max_seconds is None else max(self._max_seconds - self.seconds, 0.0) / left
             yield Deadline(rest)
 
-    def has_passed(self, part: float) -> bool:
-        """Whether more than a part of the time is over that there is."""
-        return self._max_seconds is not None and self.seconds > part * self._max_seconds
-
     def reserve(self, seconds: float) -> None:
         """Leaves so much time for what has to be done after the limit, at most a tenth of all."""
         if self._max_seconds is not None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["EXACT", "FailingSets"]
+__all__ = ["EXACT", "FailingSets", "padded"]
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
@@ -49,7 +49,7 @@ class FailingSets:
     ) -> None:
         """Takes more sets; ``rng`` chooses among them if they get too many."""
         room = max(members.shape[1], self.members.shape[1])
-        self.members = np.vstack([_padded(self.members, room), _padded(members, room)])
+        self.members = np.vstack([padded(self.members, room), padded(members, room)])
         self.numbers = np.concatenate([self.numbers, numbers])
         self.weights = np.concatenate([self.weights, weights])
         self.owners = np.concatenate([self.owners, owners])
@@ -74,14 +74,9 @@ class FailingSets:
         return found
 
     def means(self, values: Floats) -> tuple[Floats, Floats]:
-        """The weighted means of quantities of the sets, and their standard errors.
+        """The weighted means of quantities of the sets, shape (sets, quantities), and their standard errors.
 
-        Args:
-            values: Shape (sets, quantities).
-
-        Returns:
-            Two arrays of shape (quantities,). The errors are those of independent replicas: the sets of each
-            64th sample.
+        The errors are those of independent replicas: the sets of each 64th sample.
         """
         total = self.weights.sum()
         mean = self.weights @ values / total
@@ -115,5 +110,6 @@ class FailingSets:
         self.owners, self.weights = self.owners[places], np.full(count, total / count)
 
 
-def _padded(members: Indices, room: int) -> Indices:
+def padded(members: Indices, room: int) -> Indices:
+    """Sets with -1 for none, in an array with more room."""
     return np.pad(members, ((0, 0), (0, room - members.shape[1])), constant_values=-1)

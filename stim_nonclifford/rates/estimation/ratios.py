@@ -84,12 +84,9 @@ class Sums:
         return np.asarray(errors / rates)
 
     def ratio(self, place: int, accepted: float, bound: float | None = None) -> Ratio:
-        """The rate per accepted shot at one of the gaps.
+        """The rate per accepted shot, of which there are K, at one of the gaps.
 
-        Args:
-            place: Which gap.
-            accepted: K.
-            bound: The zero-count bound of the interval; None: that of the gap.
+        The interval has the zero-count bound of the gap, or another one.
         """
         wrong, exact = float(self.wrong[place]), float(self.exact[place])
         own = float(self.bounds[place])

@@ -181,19 +181,24 @@ class RunTally(Tally):
         return np.unique(np.concatenate([gaps for gaps, _ in self._runs])) if self._runs else self._gaps
 
     def bounds(self, least_gaps: Integers = _ALL_GAPS) -> Floats:
-        """The weight that one more state would have, over the number of runs, at some least gaps."""
+        """What one more run like the largest one, or one more state, would add to the mean at least gaps."""
         place = np.searchsorted(self._levels, least_gaps, side="right") - 1
-        return np.asarray(self._unseen[np.maximum(place, 0)] / len(self._runs) ** 2)
+        one_state = self._unseen[np.maximum(place, 0)] / self.num_runs
+        return np.maximum(self._values(least_gaps)[:, :, WRONG].max(axis=0), one_state) / self.num_runs
 
     @property
     def bound(self) -> float:
-        """The bound of all gaps together."""
-        return float(self.bounds()[0])
+        """What one more of the first states of a run would add to a mean."""
+        return float(self._unseen[0]) / self.num_runs**2
 
     def _moments(self, least_gaps: Integers) -> Floats:
-        values = np.array([tails[np.searchsorted(gaps, least_gaps)] for gaps, tails in self._runs])
+        values = self._values(least_gaps)
         products = np.stack([values, values**2, values * values[:, :, :1]])
         return np.asarray(products.mean(axis=1).transpose(0, 2, 1))
+
+    def _values(self, least_gaps: Integers) -> Floats:
+        """The sums of runs at some least gaps: shape (runs, gaps, quantities)."""
+        return np.array([tails[np.searchsorted(gaps, least_gaps)] for gaps, tails in self._runs])
 
     def _count(self) -> int:
         return max(self.num_runs - 1, 1)

@@ -25,14 +25,6 @@ def uncertainty_of(rate: float, standard_error: float, interval: Interval) -> fl
 
     Where the interval is narrow that is the standard error.
 
-    Args:
-        rate: The estimate.
-        standard_error: Its standard error.
-        interval: (low, high): its 95% interval.
-
-    Returns:
-        The uncertainty, as one standard error.
-
     Examples:
         >>> uncertainty_of(1.0, 0.1, (0.8, 1.2))
         0.1

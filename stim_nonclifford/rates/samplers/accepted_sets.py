@@ -97,7 +97,8 @@ class AcceptedSetSearch:
             sets = np.repeat(self._model.base[np.newaxis], len(part.members), axis=0)
             for column in part.members.T:
                 sets ^= self._model.flips[column]
-            first, sums = _merged_part(part, sets)
+            # Hash values of the detectors, observables and the signature say what a set flips.
+            first, sums = _merged_part(part, np.ascontiguousarray(sets[:, self._model.detector_words :]))
             for rows, some in self._laws.accepted(sets[first], sums, self._check):
                 found.append(np.packbits(rows, axis=1))
                 masses.append(some)
@@ -188,13 +189,7 @@ class _Laws:
     def accepted(
         self, sets: Words, weights: Floats, check: Callable[[], None]
     ) -> Iterator[tuple[Bools, Floats]]:
-        """The outputs of accepted sets, and their weights; equal ones may occur again.
-
-        Args:
-            sets: uint64, shape (sets, words): what they flip.
-            weights: float64, shape (sets, REPLICAS).
-            check: May raise to end the work.
-        """
+        """The outputs of accepted sets, and their weights in each replica; equal ones may occur again."""
         model = self._model
         for start in range(0, len(sets), 1 << 14):
             check()

@@ -50,19 +50,20 @@ class _Lineages(Sampler):
     """
 
     def __init__(
-        self, stratum: Stratum, classifier: Classifier, least: int, most: int, stores_failures: bool
+        self, stratum: Stratum, classifier: Classifier, least: int, most: int, stores_failures: bool = False
     ) -> None:
         self._starts = DirectSamples(stratum, classifier, least, most)
         self.least, self.most = least, most
         self.by_number: Floats = np.zeros((2, len(stratum.numbers.probabilities)))
         super().__init__(stratum, classifier, stores_failures)
 
-    def take(self, count: int, rng: np.random.Generator, deadline: Deadline) -> None:
-        """Draws samples, and follows their lineages.
+    @property
+    def probability(self) -> float:
+        """The probability of the numbers of faults that samples begin with."""
+        return self._starts.probability
 
-        Raises:
-            TimeIsOver: The limit has been reached; none of these samples is counted then.
-        """
+    def take(self, count: int, rng: np.random.Generator, deadline: Deadline) -> None:
+        """Draws samples, and follows their lineages; none of them is counted when TimeIsOver is raised."""
         batches = list(self.sample(count, rng, deadline))
         deadline.check()
         values = np.zeros((count, 2 + self._classifier.num_observables))
@@ -189,14 +190,8 @@ class BackwardDeletion(_Lineages):
     def __init__(
         self, stratum: Stratum, classifier: Classifier, start: int, least: int, stores_failures: bool = False
     ) -> None:
-        self._start = start
         super().__init__(stratum, classifier, start, start, stores_failures)
         self.least = least
-
-    @property
-    def probability(self) -> float:
-        """The probability of ``start`` faults, which the samples have."""
-        return self._starts.probability
 
 
 class Orphans(_Lineages):
@@ -214,16 +209,6 @@ class Orphans(_Lineages):
         most: The largest one.
         stores_failures: Whether failing sets are stored, for error budgets.
     """
-
-    def __init__(
-        self, stratum: Stratum, classifier: Classifier, least: int, most: int, stores_failures: bool = False
-    ) -> None:
-        super().__init__(stratum, classifier, least, most, stores_failures)
-
-    @property
-    def probability(self) -> float:
-        """The probability of these numbers of faults."""
-        return self._starts.probability
 
     def _starting(self, states: FaultStates, rng: np.random.Generator, deadline: Deadline) -> Bits:
         waiting = np.arange(len(states))

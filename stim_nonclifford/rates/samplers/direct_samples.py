@@ -46,8 +46,9 @@ class DirectSamples(Sampler):
     @property
     def probability(self) -> float:
         """The probability of the stratum with these numbers of faults."""
-        law = self._stratum.numbers.probabilities[self.least : self.most + 1]
-        return self._stratum.probability * float(law.sum())
+        law = self._stratum.numbers.probabilities
+        is_all = self.least == 0 and self.most == len(law) - 1
+        return self._stratum.probability * (1.0 if is_all else float(law[self.least : self.most + 1].sum()))
 
     @property
     def size(self) -> float:

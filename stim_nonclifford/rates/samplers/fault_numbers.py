@@ -67,15 +67,7 @@ class FaultNumbers:
         return len(self.probabilities) - 1
 
     def drawn(self, number: int, count: int, rng: np.random.Generator) -> Indices:
-        """Independent sets of exactly ``number`` faults.
-
-        Args:
-            number: How many members each set has.
-            count: How many sets.
-            rng: The random numbers.
-
-        Returns:
-            intp, shape (count, number), ascending in each row.
+        """Independent sets of exactly ``number`` faults: intp, shape (count, number), ascending in each row.
 
         Raises:
             ResourceLimitError: The tables would be too large.
@@ -90,14 +82,7 @@ class FaultNumbers:
         return members
 
     def listed(self, number: int) -> Iterator[tuple[Indices, Floats]]:
-        """All sets of exactly ``number`` faults, in blocks, with their probabilities.
-
-        Args:
-            number: How many members each set has.
-
-        Yields:
-            intp, shape (sets, number); and float64, shape (sets,).
-        """
+        """All sets of ``number`` faults, shape (sets, number), in blocks, with their probabilities."""
         every = itertools.combinations(range(len(self.odds)), number)
         while block := list(itertools.islice(every, 1 << 14)):
             members = np.array(block, dtype=np.intp).reshape(len(block), number)
@@ -111,12 +96,7 @@ class FaultNumbers:
         return np.asarray(outside)
 
     def outside(self, sets: Indices, rng: np.random.Generator) -> Indices:
-        """A fault outside each set, drawn by its odds: intp, shape (sets,).
-
-        Args:
-            sets: intp, shape (sets, members), ascending in each row.
-            rng: The random numbers.
-        """
+        """A fault outside each set, whose members are ascending, drawn by its odds: intp, shape (sets,)."""
         found = np.zeros(len(sets), dtype=np.intp)
         waiting = np.arange(len(sets))
         while len(waiting):  # hardly ever a second time: where rounding leads to a member

@@ -72,24 +72,12 @@ class Sampler(ABC):
 
     @abstractmethod
     def sample(self, count: int, rng: np.random.Generator, deadline: Deadline) -> Iterator[Batch]:
-        """Independent samples, in batches.
-
-        Args:
-            count: How many.
-            rng: The random numbers.
-            deadline: The limit on the time.
-        """
+        """Independent samples, in batches."""
 
     def take(self, count: int, rng: np.random.Generator, deadline: Deadline) -> None:
         """Draws samples, classifies them, and adds them to the tally.
 
-        Args:
-            count: How many.
-            rng: The random numbers.
-            deadline: The limit on the time.
-
-        Raises:
-            TimeIsOver: The limit has been reached; what was classified until then is counted.
+        What was classified when TimeIsOver is raised is counted.
         """
         for batch in self.sample(count, rng, deadline):
             deadline.check()

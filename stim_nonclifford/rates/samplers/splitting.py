@@ -13,6 +13,7 @@ waste-free sequential Monte Carlo (H. D. Dau, N. Chopin, J. R. Stat. Soc. B 84, 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -36,16 +37,11 @@ _CHAINS, _LENGTH = 256, 16
 smaller by 1.4."""
 
 _PART = 0.25
-"""The part of the states of a level that is above the next one. Doubled, there are twice as many levels."""
-
-_ACCEPTED = 0.3
-"""The part of the moves that is to be accepted. Doubled, moves are smaller, and chains forget more slowly."""
+"""The part of the states of a level that is above the next one, and of the moves that are to be accepted.
+Doubled, there are twice as many levels, and moves are smaller."""
 
 _FEWEST_RUNS = 8
 """Runs before their variance is used. Doubled, it is known to 18% in place of 25%."""
-
-_MOST_LEVELS = 64
-"""Levels at most. Doubled, noise is reached that is weaker than any."""
 
 _REFUSED = np.iinfo(np.int64).min
 """The score of shots that are discarded."""
@@ -106,8 +102,9 @@ class Splitting(Sampler):
 
         P(score >= L_l) = P · product over j <= l of c_j / N,     weight of a state of level l = that / N.
 
-    The mean of a run is without a bias for any chains; runs are independent, and the error is that of their
-    mean. The levels are those of a run before, which does not count.
+    The mean of a run is without a bias, however slowly chains forget; runs are independent, and the error is
+    that of their mean. Levels are those of a run before, which does not count. The zero-count bound is what
+    one more run like the largest one would add, or one more state above a level, where a chain is one state.
 
     Args:
         stratum: The fault sets.
@@ -170,7 +167,7 @@ class Splitting(Sampler):
             self._stratum.drawn(self.least, self._stratum.numbers.most, number, rng), deadline
         )
         weight = self.probability / number
-        for place in range(_MOST_LEVELS + 1):
+        for place in itertools.count():
             if finds_levels and (found := self._next_level(at, weight)) is not None:
                 self._levels.append(found)
             if place == len(self._levels):
@@ -209,7 +206,7 @@ class Splitting(Sampler):
             at = both.taken(np.arange(len(at)) + len(at) * is_accepted)
             found.append(at)
             if adapts:
-                factor = 1.25 if is_accepted.mean() > _ACCEPTED else 0.8
+                factor = 1.25 if is_accepted.mean() > _PART else 0.8
                 level.part = min(1.0, level.part * factor)
         return _Population.joined(found)
 

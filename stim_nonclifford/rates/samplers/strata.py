@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..decoded_rates.faults.mechanisms import FaultModel
+from ..estimation.failing_sets import padded
 from .fault_numbers import FaultNumbers
 
 __all__ = ["FaultStates", "Stratum", "Weighted", "mixed"]
@@ -116,9 +117,6 @@ class Stratum:
         numbers: The free faults by their number; strata of one model may share it.
 
     Attributes:
-        model: The model.
-        name: The name.
-        probability: The probability.
         relative_error: Standard error over value of the probability.
         faults: intp, shape (faults,): the mechanisms that are free faults, the least probable first.
         coins: intp, shape (coins,): the other mechanisms.
@@ -252,11 +250,7 @@ class Stratum:
         return np.asarray(mixed(numbers[:, np.newaxis] + steps) & np.uint64(1), dtype=np.bool_)
 
     def listed(self, number: int) -> Iterator[Weighted]:
-        """All states with a number of free faults, in blocks, with their probabilities.
-
-        Args:
-            number: How many free faults; ``size(number)`` must be finite.
-        """
+        """All states with a number of free faults, of finite size, in blocks with their probabilities."""
         coins = np.arange(1 << len(self.coins))[:, np.newaxis] >> np.arange(len(self.coins)) & 1 == 1
         starts = np.repeat(self._starts, len(coins), axis=0)
         for coin, shows in zip(self.coins.tolist(), coins.T, strict=True):
@@ -289,11 +283,6 @@ class Stratum:
         """The mechanisms of states, coins included: intp, shape (states, room), -1 for none."""
         coins = np.where(self.coin_bits(states.numbers), self.coins, -1)
         return np.hstack([np.append(self.faults, -1)[states.sets], coins])
-
-
-def padded(members: Indices, room: int) -> Indices:
-    """Sets with -1 for none, in an array with more room."""
-    return np.pad(members, ((0, 0), (0, room - members.shape[1])), constant_values=-1)
 
 
 def _ascending(sets: Indices) -> Indices:

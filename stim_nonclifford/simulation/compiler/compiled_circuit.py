@@ -56,6 +56,10 @@ def compile_circuit(
     return CompiledCircuit(circuit, program, quantum, likely_outputs)
 
 
+_IF_QUBITS_RELAX = (
+    "Or sample with engine='trajectory', which follows each shot: relaxation hardly makes its vectors longer."
+)
+
 _DECAYS = "the qubit decays"
 _MISREADS = "outcomes 0 and 1 are misread with different probabilities"
 _LEAKS = "the qubit leaks or is lost"
@@ -376,7 +380,8 @@ class CompiledCircuit:
         width = peak_width(scheduled)
         if limit < width < MAX_INDEX_BITS:
             width = self._simulated_width(needed, outputs)
-        check_width(width, max_active_coordinates)
+        relaxes = self.program.has_non_pauli_channels
+        check_width(width, max_active_coordinates, narrower=_IF_QUBITS_RELAX if relaxes else "")
 
     def _simulated_width(self, needed: list[Operation], outputs: Outputs) -> int:
         """The number of coordinates of which engines have coefficients."""

@@ -21,7 +21,7 @@ from .test_arguments import CALLS, CIRCUIT, DETECTORS, RECORDS
     [
         (lambda: CIRCUIT.compile_detector_sampler(threads="2"), "threads must be an integer from 1 to 1024, but is '2' (str)."),
         (lambda: cultivation.cultivation_circuit(distance=3, p="1e-3"), "p must be a probability from 0 to 1, but is '1e-3' (str)."),
-        (lambda: CIRCUIT.compile_sampler(engine="cuda"), "engine must be 'auto', 'cpu', 'gpu' or 'reference', but is 'cuda'."),
+        (lambda: CIRCUIT.compile_sampler(engine="cuda"), "engine must be 'auto', 'cpu', 'gpu', 'reference' or 'trajectory', but is 'cuda'."),
         (lambda: CIRCUIT.compile_sampler(cache_bytes=2**64), "cache_bytes must be an integer from 0 to 2^63 - 1, but is 18446744073709551616."),
         (lambda: DETECTORS.sample_counts(10, max_errors=1.5), "max_errors must be an integer >= 1 or None, but is 1.5 (float)."),
         (lambda: DETECTORS.seek(2**63), "shot must be an integer from 0 to 2^63 - 1, but is 9223372036854775808."),

@@ -7,7 +7,6 @@ from typing import Any
 
 import matplotlib
 import numpy as np
-import pymatching
 import pytest
 import stim
 
@@ -17,6 +16,7 @@ from stim_nonclifford.rates.decoded_rates.faults.mechanisms import symptoms_of
 from stim_nonclifford.rates.results import NoisePlace
 from stim_nonclifford.simulation.faults import CircuitFault
 from tests.support.rates.decoded_rate_cases import (
+    matching_of,
     model_of,
     probabilities_of_sets,
     repetition_code,
@@ -117,9 +117,7 @@ def test_failures_are_failing_circuits() -> None:
     circuit = surface_code(1e-3)
     failures = circuit.logical_error_rate(decoder="pymatching", relative_error=0.1, seed=1).failures(20)
     assert len(failures) == 20
-    matching = pymatching.Matching.from_detector_error_model(
-        circuit.detector_error_model(decompose_errors=True)
-    )
+    matching = matching_of(circuit)
     shares = [failure.share for failure in failures]
     assert shares == sorted(shares, reverse=True)
     assert 0 < sum(shares) <= 1

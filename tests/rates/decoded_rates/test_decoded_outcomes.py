@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import functools
 import math
-import warnings
 
 import numpy as np
-import pymatching
 import pytest
-import sinter
-import stim
 
 import stim_nonclifford as snc
 from stim_nonclifford.generators.teleportation import injection_circuit
@@ -20,6 +16,7 @@ from stim_nonclifford.simulation.compiler import RequestedOutputs
 from stim_nonclifford.simulation.engines import reference
 
 from ...support.oracle.density_matrix import detector_distribution
+from ...support.rates.decoded_rate_cases import T_STATE, TELEPORTED, at_least, matching_of, wrong_where
 
 IMPROBABLE = 1e-7
 
@@ -51,13 +48,6 @@ def encoded_t_state(p: float) -> snc.Circuit:
         DETECTOR rec[-1]
         OBSERVABLE_INCLUDE(0) rec[-3]
     """)
-
-
-def matching_of(circuit: snc.Circuit) -> pymatching.Matching:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", snc.InexactErrorModelWarning)  # it need not be exact
-        model = circuit.detector_error_model(decompose_errors=True, approximate_disjoint_errors=True)
-    return pymatching.Matching.from_detector_error_model(model)
 
 
 @functools.cache
@@ -122,35 +112,6 @@ def test_rates_are_those_of_all_sets_and_outcomes(
     assert again == other
 
 
-class Threshold(sinter.Decoder):  # type: ignore[misc]
-    """Says that the observable is flipped where so many detectors fire."""
-
-    def __init__(self, threshold: int) -> None:
-        self.threshold = threshold
-
-    def compile_decoder_for_dem(self, *, dem: stim.DetectorErrorModel) -> CountingEvents:
-        return CountingEvents(self.threshold)
-
-
-class CountingEvents(sinter.CompiledDecoder):  # type: ignore[misc]
-    def __init__(self, threshold: int) -> None:
-        self.threshold = threshold
-
-    def decode_shots_bit_packed(self, *, bit_packed_detection_event_data: np.ndarray) -> np.ndarray:
-        events = np.unpackbits(bit_packed_detection_event_data, axis=1).sum(axis=1)
-        return (events >= self.threshold).astype(np.uint8)[:, np.newaxis]
-
-
-T_STATE = "RX {a}\nT {a}\nX_ERROR({p}) {a}\nT_DAG {a}\nMX {a}\nDETECTOR rec[-1]\n"
-"""A detector that an error fires in half of the cases."""
-
-TELEPORTED = (
-    "RX {a} {b}\nT {b}\nCX {a} {b}\nX_ERROR({p}) {b}\nM {b}\nCS rec[-1] {a}\nT_DAG {a}\nMX {a}\n"
-    "DETECTOR rec[-1]\n"
-)
-"""The same, by teleportation: there is a coin, too."""
-
-
 @pytest.mark.parametrize(
     ("unit", "count", "p", "order"),
     [
@@ -167,9 +128,9 @@ def test_t_gates_beyond_first_order(unit: str, count: int, p: float, order: int)
     """A decoder that is wrong where two, three or four detectors fire: each does with probability p / 2."""
     text = "".join(unit.format(a=2 * k, b=2 * k + 1, p=p) for k in range(count))
     circuit = snc.Circuit(f"{text}M {2 * count}\nOBSERVABLE_INCLUDE(0) rec[-1]")
-    rate = circuit.logical_error_rate(decoder=Threshold(order), relative_error=0.02, seed=1)
-    q = p / 2
-    exact = sum(math.comb(count, k) * q**k * (1 - q) ** (count - k) for k in range(order, count + 1))
+    decoder = wrong_where(lambda events: events.sum(axis=1) >= order)
+    rate = circuit.logical_error_rate(decoder=decoder, relative_error=0.02, seed=1)
+    exact = at_least(count, p / 2, order)
     assert rate.relative_error <= 0.02
     assert abs(rate.logical_error_rate - exact) <= 5.5 * rate.standard_error + 1e-9 * exact
     low, high = rate.interval

@@ -25,7 +25,7 @@ from stim_nonclifford.rates.decoding_problems import exact_symptoms
 from stim_nonclifford.rates.estimation.deadline import Deadline, TimeIsOver
 from stim_nonclifford.rates.estimation.failing_sets import EXACT, FailingSets
 from stim_nonclifford.rates.estimation.ratios import ratio_of
-from stim_nonclifford.rates.estimation.tally import ACCEPTED, WRONG, Tally
+from stim_nonclifford.rates.estimation.tally import ACCEPTED, WRONG, RunTally, Tally
 from stim_nonclifford.rates.samplers.backward_deletion import BackwardDeletion, Orphans
 from stim_nonclifford.rates.samplers.direct_samples import DirectSamples
 from stim_nonclifford.rates.samplers.enumeration import Enumeration
@@ -33,7 +33,7 @@ from stim_nonclifford.rates.samplers.fault_numbers import FaultNumbers
 from stim_nonclifford.rates.samplers.sampler import Sampler
 from stim_nonclifford.rates.samplers.splitting import Splitting
 from stim_nonclifford.rates.samplers.strata import Stratum
-from tests.support.rates.decoded_rate_cases import repetition_code
+from tests.support.rates.decoded_rate_cases import T_STATE, TELEPORTED, flips, model_of, repetition_code
 
 SIGNIFICANT = 5.5
 """Standard errors: a chance of 4e-8."""
@@ -127,12 +127,7 @@ def failing_where(model: FaultModel, fails: Fails) -> Predict:
 
 def of_flips(probabilities: list[float], fails: Fails) -> Case:
     """Independent flips, each with a detector, and an observable that nothing flips."""
-    count = len(probabilities)
-    lines = [f"X_ERROR({p}) {k}" for k, p in enumerate(probabilities)]
-    lines += ["M " + " ".join(map(str, range(count + 1)))]
-    lines += [f"DETECTOR rec[{k - count - 1}]" for k in range(count)]
-    circuit = snc.Circuit("\n".join([*lines, "OBSERVABLE_INCLUDE(0) rec[-1]"]))
-    model = fault_model(symptoms_of(circuit.detector_error_model()))
+    count, model = len(probabilities), model_of(flips(probabilities))
     dets = np.arange(1 << count)[:, np.newaxis] >> np.arange(count) & 1
     weights = np.where(dets, probabilities, 1 - np.array(probabilities)).prod(axis=1)
     sums = [np.bincount(dets.sum(axis=1), weights * which) for which in (np.ones(len(dets)), fails(dets))]
@@ -141,8 +136,8 @@ def of_flips(probabilities: list[float], fails: Fails) -> Case:
 
 def of_outcomes(unit: str, p: float, count: int, threshold: int) -> Case:
     """A decoder that is wrong where so many detectors fire, each of which an error fires in half of the cases."""
-    text = "\n".join(unit.format(a=2 * k, b=2 * k + 1, p=p) for k in range(count))
-    circuit = snc.Circuit(f"{text}\nM {2 * count}\nOBSERVABLE_INCLUDE(0) rec[-1]")
+    text = "".join(unit.format(a=2 * k, b=2 * k + 1, p=p) for k in range(count))
+    circuit = snc.Circuit(f"{text}M {2 * count}\nOBSERVABLE_INCLUDE(0) rec[-1]")
     model = fault_model(exact_symptoms(circuit))
     exact = np.zeros((count + 1, 2, 1))
     for k in range(count + 1):
@@ -151,13 +146,6 @@ def of_outcomes(unit: str, p: float, count: int, threshold: int) -> Case:
         exact[k, 1] = exact[k, 0] * fires
     return Case(model, failing_where(model, lambda bits: bits.sum(axis=1) >= threshold), ALL, exact)
 
-
-T_STATE = "RX {a}\nT {a}\nX_ERROR({p}) {a}\nT_DAG {a}\nMX {a}\nDETECTOR rec[-1]"
-TELEPORTED = (
-    "RX {a} {b}\nT {b}\nCX {a} {b}\nX_ERROR({p}) {b}\nM {b}\nCS rec[-1] {a}\nT_DAG {a}\nMX {a}\n"
-    "DETECTOR rec[-1]"
-)
-"""A T gate by teleportation: an X error makes the record, a coin, wrong, and the state random."""
 
 UNEQUAL = [0.3, 3e-4, 0.2, 2e-4, 0.1, 1e-4, 0.25, 2e-4, 0.15, 3e-4]
 
@@ -261,7 +249,7 @@ def deviation(case: Case, draw: Draw, samples: int) -> np.ndarray:
     parts, exact = draw(case, samples)
     means = np.sum([part.tally.means(case.gaps)[:2] for part in parts], axis=0)
     variances = np.sum([part.tally.variances(case.gaps)[0][:2] for part in parts], axis=0)
-    bounds = np.sum([part.tally.bounds(case.gaps) ** 2 for part in parts], axis=0)
+    bounds = sum(part.tally.bound**2 for part in parts)
     if draw is deletion:  # how many shots are accepted is no question there
         means[ACCEPTED], variances[ACCEPTED] = exact[ACCEPTED], 0.0
     return np.asarray(np.abs(means - exact) / (np.sqrt(variances + bounds) + 1e-9 * exact + 1e-300))
@@ -523,6 +511,20 @@ def test_intervals_of_tallies_cover() -> None:
         low, high = ratio_of(0.25 + tally.mean, 1.0, spread, tally.bound, exact=0.25).interval
         covered += low <= 0.25 + 0.5 * 3e-3 <= high
     assert covered >= 1850
+
+
+def test_runs_are_samples_whose_largest_one_may_have_been_missed() -> None:
+    """Two runs with states of the gaps 3 and 8, by hand."""
+    tally = RunTally(0)
+    for weights in ((0.5, 0.25), (0.5, 0.0)):
+        values = np.repeat(np.array(weights)[:, np.newaxis], 2, axis=1)
+        tally.add_run(10, values, np.array([3, 8]), np.array([0, 5]), np.array([1e-3, 1e-4]))
+    gaps = np.array([0, 4, 9])
+    assert tally.samples == 20
+    assert tally.means(gaps)[WRONG] == pytest.approx([0.625, 0.125, 0.0])
+    assert tally.variances(gaps)[0][WRONG] == pytest.approx([0.125**2, 0.125**2, 0.0])
+    assert tally.bounds(gaps) == pytest.approx([0.75 / 2, 0.25 / 2, 1e-4 / 2])
+    assert tally.bound == pytest.approx(1e-3 / 2)
 
 
 def test_what_takes_too_long_is_not_counted() -> None:

@@ -182,6 +182,8 @@ def test_relaxation_needs_no_wider_vector() -> None:
         noisy.append(instruction)
         if instruction.name == "TICK":
             noisy.append("I_ERROR", range(50), tag="THERMAL_RELAXATION(t_over_T1=0.01, t_over_T2=0.01)")
+    with pytest.raises(snc.ResourceLimitError, match="engine='trajectory'"):
+        snc.Circuit(str(noisy)).compile_detector_sampler(max_active_coordinates=10)
     sampler = snc.Circuit(str(noisy)).compile_detector_sampler(seed=1, engine="trajectory")
     sampler.sample(100)
     found = sampler.statistics()

@@ -3,15 +3,73 @@
 from __future__ import annotations
 
 import functools
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pymatching
+import sinter
+import stim
 
 import stim_nonclifford as snc
 from benchmarks.rates import coverage
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import FaultModel, fault_model, symptoms_of
 from stim_nonclifford.rates.decoding.classifying import Classifier
 from stim_nonclifford.rates.estimation.deadline import Deadline
+
+T_STATE = "RX {a}\nT {a}\nX_ERROR({p}) {a}\nT_DAG {a}\nMX {a}\nDETECTOR rec[-1]\n"
+"""A detector that an error fires in half of the cases."""
+
+TELEPORTED = (
+    "RX {a} {b}\nT {b}\nCX {a} {b}\nX_ERROR({p}) {b}\nM {b}\nCS rec[-1] {a}\nT_DAG {a}\nMX {a}\n"
+    "DETECTOR rec[-1]\n"
+)
+"""The same, by teleportation: an X error makes the record, a coin, wrong, and the state random."""
+
+
+class Wrapped(sinter.Decoder, sinter.CompiledDecoder):  # type: ignore[misc]  # Sinter has no type marker.
+    """A decoder with given answers."""
+
+    def __init__(self, answer: Callable[[np.ndarray], Any]) -> None:
+        self._answer = answer
+
+    def compile_decoder_for_dem(self, *, dem: stim.DetectorErrorModel) -> sinter.CompiledDecoder:
+        return self
+
+    def decode_shots_bit_packed(self, *, bit_packed_detection_event_data: np.ndarray) -> Any:
+        return self._answer(bit_packed_detection_event_data)
+
+
+def events_of(dets: np.ndarray) -> np.ndarray:
+    return np.unpackbits(dets, axis=1, bitorder="little")
+
+
+def wrong_where(fails: Callable[[np.ndarray], Any]) -> Wrapped:
+    """A decoder that predicts a flip where a function of the detection events says so."""
+    return Wrapped(lambda dets: fails(events_of(dets)).astype(np.uint8)[:, np.newaxis])
+
+
+def flips(probabilities: list[float]) -> snc.Circuit:
+    """Independent flips, each with a detector, and an observable that nothing flips."""
+    count = len(probabilities)
+    lines = [f"X_ERROR({p}) {k}" for k, p in enumerate(probabilities)]
+    lines += ["M " + " ".join(map(str, range(count + 1)))]
+    lines += [f"DETECTOR rec[{k - count - 1}]" for k in range(count)]
+    return snc.Circuit("\n".join([*lines, "OBSERVABLE_INCLUDE(0) rec[-1]"]))
+
+
+def at_least(count: int, p: float, least: int) -> float:
+    """P(so many of independent flips happen)."""
+    return sum(math.comb(count, k) * p**k * (1 - p) ** (count - k) for k in range(least, count + 1))
+
+
+def matching_of(circuit: snc.Circuit) -> pymatching.Matching:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", snc.InexactErrorModelWarning)  # it need not be exact
+        model = circuit.detector_error_model(decompose_errors=True, approximate_disjoint_errors=True)
+    return pymatching.Matching.from_detector_error_model(model)
 
 
 def repetition_code(
@@ -56,9 +114,7 @@ def random_rows(model: FaultModel, rng: np.random.Generator, sizes: np.ndarray) 
 
 
 def classifier_of(circuit: snc.Circuit, model: FaultModel) -> Classifier:
-    matching = pymatching.Matching.from_detector_error_model(
-        circuit.detector_error_model(decompose_errors=True)
-    )
+    matching = matching_of(circuit)
     return Classifier(
         model,
         lambda dets: (
@@ -72,9 +128,7 @@ def classifier_of(circuit: snc.Circuit, model: FaultModel) -> Classifier:
 def probabilities_of_sets(circuit: snc.Circuit) -> tuple[np.ndarray, np.ndarray]:
     """The probability of each fault set, by the bits of its number, and whether PyMatching fails on it."""
     model = model_of(circuit)
-    matching = pymatching.Matching.from_detector_error_model(
-        circuit.detector_error_model(decompose_errors=True)
-    )
+    matching = matching_of(circuit)
     sets = np.arange(1 << model.num_mechanisms)
     dets = np.zeros((len(sets), model.num_detectors), dtype=np.uint8)
     flips = np.zeros((len(sets), model.num_observables), dtype=np.uint8)

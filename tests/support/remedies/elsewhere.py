@@ -18,7 +18,7 @@ ELSEWHERE = {
         ("stim_nonclifford/circuit/rates.py", "Raise max_seconds."),
         ("stim_nonclifford/circuit/rates.py", "Rates that are computed have no"),
         ("stim_nonclifford/rates/samplers/fault_numbers.py", "Count errors with SoftDecoding"),
-        ("stim_nonclifford/rates/fault_sets/short_count.py", "Where counts take too long, to"),
+        ("stim_nonclifford/rates/fault_sets/wrong_tool.py", "Where counts take too long, to"),
         ("stim_nonclifford/simulation/compiler/leakage.py", "Lower the repeat counts, or sa"),
         ("stim_nonclifford/simulation/compiler/sweeps/backward_sweep.py", "Lower the repeat counts, or sa"),
         ("stim_nonclifford/simulation/compiler/sweeps/backward_sweep.py", "Reset qubits after measurement"),
@@ -76,7 +76,6 @@ ELSEWHERE = {
     "needs error models of codes: tests of tests/rates/decoding and tests/sinter": [
         ("stim_nonclifford/rates/decoding/chromobius_gap.py", "If errors before the code is c"),
         ("stim_nonclifford/rates/decoding/chromobius_gap.py", "For logical Y, add logical X a"),
-        ("stim_nonclifford/rates/decoding/chromobius_gap.py", "If errors before the code is c"),
         ("stim_nonclifford/rates/decoding/matching/desaturated_gap.py", "Postselect what DesaturatedGap"),
         ("stim_nonclifford/rates/decoding/matching/pair_graph.py", "The gap is defined for one log"),
         ("stim_nonclifford/rates/decoding/matching/matching_gap.py", "Decode without confidence, for"),

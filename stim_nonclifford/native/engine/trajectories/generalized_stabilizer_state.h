@@ -3,12 +3,11 @@
 #pragma once
 
 #include <array>
-#include <complex>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
-#include "kernels/shared/philox.h"
+#include "cpu/kernels.h"
 #include "engine/trajectories/active_vector.h"
 #include "engine/trajectories/pauli_row.h"
 #include "engine/trajectories/trajectory_program.h"
@@ -22,9 +21,10 @@ template <size_t W>
 class GeneralizedStabilizerState {
    public:
     using Row = PauliRow<W>;
-    using Complex = std::complex<double>;
 
-    explicit GeneralizedStabilizerState(uint32_t num_qubits) : rows_(2 * size_t{num_qubits}) { reset(); }
+    GeneralizedStabilizerState(uint32_t num_qubits, const CoefficientKernels& kernels) : rows_(2 * size_t{num_qubits}), vector_(kernels) {
+        reset();
+    }
 
     // All qubits are in |0>.
     void reset() {
@@ -83,7 +83,7 @@ class GeneralizedStabilizerState {
         if (!is_zero(dormant_part(pauli))) return std::nullopt;
         const ActivePauli on_vector = active_part(pauli);
         if (on_vector.x == 0 && on_vector.z == 0) return pauli.i_power == 2 ? 1.0 : 0.0;
-        const double probability = (1 - vector_.expectation(on_vector)) / 2, rounding = certain_at(vector_.width());
+        const double probability = vector_.probability_of_one(on_vector), rounding = certain_at(vector_.width());
         return probability < rounding ? 0.0 : probability > 1 - rounding ? 1.0 : probability;
     }
 
@@ -126,12 +126,27 @@ class GeneralizedStabilizerState {
                 if (has_bit(row.z, qubit)) row.i_power ^= 2;
     }
 
-    // state <- (f + g P) state for the Pauli with this pull-back; it must keep the norm. Returns whether it needs one more coordinate.
-    bool combine(const Row& pauli, Complex f, Complex g) {
+    // state <- (cosine - i sine P) state for the Pauli with this pull-back. Returns whether it needs one more coordinate.
+    bool rotate(const Row& pauli, double cosine, double sine) {
+        return act(
+            pauli, [&](const ActivePauli& on_vector) { vector_.rotate(on_vector, cosine, sine); },
+            [&](bool is_y) { vector_.rotate_new(is_y, cosine, sine); });
+    }
+    // The same for state <- (f + g P) state, which must keep the norm.
+    bool combine(const Row& pauli, double f, double g) {
+        return act(
+            pauli, [&](const ActivePauli& on_vector) { vector_.combine(on_vector, f, g); },
+            [&](bool is_y) { vector_.combine_new(is_y, f, g); });
+    }
+
+   private:
+    // Acts with a Pauli on the vector, or on a new coordinate of it.
+    template <typename OnVector, typename OnNew>
+    bool act(const Row& pauli, OnVector on_vector, OnNew on_new) {
         const std::array<uint64_t, W> dormant = dormant_part(pauli);
         if (is_zero(dormant)) {
-            const ActivePauli on_vector = active_part(pauli);
-            if (on_vector.x != 0 || on_vector.z != 0) vector_.combine(on_vector, f, g);
+            const ActivePauli part = active_part(pauli);
+            if (part.x != 0 || part.z != 0) on_vector(part);
             return false;
         }
         const uint32_t qubit = lowest_bit(dormant);
@@ -145,13 +160,12 @@ class GeneralizedStabilizerState {
         }
         multiply(rest, own);
         control_by(control, rest);
-        vector_.add_coordinate(f, is_y ? Complex(-g.imag(), g.real()) : g);
+        on_new(is_y);
         coordinates_.push_back(qubit);
         flip_bit(active_, qubit);
         return true;
     }
 
-   private:
     std::array<uint64_t, W> dormant_part(const Row& pauli) const {
         std::array<uint64_t, W> dormant;
         for (size_t w = 0; w < W; ++w) dormant[w] = pauli.x[w] & ~active_[w];

@@ -36,10 +36,10 @@ class WordStream {
 template <size_t W>
 class Trajectory final : public TrajectoryRunner {
    public:
-    Trajectory(const TrajectoryProgram& program, uint32_t max_width)
+    Trajectory(const TrajectoryProgram& program, const CoefficientKernels& kernels, uint32_t max_width)
         : program_(program),
           max_width_(max_width),
-          state_(program.num_qubits),
+          state_(program.num_qubits, kernels),
           records_(program.num_records),
           outputs_(program.num_outputs),
           chosen_(program.num_chains, not_chosen),
@@ -243,11 +243,10 @@ class Trajectory final : public TrajectoryRunner {
             return;
         }
         const double scale = 1 / std::sqrt(1 - jump);
-        combine(row, scale * (1 + g) / 2, scale * (1 - g) / 2);
+        if (state_.combine(row, scale * (1 + g) / 2, scale * (1 - g) / 2)) check_width();
     }
 
-    void combine(const Row& row, std::complex<double> f, std::complex<double> g) {
-        if (!state_.combine(row, f, g)) return;
+    void check_width() {
         work_.largest_width = std::max<uint64_t>(work_.largest_width, state_.width());
         if (state_.width() > max_width_) {
             const uint32_t line = program_.steps[std::min<size_t>(step_, program_.steps.size() - 1)].line;
@@ -348,7 +347,7 @@ class Trajectory final : public TrajectoryRunner {
                     state_.apply(program_.gates[step.number], program_.targets.data() + step.first);
                     break;
                 case TrajectoryStepKind::rotate:
-                    combine(state_.pull_back(factors), step.first_value, {0, -step.second_value});
+                    if (state_.rotate(state_.pull_back(factors), step.first_value, step.second_value)) check_width();
                     break;
                 case TrajectoryStepKind::measure:
                 case TrajectoryStepKind::reset: {

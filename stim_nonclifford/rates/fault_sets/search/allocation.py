@@ -168,23 +168,27 @@ class Allocation:
         for weight in range(len(search.strata), search.max_weight + 1):
             max_steps, part_of_time = limits.most_steps, 1.0
             if weight >= 2:
-                steps, sets, classes = search.expected_enumeration(weight)
-                max_steps = min(max_steps, _TOLERANCE * steps)
-            if weight > 2:
-                part_of_time = _PART_OF_TIME
-                is_enough = self._is_done() and not self._rest_matters()
-                cost = price(steps=steps, sets=sets, outcomes=classes * search.tosses)
-                if cost > (_FREE if is_enough else limits.first_cost):
+                cost, max_steps = self._expected(weight)
+                most = limits.work
+                if weight > 2:
+                    part_of_time = _PART_OF_TIME
+                    is_enough = self._is_done() and not self._rest_matters()
+                    most = _FREE if is_enough else limits.first_cost
+                if cost > most:
                     return True
-                if not limits.may_enumerate(weight, steps, classes):
-                    return True
-            elif weight == 2 and not limits.may_enumerate(weight, steps, classes):
-                return True
             if not search.enumerate(weight, max_steps, part_of_time):
                 return False
             if weight == 2:
                 self._check_pairs(search.enumerated[2].passing)
         return True
+
+    def _expected(self, weight: int) -> tuple[float, float]:
+        """The cost of an enumeration, infinite if it may not be, and how many steps it may take."""
+        limits = self._search.limits
+        steps, sets, classes = self._search.expected_enumeration(weight)
+        cost = price(steps=steps, sets=sets, outcomes=classes * self._search.tosses)
+        may_be = limits.may_enumerate(weight, steps, classes)
+        return cost if may_be else math.inf, min(limits.most_steps, _TOLERANCE * steps)
 
     def _sample_rest(self) -> None:
         """A first sample of every weight that may matter: a few alone, and all larger ones together."""
@@ -261,11 +265,8 @@ class Allocation:
             square for stratum, square in squares.items() if stratum.weights == range(weight, weight + 1)
         ]
         if first and self._can_enumerate:
-            steps, sets, classes = search.expected_enumeration(weight)
-            if search.limits.may_enumerate(weight, steps, classes):
-                cost = price(steps=steps, sets=sets, outcomes=classes * search.tosses)
-                enumerate_all = partial(self._enumerate, weight, _TOLERANCE * steps)
-                yield _Action(cost, min(excess, sum(first)), enumerate_all)
+            cost, max_steps = self._expected(weight)
+            yield _Action(cost, min(excess, sum(first)), partial(self._enumerate, weight, max_steps))
         for stratum, square in squares.items():
             if stratum.num_stored > search.limits.most_halves:
                 continue

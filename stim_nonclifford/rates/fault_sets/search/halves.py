@@ -24,10 +24,6 @@ from .outcomes import Floats
 
 __all__ = ["Halves"]
 
-_LEAST_OF_SIZE = 0.003
-"""The part of its draws that each size of a half has at least. If it is doubled, large sets are found more
-densely, at the cost of small ones."""
-
 Draws = npt.NDArray[np.uint32]
 
 
@@ -38,7 +34,7 @@ class Halves:
     Sets of one weight w are made of w // 2 and w - w // 2 mechanisms. For several weights, a half has k
     mechanisms with a probability in proportion to e_k / 2^k: then all sets are found equally densely, as if
     each of their mechanisms went left or right by the toss of a coin. Sizes that are too small are left out,
-    so that as many sets of the smallest weight as possible are found, and all sizes are drawn often enough.
+    so that as many sets of the smallest weight as possible are found.
 
     Attributes:
         weights: The weights of the sets that are found.
@@ -63,7 +59,6 @@ class Halves:
 
         smallest = max(range(1, first // 2 + 1), key=found)
         parts = likely[: self.weights[-1] - smallest + 1] / likely[smallest:].sum()
-        parts = np.maximum(parts, _LEAST_OF_SIZE) * (parts > 0)
         parts[:smallest] = 0.0
         parts /= parts.sum()
         return parts, parts

@@ -20,19 +20,12 @@ from ...._native import FaultSetStudy
 from .halves import Halves
 from .limits import Limits, price
 from .outcomes import Floats, OutcomeClasses
-from .strata import FEW, Found, Numbers, Sample, SampledSets
+from .strata import FEW, FIRST_SETS, Found, Numbers, Sample, SampledSets
 
 __all__ = ["JoinedSets"]
 
-_FIRST_SETS = 2e4
-"""Sets that the first sample of a stratum should find, about. If it is doubled, first variances are better,
-and searches that need little more than the first samples take longer."""
-
 _FIRST_HALVES = 400_000
 """The most halves of a first sample. If it is doubled, so is the cost of weights with few sets."""
-
-_FEWEST_HALVES = 1000
-"""The fewest halves of a join. If it is doubled, small circuits take longer."""
 
 _NOT_STORED = 2**32 - 1
 """The number of an outcome class with which no shot is kept, where only the others are stored."""
@@ -57,8 +50,8 @@ class JoinedSets(SampledSets):
         excluded: Callable[[Numbers], npt.NDArray[np.bool_]] | None = None,
     ) -> None:
         self.halves = Halves(weights, masses)
-        halves = min(math.sqrt(_FIRST_SETS * self.halves.scale / expected), _FIRST_HALVES, limits.most_halves)
-        super().__init__(weights, limits, int(max(_FEWEST_HALVES, halves)))
+        halves = min(math.sqrt(FIRST_SETS * self.halves.scale / expected), _FIRST_HALVES, limits.most_halves)
+        super().__init__(weights, limits, int(max(1, halves)))
         self._expected = expected
         self._num_mechanisms = num_mechanisms
         self._excluded = excluded
@@ -71,18 +64,17 @@ class JoinedSets(SampledSets):
     def next_draws(self, growth: float) -> tuple[int, int]:
         """See ``SampledSets``.
 
-        Finds grow as the square of the halves. So joins are large, until to find sets costs as much as to
-        draw halves. Then several joins leave less variance: their finds share fewer halves.
+        Finds grow as the square of the halves. So joins are large, until there are as many finds as halves.
+        Then several joins leave less variance: their finds share fewer halves.
         """
         wanted, of_one = growth * self.draws / 2, self.halves.scale / self._sets_of_density
         # Sets that may be kept are stored.
         candidates = sum(each.candidates for each in self.samples)
         part_stored = (candidates + 1) / (self.sets + 1)
         fits = math.sqrt(0.5 * self._limits.most_classes * of_one / part_stored)
-        balanced = price(halves=1) / price(sets=1) * of_one
-        most = max(_FEWEST_HALVES, min(balanced, fits, self._limits.most_halves))
+        most = max(1.0, min(of_one, fits, self._limits.most_halves))
         times = max(1, math.ceil(wanted / most - 0.5))
-        return int(max(_FEWEST_HALVES, min(wanted / times, most))), times
+        return int(max(1, min(wanted / times, most))), times
 
     def expected_cost(self, draws: int) -> float:
         """See ``SampledSets``."""

@@ -20,14 +20,11 @@ doubled, large circuits are known with larger errors."""
 _SECONDS_OF_STEP = 1e-8
 """Seconds of a step of an enumeration. If it is doubled, fewer sizes are enumerated and more are sampled."""
 
-_SECONDS_OF_SET = 1e-7
-"""Seconds of a set that is found. If it is doubled, samples are divided into smaller joins."""
+_SECONDS_OF_SET = 1.5e-7
+"""Seconds of a half that is drawn, or of a set that is found. If it is doubled, fewer sizes are sampled."""
 
 _SECONDS_OF_OUTCOMES = 1.5e-6
 """Seconds of an outcome distribution. If it is doubled, fewer sizes are enumerated."""
-
-_SECONDS_OF_HALF = 2e-7
-"""Seconds of a half that is drawn. If it is doubled, samples are divided into larger joins."""
 
 
 def price(*, steps: float = 0.0, halves: float = 0.0, sets: float = 0.0, outcomes: float = 0.0) -> float:
@@ -42,8 +39,7 @@ def price(*, steps: float = 0.0, halves: float = 0.0, sets: float = 0.0, outcome
         sets: Sets that are found.
         outcomes: Outcome distributions that are computed.
     """
-    found = _SECONDS_OF_STEP * steps + _SECONDS_OF_HALF * halves + _SECONDS_OF_SET * sets
-    return found + _SECONDS_OF_OUTCOMES * outcomes
+    return _SECONDS_OF_STEP * steps + _SECONDS_OF_SET * (halves + sets) + _SECONDS_OF_OUTCOMES * outcomes
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ from .outcomes import KEPT, WRONG, Floats, OutcomeClasses
 
 __all__ = [
     "FEW",
+    "FIRST_SETS",
     "EnumeratedSets",
     "FaultSetStratum",
     "Found",
@@ -54,6 +55,10 @@ Numbers = npt.NDArray[np.uint32]
 FEW = 10
 """Effective hits, (sum)^2 / (sum of squares), and largest sums, from which the size of others is
 extrapolated. If it is doubled, intervals are wider where little was found."""
+
+FIRST_SETS = 20_000
+"""Sets that the first sample of a stratum should find, about. If it is doubled, first variances are better,
+and searches that need little more than the first samples take longer."""
 
 
 @dataclass(frozen=True)

@@ -28,15 +28,12 @@ from ...._native import FaultSetStudy
 from .limits import Limits
 from .mechanisms import Words, packed_words
 from .outcomes import OutcomeClasses
-from .strata import Found, Numbers, Sample, SampledSets
+from .strata import FIRST_SETS, Found, Numbers, Sample, SampledSets
 
 __all__ = ["UnionSets", "union_sizes"]
 
 _UNION_WEIGHTS = 4, 5, 6
 """Weights of sets that may be unions of sets of two and of three mechanisms."""
-
-_FIRST_UNIONS = 1 << 16
-"""Draws of the first unions. Doubled, they still cost little beside joins."""
 
 
 def union_sizes(weight: int, passing: Sequence[float]) -> tuple[int, int] | None:
@@ -56,7 +53,7 @@ class UnionSets(SampledSets):
     unit = "unions of sets that pass"
 
     def __init__(self, sizes: tuple[int, int], checks: npt.NDArray[np.bool_], limits: Limits) -> None:
-        super().__init__(range(sum(sizes), sum(sizes) + 1), limits, _FIRST_UNIONS)
+        super().__init__(range(sum(sizes), sum(sizes) + 1), limits, FIRST_SETS)
         self.sizes = sizes
         self._checks: Words = packed_words(checks)
 

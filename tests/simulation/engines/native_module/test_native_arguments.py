@@ -82,7 +82,7 @@ def study(**changes: Any) -> _native.FaultSetStudy:
     arguments = {
         "plan": ATTRIBUTES,
         "checks": packed_words(MECHANISMS.checks).ravel(),
-        "keys": MECHANISMS.keys.ravel(),
+        "keys": MECHANISMS.effects.ravel(),
         "target": packed_words(MECHANISMS.target[None, :])[0],
         "base": MECHANISMS.base,
         "weights": MECHANISMS.odds,

@@ -9,7 +9,7 @@ import operator
 import os
 import pathlib
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal, TextIO, TypeVar, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeVar, get_args, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -64,7 +64,6 @@ from ..simulation.logical_errors.refusals import check_no_detector_is_left
 from ..simulation.sampling import CompiledDetectorSampler, CompiledMeasurementSampler
 from ..simulation.sampling.record_conversion import measurement_converter
 from ..simulation.state_vectors import state_vector_of
-from .decisions import DecisionSampling, check_raw, decision_model
 from .diagrams import crumble_url, diagram_of, shown_in_notebook
 from .error_models import ErrorModelKind, error_model_of, random_outputs_of, searched_s_proxy
 from .interchange import cirq_of, qasm_of, read_cirq, read_qasm, read_qiskit
@@ -79,6 +78,9 @@ from .rewriting.pauli_twirling import pauli_twirled
 from .rewriting.pickled_circuit import State, circuit_of_state, state_of
 from .rewriting.replacement import are_close, inverse_of, without_notes
 from .rewriting.stand_ins import proxy_of
+
+if TYPE_CHECKING:
+    from .decisions import DecisionSampling
 
 __all__ = ["Circuit"]
 
@@ -1033,6 +1035,10 @@ class Circuit:
         self, decoder: Any, options: EngineOptions, max_active_coordinates: int, *, all_records: bool = False
     ) -> DecisionSampling | None:
         """What gives a sampler its engines if a decoder decides."""
+        if decoder is None and first_decision(self._stim) is None:
+            return None
+        from .decisions import DecisionSampling, check_raw  # with the decoders, of which most calls need none
+
         if check_raw(decoder, self._stim):
             return None
         return DecisionSampling(
@@ -1091,6 +1097,8 @@ class Circuit:
             >>> print(circuit.decision_model(0))
             error(0.125) D0 L0
         """
+        from .decisions import decision_model
+
         decided = DecidedCircuit(self._stim.copy())
         number = integer(point, "point", -_FAR, _FAR)
         if not -len(decided.points) <= number < len(decided.points):

@@ -75,6 +75,11 @@ CALLS: dict[str, Call] = {
         lambda name="H", targets=(0,), arg=None, tag="": snc.Circuit().append(name, targets, arg, tag=tag),
         kinds={"name": "circuit", "targets": None},  # Stim says what is wrong with a target
     ),
+    "Circuit.decision_model": Call(
+        snc.Circuit("X_ERROR(0.1) 0\nM 0\nDETECTOR rec[-1]\nDECODE 0").decision_model,
+        {"point": 0},
+        {"point": "index"},
+    ),
     "Circuit.insert": Call(lambda index=0, operation=CIRCUIT: CIRCUIT.copy().insert(index, operation)),
     "Circuit.pop": Call(lambda index=0: CIRCUIT.copy().pop(index)),
     "Circuit.append_from_stim_program_text": Call(

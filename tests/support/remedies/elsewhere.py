@@ -96,6 +96,11 @@ ELSEWHERE = {
         ("stim_nonclifford/simulation/engines/turns.py", "Use another {} here."),
         ("stim_nonclifford/simulation/engines/turns.py", "Compile the circuit again in t"),
     ],
+    "needs a code with a logical gate: tests of tests/simulation/decisions": [
+        ("stim_nonclifford/simulation/decisions/points.py", "Apply the gate about a logical"),
+        ("stim_nonclifford/simulation/decisions/points.py", "Write it as several such gates"),
+        ("stim_nonclifford/circuit/circuit.py", "Measure the check at the end o"),
+    ],
     "needs a GPU": [
         ("stim_nonclifford/simulation/sampling/kept_batches.py", "Leave output out, or call with")
     ],

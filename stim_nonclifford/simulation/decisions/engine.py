@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ..engines import PackedBits, RowEngine, Tally
+from ..engines import KeptRowsEngine, PackedBits, RowEngine
 from ..plan import BLOCK_SHOTS, SamplingPlan, SparseRows
 from ..sampling.rows import columns
 from .points import DecidedCircuit
@@ -25,6 +25,7 @@ from .questions import Question
 __all__ = ["DecidingDecoder", "DecisionEngine", "DecisionsFailedError", "Requested"]
 
 _CHUNK_SHOTS = 16 * BLOCK_SHOTS
+"""Shots that are decided together. Doubled, their rows take twice the memory."""
 
 Bools = npt.NDArray[np.bool_]
 
@@ -85,10 +86,8 @@ class Requested:
         return ((outputs & mask) != wanted).any(axis=1)
 
 
-class DecisionEngine:
+class DecisionEngine(KeptRowsEngine):
     """Draws shots in which a decoder decides.
-
-    The methods are those of ``SamplingEngine``.
 
     Args:
         plan: The plan: its outputs are detectors, observables, and then the records in ``controls``.
@@ -133,51 +132,13 @@ class DecisionEngine:
 
     # SamplingEngine
 
-    def count(
-        self, seed: int, first_shot: int, shots: int, max_errors: int = 0, *, list_errors: bool = False
-    ) -> Tally:
-        """See ``SamplingEngine.count``."""
-        attempted = discards = 0
-        patterns: Counter[int] = Counter()
-        errors: list[int] = []
-        for first, size in _chunks(first_shot, shots):
-            rows, numbers = self.sample_kept_numbered(seed, first, size)
-            wrong = rows.any(axis=1)
-            found = numbers[wrong]
-            end = first + size
-            if max_errors and len(errors) + len(found) >= max_errors:
-                last = int(found[max_errors - len(errors) - 1])
-                end = min(end, (last // BLOCK_SHOTS + 1) * BLOCK_SHOTS)
-            counted = numbers < end
-            attempted += end - first
-            discards += end - first - int(counted.sum())
-            errors += found[found < end].tolist()
-            different, times = np.unique(rows[wrong & counted], axis=0, return_counts=True)
-            for row, count in zip(different, times.tolist(), strict=True):
-                patterns[int.from_bytes(row.tobytes(), "little")] += count
-            if max_errors and len(errors) >= max_errors:
-                break
-        return Tally(attempted, discards, len(errors), dict(patterns), errors if list_errors else [])
-
-    def sample(self, seed: int, first_shot: int, shots: int, *, num_outputs: int | None = None) -> PackedBits:
-        """See ``SamplingEngine.sample``."""
-        width = self._requested.stop - self._requested.start
-        rows = self.sample_kept_numbered(seed, first_shot, shots)[0]
-        return rows if num_outputs is None else columns(rows, 0, min(num_outputs, width))
-
-    def sample_kept(self, seed: int, first_shot: int, shots: int) -> PackedBits:
-        """See ``SamplingEngine.sample_kept``."""
-        return self.sample_kept_numbered(seed, first_shot, shots)[0]
-
     def sample_kept_numbered(
         self, seed: int, first_shot: int, shots: int
     ) -> tuple[PackedBits, npt.NDArray[np.int64]]:
         """See ``SamplingEngine.sample_kept_numbered``."""
         requested = self._requested
         width = requested.stop - requested.start
-        parts = [
-            np.zeros((0, -(-width // 8)), dtype=np.uint8),
-        ]
+        parts = [np.zeros((0, -(-width // 8)), dtype=np.uint8)]
         kept = [np.zeros(0, dtype=np.int64)]
         for first, size in _chunks(first_shot, shots):
             outputs, numbers = self._decided_shots(seed, first, size)

@@ -16,7 +16,14 @@ import numpy.typing as npt
 
 from ..plan import SamplingPlan
 from .auto import AutoEngine
-from .contract import DeviceSamplingEngine, PackedBits, RowEngine, SamplingEngine, Tally
+from .contract import (
+    DeviceSamplingEngine,
+    KeptRowsEngine,
+    PackedBits,
+    RowEngine,
+    SamplingEngine,
+    Tally,
+)
 from .cost import check_cost, check_memory, gpu_simulation_seconds, warn_of_slow_shots
 from .cpu import DEFAULT_CACHE_BYTES, CpuEngine
 from .gpu import CupyBackend, GpuEngine, gpu_may_be_there
@@ -32,6 +39,7 @@ __all__ = [
     "EngineName",
     "EngineOptions",
     "GpuEngine",
+    "KeptRowsEngine",
     "PackedBits",
     "ReferenceEngine",
     "RowEngine",

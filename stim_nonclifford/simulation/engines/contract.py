@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["DeviceRows", "DeviceSamplingEngine", "PackedBits", "RowEngine", "SamplingEngine", "Tally"]
+from ..plan import BLOCK_SHOTS
+
+__all__ = [
+    "DeviceRows",
+    "DeviceSamplingEngine",
+    "KeptRowsEngine",
+    "PackedBits",
+    "RowEngine",
+    "SamplingEngine",
+    "Tally",
+]
+
+_COUNTED_BLOCKS = 64
+"""Blocks of shots whose rows are counted together. Doubled, rows take twice the memory, and a count that ends
+at an error draws more shots in vain."""
 
 PackedBits = npt.NDArray[np.uint8]
 """Rows of packed bits: bit k of row r is ``(rows[r, k // 8] >> (k % 8)) & 1``."""
@@ -84,6 +100,66 @@ class SamplingEngine(Protocol):
     def statistics(self) -> dict[str, int]:
         """Counts of stored objects and of work done, by names that depend on the engine."""
         ...
+
+
+class KeptRowsEngine(ABC):
+    """An engine whose methods all follow from the rows of kept shots."""
+
+    @abstractmethod
+    def sample_kept_numbered(
+        self, seed: int, first_shot: int, shots: int
+    ) -> tuple[PackedBits, npt.NDArray[np.int64]]:
+        """See ``SamplingEngine.sample_kept_numbered``."""
+
+    @abstractmethod
+    def statistics(self) -> dict[str, int]:
+        """See ``SamplingEngine.statistics``."""
+
+    def sample_kept(self, seed: int, first_shot: int, shots: int) -> PackedBits:
+        """See ``SamplingEngine.sample_kept``."""
+        return self.sample_kept_numbered(seed, first_shot, shots)[0]
+
+    def sample(self, seed: int, first_shot: int, shots: int, *, num_outputs: int | None = None) -> PackedBits:
+        """See ``SamplingEngine.sample``."""
+        rows = self.sample_kept(seed, first_shot, shots)
+        if len(rows) < shots:
+            raise ValueError("The engine discards shots, so that it has no outputs of all of them.")
+        if num_outputs is None:
+            return rows
+        rows = np.ascontiguousarray(rows[:, : -(-num_outputs // 8)])
+        if num_outputs % 8:
+            rows[:, -1] &= np.uint8((1 << num_outputs % 8) - 1)
+        return rows
+
+    def count(
+        self, seed: int, first_shot: int, shots: int, max_errors: int = 0, *, list_errors: bool = False
+    ) -> Tally:
+        """See ``SamplingEngine.count``."""
+        first, end = first_shot, first_shot + shots
+        kept_shots = errors = 0
+        patterns: Counter[int] = Counter()
+        numbers: list[int] = []
+        # With a limit, frequent errors must not draw many blocks that do not count.
+        blocks = 1 if max_errors else _COUNTED_BLOCKS
+        while first < end and not (max_errors and errors >= max_errors):
+            stop = min(end, (first // BLOCK_SHOTS + blocks) * BLOCK_SHOTS)
+            rows, kept = self.sample_kept_numbered(seed, first, stop - first)
+            wrong = rows.any(axis=1)
+            if max_errors and errors + wrong.sum() >= max_errors:
+                # Ends with the block in which the errors become enough.
+                last = int(kept[np.flatnonzero(wrong)[max_errors - errors - 1]])
+                stop = min(stop, (last // BLOCK_SHOTS + 1) * BLOCK_SHOTS)
+            wrong &= kept < stop
+            kept_shots += int((kept < stop).sum())
+            errors += int(wrong.sum())
+            different, times = np.unique(rows[wrong], axis=0, return_counts=True)
+            for row, count in zip(different, times.tolist(), strict=True):
+                patterns[int.from_bytes(row.tobytes(), "little")] += count
+            if list_errors:
+                numbers += kept[wrong].tolist()
+            first, blocks = stop, min(2 * blocks, _COUNTED_BLOCKS)
+        attempted = first - first_shot
+        return Tally(attempted, attempted - kept_shots, errors, dict(patterns), numbers)
 
 
 class RowEngine(Protocol):

@@ -9,19 +9,16 @@ import numpy.typing as npt
 import stim
 
 from ..._native import TrajectoryEngine as NativeTrajectoryEngine
+from ..compiler.algebra.gf2 import ones
 from ..compiler.program.flattening import program_of
 from ..compiler.program.program import Program
-from ..plan import BLOCK_SHOTS
-from .contract import PackedBits, Tally
+from ..compiler.reference_sample import DEFAULT_MAX_ACTIVE_COORDINATES
+from .contract import KeptRowsEngine, PackedBits
 
 __all__ = ["TrajectoryEngine"]
 
-_WAVE_BLOCKS = 64
-"""Blocks of shots that are counted together. With twice as many, rows take twice the memory, and a count that
-ends at an error follows more shots in vain."""
 
-
-class TrajectoryEngine:
+class TrajectoryEngine(KeptRowsEngine):
     r"""Draws shots by following each of them by itself.
 
     The state of a shot is a Clifford operation on a vector of its active coordinates and qubits in \|0>: the
@@ -64,70 +61,23 @@ class TrajectoryEngine:
         reported: Sequence[int] | None = None,
         postselected: Sequence[int] = (),
         threads: int = 1,
-        max_active_coordinates: int = 24,
+        max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
     ) -> None:
         program = program_of(circuit, for_trajectories=True)
         count = program.num_records if by_records else program.num_detectors + program.num_observables
-        self._num_reported = count if reported is None else len(reported)
-        self._discards = bool(postselected)
+        constant = np.zeros(count, dtype=np.uint8)
+        constant[ones(inverted)] = 1
         self._engine = NativeTrajectoryEngine(
             program.native,
             np.array([place.line for place in program.stored_places], dtype=np.int32),
             by_records,
-            np.array([inverted >> k & 1 for k in range(count)], dtype=np.uint8),
+            constant,
             np.array(range(count) if reported is None else reported, dtype=np.uint32),
             np.array(postselected, dtype=np.uint32),
             *_models_of_leakage(program),
             threads,
             max_active_coordinates,
         )
-
-    def count(
-        self, seed: int, first_shot: int, shots: int, max_errors: int = 0, *, list_errors: bool = False
-    ) -> Tally:
-        """See ``SamplingEngine.count``."""
-        end, first = first_shot + shots, first_shot
-        kept_shots, errors = 0, 0
-        patterns: dict[int, int] = {}
-        numbers: list[int] = []
-        blocks = 1 if max_errors else _WAVE_BLOCKS
-        while first < end and not (max_errors and errors >= max_errors):
-            stop = min(end, (first // BLOCK_SHOTS + blocks) * BLOCK_SHOTS)
-            rows, kept = self.sample_kept_numbered(seed, first, stop - first)
-            wrong = rows.any(axis=1)
-            if max_errors and errors + wrong.sum() >= max_errors:
-                # Ends with the block in which the errors become enough.
-                last = int(kept[np.flatnonzero(wrong)[max_errors - errors - 1]])
-                stop = min(stop, (last // BLOCK_SHOTS + 1) * BLOCK_SHOTS)
-                wrong &= kept < stop
-                kept_shots += int((kept < stop).sum())
-            else:
-                kept_shots += len(kept)
-            errors += int(wrong.sum())
-            for row, times in zip(*np.unique(rows[wrong], axis=0, return_counts=True), strict=True):
-                pattern = int.from_bytes(row.tobytes(), "little")
-                patterns[pattern] = patterns.get(pattern, 0) + int(times)
-            if list_errors:
-                numbers += kept[wrong].tolist()
-            first, blocks = stop, min(2 * blocks, _WAVE_BLOCKS)
-        attempted = first - first_shot
-        return Tally(attempted, attempted - kept_shots, errors, patterns, numbers)
-
-    def sample(self, seed: int, first_shot: int, shots: int, *, num_outputs: int | None = None) -> PackedBits:
-        """See ``SamplingEngine.sample``."""
-        if self._discards:
-            raise ValueError("The engine discards shots, so that it has no outputs of all of them.")
-        rows = self.sample_kept(seed, first_shot, shots)
-        if num_outputs is None or num_outputs == self._num_reported:
-            return rows
-        rows = np.ascontiguousarray(rows[:, : -(-num_outputs // 8)])
-        if num_outputs % 8:
-            rows[:, -1] &= np.uint8((1 << num_outputs % 8) - 1)
-        return rows
-
-    def sample_kept(self, seed: int, first_shot: int, shots: int) -> PackedBits:
-        """See ``SamplingEngine.sample_kept``."""
-        return self.sample_kept_numbered(seed, first_shot, shots)[0]
 
     def sample_kept_numbered(
         self, seed: int, first_shot: int, shots: int

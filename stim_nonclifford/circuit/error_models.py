@@ -15,6 +15,7 @@ from ..base.errors import InexactErrorModelWarning, ResourceLimitError
 from ..base.masks import Mask, checked_mask
 from ..base.memory import can_be_allocated, memory_is_a_limit
 from ..base.stim_refusals import is_of_random_outputs, random_outputs
+from ..base.written_circuits import instructions_in
 from ..dialect import three_qubit_errors_of
 from ..simulation.compiler import CompiledCircuit, compile_circuit
 from ..simulation.compiler.error_models import check_decomposed, conditioned, decomposed, detector_error_model
@@ -28,7 +29,6 @@ from ..simulation.logical_errors.refusals import warn_of_frames, warn_of_observa
 from ..simulation.noise_events import usual_effects
 from .rewriting.channels import with_twirled_channels
 from .rewriting.leakage import has_leakage, with_averaged_leakage
-from .rewriting.replacement import instructions_in
 from .rewriting.stand_ins import proxy_of
 
 __all__ = ["Compile", "ErrorModelKind", "error_model_of", "random_outputs_of", "searched_s_proxy"]

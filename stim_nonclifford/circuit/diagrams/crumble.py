@@ -8,7 +8,7 @@ from typing import Any
 
 import stim
 
-from ..rewriting.replacement import instructions_in
+from ...base.written_circuits import instructions_in
 from ..rewriting.stand_ins import drawable_proxy, is_t_gate
 
 __all__ = ["crumble_url"]

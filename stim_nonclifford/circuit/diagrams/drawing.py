@@ -10,9 +10,9 @@ import stim
 from ...base.arguments import flag, integer_or_none
 from ...base.notebook import Diagram, preformatted, scrolled
 from ...base.stim_refusals import is_of_random_outputs, random_outputs
+from ...base.written_circuits import instructions_in
 from ...dialect import extended_text, without_noise
 from ...simulation.compiler.program.extent import check_flattened
-from ..rewriting.replacement import instructions_in
 from ..rewriting.stand_ins import drawable_proxy
 from .drawn_gates import with_errors_for_gates
 from .folded import folded_timeline, is_long

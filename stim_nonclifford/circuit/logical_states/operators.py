@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 
 import stim
 
+from ...base.written_circuits import circuit_of, instructions_in, with_replaced
 from ...dialect import expectation_products, is_expectation
-from ..rewriting.replacement import circuit_of, instructions_in, with_replaced
 
 __all__ = [
     "expected_paulis",

@@ -21,8 +21,8 @@ from typing import TypeAlias
 
 import stim
 
+from ...base.written_circuits import circuit_of, instructions_in
 from ...dialect import expectation_products, gate_from_tag, is_expectation, parse
-from ..rewriting.replacement import circuit_of, instructions_in
 from .operators import has_pauli_targets, observable_paulis, pauli_product, shown_product
 from .state_check import TOLERANCE, LogicalStateCheck, StateTerm, terms_of
 

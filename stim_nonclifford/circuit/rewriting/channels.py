@@ -7,9 +7,9 @@ from collections.abc import Iterable
 
 import stim
 
+from ...base.written_circuits import instructions_in, with_replaced
 from ...dialect import kraus_of, readout_noise_of, relaxation_of, three_qubit_errors_of
 from ...simulation.compiler.program.channels import independent_errors, patterns_of
-from .replacement import instructions_in, with_replaced
 
 __all__ = [
     "check_chains",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import stim
 
+from ...base.written_circuits import circuit_of, with_replaced
 from ...dialect import gate_from_tag, is_expectation, readout_noise_of
-from .replacement import circuit_of, with_replaced
 
 __all__ = ["decomposed"]
 

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias, TypeVar
 import stim
 
 from ...base.arguments import check_types, iterable, refuse_argument, text
+from ...base.written_circuits import circuit_of
 from ...dialect import (
     advice_on_name,
     extended_text,
@@ -16,7 +17,6 @@ from ...dialect import (
     tagged_instruction,
     values_of_operators,
 )
-from .replacement import circuit_of
 
 __all__ = ["PARTS", "Instruction", "addition_of", "printed_bare"]
 

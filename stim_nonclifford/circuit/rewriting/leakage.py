@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import stim
 
+from ...base.written_circuits import instructions_in
 from ...dialect import CONDITIONAL_CARRIER, gate_from_tag, leakage_of
 from ...simulation.compiler.program.leakage_steps import (
     LeakageModels,
@@ -20,7 +21,6 @@ from ...simulation.compiler.program.leakage_steps import (
 )
 from ...simulation.compiler.program.loops import unrolled
 from .channels import has_interrupted_chain
-from .replacement import instructions_in
 
 __all__ = ["has_leakage", "with_averaged_leakage"]
 

@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 import stim
 
+from ...base.written_circuits import instructions_in, with_replaced
 from ...dialect import CONDITIONAL_CARRIER, NonCliffordGate, RotationPart, gate_from_tag
 from .channels import twirl_of_channel
 from .leakage import with_averaged_leakage
-from .replacement import instructions_in, with_replaced
 from .stand_ins import append_quarter_turns, rotation_products
 
 __all__ = ["pauli_twirled"]

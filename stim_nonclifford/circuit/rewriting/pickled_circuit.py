@@ -11,8 +11,8 @@ from typing import TypeAlias
 
 import stim
 
+from ...base.written_circuits import circuit_of
 from ...dialect import exact_text
-from .replacement import circuit_of
 
 __all__ = ["State", "circuit_of_state", "state_of"]
 

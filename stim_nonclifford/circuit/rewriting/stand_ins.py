@@ -19,6 +19,7 @@ from typing import Literal
 
 import stim
 
+from ...base.written_circuits import circuit_of, instructions_in, with_replaced
 from ...dialect import (
     CONDITIONAL_CARRIER,
     NonCliffordGate,
@@ -31,7 +32,6 @@ from ...dialect import (
 )
 from .channels import check_chains, errors_on_three_qubits, twirl_of_channel
 from .leakage import with_averaged_leakage
-from .replacement import circuit_of, instructions_in, with_replaced
 
 __all__ = [
     "Proxy",

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import stim
 
+from ...base.written_circuits import circuit_of, with_replaced, without_tag
 from ..exact_text import NUMBER
 from .channel_tags import ANNOTATIONS, check_free_tag, probability_problem
 
@@ -152,21 +153,13 @@ def bare_readout(instruction: stim.CircuitInstruction, noise: ReadoutNoise) -> s
 
 def without_noise(circuit: stim.Circuit) -> stim.Circuit:
     """A tagged circuit without noise, as by ``stim.Circuit.without_noise``, and tags of readout noise."""
-    return _without_tags(circuit.without_noise())
 
+    def stand_in(part: stim.CircuitInstruction) -> stim.Circuit | None:
+        if part.name in MEASUREMENTS and _TAG.fullmatch(part.tag):
+            return circuit_of(without_tag(part))
+        return None
 
-def _without_tags(circuit: stim.Circuit) -> stim.Circuit:
-    result = stim.Circuit()
-    for part in circuit:
-        if isinstance(part, stim.CircuitRepeatBlock):
-            result.append(
-                stim.CircuitRepeatBlock(part.repeat_count, _without_tags(part.body_copy()), tag=part.tag)
-            )
-        elif part.name in MEASUREMENTS and _TAG.fullmatch(part.tag):
-            result.append(stim.CircuitInstruction(part.name, part.targets_copy(), part.gate_args_copy()))
-        else:
-            result.append(part)
-    return result
+    return with_replaced(circuit.without_noise(), stand_in)
 
 
 def _checked(p01: float, p10: float) -> ReadoutNoise:

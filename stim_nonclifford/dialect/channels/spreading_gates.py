@@ -8,10 +8,12 @@ instructions: what reads a gate need not know of leakage, and ``without_noise`` 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import stim
 
+from ...base.written_circuits import circuit_of, with_replaced, without_tag
 from .channel_tags import check_free_tag, read_channel, tagged_channel
 from .leakage import LEAKAGE
 
@@ -74,18 +76,14 @@ def with_spread_behind_gates(circuit: stim.Circuit) -> stim.Circuit:
     """
     if _SPREAD.name not in str(circuit):
         return circuit.copy()
-    result = stim.Circuit()
-    for part in circuit:
-        if isinstance(part, stim.CircuitRepeatBlock):
-            body = with_spread_behind_gates(part.body_copy())
-            result.append(stim.CircuitRepeatBlock(part.repeat_count, body, tag=part.tag))
-        elif spreads(part):
-            for layer in _layers(part):
-                result.append(stim.CircuitInstruction(layer.name, layer.targets_copy()))
-                result.append(_spread_behind(layer))
-        else:
-            result.append(part)
-    return result
+
+    def stand_in(part: stim.CircuitInstruction) -> stim.Circuit | None:
+        if not spreads(part):
+            return None
+        layers = ((without_tag(layer), _spread_behind(layer)) for layer in _layers(part))
+        return circuit_of(*itertools.chain.from_iterable(layers))
+
+    return with_replaced(circuit, stand_in)
 
 
 def _spread_behind(instruction: stim.CircuitInstruction) -> stim.CircuitInstruction:

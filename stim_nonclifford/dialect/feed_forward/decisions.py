@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 
 import stim
 
+from ...base.written_circuits import circuit_of, with_replaced, without_tag
 from ..channels.channel_tags import ANNOTATIONS
 from ..channels.readout import MEASUREMENTS
 
@@ -273,13 +274,8 @@ def without_decisions(circuit: stim.Circuit) -> stim.Circuit:
         >>> print(without_decisions(stim.Circuit("M[DECODE] 41")))
         M 41
     """
-    result = stim.Circuit()
-    for part in circuit:
-        if isinstance(part, stim.CircuitRepeatBlock):
-            body = without_decisions(part.body_copy())
-            result.append(stim.CircuitRepeatBlock(part.repeat_count, body, tag=part.tag))
-        elif part.tag and decision_of(part) is not None:
-            result.append(stim.CircuitInstruction(part.name, part.targets_copy(), part.gate_args_copy()))
-        else:
-            result.append(part)
-    return result
+
+    def stand_in(part: stim.CircuitInstruction) -> stim.Circuit | None:
+        return circuit_of(without_tag(part)) if part.tag and decision_of(part) is not None else None
+
+    return with_replaced(circuit, stand_in)

@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 import stim
 
+from ...base.written_circuits import instructions_in
 from .error_models import Part, parts_of, targets_of
 from .program.loops import unrolled
 
@@ -36,7 +37,7 @@ def herald_detectors(circuit: stim.Circuit) -> frozenset[int]:
         >>> herald_detectors(circuit)
         frozenset({0})
     """
-    if not _has_heralds(circuit):
+    if all(part.name not in _HERALDED for part in instructions_in(circuit)):
         return frozenset()
     heralds: set[int] = set()
     found = []
@@ -173,12 +174,3 @@ def _detectors(part: Part) -> list[stim.DemTarget]:
     """The detectors of a part, ascending."""
     found = [target for target in part if target.is_relative_detector_id()]
     return sorted(found, key=lambda target: target.val)
-
-
-def _has_heralds(circuit: stim.Circuit) -> bool:
-    return any(
-        _has_heralds(part.body_copy())
-        if isinstance(part, stim.CircuitRepeatBlock)
-        else part.name in _HERALDED
-        for part in circuit
-    )

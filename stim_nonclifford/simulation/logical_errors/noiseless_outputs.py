@@ -29,13 +29,14 @@ import dataclasses
 import functools
 import math
 import operator
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 import stim
 
+from ...base.written_circuits import instructions_in
 from ...dialect import expectation_products, is_expectation, without_noise
 from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, RequestedOutputs, compile_circuit
 from ..compiler.algebra.gf2 import mask_of, ones
@@ -116,7 +117,7 @@ def frames_of_chance(compiled: CompiledCircuit) -> list[int]:
 
 def first_paulis(circuit: stim.Circuit, observable: int) -> list[stim.GateTarget]:
     """The Pauli targets of an observable in the first instruction that has some."""
-    for part in _as_written(circuit):
+    for part in instructions_in(circuit):
         if part.name == "OBSERVABLE_INCLUDE" and part.gate_args_copy() == [observable] and _paulis_of(part):
             return _paulis_of(part)
     return []
@@ -127,19 +128,10 @@ def has_expectation_of(circuit: stim.Circuit, paulis: Sequence[stim.GateTarget])
     wanted = {(target.pauli_type, target.value) for target in paulis}
     return any(
         wanted == {(factor.pauli_type, factor.value) for factor in product}
-        for part in _as_written(circuit)
+        for part in instructions_in(circuit)
         if is_expectation(part)
         for product in expectation_products(part)
     )
-
-
-def _as_written(circuit: stim.Circuit) -> Iterator[stim.CircuitInstruction]:
-    """The instructions of a circuit, those of a loop once."""
-    for part in circuit:
-        if isinstance(part, stim.CircuitRepeatBlock):
-            yield from _as_written(part.body_copy())
-        else:
-            yield part
 
 
 def random_outputs(
@@ -280,7 +272,7 @@ def _with_paulis(compiled: CompiledCircuit) -> list[int]:
         return []
     found = {
         int(part.gate_args_copy()[0])
-        for part in _as_written(compiled.circuit)
+        for part in instructions_in(compiled.circuit)
         if part.name == "OBSERVABLE_INCLUDE" and _paulis_of(part)
     }
     return [compiled.program.num_detectors + observable for observable in sorted(found)]

@@ -8,6 +8,7 @@ from typing import Any
 
 import stim
 
+from ....base.written_circuits import instructions_in, without_tag
 from ....dialect import (
     CONDITIONAL_CARRIER,
     GATES,
@@ -21,7 +22,6 @@ from ....dialect import (
 )
 from ....simulation.compiler.program.loops import unrolled
 from ...logical_states.operators import pauli_product
-from ...rewriting.replacement import instructions_in
 from .channels import channel_operations, confusion_of
 from .gates import cirq, cirq_gate, stimcirq
 
@@ -325,7 +325,7 @@ class _Writer:
                 gate = cirq.RandomGateChannel(sub_gate=identity, probability=arguments[0])
                 self._put(gate.on(*(self._qubits[target.value] for target in group)), part.tag)
             return
-        plain = stim.CircuitInstruction(part.name, part.targets_copy(), part.gate_args_copy())
+        plain = without_tag(part)
         written = stimcirq.stim_circuit_to_cirq_circuit(stim.Circuit(str(plain)))
         for operation in written.all_operations():
             self._put(operation.with_qubits(*(self._qubits[each.x] for each in operation.qubits)), part.tag)

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import stim
 
+from ....base.written_circuits import instructions_in
 from ....dialect import (
     CONDITIONAL_CARRIER,
     GATES,
@@ -26,7 +27,6 @@ from ....dialect import (
 )
 from ....simulation.compiler.algebra.paulis import X, Y, Z, product_of
 from ....simulation.compiler.program.loops import unrolled
-from ...rewriting.replacement import instructions_in
 
 __all__ = ["qasm_of"]
 

@@ -81,6 +81,12 @@ struct Arguments {
 
 }  // namespace
 
+// Shot numbers are also int64. Those of the last block may be above the range.
+void check_shots(uint64_t first_shot, uint64_t shots) {
+    constexpr uint64_t end = uint64_t{1} << 63;
+    snc::require(first_shot <= end && shots <= end - first_shot, "The numbers of shots must be below 2^63.");
+}
+
 void check_signatures(const std::vector<uint64_t>& words, size_t count, const snc::RowLayout& layout) {
     snc::require(words.size() == count * layout.signature_words, "There must be the words of each signature.");
     for (size_t k = 0; k < words.size(); k += layout.signature_words)

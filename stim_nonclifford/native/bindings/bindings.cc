@@ -34,12 +34,6 @@ namespace {
 
 using Bytes = nb::ndarray<nb::numpy, uint8_t>;
 using RawBytes = snc::AlignedNumbers<uint8_t>;
-// Shot numbers are also int64. Those of the last block may be above the range.
-void check_shots(uint64_t first_shot, uint64_t shots) {
-    constexpr uint64_t end = uint64_t{1} << 63;
-    snc::require(first_shot <= end && shots <= end - first_shot, "The numbers of shots must be below 2^63.");
-}
-
 nb::dict count(snc::Engine& engine, uint64_t seed, uint64_t first_shot, uint64_t shots, uint64_t max_errors,
                bool list_errors) {
     check_shots(first_shot, shots);

@@ -9,6 +9,9 @@
 #include "compiler/program/program.h"
 #include "plan/plan.h"
 
+// Throws unless these are numbers of shots.
+void check_shots(uint64_t first_shot, uint64_t shots);
+
 // Throws unless there are the words of so many signatures of a plan.
 void check_signatures(const std::vector<uint64_t>& words, size_t count, const snc::RowLayout& layout);
 

@@ -28,8 +28,7 @@ void construct(snc::TrajectoryEngine* self, const snc::Program& program, const s
 }
 
 nb::tuple sample_kept(snc::TrajectoryEngine& engine, uint64_t seed, uint64_t first_shot, uint64_t shots) {
-    constexpr uint64_t end = uint64_t{1} << 63;
-    snc::require(first_shot <= end && shots <= end - first_shot, "The numbers of shots must be below 2^63.");
+    check_shots(first_shot, shots);
     snc::TrajectoryShots kept = without_gil([&] { return engine.sample_kept(seed, first_shot, shots, WithoutGil::check_signals); });
     const size_t size = kept.shots.size();
     return nb::make_tuple(snc::to_array(std::move(kept.rows), {size, engine.row_bytes()}), snc::to_array(std::move(kept.shots)));

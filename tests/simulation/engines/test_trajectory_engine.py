@@ -11,6 +11,7 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
+from stim_nonclifford import _native
 from stim_nonclifford.generators.cultivation import cultivation_circuit
 from stim_nonclifford.simulation.engines import TrajectoryEngine
 
@@ -163,6 +164,22 @@ def test_shots_depend_on_the_seed_and_the_number_alone() -> None:
     few = sampler(2).sample_counts(3000, max_errors=int(wrong[: accepted[:1024].sum()].sum()) + 1)
     assert few.shots == 2048
     assert few.errors == whole[:2048][accepted[:2048], 3:].any(axis=1).sum()
+
+
+def test_shots_do_not_depend_on_the_instruction_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gates and noise of a circuit whose vectors have blocks, and fewer coefficients than a block."""
+    lines = [f"T {' '.join(map(str, range(6)))}", "CX 0 1 2 3 4 5", "R_X(0.3) 1 4", "CZ 1 2 3 4 0 5"]
+    noise = "THERMAL_RELAXATION(0.1, 0.06) 0 1 2 3 4 5"  # with amplitude damping
+    circuit = snc.Circuit(
+        "\n".join(["H 0 1 2 3 4 5", *lines, noise, *lines, "MPP X0*Y1", noise, "MX 0 1 2 3 4 5"])
+    )
+    found = []
+    for name in _native.available_instruction_sets():
+        monkeypatch.setenv("STIM_NONCLIFFORD_ISA", name)
+        sampler = circuit.compile_sampler(seed=5, engine="trajectory")
+        found.append(sampler.sample(2000))
+        assert sampler.statistics()["largest_width"] > 3
+    assert all((each == found[0]).all() for each in found)
 
 
 def test_batches_are_the_kept_shots() -> None:

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/resource_limit.h"
-#include "kernels/shared/philox.h"
 #include "engine/trajectories/generalized_stabilizer_state.h"
 #include "engine/trajectories/trajectory_runner.h"
+#include "kernels/shared/philox.h"
 
 namespace snc::SNC_ISA {
 
@@ -42,7 +42,7 @@ class Trajectory final : public TrajectoryRunner {
           state_(program.num_qubits, kernels),
           records_(program.num_records),
           outputs_(program.num_outputs),
-          chosen_(program.num_chains, not_chosen),
+          chosen_(program.chains.size(), not_chosen),
           leakage_(program.num_qubits) {
         store_checkpoints();
     }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <numeric>
 #include <string>
 
 #include "base/argument_checks.h"
@@ -79,7 +78,6 @@ TrajectoryProgram::TrajectoryProgram(const Program& program, TrajectoryOutputs w
     }
     std::ranges::stable_sort(places, {}, &NoisePlace::step);
     for (NoisePlace& place : places) place.decision = num_decisions++;
-    num_chains = static_cast<uint32_t>(chains.size());
     add_classes();
 }
 
@@ -226,10 +224,10 @@ void TrajectoryProgram::add_noise(const Program& program, const CircuitStep& ste
     const ChannelTables channel = program.channel(step);
     const auto qubits = program.targets(step);
     const auto channel_number = static_cast<size_t>(step.number);
-    if (channel_number >= channels.size()) channels.resize(channel_number + 1);
     const bool are_exclusive = channel.rates.empty();
     const auto choices = are_exclusive ? channel.site : channel.rates;
-    if (!choices.empty()) channels[channel_number] = table_of(choices, are_exclusive);
+    if (channel_number >= channels.size()) channels.resize(channel_number + 1);
+    if (channels[channel_number].patterns.empty() && !choices.empty()) channels[channel_number] = table_of(choices, are_exclusive);
     double probability = 0;
     for (const auto& choice : choices) probability += choice.amount;
     if (!are_exclusive) probability = -std::expm1(-probability);

@@ -101,7 +101,7 @@ class TrajectoryProgram {
     TrajectoryProgram(const Program& program, TrajectoryOutputs outputs, LeakagePartners leakage, std::span<const int32_t> lines);
 
     uint32_t num_qubits, num_records, num_detectors, num_outputs;
-    uint32_t num_chains = 0, num_decisions = 0;
+    uint32_t num_decisions = 0;
     TrajectoryOutputs outputs;
     std::vector<uint8_t> is_postselected;  // by output
     LeakagePartners leakage;

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["tricycle_factory"]
+__all__ = ["encoding_gates", "tricycle_factory"]
 
 Bits = npt.NDArray[np.int64]
 Shift = tuple[int, int]
@@ -68,6 +68,24 @@ def independent(rows: Bits, others: Bits) -> Bits:
     return rows[[k - len(others) for k in pivots if k >= len(others)]]
 
 
+def encoding_gates(rows: Bits) -> list[tuple[int, int]]:
+    """CX gates that map the X of qubit k to row k, and those of other qubits to what completes a basis."""
+    size = rows.shape[1]
+    units = np.eye(size, dtype=np.int64)
+    matrix = np.vstack([rows, independent(units, rows)]).T.copy()
+    gates: list[tuple[int, int]] = []
+    for column in range(size):
+        pivot = column + int(np.argmax(matrix[column:, column]))
+        if pivot != column:
+            matrix[[column, pivot]] = matrix[[pivot, column]]
+            gates += [(column, pivot), (pivot, column), (column, pivot)]
+        for row in np.flatnonzero(matrix[:, column]):
+            if row != column:
+                matrix[row] ^= matrix[column]
+                gates.append((column, int(row)))
+    return gates[::-1]
+
+
 class Code:
     """A code by its X checks and Z checks, with logical operators; ``xs`` chooses those of X."""
 
@@ -78,22 +96,6 @@ class Code:
         self.rows = np.vstack([self.xs, checks])
         units = np.eye(len(self.rows), dtype=np.int64)
         self.zs = np.array([solution(self.rows, units[k]) for k in range(len(self.xs))])
-
-    def encoder(self) -> list[tuple[int, int]]:
-        """CX gates that map the X of qubit k to row k."""
-        units = np.eye(self.n, dtype=np.int64)
-        matrix = np.vstack([self.rows, independent(units, self.rows)]).T.copy()
-        gates: list[tuple[int, int]] = []
-        for column in range(self.n):
-            pivot = column + int(np.argmax(matrix[column:, column]))
-            if pivot != column:
-                matrix[[column, pivot]] = matrix[[pivot, column]]
-                gates += [(column, pivot), (pivot, column), (column, pivot)]
-            for row in np.flatnonzero(matrix[:, column]):
-                if row != column:
-                    matrix[row] ^= matrix[column]
-                    gates.append((column, int(row)))
-        return gates[::-1]
 
 
 @dataclass(frozen=True)
@@ -181,7 +183,7 @@ def tricycle_factory(block: int, p: float) -> str:
     idle = [first + q for first, code in blocks + others for q in range(len(code.rows), code.n)]
     lines.append("R " + " ".join(map(str, idle)))
     for first, code in blocks + others:
-        lines += [f"CX {first + u} {first + v}" for u, v in code.encoder()]
+        lines += [f"CX {first + u} {first + v}" for u, v in encoding_gates(code.rows)]
     for (first, _), (other, _) in zip(blocks, others, strict=True):
         lines += [f"CX {first + q} {other + q}" for q in range(target.n)]
         lines.append("M " + " ".join(str(other + q) for q in range(target.n)))
@@ -196,7 +198,7 @@ def tricycle_factory(block: int, p: float) -> str:
         lines += ccz(*(first + q for (first, _), q in zip(blocks, triple, strict=True)))
     checks = []
     for first, code in blocks:
-        lines += [f"CX {first + u} {first + v}" for u, v in code.encoder()[::-1]]
+        lines += [f"CX {first + u} {first + v}" for u, v in encoding_gates(code.rows)[::-1]]
         for q in range(len(code.xs), code.n):
             checks.append(f"{'MX' if q < len(code.rows) else 'M'} {first + q}")
     lines += checks

@@ -79,6 +79,9 @@ left for counting."""
 _SPLIT_FROM = 1 << 18
 """If a gap needs more shots, the stratum that needs most of them is split. Doubled, curves take longer."""
 
+_PART_OF_LEAST = 0.25
+"""Levels of splitting end at this part of the error that the rarest gap may have. Doubled, they are fewer."""
+
 _PART_OF_SHOTS = math.sqrt(3) / 2
 """With lists, what the error of shots may be of the error that is asked for: that of lists is at most half of
 it. Squared, searches take a quarter longer."""
@@ -177,7 +180,9 @@ class _Search:
                     shots = cell.sampler.tally.samples
                     cell.take(min(max(shots, _FIRST_SHOTS), _MOST_AT_ONCE), self._deadline)
                 else:
-                    self._split(number, int(gaps[-1]), self._wanted * float(sums.wrong.min()) / 4)
+                    self._split(
+                        number, int(gaps[-1]), _PART_OF_LEAST * self._wanted * float(sums.wrong.min())
+                    )
         except TimeIsOver:
             sampled = sum(bool(tally.samples) for tally in self._tallies)
             if sampled < len(self._cells):

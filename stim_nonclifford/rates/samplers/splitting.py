@@ -43,6 +43,14 @@ Doubled, there are twice as many levels, and moves are smaller."""
 _FEWEST_RUNS = 8
 """Runs before their variance is used. Doubled, it is known to 18% in place of 25%."""
 
+_LEAST_ABOVE = 32
+"""States above a level that make another level, where most have the score of the level. Doubled, fewer gaps
+are reached."""
+
+_STEP_OF_PART = 1.25
+"""The factor by which a move becomes larger or smaller while levels are found. Doubled, its size is known
+less well."""
+
 _REFUSED = np.iinfo(np.int64).min
 """The score of shots that are discarded."""
 
@@ -188,7 +196,7 @@ class Splitting(Sampler):
         least = min(int(np.sort(at.scores)[-round(_PART * len(at))]), self._top)
         if least <= before.least:  # most states have the score of the level
             higher = at.scores[at.scores > before.least]
-            if len(higher) < _CHAINS // 8:
+            if len(higher) < _LEAST_ABOVE:
                 return None
             least = int(higher.min())
         return _Level(least, before.part)
@@ -206,8 +214,8 @@ class Splitting(Sampler):
             at = both.taken(np.arange(len(at)) + len(at) * is_accepted)
             found.append(at)
             if adapts:
-                factor = 1.25 if is_accepted.mean() > _PART else 0.8
-                level.part = min(1.0, level.part * factor)
+                is_small = is_accepted.mean() > _PART
+                level.part = min(1.0, level.part * (_STEP_OF_PART if is_small else 1 / _STEP_OF_PART))
         return _Population.joined(found)
 
     def _classified(self, states: FaultStates, deadline: Deadline) -> _Population:

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 import stim_nonclifford as snc
+from benchmarks.tricycles import encoding_gates
 
 Bits = npt.NDArray[np.int64]
 
@@ -17,7 +18,7 @@ def bravyi_haah(k: int, p: float) -> snc.Circuit:
     """
     rows = _generators(k)
     num_inputs = rows.shape[1]
-    encoding = _encoding(rows)
+    encoding = encoding_gates(rows)
     lines = ["RX " + " ".join(map(str, range(len(rows))))]
     lines += [f"CX {a} {b}" for a, b in encoding]
     lines += [f"T_DAG {q}\nZ_ERROR({p}) {q}" for q in range(num_inputs)]
@@ -45,40 +46,6 @@ def _generators(k: int) -> Bits:
         for r in range(2)
     ]
     return np.array(rows + [np.concatenate([head[r], head[r], *[tail[r]] * blocks]) for r in range(3)])
-
-
-def _encoding(rows: Bits) -> list[tuple[int, int]]:
-    """CX gates that take basis vector q to row q, for all rows, and to others beyond."""
-    size = rows.shape[1]
-    basis = list(rows)
-    for unit in np.eye(size, dtype=int):
-        if len(basis) < size and _rank([*basis, unit]) > len(basis):
-            basis.append(unit)
-    matrix, gates = np.array(basis).T.copy(), []
-    for column in range(size):
-        pivot = column + int(np.argmax(matrix[column:, column]))
-        if pivot != column:
-            matrix[[column, pivot]] = matrix[[pivot, column]]
-            gates += [(column, pivot), (pivot, column), (column, pivot)]
-        for row in np.flatnonzero(matrix[:, column]):
-            if row != column:
-                matrix[row] ^= matrix[column]
-                gates.append((column, int(row)))
-    return gates[::-1]
-
-
-def _rank(rows: list[Bits]) -> int:
-    matrix, rank = np.array(rows), 0
-    for column in range(matrix.shape[1]):
-        pivots = np.flatnonzero(matrix[rank:, column])
-        if len(pivots):
-            matrix[[rank, rank + pivots[0]]] = matrix[[rank + pivots[0], rank]]
-            others = np.flatnonzero(matrix[:, column])
-            matrix[others[others != rank]] ^= matrix[rank]
-            rank += 1
-            if rank == len(matrix):
-                break
-    return rank
 
 
 def five_to_one(p: float) -> snc.Circuit:

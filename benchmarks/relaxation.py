@@ -1,0 +1,84 @@
+"""The speed of circuits whose qubits relax: the trajectory engine beside the plan.
+
+python -m benchmarks.relaxation [--time 0.001] [--seconds 3]
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import Literal
+
+import stim
+
+import stim_nonclifford as snc
+from stim_nonclifford.generators.cultivation import cultivation_circuit
+from stim_nonclifford.simulation.engines import EngineName
+
+from .measuring import description, machine, rate_of
+
+__all__ = ["main", "with_relaxation"]
+
+_WIDEST = 16
+"""Wider plans take a second per shot and more."""
+
+
+def with_relaxation(circuit: stim.Circuit, t: float) -> snc.Circuit:
+    """A circuit in which all qubits relax at each TICK, and which has no other noise.
+
+    Args:
+        circuit: A circuit.
+        t: The time from TICK to TICK over T1, which is T2.
+    """
+    result = stim.Circuit()
+    ideal = circuit.without_noise().flattened()
+    qubits = sorted({t.value for part in ideal for t in part.targets_copy() if t.is_qubit_target})
+    for part in ideal:
+        result.append(part)
+        if part.name == "TICK":
+            result.append("I_ERROR", qubits, tag=f"THERMAL_RELAXATION(t_over_T1={t!r}, t_over_T2={t!r})")
+    return snc.Circuit(result)
+
+
+def _circuits() -> dict[str, tuple[stim.Circuit, bool]]:
+    """The circuits by name, and whether their detectors are postselected."""
+    codes = {
+        f"surface code, d={d}": (
+            stim.Circuit.generated("surface_code:rotated_memory_z", distance=d, rounds=d),
+            False,
+        )
+        for d in (3, 5, 7)
+    }
+    cultivations = {
+        f"cultivation, d={d}, all detectors postselected": (cultivation_circuit(distance=d, p=1e-3), True)
+        for d in (3, 5)
+    }
+    return codes | cultivations
+
+
+def main() -> None:
+    """Prints a table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--time", type=float, default=1e-3, help="from TICK to TICK, over T1 = T2")
+    parser.add_argument("--seconds", type=float, default=3)
+    arguments = parser.parse_args()
+    print(description(machine()))
+    print('| circuit | plan, shots/s | `engine="trajectory"`, shots/s |\n|---|---|---|')
+    for name, (circuit, postselects) in _circuits().items():
+        relaxing = with_relaxation(circuit, arguments.time)
+        mask: Literal["all"] | None = "all" if postselects else None
+        width = relaxing.plan("sample_counts", postselection_mask=mask).peak_width
+        cells = [name]
+        engines: tuple[EngineName, ...] = ("cpu", "trajectory")
+        for engine in engines:
+            if engine == "cpu" and width > _WIDEST:
+                cells.append(f"2^{width} coefficients")
+                continue
+            sampler = relaxing.compile_detector_sampler(seed=1, postselection_mask=mask, engine=engine)
+            sampler.sample_counts(1 << 10)  # outcome laws are stored
+            cells.append(f"{rate_of(sampler.sample_counts, arguments.seconds, clock=time.process_time):.2g}")
+        print("|", " | ".join(cells), "|", flush=True)
+
+
+if __name__ == "__main__":
+    main()

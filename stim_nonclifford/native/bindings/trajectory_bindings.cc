@@ -14,7 +14,7 @@ namespace nb = nanobind;
 
 namespace {
 
-void construct(snc::TrajectoryEngine* self, const snc::Program& program, const snc::InputArray<int32_t>& lines, bool by_records,
+void construct_trajectories(snc::TrajectoryEngine* self, const snc::Program& program, const snc::InputArray<int32_t>& lines, bool by_records,
                const snc::InputArray<uint8_t>& constant, const snc::InputArray<uint32_t>& reported, const snc::InputArray<uint32_t>& postselected,
                const snc::InputArray<double>& partners, const snc::InputArray<double>& replacements, size_t num_threads, uint32_t max_width) {
     snc::require(num_threads >= 1 && num_threads <= snc::max_threads, "num_threads must be from 1 to ", snc::max_threads, ".");
@@ -27,14 +27,14 @@ void construct(snc::TrajectoryEngine* self, const snc::Program& program, const s
     });
 }
 
-nb::tuple sample_kept(snc::TrajectoryEngine& engine, uint64_t seed, uint64_t first_shot, uint64_t shots) {
+nb::tuple sample_trajectories(snc::TrajectoryEngine& engine, uint64_t seed, uint64_t first_shot, uint64_t shots) {
     check_shots(first_shot, shots);
     snc::TrajectoryShots kept = without_gil([&] { return engine.sample_kept(seed, first_shot, shots, WithoutGil::check_signals); });
     const size_t size = kept.shots.size();
     return nb::make_tuple(snc::to_array(std::move(kept.rows), {size, engine.row_bytes()}), snc::to_array(std::move(kept.shots)));
 }
 
-nb::dict statistics(const snc::TrajectoryEngine& engine) {
+nb::dict trajectory_statistics(const snc::TrajectoryEngine& engine) {
     const snc::TrajectoryWork work = without_gil([&] { return engine.work(WithoutGil::check_signals); });
     return snc::dict_of("shots", work.shots, "structural_events", work.structural_events, "pauli_events", work.pauli_events, "steps",
                         work.steps, "skipped_steps", work.skipped_steps, "largest_width", work.largest_width);
@@ -44,9 +44,9 @@ nb::dict statistics(const snc::TrajectoryEngine& engine) {
 
 void bind_trajectories(nb::module_& m) {
     nb::class_<snc::TrajectoryEngine>(m, "TrajectoryEngine", "Follows each shot. Calls from several threads follow one another.")
-        .def("__init__", &construct, nb::arg("program"), nb::arg("lines"), nb::arg("by_records"), nb::arg("constant"), nb::arg("reported"),
+        .def("__init__", &construct_trajectories, nb::arg("program"), nb::arg("lines"), nb::arg("by_records"), nb::arg("constant"), nb::arg("reported"),
              nb::arg("postselected"), nb::arg("partners"), nb::arg("replacements"), nb::arg("num_threads"), nb::arg("max_width"))
-        .def("sample_kept", &sample_kept, nb::arg("seed"), nb::arg("first_shot"), nb::arg("shots"),
+        .def("sample_kept", &sample_trajectories, nb::arg("seed"), nb::arg("first_shot"), nb::arg("shots"),
              "The reported outputs of the kept shots, bit-packed: uint8, shape (kept, bytes); and their numbers.")
-        .def("statistics", &statistics, "The work done.");
+        .def("statistics", &trajectory_statistics, "The work done.");
 }

@@ -36,6 +36,7 @@ ELSEWHERE = {
         ("stim_nonclifford/rates/decoding/decoders.py", "Install it: pip install {}{}."),
         ("stim_nonclifford/rates/decoding/matching/heralded_matching.py", "Update it: pip install --upgra"),
         ("stim_nonclifford/simulation/plan.py", "If another version of stim_non"),
+        ("stim_nonclifford/circuit/circuit.py", "If you want that, call circuit"),
         ("sinter_plugin/commands/sinter_internals.py", "Install sinter==1.16, or use `"),
         ("sinter_plugin/runs/executors.py", "Install it: pip install dask d"),
     ],

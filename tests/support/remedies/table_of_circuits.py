@@ -6,7 +6,6 @@ from .rows import Row
 
 _OPENQASM = "Circuit.from_qasm('OPENQASM 3.0;include \"stdgates.inc\";qubit[3] q;bit[3] m;uint[8] n=3;%s')"
 _OPENQASM_2 = "Circuit.from_qasm('OPENQASM 2.0;include \"qelib1.inc\";qreg q[3];%s')"
-_T_CHECK = "{'state_check': 'T', 'postselection_mask': 'all'}"
 
 
 def _qasm(refused: str, named: str, works: str) -> Row:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -19,11 +20,14 @@ from ..rates.decoding.decoders import (
     rate_decoder,
 )
 from ..rates.decoding.kept_shot_decoding import KeptShotDecoding
-from ..simulation.compiler import RequestedOutputs, compile_circuit
+from ..simulation.compiler import CompiledCircuit, ExpectationCircuit, RequestedOutputs, compile_circuit
 from ..simulation.decisions import (
     DecidedCircuit,
     DecidingDecoder,
     DecisionEngine,
+    DecisionPasses,
+    DecisionPoint,
+    Question,
     Requested,
     frame_circuit,
     frames_of,
@@ -38,6 +42,7 @@ from ..simulation.engines import (
     row_engine,
 )
 from ..simulation.plan import SamplingPlan
+from ..simulation.sampling.expectation_values import ExpectationEngine
 from .error_models import error_model_of
 
 __all__ = ["RAW", "DecisionSampling", "check_raw", "decision_model"]
@@ -159,7 +164,7 @@ class _SintersDecisions:
         return predictions
 
 
-def _decoders_of(decoder: Any, decided: DecidedCircuit) -> list[RateDecoder | None]:
+def _decoders_of(decoder: Any, points: Sequence[DecisionPoint]) -> list[RateDecoder | None]:
     """The decoders of all decisions, by the names in the circuit; None for raw records."""
     found: dict[int, RateDecoder] = {}  # by the identity of the decoder
 
@@ -169,7 +174,7 @@ def _decoders_of(decoder: Any, decided: DecidedCircuit) -> list[RateDecoder | No
         return found.setdefault(id(given), rate_decoder(given))
 
     result = []
-    for point in decided.points:
+    for point in points:
         where = f"Line {point.line}: "
         if not isinstance(decoder, Mapping):
             if point.decoder and point.decoder not in (RAW, *known_decoders()):
@@ -205,6 +210,7 @@ class DecisionSampling:
         options: The choice of an engine.
         max_active_coordinates: Limit for the width of the coefficient vector.
         all_records: Whether the records are asked for.
+        asks_at_end: Whether ``at_end`` is to say what a decoder is asked at the end of the circuit.
 
     Raises:
         NotImplementedError: A decision is not supported.
@@ -219,54 +225,70 @@ class DecisionSampling:
         *,
         max_active_coordinates: int,
         all_records: bool = False,
+        asks_at_end: bool = False,
     ) -> None:
-        self._decided = decided = DecidedCircuit(circuit)
+        self.decided = decided = DecidedCircuit(circuit, asks_at_end=asks_at_end)
         check_rows(options)
         self._options, self._limit = options, max_active_coordinates
+        points = [point for point in decided.points if point.records]
         decides = hasattr(decoder, "begin") and hasattr(decoder, "decide")
         if decides and not isinstance(decoder, type):
-            self._decoder: DecidingDecoder = decoder
-            attempts = [decompositions(is_matching=True)] * len(decided.points)
+            self.decoder: DecidingDecoder = decoder
+            attempts = [decompositions(is_matching=True)] * len(points)
             self._raw = []
         else:
             if not isinstance(decoder, (str, Mapping)):
                 checked_decoder(decoder)
-            decoders = _decoders_of(decoder, decided)
-            self._decoder = _SintersDecisions(decoders)
+            decoders = _decoders_of(decoder, points)
+            self.decoder = _SintersDecisions(decoders)
             attempts = [decompositions(each is None or each.is_matching) for each in decoders]
             self._raw = [k for k, each in enumerate(decoders) if each is None]
         models = [decision_model(decided, k, attempts_of) for k, attempts_of in enumerate(attempts)]
-        self._decoder.begin(models)
+        self.decoder.begin(models)
         if all_records:
             records = list(range(circuit.num_measurements))
         else:
             records = sorted(
                 {
                     r
-                    for k in range(len(models))
+                    for k in range(len(decided.points))
                     for axis in decided.axes_of(k)
                     for r in decided.all_axes[axis].records
                 }
             )
         self._controls = {record: k for k, record in enumerate(records)}
+        self._num_known = circuit.num_detectors + circuit.num_observables
+        self.num_outputs = self._num_known + len(records) + len(decided.bits)
 
     @cached_property
-    def _plan(self) -> SamplingPlan:
-        circuit = self._decided.circuit
-        compiled = compile_circuit(
-            self._decided.observed(list(self._controls)), likely_outputs, with_decisions=True
-        )
-        num_known = circuit.num_detectors + circuit.num_observables
-        num_outputs = num_known + len(self._controls)
-        return compiled.detector_plan(
-            RequestedOutputs.of(range(num_outputs)),
-            raw=(1 << num_outputs) - (1 << num_known),
+    def _compiled(self) -> CompiledCircuit:
+        observed = self.decided.observed(list(self._controls), len(self.decided.bits))
+        return compile_circuit(observed, likely_outputs, with_decisions=True)
+
+    @cached_property
+    def plan(self) -> SamplingPlan:
+        """The plan: outputs are detectors, observables, records, and whether each decided one is flipped."""
+        return self._compiled.detector_plan(
+            RequestedOutputs.of(range(self.num_outputs)),
+            raw=self._records,
             max_active_coordinates=self._limit,
         )
 
+    @property
+    def _records(self) -> int:
+        """The outputs that are records, as a mask."""
+        return (1 << self.num_outputs) - (1 << self._num_known)
+
     @cached_property
     def _engine(self) -> RowEngine:
-        return row_engine(self._options, self._plan)
+        return row_engine(self._options, self.plan)
+
+    def passes(self) -> DecisionPasses:
+        """What lets the decoder decide."""
+        return self._passes_of(self.plan, self._engine)
+
+    def _passes_of(self, plan: SamplingPlan, engine: RowEngine) -> DecisionPasses:
+        return DecisionPasses(plan, engine, self.decided, self.decoder, self._controls, self._raw)
 
     def detector_engine(self, requested: RequestedOutputs, flipped: int) -> SamplingEngine:
         """The engine for detectors and observables.
@@ -275,17 +297,50 @@ class DecisionSampling:
             requested: The outputs that are asked for, neighbours, and those that must be 0.
             flipped: The outputs that are reported inverted, and are postselected so, as a mask.
         """
-        start, stop = (requested.reported[0], requested.reported[-1] + 1) if requested.reported else (0, 0)
-        return self._with(Requested(start, stop, requested.postselected, flipped))
+        return DecisionEngine(self.passes(), self._engine, _requested(requested, flipped))
 
     def record_engine(self, flipped: int) -> SamplingEngine:
         """The engine for records, some of which are reported inverted: a mask."""
-        circuit = self._decided.circuit
-        first = circuit.num_detectors + circuit.num_observables
-        stop = first + circuit.num_measurements
-        return self._with(Requested(first, stop, (), flipped << first))
+        return DecisionEngine(self.passes(), self._engine, self._all_records(flipped))
 
-    def _with(self, requested: Requested) -> SamplingEngine:
-        return DecisionEngine(
-            self._plan, self._engine, self._decided, self._decoder, self._controls, requested, self._raw
+    def detector_expectations(self, requested: RequestedOutputs, flipped: int) -> ExpectationEngine:
+        """The engine for detectors, observables and expectation values; see ``detector_engine``."""
+        return self._expectations(_requested(requested, flipped))
+
+    def record_expectations(self, flipped: int) -> ExpectationEngine:
+        """The engine for records and expectation values; see ``record_engine``."""
+        return self._expectations(self._all_records(flipped))
+
+    def _all_records(self, flipped: int) -> Requested:
+        stop = self._num_known + self.decided.circuit.num_measurements
+        return Requested(self._num_known, stop, (), flipped << self._num_known)
+
+    def _expectations(self, requested: Requested) -> ExpectationEngine:
+        plan = ExpectationCircuit(self._compiled).detector_plan(
+            RequestedOutputs.of(range(self.num_outputs)),
+            raw=self._records,
+            max_active_coordinates=self._limit,
         )
+        requested.rest = plan.num_requested
+
+        def engine(rows_and_paths: SamplingPlan) -> SamplingEngine:
+            draws = row_engine(self._options, rows_and_paths)
+            return DecisionEngine(self._passes_of(rows_and_paths, draws), draws, requested)
+
+        return ExpectationEngine(replace(plan, num_requested=requested.stop - requested.start), engine)
+
+    # The end of the circuit
+
+    def end_model(self, attempts: Sequence[Mapping[str, Any]]) -> stim.DetectorErrorModel:
+        """The error model at the end: its observables are those of the circuit, decided records, and axes."""
+        return decision_model(self.decided, len(self.decided.points) - 1, attempts)
+
+    def at_end(self, first_output: int) -> Question:
+        """What a decoder is asked at the end, for shots whose outputs are reported from a number on."""
+        first_control = self._num_known - first_output
+        return Question(self.decided, len(self.decided.points) - 1, first_control, self._controls)
+
+
+def _requested(requested: RequestedOutputs, flipped: int) -> Requested:
+    start, stop = (requested.reported[0], requested.reported[-1] + 1) if requested.reported else (0, 0)
+    return Requested(start, stop, requested.postselected, flipped)

@@ -7,9 +7,12 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import stim
 
 from ..base.arguments import did_you_mean
+from ..base.masks import Mask
 from ..dialect import first_decision
 from ..rates.decoding.decoders import (
     RateDecoder,
@@ -41,17 +44,21 @@ from ..simulation.engines import (
     likely_outputs,
     row_engine,
 )
+from ..simulation.faults import FaultTable
 from ..simulation.plan import SamplingPlan
+from ..simulation.sampling import CompiledDetectorSampler
 from ..simulation.sampling.expectation_values import ExpectationEngine
 from .error_models import error_model_of
 
-__all__ = ["RAW", "DecisionSampling", "check_raw", "decision_model"]
+__all__ = ["RAW", "DecisionSampling", "DecodedEnd", "EndSampler", "check_raw", "decision_model"]
 
 RAW = "raw"
 """The name in place of a decoder that leaves records as they are."""
 
 _STORE_BYTES = 64 << 20
 """Memory for the answers of the decoders of all decisions. Doubled, frequent events are looked up longer."""
+
+Bools = npt.NDArray[np.bool_]
 
 
 def check_raw(decoder: Any, circuit: stim.Circuit) -> bool:
@@ -210,7 +217,9 @@ class DecisionSampling:
         options: The choice of an engine.
         max_active_coordinates: Limit for the width of the coefficient vector.
         all_records: Whether the records are asked for.
-        asks_at_end: Whether ``at_end`` is to say what a decoder is asked at the end of the circuit.
+        asks_at_end: Whether a decoder is asked for the observables at the end, too.
+        in_hindsight: Whether it is then asked for all decided records once more.
+        sampled: The circuit from which shots are drawn, if its observables are others.
 
     Raises:
         NotImplementedError: A decision is not supported.
@@ -226,8 +235,12 @@ class DecisionSampling:
         max_active_coordinates: int,
         all_records: bool = False,
         asks_at_end: bool = False,
+        in_hindsight: bool = False,
+        sampled: stim.Circuit | None = None,
     ) -> None:
-        self.decided = decided = DecidedCircuit(circuit, asks_at_end=asks_at_end)
+        self.decided = decided = DecidedCircuit(circuit, asks_at_end=asks_at_end, in_hindsight=in_hindsight)
+        self._sampled = circuit if sampled is None else sampled
+        assert self._sampled.num_observables == circuit.num_observables
         check_rows(options)
         self._options, self._limit = options, max_active_coordinates
         points = [point for point in decided.points if point.records]
@@ -256,13 +269,13 @@ class DecisionSampling:
                     for r in decided.all_axes[axis].records
                 }
             )
-        self._controls = {record: k for k, record in enumerate(records)}
+        self.controls = {record: k for k, record in enumerate(records)}
         self._num_known = circuit.num_detectors + circuit.num_observables
         self.num_outputs = self._num_known + len(records) + len(decided.bits)
 
     @cached_property
     def _compiled(self) -> CompiledCircuit:
-        observed = self.decided.observed(list(self._controls), len(self.decided.bits))
+        observed = self.decided.observed(self._sampled, list(self.controls))
         return compile_circuit(observed, likely_outputs, with_decisions=True)
 
     @cached_property
@@ -288,7 +301,7 @@ class DecisionSampling:
         return self._passes_of(self.plan, self._engine)
 
     def _passes_of(self, plan: SamplingPlan, engine: RowEngine) -> DecisionPasses:
-        return DecisionPasses(plan, engine, self.decided, self.decoder, self._controls, self._raw)
+        return DecisionPasses(plan, engine, self.decided, self.decoder, self.controls, self._raw)
 
     def detector_engine(self, requested: RequestedOutputs, flipped: int) -> SamplingEngine:
         """The engine for detectors and observables.
@@ -329,16 +342,104 @@ class DecisionSampling:
 
         return ExpectationEngine(replace(plan, num_requested=requested.stop - requested.start), engine)
 
-    # The end of the circuit
 
-    def end_model(self, attempts: Sequence[Mapping[str, Any]]) -> stim.DetectorErrorModel:
-        """The error model at the end: its observables are those of the circuit, decided records, and axes."""
-        return decision_model(self.decided, len(self.decided.points) - 1, attempts)
+class EndSampler(CompiledDetectorSampler):
+    """Samples a circuit with decisions that is decoded at its end.
 
-    def at_end(self, first_output: int) -> Question:
-        """What a decoder is asked at the end, for shots whose outputs are reported from a number on."""
-        first_control = self._num_known - first_output
-        return Question(self.decided, len(self.decided.points) - 1, first_control, self._controls)
+    Behind the observables of its shots stand the records in which the decoder is interested, and then, for
+    each decided record, whether it was flipped.
+
+    Args:
+        faults: The faults of the circuit that is sampled, without decisions.
+        options: The choice of an engine.
+        sampling: What decides.
+        seed: The seed; None: entropy.
+        postselection_mask: The detectors that discard a shot.
+        max_active_coordinates: Limit for the width of the coefficient vector.
+    """
+
+    def __init__(
+        self,
+        faults: FaultTable,
+        options: EngineOptions,
+        sampling: DecisionSampling,
+        *,
+        seed: int | None,
+        postselection_mask: Mask,
+        max_active_coordinates: int,
+    ) -> None:
+        super().__init__(
+            faults,
+            options,
+            decides=sampling,
+            seed=seed,
+            postselection_mask=postselection_mask,
+            max_active_coordinates=max_active_coordinates,
+        )
+        self._num_observables = sampling.num_outputs - self._num_detectors
+
+
+class DecodedEnd:
+    """The question at the end of a circuit with decisions, with the decoder's model.
+
+    Args:
+        sampling: What decides.
+        attempts: Arguments of ``detector_error_model``, the second ones for where the first fail.
+
+    Attributes:
+        model: The error model. Its observables are those of the circuit, the decided records if it is asked
+            for them in hindsight, and the axes of conditional gates.
+        num_axes: How many axes there are.
+    """
+
+    def __init__(self, sampling: DecisionSampling, attempts: Sequence[Mapping[str, Any]]) -> None:
+        decided = sampling.decided
+        point = len(decided.points) - 1
+        self.model = decision_model(decided, point, attempts)
+        self._question = Question(decided, point, decided.num_observables, sampling.controls)
+        self._num_observables, self._num_bits = decided.num_observables, len(decided.bits)
+        self._first_flip = decided.num_observables + len(sampling.controls)
+        self.num_axes = len(self._question.axes)
+        self._first_bits = [*decided.first_bits[:point]]
+
+    def seen(self, dets: PackedBits, obs: PackedBits) -> PackedBits:
+        """The detectors as the decoder sees them, bit-packed.
+
+        Args:
+            dets: Detectors of shots, bit-packed.
+            obs: What ``EndSampler`` has in place of their observables.
+        """
+        return self._question.seen(dets, self._flips(obs))
+
+    def answers(self, predictions: PackedBits, obs: PackedBits) -> tuple[Bools, Bools, Bools]:
+        """What follows from the decoder's predictions.
+
+        Args:
+            predictions: The predictions of the model's observables, bit-packed.
+            obs: What ``EndSampler`` has in place of the observables of these shots.
+
+        Returns:
+            bool: which observables are predicted wrongly, shape (shots, num_observables); in which decisions
+            a record was flipped, and in which one would have been decided otherwise in hindsight, shape
+            (shots, decisions): without hindsight, none.
+        """
+        bits = np.unpackbits(predictions, axis=1, count=self.model.num_observables, bitorder="little")
+        flips = self._flips(obs)
+        answers = self._question.answers(bits.view(np.bool_), flips, obs)
+        observed = np.unpackbits(obs, axis=1, count=self._num_observables, bitorder="little").view(np.bool_)
+        again = answers[:, self._num_observables :]
+        revised = again ^ flips if again.shape[1] else np.zeros_like(flips)
+        return answers[:, : self._num_observables] ^ observed, self._by_point(flips), self._by_point(revised)
+
+    def _flips(self, obs: PackedBits) -> Bools:
+        end = self._first_flip + self._num_bits
+        bits = np.unpackbits(obs, axis=1, count=end, bitorder="little")[:, self._first_flip :]
+        return bits.view(np.bool_)
+
+    def _by_point(self, bits: Bools) -> Bools:
+        if not self._first_bits:
+            return bits
+        return np.logical_or.reduceat(bits, self._first_bits, axis=1)
 
 
 def _requested(requested: RequestedOutputs, flipped: int) -> Requested:

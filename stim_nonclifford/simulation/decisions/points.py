@@ -13,7 +13,7 @@ there. If the decoder finds that it is flipped, and the rotation was applied, wh
 added to the answer. So one model serves all values of the records. This needs that P flips no detector that
 the decoder sees.
 
-The end of a circuit is a question of the same kind: which observables are flipped? It also asks for all
+The end of a circuit is a question of the same kind: which observables are flipped? It may also ask for all
 decided records once more: the answers are what a decoder would have decided that knows the whole shot.
 """
 
@@ -127,6 +127,7 @@ class DecidedCircuit:
         circuit: The circuit, tagged.
         asks_at_end: Whether the end of the circuit is a further point, at which the decoder is asked for the
             observables. It decides no records.
+        in_hindsight: Whether it is also asked for all decided records once more.
 
     Raises:
         NotImplementedError: A decoder would have to be told a model that depends on earlier records.
@@ -143,8 +144,10 @@ class DecidedCircuit:
         OBSERVABLE_INCLUDE(0) rec[-1]
     """
 
-    def __init__(self, circuit: stim.Circuit, *, asks_at_end: bool = False) -> None:
-        self.circuit = circuit
+    def __init__(
+        self, circuit: stim.Circuit, *, asks_at_end: bool = False, in_hindsight: bool = False
+    ) -> None:
+        self.circuit, self._in_hindsight = circuit, in_hindsight
         self.num_observables = circuit.num_observables if asks_at_end else 0
         self.points: list[DecisionPoint] = []
         self._numbers: list[int] = []  # of the instructions of the points, among the unrolled ones
@@ -204,11 +207,12 @@ class DecidedCircuit:
     def asked_of(self, point: int) -> list[int]:
         """What a point asks for: the numbers of columns of ``Knowledge.asked``.
 
-        A decision asks for its records; the end for the observables, and then for all records once more.
+        A decision asks for its records; the end for the observables, and then, in hindsight, for all records.
         """
         if not self.points[point].records:
             num_bits = len(self.bits)
-            return [*range(num_bits, num_bits + self.num_observables), *range(num_bits)]
+            again = range(num_bits if self._in_hindsight else 0)
+            return [*range(num_bits, num_bits + self.num_observables), *again]
         first = self.first_bits[point]
         return [*range(first, first + len(self.points[point].records))]
 
@@ -362,13 +366,16 @@ class DecidedCircuit:
                     f" the checks{hidden}."
                 )
 
-    def observed(self, records: Sequence[int], num_constant: int = 0) -> stim.Circuit:
-        """The circuit with further observables, each of them a record, and then some that are 0."""
-        result = self.circuit.copy()
+    def observed(self, circuit: stim.Circuit, records: Sequence[int]) -> stim.Circuit:
+        """A circuit with the records of this one, and with further observables.
+
+        They are some of its records, and then one for each decided record, which is 0.
+        """
+        result = circuit.copy()
         first, end = result.num_observables, result.num_measurements
         for k, record in enumerate(records):
             result.append("OBSERVABLE_INCLUDE", [stim.target_rec(record - end)], first + k)
-        for k in range(num_constant):
+        for k in range(len(self.bits)):
             result.append("OBSERVABLE_INCLUDE", [], first + len(records) + k)
         return result
 

@@ -1333,6 +1333,7 @@ class Circuit:
         seed: int | None = None,
         threads: int = 1,
         confidence: bool = False,
+        loop_decoder: Any = None,
         progress: bool = False,
     ) -> LogicalErrorRate:
         r"""The probability that a kept shot is wrong, however small, from the sets of faults that make it so.
@@ -1370,6 +1371,8 @@ class Circuit:
                 is so sure at least, by the complementary gap (``"pymatching"``, ``"chromobius"``,
                 ``"desaturated"``, or a ``sinter.Decoder`` with
                 ``decode_shots_bit_packed_with_confidence``). Needs a decoder.
+            loop_decoder: What decides at each DECODE of the circuit, as ``decoder`` of
+                ``compile_detector_sampler``; None: the decoder that predicts the observables at the end.
             progress: Whether to print what is under way to stderr.
 
         Returns:
@@ -1406,6 +1409,7 @@ class Circuit:
             threads,
             progress,
             confidence,
+            loop_decoder,
         )[0]
 
     def fault_distance(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +13,15 @@ import stim
 
 from ..base.arguments import did_you_mean
 from ..base.masks import Mask
-from ..dialect import first_decision
+from ..dialect import first_decision, without_decisions
+from ..rates.decoded_rates.faults.decisions import (
+    DecidedOutcomes,
+    PredictsNothing,
+    symptoms_with_decisions,
+)
+from ..rates.decoded_rates.questions import AcceptedQuestion
 from ..rates.decoding.decoders import (
+    CompiledRateDecoder,
     RateDecoder,
     checked_decoder,
     decompositions,
@@ -23,7 +30,13 @@ from ..rates.decoding.decoders import (
     rate_decoder,
 )
 from ..rates.decoding.kept_shot_decoding import KeptShotDecoding
-from ..simulation.compiler import CompiledCircuit, ExpectationCircuit, RequestedOutputs, compile_circuit
+from ..simulation.compiler import (
+    DEFAULT_MAX_ACTIVE_COORDINATES,
+    CompiledCircuit,
+    ExpectationCircuit,
+    RequestedOutputs,
+    compile_circuit,
+)
 from ..simulation.decisions import (
     DecidedCircuit,
     DecidingDecoder,
@@ -45,12 +58,22 @@ from ..simulation.engines import (
     row_engine,
 )
 from ..simulation.faults import FaultTable
+from ..simulation.logical_errors.refusals import check_logical_errors
 from ..simulation.plan import SamplingPlan
 from ..simulation.sampling import CompiledDetectorSampler
 from ..simulation.sampling.expectation_values import ExpectationEngine
+from ..simulation.sampling.rows import columns
 from .error_models import error_model_of
 
-__all__ = ["RAW", "DecisionSampling", "DecodedEnd", "EndSampler", "check_raw", "decision_model"]
+__all__ = [
+    "RAW",
+    "DecisionSampling",
+    "DecodedEnd",
+    "EndSampler",
+    "check_raw",
+    "decided_question",
+    "decision_model",
+]
 
 RAW = "raw"
 """The name in place of a decoder that leaves records as they are."""
@@ -161,6 +184,11 @@ class _SintersDecisions:
             )
             for decoder, model in zip(self._decoders, models, strict=True)
         ]
+
+    @property
+    def is_random(self) -> bool:
+        """Whether a decoder was seen to answer equal questions differently."""
+        return any(each is not None and each.is_random for each in self._compiled)
 
     def decide(self, number: int, detectors: PackedBits) -> PackedBits:
         compiled = self._compiled[number]
@@ -445,3 +473,73 @@ class DecodedEnd:
 def _requested(requested: RequestedOutputs, flipped: int) -> Requested:
     start, stop = (requested.reported[0], requested.reported[-1] + 1) if requested.reported else (0, 0)
     return Requested(start, stop, requested.postselected, flipped)
+
+
+def decided_question(
+    circuit: stim.Circuit, decoder: RateDecoder, loop_decoder: Any, postselected: Bools
+) -> AcceptedQuestion:
+    """A circuit with decisions whose rate is wanted.
+
+    Args:
+        circuit: The circuit, tagged.
+        decoder: What decodes the observables at the end.
+        loop_decoder: What decides; None: the same decoder.
+        postselected: bool, shape (num_detectors,): the detectors that discard a shot.
+
+    Raises:
+        NotImplementedError: A decision is not supported.
+        ValueError: There is no such decoder; an output is random without noise; or errors exclude each other.
+    """
+    plain = compile_circuit(without_decisions(circuit), likely_outputs)
+    plain.check_pauli_noise()
+    check_logical_errors(plain, (), range(circuit.num_detectors))
+    sampling = DecisionSampling(
+        circuit,
+        (decoder.name if decoder.is_named else decoder.decoder) if loop_decoder is None else loop_decoder,
+        EngineOptions(),
+        max_active_coordinates=DEFAULT_MAX_ACTIVE_COORDINATES,
+        asks_at_end=True,
+    )
+    end = DecodedEnd(sampling, decompositions(decoder.is_matching))
+    last = KeptShotDecoding(
+        decoder.decoder,
+        end.model,
+        name=decoder.name,
+        num_observables=end.model.num_observables,
+        confidence=False,
+        store_bytes=_STORE_BYTES,
+    )
+    num_detectors, num_outputs = circuit.num_detectors, sampling.num_outputs
+
+    def wrong(outputs: PackedBits) -> Bools:
+        dets, obs = columns(outputs, 0, num_detectors), columns(outputs, num_detectors, num_outputs)
+        predictions, is_discarded, _ = last.decode(end.seen(dets, obs))
+        if is_discarded.any():
+            raise ValueError(
+                f"The decoder {decoder.name} discards shots. Count errors with SoftDecodingSampler."
+            )
+        return end.answers(predictions, obs)[0]
+
+    def is_random() -> bool:
+        return last.is_random or bool(getattr(sampling.decoder, "is_random", False))
+
+    passes = sampling.passes()
+    outcomes = DecidedOutcomes(passes, wrong, postselected, is_random, decoder.name)
+    try:
+        symptoms = symptoms_with_decisions(passes.plan, num_detectors, circuit.num_observables, outcomes)
+    except ValueError as error:
+        raise ValueError(
+            "Some errors of the circuit exclude each other, and a sum over fault sets needs independent ones."
+            " Count errors with the sampler soft_pymatching (docs/methods/decisions.md)."
+        ) from error
+
+    def no_faults() -> NoReturn:
+        raise NotImplementedError(
+            "error_budget and failures are not available for circuits with DECODE: which faults make a shot"
+            " fail depends on what the decoders answer without them. Compare the rates of circuits with parts"
+            " of their noise."
+        )
+
+    predict = PredictsNothing(circuit.num_observables)
+    named = CompiledRateDecoder(decoder.name, predict)
+    return AcceptedQuestion(symptoms, named, postselected, None, False, no_faults)

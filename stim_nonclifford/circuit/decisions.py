@@ -58,6 +58,7 @@ from ..simulation.engines import (
     row_engine,
 )
 from ..simulation.faults import FaultTable
+from ..simulation.logical_errors.noiseless_outputs import has_small_angles
 from ..simulation.logical_errors.refusals import check_logical_errors
 from ..simulation.plan import SamplingPlan
 from ..simulation.sampling import CompiledDetectorSampler
@@ -524,7 +525,15 @@ def decided_question(
         return last.is_random or bool(getattr(sampling.decoder, "is_random", False))
 
     passes = sampling.passes()
-    outcomes = DecidedOutcomes(passes, wrong, postselected, is_random, decoder.name)
+    outcomes = DecidedOutcomes(
+        passes,
+        wrong,
+        postselected,
+        is_random,
+        decoder.name,
+        # All detectors and observables are certain then, so that decoders see nothing in each shot.
+        is_certain_without_faults=not has_small_angles(passes.plan),
+    )
     try:
         symptoms = symptoms_with_decisions(passes.plan, num_detectors, circuit.num_observables, outcomes)
     except ValueError as error:

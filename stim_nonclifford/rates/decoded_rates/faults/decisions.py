@@ -43,6 +43,7 @@ class DecidedOutcomes:
             what the faults flip.
         is_random: Whether a decoder was seen to answer equal questions differently.
         name: The names of the decoders.
+        is_certain_without_faults: Whether all shots without faults are decided and end in the same way.
 
     Attributes:
         num_signature_bits: Number of bits of a signature.
@@ -60,8 +61,11 @@ class DecidedOutcomes:
         postselected: Bools,
         is_random: Callable[[], bool],
         name: str,
+        *,
+        is_certain_without_faults: bool,
     ) -> None:
         self._passes, self._wrong, self._is_random, self._name = passes, wrong, is_random, name
+        self.is_certain_without_faults = is_certain_without_faults
         self._postselected = np.packbits(postselected, bitorder="little")
         plan = passes.plan
         self._row_words = passes.first_output + -(-plan.num_outputs // 64)
@@ -132,9 +136,9 @@ class DecidedOutcomes:
         if is_random:
             raise ValueError(
                 f"The decoder {self._name}, or one that decides, is not deterministic: it decided equal"
-                " detection events differently. Which fault sets fail has no meaning then. Let equal detection"
-                " events have equal answers: a seed that follows from the events, and not one stream for all."
-                " Or count errors with SoftDecodingSampler."
+                " detection events differently. Which fault sets fail has no meaning then. Let equal"
+                " detection events have equal answers: a seed that follows from the events, and not one"
+                " stream for all. Or count errors with SoftDecodingSampler."
             )
         some = self._rng.permutation(len(numbers))[:_ASKED_AGAIN]
         if len(some):

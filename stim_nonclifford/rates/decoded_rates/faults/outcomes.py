@@ -36,9 +36,11 @@ class PlanOutcomes:
     Attributes:
         num_signature_bits: Number of bits of a signature.
         can_be_summed: Whether the outcomes are so few that all of them can be enumerated.
+        is_certain_without_faults: False, as nobody has looked: shots without faults are summed over, too.
         can_be_divided: True: a fault that flips no postselected detector and no signature bit is free.
     """
 
+    is_certain_without_faults = False
     can_be_divided = True
 
     def __init__(self, plan: SamplingPlan) -> None:

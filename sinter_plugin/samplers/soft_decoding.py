@@ -23,6 +23,7 @@ from stim_nonclifford.circuit.logical_states import (
     state_check_of,
     without_pauli_targets,
 )
+from stim_nonclifford.circuit.rates import check_loop_decoder
 from stim_nonclifford.circuit.rewriting.stand_ins import stim_reads_s_proxy
 from stim_nonclifford.dialect import first_decision
 from stim_nonclifford.rates.decoding.decoders import (
@@ -248,6 +249,7 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
         super().__post_init__()
         if not isinstance(self.decoder, str):
             checked_decoder(self.decoder)
+        check_loop_decoder(self.loop_decoder)
         if not isinstance(self.error_model, stim.DetectorErrorModel):
             choice(
                 self.error_model, "error_model", get_args(ErrorModelName), ", or a stim.DetectorErrorModel"

@@ -138,6 +138,7 @@ def rates_of(
 ) -> list[LogicalErrorRate]:
     """The logical error rates of circuits, with a decoder or without; see ``Circuit.logical_error_rate``."""
     seed = seed_of(seed)
+    check_loop_decoder(loop_decoder)
     if loop_decoder is not None and decoder is None:
         raise ValueError(
             "loop_decoder decides, but no decoder predicts the observables at the end. Give one:"
@@ -187,6 +188,17 @@ def rates_of(
         if each.compiled.program.has_non_clifford_gates:
             _warn_of_faultless_errors(estimate)
     return _with_origins(circuits, found, seed, decoder, *asked)
+
+
+def check_loop_decoder(loop_decoder: Any) -> None:
+    """Checks that an argument can be what decides: None, a name, a dictionary, or an object that decodes."""
+    methods = ("decide", "compile_decoder_for_dem", "decode_via_files")
+    decodes = not isinstance(loop_decoder, type) and any(hasattr(loop_decoder, name) for name in methods)
+    if loop_decoder is not None and not isinstance(loop_decoder, str | Mapping) and not decodes:
+        raise ValueError(
+            "loop_decoder must be the name of a decoder, such as 'pymatching', a sinter.Decoder, a dictionary"
+            f" of such, or an object with the methods begin and decide, but is {loop_decoder!r:.80}."
+        )
 
 
 def _decided(

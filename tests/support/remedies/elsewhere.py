@@ -87,6 +87,7 @@ ELSEWHERE = {
         ("stim_nonclifford/rates/decoding/kept_shot_decoding.py", "Return finite numbers up to 2^"),
         ("stim_nonclifford/rates/decoding/kept_shot_decoding.py", "In the second case, pack them:"),
         ("stim_nonclifford/rates/decoding/kept_shot_decoding.py", "In the first case, discard wit"),
+        ("stim_nonclifford/circuit/decisions.py", "Count errors with SoftDecodingSampler."),
         ("stim_nonclifford/rates/decoding/kept_shot_decoding.py", "Implement compile_decoder_for_"),
         ("stim_nonclifford/rates/decoding/kept_shot_decoding.py", "Errors that flip more than two"),
         ("stim_nonclifford/rates/decoding/kept_shot_decoding.py", "Or some detectors depend on qu"),
@@ -99,7 +100,6 @@ ELSEWHERE = {
     "needs a code with a logical gate: tests of tests/simulation/decisions": [
         ("stim_nonclifford/simulation/decisions/points.py", "Apply the gate about a logical"),
         ("stim_nonclifford/simulation/decisions/points.py", "Write it as several such gates"),
-        ("stim_nonclifford/circuit/circuit.py", "Measure the check at the end o"),
     ],
     "needs a GPU": [
         ("stim_nonclifford/simulation/sampling/kept_batches.py", "Leave output out, or call with")

@@ -788,7 +788,7 @@ class Circuit:
         """
         circuit, observable = with_measured_state(self._stim, state)
         result = self._wrap(circuit)
-        check_state(self._stim, state, result.compile, observable)
+        check_state(self._stim, state, result._undecided().compile, observable)
         return result
 
     def with_faults(self: Self, faults: Iterable[CircuitFault]) -> Self:
@@ -907,7 +907,7 @@ class Circuit:
             self._undecided().compile(),
             options,
             recipe=recipe,
-            decides=None if decides is None else decides.record_engine,
+            decides=decides,
             max_active_coordinates=max_active_coordinates,
             seed=seed,
             skip_reference_sample=skip_reference_sample,
@@ -979,11 +979,6 @@ class Circuit:
             array([[ True]])
         """
         if state_check is not None:
-            if decoder is not None:
-                raise NotImplementedError(
-                    "state_check does not support circuits with DECODE. Measure the check at the end of the"
-                    " circuit, and make its record the observable."
-                )
             checked = checked_circuit(self, state_check, postselected_observables_mask)
             return checked.compile_detector_sampler(
                 seed=seed,
@@ -994,6 +989,7 @@ class Circuit:
                 cache_bytes=cache_bytes,
                 device=device,
                 max_active_coordinates=max_active_coordinates,
+                decoder=decoder,
             )
         options = EngineOptions(engine=engine, threads=threads, cache_bytes=cache_bytes, device=device)
         # Copies, which nobody else changes.
@@ -1019,7 +1015,7 @@ class Circuit:
             self._undecided()._fault_table(),
             options,
             recipe=recipe,
-            decides=None if decides is None else decides.detector_engine,
+            decides=decides,
             max_active_coordinates=max_active_coordinates,
             seed=seed,
             postselection_mask=postselection_mask,
@@ -1362,6 +1358,7 @@ class Circuit:
         seed: int | None = None,
         threads: int = 1,
         confidence: bool = False,
+        loop_decoder: Any = None,
         progress: bool = False,
     ) -> LogicalErrorRate:
         r"""The probability that a kept shot is wrong, however small, from the sets of faults that make it so.
@@ -1399,6 +1396,8 @@ class Circuit:
                 is so sure at least, by the complementary gap (``"pymatching"``, ``"chromobius"``,
                 ``"desaturated"``, or a ``sinter.Decoder`` with
                 ``decode_shots_bit_packed_with_confidence``). Needs a decoder.
+            loop_decoder: What decides at each DECODE of the circuit, as ``decoder`` of
+                ``compile_detector_sampler``; None: the decoder that predicts the observables at the end.
             progress: Whether to print what is under way to stderr.
 
         Returns:
@@ -1435,6 +1434,7 @@ class Circuit:
             threads,
             progress,
             confidence,
+            loop_decoder,
         )[0]
 
     def fault_distance(

@@ -66,6 +66,7 @@ _NAMES = {
     "choice or None": "method",
     "circuit": "circuit operation",
     "circuits": "circuits tasks",
+    "decoder or None": "loop_decoder",
     "distance": "distance escape_distance",
     "faults": "faults",
     "flag": (

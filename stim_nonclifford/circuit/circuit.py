@@ -32,7 +32,8 @@ from ..base.memory import memory_is_a_limit
 from ..base.notebook import Diagram
 from ..dialect import (
     TOO_DEEP,
-    check_no_decisions,
+    check_static,
+    check_unconditional,
     circuit_repr,
     exact_text,
     extended_text,
@@ -62,6 +63,7 @@ from ..simulation.faults import (
 )
 from ..simulation.logical_errors.refusals import check_no_detector_is_left
 from ..simulation.sampling import CompiledDetectorSampler, CompiledMeasurementSampler
+from ..simulation.sampling.followed_shots import reference_records
 from ..simulation.sampling.record_conversion import measurement_converter
 from ..simulation.state_vectors import state_vector_of
 from .diagrams import crumble_url, diagram_of, shown_in_notebook
@@ -282,7 +284,7 @@ class Circuit:
             measure q[0] -> rec0[0];
             if(rec0==1) x q[1];
         """
-        check_no_decisions(self._stim)
+        check_static(self._stim)
         return qasm_of(self._stim, open_qasm_version, skip_dets_and_obs, self.reference_sample)
 
     @classmethod
@@ -356,7 +358,7 @@ class Circuit:
             ResourceLimitError: Its loops are too long to be unrolled.
             ValueError: Leakage, heralded noise, or a gate other than a Pauli that a sweep bit controls.
         """
-        check_no_decisions(self._stim)
+        check_static(self._stim)
         return cirq_of(self._stim)
 
     def to_crumble_url(
@@ -384,7 +386,7 @@ class Circuit:
             >>> snc.Circuit("H 0\nT 0\nS 0\nT_DAG 0").to_crumble_url()
             'https://algassert.com/crumble#circuit=H_0;S[T]_0;S_0;S[T_DAG]_0_'
         """
-        check_no_decisions(self._stim)
+        check_static(self._stim)
         check_flattened(self._stim)
         return crumble_url(self._stim, skip_detectors=flag(skip_detectors, "skip_detectors"), mark=mark)
 
@@ -602,8 +604,10 @@ class Circuit:
         """The circuit without REPEAT blocks and SHIFT_COORDS.
 
         Raises:
+            NotImplementedError: Records switch blocks.
             ResourceLimitError: The result would have more than 2^26 targets.
         """
+        check_unconditional(self._stim)
         check_flattened(self._stim)
         return self._wrap(self._stim.flattened())
 
@@ -647,6 +651,7 @@ class Circuit:
             T_DAG 0
             H 0
         """
+        check_unconditional(self._stim)
         return self._wrap(inverse_of(self._stim))
 
     def decomposed(self: Self) -> Self:
@@ -1174,7 +1179,7 @@ class Circuit:
             array([False,  True])
         """
         bit_packed = flag(bit_packed, "bit_packed")
-        records = self.compile().reference_records()
+        records = reference_records(self.compile(), DEFAULT_MAX_ACTIVE_COORDINATES)
         packed = np.frombuffer(records.to_bytes(-(-self.num_measurements // 8), "little"), np.uint8)
         if bit_packed:
             return packed
@@ -1236,7 +1241,7 @@ class Circuit:
             array([[False],
                    [ True]])
         """
-        check_no_decisions(self._stim)
+        check_static(self._stim)
         return measurement_converter(self._stim, self.reference_sample, skip_reference_sample)
 
     def state_vector(self, *, endian: Literal["little", "big"] = "little") -> npt.NDArray[np.complex128]:
@@ -1264,7 +1269,7 @@ class Circuit:
             >>> snc.Circuit("H 0\nT 0\nCX 0 1").state_vector().round(3)
             array([0.707+0.j , 0.   +0.j , 0.   +0.j , 0.5  +0.5j])
         """
-        check_no_decisions(self._stim)
+        check_static(self._stim)
         return state_vector_of(self._stim, endian)
 
     # Faults and rates.

@@ -24,7 +24,7 @@ from ...dialect import (
     CONDITIONAL_CARRIER,
     NonCliffordGate,
     RotationPart,
-    check_no_decisions,
+    check_static,
     extended_text,
     gate_from_tag,
     groups_of_pairs,
@@ -82,7 +82,7 @@ def stand_in(instruction: stim.CircuitInstruction, proxy: Proxy) -> stim.Circuit
 
 def proxy_of(circuit: stim.Circuit, proxy: Proxy, *, flags: bool = False) -> stim.Circuit:
     """A proxy of a tagged circuit."""
-    check_no_decisions(circuit)
+    check_static(circuit)
     check_chains(circuit)
     circuit = with_averaged_leakage(circuit, flags=flags)
     return with_replaced(circuit, lambda instruction: stand_in(instruction, proxy))

@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from ..._native import PathExpectations
 from ...base.memory import memory_is_a_limit
+from ...dialect import check_unconditional
 from ..plan import SamplingPlan
 from .algebra.gf2 import ones
 from .compiled_circuit import CompiledCircuit
@@ -82,6 +83,7 @@ class ExpectationCircuit:
     """
 
     def __init__(self, compiled: CompiledCircuit) -> None:
+        check_unconditional(compiled.circuit)
         self._compiled = compiled
         with memory_is_a_limit():
             decides = bool(compiled.program.decisions)

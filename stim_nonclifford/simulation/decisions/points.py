@@ -35,6 +35,7 @@ from ...dialect import (
     RotationPart,
     bare_name,
     decision_of,
+    first_conditional_block,
     gate_from_tag,
     groups_of_pairs,
     without_decisions,
@@ -159,6 +160,12 @@ class DecidedCircuit:
 
     def _find_points(self) -> None:
         program = program_of(self.circuit, with_decisions=True)
+        if program.is_switched:
+            raise NotImplementedError(
+                f"{first_conditional_block(self.circuit)}: in a circuit with DECODE, records switch gates, but no"
+                " blocks: the decoder's model would depend on them. Without a decoder, sample"
+                " circuit.without_decisions()."
+            )
         detector_ticks: list[int] = []
         for step, place in zip(program.steps, program.places, strict=True):
             self._lines[place.number] = place.line

@@ -34,6 +34,7 @@ from ..faults import CircuitFault, FaultTable, NamedMechanisms
 from ..logical_errors.refusals import warn_of_frames, warn_of_random_outputs
 from ..plan import SamplingPlan
 from .detector_expectations import DetectorExpectations
+from .followed_shots import follows_shots, reference_detectors
 from .kept_batches import IF_TOO_MANY, KeptShots
 from .requests import DecidingEngines, DetectorMethod, requested_by
 from .results import FailureSamples, KeptFailure, SampleCounts
@@ -92,7 +93,7 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
         self._num_observables = compiled.program.num_observables
         self._skip_reference_sample = flag(skip_reference_sample, "skip_reference_sample")
         self._make_engine = engine_factory(options)
-        self._trajectory_threads = options.threads if options.engine == "trajectory" else 0
+        self._trajectory_threads = options.threads if follows_shots(compiled, options) else 0
         self._postselected = postselected_outputs(
             postselection_mask, postselected_observables_mask, self._num_detectors, self._num_observables
         )
@@ -342,7 +343,7 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
 
     def _look_at_frames(self) -> None:
         """Warns once if the flips of an observable are those of its Pauli frame alone."""
-        if not self._has_looked_at_observables:
+        if not self._has_looked_at_observables and not self._compiled.program.is_switched:
             self._has_looked_at_observables = warn_of_frames(self._compiled, stacklevel=3)
 
     def _look_at_observables(self) -> None:
@@ -350,6 +351,8 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
         if self._has_looked_at_observables or self._skip_reference_sample:  # without it, bits are no flips
             return
         self._has_looked_at_observables = True
+        if self._compiled.program.is_switched:
+            return
         warn_of_random_outputs(
             self._compiled,
             self._postselected,
@@ -485,7 +488,7 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
         if not self._trajectory_threads:
             return self._make_engine(self._plan_for(method))
         requested, limit = self._requested_by(method), self._max_active_coordinates
-        inverted = 0 if self._skip_reference_sample else self._compiled.reference_detectors(limit)
+        inverted = 0 if self._skip_reference_sample else reference_detectors(self._compiled, limit)
         return TrajectoryEngine(
             self._compiled.circuit,
             by_records=False,

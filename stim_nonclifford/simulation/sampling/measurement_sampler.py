@@ -17,6 +17,7 @@ from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, Expectat
 from ..compiler.plans.width_limit import within_memory
 from ..engines import EngineOptions, PackedBits, SamplingEngine, TrajectoryEngine, engine_factory
 from .expectation_values import ExpectationEngine, sampled_in_chunks
+from .followed_shots import follows_shots, reference_records
 from .requests import DecidingEngines
 from .rows import OUTPUT_NAMES, OutputName, rows_from, unpack
 from .shot_files import SHOT_FORMATS, ShotFile, ShotFormat, chunk_sizes
@@ -65,17 +66,17 @@ class CompiledMeasurementSampler(NumberedShots, PickledByRecipe):
         max_active_coordinates = within_memory(max_active_coordinates)
         changed = 0
         if skip_reference_sample:
-            changed = compiled.reference_records(max_active_coordinates)
+            changed = reference_records(compiled, max_active_coordinates)
         elif reference_sample is not None:
             given = _record_mask(reference_sample, self._num_measurements)
-            changed = compiled.reference_records(max_active_coordinates) ^ given
+            changed = reference_records(compiled, max_active_coordinates) ^ given
         self._changed, self._max_active_coordinates = changed, max_active_coordinates
         self._make_engine = make_engine
         self._decides = decides
         self._engine: SamplingEngine
         if decides is not None:
             self._engine = decides.record_engine(changed)
-        elif options.engine == "trajectory":
+        elif follows_shots(compiled, options):
             self._engine = TrajectoryEngine(
                 compiled.circuit,
                 by_records=True,

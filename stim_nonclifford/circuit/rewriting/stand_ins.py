@@ -152,7 +152,7 @@ def clifford_of(circuit: stim.Circuit, method: str) -> stim.Circuit:
         Traceback (most recent call last):
         ValueError: to_tableau asks for Stim's instructions alone, and `T 0` (line 3) is none. ...
     """
-    check_no_decisions(circuit)
+    check_static(circuit)
     lines = [k for k, line in enumerate(str(circuit).splitlines(), 1) if line.strip()[-1] not in "{}"]
     for line, instruction in zip(lines, instructions_in(circuit), strict=True):
         if gate_from_tag(instruction) is not None or has_tag_of_channel(instruction):

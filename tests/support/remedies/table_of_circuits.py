@@ -29,8 +29,6 @@ CIRCUITS = [
     Row("c('I[r_z(theta=0.2*pi)] 0')", "write gates in tags in upper case", "c('I[R_Z(theta=0.2*pi)] 0')"),
     Row("c('S[mine] 0')", "Put other notes on another instruction", "Circuit(stim.Circuit('TICK[mine]\\nS[mine] 0').without_tags())"),
     Row("c('C_X rec[-1] 0')", "write CX rec[-1] 0", "c('M 0 / CX rec[-1] 0')"),
-    Row("c('C_M rec[-1] 0')", "Measure always", "c('M 0 1 / CCX rec[-1] rec[-2] 2')"),
-    Row("c('C_R rec[-1] 0')", "Reset always", "c('M 0 / R 0 / M 1 / CCX rec[-1] rec[-2] 1')"),
     Row("c('M 0 / CPP rec[-1] X0')", "PP", "c('M 0 / C_TPP rec[-1] X0')"),
     Row("Circuit().append('TPP', [stim.PauliString('iX')])", "stim.PauliString('+X')", "Circuit().append('TPP', [stim.PauliString('+X')])"),
     Row("c('READOUT_ERROR(0.1) 0')", "M(p01, p10)", "c('M(0.1, 0.2) 0')"),

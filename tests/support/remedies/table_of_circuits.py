@@ -6,7 +6,6 @@ from .rows import Row
 
 _OPENQASM = "Circuit.from_qasm('OPENQASM 3.0;include \"stdgates.inc\";qubit[3] q;bit[3] m;uint[8] n=3;%s')"
 _OPENQASM_2 = "Circuit.from_qasm('OPENQASM 2.0;include \"qelib1.inc\";qreg q[3];%s')"
-_T_CHECK = "{'state_check': 'T', 'postselection_mask': 'all'}"
 
 
 def _qasm(refused: str, named: str, works: str) -> Row:
@@ -46,7 +45,7 @@ CIRCUITS = [
     Row("Circuit('DETECTOR').diagram('timeline-svg')", "`I 0`", "Circuit('I 0\\nDETECTOR').diagram('timeline-svg')"),
     Row("c('X_ERROR(0.1) 0 / T 0').diagram('matchgraph-svg', noise=False)", "Leave out noise=False", "c('X_ERROR(0.1) 0 / T 0').diagram('matchgraph-svg')"),
     Row("c('T 0').diagram('detslice-svg', fold=True)", "Leave out fold=True", "c('T 0 / M 0 / DETECTOR rec[-1]').diagram('detslice-svg')"),
-    Row("c('T 0').to_tableau", "circuit.s_proxy().to_tableau", "c('T 0').s_proxy().to_tableau()"),
+    Row("c('T 0').to_tableau()", "circuit.s_proxy().to_tableau", "c('T 0').s_proxy().to_tableau()"),
     Row("c('H 0 / M 0').state_vector()", "Ask for the state before it", "c('H 0').state_vector()"),
     Row("c('H 0 / CX 0 1 / R 0').state_vector()", "Ask for the state before it", "c('H 0 / CX 0 1').state_vector()"),
     Row("c('X_ERROR(0.1) 0').state_vector()", "circuit.without_noise().state_vector()", "c('X_ERROR(0.1) 0').without_noise().state_vector()"),

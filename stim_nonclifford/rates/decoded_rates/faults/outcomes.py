@@ -46,7 +46,7 @@ class PlanOutcomes:
     def __init__(self, plan: SamplingPlan) -> None:
         self._plan = plan
         self._engine = CpuEngine(plan)
-        self._laws: dict[bytes, tuple[Floats, npt.NDArray[np.bool_]]] = {}
+        self._laws: dict[bytes, tuple[Floats, npt.NDArray[np.uint8]]] = {}  # bit-packed
         self.num_signature_bits = plan.num_signature_bits
         self.can_be_summed = plan.num_outcomes <= _MOST_SUMMED
 
@@ -88,8 +88,9 @@ class PlanOutcomes:
             bits = np.unpackbits(np.ascontiguousarray(signature).view(np.uint8), bitorder="little")
             found = self._engine.outcome_law(bits[: self.num_signature_bits].astype(np.bool_))
             shares, flips = (np.array([each[part] for each in found]) for part in (0, 2))
-            self._laws[name] = shares, flips
-        return self._laws[name]
+            self._laws[name] = shares, np.packbits(flips, axis=1)
+        shares, packed = self._laws[name]
+        return shares, np.unpackbits(packed, axis=1, count=self._plan.num_outputs).astype(np.bool_)
 
 
 def symptoms_of_plan(plan: SamplingPlan, num_detectors: int) -> Symptoms:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import stim
 
 from ..base.arguments import iterable, refuse_argument
-from ..dialect import bare_name
+from ..dialect import bare_name, check_unconditional
 from .compiler import CompiledCircuit, RequestedOutputs
 from .compiler.program.loops import unrolled
 from .compiler.program.steps import CorrelatedError, Measure, Noise
@@ -278,6 +278,7 @@ class FaultTable:
             ResourceLimitError: The circuit is too large to be unrolled.
             ValueError: A fault is not one of this circuit, or two faults exclude each other.
         """
+        check_unconditional(self.circuit)
         at_instruction: dict[int, list[CircuitFault]] = defaultdict(list)
         for fault in self._happening(faults):
             at_instruction[self.number_of(fault)].append(fault)

@@ -8,7 +8,7 @@ from functools import cached_property
 import stim
 
 from ...base.memory import collector_paused, memory_is_a_limit
-from ...dialect import bare_name, readout_noise_of, without_noise
+from ...dialect import bare_name, check_unconditional, readout_noise_of, without_noise
 from ..plan import MAX_INDEX_BITS, SamplingPlan
 from ..reduction import simulated_width
 from .plans.plan_construction import construct_plan, schedule
@@ -48,7 +48,10 @@ def compile_circuit(
     """
     with memory_is_a_limit(), collector_paused():
         program = program_of(circuit, with_decisions=with_decisions)
-        if program.has_non_clifford_gates:
+        quantum: QuantumProgram | None
+        if program.is_switched:
+            quantum = None
+        elif program.has_non_clifford_gates:
             quantum = forward_sweep(program)
         else:
             # A Clifford circuit has no operations, and Stim knows its noiseless sample.
@@ -92,7 +95,7 @@ class CompiledCircuit:
     Args:
         circuit: The circuit; it must not be changed afterwards.
         program: The circuit's steps.
-        quantum: The quantum operations.
+        quantum: The quantum operations; None if records switch blocks, so that there is no list of them.
         likely_outputs: An engine's function that returns the outputs of a plan on its likely outcomes; the
             reference sample needs it.
     """
@@ -101,20 +104,35 @@ class CompiledCircuit:
         self,
         circuit: stim.Circuit,
         program: Program,
-        quantum: QuantumProgram,
+        quantum: QuantumProgram | None,
         likely_outputs: LikelyOutputs,
     ) -> None:
         self.circuit = circuit
         self.program = program
-        self.quantum = quantum
+        self._quantum = quantum
         self._likely_outputs = likely_outputs
-        self._reference = ReferenceSample(program, quantum, likely_outputs)
         self._effects: dict[Outputs, EffectTable] = {}
         self._scheduled: dict[int, list[Operation]] = {}  # by the number of operations
         self._simulated_widths: dict[
             tuple[int, Outputs], int
         ] = {}  # the same, and which effects the plan has
         self._last_fault_plan: tuple[RequestedOutputs, SamplingPlan] | None = None
+
+    @property
+    def quantum(self) -> QuantumProgram:
+        """The quantum operations.
+
+        Raises:
+            NotImplementedError: Records switch blocks, so that shots have different operations.
+        """
+        if self._quantum is None:
+            check_unconditional(self.circuit)
+            raise AssertionError("a program without operations has blocks that records switch")
+        return self._quantum
+
+    @cached_property
+    def _reference(self) -> ReferenceSample:
+        return ReferenceSample(self.program, self.quantum, self._likely_outputs)
 
     def effects(self, outputs: Outputs) -> EffectTable:
         """The effects on detectors and observables, or on records."""

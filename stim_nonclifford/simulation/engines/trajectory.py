@@ -9,7 +9,7 @@ import numpy.typing as npt
 import stim
 
 from ..._native import TrajectoryEngine as NativeTrajectoryEngine
-from ..compiler.algebra.gf2 import ones
+from ..compiler.algebra.gf2 import mask_of, ones
 from ..compiler.program.flattening import program_of
 from ..compiler.program.program import Program
 from ..compiler.reference_sample import DEFAULT_MAX_ACTIVE_COORDINATES
@@ -84,6 +84,14 @@ class TrajectoryEngine(KeptRowsEngine):
     ) -> tuple[PackedBits, npt.NDArray[np.int64]]:
         """See ``SamplingEngine.sample_kept_numbered``."""
         return self._engine.sample_kept(seed, first_shot, shots)
+
+    def likely_outputs(self) -> int:
+        """All outputs, as a mask, without noise on the likely outcomes; the engine must not postselect.
+
+        Each outcome has its more likely value, given the earlier ones, and 0 if both are equally likely. Of
+        attempts that are repeated, the detectors that are not reached are those of the last one.
+        """
+        return mask_of(np.flatnonzero(self._engine.likely_outputs()).tolist())
 
     def statistics(self) -> dict[str, int]:
         """Counts of the work that was done.

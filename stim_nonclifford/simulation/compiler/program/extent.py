@@ -10,7 +10,9 @@ import stim
 
 from ....base.errors import ResourceLimitError
 from ....dialect import (
+    Condition,
     Relaxation,
+    condition_of_block,
     decay_parts,
     gate_from_tag,
     is_expectation,
@@ -107,6 +109,7 @@ class Extent:
         ancillas: How many ancillas the compiler adds, for qubits that decay and records that are misread.
         leaks: Whether a qubit can leak or be lost anywhere in the circuit.
         leakage_models: What is unusual about such qubits, by their labels.
+        condition: The condition of a block that records switch, or None.
     """
 
     repetitions: int = 1
@@ -127,6 +130,7 @@ class Extent:
     ancillas: int = 0
     leaks: bool = False
     leakage_models: LeakageModels = field(default_factory=LeakageModels)
+    condition: Condition | None = None
 
     @property
     def becomes_power(self) -> bool:
@@ -162,6 +166,8 @@ def extent_of(circuit: stim.Circuit) -> Extent:
         for instruction in body:
             if isinstance(instruction, stim.CircuitRepeatBlock):
                 inner = Extent(instruction.repeat_count)
+                inner.condition = condition_of_block(instruction)
+                inner.is_clifford = inner.condition is None
                 blocks.append(inner)
                 block.parts.append(inner)
                 todo.append((instruction.body_copy(), inner))

@@ -11,10 +11,13 @@ import stim
 
 from .extent import Extent, check_targets, extent_of
 from .steps import (
+    Accept,
+    BeginAttempts,
     Clifford,
     CorrelatedError,
     Decide,
     DetectorStep,
+    EndBlock,
     ExpectationStep,
     Feedback,
     LeakageHerald,
@@ -30,6 +33,7 @@ from .steps import (
     Relaxing,
     Reset,
     Rotate,
+    Skip,
     Step,
 )
 
@@ -209,6 +213,14 @@ def shifted(step: Step, shift: Shift) -> Step:
             return step
         case Relaxing() | Leaking() | LeakageReturn() | LeakageSpread() | LeakedFlip() | Meeting():
             return step
+        case EndBlock():
+            return step
+        case Skip(sources, inverted):
+            return Skip(tuple(record + records for record in sources), inverted)
+        case BeginAttempts(before, detectors_before):
+            return BeginAttempts(before + records, detectors_before + detectors)
+        case Accept(before, detectors_before):
+            return Accept(before + records, detectors_before + detectors)
         case Misreading(record, inverted, p01, p10):
             return Misreading(record + records, inverted, p01, p10)
         case LeakageHerald(qubit, record, probability, of_loss):

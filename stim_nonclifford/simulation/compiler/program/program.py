@@ -14,7 +14,7 @@ from .extent import Extent
 from .leakage_steps import LeakageModels
 from .loops import Loop, Shift, Unrolled, Unrolling, shifted
 from .program_arrays import program_arrays
-from .steps import Decide, Rotate, Step
+from .steps import BeginAttempts, Decide, Rotate, Skip, Step
 
 __all__ = ["Place", "Program"]
 
@@ -106,6 +106,11 @@ class Program:
     def places(self) -> Unrolled[Place]:
         """Where each step comes from."""
         return Unrolled(self._unrolling, self.stored_places, Place.shifted)
+
+    @cached_property
+    def is_switched(self) -> bool:
+        """Whether records switch blocks, so that no two shots need have the same operations."""
+        return any(isinstance(step, (Skip, BeginAttempts)) for step in self.stored_steps)
 
     @cached_property
     def native(self) -> NativeProgram:

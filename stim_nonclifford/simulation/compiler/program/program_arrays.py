@@ -17,10 +17,13 @@ from ..algebra.paulis import Factors
 from .channels import Channel, channel_of_patterns
 from .loops import Loop
 from .steps import (
+    Accept,
+    BeginAttempts,
     Clifford,
     CorrelatedError,
     Decide,
     DetectorStep,
+    EndBlock,
     ExpectationStep,
     Feedback,
     LeakageHerald,
@@ -36,6 +39,7 @@ from .steps import (
     Relaxing,
     Reset,
     Rotate,
+    Skip,
     Step,
 )
 
@@ -45,15 +49,17 @@ _STEP_DTYPE = np.dtype(
     [
         ("amount", np.float64),  # half-turns; or the probability of an error, a decay or leakage; or p01
         ("second_amount", np.float64),  # that no error of a chain happens; of a Z after a decay; or p10
-        ("record", np.int64),  # of a measurement or feedback; the first herald of noise; or -1
+        # Of a measurement or feedback; the first herald of noise; how many come before an attempt; or -1.
+        ("record", np.int64),
         ("kind", np.int32),
-        ("number", np.int32),  # of a gate, channel, chain, detector or observable; or -1
+        # Of a gate, channel, chain, detector or observable; how many detectors come before an attempt; or -1.
+        ("number", np.int32),
         ("group_size", np.uint32),
         ("first", np.uint32),  # its targets: targets[first:end]
         ("end", np.uint32),
         ("first_factor", np.uint32),
         ("end_factor", np.uint32),
-        ("first_record", np.uint32),  # the records that a detector or an observable sums
+        ("first_record", np.uint32),  # the records that a detector, an observable or a condition sums
         ("end_record", np.uint32),
         ("is_inverted", np.uint8),
         ("resets", np.uint8),
@@ -196,6 +202,14 @@ class _Writer:
                 self.add_step(Kind.RELAXATION, groups=((qubit,),), amounts=(decay, dephasing))
             case Misreading(record, inverted, p01, p10):
                 self.add_step(Kind.MISREADING, record=record, is_inverted=inverted, amounts=(p01, p10))
+            case Skip(records, inverted):
+                self.add_step(Kind.SKIP, records=records, is_inverted=inverted)
+            case BeginAttempts(num_records, num_detectors):
+                self.add_step(Kind.BEGIN_ATTEMPTS, num_detectors, num_records)
+            case Accept(num_records, num_detectors):
+                self.add_step(Kind.ACCEPT, num_detectors, num_records)
+            case EndBlock():
+                self.add_step(Kind.END_BLOCK)
             case _ if not self.for_trajectories:
                 self.add_step(Kind.NOISE, self.number_of_channel(channel_of_patterns(())))
             case Leaking(qubit, p, is_loss):

@@ -145,8 +145,8 @@ class DecidedCircuit:
         program = program_of(self.circuit, with_decisions=True)
         if program.is_switched:
             raise NotImplementedError(
-                f"{first_conditional_block(self.circuit)}: in a circuit with DECODE, records switch gates, but no"
-                " blocks: the decoder's model would depend on them. Without a decoder, sample"
+                f"{first_conditional_block(self.circuit)}: in a circuit with DECODE, records switch gates,"
+                " but no blocks: the decoder's model would depend on them. Without a decoder, sample"
                 " circuit.without_decisions()."
             )
         detector_ticks: list[int] = []

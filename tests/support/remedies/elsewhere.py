@@ -47,9 +47,7 @@ ELSEWHERE = {
     "is no advice, but a text with such a word": [
         ("stim_nonclifford/circuit/interchange/qasm/execution.py", "{} is no bit or register of bi"),
         ("stim_nonclifford/circuit/interchange/qasm/writer.py", "measure q[{}] -> {};"),
-        ("stim_nonclifford/dialect/exact_text.py", "REPEAT{} {} {"),
         ("stim_nonclifford/dialect/text.py", "REPEAT blocks are nested more "),
-        ("stim_nonclifford/dialect/text.py", "REPEAT{} {} {"),
     ],
     "needs circuits of codes: tests of tests/simulation/logical_errors and tests/circuit": [
         ("stim_nonclifford/circuit/logical_states/readout.py", "Move EXP_VAL and OBSERVABLE_IN"),

@@ -502,9 +502,9 @@ class _Flattener:
             self.block_of_chain = self.block
         if self.block_of_chain != self.block:
             raise ValueError(
-                f"{self.place_of(instruction)}: the E of this chain and the instruction itself are in different"
-                " blocks that records switch, so that one of them may be executed alone. Put the whole chain"
-                " into one block, beginning with E."
+                f"{self.place_of(instruction)}: the E of this chain and the instruction itself are in"
+                " different blocks that records switch, so that one of them may be executed alone. Put the"
+                " whole chain into one block, beginning with E."
             )
         self.emit(self.correlated_error(instruction.name, instruction.gate_args_copy()[0], factors))
 

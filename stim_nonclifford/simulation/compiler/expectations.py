@@ -86,7 +86,8 @@ class ExpectationCircuit:
         check_unconditional(compiled.circuit)
         self._compiled = compiled
         with memory_is_a_limit():
-            self._program = program_of(compiled.circuit, with_expectations=True)
+            decides = bool(compiled.program.decisions)
+            self._program = program_of(compiled.circuit, with_expectations=True, with_decisions=decides)
             self._quantum = forward_sweep(self._program)
         self._tables: dict[Outputs, EffectTable] = {}
 
@@ -100,6 +101,7 @@ class ExpectationCircuit:
         requested: RequestedOutputs,
         *,
         skip_reference_sample: bool = False,
+        raw: int = 0,
         max_active_coordinates: int,
     ) -> ExpectationPlan:
         """The plan for detectors and observables; see ``CompiledCircuit.detector_plan``."""
@@ -107,7 +109,7 @@ class ExpectationCircuit:
         table = self._table("detectors")
         constant = table.base_outputs
         if not skip_reference_sample:
-            constant ^= self._compiled.reference_detectors(max_active_coordinates)
+            constant ^= self._compiled.reference_detectors(max_active_coordinates) & ~raw
         return self._plan(table, requested, constant)
 
     def record_plan(self, *, reference: int = 0, max_active_coordinates: int) -> ExpectationPlan:

@@ -50,6 +50,7 @@ __all__ = [
     "first_paulis",
     "frames_of_chance",
     "has_expectation_of",
+    "has_small_angles",
     "lines_of_observable",
     "outcome_dependent",
     "outcome_dependent_observables",
@@ -251,6 +252,11 @@ def _both_values(plan: SamplingPlan) -> int:
 def _num_paths(plan: SamplingPlan) -> int:
     work = float(np.exp2(plan.operations["width"]).sum())
     return int(min(_PATHS, max(_FEWEST_PATHS, _PATH_WORK / max(1.0, work))))
+
+
+def has_small_angles(plan: SamplingPlan) -> bool:
+    """Whether a plan has a rotation by an angle that is no multiple of 1/4 half-turns, as coherent noise."""
+    return _without_small_angles(plan) is not None
 
 
 def _without_small_angles(plan: SamplingPlan) -> SamplingPlan | None:

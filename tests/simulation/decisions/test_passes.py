@@ -57,7 +57,7 @@ def changed_pasts(circuit: snc.Circuit) -> tuple[int, int]:
     for (first, before), (second, after) in zip(decoder.seen, decoder.seen[1:], strict=False):
         assert second == first + 1
         changed += int((after[:, : before.shape[1]] != before).any(axis=1).sum())
-    return changed, sampler._sampling_engine._plan.peak_width  # type: ignore[attr-defined]
+    return changed, sampler._sampling_engine._passes.plan.peak_width  # type: ignore[attr-defined]
 
 
 @pytest.fixture

@@ -162,7 +162,7 @@ def test_rates(seed: int) -> None:
         found = snc.Circuit(example.text).logical_error_rate(
             postselection_mask="all", state_check=example.check, seed=1
         )
-        assert all(share.method == "enumerated" for share in found.strata)
+        assert all(share.method == "enumerated" or share.probability < EXACT for share in found.strata)
         assert found.kept == pytest.approx(kept, rel=0, abs=EXACT), example
         assert found.kept_and_wrong == pytest.approx(wrong, rel=0, abs=EXACT), example
 

@@ -6,7 +6,6 @@ from .rows import Row
 
 _OPENQASM = "Circuit.from_qasm('OPENQASM 3.0;include \"stdgates.inc\";qubit[3] q;bit[3] m;uint[8] n=3;%s')"
 _OPENQASM_2 = "Circuit.from_qasm('OPENQASM 2.0;include \"qelib1.inc\";qreg q[3];%s')"
-_T_CHECK = "{'state_check': 'T', 'postselection_mask': 'all'}"
 
 
 def _qasm(refused: str, named: str, works: str) -> Row:
@@ -59,7 +58,7 @@ CIRCUITS = [
     Row("Circuit('DETECTOR').diagram('timeline-svg')", "`I 0`", "Circuit('I 0\\nDETECTOR').diagram('timeline-svg')"),
     Row("c('X_ERROR(0.1) 0 / T 0').diagram('matchgraph-svg', noise=False)", "Leave out noise=False", "c('X_ERROR(0.1) 0 / T 0').diagram('matchgraph-svg')"),
     Row("c('T 0').diagram('detslice-svg', fold=True)", "Leave out fold=True", "c('T 0 / M 0 / DETECTOR rec[-1]').diagram('detslice-svg')"),
-    Row("c('T 0').to_tableau", "circuit.s_proxy().to_tableau", "c('T 0').s_proxy().to_tableau()"),
+    Row("c('T 0').to_tableau()", "circuit.s_proxy().to_tableau", "c('T 0').s_proxy().to_tableau()"),
     Row("c('H 0 / M 0').state_vector()", "Ask for the state before it", "c('H 0').state_vector()"),
     Row("c('H 0 / CX 0 1 / R 0').state_vector()", "Ask for the state before it", "c('H 0 / CX 0 1').state_vector()"),
     Row("c('X_ERROR(0.1) 0').state_vector()", "circuit.without_noise().state_vector()", "c('X_ERROR(0.1) 0').without_noise().state_vector()"),
@@ -141,7 +140,7 @@ CIRCUITS = [
     Row("c('FRAME[x] Z0')", "Leave it out", "c('FRAME Z0')"),
     Row("c('M[decode] 0')", "DECODE in upper case", "c('M[DECODE] 0')"),
     Row("c('X_ERROR(0.1) 0 / M 0 / DETECTOR rec[-1] / DECODE 0').compile_sampler(decoder='pymatching', engine='gpu')", "engine='cpu'", "c('X_ERROR(0.1) 0 / M 0 / DETECTOR rec[-1] / DECODE 0').compile_sampler(decoder='pymatching', engine='cpu', threads=2).sample(1)"),
-    Row("c('X_ERROR(0.1) 0 / M 0 / DETECTOR rec[-1] / DECODE 0 / EXP_VAL Z0').compile_sampler(decoder='pymatching').sample_expectation_values(1)", "Measure what you ask for", "c('X_ERROR(0.1) 0 / M 0 / DETECTOR rec[-1] / DECODE 0 / M 0').compile_sampler(decoder='pymatching').sample(1)"),
+    Row("c('X_ERROR(0.1) 0 / M 0 / DETECTOR rec[-1] / DECODE 0 / OBSERVABLE_INCLUDE(0) rec[-1]').compile_detector_sampler(decoder='pymatching').sample_failures(9)", "sample_kept", "c('X_ERROR(0.1) 0 / M 0 / DETECTOR rec[-1] / DECODE 0').compile_detector_sampler(decoder='pymatching').sample_kept(9)"),
     Row("c('M 0').append_operation", "Call circuit.append", "c('M 0').append('M', [0])"),
     Row("c('BIT_FLIP(0.1) 0')", "X_ERROR(p)", "c('X_ERROR(0.1) 0')"),
     Row("c('BIT_PHASE_FLIP(0.1) 0')", "Y_ERROR(p)", "c('Y_ERROR(0.1) 0')"),

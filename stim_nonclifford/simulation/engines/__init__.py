@@ -29,7 +29,7 @@ from .cpu import DEFAULT_CACHE_BYTES, CpuEngine
 from .gpu import CupyBackend, GpuEngine, gpu_may_be_there
 from .options import EngineName, EngineOptions
 from .reference import ReferenceEngine
-from .trajectory import TrajectoryEngine
+from .trajectory import TrajectoryEngine, follows_shots, reference_detectors, reference_records
 
 __all__ = [
     "DEFAULT_CACHE_BYTES",
@@ -48,7 +48,10 @@ __all__ = [
     "TrajectoryEngine",
     "check_rows",
     "engine_factory",
+    "follows_shots",
     "likely_outputs",
+    "reference_detectors",
+    "reference_records",
     "row_engine",
 ]
 

@@ -28,13 +28,20 @@ from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, RequestedOutputs
 from ..compiler.algebra.gf2 import ones
 from ..compiler.plans.width_limit import within_memory
 from ..compiler.program.extent import check_faults
-from ..engines import EngineOptions, PackedBits, SamplingEngine, TrajectoryEngine, engine_factory
+from ..engines import (
+    EngineOptions,
+    PackedBits,
+    SamplingEngine,
+    TrajectoryEngine,
+    engine_factory,
+    follows_shots,
+    reference_detectors,
+)
 from ..engines.reference import acting_mechanisms, sample_shots
 from ..faults import CircuitFault, FaultTable, NamedMechanisms
 from ..logical_errors.refusals import warn_of_frames, warn_of_random_outputs
 from ..plan import SamplingPlan
 from .detector_expectations import DetectorExpectations
-from .followed_shots import follows_shots, reference_detectors
 from .kept_batches import IF_TOO_MANY, KeptShots
 from .requests import DecidingEngines, DetectorMethod, requested_by
 from .results import FailureSamples, KeptFailure, SampleCounts

@@ -131,11 +131,47 @@ class Simulator:
     def run(self, circuit: stim.Circuit) -> None:
         """Performs the instructions of a circuit."""
         for instruction in circuit:
-            if isinstance(instruction, stim.CircuitRepeatBlock):
+            if isinstance(instruction, stim.CircuitRepeatBlock) and instruction.tag.startswith("IF "):
+                self._run_if(instruction)
+            elif isinstance(instruction, stim.CircuitRepeatBlock) and instruction.tag.startswith("UNTIL "):
+                self._run_until(instruction)
+            elif isinstance(instruction, stim.CircuitRepeatBlock):
                 for _ in range(instruction.repeat_count):
                     self.run(instruction.body_copy())
             else:
                 self._perform(instruction)
+
+    def _run_if(self, block: stim.CircuitRepeatBlock) -> None:
+        """Runs a block in the branches that have its condition. In the others, its records are 0."""
+        body = block.body_copy()
+        others = {key: rho for key, rho in self.branches.items() if not self._holds(block.tag, key[0])}
+        self.branches = {key: rho for key, rho in self.branches.items() if key not in others}
+        self.run(body)
+        for (records, fired), rho in others.items():
+            _accumulate(self.branches, (records + (0,) * body.num_measurements, fired), rho)
+
+    def _run_until(self, block: stim.CircuitRepeatBlock) -> None:
+        """Runs a block until its condition holds. The records of the attempts come last in its places."""
+        body, before, done = block.body_copy(), self.num_records, dict[Key, Tensor]()
+        for left in reversed(range(block.repeat_count)):
+            self.run(body)
+            failed = {}
+            for (records, fired), rho in self.branches.items():
+                if left and not self._holds(block.tag, records):
+                    failed[records, fired] = rho
+                    continue
+                skipped = (0,) * (left * body.num_measurements)
+                _accumulate(done, (records[:before] + skipped + records[before:], fired), rho)
+            self.branches = failed
+        self.branches = done
+
+    def _holds(self, tag: str, records: Records) -> bool:
+        """Whether all terms of a condition hold."""
+        return all(
+            sum(records[self.num_records + int(place)] for place in re.findall(r"-\d+", term)) % 2
+            != term.startswith("!")
+            for term in tag.split()[1:]
+        )
 
     def _perform(self, instruction: stim.CircuitInstruction) -> None:
         name = instruction.name

@@ -99,7 +99,7 @@ def test_random_circuits_have_certain_checks() -> None:
     """The test above sees checks of conditional gates that are certain, and some that are not. Seeds 0 to 19."""
     found = [plan_of(conditional_circuit(np.random.default_rng(seed))) for seed in range(20)]
     certain = [len(certain_checks(plan)[1]) for plan in found]
-    assert sum(0 < k for k in certain) >= 4
+    assert sum(k > 0 for k in certain) >= 4
     assert sum(k < plan.num_outcome_checks for k, plan in zip(certain, found, strict=True)) >= 4
     assert any(k and plan.num_signs for k, plan in zip(certain, found, strict=True))
 

@@ -36,8 +36,10 @@ def all_pictures() -> Mapping[str, str]:
     [second] = [stage.first_moment for stage in by_patch.stages if stage.name == "second merge"]
     consumed = moments_of(by_patch.circuit)[second : second + 6]
     y_state = Panel("if the decoder says 1", [Box("feedback", "S", corner_of(patches.magic))])
-    panels = [y_state, *(panel_of(str(k + 1), moment, sites) for k, moment in enumerate(consumed))]
-    second_merge = Picture("second merge", patches.merged.checks, patches.merged.sites, panels)
+    panels = [panel_of(str(k + 1), moment, sites) for k, moment in enumerate(consumed)]
+    second_merge = Picture(
+        "second merge", patches.merged.checks, patches.merged.sites, [panels[0], y_state, *panels[1:]]
+    )
     return {
         "layout.svg": Picture("layout", apart, patches.merged.sites, [Panel("", _roles(patches))]).svg(),
         "injection.svg": picture("injection", apart, 7),

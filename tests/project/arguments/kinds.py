@@ -60,8 +60,8 @@ _NAMES = {
     "bytes": "cache_bytes max_bytes store_bytes",
     "callable or None": "progress_callback",
     "choice": (
-        "correction endian engine error_model escape format gate injection kind noise obs_out_format output "
-        "protocol readout type variant"
+        "correction endian engine error_model escape format gate injection input kind magic noise obs_out_format "
+        "output protocol readout s_gate type variant"
     ),
     "choice or None": "method",
     "circuit": "circuit operation",

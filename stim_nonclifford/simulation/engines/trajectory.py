@@ -15,9 +15,8 @@ from ..compiler.program.flattening import program_of
 from ..compiler.program.program import Program
 from ..compiler.reference_sample import DEFAULT_MAX_ACTIVE_COORDINATES
 from .contract import KeptRowsEngine, PackedBits
-from .options import EngineOptions
 
-__all__ = ["TrajectoryEngine", "follows_shots", "reference_detectors", "reference_records"]
+__all__ = ["TrajectoryEngine", "reference_detectors", "reference_records"]
 
 
 class TrajectoryEngine(KeptRowsEngine):
@@ -104,11 +103,6 @@ class TrajectoryEngine(KeptRowsEngine):
             noise; and the ``largest_width``, the active coordinates of the widest shot.
         """
         return self._engine.statistics()
-
-
-def follows_shots(compiled: CompiledCircuit, options: EngineOptions) -> bool:
-    """Whether the shots of a circuit are followed one by one, and have no plan."""
-    return options.engine == "trajectory" or (options.engine == "auto" and compiled.program.is_switched)
 
 
 def reference_detectors(compiled: CompiledCircuit, max_active_coordinates: int) -> int:

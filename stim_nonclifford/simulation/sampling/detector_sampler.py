@@ -100,16 +100,20 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
         self._num_observables = compiled.program.num_observables
         self._skip_reference_sample = flag(skip_reference_sample, "skip_reference_sample")
         self._make_engine = engine_factory(options)
-        self._trajectory_threads = options.threads if follows_shots(compiled, options) else 0
         self._postselected = postselected_outputs(
             postselection_mask, postselected_observables_mask, self._num_detectors, self._num_observables
         )
+        counted = self._requested_by("sample_counts")
+        self._trajectory_threads = 0
+        wanted = self._requested_by("sample_kept")  # all outputs
+        if decides is None and follows_shots(compiled, options, lambda each: each.detector_plan(wanted)):
+            self._trajectory_threads = options.threads
         self._numbers = ShotNumbers()
         self._has_looked_at_observables = False
         if self._trajectory_threads:
             return
         # Counting needs the fewest outputs. If its plan is too wide, then so are those of all methods.
-        compiled.check_width(self._requested_by("sample_counts"), max_active_coordinates)
+        compiled.check_width(counted, max_active_coordinates)
         # What all methods need is computed here; a method's first call adds the plan for its question.
         compiled.prepare_detectors(skip_reference_sample, max_active_coordinates)
 

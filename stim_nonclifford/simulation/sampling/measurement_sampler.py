@@ -83,7 +83,7 @@ class CompiledMeasurementSampler(NumberedShots, PickledByRecipe):
         self._engine: SamplingEngine
         if decides is not None:
             self._engine = decides.record_engine(changed)
-        elif follows_shots(compiled, options):
+        elif follows_shots(compiled, options, CompiledCircuit.record_plan):
             self._engine = TrajectoryEngine(
                 compiled.circuit,
                 by_records=True,

@@ -39,6 +39,8 @@ class TrajectoryEngine(KeptRowsEngine):
         postselected: The outputs that discard a shot if they are 1.
         threads: Number of threads, including the calling thread.
         max_active_coordinates: Limit for the active coordinates of a shot.
+        with_expectations: Whether shots have the expectation values of EXP_VAL. The bits
+            of a shot are the same.
 
     Raises:
         ResourceLimitError: The circuit has more than 1024 qubits, or 2^24 operations. Methods raise it if a
@@ -63,8 +65,9 @@ class TrajectoryEngine(KeptRowsEngine):
         postselected: Sequence[int] = (),
         threads: int = 1,
         max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
+        with_expectations: bool = False,
     ) -> None:
-        program = program_of(circuit, for_trajectories=True)
+        program = program_of(circuit, for_trajectories=True, with_expectations=with_expectations)
         count = program.num_records if by_records else program.num_detectors + program.num_observables
         constant = np.zeros(count, dtype=np.uint8)
         constant[ones(inverted)] = 1
@@ -84,6 +87,15 @@ class TrajectoryEngine(KeptRowsEngine):
         self, seed: int, first_shot: int, shots: int
     ) -> tuple[PackedBits, npt.NDArray[np.int64]]:
         """See ``SamplingEngine.sample_kept_numbered``."""
+        return self._engine.sample_kept(seed, first_shot, shots)[:2]
+
+    def sample_kept_with_values(
+        self, seed: int, first_shot: int, shots: int
+    ) -> tuple[PackedBits, npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+        """As ``sample_kept_numbered``, with the expectation values: float64, shape (kept shots, values).
+
+        A value is NaN where a shot does not come to its EXP_VAL, in a block that records switch.
+        """
         return self._engine.sample_kept(seed, first_shot, shots)
 
     def likely_outputs(self) -> int:

@@ -498,6 +498,9 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
             return self._decides.detector_engine(self._requested_by(method), self._inverted)
         if not self._trajectory_threads:
             return self._make_engine(self._plan_for(method))
+        return self._followed(method)
+
+    def _followed(self, method: DetectorMethod, *, with_expectations: bool = False) -> TrajectoryEngine:
         requested, limit = self._requested_by(method), self._max_active_coordinates
         inverted = 0 if self._skip_reference_sample else reference_detectors(self._compiled, limit)
         return TrajectoryEngine(
@@ -508,6 +511,7 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
             postselected=requested.postselected,
             threads=self._trajectory_threads,
             max_active_coordinates=limit,
+            with_expectations=with_expectations,
         )
 
     def _plan_for(self, method: DetectorMethod) -> SamplingPlan:

@@ -92,7 +92,7 @@ def engine_factory(options: EngineOptions) -> Callable[[SamplingPlan], SamplingE
 
     def no_trajectories(plan: SamplingPlan) -> SamplingEngine:
         raise ValueError(
-            "The trajectory engine has no expectation values, and no plans. Choose another engine, such as"
+            "The trajectory engine follows each shot, and takes no plan. Choose another engine, such as"
             " engine='cpu'."
         )
 

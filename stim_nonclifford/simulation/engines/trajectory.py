@@ -14,6 +14,7 @@ from ..compiler.algebra.gf2 import mask_of, ones
 from ..compiler.program.flattening import program_of
 from ..compiler.program.program import Program
 from ..compiler.reference_sample import DEFAULT_MAX_ACTIVE_COORDINATES
+from ..compiler.program.steps import ObservableStep
 from .contract import KeptRowsEngine, PackedBits
 
 __all__ = ["TrajectoryEngine", "reference_detectors", "reference_records"]
@@ -68,6 +69,7 @@ class TrajectoryEngine(KeptRowsEngine):
         with_expectations: bool = False,
     ) -> None:
         program = program_of(circuit, for_trajectories=True, with_expectations=with_expectations)
+        _check_observables(program)
         count = program.num_records if by_records else program.num_detectors + program.num_observables
         constant = np.zeros(count, dtype=np.uint8)
         constant[ones(inverted)] = 1
@@ -135,6 +137,16 @@ def _likely(compiled: CompiledCircuit, max_active_coordinates: int, *, by_record
     limit = max_active_coordinates
     engine = TrajectoryEngine(compiled.circuit, by_records=by_records, max_active_coordinates=limit)
     return engine.likely_outputs()
+
+
+def _check_observables(program: Program) -> None:
+    for step, place in zip(program.stored_steps, program.stored_places, strict=True):
+        if isinstance(step, ObservableStep) and step.factors:
+            raise ValueError(
+                f"Line {place.line}: `{place.source}`: an observable with Pauli targets counts Pauli errors,"
+                " and an engine that follows each shot has none to count. Measure the Paulis (MPP) and make the"
+                " record the observable; or leave the Pauli targets out of it, and ask for EXP_VAL of them."
+            )
 
 
 def _models_of_leakage(program: Program) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:

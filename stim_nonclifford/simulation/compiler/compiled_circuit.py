@@ -34,10 +34,6 @@ def compile_circuit(
 ) -> CompiledCircuit:
     r"""Compiles a tagged circuit.
 
-    Raises:
-        NotImplementedError: An instruction is not supported, or has decisions without ``with_decisions``.
-        ResourceLimitError: The circuit is too large to be unrolled.
-
     Examples:
         >>> from stim_nonclifford.simulation.engines import likely_outputs
         >>> compiled = compile_circuit(stim.Circuit("H 0\nS[T] 0\nH 0\nX_ERROR(0.1) 0\nM 0"), likely_outputs)

@@ -411,11 +411,7 @@ def record_distribution(circuit: stim.Circuit, *, cutoff: float = 0.0) -> Distri
 
 
 def detector_distribution(circuit: stim.Circuit, *, cutoff: float = 0.0) -> Distribution:
-    """The joint distribution of the parities of the records in D0, D1, ..., L0, L1, ...
-
-    Raises:
-        NotImplementedError: An observable includes Pauli targets, which no record determines.
-    """
+    """The joint distribution of the parities of the records in D0, D1, ..., L0, L1, ..."""
     if _has_pauli_observables(circuit):
         raise NotImplementedError("OBSERVABLE_INCLUDE with Pauli targets")
     simulator, records_distribution = _simulate(circuit, cutoff)
@@ -427,12 +423,9 @@ def detector_distribution(circuit: stim.Circuit, *, cutoff: float = 0.0) -> Dist
 
 
 def reference_sample(circuit: stim.Circuit, *, collapse_resets: bool = False) -> Records:
-    """The records of the noiseless circuit when each measurement takes its more likely value.
+    """The records of the noiseless circuit when each measurement takes its more likely value; heralds read 0.
 
-    Args:
-        circuit: The circuit; its noise is ignored, and heralds read 0.
-        collapse_resets: Also fix the hidden outcome when an entangled qubit is reset, as the
-            reference sample of Stim does, rather than average over it.
+    With ``collapse_resets``, the hidden outcome of the reset of an entangled qubit is fixed, too, as Stim's reference sample does.
     """
     simulator = ReferenceSimulator(used_qubits(circuit), collapse_resets)
     simulator.run(circuit.without_noise())

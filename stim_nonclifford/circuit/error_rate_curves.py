@@ -32,6 +32,7 @@ def logical_error_rates(
     seed: int | None = None,
     threads: int = 1,
     confidence: bool = False,
+    loop_decoder: Any = None,
     progress: bool = False,
 ) -> list[LogicalErrorRate]:
     """Logical error rates of several circuits.
@@ -52,6 +53,7 @@ def logical_error_rates(
         seed: None for fresh entropy, or an integer in range(2**64).
         threads: As in ``Circuit.logical_error_rate``.
         confidence: As in ``Circuit.logical_error_rate``.
+        loop_decoder: As in ``Circuit.logical_error_rate``.
         progress: Whether to print what is under way to stderr.
 
     Returns:
@@ -79,4 +81,5 @@ def logical_error_rates(
         threads,
         progress,
         confidence,
+        loop_decoder,
     )

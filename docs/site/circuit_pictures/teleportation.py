@@ -19,7 +19,7 @@ from .svg import Box, Panel, Picture
 def all_pictures() -> Mapping[str, str]:
     """Draws all pictures: the text of each SVG file, by file name."""
     patches = Patches.of_distance(3)
-    builder = build_teleportation(3)
+    builder = build_teleportation(3).builder
     sites = {qubit: site for qubit, site in sites_of(builder.circuit).items() if site in patches.merged.sites}
     moments = moments_of(builder.circuit)
     first_moment = {stage.name: stage.first_moment for stage in builder.stages}

@@ -45,7 +45,7 @@ FRAME = "FRAME"
 """The word of the tag of a decision about the Pauli frame, and the name of the bare instruction."""
 
 NO_DECODER = (
-    "DECODE asks a decoder, and this call has none. Samplers take one:"
+    "DECODE asks a decoder, and this call has none. Samplers and logical_error_rate take one:"
     ' circuit.compile_detector_sampler(decoder="pymatching"); with decoder="raw" the records are raw. For'
     " other questions, circuit.without_decisions() measures where this circuit decides."
 )

@@ -120,6 +120,7 @@ def accepted_rate(
         model = fault_model(symptoms, mask)
         search = _Search(asked, relative_error, deadline, report, model, (Stratum(model),), None, seeds[0])
         may_list = model.postselects and model.num_mechanisms > 0
+        may_list &= model.outcomes is None or model.outcomes.can_be_divided
         if search.run(_LISTED_FROM if may_list else _MOST_SHOTS) or not may_list:
             return search.result()
         if search.accepted > _MOST_TIMES * probability_of_no_member(asked):

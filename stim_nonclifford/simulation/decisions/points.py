@@ -12,6 +12,9 @@ The model has an observable for each such rotation, which is flipped by the erro
 there. If the decoder finds that it is flipped, and the rotation was applied, what a P at this place does is
 added to the answer. So one model serves all values of the records. This needs that P flips no detector that
 the decoder sees.
+
+The end of a circuit is a question of the same kind: which observables are flipped? It may also ask for all
+decided records once more: the answers are what a decoder would have decided that knows the whole shot.
 """
 
 from __future__ import annotations
@@ -32,6 +35,7 @@ from ...dialect import (
     RotationPart,
     bare_name,
     decision_of,
+    first_conditional_block,
     gate_from_tag,
     groups_of_pairs,
     without_decisions,
@@ -101,22 +105,30 @@ class Knowledge:
     Attributes:
         detectors: Shape (num_bits, num_detectors): the detectors that the flip of each decided record flips.
         axes: Shape (num_bits, num_axes): the axes that it flips.
-        bits: Shape (num_bits, num_bits): the decided records that it flips, before they are decided.
+        asked: Shape (num_bits, num_bits + num_observables): the decided records that it flips, before they
+            are decided, and the observables. Without a question at the end, there are no observables.
         axes_by_axes: Shape (num_axes, num_axes): the axes that a Pauli about each axis flips.
-        bits_by_axes: Shape (num_axes, num_bits): the decided records that it flips.
+        asked_by_axes: Shape (num_axes, num_bits + num_observables): the decided records and observables that
+            it flips.
         detectors_by_axes: Shape (num_axes, num_detectors): the detectors that it flips.
     """
 
     detectors: npt.NDArray[np.bool_]
     axes: npt.NDArray[np.bool_]
-    bits: npt.NDArray[np.bool_]
+    asked: npt.NDArray[np.bool_]
     axes_by_axes: npt.NDArray[np.bool_]
-    bits_by_axes: npt.NDArray[np.bool_]
+    asked_by_axes: npt.NDArray[np.bool_]
     detectors_by_axes: npt.NDArray[np.bool_]
 
 
 class DecidedCircuit:
     r"""A circuit with decisions, and what a decoder is asked at each of them.
+
+    Args:
+        circuit: The circuit, tagged.
+        asks_at_end: Whether the end of the circuit is a further point, at which the decoder is asked for the
+            observables. It decides no records.
+        in_hindsight: Whether it is also asked for all decided records once more.
 
     Raises:
         NotImplementedError: A decoder would have to be told a model that depends on earlier records.
@@ -133,15 +145,27 @@ class DecidedCircuit:
         OBSERVABLE_INCLUDE(0) rec[-1]
     """
 
-    def __init__(self, circuit: stim.Circuit) -> None:
-        self.circuit = circuit
+    def __init__(
+        self, circuit: stim.Circuit, *, asks_at_end: bool = False, in_hindsight: bool = False
+    ) -> None:
+        self.circuit, self._in_hindsight = circuit, in_hindsight
+        self.num_observables = circuit.num_observables if asks_at_end else 0
         self.points: list[DecisionPoint] = []
         self._numbers: list[int] = []  # of the instructions of the points, among the unrolled ones
         self._lines: dict[int, int] = {}  # by the number of an instruction with an axis or a decision
         self._find_points()
+        if asks_at_end:
+            self._numbers.append(sum(1 for _ in unrolled(circuit)))
+            self.points.append(DecisionPoint(0, circuit.num_ticks, (), circuit.num_detectors))
 
     def _find_points(self) -> None:
         program = program_of(self.circuit, with_decisions=True)
+        if program.is_switched:
+            raise NotImplementedError(
+                f"{first_conditional_block(self.circuit)}: in a circuit with DECODE, records switch gates,"
+                " but no blocks: the decoder's model would depend on them. Without a decoder, sample"
+                " circuit.without_decisions()."
+            )
         detector_ticks: list[int] = []
         for step, place in zip(program.steps, program.places, strict=True):
             self._lines[place.number] = place.line
@@ -175,7 +199,7 @@ class DecidedCircuit:
             if number in numbers:
                 found.append(count)
             count += instruction.name == "DETECTOR"
-        return found
+        return found + [count] * (len(self.points) - len(found))
 
     @property
     def bits(self) -> list[int]:
@@ -186,6 +210,18 @@ class DecidedCircuit:
     def first_bits(self) -> list[int]:
         """For each point, the number of the first one of its bits."""
         return [0, *itertools.accumulate(len(point.records) for point in self.points)][:-1]
+
+    def asked_of(self, point: int) -> list[int]:
+        """What a point asks for: the numbers of columns of ``Knowledge.asked``.
+
+        A decision asks for its records; the end for the observables, and then, in hindsight, for all records.
+        """
+        if not self.points[point].records:
+            num_bits = len(self.bits)
+            again = range(num_bits if self._in_hindsight else 0)
+            return [*range(num_bits, num_bits + self.num_observables), *again]
+        first = self.first_bits[point]
+        return [*range(first, first + len(self.points[point].records))]
 
     # Axes
 
@@ -205,13 +241,11 @@ class DecidedCircuit:
     def axes_of(self, point: int) -> list[int]:
         """The numbers of the axes that matter for a decision: in its model they are observables."""
         last = self._numbers[point]
-        knowledge = self.knowledge
-        first = self.first_bits[point]
-        asked = slice(first, first + len(self.points[point].records))
+        knowledge, asked = self.knowledge, self.asked_of(point)
         matters = {
             k
             for k, axis in enumerate(self.all_axes)
-            if axis.number < last and knowledge.bits_by_axes[k, asked].any()
+            if axis.number < last and knowledge.asked_by_axes[k, asked].any()
         }
         reached = list(matters)
         while reached:
@@ -247,7 +281,9 @@ class DecidedCircuit:
                 for j, targets in enumerate(_asked_of(instruction)):
                     probed.append("OBSERVABLE_INCLUDE", targets, len(axes) + number_of_bit[num_records + j])
             elif instruction.name == "OBSERVABLE_INCLUDE":
-                pass
+                if self.num_observables:
+                    observable = len(axes) + len(bits) + int(instruction.gate_args_copy()[0])
+                    probed.append("OBSERVABLE_INCLUDE", instruction.targets_copy(), observable)
             elif count and instruction.name not in (*_MEASUREMENTS, "MPAD"):
                 probed.append("MPAD", [0] * count)
             else:
@@ -257,7 +293,8 @@ class DecidedCircuit:
             num_records += count
         faults = frames_of(probed).faults
         assert len(faults) == len(order)
-        flips = np.zeros((len(order), num_detectors + len(axes) + len(bits)), dtype=np.bool_)
+        num_asked = len(bits) + self.num_observables
+        flips = np.zeros((len(order), num_detectors + len(axes) + num_asked), dtype=np.bool_)
         for fault, place in zip(faults, order, strict=True):
             effect = [bit for bit in ones(fault.effect) if bit < flips.shape[1]]
             flips[place, effect] = True
@@ -275,27 +312,32 @@ class DecidedCircuit:
     # What a decoder is told
 
     def prefix(self, point: int) -> stim.Circuit:
-        """The circuit up to a decision, in which earlier decisions are plain measurements.
+        """The circuit up to a point, in which decisions are plain measurements.
 
-        Its detectors are those that the decoder sees. Its observables are the records that are decided, and
-        then the axes of ``axes_of``.
+        Its detectors are those that the decoder sees. Its observables are what the point asks for, and then
+        the axes of ``axes_of``.
 
         Raises:
             NotImplementedError: A conditional rotation flips a detector that the decoder sees.
         """
         asked, last = self.points[point], self._numbers[point]
-        wanted = self.axes_of(point)
+        wanted, columns = self.axes_of(point), self.asked_of(point)
+        observable_of = {column: k for k, column in enumerate(columns)}
+        number_of_bit = {record: k for k, record in enumerate(self.bits)}
+        deciding = set(self._numbers)
         self._check_axes(point, wanted)
         of_axis: dict[int, list[int]] = {}
         for k, axis in enumerate(wanted):
             of_axis.setdefault(self.all_axes[axis].number, []).append(k)
         result = stim.Circuit()
-        num_detectors = 0
+        num_detectors = num_records = 0
         for number, instruction in enumerate(unrolled(self.circuit)):
             for k in of_axis.get(number, ()):
                 targets = _targets_of(self.all_axes[wanted[k]].text)
-                result.append("OBSERVABLE_INCLUDE", targets, len(asked.records) + k)
+                result.append("OBSERVABLE_INCLUDE", targets, len(columns) + k)
             if instruction.name == "OBSERVABLE_INCLUDE":
+                if not asked.records:
+                    result.append(instruction)
                 continue
             if instruction.name == "DETECTOR":
                 num_detectors += 1
@@ -304,15 +346,20 @@ class DecidedCircuit:
             single = stim.Circuit()
             single.append(instruction)
             result += without_decisions(single)
+            if number in deciding:
+                for record, targets in enumerate(_asked_of(instruction), num_records):
+                    if number_of_bit[record] in observable_of:
+                        result.append("OBSERVABLE_INCLUDE", targets, observable_of[number_of_bit[record]])
+            num_records += instruction.num_measurements
             if number == last:
                 break
-        for k, targets in enumerate(_asked_of(instruction)):
-            result.append("OBSERVABLE_INCLUDE", targets, k)
         return result
 
     def _check_axes(self, point: int, wanted: Sequence[int]) -> None:
-        """Checks that one model serves all values of the records before a decision."""
-        seen = self.points[point].num_detectors
+        """Checks that one model serves all values of the records before a point."""
+        asking, seen = self.points[point], self.points[point].num_detectors
+        who = f"The decoder of line {asking.line}" if asking.records else "The decoder of the observables"
+        hidden = "; or let the decoder see no such detector, with DECODE(latency=n)" if asking.records else ""
         for k, axis in enumerate(self.all_axes):
             if axis.number >= self._numbers[point]:
                 return
@@ -321,18 +368,22 @@ class DecidedCircuit:
                 raise NotImplementedError(
                     f"Line {axis.line}: `{axis.name}`: whether an error before this gate flips D{flipped[0]}"
                     f" depends on the record that controls it, as its axis {axis.text} anticommutes with what"
-                    f" the detector measures. The decoder of line {self.points[point].line} would need an"
-                    " error model for each value of the record, which is not supported. Apply the gate about"
-                    " a logical operator, which commutes with the checks; or let the decoder see no such"
-                    " detector, with DECODE(latency=n)."
+                    f" the detector measures. {who} would need an error model for each value of the record,"
+                    " which is not supported. Apply the gate about a logical operator, which commutes with"
+                    f" the checks{hidden}."
                 )
 
-    def observed(self, records: Sequence[int]) -> stim.Circuit:
-        """The circuit with further observables, each of them a record."""
-        result = self.circuit.copy()
+    def observed(self, circuit: stim.Circuit, records: Sequence[int]) -> stim.Circuit:
+        """A circuit with the records of this one, and with further observables.
+
+        They are some of its records, and then one for each decided record, which is 0.
+        """
+        result = circuit.copy()
         first, end = result.num_observables, result.num_measurements
         for k, record in enumerate(records):
             result.append("OBSERVABLE_INCLUDE", [stim.target_rec(record - end)], first + k)
+        for k in range(len(self.bits)):
+            result.append("OBSERVABLE_INCLUDE", [], first + len(records) + k)
         return result
 
 

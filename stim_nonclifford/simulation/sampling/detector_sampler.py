@@ -28,14 +28,22 @@ from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, RequestedOutputs
 from ..compiler.algebra.gf2 import ones
 from ..compiler.plans.width_limit import within_memory
 from ..compiler.program.extent import check_faults
-from ..engines import EngineOptions, PackedBits, SamplingEngine, TrajectoryEngine, engine_factory
+from ..engines import (
+    EngineOptions,
+    PackedBits,
+    SamplingEngine,
+    TrajectoryEngine,
+    engine_factory,
+    follows_shots,
+    reference_detectors,
+)
 from ..engines.reference import acting_mechanisms, sample_shots
 from ..faults import CircuitFault, FaultTable, NamedMechanisms
 from ..logical_errors.refusals import warn_of_frames, warn_of_random_outputs
 from ..plan import SamplingPlan
 from .detector_expectations import DetectorExpectations
 from .kept_batches import IF_TOO_MANY, KeptShots
-from .requests import NOT_FOR_DECISIONS, DetectorMethod, requested_by
+from .requests import DecidingEngines, DetectorMethod, requested_by
 from .results import FailureSamples, KeptFailure, SampleCounts
 from .rows import OUTPUT_NAMES, OutputName, columns, namespace_of, pack, rows_from, unpack
 from .shot_files import SHOT_FORMATS, DetectionFiles, ShotFormat, chunk_sizes
@@ -79,12 +87,10 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
         skip_reference_sample: bool = False,
         max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
         recipe: Callable[..., CompiledDetectorSampler] | None = None,
-        decides: Callable[[RequestedOutputs, int], SamplingEngine] | None = None,
+        decides: DecidingEngines | None = None,
     ) -> None:
         self._recipe = recipe
-        self._decides = (
-            decides  # makes engines in which a decoder decides, for outputs of which some are inverted
-        )
+        self._decides = decides
         self._faults = faults
         self._compiled = compiled = faults.compiled
         max_active_coordinates = integer(max_active_coordinates, "max_active_coordinates")
@@ -94,7 +100,7 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
         self._num_observables = compiled.program.num_observables
         self._skip_reference_sample = flag(skip_reference_sample, "skip_reference_sample")
         self._make_engine = engine_factory(options)
-        self._trajectory_threads = options.threads if options.engine == "trajectory" else 0
+        self._trajectory_threads = options.threads if follows_shots(compiled, options) else 0
         self._postselected = postselected_outputs(
             postselection_mask, postselected_observables_mask, self._num_detectors, self._num_observables
         )
@@ -344,7 +350,7 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
 
     def _look_at_frames(self) -> None:
         """Warns once if the flips of an observable are those of its Pauli frame alone."""
-        if not self._has_looked_at_observables:
+        if not self._has_looked_at_observables and not self._compiled.program.is_switched:
             self._has_looked_at_observables = warn_of_frames(self._compiled, stacklevel=3)
 
     def _look_at_observables(self) -> None:
@@ -352,6 +358,8 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
         if self._has_looked_at_observables or self._skip_reference_sample:  # without it, bits are no flips
             return
         self._has_looked_at_observables = True
+        if self._compiled.program.is_switched:
+            return
         warn_of_random_outputs(
             self._compiled,
             self._postselected,
@@ -406,7 +414,12 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
             ...     print(fault)
             line 1, tick 0: X_ERROR 0: X0
         """
-        self._check_undecided("sample_failures")
+        if self._decides is not None:
+            raise NotImplementedError(
+                "sample_failures does not support circuits with DECODE: which faults make a shot fail depends"
+                " on what the decoder answers without them. Take the shots with sample_kept, or count them"
+                " with sample_counts."
+            )
         if self._trajectory_threads:
             raise ValueError(
                 "The trajectory engine does not know which faults a shot has. Count errors with"
@@ -478,14 +491,11 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
     def _engine_for(self, method: DetectorMethod) -> SamplingEngine:
         """The engine that draws the shots of a method."""
         if self._decides is not None:
-            reference = 0
-            if self._skip_reference_sample:
-                reference = self._compiled.reference_detectors(self._max_active_coordinates)
-            return self._decides(self._requested_by(method), reference)
+            return self._decides.detector_engine(self._requested_by(method), self._inverted)
         if not self._trajectory_threads:
             return self._make_engine(self._plan_for(method))
         requested, limit = self._requested_by(method), self._max_active_coordinates
-        inverted = 0 if self._skip_reference_sample else self._compiled.reference_detectors(limit)
+        inverted = 0 if self._skip_reference_sample else reference_detectors(self._compiled, limit)
         return TrajectoryEngine(
             self._compiled.circuit,
             by_records=False,
@@ -503,10 +513,12 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
             max_active_coordinates=self._max_active_coordinates,
         )
 
-    def _check_undecided(self, method: str) -> None:
-        """Checks that no decoder decides, where a method does not ask it."""
-        if self._decides is not None:
-            raise NotImplementedError(f"{method} {NOT_FOR_DECISIONS}")
+    @property
+    def _inverted(self) -> int:
+        """The outputs that are inverted where a decoder decides, as a mask: its plans have flips."""
+        if not self._skip_reference_sample:
+            return 0
+        return self._compiled.reference_detectors(self._max_active_coordinates)
 
     def _requested_by(self, method: DetectorMethod) -> RequestedOutputs:
         return requested_by(method, self._num_detectors, self._num_observables, self._postselected)

@@ -66,10 +66,12 @@ _NAMES = {
     "choice or None": "method",
     "circuit": "circuit operation",
     "circuits": "circuits tasks",
+    "decoder or None": "loop_decoder",
     "distance": "distance escape_distance",
     "faults": "faults",
     "flag": (
-        "allow_gauge_detectors append_observables bit_packed "
+        "dont_turn_measurements_into_resets ignore_measurement ignore_noise ignore_reset unsigned"
+        " allow_gauge_detectors append_observables bit_packed "
         "block_decomposition_from_introducing_remnant_edges condition_on_postselection confidence "
         "correlations count_observable_error_combos decompose_errors expectation_values flatten_loops "
         "ignore_decomposition_failures prepend_observables print_progress progress separate_observables "

@@ -13,8 +13,8 @@ from ..compiler import CompiledCircuit
 from ..compiler.algebra.gf2 import mask_of, ones
 from ..compiler.program.flattening import program_of
 from ..compiler.program.program import Program
-from ..compiler.reference_sample import DEFAULT_MAX_ACTIVE_COORDINATES
 from ..compiler.program.steps import ObservableStep
+from ..compiler.reference_sample import DEFAULT_MAX_ACTIVE_COORDINATES
 from .contract import KeptRowsEngine, PackedBits
 
 __all__ = ["TrajectoryEngine", "reference_detectors", "reference_records"]
@@ -144,8 +144,8 @@ def _check_observables(program: Program) -> None:
         if isinstance(step, ObservableStep) and step.factors:
             raise ValueError(
                 f"Line {place.line}: `{place.source}`: an observable with Pauli targets counts Pauli errors,"
-                " and an engine that follows each shot has none to count. Measure the Paulis (MPP) and make the"
-                " record the observable; or leave the Pauli targets out of it, and ask for EXP_VAL of them."
+                " and an engine that follows each shot has none to count. Measure the Paulis (MPP) and make"
+                " the record the observable; or leave the Pauli targets out of it, and ask for EXP_VAL of them."
             )
 
 

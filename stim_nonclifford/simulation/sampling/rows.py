@@ -41,6 +41,16 @@ def pack(bits: Any) -> PackedBits:
     return values.sum(axis=2, dtype=np.uint8)
 
 
+def arranged(rows: PackedBits, num_bits: int, bit_packed: bool, transposed: bool) -> npt.NDArray[Any]:
+    """Packed rows of shots as the array that is asked for, in C order."""
+    if bit_packed and not transposed:
+        return rows
+    bits = unpack(rows, num_bits)
+    if transposed:
+        bits = namespace_of(bits).ascontiguousarray(bits.T)
+    return pack(bits) if bit_packed else bits
+
+
 def columns(rows: PackedBits, start: int, stop: int) -> PackedBits:
     """The bits start, ..., stop - 1 of packed rows, as packed rows."""
     first, shift = divmod(start, 8)

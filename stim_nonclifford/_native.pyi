@@ -58,6 +58,7 @@ class TrajectoryEngine:
     def sample_kept(
         self, seed: int, first_shot: int, shots: int
     ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]: ...
+    def likely_outputs(self) -> npt.NDArray[np.uint8]: ...
     def statistics(self) -> dict[str, int]: ...
 
 class Engine:
@@ -211,6 +212,10 @@ class CircuitStepKind(Enum):
     LEAKAGE_HERALD = 15
     LEAKED_FLIP = 16
     MEETING = 17
+    SKIP = 18
+    BEGIN_ATTEMPTS = 19
+    ACCEPT = 20
+    END_BLOCK = 21
 
 class Program:
     def __init__(self, arrays: Any) -> None: ...

@@ -36,6 +36,8 @@ __all__ = [
     "exact_symptoms",
 ]
 
+Bools = npt.NDArray[np.bool_]
+
 _WITHOUT_OBSERVABLES_MASK = (
     ". Count errors with the sampler soft_pymatching (docs/guides/decoding.md). Or leave out decoder= and"
     ' give postselection_mask="all": the rate is that of the shots in which no detector fires.'
@@ -80,9 +82,11 @@ def decoded_error_rates(
     postselected_observables_mask: Mask | None = None,
     confidence: bool = False,
     read_out: Callable[[Any], PauliReadout] | None = None,
+    decided: Callable[[Any, RateDecoder, Bools], AcceptedQuestion | None] = lambda *_: None,
 ) -> list[LogicalErrorRate]:
     """The logical error rates of circuits with a decoder; see ``Circuit.logical_error_rate``.
 
+    ``decided`` returns the question about a circuit with decisions whose detectors of a mask discard a shot.
     ``read_out`` measures the logical state that is checked, for decoders of kept shots. No observable can be
     postselected: decoders predict all of them.
     """
@@ -96,12 +100,16 @@ def decoded_error_rates(
             raise ValueError(f"{name} is not available with decoder={chosen.name}{remedies}")
     number, threads, report = search_arguments(seed, threads, progress)
     goal = Goal(limits.relative_error, limits.max_seconds, time.monotonic())
-    problems = [
-        accepted_problem(each, chosen, postselection_mask, read_out, confidence)
-        if chosen.decodes_kept_shots
-        else _decoded_problem(each, chosen, postselection_mask, confidence)
-        for each in circuits
-    ]
+
+    def problem(circuit: DecodableCircuit) -> AcceptedQuestion:
+        found = decided(circuit, chosen, _mask_of(postselection_mask, circuit.num_detectors))
+        if found is not None:
+            return found
+        if chosen.decodes_kept_shots:
+            return accepted_problem(circuit, chosen, postselection_mask, read_out, confidence)
+        return _decoded_problem(circuit, chosen, postselection_mask, confidence)
+
+    problems = [problem(each) for each in circuits]
     return decoded_rates(problems, goal, number, report, threads)
 
 

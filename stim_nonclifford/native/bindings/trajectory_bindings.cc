@@ -34,6 +34,10 @@ nb::tuple sample_trajectories(snc::TrajectoryEngine& engine, uint64_t seed, uint
     return nb::make_tuple(snc::to_array(std::move(kept.rows), {size, engine.row_bytes()}), snc::to_array(std::move(kept.shots)));
 }
 
+auto likely_outputs_of_trajectory(snc::TrajectoryEngine& engine) {
+    return snc::to_array(without_gil([&] { return engine.likely_outputs(WithoutGil::check_signals); }));
+}
+
 nb::dict trajectory_statistics(const snc::TrajectoryEngine& engine) {
     const snc::TrajectoryWork work = without_gil([&] { return engine.work(WithoutGil::check_signals); });
     return snc::dict_of("shots", work.shots, "structural_events", work.structural_events, "pauli_events", work.pauli_events, "steps",
@@ -48,5 +52,6 @@ void bind_trajectories(nb::module_& m) {
              nb::arg("postselected"), nb::arg("partners"), nb::arg("replacements"), nb::arg("num_threads"), nb::arg("max_width"))
         .def("sample_kept", &sample_trajectories, nb::arg("seed"), nb::arg("first_shot"), nb::arg("shots"),
              "The reported outputs of the kept shots, bit-packed: uint8, shape (kept, bytes); and their numbers.")
+        .def("likely_outputs", &likely_outputs_of_trajectory, "All outputs without noise on likely outcomes: uint8, shape (outputs,).")
         .def("statistics", &trajectory_statistics, "The work done.");
 }

@@ -14,7 +14,7 @@ from ..compiler import CompiledCircuit, ExpectationCircuit, RequestedOutputs
 from ..engines import PackedBits, SamplingEngine
 from ..plan import SamplingPlan
 from .expectation_values import ExpectationEngine, sampled_in_chunks
-from .requests import DetectorMethod
+from .requests import DecidingEngines, DetectorMethod
 from .rows import unpack
 from .shot_numbers import ShotNumbers
 
@@ -26,6 +26,7 @@ class DetectorExpectations:
 
     if TYPE_CHECKING:
         _compiled: CompiledCircuit
+        _decides: DecidingEngines | None
         _make_engine: Callable[[SamplingPlan], SamplingEngine]
         _max_active_coordinates: int
         _num_detectors: int
@@ -35,7 +36,8 @@ class DetectorExpectations:
         _seed: int
         _skip_reference_sample: bool
 
-        def _check_undecided(self, method: str) -> None: ...
+        @property
+        def _inverted(self) -> int: ...
         def _requested_by(self, method: DetectorMethod) -> RequestedOutputs: ...
         def _split(self, rows: PackedBits) -> tuple[PackedBits, PackedBits]: ...
 
@@ -93,7 +95,8 @@ class DetectorExpectations:
         return ExpectationCircuit(self._compiled)
 
     def _expectations_of(self, method: DetectorMethod) -> ExpectationEngine:
-        self._check_undecided("sample_expectation_values")
+        if self._decides is not None:
+            return self._decides.detector_expectations(self._requested_by(method), self._inverted)
         plan = self._swept.detector_plan(
             self._requested_by(method),
             skip_reference_sample=self._skip_reference_sample,

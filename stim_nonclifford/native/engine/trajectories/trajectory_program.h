@@ -41,20 +41,32 @@ enum class TrajectoryStepKind : uint8_t {
     leakage_herald,
     leaked_flip,
     meeting,
+    skip,
+    accept,
+    end_block,
 };
 
 struct TrajectoryStep {
     TrajectoryStepKind kind;
-    bool flag;             // inverted (measure, misread), moves (spread), of loss (herald)
+    bool flag;             // inverted (measure, misread, skip), moves (spread), of loss (herald), in attempts (detector)
     bool resets;
-    uint32_t number;       // of the gate, the record or the output; of a correlated error: its number in the chain
-    uint32_t chain;        // of a correlated error
+    uint32_t number;       // of the gate, the record, the output or the attempt; of a correlated error: its number in the chain
+    uint32_t chain;        // of a correlated error; of a skip or accept: the step at which to go on
     uint32_t first, end;   // of its factors (rotate, measure, reset, feedback, correlated error), targets or records
     uint32_t decision;     // the number of the random decision
     uint32_t line;         // in the printed circuit
     double first_value;    // cos(pi a / 2) of a rotation; probability; p01
     double second_value;   // sin(pi a / 2); p10
     uint64_t pattern;      // of paulis
+};
+
+// What moves if an attempt is accepted: [first, end) of records and detectors, to the places before `last`.
+struct Attempt {
+    struct Range {
+        uint32_t first, end, last;
+    };
+    Range records, detectors;
+    uint32_t num_detectors;  // of one attempt
 };
 
 enum class NoiseKind : uint8_t { paulis, readout, chain, relaxation, leaking };
@@ -113,6 +125,7 @@ class TrajectoryProgram {
     std::vector<std::vector<RowImage>> gates;
     std::vector<EventTable> channels;
     std::vector<std::vector<std::pair<uint32_t, double>>> chains;  // of each, (step, probability) of its errors
+    std::vector<Attempt> attempts;
     std::vector<NoisePlace> places;
     // Structural events change which operations act on the state; the others are Paulis and flips of records.
     std::vector<NoiseClass> structural, pauli;
@@ -121,8 +134,17 @@ class TrajectoryProgram {
     void add(const Program& program, const CircuitStep& step, const Shift& shift, uint32_t line);
     void add_noise(const Program& program, const CircuitStep& step, const Shift& shift, uint32_t line);
     void add_relaxation(const CircuitStep& step, uint32_t qubit);
+    void end_block(uint32_t line);
     TrajectoryStep& add_step(TrajectoryStepKind kind, uint32_t line);
     void add_classes();
+
+    // What has begun and not ended: a skip, or attempts with the steps that accept one.
+    struct OpenBlock {
+        bool has_attempts;
+        std::vector<uint32_t> steps;
+        uint32_t first_record, first_detector;
+    };
+    std::vector<OpenBlock> open_blocks_;
 };
 
 }  // namespace snc

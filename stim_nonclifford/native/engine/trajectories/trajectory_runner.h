@@ -24,6 +24,9 @@ class TrajectoryRunner {
     virtual ~TrajectoryRunner() = default;
     // Follows shots, and adds those that are kept.
     virtual void run(uint64_t seed, uint64_t first_shot, uint64_t shots, Interruption& interruption, TrajectoryShots& kept) = 0;
+    // The outputs without noise, in which each outcome has its more likely value, and 0 if both are equally likely. Detectors of
+    // earlier attempts are those of the last one. Program: without postselection.
+    virtual std::vector<uint8_t> likely_outputs() = 0;
     virtual const TrajectoryWork& work() const = 0;
 };
 

@@ -43,6 +43,10 @@ class Outcomes(Protocol):
     @property
     def can_be_summed(self) -> bool: ...  # noqa: D102
     @property
+    def is_certain_without_faults(self) -> bool: ...  # noqa: D102
+    @property
+    def can_be_divided(self) -> bool: ...  # noqa: D102
+    @property
     def dependent(self) -> npt.NDArray[np.bool_]: ...  # noqa: D102
     def flips(self, signatures: Words, numbers: Words) -> Words: ...  # noqa: D102
     def law(self, signature: Words) -> tuple[Floats, npt.NDArray[np.bool_]]: ...  # noqa: D102

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 import stim_nonclifford as snc
 from stim_nonclifford.base.arguments import check_types
+from stim_nonclifford.dialect import first_decision
 from stim_nonclifford.rates.decoding.decoders import DECODERS_WITHOUT_HERALDS
 from stim_nonclifford.simulation.compiler.heralds import herald_detectors as detectors_of_heralds
 from stim_nonclifford.simulation.logical_errors.coherent_noise import twirl_advice
@@ -25,8 +26,6 @@ from ..statistics.row_warnings import (
     UNUSED_HERALDS,
     counted,
 )
-
-__all__ = ["herald_detectors", "warn_of_decoding"]
 
 
 def herald_detectors(circuit: snc.Circuit) -> frozenset[int]:
@@ -58,7 +57,8 @@ def warn_of_decoding(
     """Warns of what no error model describes, or the decoder cannot use."""
     names = []
     stacklevel += 1
-    compiled = circuit.compile()
+    decides = first_decision(circuit.to_stim()) is not None
+    compiled = (circuit.without_decisions() if decides else circuit).compile()
     if decoder in DECODERS_WITHOUT_HERALDS:
         heralds = [k for k in sorted(herald_detectors(circuit)) if not detectors[k]]
         if heralds:
@@ -98,7 +98,10 @@ def warn_of_decoding(
         coins = np.flatnonzero(~quantum & ~detectors).tolist()
         if warn_of_random_outputs(compiled, postselected, coins, stacklevel=stacklevel):
             names.append(RANDOM_OUTPUTS)
-        if warn_of_observables_flipped_by_chance(compiled, postselected, stacklevel=stacklevel):
+        # With decisions, single errors may be corrected before the T gates that make them matter.
+        if not decides and warn_of_observables_flipped_by_chance(
+            compiled, postselected, stacklevel=stacklevel
+        ):
             names.append(FLIPPED_BY_CHANCE)
     return names
 

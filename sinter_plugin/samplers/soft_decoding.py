@@ -16,13 +16,16 @@ from numpy.typing import NDArray
 
 import stim_nonclifford as snc
 from stim_nonclifford.base.arguments import choice, flag, integer
+from stim_nonclifford.circuit.decisions import DecisionSampling, DecodedEnd, EndSampler
 from stim_nonclifford.circuit.logical_states import (
     LogicalState,
     LogicalStateCheck,
     state_check_of,
     without_pauli_targets,
 )
+from stim_nonclifford.circuit.rates import check_loop_decoder
 from stim_nonclifford.circuit.rewriting.stand_ins import stim_reads_s_proxy
+from stim_nonclifford.dialect import first_decision
 from stim_nonclifford.rates.decoding.decoders import (
     MATCHING_DECODERS,
     checked_decoder,
@@ -34,7 +37,7 @@ from stim_nonclifford.rates.decoding.distinct_rows import DEFAULT_STORE_BYTES
 from stim_nonclifford.rates.decoding.kept_shot_decoding import DecoderFailedError, KeptShotDecoding
 from stim_nonclifford.rates.decoding.matching.desaturated_gap import DesaturatedGapDecoder
 from stim_nonclifford.simulation.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
-from stim_nonclifford.simulation.engines import EngineName
+from stim_nonclifford.simulation.engines import EngineName, EngineOptions
 from stim_nonclifford.simulation.sampling import CompiledDetectorSampler, KeptBatch
 
 from ..statistics.row_warnings import RANDOM_DECODER, RANDOM_DECODER_REMEDY, shown_warnings
@@ -42,11 +45,13 @@ from .decoding_warnings import herald_detectors, warn_of_decoding
 from .task_sampler import CompiledSampler, TaskSampler, circuit_of, mask_of, naming_the_task
 from .tasks import sinter_error_model
 
-__all__ = ["CompiledSoftDecodingSampler", "SoftDecodingSampler", "frame_circuit"]
-
 ErrorModelName = Literal["s_proxy", "noise_only", "task"]
 
 _MOST_BYTES = (1 << 63) - 1
+
+_MOST_IN_HINDSIGHT = 64
+"""Observables and decided records for which a decoder is asked at once, in hindsight:
+Sinter's decoders have up to 64. Doubled, some of them refuse."""
 
 _NOISELESS_SHOTS = 64
 _SMALLEST_FIDELITY = 0.9
@@ -62,6 +67,7 @@ class CompiledSoftDecodingSampler(CompiledSampler):
         decoding: KeptShotDecoding,
         settings: SoftDecodingSampler,
         *,
+        end: DecodedEnd | None,
         postselected_observables: NDArray[np.bool_],
         state_check: LogicalStateCheck | None,
         seed: int | None,
@@ -73,7 +79,9 @@ class CompiledSoftDecodingSampler(CompiledSampler):
         self._settings = settings
         self._task = task
         self._decoding = decoding
+        self._end = end  # what the decoder is asked at the end of a circuit with decisions
         self._discarding = np.packbits(postselected_observables, bitorder="little")
+        self._num_observables = len(postselected_observables)
         self._state_check = state_check
         self._check_seed = secrets.randbits(64) if seed is None else seed
 
@@ -110,27 +118,37 @@ class CompiledSoftDecodingSampler(CompiledSampler):
         if first_shot is not None:
             self._sampler.seek(first_shot)
         for batch in self._sampler.iter_kept(max_shots=shots, expectation_values=with_values):
-            predictions, is_discarded, confidences = self._decoded(batch)
-            mistakes = predictions ^ batch.obs
+            dets = batch.dets if self._end is None else self._end.seen(batch.dets, batch.obs)
+            predictions, is_discarded, confidences = self._decoded(dets, batch.shot_numbers)
+            if self._end is None:
+                mistakes = predictions ^ batch.obs
+            else:
+                wrong, corrected, revised = self._end.answers(predictions, batch.obs)
+                mistakes = np.packbits(wrong, axis=1, bitorder="little")
             is_discarded |= np.any(mistakes & self._discarding, axis=1)
+            if self._end is not None:
+                _count_decisions(counts, "corrected", corrected[~is_discarded])
+                _count_decisions(counts, "revised", revised[~is_discarded])
             is_wrong = self._failures(batch, mistakes)[~is_discarded]
             discards += batch.discards + int(np.count_nonzero(is_discarded))
             errors += int(np.count_nonzero(is_wrong))
             if self._settings.confidence:
                 _count_gaps(counts, confidences[~is_discarded], is_wrong)
             if self._settings.count_observable_error_combos:
-                _count_mistakes(counts, mistakes[~is_discarded][is_wrong], self._sampler.num_observables)
+                _count_mistakes(counts, mistakes[~is_discarded][is_wrong], self._num_observables)
         if first_shot is None:  # it depends on what was decoded before
             counts["rows_decoded"] = self._decoding.statistics()["rows_decoded"] - decoded
         return shots, discards, errors, counts
 
-    def _decoded(self, batch: KeptBatch) -> tuple[NDArray[np.uint8], NDArray[np.bool_], NDArray[np.int64]]:
+    def _decoded(
+        self, dets: NDArray[np.uint8], shot_numbers: NDArray[np.int64]
+    ) -> tuple[NDArray[np.uint8], NDArray[np.bool_], NDArray[np.int64]]:
         """Decodes shots; errors name the task and a shot."""
         try:
-            return self._decoding.decode(batch.dets)
+            return self._decoding.decode(dets)
         except DecoderFailedError as error:
-            rows = np.flatnonzero(np.all(batch.dets == error.events, axis=1))
-            shot = f" Shot {batch.shot_numbers[rows[0]]} has them." if len(rows) else ""
+            rows = np.flatnonzero(np.all(dets == error.events, axis=1))
+            shot = f" Shot {shot_numbers[rows[0]]} has them." if len(rows) else ""
             raise ValueError(f"{error}{shot} {self._task}".rstrip()) from error
         except ValueError as error:
             raise ValueError(f"{error} {self._task}".rstrip()) from error
@@ -164,13 +182,21 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
       calls of the decoder. With ``confidence``, ``custom_counts["C<gap>"]`` and ``["E<gap>"]`` count the kept
       shots with right and wrong predictions by their gap, in decibels. ``row_warnings.QUANTUM_DETECTORS``
       counts all shots if no error model describes the decoded detectors exactly.
+    * In a circuit with decisions (``DECODE``), the decoder decides in the loop, and decodes the observables
+      at the end. ``custom_counts["corrected_0"]`` is the number of kept shots in which decision 0 flipped a
+      record, and ``["revised_0"]`` of those in which it would have been taken otherwise if the whole shot
+      had been known: the price of deciding early. The latter is counted without ``confidence``, and up to 64
+      decided records and observables.
 
     Attributes:
         decoder: The name of a decoder, such as ``"pymatching"``, or any ``sinter.Decoder``.
         error_model: What the decoder is told: ``"s_proxy"`` or ``"noise_only"`` (see
             ``stim_nonclifford.Circuit.detector_error_model``), ``"task"`` for the ``detector_error_model`` of
             the task, or a model. With a state check, ``"noise_only"`` takes the place of ``"s_proxy"`` where
-            Stim refuses this, as the S-proxy of a T state has no X.
+            Stim refuses this, as the S-proxy of a T state has no X. Circuits with decisions have a model of
+            their own (docs/methods/decisions.md).
+        loop_decoder: What decides at each DECODE of the circuit: see ``compile_detector_sampler``. None: the
+            decoder itself.
         confidence: Whether to count shots by the decoder's confidence. ``"pymatching"`` is then replaced by
             ``MatchingGapDecoder`` and ``"chromobius"`` by ``ChromobiusGapDecoder``; other decoders need the
             method of ``ConfidentDecoder``.
@@ -214,12 +240,14 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
     max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES
     device: int | None = None
     warn: bool = True
+    loop_decoder: Any = None
 
     def __post_init__(self) -> None:
         """Checks the arguments."""
         super().__post_init__()
         if not isinstance(self.decoder, str):
             checked_decoder(self.decoder)
+        check_loop_decoder(self.loop_decoder)
         if not isinstance(self.error_model, stim.DetectorErrorModel):
             choice(
                 self.error_model, "error_model", get_args(ErrorModelName), ", or a stim.DetectorErrorModel"
@@ -238,26 +266,87 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
             observables = np.zeros(circuit.num_observables, dtype=np.bool_)
         row_warnings = self._row_warnings(circuit, detectors, observables)
         check = self._state_check_of(circuit)
+        sampled = circuit if check is None else frame_circuit(circuit)
+        end: DecodedEnd | None = None
         with naming_the_task(task, ValueError, NotImplementedError, snc.ResourceLimitError):
+            if first_decision(circuit.to_stim()) is None:
+                model = whole or self._model(circuit, detectors, task)
+                sampler = self._shots_of(sampled, seed, detectors)
+            else:
+                sampler, end = self._deciding(circuit, sampled, seed, detectors)
+                model = end.model
             decoding = KeptShotDecoding(
                 self._decoder(herald_detectors(circuit)),
-                whole or self._model(circuit, detectors, task),
+                model,
                 name=self.decoder if isinstance(self.decoder, str) else type(self.decoder).__name__,
-                num_observables=circuit.num_observables,
+                num_observables=model.num_observables if end else circuit.num_observables,
                 confidence=self.confidence,
                 store_bytes=self.store_bytes,
             )
-            sampler = self._shots_of(circuit if check is None else frame_circuit(circuit), seed, detectors)
         return CompiledSoftDecodingSampler(
             sampler,
             decoding,
             self,
+            end=end,
             postselected_observables=observables,
             state_check=check,
             seed=seed,
             row_warnings=row_warnings,
             task=f"(In the task with decoder={task.decoder!r}, json_metadata={task.json_metadata!r}.)",
         )
+
+    def _deciding(
+        self, circuit: snc.Circuit, sampled: snc.Circuit, seed: int | None, detectors: NDArray[np.bool_]
+    ) -> tuple[CompiledDetectorSampler, DecodedEnd]:
+        """The sampler of a circuit with decisions, and what the decoder is asked at its end."""
+        for name, default in (("error_model", "s_proxy"), ("condition_on_postselection", False)):
+            value = getattr(self, name)
+            if isinstance(value, stim.DetectorErrorModel) or value != default:
+                raise ValueError(
+                    f"{name} is not for circuits with DECODE, whose decoders are told the models of their"
+                    f" questions (docs/methods/decisions.md). Leave {name} out."
+                )
+        options = EngineOptions(engine=self.engine, device=self.device)
+        num_bits = sum(len(point.records) for point in circuit.decision_points())
+        in_hindsight = not self.confidence and circuit.num_observables + num_bits <= _MOST_IN_HINDSIGHT
+        try:
+            sampling = DecisionSampling(
+                circuit.to_stim(),
+                self.decoder if self.loop_decoder is None else self.loop_decoder,
+                options,
+                max_active_coordinates=self.max_active_coordinates,
+                asks_at_end=True,
+                in_hindsight=in_hindsight,
+                sampled=sampled.to_stim(),
+            )
+        except ValueError as error:
+            here = "with the sampler: SoftDecodingSampler(loop_"
+            raise ValueError(
+                str(error).replace("with the sampler: ", here).replace("...}.", "...}).")
+            ) from None
+        end = DecodedEnd(sampling, self._decompositions())
+        if self.confidence and end.num_axes:
+            raise ValueError(
+                "confidence is not available for this circuit, in which an observable depends on errors"
+                " before a gate that a record controls: the decoder is asked for these, too, and its gap"
+                " would be that of all questions together. Leave confidence out."
+            )
+        sampler = EndSampler(
+            sampled._undecided()._fault_table(),
+            options,
+            sampling,
+            seed=seed,
+            postselection_mask=detectors,
+            max_active_coordinates=self.max_active_coordinates,
+        )
+        return sampler, end
+
+    def _decompositions(self) -> list[dict[str, Any]]:
+        """The ways to decompose the decoder's model, the second one where the first is impossible."""
+        if not self.decompose_errors or isinstance(self._decoder(), DesaturatedGapDecoder):
+            return [{}]
+        matching = self.decoder in MATCHING_DECODERS if isinstance(self.decoder, str) else self.confidence
+        return decompositions(matching)
 
     def _state_check_of(self, circuit: snc.Circuit) -> LogicalStateCheck | None:
         """The state check, with the numbers of the circuit's expectation values and observables."""
@@ -272,7 +361,14 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
         return check
 
     def _desaturates(self, circuit: snc.Circuit) -> bool:
-        return circuit.num_detectors > 0 and isinstance(self._decoder(), DesaturatedGapDecoder)
+        if not circuit.num_detectors or not isinstance(self._decoder(), DesaturatedGapDecoder):
+            return False
+        if first_decision(circuit.to_stim()) is not None:
+            raise ValueError(
+                "The decoder desaturated does not decide: it decodes kept shots only. Use soft_pymatching for"
+                " circuits with DECODE."
+            )
+        return True
 
     def _postselected(
         self,
@@ -322,6 +418,12 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
                 " OBSERVABLE_INCLUDE."
             )
         if detectors.all():
+            if first_decision(circuit.to_stim()) is not None:
+                which = "All detectors are postselected" if len(detectors) else "There are no detectors"
+                raise ValueError(
+                    f"{which}, so that no record of a kept shot is ever corrected. Sample"
+                    " circuit.without_decisions(), with soft_postselect."
+                )
             which = "All detectors are postselected" if len(detectors) else "The circuit has no detectors"
             raise ValueError(
                 f"{which}, so there is nothing left to decode. To count the errors among the kept shots, use"
@@ -373,10 +475,7 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
         arguments: dict[str, Any] = {"kind": kind}
         if self.condition_on_postselection:
             arguments["postselection_mask"] = detectors
-        attempts: list[dict[str, Any]] = [{}]
-        if self.decompose_errors and not isinstance(self._decoder(), DesaturatedGapDecoder):
-            matching = self.decoder in MATCHING_DECODERS if isinstance(self.decoder, str) else self.confidence
-            attempts = [*decompositions(matching)]
+        attempts = self._decompositions()
         if self.state_check is not None and kind == "s_proxy":
             # The S-proxy of a T state has no X, so that Stim refuses an observable of it.
             attempts += [{"kind": "noise_only", **attempt} for attempt in attempts]
@@ -389,6 +488,11 @@ def _count_gaps(
     for letter, chosen in (("C", ~is_wrong), ("E", is_wrong)):
         for gap, count in zip(*np.unique(gaps[chosen], return_counts=True), strict=True):
             counts[f"{letter}{gap}"] += int(count)
+
+
+def _count_decisions(counts: collections.Counter[str], name: str, happened: NDArray[np.bool_]) -> None:
+    for decision, count in enumerate(happened.sum(axis=0).tolist()):
+        counts[f"{name}_{decision}"] += count
 
 
 def _count_mistakes(
@@ -409,9 +513,9 @@ def _check_state_without_noise(
     circuit: snc.Circuit, check: LogicalStateCheck, detectors: NDArray[np.bool_]
 ) -> None:
     """Checks by some kept shots without noise that a circuit prepares the state that is checked."""
-    sampler = frame_circuit(circuit.without_noise()).compile_detector_sampler(
-        seed=0, postselection_mask=detectors
-    )
+    # Without noise, decided records are raw.
+    noiseless = circuit.without_decisions().without_noise()
+    sampler = frame_circuit(noiseless).compile_detector_sampler(seed=0, postselection_mask=detectors)
     for batch in sampler.iter_kept(max_shots=_NOISELESS_SHOTS, expectation_values=True):
         assert batch.expectation_values is not None
         fidelities = check.fidelities(batch.expectation_values, batch.obs)

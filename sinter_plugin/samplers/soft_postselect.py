@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 import stim_nonclifford as snc
 from stim_nonclifford.circuit.logical_states import LogicalState
 from stim_nonclifford.circuit.rates import checked_circuit
+from stim_nonclifford.dialect import first_decision
 from stim_nonclifford.simulation.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
 from stim_nonclifford.simulation.engines import EngineName
 from stim_nonclifford.simulation.logical_errors.refusals import detectors_left, warn_of_random_outputs
@@ -22,8 +23,6 @@ from stim_nonclifford.simulation.sampling import CompiledDetectorSampler
 
 from ..statistics.row_warnings import IGNORED_DETECTORS, RANDOM_OUTPUTS, shown_warnings
 from .task_sampler import CompiledSampler, TaskSampler, circuit_of, mask_of, naming_the_task
-
-__all__ = ["CompiledSoftPostselectSampler", "SoftPostselectSampler", "check_soft_postselect"]
 
 
 class CompiledSoftPostselectSampler(CompiledSampler):
@@ -125,6 +124,7 @@ class SoftPostselectSampler(TaskSampler[CompiledSoftPostselectSampler]):
 
     def _compiled(self, task: sinter.Task, seed: int | None) -> CompiledSoftPostselectSampler:
         given = circuit_of(task)
+        check_soft_postselect(given, self.state_check)
         circuit = self._read_out(given, task.postselected_observables_mask)
         detectors = mask_of(task, "postselection_mask", circuit.num_detectors)
         if detectors is None:
@@ -159,8 +159,8 @@ class SoftPostselectSampler(TaskSampler[CompiledSoftPostselectSampler]):
         detectors: NDArray[np.bool_] | None,
         observables: NDArray[np.bool_] | None,
     ) -> list[str]:
+        check_soft_postselect(circuit, self.state_check)
         circuit = self._read_out(circuit, observables)
-        check_soft_postselect(circuit)
         if detectors is None:
             detectors = np.ones(circuit.num_detectors, dtype=np.bool_)
         names = []
@@ -185,7 +185,15 @@ class SoftPostselectSampler(TaskSampler[CompiledSoftPostselectSampler]):
 def check_soft_postselect(
     circuit: snc.Circuit, state_check: snc.LogicalStateCheck | LogicalState | None = None
 ) -> None:
-    """Checks that a circuit has the detectors and observables that ``soft_postselect`` needs."""
+    """Checks that ``soft_postselect`` finds detectors and observables in a circuit, and no DECODE."""
+    found = first_decision(circuit.to_stim())
+    if found is not None:
+        raise ValueError(
+            f"{found}: the circuit asks a decoder, and soft_postselect has none. Use soft_pymatching or"
+            " another soft_ decoder, with the postselection mask that you want. If all detectors are"
+            " postselected, no record of a kept shot is corrected: then circuit.without_decisions() is the"
+            " same circuit."
+        )
     if circuit.num_observables == 0 and state_check is None:
         raise ValueError(
             "The circuit has no observables, so logical errors cannot be counted. Declare an observable with"

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 import stim_nonclifford as snc
 from stim_nonclifford.base.arguments import check_types, text
 from stim_nonclifford.base.masks import Mask, bools_of_mask
-
-__all__ = ["bools_of", "completed_task", "json_value", "sinter_error_model", "task"]
+from stim_nonclifford.dialect import without_decisions
 
 
 def json_value(value: Any, name: str = "json_metadata") -> Any:
@@ -176,7 +175,7 @@ def completed_task(given: sinter.Task, decoder: str | None) -> sinter.Task:
     if error_model is None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", snc.InexactErrorModelWarning)  # the sampler does not use it
-            error_model = snc.Circuit(circuit).detector_error_model(
+            error_model = snc.Circuit(without_decisions(circuit)).detector_error_model(
                 kind="noise_only", approximate_disjoint_errors=True
             )
     return sinter.Task(

@@ -32,7 +32,8 @@ from ..base.memory import memory_is_a_limit
 from ..base.notebook import Diagram
 from ..dialect import (
     TOO_DEEP,
-    check_no_decisions,
+    check_static,
+    check_unconditional,
     circuit_repr,
     exact_text,
     extended_text,
@@ -44,15 +45,20 @@ from ..dialect import (
     without_decisions,
     without_noise,
 )
-from ..rates.fault_sets.interface import search_arguments
 from ..rates.fault_sets.malignant import FaultDistance, MalignantSet, fault_distance, malignant_sets
-from ..rates.fault_sets.search.limits import DEFAULT_MAX_BYTES, Limits
+from ..rates.fault_sets.search.limits import DEFAULT_MAX_BYTES, Limits, search_arguments
 from ..rates.results import LogicalErrorRate
 from ..simulation.compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, compile_circuit
 from ..simulation.compiler.program.extent import check_flattened
 from ..simulation.compiler.sweeps.clifford_records import without_gaps
 from ..simulation.decisions import DecidedCircuit, DecisionPoint
-from ..simulation.engines import DEFAULT_CACHE_BYTES, EngineName, EngineOptions, likely_outputs
+from ..simulation.engines import (
+    DEFAULT_CACHE_BYTES,
+    EngineName,
+    EngineOptions,
+    likely_outputs,
+    reference_records,
+)
 from ..simulation.faults import (
     CircuitFault,
     FaultTable,
@@ -77,7 +83,7 @@ from .rewriting.instructions import PARTS, Instruction, addition_of, printed_bar
 from .rewriting.pauli_twirling import pauli_twirled
 from .rewriting.pickled_circuit import State, circuit_of_state, state_of
 from .rewriting.replacement import are_close, inverse_of, without_notes
-from .rewriting.stand_ins import proxy_of
+from .rewriting.stand_ins import clifford_of, proxy_of
 
 if TYPE_CHECKING:
     from .decisions import DecisionSampling
@@ -282,7 +288,7 @@ class Circuit:
             measure q[0] -> rec0[0];
             if(rec0==1) x q[1];
         """
-        check_no_decisions(self._stim)
+        check_static(self._stim)
         return qasm_of(self._stim, open_qasm_version, skip_dets_and_obs, self.reference_sample)
 
     @classmethod
@@ -356,7 +362,7 @@ class Circuit:
             ResourceLimitError: Its loops are too long to be unrolled.
             ValueError: Leakage, heralded noise, or a gate other than a Pauli that a sweep bit controls.
         """
-        check_no_decisions(self._stim)
+        check_static(self._stim)
         return cirq_of(self._stim)
 
     def to_crumble_url(
@@ -384,7 +390,7 @@ class Circuit:
             >>> snc.Circuit("H 0\nT 0\nS 0\nT_DAG 0").to_crumble_url()
             'https://algassert.com/crumble#circuit=H_0;S[T]_0;S_0;S[T_DAG]_0_'
         """
-        check_no_decisions(self._stim)
+        check_static(self._stim)
         check_flattened(self._stim)
         return crumble_url(self._stim, skip_detectors=flag(skip_detectors, "skip_detectors"), mark=mark)
 
@@ -602,8 +608,10 @@ class Circuit:
         """The circuit without REPEAT blocks and SHIFT_COORDS.
 
         Raises:
+            NotImplementedError: Records switch blocks.
             ResourceLimitError: The result would have more than 2^26 targets.
         """
+        check_unconditional(self._stim)
         check_flattened(self._stim)
         return self._wrap(self._stim.flattened())
 
@@ -647,6 +655,7 @@ class Circuit:
             T_DAG 0
             H 0
         """
+        check_unconditional(self._stim)
         return self._wrap(inverse_of(self._stim))
 
     def decomposed(self: Self) -> Self:
@@ -788,7 +797,7 @@ class Circuit:
         """
         circuit, observable = with_measured_state(self._stim, state)
         result = self._wrap(circuit)
-        check_state(self._stim, state, result.compile, observable)
+        check_state(self._stim, state, result._undecided().compile, observable)
         return result
 
     def with_faults(self: Self, faults: Iterable[CircuitFault]) -> Self:
@@ -907,7 +916,7 @@ class Circuit:
             self._undecided().compile(),
             options,
             recipe=recipe,
-            decides=None if decides is None else decides.record_engine,
+            decides=decides,
             max_active_coordinates=max_active_coordinates,
             seed=seed,
             skip_reference_sample=skip_reference_sample,
@@ -979,11 +988,6 @@ class Circuit:
             array([[ True]])
         """
         if state_check is not None:
-            if decoder is not None:
-                raise NotImplementedError(
-                    "state_check does not support circuits with DECODE. Measure the check at the end of the"
-                    " circuit, and make its record the observable."
-                )
             checked = checked_circuit(self, state_check, postselected_observables_mask)
             return checked.compile_detector_sampler(
                 seed=seed,
@@ -994,6 +998,7 @@ class Circuit:
                 cache_bytes=cache_bytes,
                 device=device,
                 max_active_coordinates=max_active_coordinates,
+                decoder=decoder,
             )
         options = EngineOptions(engine=engine, threads=threads, cache_bytes=cache_bytes, device=device)
         # Copies, which nobody else changes.
@@ -1019,7 +1024,7 @@ class Circuit:
             self._undecided()._fault_table(),
             options,
             recipe=recipe,
-            decides=None if decides is None else decides.detector_engine,
+            decides=decides,
             max_active_coordinates=max_active_coordinates,
             seed=seed,
             postselection_mask=postselection_mask,
@@ -1069,7 +1074,7 @@ class Circuit:
         Examples:
             >>> circuit = Circuit("X_ERROR(0.1) 0\nM 0 0\nDETECTOR rec[-1]\nDECODE 0")
             >>> circuit.decision_points()
-            [DecisionPoint(line=4, tick=0, records=(2,), num_detectors=1, latency=0, decoder='')]
+            [DecisionPoint(line=4, tick=0, records=(2,), num_detectors=1, latency=0, decoder='', gap=None)]
         """
         return DecidedCircuit(self._stim.copy()).points
 
@@ -1178,11 +1183,36 @@ class Circuit:
             array([False,  True])
         """
         bit_packed = flag(bit_packed, "bit_packed")
-        records = self.compile().reference_records()
+        records = reference_records(self.compile(), DEFAULT_MAX_ACTIVE_COORDINATES)
         packed = np.frombuffer(records.to_bytes(-(-self.num_measurements // 8), "little"), np.uint8)
         if bit_packed:
             return packed
         return np.unpackbits(packed, count=self.num_measurements, bitorder="little").view(np.bool_)
+
+    def reference_detector_and_observable_signs(
+        self, *, bit_packed: bool = False
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        r"""The parities of the detectors' and the observables' records in the reference sample.
+
+        Detectors and observables are reported as flips against these.
+
+        Args:
+            bit_packed: Whether to return eight bits per byte.
+
+        Returns:
+            Two arrays of bools, shapes (num_detectors,) and (num_observables,), or of uint8 with an eighth.
+
+        Examples:
+            >>> Circuit("X 0\nM 0\nDETECTOR rec[-1]").reference_detector_and_observable_signs()
+            (array([ True]), array([], dtype=bool))
+        """
+        converter = self.compile_m2d_converter(skip_reference_sample=True)
+        signs = converter.convert(
+            measurements=self.reference_sample()[None, :],
+            separate_observables=True,
+            bit_packed=flag(bit_packed, "bit_packed"),
+        )
+        return signs[0][0], signs[1][0]
 
     def compile_m2d_converter(
         self, *, skip_reference_sample: bool = False
@@ -1215,7 +1245,7 @@ class Circuit:
             array([[False],
                    [ True]])
         """
-        check_no_decisions(self._stim)
+        check_static(self._stim)
         return measurement_converter(self._stim, self.reference_sample, skip_reference_sample)
 
     def state_vector(self, *, endian: Literal["little", "big"] = "little") -> npt.NDArray[np.complex128]:
@@ -1243,7 +1273,7 @@ class Circuit:
             >>> snc.Circuit("H 0\nT 0\nCX 0 1").state_vector().round(3)
             array([0.707+0.j , 0.   +0.j , 0.   +0.j , 0.5  +0.5j])
         """
-        check_no_decisions(self._stim)
+        check_static(self._stim)
         return state_vector_of(self._stim, endian)
 
     # Faults and rates.
@@ -1337,6 +1367,7 @@ class Circuit:
         seed: int | None = None,
         threads: int = 1,
         confidence: bool = False,
+        loop_decoder: Any = None,
         progress: bool = False,
     ) -> LogicalErrorRate:
         r"""The probability that a kept shot is wrong, however small, from the sets of faults that make it so.
@@ -1374,6 +1405,8 @@ class Circuit:
                 is so sure at least, by the complementary gap (``"pymatching"``, ``"chromobius"``,
                 ``"desaturated"``, or a ``sinter.Decoder`` with
                 ``decode_shots_bit_packed_with_confidence``). Needs a decoder.
+            loop_decoder: What decides at each DECODE of the circuit, as ``decoder`` of
+                ``compile_detector_sampler``; None: the decoder that predicts the observables at the end.
             progress: Whether to print what is under way to stderr.
 
         Returns:
@@ -1410,6 +1443,7 @@ class Circuit:
             threads,
             progress,
             confidence,
+            loop_decoder,
         )[0]
 
     def fault_distance(
@@ -1701,6 +1735,142 @@ class Circuit:
         """Detectors that could be added to the S-proxy, as ``stim.Circuit.missing_detectors``."""
         unknown_input = flag(unknown_input, "unknown_input")
         return without_gaps(self.s_proxy()).missing_detectors(unknown_input=unknown_input)
+
+    # What only Clifford circuits have.
+
+    def to_tableau(
+        self, *, ignore_noise: bool = False, ignore_measurement: bool = False, ignore_reset: bool = False
+    ) -> stim.Tableau:
+        r"""The tableau of a Clifford circuit, as ``stim.Circuit.to_tableau``.
+
+        Args:
+            ignore_noise: Whether to leave out noise, which is refused otherwise.
+            ignore_measurement: Whether to leave out measurements.
+            ignore_reset: Whether to leave out resets.
+
+        Raises:
+            ValueError: The circuit is no Clifford circuit, or Stim refuses it.
+
+        Examples:
+            >>> Circuit("H 0\nS 0").to_tableau().x_output(0)
+            stim.PauliString("+Z")
+        """
+        return clifford_of(self._stim, "to_tableau").to_tableau(
+            ignore_noise=flag(ignore_noise, "ignore_noise"),
+            ignore_measurement=flag(ignore_measurement, "ignore_measurement"),
+            ignore_reset=flag(ignore_reset, "ignore_reset"),
+        )
+
+    def has_flow(self, flow: stim.Flow, *, unsigned: bool = False) -> bool:
+        """Whether a Clifford circuit has a stabilizer flow, as ``stim.Circuit.has_flow``.
+
+        Args:
+            flow: The flow, for example ``stim.Flow("X -> X xor rec[-1]")``.
+            unsigned: Whether its sign does not matter.
+
+        Raises:
+            ValueError: The circuit is no Clifford circuit.
+
+        Examples:
+            >>> Circuit("H 0").has_flow(stim.Flow("X -> Z"))
+            True
+        """
+        return clifford_of(self._stim, "has_flow").has_flow(flow, unsigned=flag(unsigned, "unsigned"))
+
+    def has_all_flows(self, flows: Iterable[stim.Flow], *, unsigned: bool = False) -> bool:
+        """Whether a Clifford circuit has each of some stabilizer flows, as ``stim.Circuit.has_all_flows``.
+
+        Args:
+            flows: The flows.
+            unsigned: Whether their signs do not matter.
+
+        Raises:
+            ValueError: The circuit is no Clifford circuit.
+
+        Examples:
+            >>> Circuit("H 0").has_all_flows([stim.Flow("X -> Z"), stim.Flow("Z -> X")])
+            True
+        """
+        circuit = clifford_of(self._stim, "has_all_flows")
+        return circuit.has_all_flows(list(flows), unsigned=flag(unsigned, "unsigned"))
+
+    def flow_generators(self) -> list[stim.Flow]:
+        """Flows of which all stabilizer flows of a Clifford circuit are products, as in Stim.
+
+        Raises:
+            ValueError: The circuit is no Clifford circuit.
+
+        Examples:
+            >>> Circuit("H 0").flow_generators()
+            [stim.Flow("X -> Z"), stim.Flow("Z -> X")]
+        """
+        return clifford_of(self._stim, "flow_generators").flow_generators()
+
+    def solve_flow_measurements(self, flows: list[stim.Flow]) -> list[list[int] | None]:
+        """Measurements with which a Clifford circuit has each of some flows, or None, as in Stim.
+
+        Args:
+            flows: Flows without measurements, such as ``stim.Flow("Z -> 1")``.
+
+        Raises:
+            ValueError: The circuit is no Clifford circuit.
+
+        Examples:
+            >>> Circuit("M 0").solve_flow_measurements([stim.Flow("Z -> 1"), stim.Flow("X -> X")])
+            [[0], None]
+        """
+        return clifford_of(self._stim, "solve_flow_measurements").solve_flow_measurements(flows)
+
+    def time_reversed_for_flows(
+        self: Self, flows: Iterable[stim.Flow], *, dont_turn_measurements_into_resets: bool = False
+    ) -> tuple[Self, list[stim.Flow]]:
+        r"""A Clifford circuit in reverse and its flows, as ``stim.Circuit.time_reversed_for_flows``.
+
+        Args:
+            flows: Flows of the circuit, which the reverse keeps.
+            dont_turn_measurements_into_resets: Whether measurements stay measurements.
+
+        Raises:
+            ValueError: The circuit is no Clifford circuit, or lacks one of the flows.
+
+        Examples:
+            >>> Circuit("R 0\nH 0").time_reversed_for_flows([stim.Flow("1 -> X")])[0]
+            stim_nonclifford.Circuit('''
+                H 0
+                M 0
+            ''')
+        """
+        circuit, reversed_flows = clifford_of(self._stim, "time_reversed_for_flows").time_reversed_for_flows(
+            list(flows),
+            dont_turn_measurements_into_resets=flag(
+                dont_turn_measurements_into_resets, "dont_turn_measurements_into_resets"
+            ),
+        )
+        return self._wrap(circuit), reversed_flows
+
+    def with_inlined_feedback(self: Self) -> Self:
+        r"""A Clifford circuit without Paulis that records control, as ``stim.Circuit.with_inlined_feedback``.
+
+        Raises:
+            ValueError: The circuit is no Clifford circuit.
+
+        Examples:
+            >>> Circuit("MX 0\nCZ rec[-1] 0\nMX 0\nDETECTOR rec[-1]").with_inlined_feedback()[-1]
+            stim.CircuitInstruction('DETECTOR', [stim.target_rec(-2), stim.target_rec(-1)], [])
+        """
+        return self._wrap(clifford_of(self._stim, "with_inlined_feedback").with_inlined_feedback())
+
+    def to_quirk_url(self) -> str:
+        """A URL that opens a Clifford circuit in Quirk, as ``stim.Circuit.to_quirk_url``.
+
+        Raises:
+            ValueError: The circuit is no Clifford circuit, or Stim cannot write it.
+
+        Examples:
+            >>> Circuit("H 0").to_quirk_url()[:27]
+            'https://algassert.com/quirk'
+        """
+        return clifford_of(self._stim, "to_quirk_url").to_quirk_url()
 
     # Pictures.
 

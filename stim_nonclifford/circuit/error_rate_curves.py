@@ -15,8 +15,6 @@ from .circuit import Circuit
 from .logical_states import LogicalState, LogicalStateCheck
 from .rates import rates_of
 
-__all__ = ["logical_error_rates"]
-
 
 def logical_error_rates(
     circuits: Iterable[Circuit],
@@ -32,6 +30,7 @@ def logical_error_rates(
     seed: int | None = None,
     threads: int = 1,
     confidence: bool = False,
+    loop_decoder: Any = None,
     progress: bool = False,
 ) -> list[LogicalErrorRate]:
     """Logical error rates of several circuits.
@@ -52,6 +51,7 @@ def logical_error_rates(
         seed: None for fresh entropy, or an integer in range(2**64).
         threads: As in ``Circuit.logical_error_rate``.
         confidence: As in ``Circuit.logical_error_rate``.
+        loop_decoder: As in ``Circuit.logical_error_rate``.
         progress: Whether to print what is under way to stderr.
 
     Returns:
@@ -79,4 +79,5 @@ def logical_error_rates(
         threads,
         progress,
         confidence,
+        loop_decoder,
     )

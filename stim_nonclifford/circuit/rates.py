@@ -6,17 +6,19 @@ import contextlib
 import math
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
 from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
+import numpy.typing as npt
 import stim
 
 from ..base.arguments import flag, seed_of
 from ..base.errors import HOW_TO_NARROW, RandomObservableWarning, ResourceLimitError
 from ..base.masks import Mask, postselected_outputs
+from ..dialect import first_decision
 from ..rates.fault_sets.interface import PlannedCircuit, estimate_rates
 from ..rates.fault_sets.search.limits import Limits
 from ..rates.results import LogicalErrorRate
@@ -132,9 +134,16 @@ def rates_of(
     threads: int,
     progress: bool,
     confidence: bool = False,
+    loop_decoder: Any = None,
 ) -> list[LogicalErrorRate]:
     """The logical error rates of circuits, with a decoder or without; see ``Circuit.logical_error_rate``."""
     seed = seed_of(seed)
+    check_loop_decoder(loop_decoder)
+    if loop_decoder is not None and decoder is None:
+        raise ValueError(
+            "loop_decoder decides, but no decoder predicts the observables at the end. Give one:"
+            ' decoder="pymatching".'
+        )
     asked = postselection_mask, postselected_observables_mask, state_check, skip_reference_sample
     if decoder is not None:
         if flag(skip_reference_sample, "skip_reference_sample"):
@@ -158,8 +167,10 @@ def rates_of(
                 postselected_observables_mask,
                 confidence,
                 readout,
+                partial(_decided, loop_decoder=loop_decoder, has_confidence=confidence),
             )
-        return _with_origins(circuits, rates, seed, decoder, *asked)
+        loop = () if loop_decoder is None else (_name_of(loop_decoder),)
+        return _with_origins(circuits, rates, seed, decoder, *asked, *loop)
     begin = time.perf_counter()
     if flag(confidence, "confidence"):
         raise ValueError('confidence=True asks how sure a decoder is. Give one: decoder="pymatching".')
@@ -177,6 +188,56 @@ def rates_of(
         if each.compiled.program.has_non_clifford_gates:
             _warn_of_faultless_errors(estimate)
     return _with_origins(circuits, found, seed, decoder, *asked)
+
+
+def check_loop_decoder(loop_decoder: Any) -> None:
+    """Checks that an argument can be what decides: None, a name, a dictionary, or an object that decodes."""
+    methods = ("decide", "compile_decoder_for_dem", "decode_via_files")
+    decodes = not isinstance(loop_decoder, type) and any(hasattr(loop_decoder, name) for name in methods)
+    if loop_decoder is not None and not isinstance(loop_decoder, str | Mapping) and not decodes:
+        raise ValueError(
+            "loop_decoder must be the name of a decoder, such as 'pymatching', a sinter.Decoder, a dictionary"
+            f" of such, or an object with the methods begin and decide, but is {loop_decoder!r:.80}."
+        )
+
+
+def _decided(
+    circuit: Any,
+    decoder: Any,
+    postselected: npt.NDArray[np.bool_],
+    *,
+    loop_decoder: Any,
+    has_confidence: bool,
+) -> Any:
+    """The question about a circuit with decisions; None for other circuits."""
+    found = first_decision(circuit.to_stim())
+    if found is None:
+        if loop_decoder is not None:
+            raise ValueError(
+                "The circuit has no DECODE, and loop_decoder would have nothing to decide. Leave loop_decoder"
+                " out."
+            )
+        return None
+    if has_confidence or decoder.decodes_kept_shots:
+        what = "confidence=True" if has_confidence else f"decoder={decoder.name!r}"
+        raise ValueError(
+            f'{found}: {what} is not available for circuits with DECODE. Use decoder="pymatching" without a'
+            " gap; with one, count errors with SoftDecodingSampler(confidence=True)."
+        )
+    if not circuit.num_observables:
+        raise ValueError(
+            "The circuit has no observables, so there is nothing to predict. Declare an observable with"
+            " OBSERVABLE_INCLUDE."
+        )
+    from .decisions import decided_question
+
+    return decided_question(circuit.to_stim(), decoder, loop_decoder, postselected)
+
+
+def _name_of(decoder: Any) -> str:
+    if isinstance(decoder, Mapping):
+        return repr({name: _name_of(each) for name, each in decoder.items()})
+    return decoder if isinstance(decoder, str) else repr(type(decoder))
 
 
 def _with_origins(

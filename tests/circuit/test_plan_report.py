@@ -198,10 +198,10 @@ def test_printed_form_is_the_table() -> None:
     assert str(report.sampling_plan) in str(report).replace("\n", " ")
 
 
-def test_the_readme_shows_what_is_printed() -> None:
+def test_the_first_five_minutes_show_what_is_printed() -> None:
     root = Path(__file__).parents[2]
     printed = str(counting_plan(Circuit(cultivation_circuit(distance=3, p=1e-3))))
-    blocks = (root / "README.md").read_text(encoding="utf-8").split("```")
+    blocks = (root / "docs/start/first_five_minutes.md").read_text(encoding="utf-8").split("```")
     [shown] = [block for block in blocks if block.startswith("\nPlan: ")]
     assert shown.strip() in printed
 

@@ -137,11 +137,11 @@ def test_rooms_are_listed_in_their_order() -> None:
 
 def test_limits_are_those_of_the_code() -> None:
     """A page that says how long or how much says what the code does."""
-    readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
-    forecast = re.search(r"at least\s+(\d+) s by its own forecast", readme)
+    questions = (DOCS / "start" / "faq.md").read_text(encoding="utf-8")
+    forecast = re.search(r"at least\s+(\d+) s by its own forecast", questions)
     assert forecast is not None
     assert int(forecast[1]) == MAX_SECONDS
-    effects = re.search(r"the effects of noise would need more than (\d+) GiB", readme)
+    effects = re.search(r"the effects of noise would need more than (\d+) GiB", questions)
     assert effects is not None
     assert int(effects[1]) << 30 == MAX_EFFECT_BYTES
     seconds = {"twenty": 20.0}

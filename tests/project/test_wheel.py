@@ -43,7 +43,7 @@ def test_code_of_the_readme_runs_from_the_wheel_alone(wheel_python: Path, tmp_pa
     printed = run(wheel_python, "-I", "-c", code, folder=tmp_path)
     assert "SampleCounts(shots=100000000, " in printed
     assert "Plan: 394 mechanisms" in printed
-    assert "OutcomeProbabilities(" in printed
+    assert "logical error rate (any observable, per kept shot): 8.98" in printed
     for path in printed.splitlines()[-1].split():
         assert Path(path).is_relative_to(wheel_python.parents[1])
     assert not list(tmp_path.iterdir())

@@ -24,26 +24,15 @@ from ...dialect import (
     CONDITIONAL_CARRIER,
     NonCliffordGate,
     RotationPart,
-    check_no_decisions,
+    check_static,
     extended_text,
     gate_from_tag,
     groups_of_pairs,
+    has_tag_of_channel,
     leakage_of,
 )
 from .channels import check_chains, errors_on_three_qubits, twirl_of_channel
 from .leakage import with_averaged_leakage
-
-__all__ = [
-    "Proxy",
-    "append_quarter_turns",
-    "as_stim_reads",
-    "drawable_proxy",
-    "is_t_gate",
-    "proxy_of",
-    "rotation_products",
-    "stand_in",
-    "stim_reads_s_proxy",
-]
 
 Proxy = Literal["s_proxy", "i_proxy"]
 
@@ -80,7 +69,7 @@ def stand_in(instruction: stim.CircuitInstruction, proxy: Proxy) -> stim.Circuit
 
 def proxy_of(circuit: stim.Circuit, proxy: Proxy, *, flags: bool = False) -> stim.Circuit:
     """A proxy of a tagged circuit."""
-    check_no_decisions(circuit)
+    check_static(circuit)
     check_chains(circuit)
     circuit = with_averaged_leakage(circuit, flags=flags)
     return with_replaced(circuit, lambda instruction: stand_in(instruction, proxy))
@@ -137,6 +126,26 @@ def _is_read_as_s_proxy(instruction: stim.CircuitInstruction) -> bool:
         return False
     is_identity = instruction.name in ("I", "II") and [part.name for part in stands or []] == ["I"]
     return is_identity or stands in (None, as_stim_reads(instruction))
+
+
+def clifford_of(circuit: stim.Circuit, method: str) -> stim.Circuit:
+    r"""A circuit that Stim reads as it is meant, for a method that only Stim has.
+
+    Examples:
+        >>> clifford_of(stim.Circuit("REPEAT 2 {\n    S 0\n    S[T] 0\n}"), "to_tableau")
+        Traceback (most recent call last):
+        ValueError: to_tableau asks for Stim's instructions alone, and `T 0` (line 3) is none. ...
+    """
+    check_static(circuit)
+    lines = [k for k, line in enumerate(str(circuit).splitlines(), 1) if line.strip()[-1] not in "{}"]
+    for line, instruction in zip(lines, instructions_in(circuit), strict=True):
+        if gate_from_tag(instruction) is not None or has_tag_of_channel(instruction):
+            raise ValueError(
+                f"{method} asks for Stim's instructions alone, and `{extended_text(circuit_of(instruction))}`"
+                f" (line {line}) is none. If you want the answer for a Clifford proxy, call"
+                f" circuit.s_proxy().{method} or circuit.i_proxy().{method}."
+            )
+    return circuit
 
 
 def rotation_products(

@@ -16,7 +16,7 @@ from ..samplers.accepted_sets import AcceptedSets, AcceptedSetSearch, merged
 from ..samplers.strata import Stratum
 from ..samplers.undetected_sets import MOST_MEMBERS, REPLICAS
 from .faults.mechanisms import FaultModel, Floats, Symptom, Symptoms, fault_model, log_probability_of_none
-from .questions import AcceptedQuestion
+from .questions import DecodingProblem
 
 __all__ = ["Partition", "partition", "probability_of_no_member"]
 
@@ -29,7 +29,7 @@ _NEGLIGIBLE = 0.01
 """The part of the wrong sets, at each gap, that larger sets than those listed may have. Doubled, errors have
 room for twice as much."""
 
-_MOST_TIMES, _MOST_TIME = 16, 0.25
+_MOST_TIMES, _MOST_TIME = 256, 0.25
 """Sets of a size are drawn so many times at most, and up to so large a part of the time. Doubled, wrong sets
 are known better, and less is left for shots."""
 
@@ -67,7 +67,7 @@ class Partition:
 
 
 def partition(
-    asked: AcceptedQuestion, relative_error: float, rng: np.random.Generator, deadline: Deadline
+    asked: DecodingProblem, relative_error: float, rng: np.random.Generator, deadline: Deadline
 ) -> Partition:
     """Lists the accepted sets, and divides them.
 
@@ -111,9 +111,14 @@ class _Decoded:
     wrong: Bools
     gaps: Gaps
 
+    def taken(self, which: Bools) -> _Decoded:
+        """Some of the sets."""
+        sets = AcceptedSets(self.sets.rows[which], self.sets.replicas[which])
+        return _Decoded(sets, self.wrong[which], self.gaps[which])
+
 
 def _listed(
-    asked: AcceptedQuestion, search: AcceptedSetSearch, none: float, check: Callable[[], None]
+    asked: DecodingProblem, search: AcceptedSetSearch, none: float, check: Callable[[], None]
 ) -> list[_Decoded]:
     """The accepted sets of each size, until larger ones do not matter, or cannot be listed."""
     found: list[_Decoded] = []
@@ -130,38 +135,41 @@ def _listed(
 
 
 def _of_size(
-    asked: AcceptedQuestion, search: AcceptedSetSearch, size: int, check: Callable[[], None]
+    asked: DecodingProblem, search: AcceptedSetSearch, size: int, check: Callable[[], None]
 ) -> _Decoded:
     sets = search.of_size(size)
-    return _Decoded(sets, *_by_themselves(asked, sets, check))
+    return _Decoded(sets, *_by_themselves(asked, search.model, sets, check))
 
 
 def _draw_more(
     found: list[_Decoded],
-    asked: AcceptedQuestion,
+    asked: DecodingProblem,
     search: AcceptedSetSearch,
     relative_error: float,
     deadline: Deadline,
 ) -> None:
-    """Draws sets again, and takes means, until the mass of the wrong ones has a small error.
+    """Draws sets again until the mass of the wrong ones has a small error.
 
-    That is at each gap up to the one of a shot without errors. A part of the time is left for the rest.
+    That is at each gap up to the one of a shot without errors. A part of the time is left for the rest. Wrong
+    sets are rare. So these are means over all draws, and the others are those of the first one.
     """
     top = int(found[0].gaps.max(initial=0))
+    right = [each.taken(~each.wrong) for each in found]
+    wrong = [each.taken(each.wrong) for each in found]
     times = [1] * len(found)
     limit = deadline.part(_MOST_TIME)
     while not limit.is_over:
-        wrong = _wrong_by_size(found)[:, : top + 1]
-        masses, variances = wrong.mean(axis=2), _variances(wrong)
+        by_size = _wrong_by_size(wrong)[:, : top + 1]
+        masses, variances = by_size.mean(axis=2), _variances(by_size)
         parts = np.sqrt(variances.sum(axis=0)) / np.maximum(masses.sum(axis=0), 1e-300)
         size = int(variances[:, parts.argmax()].argmax())
         if parts.max() <= relative_error or times[size] >= _MOST_TIMES:
-            return
+            break
         part = 1 / (times[size] + 1)
         times[size] += 1
-        found[size] = _joined(
-            [(1 - part, found[size]), (part, _of_size(asked, search, size, deadline.check))]
-        )
+        more = _of_size(asked, search, size, deadline.check)
+        wrong[size] = _joined([(1 - part, wrong[size]), (part, more.taken(more.wrong))])
+    found[:] = [_joined([(1.0, each), (1.0, other)]) for each, other in zip(right, wrong, strict=True)]
 
 
 def _variances(replicas: Floats) -> Floats:
@@ -196,17 +204,17 @@ def _joined(parts: Sequence[tuple[float, _Decoded]]) -> _Decoded:
         for each in zip(*((found.sets.rows, found.wrong, found.gaps) for _, found in parts), strict=True)
     )
     every = np.concatenate([factor * found.sets.replicas for factor, found in parts])
-    first, replicas = merged(np.packbits(rows, axis=1), every)
+    first, replicas = merged(rows, every)
     return _Decoded(AcceptedSets(rows[first], replicas), wrong[first], gaps[first])
 
 
-def probability_of_no_member(asked: AcceptedQuestion) -> float:
+def probability_of_no_member(asked: DecodingProblem) -> float:
     """The probability that no mechanism acts that flips a postselected detector or the sign of a rotation."""
     members = np.array(list(_divided(asked)[True].values()))
     return float(np.exp(np.log1p(-members).sum()))
 
 
-def _divided(asked: AcceptedQuestion) -> dict[bool, dict[Symptom, float]]:
+def _divided(asked: DecodingProblem) -> dict[bool, dict[Symptom, float]]:
     """The mechanisms that flip a postselected detector or the sign of a rotation, and (False) the others."""
     every, mask = asked.symptoms.probabilities, asked.postselected
     return {
@@ -221,23 +229,24 @@ def _takes_part(name: tuple[tuple[int, ...], ...], postselected: Bools) -> bool:
 
 
 def _by_themselves(
-    asked: AcceptedQuestion, sets: AcceptedSets, check: Callable[[], None]
+    asked: DecodingProblem, model: FaultModel, sets: AcceptedSets, check: Callable[[], None]
 ) -> tuple[Bools, Gaps]:
     """Whether the decoder is wrong about accepted sets if no free fault acts, and its gaps."""
-    number = asked.symptoms.num_detectors
+    number = model.num_observables
     wrong, gaps = [np.zeros(0, dtype=np.bool_)], [np.zeros(0, dtype=np.int64)]
     for start in range(0, len(sets.rows), (1 << 14)):
         check()
         rows = sets.rows[start : start + (1 << 14)]
-        predictions, found = asked.decoder.predict(np.packbits(rows[:, :number], axis=1, bitorder="little"))
-        bits = np.unpackbits(predictions, axis=1, bitorder="little")[:, : rows.shape[1] - number]
-        wrong.append((bits != rows[:, number:]).any(axis=1))
+        predictions, found = asked.decoder.predict(model.detectors(rows))
+        flipped = np.ascontiguousarray(model.observables(rows)).view(np.uint8)[:, : predictions.shape[1]]
+        bits = np.unpackbits(predictions ^ flipped, axis=1, bitorder="little", count=number)
+        wrong.append(np.asarray(bits.any(axis=1)))
         gaps.append(found)
     return np.concatenate(wrong), np.concatenate(gaps)
 
 
 def _strata(
-    asked: AcceptedQuestion,
+    asked: DecodingProblem,
     rest: Symptoms,
     decoded: _Decoded,
     none: float,
@@ -248,7 +257,7 @@ def _strata(
     kinds = np.where(is_silent, 0, np.where(decoded.wrong, 2 + np.maximum(decoded.gaps, 0) // _STEP, 1))
     model = fault_model(rest)
     numbers = Stratum(model).numbers
-    rows = model.base ^ model.rows_of_outputs(sets.rows.astype(np.uint8))
+    rows = model.base ^ sets.rows
     found = []
     for kind in np.unique(kinds):
         which = kinds == kind

@@ -6,11 +6,15 @@ the quantum outcomes that there are. For each set of few mechanisms of A, that h
 its members, times the probability of such outcomes. ``undetected_sets`` finds those that flip none of the
 detectors that depend on no outcome. Sets that flip no detector at all decide about the largest gaps, and are
 few among the others: where sets are drawn, they are drawn, or listed, by themselves.
+
+Most sets are discarded, and most others flip what another one flips. What is discarded follows from few bits:
+the detectors that outcomes flip, and the signature. What is flipped follows from a hash value. Rows are made
+for those sets alone that are accepted and differ from each other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,6 +23,7 @@ import numpy.typing as npt
 
 from ...base.errors import ResourceLimitError
 from ..decoded_rates.faults.mechanisms import FaultModel, Floats, Words
+from ..fault_sets.search.mechanisms import packed_words
 from .strata import mixed
 from .undetected_sets import REPLICAS, Part, UndetectedSets
 
@@ -36,18 +41,25 @@ class AcceptedSets:
     """Accepted sets of some size; sets that flip the same are merged.
 
     Attributes:
-        rows: bool, shape (choices, outputs): what each flips, detectors, then observables, with the outcomes.
+        rows: uint64, shape (choices, words): what each flips, with the outcomes, as a row of a ``FaultModel``
+            without signatures.
         replicas: float64, shape (choices, REPLICAS): independent estimates of the sums of the odds of the
             sets, times the probabilities of the outcomes; equal ones where sets were listed.
     """
 
-    rows: Bools
+    rows: Words
     replicas: Floats
 
     @property
     def masses(self) -> Floats:
         """The means of the replicas: float64, shape (choices,)."""
         return np.asarray(self.replicas.mean(axis=1))
+
+    @classmethod
+    def joined(cls, parts: Sequence[AcceptedSets]) -> AcceptedSets:
+        """The sets of several lists, without merging."""
+        rows, replicas = ([getattr(each, name) for each in parts] for name in ("rows", "replicas"))
+        return cls(np.concatenate(rows), np.concatenate(replicas))
 
 
 class AcceptedSetSearch:
@@ -60,6 +72,9 @@ class AcceptedSetSearch:
             multiplied, so that it is 1 without errors; None: it is an observable as others.
         rng: What sets are drawn with where they are too many, and hash values.
         check: Is called now and then; may raise to end the work.
+
+    Attributes:
+        model: The mechanisms of A.
     """
 
     def __init__(
@@ -71,19 +86,24 @@ class AcceptedSetSearch:
         check: Callable[[], None],
     ) -> None:
         self._check = check
-        self._num_outputs = model.num_detectors + model.num_observables
-        self._model = model
-        self._flips, (self._without,) = (
-            np.unpackbits(model.detectors(rows), axis=1, bitorder="little", count=model.num_detectors) != 0
-            for rows in (model.flips, model.base[np.newaxis])
-        )
-        dependent = np.zeros(self._num_outputs, dtype=np.bool_)
+        self.model = model
+        dependent = np.zeros(model.num_detectors, dtype=np.bool_)
         if model.outcomes is not None:
-            dependent |= model.outcomes.dependent
-        self._steady = np.flatnonzero(~dependent[: model.num_detectors])
+            dependent = model.outcomes.dependent[: model.num_detectors]
+        all_flips = np.vstack([model.flips, model.base])
+        flips = _detectors_of(model, all_flips)
+        self._flips, self._without = flips[:-1], flips[-1]
+        self._steady = np.flatnonzero(~dependent)
+        steady = model.rows_of_outputs((~dependent).astype(np.uint8)[np.newaxis])[0]
+        self._steady_words = steady[: model.detector_words]
+        # A set is accepted or not because of its signature and of the detectors that outcomes may flip.
+        uncertain = np.flatnonzero(_detectors_of(model, model.postselected[np.newaxis])[0] & ~certain)
+        signatures = model.signatures(all_flips)
+        self._deciding = np.hstack([signatures, packed_words(flips[:, uncertain])])
+        self._outputs = all_flips[:, : all_flips.shape[1] - signatures.shape[1]]
         self._rng, self._odds = rng, np.exp(model.log_odds)
         self._kept = self._undetected_by(np.flatnonzero(certain))
-        self._laws = _Laws(model, certain, weight)
+        self._laws = _Laws(model, uncertain, weight)
 
     def of_size(self, size: int) -> AcceptedSets:
         """The accepted sets with so many members, at most ``MOST_MEMBERS``.
@@ -91,29 +111,38 @@ class AcceptedSetSearch:
         Raises:
             ResourceLimitError: There are too many sets, or outcome laws.
         """
-        found = [np.zeros((0, -(-self._num_outputs // 8)), dtype=np.uint8)]
-        masses = [np.zeros((0, REPLICAS))]
-        for part in self._parts(size):
-            sets = np.repeat(self._model.base[np.newaxis], len(part.members), axis=0)
-            for column in part.members.T:
-                sets ^= self._model.flips[column]
-            # Hash values of the detectors, observables and the signature say what a set flips.
-            first, sums = _merged_part(part, np.ascontiguousarray(sets[:, self._model.detector_words :]))
-            for rows, some in self._laws.accepted(sets[first], sums, self._check):
-                found.append(np.packbits(rows, axis=1))
-                masses.append(some)
-        packed = np.concatenate(found)
-        first, sums = merged(packed, np.concatenate(masses))
-        bits = np.unpackbits(packed[first], axis=1)[:, : self._num_outputs].astype(np.bool_)
-        return AcceptedSets(bits, sums)
-
-    def _parts(self, size: int) -> Iterator[Part]:
         part = self._kept.of_size(size)
-        if part.replicas is not None:
-            yield self._silent.of_size(size)
-            rest = ~self._silent.are_undetected(part.members)
-            part = Part(part.members[rest], part.weights[rest], part.replicas[rest])
-        yield part
+        if part.replicas is None:
+            return self._accepted(part)
+        silent = self._accepted(self._silent.of_size(size))
+        others = self._accepted(part)
+        flips = (others.rows[:, : self.model.detector_words] & self._steady_words).any(axis=1)
+        return AcceptedSets.joined([silent, AcceptedSets(others.rows[flips], others.replicas[flips])])
+
+    def _accepted(self, part: Part) -> AcceptedSets:
+        """The accepted ones of some sets, once with each of their accepted outcomes."""
+        kinds = _together(self._deciding, part.members)
+        first, kind = distinct_rows(kinds)
+        flips, shares, numbers = self._laws.accepted(kinds[first], self._check)
+        # Set k has the outcomes from ends[kind[k]] - numbers[kind[k]] on.
+        ends, number = numbers.cumsum(), numbers[kind]
+        sets = np.repeat(np.arange(len(kind)), number)
+        outcomes = np.arange(len(sets)) + np.repeat(ends[kind] - number.cumsum(), number)
+        weights = part.weights[sets] * shares[outcomes]
+        # What is flipped is known by the observables and the hash value of the detectors.
+        names = slice(self.model.detector_words, None)
+        self._check()
+        first, choice = distinct_rows(
+            _together(self._outputs[:, names], part.members[sets]) ^ flips[outcomes, names]
+        )
+        self._check()
+        rows = _together(self._outputs, part.members[sets[first]]) ^ flips[outcomes[first]]
+        if part.replicas is None:
+            sums: Floats = np.bincount(choice, weights, len(first)).astype(np.float64)
+            return AcceptedSets(rows, np.repeat(sums[:, np.newaxis], REPLICAS, axis=1))
+        places = choice * REPLICAS + part.replicas[sets]
+        replicas: Floats = np.bincount(places, weights, len(first) * REPLICAS).astype(np.float64)
+        return AcceptedSets(rows, replicas.reshape(-1, REPLICAS))
 
     @cached_property
     def _silent(self) -> UndetectedSets:
@@ -126,100 +155,129 @@ class AcceptedSetSearch:
         )
 
 
-def distinct_rows(packed: npt.NDArray[np.uint8]) -> tuple[Indices, Indices]:
+def _detectors_of(model: FaultModel, rows: Words) -> Bools:
+    """The detectors of rows: bool, shape (rows, num_detectors)."""
+    packed = model.detectors(rows)
+    return np.unpackbits(packed, axis=1, bitorder="little", count=model.num_detectors).astype(np.bool_)
+
+
+def _together(flips: Words, members: Indices) -> Words:
+    """What sets flip: ``flips`` has a row for each mechanism, and one for the empty set at its end."""
+    rows = np.repeat(flips[-1:], len(members), axis=0)
+    for column in members.T:
+        rows ^= flips[column]
+    return rows
+
+
+def distinct_rows(rows: Words) -> tuple[Indices, Indices]:
     """The first of equal rows for each distinct one, and for each row which of these it is.
 
     Rows with equal hash values are taken for equal: of 10^7 rows, two that are not, with 3e-6.
 
     Examples:
-        >>> first, group = distinct_rows(np.array([[1, 2], [0, 3], [1, 2]], dtype=np.uint8))
+        >>> first, group = distinct_rows(np.array([[1, 2], [0, 3], [1, 2]], dtype=np.uint64))
         >>> bool(group[0] == group[2] != group[1]), sorted(first.tolist())
         (True, [0, 1])
     """
-    _, first, group = np.unique(_names(packed), return_index=True, return_inverse=True)
+    _, first, group = np.unique(_names(rows), return_index=True, return_inverse=True)
     return first, group.ravel()
 
 
-def merged(packed: npt.NDArray[np.uint8], values: Floats) -> tuple[Indices, Floats]:
+def merged(rows: Words, values: Floats) -> tuple[Indices, Floats]:
     """The first of equal rows for each distinct one, and the sums of the values of equal ones.
 
     Examples:
-        >>> first, sums = merged(np.array([[1], [0], [1]], dtype=np.uint8), np.array([0.5, 1.0, 0.25]))
+        >>> first, sums = merged(np.array([[1], [0], [1]], dtype=np.uint64), np.array([0.5, 1.0, 0.25]))
         >>> dict(zip(first.tolist(), sums.tolist()))
         {1: 1.0, 0: 0.75}
     """
-    names = _names(packed)
+    names = _names(rows)
     order = np.argsort(names, kind="stable")
     names = names[order]
     starts = np.flatnonzero(np.append(True, names[1:] != names[:-1])[: len(names)])
     return order[starts], np.add.reduceat(values[order], starts, axis=0) if len(names) else values
 
 
-def _names(packed: npt.NDArray[np.uint8]) -> Words:
+def _names(rows: Words) -> Words:
     """Hash values of rows: uint64, shape (rows,)."""
-    padded = np.zeros((len(packed), -(-packed.shape[1] // 8) * 8), dtype=np.uint8)
-    padded[:, : packed.shape[1]] = packed
-    names = np.zeros(len(packed), dtype=np.uint64)
-    for column in padded.view(np.uint64).T:
+    names = np.zeros(len(rows), dtype=np.uint64)
+    for column in rows.T:
         names = mixed(names ^ column)
     return names
 
 
-def _merged_part(part: Part, rows: Words) -> tuple[Indices, Floats]:
-    """The first of the sets that flip the same, and the sums of their weights in each replica."""
-    packed = rows.view(np.uint8)
-    if part.replicas is None:
-        first, sums = merged(packed, part.weights)
-        return first, np.repeat(sums[:, np.newaxis], REPLICAS, axis=1)
-    weights = np.zeros((len(rows), REPLICAS))
-    weights[np.arange(len(rows)), part.replicas] = part.weights
-    return merged(packed, weights)
+@dataclass(frozen=True)
+class _Law:
+    """The outcomes of a signature.
+
+    Attributes:
+        shares: float64, shape (outcomes,): their probabilities.
+        flipped: bool, shape (outcomes, outputs): what they flip of the outputs that may change.
+        places: The outcomes by the uncertain detectors that they flip.
+        read_out: By the same, for accepted sets: what is flipped, and with which probabilities.
+    """
+
+    shares: Floats
+    flipped: Bools
+    places: dict[bytes, list[int]]
+    read_out: dict[bytes, tuple[Bools, Floats]]
 
 
 class _Laws:
-    """Outcome distributions of sets: which outcomes are accepted, and with which outputs."""
+    """Outcome distributions of sets: which outcomes are accepted, and with which outputs.
 
-    def __init__(self, model: FaultModel, certain: Bools, weight: float | None) -> None:
-        self._model, self._weight = model, weight
+    Args:
+        model: The mechanisms.
+        uncertain: intp, shape (some,): the postselected detectors that outcomes may flip.
+        weight: See ``AcceptedSetSearch``.
+    """
+
+    def __init__(self, model: FaultModel, uncertain: Indices, weight: float | None) -> None:
+        self._model, self._uncertain, self._weight = model, uncertain, weight
         self._num_outputs = model.num_detectors + model.num_observables
-        mask = np.unpackbits(model.postselected.view(np.uint8), bitorder="little")[: model.num_detectors]
-        self._uncertain = np.flatnonzero(mask.astype(np.bool_) & ~certain)
-        self._known: dict[bytes, dict[bytes, tuple[Bools, Floats]]] = {}
+        self._signature_words = model.signatures(model.flips).shape[1]
+        changes = np.zeros(self._num_outputs, dtype=np.bool_)
+        if model.outcomes is not None:
+            changes |= model.outcomes.dependent
+        if weight is not None:
+            changes[-1] = True
+        self._changing = np.flatnonzero(changes)
+        self._known: dict[bytes, _Law] = {}
 
-    def accepted(
-        self, sets: Words, weights: Floats, check: Callable[[], None]
-    ) -> Iterator[tuple[Bools, Floats]]:
-        """The outputs of accepted sets, and their weights in each replica; equal ones may occur again."""
-        model = self._model
-        for start in range(0, len(sets), 1 << 14):
-            check()
-            rows = sets[start : start + (1 << 14)]
-            bits = self._bits(rows)
-            # What fires of the detectors that outcomes flip, and the signature: sets alike in both.
-            fired = np.packbits(bits[:, self._uncertain], axis=1)
-            alike = np.hstack([fired, np.ascontiguousarray(model.signatures(rows)).view(np.uint8)])
-            first, group = distinct_rows(alike)
-            order = np.argsort(group, kind="stable")
-            ends = np.cumsum(np.bincount(group, minlength=len(first)))
-            for kind, which in zip(alike[first], np.split(order, ends[:-1]), strict=True):
-                pattern, signature = kind[: fired.shape[1]], kind[fired.shape[1] :]
-                law = self._law(signature.view(np.uint64)).get(pattern.tobytes())
-                if law is not None:
-                    for each, share in zip(law[0], law[1].tolist(), strict=True):
-                        yield bits[which] ^ each, weights[start + which] * share
+    def accepted(self, kinds: Words, check: Callable[[], None]) -> tuple[Words, Floats, Indices]:
+        """The accepted outcomes of sets, which are alike in what decides about them.
 
-    def _bits(self, rows: Words) -> Bools:
-        detectors = np.unpackbits(self._model.detectors(rows), axis=1, bitorder="little")
-        observables = np.ascontiguousarray(self._model.observables(rows)).view(np.uint8)
-        return np.hstack(
-            [
-                detectors[:, : self._model.num_detectors],
-                np.unpackbits(observables, axis=1, bitorder="little")[:, : self._model.num_observables],
-            ]
-        ).astype(np.bool_)
+        Args:
+            kinds: uint64, shape (kinds, words): their signatures, and which of the uncertain detectors fire.
+            check: May raise to end the work.
 
-    def _law(self, signature: Words) -> dict[bytes, tuple[Bools, Floats]]:
-        """The outcomes of a signature, by the uncertain postselected detectors that they flip."""
+        Returns:
+            What outcomes flip, shape (outcomes, words), and their probabilities: those of the first kind, of
+            the second, and so on; and how many each kind has.
+        """
+        flipped = [np.zeros((0, len(self._changing)), dtype=np.bool_)]
+        shares, numbers = [np.zeros(0)], np.zeros(len(kinds), dtype=np.intp)
+        for k, kind in enumerate(kinds):
+            if not k & 0xFFF:
+                check()
+            signature, pattern = kind[: self._signature_words], kind[self._signature_words :].tobytes()
+            law = self._law(signature)
+            if pattern in law.places:
+                bits, probabilities = self._read_out(law, pattern)
+                flipped.append(bits)
+                shares.append(probabilities)
+                numbers[k] = len(bits)
+        bits = np.concatenate(flipped)
+        flips = np.zeros((len(bits), self._model.flips.shape[1] - self._signature_words), dtype=np.uint64)
+        for start in range(0, len(bits), 1 << 14):
+            some = bits[start : start + (1 << 14)]
+            whole = np.zeros((len(some), self._num_outputs), dtype=np.uint8)
+            whole[:, self._changing] = some
+            flips[start : start + (1 << 14)] = self._model.rows_of_outputs(whole)[:, : flips.shape[1]]
+        return flips, np.concatenate(shares), numbers
+
+    def _law(self, signature: Words) -> _Law:
+        """The outcomes of a signature, by the uncertain detectors that they flip."""
         name = signature.tobytes()
         found = self._known.get(name)
         if found is None:
@@ -229,21 +287,29 @@ class _Laws:
             if self._model.outcomes is not None:
                 shares, flipped = self._model.outcomes.law(signature)
                 shares, flipped = shares[shares > 0], flipped[shares > 0]
-            patterns = np.packbits(flipped[:, self._uncertain], axis=1)
-            found = self._known[name] = {}
-            first, group = distinct_rows(patterns)
-            for k, kind in enumerate(patterns[first]):
-                some, of_pattern = flipped[group == k], shares[group == k]
-                alike, sums = merged(np.packbits(some, axis=1), of_pattern)
-                found[kind.tobytes()] = self._read_out(some[alike], sums)
+            places: dict[bytes, list[int]] = {}
+            for k, row in enumerate(packed_words(flipped[:, self._uncertain])):
+                places.setdefault(row.tobytes(), []).append(k)
+            found = self._known[name] = _Law(shares, flipped[:, self._changing], places, {})
         return found
 
-    def _read_out(self, rows: Bools, shares: Floats) -> tuple[Bools, Floats]:
-        """With a state: from how often its Pauli is -1 to how often the state is the wrong one."""
+    def _read_out(self, law: _Law, pattern: bytes) -> tuple[Bools, Floats]:
+        """The outcomes with a pattern of uncertain detectors.
+
+        With a state: from how often its Pauli is -1 to how often the state is the wrong one.
+        """
+        found = law.read_out.get(pattern)
+        if found is None:
+            some = law.places[pattern]
+            found = law.read_out[pattern] = self._merged(law.flipped[some], law.shares[some])
+        return found
+
+    def _merged(self, rows: Bools, shares: Floats) -> tuple[Bools, Floats]:
         if self._weight is None:
-            return rows, shares
+            first, sums = merged(packed_words(rows), shares)
+            return rows[first], sums
         signed = np.where(rows[:, -1], -shares, shares)
-        first, sums = merged(np.packbits(rows[:, :-1], axis=1), np.stack([shares, signed], axis=1))
+        first, sums = merged(packed_words(rows[:, :-1]), np.stack([shares, signed], axis=1))
         others, total = rows[first, :-1], sums[:, 0]
         values = self._weight * sums[:, 1] / total
         if (np.abs(values) > 1 + 1e-6).any():

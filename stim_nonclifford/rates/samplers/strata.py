@@ -153,6 +153,8 @@ class Stratum:
         It is infinite where these cannot be listed: with too many coins or outcomes.
         """
         outcomes = self.model.outcomes
+        if number == 0 and self._is_certain:
+            return 1.0
         if len(self.coins) > _MOST_LISTED_COINS or (outcomes is not None and not outcomes.can_be_summed):
             return math.inf
         sets = math.comb(len(self.faults), number) * len(self._starts) << len(self.coins)
@@ -161,6 +163,12 @@ class Stratum:
         if outcomes is None:
             return float(sets)
         return float(_OUTCOMES * sets + _COST_OF_LAW * min(sets, 1 << outcomes.num_signature_bits))
+
+    @property
+    def _is_certain(self) -> bool:
+        """Whether neither outcomes nor coins change anything in a shot without faults."""
+        outcomes = self.model.outcomes
+        return outcomes is not None and outcomes.is_certain_without_faults and len(self._starts) == 1
 
     def drawn(self, least: int, most: int, count: int, rng: np.random.Generator) -> FaultStates:
         """Independent states with at least and at most so many free faults, in a random order."""
@@ -251,6 +259,12 @@ class Stratum:
 
     def listed(self, number: int) -> Iterator[Weighted]:
         """All states with a number of free faults, of finite size, in blocks with their probabilities."""
+        if number == 0 and self._is_certain:
+            any_state = self._with_numbers(np.zeros((1, 0), dtype=np.intp), np.zeros(1, dtype=np.uint64))
+            rows = self.model.with_outcomes(any_state.rows, any_state.numbers)
+            share = np.array([self.probability * self.numbers.probabilities[0]])
+            yield Weighted(rows, share, np.zeros(1, dtype=np.intp), any_state.rows, any_state.sets)
+            return
         coins = np.arange(1 << len(self.coins))[:, np.newaxis] >> np.arange(len(self.coins)) & 1 == 1
         starts = np.repeat(self._starts, len(coins), axis=0)
         for coin, shows in zip(self.coins.tolist(), coins.T, strict=True):

@@ -94,13 +94,13 @@ class UndetectedSets:
         self, flips: Bools, target: Bools, odds: Floats, rng: np.random.Generator, check: Callable[[], None]
     ) -> None:
         self._odds, self._check = odds, check
-        self._flips, (self._target,) = packed_words(flips), packed_words(target[np.newaxis])
+        checks, (wanted,) = packed_words(flips), packed_words(target[np.newaxis])
         self._seed, self._round = int(rng.integers(1 << 63)), 0
         # All sets have one key, and it needs no outcome law.
         plan = compile_circuit(stim.Circuit(), lambda _: np.zeros(0, dtype=np.bool_)).record_plan()
         none = np.zeros(0, dtype=np.uint64)
         self._study = FaultSetStudy(
-            plain_attributes(plan), self._flips.ravel(), none, self._target, none, odds,
+            plain_attributes(plan), checks.ravel(), none, wanted, none, odds,
             np.full(len(odds), -1, dtype=np.int32), none, max(1, min(MOST_MEMBERS, len(odds))), 1,
             _MEMORY // 8, _MEMORY,
         )  # fmt: skip
@@ -117,11 +117,6 @@ class UndetectedSets:
             )
             return Part(members, self._odds[members].prod(axis=1))
         return self._drawn(size)
-
-    def are_undetected(self, members: Indices) -> Bools:
-        """Which of some sets flip what they should: intp, shape (sets, members) -> bool, shape (sets,)."""
-        flipped = np.bitwise_xor.reduce(self._flips[members], axis=1)
-        return np.asarray((flipped == self._target).all(axis=1))
 
     def _drawn(self, size: int) -> Part:
         first = 1 << 12

@@ -22,12 +22,20 @@ from ..sampling.rows import columns
 from .points import DecidedCircuit
 from .questions import Question
 
-__all__ = ["DecidingDecoder", "DecisionEngine", "DecisionsFailedError", "Requested"]
+__all__ = [
+    "DecidingDecoder",
+    "DecisionEngine",
+    "DecisionPasses",
+    "DecisionsFailedError",
+    "GapDecoder",
+    "Requested",
+]
 
 _CHUNK_SHOTS = 16 * BLOCK_SHOTS
 """Shots that are decided together. Doubled, their rows take twice the memory."""
 
 Bools = npt.NDArray[np.bool_]
+Words = npt.NDArray[np.uint64]
 
 
 class DecidingDecoder(Protocol):
@@ -55,6 +63,23 @@ class DecidingDecoder(Protocol):
         ...
 
 
+class GapDecoder(DecidingDecoder, Protocol):
+    """An object that decides, and says how sure it is, for circuits with SURE."""
+
+    def gaps(self, number: int, detectors: PackedBits) -> npt.NDArray[np.float64]:
+        """Complementary gaps of each record that SURE asks for.
+
+        Args:
+            number: The number of the decision.
+            detectors: uint8, shape (shots, ceil(detectors of the model / 8)): the detectors, bit-packed. The
+                shots are any; equal rows may come once.
+
+        Returns:
+            Numbers, shape (shots, records): decibels; infinite if there is no other explanation.
+        """
+        ...
+
+
 class DecisionsFailedError(ValueError):
     """A decoder raised an error in a decision, or answered in a wrong form."""
 
@@ -67,10 +92,18 @@ class Requested:
         stop: The end of them.
         postselected: The outputs that must be 0 in a kept shot.
         flipped: All outputs that are inverted, as a mask.
+        rest: From this output on, all are asked for, too; None: no others are.
     """
 
-    def __init__(self, start: int, stop: int, postselected: Sequence[int] = (), flipped: int = 0) -> None:
-        self.start, self.stop = start, stop
+    def __init__(
+        self,
+        start: int,
+        stop: int,
+        postselected: Sequence[int] = (),
+        flipped: int = 0,
+        rest: int | None = None,
+    ) -> None:
+        self.start, self.stop, self.rest = start, stop, rest
         self.postselected = np.array(sorted(postselected), dtype=np.int64)
         self.flipped = flipped
         self.wanted = np.array([flipped >> k & 1 for k in self.postselected.tolist()], dtype=np.bool_)
@@ -86,17 +119,20 @@ class Requested:
         return ((outputs & mask) != wanted).any(axis=1)
 
 
-class DecisionEngine(KeptRowsEngine):
-    """Draws shots in which a decoder decides.
+class DecisionPasses:
+    """Draws outcomes of shots in passes, between which a decoder decides.
 
     Args:
-        plan: The plan: its outputs are detectors, observables, and then the records in ``controls``.
+        plan: The plan. Its outputs are detectors, observables, the records in ``controls``, a constant for
+            each decided record, which then says whether the decoder flipped it, and any others.
         engine: Draws its rows and outcomes.
         decided: The circuit.
         decoder: The decoder, which has begun.
-        controls: Records, with their numbers among the last outputs of the plan.
-        requested: The outputs that are asked for.
+        controls: Records, with their numbers among the outputs behind the observables.
         raw: The numbers of decisions that leave records as they are.
+
+    Attributes:
+        counts: How many records were decided, and how many of them flipped.
     """
 
     def __init__(
@@ -106,60 +142,45 @@ class DecisionEngine(KeptRowsEngine):
         decided: DecidedCircuit,
         decoder: DecidingDecoder,
         controls: dict[int, int],
-        requested: Requested,
         raw: Collection[int] = (),
     ) -> None:
         assert plan.num_checks == plan.num_outcome_checks == 0
-        self._plan, self._engine, self._decoder = plan, engine, decoder
-        self._requested = requested
-        self._first_output = -(-plan.num_signature_bits // 64)  # of the words of a row
+        self.plan, self._engine, self._decoder = plan, engine, decoder
+        self.first_output = -(-plan.num_signature_bits // 64)  # of the words of a row
         first_control = decided.circuit.num_detectors + decided.circuit.num_observables
         self._questions = [
-            Question(decided, k, first_control, controls) for k in range(len(decided.points)) if k not in raw
+            Question(decided, k, first_control, controls)
+            for k, point in enumerate(decided.points)
+            if k not in raw and point.records
         ]
         self._lines = [point.line for point in decided.points]
         self._num_bits = len(decided.bits)
         self._decisions = _packed(plan, plan.decisions)
+        for bit, row in enumerate(self._decisions):
+            word, place = divmod(first_control + len(controls) + bit, 64)
+            row[self.first_output + word] |= np.uint64(1 << place)
         self._detectors_before = decided.detectors_before
-        branch = plan.num_signs + plan.num_outcome_checks
         by_outcomes = np.zeros(plan.num_outputs, dtype=np.bool_)
-        flipped = plan.outcome_effects.bits - branch
+        flipped = plan.outcome_effects.bits - plan.num_signs
         by_outcomes[flipped[flipped >= 0]] = True
         self._by_outcomes = by_outcomes
-        asked = requested.flipped >> requested.start & (1 << requested.stop - requested.start) - 1
-        self._flipped = _packed_mask(asked, requested.stop - requested.start)
-        self._counts: Counter[str] = Counter()
+        self.counts: Counter[str] = Counter()
 
-    # SamplingEngine
+    def run(self, rows: Words, numbers: Words, seed: int, requested: Requested) -> tuple[PackedBits, Words]:
+        """Lets the decoder decide.
 
-    def sample_kept_numbered(
-        self, seed: int, first_shot: int, shots: int
-    ) -> tuple[PackedBits, npt.NDArray[np.int64]]:
-        """See ``SamplingEngine.sample_kept_numbered``."""
-        requested = self._requested
-        width = requested.stop - requested.start
-        parts = [np.zeros((0, -(-width // 8)), dtype=np.uint8)]
-        kept = [np.zeros(0, dtype=np.int64)]
-        for first, size in _chunks(first_shot, shots):
-            outputs, numbers = self._decided_shots(seed, first, size)
-            parts.append(columns(outputs, requested.start, requested.stop) ^ self._flipped)
-            kept.append(numbers.astype(np.int64))
-        return np.concatenate(parts), np.concatenate(kept)
+        Args:
+            rows: uint64, shape (shots, words): signature and outputs before outcomes, which are changed.
+            numbers: uint64, shape (shots,): with the seed, they fix the outcomes.
+            seed: 0 <= seed < 2^64.
+            requested: The outputs that must be 0: other shots are left out.
 
-    def statistics(self) -> dict[str, int]:
-        """The statistics of the engine that draws; how many records were decided, and how many flipped."""
-        return {**self._engine.statistics(), **self._counts}
-
-    # Passes
-
-    def _decided_shots(
-        self, seed: int, first_shot: int, shots: int
-    ) -> tuple[PackedBits, npt.NDArray[np.uint64]]:
-        """The outputs of the kept shots, and their numbers."""
-        rows = self._engine.rows(seed, first_shot, shots)
-        numbers = np.arange(first_shot, first_shot + shots, dtype=np.uint64)
-        flips = np.zeros((shots, self._num_bits), dtype=np.bool_)
-        requested, postselected = self._requested, self._requested.postselected
+        Returns:
+            uint8, shape (kept shots, bytes): their outputs, bit-packed, with zeros behind them; and their
+            numbers.
+        """
+        flips = np.zeros((len(rows), self._num_bits), dtype=np.bool_)
+        postselected = requested.postselected
         for question in self._questions:
             before = postselected[postselected < self._detectors_before[question.number]]
             controls = [output for outputs in question.controls for output in outputs]
@@ -174,43 +195,53 @@ class DecisionEngine(KeptRowsEngine):
             if not len(rows):
                 break
             detectors = question.seen(columns(outputs, 0, question.num_detectors), flips)
-            predictions = self._predictions(question, detectors)
-            answers = question.answers(predictions, flips, outputs)
-            for j in range(question.num_bits):
+            if question.gap is None:
+                predictions = self._predictions(question, detectors)
+                answers = question.answers(predictions, flips, outputs)
+            else:  # without a flip the record is 1
+                answers = self._gaps(question, detectors) < question.gap
+            for j in range(question.num_asked):
                 bit = question.first_bit + j
                 flips[:, bit] = answers[:, j]
                 rows[answers[:, j]] ^= self._decisions[bit]
-            self._counts["decided_records"] += answers.size
-            self._counts["flipped_records"] += int(answers.sum())
+            self.counts["decided_records"] += answers.size
+            self.counts["flipped_records"] += int(answers.sum())
         outputs = self._outputs(rows, numbers, seed)
         if len(postselected):
-            kept = ~requested.fails(outputs, self._plan.num_outputs)
+            kept = ~requested.fails(outputs, self.plan.num_outputs)
             outputs, numbers = outputs[kept], numbers[kept]
         return outputs, numbers
 
-    def _outputs(
-        self,
-        rows: npt.NDArray[np.uint64],
-        numbers: npt.NDArray[np.uint64],
-        seed: int,
-        *,
-        with_outcomes: bool = True,
-    ) -> PackedBits:
+    def _outputs(self, rows: Words, numbers: Words, seed: int, *, with_outcomes: bool = True) -> PackedBits:
         """The outputs of shots, bit-packed, with zeros behind them."""
-        outputs = rows[:, self._first_output :].copy()
-        if with_outcomes and self._plan.num_outcomes and len(rows):
-            outputs ^= self._engine.outcomes(rows[:, : self._first_output], numbers, seed)
+        outputs = rows[:, self.first_output :].copy()
+        if with_outcomes and self.plan.num_outcomes and len(rows):
+            outputs ^= self._engine.outcomes(rows[:, : self.first_output], numbers, seed)
         return outputs.view(np.uint8).reshape(len(rows), 8 * outputs.shape[1])
 
-    def _predictions(self, question: Question, detectors: PackedBits) -> Bools:
+    def _asked(self, method: str, question: Question, detectors: PackedBits) -> tuple[Any, str]:
+        """What a method of the decoder returns, and how messages name the decision."""
         where = f"Line {self._lines[question.number]}: decision {question.number}"
-        wanted = (len(detectors), -(-question.num_observables // 8))
         try:
-            found = self._decoder.decide(question.number, detectors)
+            return getattr(self._decoder, method)(question.number, detectors), where
         except Exception as error:
             raise DecisionsFailedError(
                 f"{where}: the decoder raised {type(error).__name__}: {error}"
             ) from error
+
+    def _gaps(self, question: Question, detectors: PackedBits) -> npt.NDArray[np.float64]:
+        found, where = self._asked("gaps", question, detectors)
+        gaps, wanted = np.asarray(found), (len(detectors), question.num_asked)
+        if gaps.shape != wanted or gaps.dtype.kind not in "fiu" or np.isnan(gaps).any():
+            raise DecisionsFailedError(
+                f"{where}: gaps() of the decoder must return decibels, numbers of shape {wanted} without NaN,"
+                f" but returned {gaps.dtype} of shape {gaps.shape}."
+            )
+        return gaps.astype(np.float64)
+
+    def _predictions(self, question: Question, detectors: PackedBits) -> Bools:
+        found, where = self._asked("decide", question, detectors)
+        wanted = (len(detectors), -(-question.num_observables // 8))
         if not isinstance(found, np.ndarray) or found.dtype != np.uint8 or found.shape != wanted:
             kind = (
                 f"{found.dtype} of shape {found.shape}" if isinstance(found, np.ndarray) else f"{found!r:.80}"
@@ -222,10 +253,56 @@ class DecisionEngine(KeptRowsEngine):
         return np.unpackbits(found, axis=1, count=question.num_observables, bitorder="little").view(np.bool_)
 
 
+class DecisionEngine(KeptRowsEngine):
+    """Draws shots in which a decoder decides.
+
+    Args:
+        passes: Lets it decide.
+        engine: Draws the noise.
+        requested: The outputs that are asked for.
+    """
+
+    def __init__(self, passes: DecisionPasses, engine: RowEngine, requested: Requested) -> None:
+        self._passes, self._engine, self._requested = passes, engine, requested
+        asked = requested.flipped >> requested.start & (1 << requested.stop - requested.start) - 1
+        self._flipped = _packed_mask(asked, requested.stop - requested.start)
+
+    def sample_kept_numbered(
+        self, seed: int, first_shot: int, shots: int
+    ) -> tuple[PackedBits, npt.NDArray[np.int64]]:
+        """See ``SamplingEngine.sample_kept_numbered``."""
+        found = [self._decided_shots(seed, first, size) for first, size in _chunks(first_shot, shots)]
+        return np.concatenate([rows for rows, _ in found]), np.concatenate([kept for _, kept in found])
+
+    def statistics(self) -> dict[str, int]:
+        """The statistics of the engine that draws; how many records were decided, and how many flipped."""
+        return {**self._engine.statistics(), **self._passes.counts}
+
+    def _decided_shots(
+        self, seed: int, first_shot: int, shots: int
+    ) -> tuple[PackedBits, npt.NDArray[np.int64]]:
+        """The outputs of the kept shots that are asked for, and their numbers."""
+        requested = self._requested
+        rows = self._engine.rows(seed, first_shot, shots)
+        numbers = np.arange(first_shot, first_shot + shots, dtype=np.uint64)
+        outputs, numbers = self._passes.run(rows, numbers, seed, requested)
+        asked = columns(outputs, requested.start, requested.stop) ^ self._flipped
+        if requested.rest is not None:
+            end = self._passes.plan.num_outputs
+            more = columns(outputs, requested.rest, end)
+            bits = [
+                np.unpackbits(asked, axis=1, count=requested.stop - requested.start, bitorder="little"),
+                np.unpackbits(more, axis=1, count=end - requested.rest, bitorder="little"),
+            ]
+            asked = np.packbits(np.concatenate(bits, axis=1), axis=1, bitorder="little")
+        return asked, numbers.astype(np.int64)
+
+
 def _chunks(first_shot: int, shots: int) -> list[tuple[int, int]]:
     """Ranges of shots that end at multiples of the chunk's size: first shots and sizes."""
-    found, first, end = [], first_shot, first_shot + shots
-    while first < end:
+    found: list[tuple[int, int]] = []
+    first, end = first_shot, first_shot + shots
+    while first < end or not found:
         size = min(_CHUNK_SHOTS - first % _CHUNK_SHOTS, end - first)
         found.append((first, size))
         first += size

@@ -12,13 +12,16 @@ The model has an observable for each such rotation, which is flipped by the erro
 there. If the decoder finds that it is flipped, and the rotation was applied, what a P at this place does is
 added to the answer. So one model serves all values of the records. This needs that P flips no detector that
 the decoder sees.
+
+The end of a circuit is a question of the same kind: which observables are flipped? It may also ask for all
+decided records once more: the answers are what a decoder would have decided that knows the whole shot.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -32,6 +35,7 @@ from ...dialect import (
     RotationPart,
     bare_name,
     decision_of,
+    first_conditional_block,
     gate_from_tag,
     groups_of_pairs,
     without_decisions,
@@ -60,6 +64,7 @@ class DecisionPoint:
         num_detectors: The number of detectors that the decoder sees: D0, D1, ...
         latency: The number of TICKs for which detectors are on their way to the decoder.
         decoder: The name of the decoder that the instruction asks for; empty for that of the sampler.
+        gap: Of SURE, the complementary gap in decibels from which on the decoder is sure; None for others.
     """
 
     line: int
@@ -68,6 +73,7 @@ class DecisionPoint:
     num_detectors: int
     latency: int = 0
     decoder: str = ""
+    gap: float | None = None
 
 
 @dataclass(frozen=True)
@@ -101,22 +107,30 @@ class Knowledge:
     Attributes:
         detectors: Shape (num_bits, num_detectors): the detectors that the flip of each decided record flips.
         axes: Shape (num_bits, num_axes): the axes that it flips.
-        bits: Shape (num_bits, num_bits): the decided records that it flips, before they are decided.
+        asked: Shape (num_bits, num_bits + num_observables): the decided records that it flips, before they
+            are decided, and the observables. Without a question at the end, there are no observables.
         axes_by_axes: Shape (num_axes, num_axes): the axes that a Pauli about each axis flips.
-        bits_by_axes: Shape (num_axes, num_bits): the decided records that it flips.
+        asked_by_axes: Shape (num_axes, num_bits + num_observables): the decided records and observables that
+            it flips.
         detectors_by_axes: Shape (num_axes, num_detectors): the detectors that it flips.
     """
 
     detectors: npt.NDArray[np.bool_]
     axes: npt.NDArray[np.bool_]
-    bits: npt.NDArray[np.bool_]
+    asked: npt.NDArray[np.bool_]
     axes_by_axes: npt.NDArray[np.bool_]
-    bits_by_axes: npt.NDArray[np.bool_]
+    asked_by_axes: npt.NDArray[np.bool_]
     detectors_by_axes: npt.NDArray[np.bool_]
 
 
 class DecidedCircuit:
     r"""A circuit with decisions, and what a decoder is asked at each of them.
+
+    Args:
+        circuit: The circuit, tagged.
+        asks_at_end: Whether the end of the circuit is a further point, at which the decoder is asked for the
+            observables. It decides no records.
+        in_hindsight: Whether it is also asked for all decided records once more.
 
     Raises:
         NotImplementedError: A decoder would have to be told a model that depends on earlier records.
@@ -124,7 +138,7 @@ class DecidedCircuit:
     Examples:
         >>> decided = DecidedCircuit(stim.Circuit("X_ERROR(0.1) 0\nM 0 0\nDETECTOR rec[-1]\nM[DECODE] 0"))
         >>> decided.points
-        [DecisionPoint(line=4, tick=0, records=(2,), num_detectors=1, latency=0, decoder='')]
+        [DecisionPoint(line=4, tick=0, records=(2,), num_detectors=1, latency=0, decoder='', gap=None)]
         >>> print(decided.prefix(0))
         X_ERROR(0.1) 0
         M 0 0
@@ -133,15 +147,27 @@ class DecidedCircuit:
         OBSERVABLE_INCLUDE(0) rec[-1]
     """
 
-    def __init__(self, circuit: stim.Circuit) -> None:
-        self.circuit = circuit
+    def __init__(
+        self, circuit: stim.Circuit, *, asks_at_end: bool = False, in_hindsight: bool = False
+    ) -> None:
+        self.circuit, self._in_hindsight = circuit, in_hindsight
+        self.num_observables = circuit.num_observables if asks_at_end else 0
         self.points: list[DecisionPoint] = []
         self._numbers: list[int] = []  # of the instructions of the points, among the unrolled ones
         self._lines: dict[int, int] = {}  # by the number of an instruction with an axis or a decision
         self._find_points()
+        if asks_at_end:
+            self._numbers.append(sum(1 for _ in unrolled(circuit)))
+            self.points.append(DecisionPoint(0, circuit.num_ticks, (), circuit.num_detectors))
 
     def _find_points(self) -> None:
         program = program_of(self.circuit, with_decisions=True)
+        if program.is_switched:
+            raise NotImplementedError(
+                f"{first_conditional_block(self.circuit)}: in a circuit with DECODE, records switch gates,"
+                " but no blocks: the decoder's model would depend on them. Without a decoder, sample"
+                " circuit.without_decisions()."
+            )
         detector_ticks: list[int] = []
         for step, place in zip(program.steps, program.places, strict=True):
             self._lines[place.number] = place.line
@@ -151,9 +177,7 @@ class DecidedCircuit:
                 continue
             if self._numbers and self._numbers[-1] == place.number:
                 last = self.points[-1]
-                self.points[-1] = DecisionPoint(
-                    last.line, last.tick, (*last.records, step.record), *_of(last)
-                )
+                self.points[-1] = replace(last, records=(*last.records, step.record))
                 continue
             decision = decision_of(place.source) or Decision()
             known = len(detector_ticks)
@@ -162,7 +186,13 @@ class DecidedCircuit:
             self._numbers.append(place.number)
             self.points.append(
                 DecisionPoint(
-                    place.line, place.tick, (step.record,), known, decision.latency, decision.decoder
+                    place.line,
+                    place.tick,
+                    (step.record,),
+                    known,
+                    decision.latency,
+                    decision.decoder,
+                    decision.gap,
                 )
             )
 
@@ -175,7 +205,7 @@ class DecidedCircuit:
             if number in numbers:
                 found.append(count)
             count += instruction.name == "DETECTOR"
-        return found
+        return found + [count] * (len(self.points) - len(found))
 
     @property
     def bits(self) -> list[int]:
@@ -186,6 +216,18 @@ class DecidedCircuit:
     def first_bits(self) -> list[int]:
         """For each point, the number of the first one of its bits."""
         return [0, *itertools.accumulate(len(point.records) for point in self.points)][:-1]
+
+    def asked_of(self, point: int) -> list[int]:
+        """What a point asks for: the numbers of columns of ``Knowledge.asked``.
+
+        A decision asks for its records; the end for the observables, and then, in hindsight, for all records.
+        """
+        if not self.points[point].records:
+            num_bits = len(self.bits)
+            again = range(num_bits if self._in_hindsight else 0)
+            return [*range(num_bits, num_bits + self.num_observables), *again]
+        first = self.first_bits[point]
+        return [*range(first, first + len(self.points[point].records))]
 
     # Axes
 
@@ -205,13 +247,11 @@ class DecidedCircuit:
     def axes_of(self, point: int) -> list[int]:
         """The numbers of the axes that matter for a decision: in its model they are observables."""
         last = self._numbers[point]
-        knowledge = self.knowledge
-        first = self.first_bits[point]
-        asked = slice(first, first + len(self.points[point].records))
+        knowledge, asked = self.knowledge, self.asked_of(point)
         matters = {
             k
             for k, axis in enumerate(self.all_axes)
-            if axis.number < last and knowledge.bits_by_axes[k, asked].any()
+            if axis.number < last and knowledge.asked_by_axes[k, asked].any()
         }
         reached = list(matters)
         while reached:
@@ -247,7 +287,9 @@ class DecidedCircuit:
                 for j, targets in enumerate(_asked_of(instruction)):
                     probed.append("OBSERVABLE_INCLUDE", targets, len(axes) + number_of_bit[num_records + j])
             elif instruction.name == "OBSERVABLE_INCLUDE":
-                pass
+                if self.num_observables:
+                    observable = len(axes) + len(bits) + int(instruction.gate_args_copy()[0])
+                    probed.append("OBSERVABLE_INCLUDE", instruction.targets_copy(), observable)
             elif count and instruction.name not in (*_MEASUREMENTS, "MPAD"):
                 probed.append("MPAD", [0] * count)
             else:
@@ -257,7 +299,8 @@ class DecidedCircuit:
             num_records += count
         faults = frames_of(probed).faults
         assert len(faults) == len(order)
-        flips = np.zeros((len(order), num_detectors + len(axes) + len(bits)), dtype=np.bool_)
+        num_asked = len(bits) + self.num_observables
+        flips = np.zeros((len(order), num_detectors + len(axes) + num_asked), dtype=np.bool_)
         for fault, place in zip(faults, order, strict=True):
             effect = [bit for bit in ones(fault.effect) if bit < flips.shape[1]]
             flips[place, effect] = True
@@ -275,27 +318,32 @@ class DecidedCircuit:
     # What a decoder is told
 
     def prefix(self, point: int) -> stim.Circuit:
-        """The circuit up to a decision, in which earlier decisions are plain measurements.
+        """The circuit up to a point, in which decisions are plain measurements.
 
-        Its detectors are those that the decoder sees. Its observables are the records that are decided, and
-        then the axes of ``axes_of``.
+        Its detectors are those that the decoder sees. Its observables are what the point asks for, and then
+        the axes of ``axes_of``.
 
         Raises:
             NotImplementedError: A conditional rotation flips a detector that the decoder sees.
         """
         asked, last = self.points[point], self._numbers[point]
-        wanted = self.axes_of(point)
+        wanted, columns = self.axes_of(point), self.asked_of(point)
+        observable_of = {column: k for k, column in enumerate(columns)}
+        number_of_bit = {record: k for k, record in enumerate(self.bits)}
+        deciding = set(self._numbers)
         self._check_axes(point, wanted)
         of_axis: dict[int, list[int]] = {}
         for k, axis in enumerate(wanted):
             of_axis.setdefault(self.all_axes[axis].number, []).append(k)
         result = stim.Circuit()
-        num_detectors = 0
+        num_detectors = num_records = 0
         for number, instruction in enumerate(unrolled(self.circuit)):
             for k in of_axis.get(number, ()):
                 targets = _targets_of(self.all_axes[wanted[k]].text)
-                result.append("OBSERVABLE_INCLUDE", targets, len(asked.records) + k)
+                result.append("OBSERVABLE_INCLUDE", targets, len(columns) + k)
             if instruction.name == "OBSERVABLE_INCLUDE":
+                if not asked.records:
+                    result.append(instruction)
                 continue
             if instruction.name == "DETECTOR":
                 num_detectors += 1
@@ -304,15 +352,27 @@ class DecidedCircuit:
             single = stim.Circuit()
             single.append(instruction)
             result += without_decisions(single)
+            if number in deciding:
+                for record, targets in enumerate(_asked_of(instruction), num_records):
+                    if number_of_bit[record] in observable_of:
+                        result.append("OBSERVABLE_INCLUDE", targets, observable_of[number_of_bit[record]])
+            num_records += instruction.num_measurements
             if number == last:
                 break
-        for k, targets in enumerate(_asked_of(instruction)):
-            result.append("OBSERVABLE_INCLUDE", targets, k)
         return result
 
     def _check_axes(self, point: int, wanted: Sequence[int]) -> None:
-        """Checks that one model serves all values of the records before a decision."""
-        seen = self.points[point].num_detectors
+        """Checks that one model serves all values of the records before a point."""
+        asking, seen = self.points[point], self.points[point].num_detectors
+        who = f"The decoder of line {asking.line}" if asking.records else "The decoder of the observables"
+        if wanted and asking.gap is not None:
+            gate = self.all_axes[wanted[0]]
+            raise NotImplementedError(
+                f"Line {asking.line}: what SURE asks for depends on the gate `{gate.name}` of line"
+                f" {gate.line}, which a record controls, and a complementary gap is that of one error model."
+                " Ask before that gate, or ask FRAME, which needs no gap."
+            )
+        hidden = "; or let the decoder see no such detector, with DECODE(latency=n)" if asking.records else ""
         for k, axis in enumerate(self.all_axes):
             if axis.number >= self._numbers[point]:
                 return
@@ -321,23 +381,23 @@ class DecidedCircuit:
                 raise NotImplementedError(
                     f"Line {axis.line}: `{axis.name}`: whether an error before this gate flips D{flipped[0]}"
                     f" depends on the record that controls it, as its axis {axis.text} anticommutes with what"
-                    f" the detector measures. The decoder of line {self.points[point].line} would need an"
-                    " error model for each value of the record, which is not supported. Apply the gate about"
-                    " a logical operator, which commutes with the checks; or let the decoder see no such"
-                    " detector, with DECODE(latency=n)."
+                    f" the detector measures. {who} would need an error model for each value of the record,"
+                    " which is not supported. Apply the gate about a logical operator, which commutes with"
+                    f" the checks{hidden}."
                 )
 
-    def observed(self, records: Sequence[int]) -> stim.Circuit:
-        """The circuit with further observables, each of them a record."""
-        result = self.circuit.copy()
+    def observed(self, circuit: stim.Circuit, records: Sequence[int]) -> stim.Circuit:
+        """A circuit with the records of this one, and with further observables.
+
+        They are some of its records, and then one for each decided record, which is 0.
+        """
+        result = circuit.copy()
         first, end = result.num_observables, result.num_measurements
         for k, record in enumerate(records):
             result.append("OBSERVABLE_INCLUDE", [stim.target_rec(record - end)], first + k)
+        for k in range(len(self.bits)):
+            result.append("OBSERVABLE_INCLUDE", [], first + len(records) + k)
         return result
-
-
-def _of(point: DecisionPoint) -> tuple[int, int, str]:
-    return point.num_detectors, point.latency, point.decoder
 
 
 def _targets_of(product: str) -> list[stim.GateTarget]:

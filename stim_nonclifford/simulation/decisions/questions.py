@@ -1,4 +1,4 @@
-"""The question of one decision: what the decoder sees, and what follows from its answer."""
+"""The question of one point: what the decoder sees, and what follows from its answer."""
 
 from __future__ import annotations
 
@@ -14,29 +14,35 @@ Bools = npt.NDArray[np.bool_]
 
 
 class Question:
-    """One decision, with what known flips of records do to it."""
+    """What a decoder is asked at one point, with what known flips of records do to it.
+
+    Args:
+        decided: The circuit.
+        point: The number of the point.
+        first_control: The number of the first one of the outputs that are records.
+        controls: The numbers of records among these outputs.
+    """
 
     def __init__(
         self, decided: DecidedCircuit, point: int, first_control: int, controls: dict[int, int]
     ) -> None:
-        self.number = point
-        asked, knowledge = decided.points[point], decided.knowledge
-        self.num_detectors = asked.num_detectors
+        self.number, self.gap = point, decided.points[point].gap
+        knowledge, asked = decided.knowledge, decided.asked_of(point)
+        self.num_detectors = decided.points[point].num_detectors
         self.first_bit = decided.first_bits[point]
-        self.num_bits = len(asked.records)
+        self.num_asked = len(asked)
         self.axes = decided.axes_of(point)
-        self.num_observables = self.num_bits + len(self.axes)
-        bits = slice(self.first_bit, self.first_bit + self.num_bits)
+        self.num_observables = self.num_asked + len(self.axes)
         # For each earlier bit: the detectors that its flip flips, and the observables of the model.
         self.detectors = np.packbits(
             knowledge.detectors[: self.first_bit, : self.num_detectors], axis=1, bitorder="little"
         )
         self.observables = np.concatenate(
-            [knowledge.bits[: self.first_bit, bits], knowledge.axes[: self.first_bit][:, self.axes]], axis=1
+            [knowledge.asked[: self.first_bit, asked], knowledge.axes[: self.first_bit][:, self.axes]], axis=1
         )
         self.axis_flips = np.concatenate(
             [
-                knowledge.bits_by_axes[self.axes][:, bits],
+                knowledge.asked_by_axes[self.axes][:, asked],
                 knowledge.axes_by_axes[np.ix_(self.axes, self.axes)],
             ],
             axis=1,
@@ -58,7 +64,7 @@ class Question:
         return result
 
     def answers(self, predictions: Bools, flips: Bools, outputs: PackedBits) -> Bools:
-        """Whether each decided record is flipped.
+        """Whether each record or observable that is asked for is flipped.
 
         Args:
             predictions: The answer of the decoder: bool, shape (shots, num_observables).
@@ -74,9 +80,9 @@ class Question:
             index = np.zeros(len(found), dtype=np.intp)
             for j, output in enumerate(self.controls[k]):
                 index |= _bit(outputs, output).astype(np.intp) << j
-            happens = found[:, self.num_bits + k] & turns[index]
+            happens = found[:, self.num_asked + k] & turns[index]
             found ^= happens[:, np.newaxis] & self.axis_flips[k]
-        return found[:, : self.num_bits]
+        return found[:, : self.num_asked]
 
 
 def _bit(rows: PackedBits, k: int) -> Bools:

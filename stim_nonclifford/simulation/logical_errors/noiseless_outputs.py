@@ -46,18 +46,6 @@ from ..row_fates import fates_of_rows
 from .coherent_noise import half_turns_of, is_noise_angle
 from .paths_of_rows import PathsOfRows
 
-__all__ = [
-    "first_paulis",
-    "frames_of_chance",
-    "has_expectation_of",
-    "lines_of_observable",
-    "outcome_dependent",
-    "outcome_dependent_observables",
-    "outputs_of_chance",
-    "probability_of_one",
-    "random_outputs",
-]
-
 _PATHS = 64
 _FEWEST_PATHS = 8
 _PATH_WORK = 4e9
@@ -149,9 +137,6 @@ def random_outputs(
     Outputs are detectors, then observables; ``postselected`` ones are 0 in a kept shot. If no shot is kept
     without noise, none is random. ``skip_reference_sample`` asks for raw parities, not for flips of the
     reference sample.
-
-    Raises:
-        ResourceLimitError: The circuit is too wide.
     """
     question = tuple(sorted(asked)), tuple(sorted(postselected)), skip_reference_sample
     known = _answers.setdefault(compiled, {})
@@ -164,9 +149,6 @@ def probability_of_one(compiled: CompiledCircuit, observable: int) -> float:
     r"""The probability that the record of an observable is 1 in noiseless shots in which no detector fires.
 
     Where it would be a sum over very many paths, it is that of the likeliest path.
-
-    Raises:
-        ResourceLimitError: The circuit is too wide.
 
     Examples:
         >>> import stim_nonclifford as snc
@@ -251,6 +233,11 @@ def _both_values(plan: SamplingPlan) -> int:
 def _num_paths(plan: SamplingPlan) -> int:
     work = float(np.exp2(plan.operations["width"]).sum())
     return int(min(_PATHS, max(_FEWEST_PATHS, _PATH_WORK / max(1.0, work))))
+
+
+def has_small_angles(plan: SamplingPlan) -> bool:
+    """Whether a plan has a rotation by an angle that is no multiple of 1/4 half-turns, as coherent noise."""
+    return _without_small_angles(plan) is not None
 
 
 def _without_small_angles(plan: SamplingPlan) -> SamplingPlan | None:

@@ -1,22 +1,40 @@
-"""The outputs that the methods of a detector sampler request."""
+"""The outputs that the methods of a detector sampler request, and engines for circuits with decisions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Literal, Protocol
 
 from ..compiler import RequestedOutputs
-
-__all__ = ["NOT_FOR_DECISIONS", "DetectorMethod", "requested_by"]
+from ..engines import SamplingEngine
+from .expectation_values import ExpectationEngine
 
 DetectorMethod = Literal["sample", "sample_kept", "sample_counts"]
 
 
-NOT_FOR_DECISIONS = (
-    "does not support circuits with DECODE. Measure what you ask for, and take sample, sample_kept or"
-    " sample_counts."
-)
-"""What messages say where a method asks no decoder, after the name of the method."""
+class DecidingEngines(Protocol):
+    """An object that makes engines in which a decoder decides."""
+
+    def detector_engine(self, requested: RequestedOutputs, flipped: int) -> SamplingEngine:
+        """The engine for detectors and observables.
+
+        Args:
+            requested: The outputs that are asked for, neighbours, and those that must be 0.
+            flipped: The outputs that are reported inverted, and are postselected so, as a mask.
+        """
+        ...
+
+    def record_engine(self, flipped: int) -> SamplingEngine:
+        """The engine for records, some of which are reported inverted: a mask."""
+        ...
+
+    def detector_expectations(self, requested: RequestedOutputs, flipped: int) -> ExpectationEngine:
+        """The engine for detectors, observables and expectation values; see ``detector_engine``."""
+        ...
+
+    def record_expectations(self, flipped: int) -> ExpectationEngine:
+        """The engine for records and expectation values; see ``record_engine``."""
+        ...
 
 
 def requested_by(

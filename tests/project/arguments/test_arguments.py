@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 import sinter
+import stim
 
 import sinter_plugin
 import stim_nonclifford as snc
@@ -30,6 +31,8 @@ CIRCUIT = snc.Circuit(
     "\nM 2\nOBSERVABLE_INCLUDE(0) rec[-1]"
 )
 NOISELESS = snc.Circuit("H 0\nT 0\nM 0")
+CLIFFORD = snc.Circuit("H 0")
+FLOW = stim.Flow("X -> Z")
 DETECTORS = CIRCUIT.compile_detector_sampler(seed=1)
 RECORDS = CIRCUIT.compile_sampler(seed=1)
 COUNTS = DETECTORS.sample_counts(10)
@@ -100,8 +103,18 @@ CALLS: dict[str, Call] = {
         CIRCUIT,
         "compile_detector_sampler compile_m2d_converter compile_sampler count_determined_measurements"
         " detector_error_model get_detector_coordinates likeliest_error_sat_problem missing_detectors"
-        " pauli_twirl plan reference_sample shortest_error_sat_problem state_vector to_file"
+        " pauli_twirl plan reference_detector_and_observable_signs reference_sample"
+        " shortest_error_sat_problem state_vector to_file"
         " with_logical_readout",
+    ),
+    **methods(CLIFFORD, "to_tableau"),
+    "Circuit.has_flow": Call(CLIFFORD.has_flow, {"flow": FLOW}, {"flow": None}),  # Stim says what is wrong
+    "Circuit.has_all_flows": Call(CLIFFORD.has_all_flows, {"flows": [FLOW]}, {"flows": None}),
+    "Circuit.solve_flow_measurements": Call(
+        CLIFFORD.solve_flow_measurements, {"flows": [FLOW]}, {"flows": None}
+    ),
+    "Circuit.time_reversed_for_flows": Call(
+        CLIFFORD.time_reversed_for_flows, {"flows": [FLOW]}, {"flows": None}
     ),
     **methods(CIRCUIT, "fault_distance", postselection_mask="all"),
     **methods(CIRCUIT, "logical_error_rate", postselection_mask="all", seed=1),

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ...support.remedies.collection import remedies
-from ...support.remedies.elsewhere import ELSEWHERE, FOLDERS
+import stim_nonclifford as snc
+
+from ...support.remedies.collection import named_in_sentences, texts
 from ...support.remedies.rows import Row, message_of, names_for, result_of
 from ...support.remedies.table_of_circuits import CIRCUITS
 from ...support.remedies.table_of_rates import RATES
 from ...support.remedies.table_of_sinter import COMMANDS, SINTER
+from .test_arguments import CALLS
 
 ROWS = [*CIRCUITS, *RATES, *SINTER, *COMMANDS]
 
@@ -40,25 +43,23 @@ def test_calls_that_follow_the_remedy_work(names: dict[str, Any]) -> None:
             pytest.fail(f"{row.works}: {error}")
 
 
-def test_every_remedy_in_the_code_has_a_row_or_a_reason(messages: dict[Row, str]) -> None:
-    """A new refusal that advises something needs a row; a row or a reason that is left over goes."""
-    collected = remedies()
-    assert len(collected) > 250
-    said = list(messages.values())
-    alone = {
-        (remedy.place, remedy.text)
-        for remedy in collected
-        if not remedy.place.startswith(tuple(FOLDERS)) and not any(remedy.is_in(each) for each in said)
+OF_OTHERS = {"decompose", "assign_parameters", "if_test", "axis", "bitorder", "--upgrade", "latency"}
+"""Names of Qiskit, NumPy and pip, and of a tag."""
+
+OF_SINTER = {"--max_errors", "--count_detection_events"}
+"""Options of Sinter's parser, which the plugin's commands extend."""
+
+
+def test_what_errors_name_exists() -> None:
+    """In every sentence of the code, also those that no row provokes."""
+    parameters = {name for call in CALLS.values() for name in call.parameters}
+    options = OF_SINTER | {text for _, text in texts() if text.startswith("--")}
+    exists: dict[str, Callable[[str], bool]] = {
+        "method": lambda name: hasattr(snc.Circuit, name),
+        "argument": parameters.__contains__,
+        "option": options.__contains__,
     }
-    reasons = {entry for entries in ELSEWHERE.values() for entry in entries}
-    without = {
-        (place, text)
-        for place, text in alone
-        if not any(place == file and text.startswith(start) for file, start in reasons)
-    }
-    left_over = {
-        (file, start)
-        for file, start in reasons
-        if not any(place == file and text.startswith(start) for place, text in alone)
-    }
-    assert (without, left_over) == (set(), set())
+    found = [each for each in named_in_sentences() if each[2] not in OF_OTHERS]
+    assert {kind for _, kind, _ in found} == set(exists)
+    assert len(found) > 200
+    assert [each for each in found if not exists[each[1]](each[2])] == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import sys
+import tracemalloc
 import warnings
 from typing import Any
 
@@ -18,7 +19,7 @@ from sinter_plugin import DesaturatedGapDecoder, SoftDecodingSampler, task
 from stim_nonclifford.circuit.logical_states import LogicalStateCheck
 from stim_nonclifford.generators.cultivation import end_to_end_circuit
 from stim_nonclifford.rates.decoded_rates import accepted_rate
-from stim_nonclifford.rates.decoded_rates.faults.mechanisms import fault_model
+from stim_nonclifford.rates.decoded_rates.faults.mechanisms import Symptom, Symptoms, fault_model
 from stim_nonclifford.rates.decoded_rates.partition import partition
 from stim_nonclifford.rates.decoding.decoders import rate_decoder
 from stim_nonclifford.rates.decoding.matching.matching_graph import model_errors
@@ -33,6 +34,9 @@ from .test_decoded_outcomes import encoded_t_state
 
 SIGNIFICANT = 6.5
 """Standard errors: with 63 degrees of freedom, a chance of 2e-8."""
+
+SIGNIFICANT_OF_16 = 8.0
+"""Standard errors: with 15 degrees of freedom, a chance of 9e-7."""
 
 Y = LogicalStateCheck((0, 1), (0, 1), (0.0, 2**0.5))
 
@@ -190,7 +194,6 @@ def test_drawn_sets_are_the_listed_ones(monkeypatch: pytest.MonkeyPatch) -> None
             assert part.replicas is not None
             assert (flips[part.members].sum(axis=1) % 2 == target).all()
             assert (np.diff(np.sort(part.members, axis=1), axis=1) > 0).all()
-            assert sets.are_undetected(part.members).all()
             for chosen in (np.array([True] * len(sums)), np.array([each[1] for each in sums])):
                 exact = sum(weight for (weight, _), is_in in zip(sums, chosen, strict=True) if is_in)
                 is_in = values[part.members].sum(axis=1) == 2
@@ -215,7 +218,7 @@ def test_drawn_accepted_sets_are_the_listed_ones(monkeypatch: pytest.MonkeyPatch
 
     listed = masses()
     assert all((each == each[0]).all() for each in listed.values())
-    silent = {row for row in listed if not any(row[: model.num_detectors])}
+    silent = {row for row in listed if not any(row[: 8 * model.detector_words])}
     assert silent
     monkeypatch.setattr(undetected_sets, "_MOST_LISTED", 2 * len(listed))
     monkeypatch.setattr(undetected_sets, "_FINDS", 1 << 10)
@@ -235,8 +238,71 @@ def test_drawn_accepted_sets_are_the_listed_ones(monkeypatch: pytest.MonkeyPatch
     assert abs(sums.mean() - total) < SIGNIFICANT * error < 0.1 * total
 
 
+@pytest.mark.parametrize(
+    ("circuit", "postselected"),
+    [
+        (encoded_t_state(0.02), (1,)),
+        (encoded_t_state(0.02), (0, 2)),
+        (repetition_code(0.04, distance=3, rounds=3), (0, 1, 2)),
+    ],
+)
+def test_accepted_sets_are_all_sets(circuit: snc.Circuit, postselected: tuple[int, ...]) -> None:
+    """All sets of up to three mechanisms with all quantum outcomes, one after the other."""
+    model = fault_model(exact_symptoms(circuit), postselected)
+    certain = np.isin(np.arange(model.num_detectors), postselected)
+    if model.outcomes is not None:
+        certain &= ~model.outcomes.dependent[: model.num_detectors]
+    search = AcceptedSetSearch(model, certain, None, np.random.default_rng(7), lambda: None)
+    width = model.flips.shape[1] - model.signatures(model.flips).shape[1]
+    is_discarded = False
+    for size in range(4):
+        expected: dict[bytes, float] = {}
+        for members in itertools.combinations(range(model.num_mechanisms), size):
+            rows = np.bitwise_xor.reduce(model.flips[list(members)], axis=0, initial=0) ^ model.base
+            odds = np.exp(model.log_odds[list(members)]).prod()
+            _, shares, rows = model.with_all_outcomes(rows[np.newaxis])
+            is_accepted = model.fired(rows) == 0
+            is_discarded |= not is_accepted.all()
+            for row, share in zip(rows[is_accepted], shares[is_accepted], strict=True):
+                name = row[:width].tobytes()
+                expected[name] = expected.get(name, 0.0) + odds * share
+        found = search.of_size(size)
+        assert found.rows.dtype == np.uint64
+        assert len(found.rows) == len(expected)
+        assert (found.replicas == found.replicas[:, :1]).all()
+        names = (row.tobytes() for row in found.rows)
+        assert dict(zip(names, found.masses.tolist(), strict=True)) == pytest.approx(expected)
+    assert is_discarded
+
+
+@pytest.mark.parametrize("most_listed", [1 << 21, 0])
+def test_lists_take_little_memory(most_listed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All errors of eight detectors: 255 * 254 * 252 / 24 sets of four flip nothing, and share one row.
+
+    A row has 320 words: one of each set would take 1.7 GB, and that of each member four times as much.
+    """
+    monkeypatch.setattr(undetected_sets, "_MOST_LISTED", most_listed)
+    odds, sets = 1 / 9, 255 * 254 * 252 // 24
+    errors: dict[Symptom, float] = {
+        (tuple(k for k in range(8) if n >> k & 1), ()): 0.1 for n in range(1, 256)
+    }
+    model = fault_model(Symptoms(20_000, 1, ((), ()), errors), range(8))
+    certain = np.arange(20_000) < 8
+    search = AcceptedSetSearch(model, certain, None, np.random.default_rng(7), lambda: None)
+    tracemalloc.start()
+    found = search.of_size(4)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 256 * sets
+    assert not found.rows.any()
+    assert len(found.rows) == 1
+    error = float(found.replicas.std(ddof=1)) / 4
+    assert abs(found.masses[0] - sets * odds**4) <= SIGNIFICANT_OF_16 * error + 1e-9 * sets * odds**4
+    assert error < 0.05 * found.masses[0]
+
+
 def test_accepted_sets_are_drawn_until_they_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The masses of strata: exact ones within 6.5 standard errors, smaller ones if that is asked for."""
+    """The masses of strata: exact ones within 6.5 standard errors, smaller ones of wrong sets if asked for."""
     for module in (undetected_sets, accepted_sets, sys.modules[partition.__module__]):
         monkeypatch.setattr(module, "REPLICAS", 64)
     circuit = repetition_code(0.04, distance=3, rounds=3)
@@ -253,7 +319,10 @@ def test_accepted_sets_are_drawn_until_they_are_known(monkeypatch: pytest.Monkey
     for name, (mass, error) in listed.items():
         for drawn in (some, more):
             assert abs(drawn[name][0] - mass) <= SIGNIFICANT * math.hypot(error, drawn[name][1]) + 1e-9 * mass
-    assert sum(error for _, error in more.values()) < 0.5 * sum(error for _, error in some.values())
+    before, after = (
+        sum(error for name, (_, error) in drawn.items() if name.startswith("wrong")) for drawn in (some, more)
+    )
+    assert 0 < after < 0.5 * before
 
 
 CULTIVATION = snc.Circuit(

@@ -118,7 +118,7 @@ def test_known_flips_are_those_of_frames() -> None:
             assert np.array_equal(found[: circuit.num_detectors], known.detectors[bit])
             later = found[circuit.num_detectors :][decided.bits]
             later[: bit + 1] = False
-            assert np.array_equal(later, known.bits[bit])
+            assert np.array_equal(later, known.asked[bit])
             compared += 1
     assert compared == 160
 
@@ -190,7 +190,7 @@ class _Faulty:
 
 def rows_of_mechanisms(engine: DecisionEngine, times: int) -> npt.NDArray[np.uint64]:
     """Rows with one error each, and with random coins."""
-    plan = engine._plan
+    plan = engine._passes.plan
     rows = np.repeat(plan.effects.dense(plan.num_row_bits), times, axis=0)
     rows[:, plan.constant] ^= True
     coins = plan.coins.dense(plan.num_row_bits)

@@ -79,7 +79,7 @@ class ExactMock:
         bits = list(range(first, first + len(point.records)))
         found = [bool(b) for b in answers_of_mock(self.seed, number, tuple(seen), len(bits) + len(axes))]
         for k in made:
-            by = [*known.bits[k, bits], *known.axes[k, axes]]
+            by = [*known.asked[k, bits], *known.axes[k, axes]]
             found = [bit != bool(flip) for bit, flip in zip(found, by, strict=True)]
         for place, axis in enumerate(axes):
             gate = decided.all_axes[axis]
@@ -87,7 +87,7 @@ class ExactMock:
                 found[len(bits) + place]
                 and gate.turns[sum(records[r] << j for j, r in enumerate(gate.records))]
             ):
-                by = [*known.bits_by_axes[axis, bits], *known.axes_by_axes[axis, axes]]
+                by = [*known.asked_by_axes[axis, bits], *known.axes_by_axes[axis, axes]]
                 found = [bit != bool(flip) for bit, flip in zip(found, by, strict=True)]
         return tuple(int(bit) for bit in found[: len(bits)])
 
@@ -167,7 +167,7 @@ def exact_code(circuit: snc.Circuit, decoders: list[pymatching.Matching]) -> dic
     # The flip of the first decided record reverses a rotation, but no check and no later record.
     known = DecidedCircuit(circuit.to_stim()).knowledge
     assert not known.detectors.any()
-    assert not known.bits.any()
+    assert not known.asked.any()
 
     def answer(number: int, detectors: tuple[int, ...], _: Records) -> list[int]:
         return [int(decoders[number].decode(np.array(detectors[: 2 + 2 * number]))[0])]
@@ -221,3 +221,60 @@ def test_random_circuits_with_a_mock_decoder(seed: int) -> None:
         raw = record_distribution(without_decisions(circuit))
         different += p_value(samples, raw) < POWER
     assert different >= 2
+
+
+def test_expectation_values_are_those_of_the_decided_branch() -> None:
+    # P(records) <P given records> is the difference of P(records, 0) and P(records, 1) if P is measured then.
+    compared, different = 0, 0.0
+    for k, circuit in deciding_circuits(3, 4):
+        plain = snc.Circuit(circuit)
+        reference = plain.without_decisions().reference_sample().tolist()
+        answer = ExactMock(circuit, k)
+        asked = plain + snc.Circuit("EXP_VAL X0 Y1 Z2 X0*Z1*Y2")
+        sampler = asked.compile_sampler(seed=k, decoder=Mock(k))
+        records, values = sampler.sample_expectation_values(SHOTS)
+        weights = 1 << np.arange(records.shape[1])
+        for place, pauli in enumerate(["X0", "Y1", "Z2", "X0*Z1*Y2"]):
+            measured = circuit + stim.Circuit(f"MPP {pauli}")
+            exact = decided_distribution(measured, answer, [*reference, 0])
+            plainly = record_distribution(without_decisions(measured))
+            expected, without = np.zeros((2, 1 << records.shape[1]))
+            for into, law in ((expected, exact), (without, plainly)):
+                for bits, p in law.items():
+                    into[np.array(bits[:-1]) @ weights] += (-1) ** bits[-1] * p
+            found = np.bincount(records @ weights, values[:, place], len(expected)) / SHOTS
+            # Values are at most 1: each mean has an error of sqrt(P / shots) at most.
+            law = np.bincount(records @ weights, minlength=len(expected)) / SHOTS
+            errors = np.sqrt((law + 20 / SHOTS) / SHOTS)
+            assert (np.abs(found - expected) < 6 * errors).all(), (k, pauli, str(circuit))
+            different = max(different, float((np.abs(found - without) / errors).max()))
+            compared += 1
+    assert compared == 16
+    assert different > 20
+
+
+def test_checks_of_states_are_decided() -> None:
+    circuit = snc.Circuit(
+        """
+        RX 0
+        T 0
+        R 1
+        X_ERROR(0.2) 1
+        Z_ERROR(0.1) 0
+        M 1
+        DETECTOR rec[-1]
+        DECODE 1
+        C_S rec[-1] 0
+        EXP_VAL X0 Y0 Z0
+        OBSERVABLE_INCLUDE(0) X0
+        OBSERVABLE_INCLUDE(1) Y0
+        OBSERVABLE_INCLUDE(2) Z0
+        """
+    )
+    found = {}
+    for decoder in ("pymatching", "raw"):
+        sampler = circuit.compile_detector_sampler(seed=1, decoder=decoder, state_check="T")
+        found[decoder] = sampler.sample_counts(100_000).errors / 100_000
+    # Z is an error, and a wrong S is one in every second shot.
+    assert abs(found["pymatching"] - 0.1) < 0.006
+    assert abs(found["raw"] - (0.8 * 0.1 + 0.2 * 0.5)) < 0.008

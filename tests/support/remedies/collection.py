@@ -1,4 +1,4 @@
-"""Collects the sentences of the code that say what to do, from the texts of errors and warnings."""
+"""Collects what errors and warnings name: methods of circuits, arguments of functions, options of commands."""
 
 from __future__ import annotations
 
@@ -8,56 +8,33 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
-_VERBS = (
-    "add|allow|apply|ask|call|change|check|choose|collect|combine|compile|compute|correct|count|create|declare"
-    "|decode|define|delete|discard|divide|draw|drop|end|estimate|evaluate|export|free|generate|give|implement"
-    "|include|install|keep|leave|limit|list|lower|make|mark|measure|merge|move|name|number|open|pack|pad|pass"
-    "|postselect|put|raise|read|register|remove|rename|repeat|replace|reset|return|round|run|sample|save|search"
-    "|select|set|simulate|split|start|store|take|try|turn|unroll|update|use|wait|write"
+_NAMED = re.compile(
+    r"\b[Cc]ircuit\.(?P<method>\w+)\("
+    r"|(?<![\w.\0\"'-])(?P<argument>[a-z]\w+)=(?=[\"'A-Z\d\0.,;: ]|$)"
+    r"|(?P<option>--[a-z]\w+)"
 )
-_ADVICE = re.compile(rf"(?:^|[.;:,)] |\b(?:or|and) |either |otherwise,? )(?:{_VERBS})\b", re.IGNORECASE)
-_SENTENCE = re.compile(r"(?<=[.!])\s+(?=[A-Z`\0-])")
+_SENTENCE = re.compile(r"\w+ \w+ \w+")
 _HELP = {"help", "description", "epilog", "usage", "metavar"}
 _HOLE = "\0"
 
 
-class Remedy:
-    """A sentence in the code that advises something.
-
-    Attributes:
-        place: The file.
-        text: The sentence, with {} where values are put in.
-    """
-
-    def __init__(self, place: str, sentence: str) -> None:
-        self.place, self.text = place, " ".join(sentence.replace(_HOLE, "{}").split())
-        self._pattern = re.compile(
-            ".*?".join(re.escape(part).replace(r"\ ", r"\s+") for part in self.text.split("{}")),
-            re.DOTALL | re.IGNORECASE,
-        )
-
-    def is_in(self, message: str) -> bool:
-        """Whether a message has the sentence."""
-        return self._pattern.search(message) is not None
-
-
-def remedies() -> list[Remedy]:
-    """All of them."""
-    found = []
+def texts() -> Iterator[tuple[str, str]]:
+    """The files of the code, and their texts that are no docstrings and no help of commands."""
     for folder in ("stim_nonclifford", "sinter_plugin"):
         for path in sorted((ROOT / folder).rglob("*.py")):
-            place = path.relative_to(ROOT).as_posix()
-            for text in _texts(ast.parse(path.read_text())):
-                found += [
-                    Remedy(place, sentence)
-                    for sentence in _SENTENCE.split(text)
-                    if len(sentence.split()) >= 2 and _ADVICE.search(sentence)
-                ]
-    return found
+            for text in _texts(ast.parse(path.read_text(encoding="utf-8"))):
+                yield path.relative_to(ROOT).as_posix(), text
+
+
+def named_in_sentences() -> Iterator[tuple[str, str, str]]:
+    """What sentences name: the file, the kind, and the name."""
+    for place, text in texts():
+        if _SENTENCE.search(text) and "<" not in text:
+            for found in _NAMED.finditer(text):
+                yield place, str(found.lastgroup), found[str(found.lastgroup)]
 
 
 def _texts(tree: ast.Module) -> Iterator[str]:
-    """The texts of a module that are no docstrings and no help of commands."""
     skipped: set[int] = set()
     for node in ast.walk(tree):
         match node:

@@ -6,7 +6,6 @@ from .rows import Row
 
 _OPENQASM = "Circuit.from_qasm('OPENQASM 3.0;include \"stdgates.inc\";qubit[3] q;bit[3] m;uint[8] n=3;%s')"
 _OPENQASM_2 = "Circuit.from_qasm('OPENQASM 2.0;include \"qelib1.inc\";qreg q[3];%s')"
-_T_CHECK = "{'state_check': 'T', 'postselection_mask': 'all'}"
 
 
 def _qasm(refused: str, named: str, works: str) -> Row:
@@ -30,8 +29,21 @@ CIRCUITS = [
     Row("c('I[r_z(theta=0.2*pi)] 0')", "write gates in tags in upper case", "c('I[R_Z(theta=0.2*pi)] 0')"),
     Row("c('S[mine] 0')", "Put other notes on another instruction", "Circuit(stim.Circuit('TICK[mine]\\nS[mine] 0').without_tags())"),
     Row("c('C_X rec[-1] 0')", "write CX rec[-1] 0", "c('M 0 / CX rec[-1] 0')"),
-    Row("c('C_M rec[-1] 0')", "Measure always", "c('M 0 1 / CCX rec[-1] rec[-2] 2')"),
-    Row("c('C_R rec[-1] 0')", "Reset always", "c('M 0 / R 0 / M 1 / CCX rec[-1] rec[-2] 1')"),
+    # Blocks that records switch
+    Row("c('M 0 / C_M rec[-1] 0 rec[-1] 1')", "Write a line for each", "c('M 0 / C_M rec[-1] 0 / C_M rec[-1] 1')"),
+    Row("c('M 0 / C_M rec[-1] 0 1')", "write a block", "c('M 0 / REPEAT[IF rec[-1]] 1 { / M 0 1 / }')"),
+    Row("c('M 0 1 / C_R rec[-1] 0 rec[-2] 1')", "Write a line for each", "c('M 0 1 / C_R rec[-1] 0 / C_R rec[-2] 1')"),
+    Row("c('M 0 / C_M(0.1, 0.2) rec[-1] 0')", "write a block", "c('M 0 / REPEAT[IF rec[-1]] 1 { / M(0.1, 0.2) 0 / }')"),
+    Row("c('M 0 / C_M[a] rec[-1] 0')", "Leave it out", "c('M 0 / C_M rec[-1] 0')"),
+    Row("c('M 0 / C_X_ERROR(0.1) rec[-1] 0')", "in a block", "c('M 0 / REPEAT[IF rec[-1]] 1 { / X_ERROR(0.1) 0 / }')"),
+    Row("c('M 0 / REPEAT[IF] 1 { / M 0 / }')", "REPEAT[IF rec[-1]] 1 {", "c('M 0 / REPEAT[IF rec[-1]] 1 { / M 0 / }')"),
+    Row("c('REPEAT[UNTIL] 5 { / M 0 / }')", "REPEAT[UNTIL !rec[-1]] 5 {", "c('REPEAT[UNTIL !rec[-1]] 5 { / M 0 / }')"),
+    Row("c('M 0 / REPEAT[IF rec[-1]] 3 { / M 0 / }')", "put a REPEAT", "c('M 0 / REPEAT[IF rec[-1]] 1 { / REPEAT 3 { / M 0 / } / }')"),
+    Row("c('REPEAT[UNTIL rec[-2]] 3 { / M 0 / }')", "rec[-1] is the last", "c('REPEAT[UNTIL rec[-1]] 3 { / M 0 / }')"),
+    Row("c('M 0 / H[IF rec[-1]] 0')", "stand on REPEAT", "c('M 0 / REPEAT[IF rec[-1]] 1 { / H 0 / }')"),
+    Row("c('M 0 / C_M rec[-1] 0').compile_sampler(engine='cpu')", 'engine="trajectory"', "c('M 0 / C_M rec[-1] 0').compile_sampler(engine='trajectory')"),
+    Row("c('M 0 / C_M rec[-1] 0 / M[DECODE] 0').decision_points()", "circuit.without_decisions()", "c('M 0 / C_M rec[-1] 0 / M[DECODE] 0').without_decisions().compile_sampler()"),
+    Row("c('M 0 / E(0.1) X0 / REPEAT[IF rec[-1]] 1 { / ELSE_CORRELATED_ERROR(0.1) X0 / }').compile_sampler()", "into one block", "c('M 0 / REPEAT[IF rec[-1]] 1 { / E(0.1) X0 / ELSE_CORRELATED_ERROR(0.1) X0 / }').compile_sampler()"),
     Row("c('M 0 / CPP rec[-1] X0')", "PP", "c('M 0 / C_TPP rec[-1] X0')"),
     Row("Circuit().append('TPP', [stim.PauliString('iX')])", "stim.PauliString('+X')", "Circuit().append('TPP', [stim.PauliString('+X')])"),
     Row("c('READOUT_ERROR(0.1) 0')", "M(p01, p10)", "c('M(0.1, 0.2) 0')"),
@@ -46,7 +58,7 @@ CIRCUITS = [
     Row("Circuit('DETECTOR').diagram('timeline-svg')", "`I 0`", "Circuit('I 0\\nDETECTOR').diagram('timeline-svg')"),
     Row("c('X_ERROR(0.1) 0 / T 0').diagram('matchgraph-svg', noise=False)", "Leave out noise=False", "c('X_ERROR(0.1) 0 / T 0').diagram('matchgraph-svg')"),
     Row("c('T 0').diagram('detslice-svg', fold=True)", "Leave out fold=True", "c('T 0 / M 0 / DETECTOR rec[-1]').diagram('detslice-svg')"),
-    Row("c('T 0').to_tableau", "circuit.s_proxy().to_tableau", "c('T 0').s_proxy().to_tableau()"),
+    Row("c('T 0').to_tableau()", "circuit.s_proxy().to_tableau", "c('T 0').s_proxy().to_tableau()"),
     Row("c('H 0 / M 0').state_vector()", "Ask for the state before it", "c('H 0').state_vector()"),
     Row("c('H 0 / CX 0 1 / R 0').state_vector()", "Ask for the state before it", "c('H 0 / CX 0 1').state_vector()"),
     Row("c('X_ERROR(0.1) 0').state_vector()", "circuit.without_noise().state_vector()", "c('X_ERROR(0.1) 0').without_noise().state_vector()"),
@@ -115,7 +127,6 @@ CIRCUITS = [
     _qasm("\\n@mine\\nx q[0];", "Remove them", "x q[0];"),
     _qasm("x q[:-1:0];", "Write them", "x q[2:-1:0];"),
     _qasm("int a = 1.5e300;", "Write int(...)", "int a = int(1.5);"),
-    Row("c('M 0 / EXP_VAL Z0').compile_sampler(engine='trajectory').sample_expectation_values(1)", "engine='cpu'", "c('M 0 / EXP_VAL Z0').compile_sampler(engine='cpu').sample_expectation_values(1)"),
     Row("c('M 0 / OBSERVABLE_INCLUDE(0) rec[-1]').compile_detector_sampler(engine='trajectory').sample_failures(9)", "sample_counts", "c('M 0 / OBSERVABLE_INCLUDE(0) rec[-1]').compile_detector_sampler(engine='trajectory').sample_counts(9)"),
     Row("c('H 0 / CX 0 1 0 2 0 3 / THERMAL_RELAXATION(0.1, 0.1) 0 1 2 3 / MX 0 1 2 3').compile_sampler(max_active_coordinates=1)", "engine='trajectory'", "c('H 0 / CX 0 1 0 2 0 3 / THERMAL_RELAXATION(0.1, 0.1) 0 1 2 3 / MX 0 1 2 3').compile_sampler(max_active_coordinates=1, engine='trajectory').sample(9)"),
     Row("c('M 0').compile_sampler(decoder='pymatching')", "Leave decoder= out", "c('M 0').compile_sampler().sample(1)"),
@@ -128,7 +139,7 @@ CIRCUITS = [
     Row("c('FRAME[x] Z0')", "Leave it out", "c('FRAME Z0')"),
     Row("c('M[decode] 0')", "DECODE in upper case", "c('M[DECODE] 0')"),
     Row("c('X_ERROR(0.1) 0 / M 0 / DETECTOR rec[-1] / DECODE 0').compile_sampler(decoder='pymatching', engine='gpu')", "engine='cpu'", "c('X_ERROR(0.1) 0 / M 0 / DETECTOR rec[-1] / DECODE 0').compile_sampler(decoder='pymatching', engine='cpu', threads=2).sample(1)"),
-    Row("c('X_ERROR(0.1) 0 / M 0 / DETECTOR rec[-1] / DECODE 0 / EXP_VAL Z0').compile_sampler(decoder='pymatching').sample_expectation_values(1)", "Measure what you ask for", "c('X_ERROR(0.1) 0 / M 0 / DETECTOR rec[-1] / DECODE 0 / M 0').compile_sampler(decoder='pymatching').sample(1)"),
+    Row("c('X_ERROR(0.1) 0 / M 0 / DETECTOR rec[-1] / DECODE 0 / OBSERVABLE_INCLUDE(0) rec[-1]').compile_detector_sampler(decoder='pymatching').sample_failures(9)", "sample_kept", "c('X_ERROR(0.1) 0 / M 0 / DETECTOR rec[-1] / DECODE 0').compile_detector_sampler(decoder='pymatching').sample_kept(9)"),
     Row("c('M 0').append_operation", "Call circuit.append", "c('M 0').append('M', [0])"),
     Row("c('BIT_FLIP(0.1) 0')", "X_ERROR(p)", "c('X_ERROR(0.1) 0')"),
     Row("c('BIT_PHASE_FLIP(0.1) 0')", "Y_ERROR(p)", "c('Y_ERROR(0.1) 0')"),

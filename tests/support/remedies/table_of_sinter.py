@@ -6,6 +6,10 @@ from .rows import Row
 
 _NOISE = "X_ERROR(0.1) 0 1 / M 0 1 / DETECTOR rec[-1] / "
 _OBSERVED = f"{_NOISE}OBSERVABLE_INCLUDE(0) rec[-2]"
+_DECIDED = (
+    "X_ERROR(0.1) 0 / M 0 / DETECTOR rec[-1] / DECODE 0 / CX rec[-1] 1 / M 1 / OBSERVABLE_INCLUDE(0) rec[-1]"
+)
+_DECIDED_S = "X_ERROR(0.1) 0 / M 0 / DETECTOR rec[-1] / RX 1 / DECODE 0 / C_S rec[-1] 1 / MX 1 / OBSERVABLE_INCLUDE(0) rec[-1]"
 _STATE = "X_ERROR(0.1) 1 / M 1 / DETECTOR rec[-1] / RX 0 / T 0 / EXP_VAL X0 Y0 / OBSERVABLE_INCLUDE(0) X0 / OBSERVABLE_INCLUDE(1) Y0"
 _COLLECT = "sp.collect([task('%s', decoder='soft_pymatching'%s)], num_workers=1, max_shots=64%s)"
 _DISTILLATION = "snc.generators.distillation.distillation_circuit(%s, t_error=0.01)"
@@ -14,6 +18,10 @@ _ROWS = "file('s.csv', plugin('collect --circuits {} --decoders soft_pymatching 
 )
 
 SINTER = [
+    Row(f"shots(sp.SoftPostselectSampler(), '{_DECIDED}')", "soft_pymatching", f"shots(sp.SoftDecodingSampler(), '{_DECIDED}')"),
+    Row(f"shots(sp.SoftDecodingSampler(), '{_DECIDED}', postselection_mask=np.array([1], dtype=np.uint8))", "circuit.without_decisions()", f"shots(sp.SoftPostselectSampler(), str(c('{_DECIDED}').without_decisions()))"),
+    Row(f"shots(sp.SoftDecodingSampler(decoder='desaturated'), '{_DECIDED}')", "soft_pymatching", f"shots(sp.SoftDecodingSampler(), '{_DECIDED}')"),
+    Row(f"shots(sp.SoftDecodingSampler(confidence=True), '{_DECIDED_S}')", "Leave confidence out", f"shots(sp.SoftDecodingSampler(), '{_DECIDED_S}')"),
     Row(f"shots(sp.SoftDecodingSampler(), '{_NOISE}')", "OBSERVABLE_INCLUDE", f"shots(sp.SoftDecodingSampler(), '{_OBSERVED}')"),
     Row(f"shots(sp.SoftPostselectSampler(), '{_NOISE}')", "OBSERVABLE_INCLUDE", f"shots(sp.SoftPostselectSampler(), '{_OBSERVED}')"),
     Row("shots(sp.SoftPostselectSampler(), 'X_ERROR(0.1) 0 / M 0 / OBSERVABLE_INCLUDE(0) rec[-1]')", "DETECTOR", f"shots(sp.SoftPostselectSampler(), '{_OBSERVED}')"),

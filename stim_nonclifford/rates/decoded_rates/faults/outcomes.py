@@ -21,7 +21,7 @@ from ....simulation.engines import CpuEngine
 from ....simulation.plan import SamplingPlan
 from .mechanisms import Floats, Symptom, Symptoms, Words
 
-__all__ = ["PlanOutcomes", "symptom_of_row", "symptoms_of_plan"]
+__all__ = ["PlanOutcomes", "causes_of_plan", "symptom_of_row", "symptoms_of_plan"]
 
 _MOST_SUMMED = 10
 """Quantum outcomes of a shot that are summed over, at most. Doubled, one sum may take a minute."""
@@ -36,12 +36,17 @@ class PlanOutcomes:
     Attributes:
         num_signature_bits: Number of bits of a signature.
         can_be_summed: Whether the outcomes are so few that all of them can be enumerated.
+        is_certain_without_faults: False, as nobody has looked: shots without faults are summed over, too.
+        can_be_divided: True: a fault that flips no postselected detector and no signature bit is free.
     """
+
+    is_certain_without_faults = False
+    can_be_divided = True
 
     def __init__(self, plan: SamplingPlan) -> None:
         self._plan = plan
         self._engine = CpuEngine(plan)
-        self._laws: dict[bytes, tuple[Floats, npt.NDArray[np.bool_]]] = {}
+        self._laws: dict[bytes, tuple[Floats, npt.NDArray[np.uint8]]] = {}  # bit-packed
         self.num_signature_bits = plan.num_signature_bits
         self.can_be_summed = plan.num_outcomes <= _MOST_SUMMED
 
@@ -83,8 +88,9 @@ class PlanOutcomes:
             bits = np.unpackbits(np.ascontiguousarray(signature).view(np.uint8), bitorder="little")
             found = self._engine.outcome_law(bits[: self.num_signature_bits].astype(np.bool_))
             shares, flips = (np.array([each[part] for each in found]) for part in (0, 2))
-            self._laws[name] = shares, flips
-        return self._laws[name]
+            self._laws[name] = shares, np.packbits(flips, axis=1)
+        shares, packed = self._laws[name]
+        return shares, np.unpackbits(packed, axis=1, count=self._plan.num_outputs).astype(np.bool_)
 
 
 def symptoms_of_plan(plan: SamplingPlan, num_detectors: int) -> Symptoms:
@@ -109,22 +115,43 @@ def symptoms_of_plan(plan: SamplingPlan, num_detectors: int) -> Symptoms:
         >>> {symptom: round(p, 6) for symptom, p in symptoms_of_plan(plan, 1).probabilities.items()}
         {((), (), (0,)): 0.1}
     """
-    found: dict[Symptom, float] = {}
-    expected = set(plan.constant.tolist())
-    coins = ((plan.coins.row(k), 0.5) for k in range(len(plan.coins)))
-    for row, probability in (*_independent_errors(plan), *coins):
-        name = symptom_of_row(plan, row, num_detectors)
-        if probability > 0.5:
-            expected ^= set(row.tolist())
-        found[name] = exactly_one(found.get(name, 0.0), min(probability, 1 - probability))
-    nothing: Symptom = ((), (), ())
+    found, expected = causes_of_plan(plan)
+    named = ((symptom_of_row(plan, _bits_of(row), num_detectors), q) for row, q in found.items())
     return Symptoms(
         num_detectors=num_detectors,
         num_observables=plan.num_outputs - num_detectors,
         expected=symptom_of_row(plan, np.array(sorted(expected), dtype=np.int32), num_detectors),
-        probabilities={name: q for name, q in found.items() if q > 0 and name != nothing},
+        probabilities={name: q for name, q in named if q > 0 and any(name)},
         outcomes=PlanOutcomes(plan),
     )
+
+
+def causes_of_plan(plan: SamplingPlan) -> tuple[dict[int, float], set[int]]:
+    """The independent errors and the coins of a plan, by the masks of their rows.
+
+    Args:
+        plan: The plan.
+
+    Returns:
+        The probabilities of the rows, at most 1/2; and the bits that are 1 if no error happens: of an error
+        that is likelier than 1/2, the absence is the error.
+
+    Raises:
+        ValueError: Errors exclude each other, and no independent ones have their distribution.
+    """
+    found: dict[int, float] = {}
+    expected = set(plan.constant.tolist())
+    coins = ((plan.coins.row(k), 0.5) for k in range(len(plan.coins)))
+    for row, probability in (*_independent_errors(plan), *coins):
+        name = mask_of(row.tolist())
+        if probability > 0.5:
+            expected ^= set(row.tolist())
+        found[name] = exactly_one(found.get(name, 0.0), min(probability, 1 - probability))
+    return found, expected
+
+
+def _bits_of(mask: int) -> npt.NDArray[np.int32]:
+    return np.array(ones(mask), dtype=np.int32)
 
 
 def _independent_errors(plan: SamplingPlan) -> Iterator[tuple[npt.NDArray[np.int32], float]]:

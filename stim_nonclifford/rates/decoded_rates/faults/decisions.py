@@ -1,0 +1,195 @@
+"""Circuits in which a decoder decides: what follows from a fault set and a number, decisions included.
+
+A state has a fault set and a random number, as in ``outcomes``. Together they fix the outcomes, what each
+decision sees, and so all answers of the decoders: whether a shot fails is a function of the state. So the
+observables of a row say whether the last decoder predicts them wrongly, after all decisions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from ....simulation.compiler.algebra.gf2 import mask_of, ones
+from ....simulation.decisions import DecisionPasses, Requested
+from ....simulation.plan import SamplingPlan
+from .mechanisms import Floats, Symptom, Symptoms, Words
+from .outcomes import causes_of_plan
+
+__all__ = ["DecidedOutcomes", "PredictsNothing", "symptoms_with_decisions"]
+
+_MOST_ROWS = 1 << 14
+"""States that are decided together. Doubled, they take twice the memory."""
+
+_ASKED_AGAIN = 64
+"""States that are decided once more with those of each call, to see whether a decoder is random. Doubled, one
+that is random on few states is found out in half as many calls."""
+
+Bools = npt.NDArray[np.bool_]
+
+
+class DecidedOutcomes:
+    """What the outcomes and all decisions of a state flip.
+
+    The signature of a state has all bits of its row: the decisions depend on what its faults flip.
+
+    Args:
+        passes: Lets decoders decide.
+        wrong: Which observables are predicted wrongly, bool, shape (shots, observables), from the outputs of
+            shots after all decisions.
+        postselected: bool, shape (num_detectors,): the detectors that discard a shot. Others stay in a row
+            what the faults flip.
+        is_random: Whether a decoder was seen to answer equal questions differently.
+        name: The names of the decoders.
+        is_certain_without_faults: Whether all shots without faults are decided and end in the same way.
+
+    Attributes:
+        num_signature_bits: Number of bits of a signature.
+        can_be_summed: False: the outcomes are not enumerated.
+        can_be_divided: False: a fault that flips no postselected detector may flip others in decisions.
+    """
+
+    can_be_summed = False
+    can_be_divided = False
+
+    def __init__(
+        self,
+        passes: DecisionPasses,
+        wrong: Callable[[npt.NDArray[np.uint8]], Bools],
+        postselected: Bools,
+        is_random: Callable[[], bool],
+        name: str,
+        *,
+        is_certain_without_faults: bool,
+    ) -> None:
+        self._passes, self._wrong, self._is_random, self._name = passes, wrong, is_random, name
+        self.is_certain_without_faults = is_certain_without_faults
+        self._postselected = np.packbits(postselected, bitorder="little")
+        plan = passes.plan
+        self._row_words = passes.first_output + -(-plan.num_outputs // 64)
+        self._num_detectors = len(postselected)
+        self.num_signature_bits = 64 * self._row_words
+        self._rng = np.random.default_rng(0)
+        self._again: tuple[Words, Words, Words] | None = None
+
+    @property
+    def dependent(self) -> Bools:
+        """The outputs that an outcome or a decision may flip: all."""
+        return np.ones(self._passes.plan.num_outputs, dtype=np.bool_)
+
+    def law(self, signature: Words) -> tuple[Floats, Bools]:
+        """Not available: the outcomes cannot be summed over."""
+        raise NotImplementedError
+
+    def flips(self, signatures: Words, numbers: Words) -> Words:
+        """The outputs that outcomes and decisions flip: detectors, then wrong predictions.
+
+        Args:
+            signatures: uint64, shape (rows, words).
+            numbers: uint64, shape (rows,): with the signature, they fix the outcomes.
+
+        Returns:
+            uint64, shape (rows, words): bit k of a row is output k.
+
+        Raises:
+            ValueError: A decoder answers equal questions differently.
+        """
+        signatures = signatures[:, : self._row_words]
+        found = np.concatenate(
+            [np.zeros((0, self._row_words - self._passes.first_output), dtype=np.uint64)]
+            + [
+                self._flips_of(signatures[k : k + _MOST_ROWS], numbers[k : k + _MOST_ROWS])
+                for k in range(0, len(numbers), _MOST_ROWS)
+            ]
+        )
+        self._ask_again(signatures, numbers, found)
+        return found
+
+    def _flips_of(self, signatures: Words, numbers: Words) -> Words:
+        bare = np.ascontiguousarray(signatures[:, self._passes.first_output :]).view(np.uint8)
+        outputs, _ = self._passes.run(signatures.copy(), numbers, 0, Requested(0, 0))
+        wrong = self._wrong(outputs)
+        end, bytes_of_detectors = self._num_detectors + wrong.shape[1], len(self._postselected)
+        result = np.zeros((len(outputs), 8 * outputs.shape[1]), dtype=np.uint8)
+        before = np.unpackbits(bare, axis=1, count=end, bitorder="little")[:, self._num_detectors :]
+        result[:, self._num_detectors : end] = wrong ^ before
+        packed = np.packbits(result, axis=1, bitorder="little")
+        changed = outputs[:, :bytes_of_detectors] ^ bare[:, :bytes_of_detectors]
+        packed[:, :bytes_of_detectors] |= changed & self._postselected
+        return packed.view(np.uint64)
+
+    def _ask_again(self, signatures: Words, numbers: Words, found: Words) -> None:
+        """Decides states of earlier calls once more, and keeps some of this one.
+
+        Raises:
+            ValueError: The answers differ.
+        """
+        is_random = self._is_random()
+        if self._again is not None and not is_random:
+            before_signatures, before_numbers, before = self._again
+            order = self._rng.permutation(len(before))
+            is_random = not np.array_equal(
+                self._flips_of(before_signatures[order], before_numbers[order]), before[order]
+            )
+        if is_random:
+            raise ValueError(
+                f"The decoder {self._name}, or one that decides, is not deterministic: it decided equal"
+                " detection events differently. Which fault sets fail has no meaning then. Let equal"
+                " detection events have equal answers: a seed that follows from the events, and not one"
+                " stream for all. Or count errors with SoftDecodingSampler."
+            )
+        some = self._rng.permutation(len(numbers))[:_ASKED_AGAIN]
+        if len(some):
+            self._again = signatures[some].copy(), numbers[some].copy(), found[some]
+
+
+class PredictsNothing:
+    """A decoder that predicts no flip: where the observables of a row are wrong predictions already."""
+
+    def __init__(self, num_observables: int) -> None:
+        self._bytes = -(-num_observables // 8)
+
+    def __call__(self, dets: npt.NDArray[np.uint8], /) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+        """No flips, and gaps of 0."""
+        return np.zeros((len(dets), self._bytes), dtype=np.uint8), np.zeros(len(dets), dtype=np.int64)
+
+
+def symptoms_with_decisions(
+    plan: SamplingPlan, num_detectors: int, num_observables: int, outcomes: DecidedOutcomes
+) -> Symptoms:
+    """The errors and the coins of a plan with decisions.
+
+    Args:
+        plan: The plan, whose outputs are detectors, observables and others; it must not postselect.
+        num_detectors: How many detectors.
+        num_observables: How many observables.
+        outcomes: What follows from them.
+
+    Returns:
+        Its mechanisms; a coin is one with probability 1/2. A symptom also has all bits of its row.
+
+    Raises:
+        ValueError: Errors exclude each other, and no independent ones have their distribution.
+    """
+    found, expected = causes_of_plan(plan)
+    first = plan.num_signature_bits
+
+    def symptom(mask: int) -> Symptom:
+        bits = ones(mask)
+        outputs = [k - first for k in bits if k >= first]
+        gap = -first % 64  # outputs begin at a word of their own
+        return (
+            tuple(k for k in outputs if k < num_detectors),
+            tuple(k - num_detectors for k in outputs if num_detectors <= k < num_detectors + num_observables),
+            tuple(k if k < first else k + gap for k in bits),
+        )
+
+    return Symptoms(
+        num_detectors=num_detectors,
+        num_observables=num_observables,
+        expected=symptom(mask_of(sorted(expected))),
+        probabilities={symptom(row): q for row, q in found.items() if q > 0 and row},
+        outcomes=outcomes,
+    )

@@ -1,0 +1,324 @@
+"""Logical error rates of circuits in which a decoder decides.
+
+Statistical comparisons reject a correct rate with a probability below 1e-6 each.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import sinter
+import stim
+
+import stim_nonclifford as snc
+from examples.decoder_in_the_loop import teleported_t_gate
+from stim_nonclifford.circuit.decisions import decided_question
+from stim_nonclifford.rates.decoded_rates.faults.mechanisms import fault_model
+from stim_nonclifford.rates.decoding.decoders import rate_decoder
+from stim_nonclifford.rates.samplers.strata import FaultStates, Stratum
+
+from ...simulation.decisions.decoders import Bits, FunctionDecoder
+from ...support.oracle.deciding import decided_distribution
+
+PYMATCHING = {"outcome": "pymatching", "frame": "pymatching"}
+
+SMALL = """
+R 0 1 2 3
+H 0
+CX 0 1 0 2
+X_ERROR({p}) 0 1 2
+MPP({p}) Z0*Z1 Z1*Z2
+DETECTOR rec[-2]
+DETECTOR rec[-1]
+TICK
+R 3
+CX 0 3
+M[DECODE] 3
+T 0
+CX rec[-1] 0 rec[-1] 1 rec[-1] 2
+X_ERROR({p}) 0 1 2
+MPP Z0*Z1 Z1*Z2
+DETECTOR rec[-2] rec[-5]
+DETECTOR rec[-1] rec[-4]
+MPP Z0*Z1*Z2
+OBSERVABLE_INCLUDE(0) rec[-1]
+"""
+"""A repetition code in |000> + |111>, which its decoded value turns into |000>."""
+
+
+def exact_rate(circuit: snc.Circuit) -> float:
+    """The rate by density matrices with both decoders inside, which match by looking at all errors."""
+    tagged = circuit.to_stim()
+    early, late = Likeliest(circuit.decision_model(0)), Likeliest(final_model(circuit))
+
+    def answer(_: int, detectors: tuple[int, ...], __: Any) -> Sequence[int]:
+        return [early(detectors[:2])]
+
+    reference = circuit.without_decisions().reference_sample().tolist()
+    rate = 0.0
+    for records, probability in decided_distribution(tagged, answer, reference).items():
+        first, second, _, third, fourth, parity = records
+        flip = early((first, second))
+        # The known flip of the decided record flips the code.
+        predicted = late((first, second, first ^ third, second ^ fourth)) ^ flip
+        rate += probability * (predicted != parity)
+    return rate
+
+
+def final_model(circuit: snc.Circuit) -> stim.DetectorErrorModel:
+    """The error model of the observable, without decisions."""
+    return circuit.without_decisions().detector_error_model(kind="noise_only")
+
+
+class Likeliest:
+    """The parity of the likeliest set of errors, by looking at all of them."""
+
+    def __init__(self, model: stim.DetectorErrorModel) -> None:
+        errors = [e for e in model.flattened() if e.type == "error"]
+        best: dict[tuple[int, ...], tuple[float, int]] = {}
+        for chosen in itertools.product((0, 1), repeat=len(errors)):
+            likelihood, flips, parity = 1.0, np.zeros(model.num_detectors, dtype=np.int64), 0
+            for acts, error in zip(chosen, errors, strict=True):
+                p = error.args_copy()[0]
+                likelihood *= p if acts else 1 - p
+                for target in error.targets_copy() if acts else []:
+                    if target.is_relative_detector_id():
+                        flips[target.val] ^= 1
+                    elif target.is_logical_observable_id():
+                        parity ^= 1
+            key = tuple(flips.tolist())
+            if likelihood > best.get(key, (0.0, 0))[0]:
+                best[key] = likelihood, parity
+        self.best = {key: parity for key, (_, parity) in best.items()}
+
+    def __call__(self, detectors: Sequence[int]) -> int:
+        return self.best[tuple(detectors)]
+
+
+class LikeliestDecoder(sinter.Decoder):
+    """As ``Likeliest``, for Sinter. Its model has one observable."""
+
+    def compile_decoder_for_dem(self, *, dem: stim.DetectorErrorModel) -> sinter.CompiledDecoder:
+        return CompiledLikeliest(dem)
+
+
+class CompiledLikeliest(sinter.CompiledDecoder):
+    def __init__(self, model: stim.DetectorErrorModel) -> None:
+        self.likeliest, self.num_detectors = Likeliest(model), model.num_detectors
+
+    def decode_shots_bit_packed(self, *, bit_packed_detection_event_data: Bits) -> Bits:
+        bits = np.unpackbits(
+            bit_packed_detection_event_data, axis=1, count=self.num_detectors, bitorder="little"
+        )
+        return np.array([[self.likeliest(row)] for row in bits.tolist()], dtype=np.uint8).reshape(-1, 1)
+
+
+def assert_agrees(found: snc.LogicalErrorRate, expected: float, error: float = 0.0, by: float = 5.0) -> None:
+    assert abs(found.logical_error_rate - expected) < by * np.hypot(found.standard_error, error)
+    assert found.interval[0] < expected + by * error
+    assert found.interval[1] > expected - by * error
+
+
+@pytest.mark.parametrize("p", [0.1, 0.01, 0.001])
+def test_rate_of_a_small_code_is_exact(p: float) -> None:
+    circuit = snc.Circuit(SMALL.format(p=p))
+    found = circuit.logical_error_rate(decoder=LikeliestDecoder(), relative_error=0.03, seed=2)
+    assert_agrees(found, exact_rate(circuit))
+    assert found.standard_error < 0.04 * found.logical_error_rate
+    # Not the one in which nothing is corrected.
+    raw = circuit.logical_error_rate(
+        decoder=LikeliestDecoder(), loop_decoder={"name": "raw"}, relative_error=0.03, seed=2
+    )
+    assert_agrees(raw, found.logical_error_rate, found.standard_error)  # the end makes up for it
+
+
+def test_rate_of_a_t_gate_is_counted() -> None:
+    circuit = teleported_t_gate(3, 2e-3)
+    arguments: dict[str, Any] = {"decoder": "pymatching", "relative_error": 0.05, "seed": 3}
+    shots = 150_000
+    for loop in (PYMATCHING, {**PYMATCHING, "outcome": "raw"}):
+        found = circuit.logical_error_rate(loop_decoder=loop, **arguments)
+        counts = circuit.compile_detector_sampler(seed=4, decoder=loop).sample_counts(shots)
+        assert_agrees(found, counts.errors / shots, counts.errors**0.5 / shots)
+
+
+def test_single_faults_never_fail_and_pairs_do() -> None:
+    # An independent program, with coins and PyMatching, found 7178(25) p^2 for small p.
+    p = 1e-6
+    circuit = teleported_t_gate(3, p)
+    none = np.zeros(circuit.num_detectors, dtype=np.bool_)
+    asked = decided_question(circuit.to_stim(), rate_decoder("pymatching"), PYMATCHING, none)
+    model, rng = fault_model(asked.symptoms), np.random.default_rng(1)
+    stratum = Stratum(model)
+
+    def failing(states: FaultStates) -> float:
+        rows = model.with_outcomes(states.rows, states.numbers)
+        return float(model.observables(rows).any(axis=1).mean())
+
+    each = np.repeat(np.arange(len(stratum.faults)), 8)[:, np.newaxis]
+    assert len(each) > 8 * 900
+    assert failing(stratum.states(each, rng)) == 0
+    shots = 200_000
+    share = failing(stratum.drawn(2, 2, shots, rng))
+    odds = np.exp(model.log_odds[stratum.faults])
+    pairs = (odds.sum() ** 2 - (odds**2).sum()) / 2 / p**2
+    error = np.hypot((share / shots) ** 0.5 * pairs, 25)
+    assert abs(share * pairs - 7178) < 5 * error
+    assert error < 100
+
+
+def test_rate_that_nobody_can_count() -> None:
+    # 7178(25) p^2, and at 1e-4 hardly anything else.
+    circuit = teleported_t_gate(3, 1e-4)
+    found = circuit.logical_error_rate(
+        decoder="pymatching", loop_decoder=PYMATCHING, relative_error=0.05, seed=5
+    )
+    assert_agrees(found, 7.18e-5, 0.03e-5)
+    assert found.standard_error < 4e-6
+    assert found.decodes < 100_000
+
+
+def test_kept_shots_of_a_postselected_gate() -> None:
+    circuit = teleported_t_gate(3, 3e-3)
+    mask = np.zeros(circuit.num_detectors, dtype=np.bool_)
+    mask[20:40] = True
+    found = circuit.logical_error_rate(
+        decoder="pymatching", loop_decoder=PYMATCHING, postselection_mask=mask, relative_error=0.05, seed=5
+    )
+    sampler = circuit.compile_detector_sampler(seed=4, decoder=PYMATCHING, postselection_mask=mask)
+    counts = sampler.sample_counts(150_000)
+    kept = counts.shots - counts.discards
+    assert abs(found.kept - kept / counts.shots) < 0.01
+    assert_agrees(found, counts.errors / kept, counts.errors**0.5 / kept)
+    assert counts.discards > 10_000
+
+
+def test_results_depend_on_the_seed_alone() -> None:
+    circuit = teleported_t_gate(3, 1e-3)
+    rates = [
+        circuit.logical_error_rate(
+            decoder="pymatching", loop_decoder=PYMATCHING, relative_error=0.3, seed=seed, threads=threads
+        ).logical_error_rate
+        for seed, threads in ((1, 1), (1, 2), (2, 1))
+    ]
+    assert rates[0] == rates[1] != rates[2]
+    both = snc.logical_error_rates(
+        [circuit, teleported_t_gate(3, 2e-3)],
+        decoder="pymatching",
+        loop_decoder=PYMATCHING,
+        relative_error=0.3,
+        seed=1,
+    )
+    assert both[0].logical_error_rate == rates[0]
+
+
+class Random(sinter.Decoder):
+    """A decoder that answers by a stream of random numbers."""
+
+    def compile_decoder_for_dem(self, *, dem: stim.DetectorErrorModel) -> sinter.CompiledDecoder:
+        return CompiledRandom(dem.num_observables)
+
+
+class CompiledRandom(sinter.CompiledDecoder):
+    def __init__(self, num_observables: int) -> None:
+        self.bytes, self.rng = -(-num_observables // 8), np.random.default_rng(3)
+        self.most = 1 << min(8, num_observables)
+
+    def decode_shots_bit_packed(self, *, bit_packed_detection_event_data: Bits) -> Bits:
+        count = len(bit_packed_detection_event_data)
+        answers = self.rng.integers(0, self.most, (count, self.bytes), dtype=np.uint8)
+        return answers & np.where(self.rng.random((count, 1)) < 0.05, 255, 0).astype(np.uint8)
+
+
+def random_answers(number: int, bits: Bits, count: int) -> Bits:
+    return (RNG.random((len(bits), count)) < 0.01).astype(np.uint8)
+
+
+RNG = np.random.default_rng(8)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"decoder": Random()},
+        {"decoder": "pymatching", "loop_decoder": Random()},
+        {"decoder": Random(), "loop_decoder": {"name": "pymatching"}},
+        {"decoder": "pymatching", "loop_decoder": FunctionDecoder(random_answers)},
+    ],
+)
+def test_random_decoders_have_no_rate(arguments: dict[str, Any]) -> None:
+    # A wrong S makes an observable random.
+    text = SMALL.replace("H 0\n", "").replace(
+        "MPP Z0*Z1*Z2", "MX 4\nOBSERVABLE_INCLUDE(1) rec[-1]\nMPP Z0*Z1*Z2"
+    )
+    text = text.replace("M[DECODE] 3\n", "M[DECODE] 3\nRX 4\nC_S rec[-1] 4\n")
+    circuit = snc.Circuit(text.format(p=0.02))
+    with pytest.raises(ValueError, match=r"not deterministic.*SoftDecodingSampler"):
+        circuit.logical_error_rate(relative_error=0.001, max_seconds=30, seed=1, **arguments)
+
+
+def raising(number: int, bits: Bits, count: int) -> npt.NDArray[Any]:
+    raise RuntimeError("no such luck")
+
+
+@pytest.mark.parametrize(
+    ("circuit", "arguments", "error", "message"),
+    [
+        (SMALL, {}, NotImplementedError, "DECODE asks a decoder"),
+        (SMALL, {"loop_decoder": "pymatching"}, ValueError, "no decoder predicts the observables at the end"),
+        (SMALL, {"decoder": "pymatching", "confidence": True}, ValueError, r"Line 11: .*SoftDecodingSampler"),
+        (
+            SMALL,
+            {"decoder": "desaturated"},
+            ValueError,
+            "'desaturated' is not available for circuits with DECODE",
+        ),
+        (SMALL, {"decoder": "pymatching", "state_check": "T"}, ValueError, "state_check is not available"),
+        (
+            SMALL,
+            {"decoder": "pymatching", "loop_decoder": "pymatchng"},
+            ValueError,
+            "Did you mean pymatching",
+        ),
+        (
+            SMALL,
+            {"decoder": "pymatching", "loop_decoder": FunctionDecoder(raising)},
+            ValueError,
+            "Line 11: decision 0: the decoder raised RuntimeError: no such luck",
+        ),
+        (
+            SMALL.replace("M[DECODE] 3", "M 3"),
+            {"decoder": "pymatching", "loop_decoder": "pymatching"},
+            ValueError,
+            "Leave loop_decoder out",
+        ),
+        (
+            SMALL.replace("X_ERROR({p}) 0 1 2", "E({p}) X0\nELSE_CORRELATED_ERROR({p}) X1", 1),
+            {"decoder": "pymatching"},
+            ValueError,
+            "exclude each other.*soft_pymatching",
+        ),
+        (SMALL.replace("OBSERVABLE", "#"), {"decoder": "pymatching"}, ValueError, "no observables"),
+        (
+            SMALL.replace("MPP Z0*Z1*Z2", "MX 0"),
+            {"decoder": "pymatching"},
+            ValueError,
+            "Observable 0 .*random",
+        ),
+    ],
+)
+def test_refusals(circuit: str, arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        snc.Circuit(circuit.format(p=0.01)).logical_error_rate(seed=1, **arguments)
+
+
+def test_budgets_are_refused_with_a_remedy() -> None:
+    circuit = snc.Circuit(SMALL.format(p=0.05))
+    found = circuit.logical_error_rate(decoder=LikeliestDecoder(), relative_error=0.1, seed=1)
+    with pytest.raises(NotImplementedError, match=r"Compare the rates of circuits"):
+        found.error_budget(by="gate")

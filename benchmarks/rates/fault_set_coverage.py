@@ -92,7 +92,6 @@ def print_varied(runs: int, first_seed: int) -> None:
     for run in range(runs):
         name, asked, exact = known[run % len(known)]
         target = (0.3, 0.1, 0.03)[run // len(known) % 3]
-        # Where weight 3 is enumerated, unions of smaller sets are sampled.
         limits = FewExactWeights(target, last_exact=2 + run // len(known) % 2)
         found = estimate_rates([asked], limits, first_seed + run, 1, False)[0]
         low, high = found.interval

@@ -31,8 +31,6 @@ using snc::require;
 
 // The first bits of a random stream's index are those of the weight.
 constexpr uint64_t end_of_rounds = uint64_t{1} << 24;
-// Combinations of keys, each with as many unions.
-constexpr double most_compositions = 0x1p31;
 
 // Whether rows of key words have signature bits and outputs of the plan only.
 bool are_keys(const std::vector<uint64_t>& keys, const snc::RowLayout& layout) {
@@ -84,28 +82,13 @@ void check_weight(const FaultSetStudy& study, uint64_t weight, uint64_t least) {
             "weight must be from ", least, " to the max_weight ", study.max_weight(), " of the study, but is ", weight, ".");
 }
 
-// One number for each mechanism of each circuit.
-void check_circuits(const FaultSetStudy& study, const std::vector<double>& numbers, uint64_t num_circuits, const char* name) {
-    const uint64_t size = study.table().num_mechanisms();
-    require(num_circuits >= 1 && numbers.size() / num_circuits == size && numbers.size() % num_circuits == 0,
-            name, " must be [num_circuits][", size, " mechanisms], with at least one circuit.");
-    snc::require_not_negative(numbers, name);
-}
-
-FaultSetStudy::Storage storage_of(bool kept_only) {
-    return kept_only ? FaultSetStudy::Storage::can_be_kept : FaultSetStudy::Storage::all;
-}
-
-nb::dict enumerate(FaultSetStudy& study, uint32_t weight, const Input<double>& circuits, size_t num_circuits, uint64_t max_steps,
-                   uint64_t max_keys, bool kept_only, double max_seconds, uint64_t max_laws) {
-    const std::vector<double> weights = to_vector(circuits);
+nb::dict enumerate(FaultSetStudy& study, uint32_t weight, uint64_t max_steps, uint64_t max_keys, double max_seconds, uint64_t max_laws) {
     check_weight(study, weight, 0);
-    check_circuits(study, weights, num_circuits, "circuits");
     require(max_seconds > 0, "max_seconds must be positive.");
     auto found = without_gil(
-        [&] { return study.enumerate(weight, weights, num_circuits, {max_steps, max_keys, max_laws, max_seconds}, storage_of(kept_only)); });
+        [&] { return study.enumerate(weight, {max_steps, max_keys, max_laws, max_seconds}); });
     return dict_of("is_complete", found.is_complete, "steps", found.steps, "sets", found.sets, "candidates", found.candidates, "num_keys",
-                   found.num_keys, "left_out", std::move(found.left_out), "keys", std::move(found.keys), "masses",
+                   found.num_keys, "left_out", found.left_out, "keys", std::move(found.keys), "masses",
                    std::move(found.masses));
 }
 
@@ -130,53 +113,37 @@ void check_halves(const FaultSetStudy& study, const std::vector<uint32_t>& draws
 }
 
 nb::dict join(FaultSetStudy& study, const Input<uint32_t>& left, const Input<uint32_t>& right, const Input<double>& counts, uint64_t seed,
-              uint64_t round, uint64_t max_sets, const Input<double>& ratios, size_t num_circuits, bool kept_only) {
+              uint64_t round, uint64_t max_sets) {
     const std::vector<uint32_t> of_left = to_vector(left), of_right = to_vector(right);
-    const std::vector<double> of_weights = to_vector(counts), of_mechanisms = to_vector(ratios);
+    const std::vector<double> of_weights = to_vector(counts);
     check_halves(study, of_left, "left");
     check_halves(study, of_right, "right");
     require(of_weights.size() >= 1 && of_weights.size() <= snc::max_fault_set_weight + 1, "counts must be one to ",
             snc::max_fault_set_weight + 1, " numbers.");
     snc::require_not_negative(of_weights, "counts");
     require(round < end_of_rounds, "round must be below 2^24.");
-    check_circuits(study, of_mechanisms, num_circuits, "ratios");
     auto found = without_gil([&] {
-        return study.join(of_left, of_right, of_weights, seed, round, max_sets, of_mechanisms, num_circuits, storage_of(kept_only));
+        return study.join(of_left, of_right, of_weights, seed, round, max_sets);
     });
     return dict_of("is_complete", found.is_complete, "sets", found.sets, "candidates", found.candidates, "most_of_draw",
                    found.most_of_draw, "members", std::move(found.members), "left", std::move(found.left), "right",
-                   std::move(found.right), "keys", std::move(found.keys), "left_out", std::move(found.left_out));
+                   std::move(found.right), "keys", std::move(found.keys), "left_out", found.left_out);
 }
 
-nb::dict compose(FaultSetStudy& study, uint32_t left, uint32_t right, double draws, uint64_t seed, uint64_t round, uint64_t max_keys,
-                 bool kept_only) {
-    for (const uint32_t weight : {left, right}) require(weight >= 1 && weight <= 3, "left and right must be from 1 to 3, but one is ", weight, ".");
-    check_weight(study, left + right, 1);
-    require(study.table().first_check(study.table().target()) == snc::FaultSetTable::none, "Sets that pass must flip no check.");
-    require(draws >= 1 && draws <= most_compositions, "draws must be from 1 to 2^31.");
-    require(round < end_of_rounds, "round must be below 2^24.");
-    auto found = without_gil([&] { return study.compose(left, right, draws, seed, round, max_keys, storage_of(kept_only)); });
-    return dict_of("is_complete", found.is_complete, "spacing", found.spacing, "combinations", found.combinations, "candidates",
-                   found.candidates, "num_keys", found.num_keys, "members", std::move(found.members), "keys", std::move(found.keys),
-                   "counts", std::move(found.counts), "of_combination", std::move(found.of_combination), "unions",
-                   std::move(found.unions));
-}
-
-nb::object number_keys(FaultSetStudy& study, const Input<uint32_t>& members, uint32_t weight, bool kept_only) {
+nb::object number_keys(FaultSetStudy& study, const Input<uint32_t>& members, uint32_t weight) {
     const std::vector<uint32_t> of_sets = to_vector(members);
     check_weight(study, weight, 1);
     require(of_sets.size() % weight == 0, "members must be [sets][weight].");
     snc::require_range(of_sets, 0, study.table().num_mechanisms(), "members");
-    return to_array(without_gil([&] { return study.number_keys(of_sets, weight, storage_of(kept_only)); }));
+    return to_array(without_gil([&] { return study.number_keys(of_sets, weight); }));
 }
 
-nb::object member_sums(FaultSetStudy& study, uint32_t weight, const Input<double>& odds, const Input<double>& values, uint32_t columns) {
-    const std::vector<double> of_mechanisms = to_vector(odds), of_keys = to_vector(values);
+nb::object member_sums(FaultSetStudy& study, uint32_t weight, const Input<double>& values, uint32_t columns) {
+    const std::vector<double> of_keys = to_vector(values);
     check_weight(study, weight, 0);
-    check_circuits(study, of_mechanisms, 1, "odds");
     require(columns >= 1 && of_keys.size() % columns == 0, "values must be [keys][columns], with at least one column.");
     snc::require_not_negative(of_keys, "values");
-    return to_array(without_gil([&] { return study.member_sums(weight, of_mechanisms, of_keys, columns); }));
+    return to_array(without_gil([&] { return study.member_sums(weight, of_keys, columns); }));
 }
 
 nb::object sets_with(FaultSetStudy& study, uint32_t weight, const Input<double>& values) {
@@ -223,8 +190,6 @@ void bind_fault_sets(nb::module_& m) {
              },
              nb::arg("weight"), "The sum of the weights of all sets of that many mechanisms.")
         .def_prop_ro("num_twins", [](const FaultSetStudy& study) { return study.table().twins().size(); })
-        .def_prop_ro("weight_of_twins", [](const FaultSetStudy& study) { return study.table().weight_of_twins(); },
-                     "The total weight of the pairs of mechanisms that flip the same checks and do not exclude each other.")
         .def_prop_ro("branching", [](const FaultSetStudy& study) { return study.table().branching(); },
                      "Mean number of mechanisms that may flip back the first check that a mechanism flips.")
         .def_prop_ro("num_keys", [](const FaultSetStudy& study) { return without_gil([&] { return study.num_keys(); }); })
@@ -236,19 +201,17 @@ void bind_fault_sets(nb::module_& m) {
                      "The keys whose laws were evaluated, and the laws of signatures that this took.")
         .def_prop_ro("tells_kept", &FaultSetStudy::tells_kept,
                      "Whether most sets with which no shot is kept are told from the others without their laws.")
-        .def("enumerate", &enumerate, nb::arg("weight"), nb::arg("circuits"), nb::arg("num_circuits"), nb::arg("max_steps"), nb::arg("max_keys"),
-             nb::arg("kept_only"), nb::arg("max_seconds") = 1e9, nb::arg("max_laws") = ~uint64_t{0}, "All sets of a weight, added up by key.")
+        .def("enumerate", &enumerate, nb::arg("weight"), nb::arg("max_steps"), nb::arg("max_keys"), nb::arg("max_seconds") = 1e9,
+             nb::arg("max_laws") = ~uint64_t{0}, "All sets of a weight, added up by key.")
         .def("bounds", &bounds, nb::arg("closed"), nb::arg("negligible"),
              "Upper bounds on the total weight of the sets of each size: that pass the checks, and that flip any one set of checks.")
         .def("join", &join, nb::arg("left"), nb::arg("right"), nb::arg("counts"), nb::arg("seed"),
-             nb::arg("round"), nb::arg("max_sets"), nb::arg("ratios"), nb::arg("num_circuits"), nb::arg("kept_only"),
+             nb::arg("round"), nb::arg("max_sets"),
              "Sets out of left and right halves, of which so many of each size are drawn.")
-        .def("compose", &compose, nb::arg("left"), nb::arg("right"), nb::arg("draws"), nb::arg("seed"), nb::arg("round"),
-             nb::arg("max_keys"), nb::arg("kept_only"), "Sets that are unions of two smaller ones that pass.")
-        .def("number_keys", &number_keys, nb::arg("members"), nb::arg("weight"), nb::arg("kept_only") = false,
+        .def("number_keys", &number_keys, nb::arg("members"), nb::arg("weight"),
              "The numbers of the keys of sets, 2^32 - 1 for those that are not stored.")
         .def("evaluate", &evaluate_study, "The laws of the keys that are new since the last call.")
-        .def("member_sums", &member_sums, nb::arg("weight"), nb::arg("odds"), nb::arg("values"), nb::arg("columns"),
+        .def("member_sums", &member_sums, nb::arg("weight"), nb::arg("values"), nb::arg("columns"),
              "For each mechanism the sums over the sets with it: odds of the set times the values of its key.")
         .def("release", [](FaultSetStudy& study) { without_gil([&] { study.release(); }); },
              "Gives back the memory that only makes searches faster.")

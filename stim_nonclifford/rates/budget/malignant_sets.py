@@ -27,8 +27,8 @@ from ...simulation.compiler import CompiledCircuit
 from ...simulation.plan import SamplingPlan
 from ..estimation.interval import COVERAGE
 from ..fault_sets.search.estimate import Estimate, Totals
+from ..fault_sets.search.joins import JoinedSets
 from ..fault_sets.search.outcomes import KEPT, WRONG, Floats
-from ..fault_sets.search.strata import SampledSets
 from ..results.error_budget import BudgetShare, ErrorBudget, Grouping
 from .groups import NoiseGroups, derivative_terms, site_matrix
 from .noise_sources import NoiseSources, noise_sources
@@ -44,12 +44,12 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class _Sample:
-    """Fault sets of a sample that can be kept; shapes are those of ``count`` sets."""
+    """Fault sets of a join that can be kept; shapes are those of ``count`` sets."""
 
     members: npt.NDArray[np.uint32]  # shape (count, largest size); mechanisms first
     sizes: npt.NDArray[np.int64]  # how many mechanisms each set has
     probabilities: Floats  # shape (count, 2): what each set adds to P(kept), and to P(kept and wrong)
-    sides: tuple[npt.NDArray[np.int64], ...]  # halves that sets have in common; none if all are independent
+    sides: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]  # the left and the right half of each set
 
     def incidence(self, num_mechanisms: int) -> sparse.csr_array:
         """1 where a set has a mechanism; shape (count, num_mechanisms)."""
@@ -60,11 +60,8 @@ class _Sample:
 
     def variance(self, spread: sparse.csr_array, factors: Floats, constants: Floats) -> Floats:
         """The estimated variance of sums to which each set adds its row of spread + factors @ constants."""
-        own = _sum_of_squares(spread, factors, constants)
-        if not self.sides:
-            return own
         # Sets with a half in common are not independent: the halves are.
-        total = -own
+        total = -_sum_of_squares(spread, factors, constants)
         for side in self.sides:
             draws, draw = np.unique(side, return_inverse=True)
             count = len(draw)
@@ -82,12 +79,12 @@ def _sum_of_squares(spread: sparse.csr_array, factors: Floats, constants: Floats
     )
 
 
-def _samples_of(stratum: SampledSets, probabilities: Floats) -> Iterator[_Sample]:
-    """The sets of each sample that can be kept."""
-    for sample in stratum.samples:
-        weights = stratum.share(sample) * sample.weights
-        values = weights[:, np.newaxis] * probabilities[sample.classes]
-        yield _Sample(sample.members, sample.sizes, values, sample.sides)
+def _samples_of(stratum: JoinedSets, probabilities: Floats) -> Iterator[_Sample]:
+    """The sets of each join that can be kept."""
+    for join in stratum.joins:
+        weights = stratum.share(join) * join.weights
+        values = weights[:, np.newaxis] * probabilities[join.classes]
+        yield _Sample(join.members, join.sizes, values, join.sides)
 
 
 @dataclass(frozen=True)
@@ -102,15 +99,14 @@ class _Sums:
 
 def _sums_of(known: Estimate) -> _Sums:
     """The sums: enumerated sets are enumerated again, sampled ones are weighed."""
-    odds = known.mechanisms.odds
-    num_mechanisms = len(odds)
+    num_mechanisms = len(known.mechanisms.odds)
     whole, divided = np.zeros((2, num_mechanisms, 2))
     nothing, samples = np.zeros(2), list[_Sample]()
     for search in known.searches:
         factor, values = search.factor, search.outcomes.probabilities
         for stratum in search.enumerated:
             weight = stratum.weights[0]
-            members = search.native.member_sums(weight, odds, values.ravel(), 2).reshape(-1, 2)
+            members = search.native.member_sums(weight, values.ravel(), 2).reshape(-1, 2)
             whole += factor * members
             divided += factor * members / max(weight, 1)
         for sampled in search.sampled:

@@ -110,7 +110,7 @@ class UndetectedSets:
         if size > len(self._odds):
             return Part(np.zeros((0, size), dtype=np.intp), np.zeros(0))
         steps = _STEPS_PER_SET * _MOST_LISTED if size > 2 else 1 << 32
-        found = self._study.enumerate(size, self._odds, 1, steps, 2, False)
+        found = self._study.enumerate(size, steps, 2)
         if size <= 2 or (found["is_complete"] and found["sets"] <= _MOST_LISTED):
             members = (
                 self._study.sets_with(size, np.ones(1)).reshape(int(found["sets"]), size).astype(np.intp)
@@ -138,6 +138,5 @@ class UndetectedSets:
             for half in (size // 2, size - size // 2)
         )
         counts = (np.arange(size + 1) == size).astype(np.float64)
-        ratios = np.ones(len(self._odds))
-        found = self._study.join(left, right, counts, self._seed, self._round, 1 << 26, ratios, 1, False)
+        found = self._study.join(left, right, counts, self._seed, self._round, 1 << 26)
         return found["members"].reshape(-1, size).astype(np.intp)

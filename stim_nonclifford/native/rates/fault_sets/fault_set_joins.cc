@@ -116,7 +116,6 @@ struct SpreadHalves {
     std::vector<size_t> starts;      // [halves + 1]: among the members
     std::vector<uint64_t> checks;    // [halves][check_words]
     std::vector<uint64_t> images;    // [halves][image_words]
-    std::vector<double> ratios;      // [halves][circuits]
     std::vector<uint32_t> counts;    // [halves]: sets that it is in
 
     std::span<const uint32_t> members_of(size_t k) const { return std::span(members).subspan(starts[k], starts[k + 1] - starts[k]); }
@@ -133,14 +132,13 @@ struct PartOfJoin {
     uint64_t sets = 0;
     uint32_t most_of_draw = 0;
     std::vector<uint32_t> members, left, right;
-    std::vector<double> left_out;
+    double left_out = 0;
 };
 
 }  // namespace
 
-FaultSetStudy::Join FaultSetStudy::join(const std::vector<uint32_t>& left, const std::vector<uint32_t>& right, const Weights& counts,
-                                         uint64_t seed, uint64_t round, uint64_t max_sets, const Weights& ratios, size_t num_circuits,
-                                         Storage storage) {
+FaultSetStudy::Join FaultSetStudy::join(const std::vector<uint32_t>& left, const std::vector<uint32_t>& right,
+                                         const std::vector<double>& counts, uint64_t seed, uint64_t round, uint64_t max_sets) {
     const Turns::Turn turn = this->turn();
     const auto weight = static_cast<uint32_t>(counts.size() - 1);
     const uint32_t words = table_.check_words(), size = table_.num_mechanisms();
@@ -198,7 +196,7 @@ FaultSetStudy::Join FaultSetStudy::join(const std::vector<uint32_t>& left, const
         });
     }
 
-    const uint32_t of_image = storage == Storage::all ? 0 : image_words();
+    const uint32_t of_image = image_words();
     const bool has_sites = std::ranges::any_of(table_.sites(), [](int32_t site) { return site >= 0; });
     const auto spread = [&](SpreadHalves& part, const Side& side) {
         constexpr size_t ahead = 16;
@@ -206,20 +204,18 @@ FaultSetStudy::Join FaultSetStudy::join(const std::vector<uint32_t>& left, const
         part.starts.assign(1, 0);
         part.checks.resize(count * words);
         part.images.resize(count * of_image);
-        part.ratios.assign(count * num_circuits, 1);
         part.counts.resize(count);
         for (size_t k = 0; k < count; ++k) {
             if (k + ahead < count) __builtin_prefetch(side.members_of(part.halves[k + ahead].number).data());
             uint64_t *const checks = part.checks.data() + k * words, *const image = part.images.data() + k * of_image;
             if (side.stream == Stream::right_parts) {
                 std::copy_n(table_.target(), words, checks);
-                if (of_image != 0) begin_image(image);
+                std::ranges::copy(base_image_, image);
             }
             for (uint32_t m : side.members_of(part.halves[k].number)) {
                 part.members.push_back(m);
                 for (uint32_t w = 0; w < words; ++w) checks[w] ^= table_.checks(m)[w];
-                if (of_image != 0) add_image(m, image);
-                for (size_t c = 0; c < num_circuits; ++c) part.ratios[k * num_circuits + c] *= ratios[c * size_t{size} + m];
+                for (uint32_t w = 0; w < of_image; ++w) image[w] ^= images_[size_t{m} * of_image + w];
             }
             part.starts.push_back(part.members.size());
         }
@@ -249,8 +245,7 @@ FaultSetStudy::Join FaultSetStudy::join(const std::vector<uint32_t>& left, const
                 ++found.sets;
                 found.most_of_draw = std::max({found.most_of_draw, ++a.counts[l], ++b.counts[r]});
                 if (!may_be_kept.of_halves(a.images.data() + l * of_image, b.images.data() + r * of_image)) {
-                    for (size_t c = 0; c < num_circuits; ++c)
-                        found.left_out[c] += of_find * a.ratios[l * num_circuits + c] * b.ratios[r * num_circuits + c];
+                    found.left_out += of_find;
                     continue;
                 }
                 found.members.insert(found.members.end(), x.begin(), x.end());
@@ -263,9 +258,8 @@ FaultSetStudy::Join FaultSetStudy::join(const std::vector<uint32_t>& left, const
         }
     };
     const auto make_worker = [&](size_t first_part, std::vector<PartOfJoin>& results, Interruption& interruption) {
-        return [&, first_part, may_be_kept = KeptTest(*this, storage), look = Looks(interruption)](size_t k) mutable {
+        return [&, first_part, may_be_kept = KeptTest(*this), look = Looks(interruption)](size_t k) mutable {
             PartOfJoin& found = results[k];
-            found.left_out.resize(num_circuits);
             SpreadHalves a, b;
             std::ranges::copy_if(sides[1].part(first_part + k), std::back_inserter(b.halves), HashFilter(sides[0].part(first_part + k)));
             std::ranges::copy_if(sides[0].part(first_part + k), std::back_inserter(a.halves), HashFilter(b.halves));
@@ -287,7 +281,6 @@ FaultSetStudy::Join FaultSetStudy::join(const std::vector<uint32_t>& left, const
     };
 
     Join found;
-    found.left_out.resize(num_circuits);
     for (size_t first = 0; first < num_parts; first += parts_at_a_time) {
         std::vector<PartOfJoin> results(std::min(parts_at_a_time, num_parts - first));
         run_parts(results.size(), options_.num_threads, interrupted_,
@@ -302,14 +295,14 @@ FaultSetStudy::Join FaultSetStudy::join(const std::vector<uint32_t>& left, const
             found.sets += part.sets;
             found.candidates += part.left.size();
             found.most_of_draw = std::max(found.most_of_draw, part.most_of_draw);
-            for (size_t c = 0; c < num_circuits; ++c) found.left_out[c] += part.left_out[c];
+            found.left_out += part.left_out;
             found.members.insert(found.members.end(), part.members.begin(), part.members.end());
             found.left.insert(found.left.end(), part.left.begin(), part.left.end());
             found.right.insert(found.right.end(), part.right.begin(), part.right.end());
             part = {};
         }
         const bool is_last = first + parts_at_a_time >= num_parts;
-        if (is_last || found.left.size() - found.keys.size() >= sets_at_a_time) number_joined(found, counts, ratios, storage);
+        if (is_last || found.left.size() - found.keys.size() >= sets_at_a_time) number_joined(found, counts);
     }
     return found;
 }

@@ -19,33 +19,6 @@ namespace snc {
 
 constexpr uint32_t max_fault_set_weight = 64;
 
-// All sets of a weight that flip no check.
-struct ClosedSets {
-    uint32_t weight = 0;
-    std::vector<uint32_t> members;  // [sets][weight]
-    uint64_t count = 0;
-};
-
-// The sets of a weight that flip no check, by their keys: the heaviest key first.
-struct ClosedKeys {
-    uint32_t weight = 0;
-    std::vector<uint64_t> keys;      // [keys][key_words], without the key of the empty set
-    std::vector<uint64_t> images;    // [keys][image_words]
-    std::vector<double> masses;      // [keys]: of their sets
-    std::vector<double> sums;        // [keys + 1]: of the masses before each
-    std::vector<size_t> starts;      // [keys + 1]: of their sets
-    std::vector<uint32_t> members;   // [sets][weight]
-    std::vector<double> set_sums;    // [sets]: of the weights of the sets of the same key up to and with each
-
-    size_t size() const { return masses.size(); }
-    std::span<const uint32_t> draw(size_t key, double number) const {
-        const auto begin = set_sums.begin() + static_cast<ptrdiff_t>(starts[key]);
-        const auto end = set_sums.begin() + static_cast<ptrdiff_t>(starts[key + 1]);
-        const auto found = std::upper_bound(begin, end - 1, number * *(end - 1));
-        return std::span(members).subspan(static_cast<size_t>(found - set_sums.begin()) * weight, weight);
-    }
-};
-
 // The sets that the groups of a search have found, in order. Frees each group as soon as it is copied.
 inline std::vector<uint32_t> joined(std::vector<std::vector<uint32_t>> groups) {
     size_t size = 0;
@@ -59,19 +32,10 @@ inline std::vector<uint32_t> joined(std::vector<std::vector<uint32_t>> groups) {
     return all;
 }
 
-// The checks that a set must flip.
-struct FaultSetGoal {
-    std::vector<uint64_t> checks;
-    uint64_t hash = 0;
-
-    static FaultSetGoal target(const FaultSetTable& table) { return {{table.target(), table.target() + table.check_words()}, table.target_hash()}; }
-    static FaultSetGoal nothing(const FaultSetTable& table) { return {std::vector<uint64_t>(table.check_words()), 0}; }
-};
-
 // A search splits into independent parts, by the first member.
-inline uint32_t num_search_parts(const FaultSetTable& table, uint32_t weight, const FaultSetGoal& goal) {
+inline uint32_t num_search_parts(const FaultSetTable& table, uint32_t weight) {
     if (weight <= 2) return 1;
-    const uint32_t first_check = table.first_check(goal.checks.data());
+    const uint32_t first_check = table.first_check(table.target());
     return first_check == FaultSetTable::none ? table.num_mechanisms() : static_cast<uint32_t>(table.flipping(first_check).size());
 }
 
@@ -93,10 +57,9 @@ class FaultSetSearch {
    public:
     using Pause = std::function<uint64_t(uint64_t steps)>;
 
-    FaultSetSearch(const FaultSetTable& table, uint32_t weight, Visit& visit, const FaultSetGoal& goal, Pause pause)
+    FaultSetSearch(const FaultSetTable& table, uint32_t weight, Visit& visit, Pause pause)
         : table_(table), weight_(weight), visit_(visit), pause_(std::move(pause)), residues_((size_t{weight} + 1) * table.check_words()) {
-        std::ranges::copy(goal.checks, residues_.begin());
-        goal_hash_ = goal.hash;
+        std::copy_n(table.target(), table.check_words(), residues_.begin());
         first_check_ = table.first_check(residues_.data());
     }
 
@@ -105,10 +68,10 @@ class FaultSetSearch {
         if (weight_ == 0) {
             if (first_check_ == FaultSetTable::none) visit_(members_.data(), 1.0);
         } else if (weight_ <= 2) {
-            extend(0, 1, goal_hash_);
+            extend(0, 1, table_.target_hash());
         } else {
             const bool is_right = first_check_ == FaultSetTable::none;
-            push(0, 1, goal_hash_, is_right ? part : table_.flipping(first_check_)[part], first_check_);
+            push(0, 1, table_.target_hash(), is_right ? part : table_.flipping(first_check_)[part], first_check_);
         }
     }
     // Reports the steps since the last pause.
@@ -207,7 +170,6 @@ class FaultSetSearch {
     Visit& visit_;
     const Pause pause_;
     std::vector<uint64_t> residues_;  // [depth][check_words]: checks that are still wrong
-    uint64_t goal_hash_ = 0;
     uint32_t first_check_;
     std::array<uint32_t, max_fault_set_weight> members_{};
     std::array<Exclusion, max_fault_set_weight> exclusions_{};

@@ -8,42 +8,33 @@ namespace snc {
 
 namespace {
 
-// The number of signatures whose laws are evaluated together. Where laws are long, there are more, as they share more.
-constexpr size_t max_expanded_keys = size_t{1} << 20, max_expanded_candidates = size_t{1} << 22;
-// Appends laws where coins are tossed: each key has many, and limits of time are checked in between.
-constexpr size_t max_expanded_tosses = size_t{1} << 17;
+// The number of signatures whose laws are evaluated together: the more there are, the more they share. Where coins are tossed, each
+// key has many, and limits of time are checked in between.
+constexpr size_t max_expanded_keys = size_t{1} << 22, max_expanded_tosses = size_t{1} << 17;
 
 // Keys with which no shot is kept that are noted, so that their laws are not evaluated again.
 constexpr size_t max_never_kept = size_t{1} << 20;
 
 }  // namespace
 
-std::vector<uint32_t> FaultSetStudy::number_keys(const std::vector<uint32_t>& members, uint32_t weight, Storage storage) {
+std::vector<uint32_t> FaultSetStudy::number_keys(const std::vector<uint32_t>& members, uint32_t weight) {
     const Turns::Turn turn = this->turn();
-    return number(members, weight, storage, KeptTest(*this, storage));
+    return number(members, weight);
 }
 
-std::vector<uint32_t> FaultSetStudy::number(std::span<const uint32_t> members, uint32_t weight, Storage storage, KeptTest may_be_kept) {
+std::vector<uint32_t> FaultSetStudy::number(std::span<const uint32_t> members, uint32_t weight) {
     Interruption interruption(interrupted_);
     Looks look(interruption);
     std::vector<uint32_t> numbers;
-    NumberedRows candidates(table_.key_words());
-    NumberedRows& keys = storage == Storage::all ? keys_ : candidates;
+    NumberedRows keys(table_.key_words());
     std::vector<uint64_t> key(table_.key_words());
     for (size_t begin = 0; begin < members.size(); begin += weight) {
         look();
-        const std::span<const uint32_t> set = without_padding(members.subspan(begin, weight));
-        if (!may_be_kept(set)) {
-            numbers.push_back(NumberedRows::none);
-            continue;
-        }
-        table_.key_of(set, key.data());
+        table_.key_of(without_padding(members.subspan(begin, weight)), key.data());
         numbers.push_back(keys.number_of(key.data()));
     }
-    if (storage == Storage::all) return numbers;
-    const std::vector<uint32_t> stored = store(candidates, storage);
-    for (uint32_t& number : numbers)
-        if (number != NumberedRows::none) number = stored[number];
+    const std::vector<uint32_t> stored = store(keys);
+    for (uint32_t& number : numbers) number = stored[number];
     return numbers;
 }
 
@@ -52,17 +43,14 @@ std::span<const uint32_t> FaultSetStudy::without_padding(std::span<const uint32_
     return members;
 }
 
-void FaultSetStudy::number_joined(Join& join, const Weights& counts, const Weights& ratios, Storage storage) {
-    const size_t begin = join.keys.size(), size = table_.num_mechanisms();
+void FaultSetStudy::number_joined(Join& join, const std::vector<double>& counts) {
+    const size_t begin = join.keys.size();
     const auto weight = static_cast<uint32_t>(counts.size() - 1);
-    // Halves were tested together.
-    const KeptTest all_pass(*this, Storage::all);
-    const std::vector<uint32_t> numbers = number(std::span(join.members).subspan(begin * weight), weight, storage, all_pass);
+    const std::vector<uint32_t> numbers = number(std::span(join.members).subspan(begin * weight), weight);
     for (size_t k = begin; k < begin + numbers.size(); ++k) {
         const uint32_t* const members = &join.members[k * weight];
         if (numbers[k - begin] == NumberedRows::none) {
-            const std::span<const uint32_t> set = without_padding({members, weight});
-            for (size_t c = 0; c < join.left_out.size(); ++c) join.left_out[c] += counts[set.size()] * product_of(ratios.data() + c * size, set);
+            join.left_out += counts[without_padding({members, weight}).size()];
             continue;
         }
         const size_t to = join.keys.size();
@@ -76,49 +64,35 @@ void FaultSetStudy::number_joined(Join& join, const Weights& counts, const Weigh
     join.right.resize(join.keys.size());
 }
 
-std::vector<uint32_t> FaultSetStudy::store(const NumberedRows& keys, Storage storage, SearchSteps* steps) {
+std::vector<uint32_t> FaultSetStudy::store(const NumberedRows& keys, SearchSteps* steps) {
     std::vector<uint32_t> numbers;
-    evaluate_stored();
     NumberedRows unknown(table_.key_words());
     std::vector<bool> is_unknown(keys.size());
     for (uint32_t k = 0; k < keys.size(); ++k) {
         numbers.push_back(keys_.find(keys.row(k)));
-        is_unknown[k] = numbers.back() == NumberedRows::none &&
-                        (storage == Storage::all || never_kept_.find(keys.row(k)) == NumberedRows::none);
+        is_unknown[k] = numbers.back() == NumberedRows::none && never_kept_.find(keys.row(k)) == NumberedRows::none;
         if (is_unknown[k]) unknown.number_of(keys.row(k));
     }
-    KeptBranches laws{{0}, {}, {}};
-    append_laws(unknown, 0, storage == Storage::all ? max_expanded_keys : max_expanded_candidates, laws, steps);
+    const KeptBranches laws = laws_of(unknown, steps);
     const uint32_t output_words = plan_.layout.output_words;
     new_laws_.reserve_more(laws);
     for (uint32_t k = 0, u = 0; k < keys.size(); ++k) {
         if (!is_unknown[k]) continue;
         const auto begin = static_cast<ptrdiff_t>(laws.starts[u]), end = static_cast<ptrdiff_t>(laws.starts[++u]);
-        if (begin == end && storage == Storage::can_be_kept) {
+        if (begin == end) {
             if (never_kept_.size() < max_never_kept) never_kept_.number_of(keys.row(k));
             continue;
         }
         numbers[k] = keys_.number_of(keys.row(k));
         new_laws_.append(laws, begin, end, output_words);
-        evaluated_ = keys_.size();
     }
     return numbers;
 }
 
 FaultSetStudy::Laws FaultSetStudy::evaluate() {
     const Turns::Turn turn = this->turn();
-    evaluate_stored();
     const auto count = static_cast<uint32_t>(new_laws_.starts.size() - 1);
-    return {static_cast<uint32_t>(evaluated_) - count, std::exchange(new_laws_, KeptBranches{{0}, {}, {}})};
-}
-
-void FaultSetStudy::evaluate_stored() {
-    KeptBranches laws{{0}, {}, {}};
-    append_laws(keys_, evaluated_, max_expanded_keys, laws);
-    new_laws_.reserve_more(laws);
-    for (size_t k = 0; k + 1 < laws.starts.size(); ++k)
-        new_laws_.append(laws, static_cast<ptrdiff_t>(laws.starts[k]), static_cast<ptrdiff_t>(laws.starts[k + 1]), plan_.layout.output_words);
-    evaluated_ = keys_.size();
+    return {static_cast<uint32_t>(keys_.size()) - count, std::exchange(new_laws_, KeptBranches{{0}, {}, {}})};
 }
 
 bool FaultSetStudy::has_at_most(const NumberedRows& keys, uint64_t max_laws) const {
@@ -129,16 +103,17 @@ bool FaultSetStudy::has_at_most(const NumberedRows& keys, uint64_t max_laws) con
     return laws <= max_laws;
 }
 
-void FaultSetStudy::append_laws(const NumberedRows& keys, uint64_t begin, size_t max_expanded, KeptBranches& laws, SearchSteps* steps) {
-    if (coins_.has_coins()) max_expanded = std::min(max_expanded, max_expanded_tosses);
+KeptBranches FaultSetStudy::laws_of(const NumberedRows& keys, SearchSteps* steps) {
+    KeptBranches laws{{0}, {}, {}};
+    const size_t max_expanded = coins_.has_coins() ? max_expanded_tosses : max_expanded_keys;
     const uint32_t signature_words = plan_.layout.signature_words, output_words = plan_.layout.output_words;
-    while (begin < keys.size()) {
+    for (uint32_t begin = 0; begin < keys.size();) {
         if (steps != nullptr) steps->add(0);
         std::vector<uint64_t> signatures, outputs;
         std::vector<size_t> ends;  // of the signatures of each key
         size_t count = 0;
         for (; begin < keys.size(); ++begin) {
-            const uint64_t* const untossed = keys.row(static_cast<uint32_t>(begin));
+            const uint64_t* const untossed = keys.row(begin);
             const std::vector<uint32_t> tossed = coins_.coins_that_matter(untossed);
             if (count != 0 && count + (size_t{1} << tossed.size()) > max_expanded) break;
             coins_.for_each_toss(untossed, tossed, [&](std::span<const uint64_t> key) {
@@ -167,6 +142,7 @@ void FaultSetStudy::append_laws(const NumberedRows& keys, uint64_t begin, size_t
         all_evaluated_.keys += ends.size();
         all_evaluated_.laws += count;
     }
+    return laws;
 }
 
 }  // namespace snc

@@ -62,43 +62,38 @@ FaultSetStudy::Evaluated FaultSetStudy::evaluated() const {
 void FaultSetStudy::release() {
     const Turns::Turn turn = this->turn();
     table_.forget_pairs();
-    closed_ = {};
-    closed_keys_ = {};
     never_kept_ = NumberedRows(table_.key_words());
 }
 
-FaultSetStudy::Enumeration FaultSetStudy::enumerate(uint32_t weight, const Weights& circuits, size_t num_circuits,
-                                                    const EnumerationLimits& limits, Storage storage) {
+FaultSetStudy::Enumeration FaultSetStudy::enumerate(uint32_t weight, const EnumerationLimits& limits) {
     const Turns::Turn turn = this->turn();
-    const size_t size = table_.num_mechanisms();
     struct Group {
         NumberedRows keys;
-        std::vector<double> masses, left_out;
+        std::vector<double> masses;
+        double left_out = 0;
         uint64_t sets = 0, candidates = 0;
         bool is_done = false;
     };
-    const Group empty{NumberedRows(table_.key_words()), {}, std::vector<double>(num_circuits)};
+    const Group empty{NumberedRows(table_.key_words()), {}};
     std::vector<Group> groups(max_groups, empty);
     SearchSteps steps(options_.num_threads, limits.max_steps, limits.max_seconds);
     const auto make_visit = [&](size_t number) {
-        return [&, &group = groups[number], may_be_kept = KeptTest(*this, storage),
-                key = std::vector<uint64_t>(table_.key_words())](const uint32_t* members, double) mutable {
+        return [&, &group = groups[number], may_be_kept = KeptTest(*this),
+                key = std::vector<uint64_t>(table_.key_words())](const uint32_t* members, double mass) mutable {
             ++group.sets;
-            const auto mass = [&](size_t c) { return product_of(circuits.data() + c * size, {members, weight}); };
             if (!may_be_kept({members, weight})) {
-                for (size_t c = 0; c < num_circuits; ++c) group.left_out[c] += mass(c);
+                group.left_out += mass;
                 return;
             }
             ++group.candidates;
             table_.key_of({members, weight}, key.data());
             if (group.keys.size() >= limits.max_keys) steps.end_here();
             const size_t of_key = group.keys.number_of(key.data());
-            if (group.masses.size() <= of_key * num_circuits) group.masses.resize((of_key + 1) * num_circuits);
-            for (size_t c = 0; c < num_circuits; ++c) group.masses[of_key * num_circuits + c] += mass(c);
+            if (of_key == group.masses.size()) group.masses.push_back(0);
+            group.masses[of_key] += mass;
         };
     };
     Enumeration found;
-    found.left_out.resize(num_circuits);
     NumberedRows keys(table_.key_words());
     // Groups are added up in order, and as soon as they are complete, so that few of them are stored at a time.
     std::mutex adding;
@@ -111,52 +106,53 @@ FaultSetStudy::Enumeration FaultSetStudy::enumerate(uint32_t weight, const Weigh
             Group group = std::exchange(groups[next_group], empty);
             found.sets += group.sets;
             found.candidates += group.candidates;
-            for (size_t c = 0; c < num_circuits; ++c) found.left_out[c] += group.left_out[c];
+            found.left_out += group.left_out;
             for (uint32_t k = 0; k < group.keys.size(); ++k) {
-                look(num_circuits);
+                look();
                 const size_t number = keys.number_of(group.keys.row(k));
-                if (found.masses.size() <= number * num_circuits) found.masses.resize((number + 1) * num_circuits);
-                for (size_t c = 0; c < num_circuits; ++c) found.masses[number * num_circuits + c] += group.masses[k * num_circuits + c];
+                if (number == found.masses.size()) found.masses.push_back(0);
+                found.masses[number] += group.masses[k];
             }
             if (keys.size() > limits.max_keys) steps.end_here();
         }
     };
-    visit_all(weight, FaultSetGoal::target(table_), steps, make_visit, add_up);
+    visit_all(weight, steps, make_visit, add_up);
     found.steps = steps.total();
     found.is_complete = !steps.has_ended() && has_at_most(keys, limits.max_laws);
     if (!found.is_complete) return found;
     found.num_keys = keys.size();
     std::vector<uint32_t> numbers;
     try {
-        numbers = store(keys, storage, &steps);
+        numbers = store(keys, &steps);
     } catch (const SearchSteps::Ended&) {
         found.is_complete = false;
         return found;
     }
     for (uint32_t k = 0; k < keys.size(); ++k) {
-        const double* const from = &found.masses[k * num_circuits];
-        double* const to = numbers[k] == NumberedRows::none ? found.left_out.data() : &found.masses[found.keys.size() * num_circuits];
-        for (size_t c = 0; c < num_circuits; ++c) to[c] = (numbers[k] == NumberedRows::none ? to[c] : 0) + from[c];
-        if (numbers[k] != NumberedRows::none) found.keys.push_back(numbers[k]);
+        if (numbers[k] == NumberedRows::none) {
+            found.left_out += found.masses[k];
+            continue;
+        }
+        found.masses[found.keys.size()] = found.masses[k];
+        found.keys.push_back(numbers[k]);
     }
-    found.masses.resize(found.keys.size() * num_circuits);
+    found.masses.resize(found.keys.size());
     return found;
 }
 
-std::vector<double> FaultSetStudy::member_sums(uint32_t weight, const Weights& odds, const std::vector<double>& values, uint32_t columns) {
+std::vector<double> FaultSetStudy::member_sums(uint32_t weight, const std::vector<double>& values, uint32_t columns) {
     const Turns::Turn turn = this->turn();
     const size_t size = table_.num_mechanisms();
     std::vector<std::vector<double>> groups(max_groups, std::vector<double>(size * columns));
     const auto make_visit = [&](size_t number) {
-        return [&, &sums = groups[number], key = std::vector<uint64_t>(table_.key_words())](const uint32_t* members, double) mutable {
+        return [&, &sums = groups[number], key = std::vector<uint64_t>(table_.key_words())](const uint32_t* members, double mass) mutable {
             table_.key_of({members, weight}, key.data());
             const size_t stored = keys_.find(key.data());
             if (stored >= values.size() / columns) return;
             const double* const of_key = values.data() + stored * columns;
             if (std::all_of(of_key, of_key + columns, [](double value) { return value == 0; })) return;
-            const double product = product_of(odds.data(), {members, weight});
             for (uint32_t k = 0; k < weight; ++k)
-                for (uint32_t c = 0; c < columns; ++c) sums[size_t{members[k]} * columns + c] += product * of_key[c];
+                for (uint32_t c = 0; c < columns; ++c) sums[size_t{members[k]} * columns + c] += mass * of_key[c];
         };
     };
     {
@@ -164,7 +160,7 @@ std::vector<double> FaultSetStudy::member_sums(uint32_t weight, const Weights& o
         list_pairs(interruption);
     }
     SearchSteps steps(options_.num_threads);
-    visit_all(weight, FaultSetGoal::target(table_), steps, make_visit);
+    visit_all(weight, steps, make_visit);
     std::vector<double> sums(size * columns);
     for (const auto& group : groups)
         for (size_t k = 0; k < sums.size(); ++k) sums[k] += group[k];
@@ -175,7 +171,7 @@ std::vector<uint32_t> FaultSetStudy::sets_with(uint32_t weight, const std::vecto
     const Turns::Turn turn = this->turn();
     std::vector<std::vector<uint32_t>> groups(max_groups);
     SearchSteps steps(options_.num_threads);
-    visit_all(weight, FaultSetGoal::target(table_), steps, [&](size_t number) {
+    visit_all(weight, steps, [&](size_t number) {
         return [&, &found = groups[number], key = std::vector<uint64_t>(table_.key_words())](const uint32_t* members, double) mutable {
             table_.key_of({members, weight}, key.data());
             const uint32_t stored = keys_.find(key.data());

@@ -4,7 +4,6 @@
 // threads.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -52,29 +51,22 @@ class FaultSetStudy {
     // Whether most sets with which no shot is kept are told from the others without their laws.
     bool tells_kept() const { return spans_.has_value(); }
 
-    // The weights of the mechanisms in several circuits, [circuits][mechanisms]. There is a mass for each circuit.
-    using Weights = std::vector<double>;
-
-    // What is stored of the sets that a search finds: all of them, or only those with which a shot can be kept. Most sets are
-    // never kept, and those that are take little room.
-    enum class Storage : uint8_t { all, can_be_kept };
-
+    // Only keys with which a shot can be kept are stored: most sets are never kept.
     struct Enumeration {
         bool is_complete = false;        // false: the search would have exceeded its limits
         uint64_t steps = 0, sets = 0;
         uint64_t candidates = 0;         // sets that may be kept, as far as that is known without their laws
         uint64_t num_keys = 0;           // distinct keys of the candidates, stored or not
         std::vector<uint32_t> keys;
-        std::vector<double> masses;      // [keys][circuits]: sum of the weights of the sets with this key
-        std::vector<double> left_out;    // [circuits]: the same for all keys that are not stored
+        std::vector<double> masses;      // [keys]: sum of the weights of the sets with this key
+        double left_out = 0;             // the same for all keys that are not stored
     };
     // All sets of a weight.
     struct EnumerationLimits {
         uint64_t max_steps, max_keys, max_laws;
         double max_seconds;
     };
-    Enumeration enumerate(uint32_t weight, const Weights& circuits, size_t num_circuits, const EnumerationLimits& limits,
-                          Storage storage);
+    Enumeration enumerate(uint32_t weight, const EnumerationLimits& limits);
 
     // Upper bounds for all sizes up to the largest; see fault_set_bounds.
     FaultSetBounds bounds(const std::vector<double>& closed, double negligible) const {
@@ -89,34 +81,15 @@ class FaultSetStudy {
         std::vector<uint32_t> members;   // [stored][largest weight], those of the left draw first; then the number of mechanisms
         std::vector<uint32_t> left, right;
         std::vector<uint32_t> keys;
-        std::vector<double> left_out;    // [circuits]: sum of the ratios of the sets that are not stored
+        double left_out = 0;             // the sum of what the sets that are not stored count
     };
     // Draws left[k] parts of k mechanisms and as many others as `right` says, and joins left and right parts to sets. `counts` says for
-    // each weight what a set that is left out counts; where it is 0, sets are not looked for. The ratio of a set is the product of
-    // `ratios`, [circuits][mechanisms].
-    Join join(const std::vector<uint32_t>& left, const std::vector<uint32_t>& right, const Weights& counts, uint64_t seed, uint64_t round,
-              uint64_t max_sets, const Weights& ratios, size_t num_circuits, Storage storage);
-
-    struct Composed {
-        bool is_complete = false;              // false: there would be more than max_keys keys
-        double spacing = 0;                    // the largest count
-        uint64_t combinations = 0, candidates = 0;
-        uint64_t num_keys = 0;                 // distinct keys of the candidates, stored or not
-        std::vector<uint32_t> members;         // [finds][weight]
-        std::vector<uint32_t> keys;            // [finds]
-        std::vector<double> counts;            // [finds]: what a find counts; with all finds of a set, its weight on average
-        std::vector<uint32_t> of_combination;  // [finds]: the combination of keys in which it was found
-        std::vector<uint32_t> unions;          // [combinations]: the draws among its unions, some of which are no sets; 1: it was drawn itself
-    };
-    // Finds sets that are unions of a left and a right set, where each flips no check. The plan must ask for no flipped check, and left
-    // and right be at most 3.
-    //
-    // Combinations of the keys of both are evaluated: all whose weight is at least that of all over `draws`, and others at random,
-    // as a Poisson process.
-    Composed compose(uint32_t left, uint32_t right, double draws, uint64_t seed, uint64_t round, uint64_t max_keys, Storage storage);
+    // each weight what a set counts; where it is 0, sets are not looked for.
+    Join join(const std::vector<uint32_t>& left, const std::vector<uint32_t>& right, const std::vector<double>& counts, uint64_t seed,
+              uint64_t round, uint64_t max_sets);
 
     // The number of the key of each set, [sets][weight]; NumberedRows::none if it is not stored.
-    std::vector<uint32_t> number_keys(const std::vector<uint32_t>& members, uint32_t weight, Storage storage);
+    std::vector<uint32_t> number_keys(const std::vector<uint32_t>& members, uint32_t weight);
 
     // The laws of the keys that are new since the last call: entries of key first + k.
     struct Laws {
@@ -127,7 +100,7 @@ class FaultSetStudy {
 
     // For each mechanism, sums over the sets of a weight that contain it, [mechanisms][columns]: the product of the odds of the
     // members times the values of their key, [keys][columns].
-    std::vector<double> member_sums(uint32_t weight, const Weights& odds, const std::vector<double>& values, uint32_t columns);
+    std::vector<double> member_sums(uint32_t weight, const std::vector<double>& values, uint32_t columns);
     // The sets of a weight with a key of positive value, [sets][weight].
     std::vector<uint32_t> sets_with(uint32_t weight, const std::vector<double>& values);
 
@@ -141,15 +114,14 @@ class FaultSetStudy {
     // Whether shots with a set may be kept, as far as that is known without its law; one for each thread.
     class KeptTest {
        public:
-        KeptTest(const FaultSetStudy& study, Storage storage) : study_(storage == Storage::all || !study.spans_ ? nullptr : &study) {
+        explicit KeptTest(const FaultSetStudy& study) : study_(study.spans_ ? &study : nullptr) {
             if (study_ == nullptr) return;
             memory_.emplace(*study_->spans_);
             image_.resize(study_->spans_->image_words());
         }
         bool operator()(std::span<const uint32_t> members) {
             if (study_ == nullptr) return true;
-            study_->begin_image(image_.data());
-            for (uint32_t m : members) study_->add_image(m, image_.data());
+            study_->write_image(members, image_.data());
             return study_->spans_->can_be_kept(image_.data(), *memory_);
         }
         // The same for the XOR of the images of two halves.
@@ -165,27 +137,24 @@ class FaultSetStudy {
         std::vector<uint64_t> image_;
     };
     uint32_t image_words() const { return spans_ ? spans_->image_words() : 0; }
-    void begin_image(uint64_t* image) const { std::copy_n(base_image_.data(), image_words(), image); }
-    void add_image(uint32_t mechanism, uint64_t* image) const {
-        for (uint32_t w = 0; w < image_words(); ++w) image[w] ^= images_[size_t{mechanism} * image_words() + w];
+    // Writes the image of a set.
+    void write_image(std::span<const uint32_t> members, uint64_t* image) const {
+        xor_of_rows(base_image_.data(), images_.data(), image_words(), members, image);
     }
     void find_spans();
 
     Turns::Turn turn() const { return Turns::Turn(turns_, interrupted_); }
     void list_pairs(Interruption& interruption);
-    std::vector<uint32_t> number(std::span<const uint32_t> members, uint32_t weight, Storage storage, KeptTest may_be_kept);
-    // Appends the laws of the keys from `begin` on, so many signatures at a time. Throws SearchSteps::Ended after the time of
-    // a search.
-    void append_laws(const NumberedRows& keys, uint64_t begin, size_t max_expanded, KeptBranches& laws, SearchSteps* steps = nullptr);
+    std::vector<uint32_t> number(std::span<const uint32_t> members, uint32_t weight);
+    // The laws of keys. Throws SearchSteps::Ended after the time of a search.
+    KeptBranches laws_of(const NumberedRows& keys, SearchSteps* steps);
     // Whether the tosses for keys, as far as these are not stored yet, are at most so many.
     bool has_at_most(const NumberedRows& keys, uint64_t max_laws) const;
-    // Evaluates the stored keys that have no laws yet.
-    void evaluate_stored();
     // Stores keys and their laws. Returns their numbers; NumberedRows::none for those that are not stored. Stores nothing if the time of
     // a search ends, and throws SearchSteps::Ended.
-    std::vector<uint32_t> store(const NumberedRows& keys, Storage storage, SearchSteps* steps = nullptr);
+    std::vector<uint32_t> store(const NumberedRows& keys, SearchSteps* steps = nullptr);
     // Numbers the keys of the sets of a join that have no number yet, and leaves out sets that are not stored.
-    void number_joined(Join& join, const Weights& counts, const Weights& ratios, Storage storage);
+    void number_joined(Join& join, const std::vector<double>& counts);
     // Without what fills up the members of sets that are smaller than others.
     std::span<const uint32_t> without_padding(std::span<const uint32_t> members) const;
 
@@ -193,18 +162,13 @@ class FaultSetStudy {
     // the visitor that a part begins. Calls finish(group, interruption) after all sets of a group were visited.
     using Finish = std::function<void(size_t, Interruption&)>;
     template <typename MakeVisitor>
-    void search(uint32_t weight, const FaultSetGoal& goal, SearchSteps& steps, MakeVisitor make_visitor, const Finish& finish) const;
+    void search(uint32_t weight, SearchSteps& steps, MakeVisitor make_visitor, const Finish& finish) const;
     // Visits every set: make_visit(group) returns a function of a set's members and weight.
     template <typename MakeVisit>
-    void visit_all(uint32_t weight, const FaultSetGoal& goal, SearchSteps& steps, MakeVisit make_visit,
+    void visit_all(uint32_t weight, SearchSteps& steps, MakeVisit make_visit,
                    const Finish& finish = [](size_t, Interruption&) {}) const {
-        search(weight, goal, steps, [&](size_t group, Interruption&) { return EverySet{make_visit(group)}; }, finish);
+        search(weight, steps, [&](size_t group, Interruption&) { return EverySet{make_visit(group)}; }, finish);
     }
-
-    const ClosedSets& closed_sets(uint32_t weight);
-    const ClosedKeys& closed_keys(uint32_t weight);
-    // How many halves of a set, each given by the places of its members, flip no check.
-    uint32_t splits_into(const std::vector<std::vector<uint32_t>>& halves, std::span<const uint32_t> members) const;
 
     mutable Turns turns_{"study"};
     const Plan plan_;
@@ -217,22 +181,19 @@ class FaultSetStudy {
     std::optional<KeptSpans> spans_;
     std::vector<uint64_t> images_, base_image_;  // [mechanisms][image_words], and that of the empty set
     NumberedRows keys_, never_kept_;
-    uint64_t evaluated_ = 0;  // stored keys with laws
     Evaluated all_evaluated_;
-    KeptBranches new_laws_{{0}, {}, {}};  // of the last keys that are evaluated
-    std::array<ClosedSets, 4> closed_;
-    std::array<ClosedKeys, 4> closed_keys_;
+    KeptBranches new_laws_{{0}, {}, {}};  // of the keys that are new
 };
 
 template <typename MakeVisitor>
-void FaultSetStudy::search(uint32_t weight, const FaultSetGoal& goal, SearchSteps& steps, MakeVisitor make_visitor, const Finish& finish) const {
-    const size_t num_parts = num_search_parts(table_, weight, goal);
+void FaultSetStudy::search(uint32_t weight, SearchSteps& steps, MakeVisitor make_visitor, const Finish& finish) const {
+    const size_t num_parts = num_search_parts(table_, weight);
     const size_t num_groups = std::min(num_parts, max_groups);
     run_parts(num_groups, options_.num_threads, interrupted_, [&](Interruption& interruption) {
         return [&](size_t group) {
             if (steps.has_ended()) return;
             auto visitor = make_visitor(group, interruption);
-            FaultSetSearch<decltype(visitor)> search(table_, weight, visitor, goal, [&](uint64_t more) {
+            FaultSetSearch<decltype(visitor)> search(table_, weight, visitor, [&](uint64_t more) {
                 interruption.look();
                 return steps.add(more);
             });

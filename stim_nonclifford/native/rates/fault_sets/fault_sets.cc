@@ -153,12 +153,6 @@ void FaultSetTable::list_twins(uint64_t max_bytes, Looks& look) {
     });
 }
 
-double FaultSetTable::weight_of_twins() const {
-    double sum = 0;
-    for (const auto& [a, b] : twins_) sum += weight(a) * weight(b);
-    return sum;
-}
-
 namespace {
 
 // Bits of the filter of pairs: at least 16 for each.
@@ -210,9 +204,7 @@ std::span<const uint32_t> FaultSetTable::with_checks(uint64_t hash, const uint64
 }
 
 void FaultSetTable::key_of(std::span<const uint32_t> members, uint64_t* key) const {
-    std::ranges::copy(mechanisms_.base, key);
-    for (uint32_t m : members)
-        for (uint32_t w = 0; w < key_words(); ++w) key[w] ^= mechanisms_.keys[size_t{m} * key_words() + w];
+    xor_of_rows(mechanisms_.base.data(), mechanisms_.keys.data(), key_words(), members, key);
 }
 
 FaultSetSampler::FaultSetSampler(const FaultSetTable& table, uint32_t max_weight) {

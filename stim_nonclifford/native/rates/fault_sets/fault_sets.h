@@ -26,11 +26,13 @@ struct FaultSetMechanisms {
     size_t size() const { return weights.size(); }
 };
 
-// The product of numbers of the mechanisms of a set.
-inline double product_of(const double* of_mechanisms, std::span<const uint32_t> members) {
-    double product = 1;
-    for (const uint32_t m : members) product *= of_mechanisms[m];
-    return product;
+// Writes `base` plus the rows of some members, each of so many words.
+inline void xor_of_rows(const uint64_t* base, const uint64_t* rows, uint32_t words, std::span<const uint32_t> members, uint64_t* sum) {
+    for (uint32_t w = 0; w < words; ++w) {
+        uint64_t word = base[w];
+        for (const uint32_t m : members) word ^= rows[size_t{m} * words + w];
+        sum[w] = word;
+    }
 }
 
 // The mechanisms, ordered for the search of sets that flip given checks.
@@ -97,12 +99,9 @@ class FaultSetTable {
     std::span<const uint32_t> with_checks(uint64_t hash, const uint64_t* checks) const;
     // All pairs of mechanisms that flip the same checks and do not exclude each other, the smaller one first.
     const std::vector<std::pair<uint32_t, uint32_t>>& twins() const { return twins_; }
-    double weight_of_twins() const;
 
     // Writes the key of a set to `key`.
     void key_of(std::span<const uint32_t> members, uint64_t* key) const;
-    // The bits of keys that a mechanism flips.
-    const uint64_t* flips_of_key(uint32_t mechanism) const { return mechanisms_.keys.data() + size_t{mechanism} * key_words(); }
 
    private:
     size_t num_classes() const { return class_starts_.size() - 1; }

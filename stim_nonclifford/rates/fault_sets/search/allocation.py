@@ -29,11 +29,11 @@ from ...estimation.interval import COVERAGE
 from ...estimation.uncertainty import uncertainty_of
 from ..wrong_tool import refuse
 from .estimate import Estimate, Totals, totals_of
+from .joins import JoinedSets
 from .limits import Limits, price
 from .mechanisms import MAX_WEIGHT, Mechanisms, decided_by_faults
 from .outcomes import KEPT, WRONG
 from .search import Search
-from .strata import SampledSets
 
 __all__ = ["Allocation", "enumerate_to", "estimate_of"]
 
@@ -198,10 +198,9 @@ class Allocation:
             if first >= len(search.enumerated) + _ALONE:
                 while last < search.max_weight and self._rest_matters(last + 1):
                     last += 1
-            strata = search.samplers(range(first, last + 1))
-            for stratum in strata:
-                search.sample(stratum, stratum.first_draws)
-            search.strata += strata
+            stratum = search.joined(range(first, last + 1))
+            search.sample(stratum, stratum.first_halves)
+            search.strata.append(stratum)
 
     def _rest_matters(self, first: int | None = None) -> bool:
         """Whether weights from one on, or all that were left out so far, may matter."""
@@ -266,20 +265,20 @@ class Allocation:
         ]
         if first and self._can_enumerate:
             cost, max_steps = self._expected(weight)
-            yield _Action(cost, min(excess, sum(first)), partial(self._enumerate, weight, max_steps))
+            yield _Action(cost, min(excess, first[0]), partial(self._enumerate, weight, max_steps))
         for stratum, square in squares.items():
             if stratum.num_stored > search.limits.most_halves:
                 continue
             # As large as the samples so far, or less where that ends the search.
             growth = min(1.0, max(0.1, excess / (square - excess))) if square > excess else 1.0
-            draws, times = stratum.next_draws(growth)
+            halves, times = stratum.next_joins(growth)
             gain = min(excess, square * growth / (1 + growth))
-            cost = times * stratum.expected_cost(draws)
-            yield _Action(cost, gain, partial(self._sample, stratum, draws, times))
+            cost = times * stratum.expected_cost(halves)
+            yield _Action(cost, gain, partial(self._sample, stratum, halves, times))
 
-    def _sample(self, stratum: SampledSets, draws: int, times: int) -> None:
+    def _sample(self, stratum: JoinedSets, halves: int, times: int) -> None:
         for _ in range(times):
-            self._search.sample(stratum, draws)
+            self._search.sample(stratum, halves)
             if self._search.work.is_out_of_time:
                 return
 

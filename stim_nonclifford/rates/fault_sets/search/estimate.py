@@ -5,21 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
 
 import numpy as np
 
 from ...estimation.interval import interval_of_weighted_sum
+from .joins import FEW
 from .outcomes import KEPT, WRONG
 from .search import Search
-from .strata import FEW, StratumSums
+from .strata import StratumSums
 
 __all__ = ["Estimate", "Totals", "WeightRow", "totals_of"]
 
 
 @dataclass(frozen=True)
 class WeightRow:
-    """The strata of some weights, together.
+    """A stratum, as it is printed.
 
     Attributes:
         weights: The weights.
@@ -107,14 +107,9 @@ def totals_of(search: Search) -> Totals:
     """The sums of a search so far."""
     nothing, coin_factor = search.mechanisms.nothing, search.mechanisms.coin_factor
     rows = []
-    for weights, group in groupby(search.strata, key=lambda stratum: stratum.weights):
-        strata = list(group)
-        draws, sets = (
-            sum(counts) for counts in zip(*((each.draws, each.sets) for each in strata), strict=True)
-        )
-        sums = sum(map(search.sums, strata), StratumSums())
-        mass = nothing * float(search.masses[weights].sum())
-        rows.append(WeightRow(weights, strata[0].method, draws, sets, mass, sums))
+    for each in search.strata:
+        mass = nothing * float(search.masses[each.weights].sum())
+        rows.append(WeightRow(each.weights, each.method, each.draws, each.sets, mass, search.sums(each)))
     kept, wrong = (math.fsum(getattr(row.sums, name) for row in rows) for name in ("kept", "wrong"))
     column = WRONG if search.column is None else search.column
     rate = wrong / kept if kept else 0.0

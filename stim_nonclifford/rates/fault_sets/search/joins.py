@@ -5,111 +5,253 @@ which it finds sets of weight w, by the two-sample U-statistic
 
     T = sum over pairs (i, j) of halves that are a set X of weight w of   f(X) / d_w.
 
-Several joins are pooled in proportion to their densities, to n^2.
+With h_ij the term of such a pair, and 0 for others, its variance is
+
+    sum_i (sum_j h_ij)^2 + sum_j (sum_i h_ij)^2 - sum_ij h_ij^2
+
+without a bias, up to 1/n (W. Hoeffding, Annals of Mathematical Statistics 19, 293 (1948)). Several joins are
+pooled in proportion to their densities, to n^2.
+
+The interval of such a sum needs the largest event that a join may have (``interval``): one more half, with
+all its sets. It is extrapolated from the sums of the halves: with the k largest sums X_1 >= X_2 >= ... and
+Hill's index g = mean of ln(X_i / X_(k+1)), the level that as many further halves exceed with probability q is
+X_(k+1) (k / q)^g (B. M. Hill, Annals of Statistics 3, 1163 (1975); I. Weissman, Journal of the American
+Statistical Association 73, 812 (1978)).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ...._native import FaultSetStudy
+from ...estimation.interval import COVERAGE
 from .halves import Halves
 from .limits import Limits, price
-from .outcomes import Floats, OutcomeClasses
-from .strata import FEW, FIRST_SETS, Found, Numbers, Sample, SampledSets
+from .outcomes import KEPT, WRONG, Floats, OutcomeClasses
+from .strata import Numbers, StratumSums, product_sum
 
-__all__ = ["JoinedSets"]
+__all__ = ["FEW", "Join", "JoinedSets"]
+
+Integers = npt.NDArray[np.int64]
+
+FEW = 10
+"""Effective hits, (sum)^2 / (sum of squares), and largest sums, from which the size of others is
+extrapolated. If it is doubled, intervals are wider where little was found."""
+
+_FIRST_SETS = 20_000
+"""Sets that the first sample of a stratum should find, about. If it is doubled, first variances are better,
+and searches that need little more than the first samples take longer."""
 
 _FIRST_HALVES = 400_000
-"""The most halves of a first sample. If it is doubled, so is the cost of weights with few sets."""
-
-_NOT_STORED = 2**32 - 1
-"""The number of an outcome class with which no shot is kept, where only the others are stored."""
+"""The most halves of a first join. If it is doubled, so is the cost of weights with few sets."""
 
 
-class JoinedSets(SampledSets):
-    """Pooled joins for the sets of some weights.
+@dataclass(frozen=True)
+class Join:
+    """Fault sets that a join found and that can be kept, each as often as it was found.
 
-    ``masses`` are the total odds of all sets of each weight, ``expected`` those of the sets of the stratum
-    that pass, before any was found. ``excluded`` tells which sets, by their members, another stratum has.
+    Attributes:
+        halves: Number of left halves, and of right halves.
+        classes: The outcome class of each find.
+        members: uint32, shape (finds, largest weight): mechanisms, filled up with the number of mechanisms.
+        sizes: For each find the number of its mechanisms.
+        weights: float64, shape (finds,): importance weights in units of odds.
+        sides: For each find the number of its left half, and of its right half.
+        largest: The largest sum of importance weights of a half, kept or not.
+        sets: Number of finds that pass the checks, kept or not.
+        candidates: Those of them that may be kept, as far as that is known without outcome distributions.
+        passing: The sum of the importance weights of all finds, kept or not.
     """
 
-    unit = "halves of either kind"
+    halves: int
+    classes: Numbers
+    members: Numbers
+    sizes: Integers
+    weights: Floats
+    sides: tuple[Integers, Integers]
+    largest: float
+    sets: int = 0
+    candidates: int = 0
+    passing: float = 0.0
+
+    def covariance(self, values: Floats) -> Floats:
+        """The covariance of sums over finds, of values with shape (finds, n)."""
+        total = -_gram(values)
+        for side in self.sides:
+            total += _gram(np.stack([np.bincount(side, column) for column in values.T], axis=1))
+        return total
+
+    def events(self, values: Floats) -> list[Floats]:
+        """The sums over the finds of each left half, and of each right one; of values with shape (finds,)."""
+        return [np.bincount(side, values).astype(np.float64) for side in self.sides]
+
+
+class JoinedSets:
+    """Pooled joins for the fault sets of some weights.
+
+    Args:
+        weights: The weights.
+        masses: The total odds of all sets of each weight.
+        expected: The total odds of the sets of these weights that pass, before any was found.
+        num_mechanisms: Number of mechanisms.
+        limits: The memory for joins.
+
+    Attributes:
+        weights: The weights.
+        first_halves: The size of the first join.
+        joins: The joins.
+        cost: What they cost, by the prices of ``limits``.
+    """
+
+    method = "join"
 
     def __init__(
-        self,
-        weights: range,
-        masses: Floats,
-        expected: float,
-        num_mechanisms: int,
-        limits: Limits,
-        excluded: Callable[[Numbers], npt.NDArray[np.bool_]] | None = None,
+        self, weights: range, masses: Floats, expected: float, num_mechanisms: int, limits: Limits
     ) -> None:
+        self.weights = weights
         self.halves = Halves(weights, masses)
-        halves = min(math.sqrt(FIRST_SETS * self.halves.scale / expected), _FIRST_HALVES, limits.most_halves)
-        super().__init__(weights, limits, int(max(1, halves)))
+        halves = min(math.sqrt(_FIRST_SETS * self.halves.scale / expected), _FIRST_HALVES, limits.most_halves)
+        self.first_halves = int(max(1, halves))
+        self.joins: list[Join] = []
+        self.cost = 0.0
         self._expected = expected
         self._num_mechanisms = num_mechanisms
-        self._excluded = excluded
+        self._limits = limits
+
+    @property
+    def draws(self) -> int:
+        """Number of halves."""
+        return 2 * sum(each.halves for each in self.joins)
+
+    @property
+    def sets(self) -> int:
+        """Sets that pass the checks, each as often as it was found."""
+        return sum(each.sets for each in self.joins)
+
+    @property
+    def num_stored(self) -> int:
+        """Number of finds that can be kept."""
+        return sum(len(each.classes) for each in self.joins)
+
+    @property
+    def passing(self) -> float:
+        """The total odds of all sets that pass the checks."""
+        return sum(self.share(each) * each.passing for each in self.joins)
+
+    def share(self, join: Join) -> float:
+        """The part that a join has in the pooled estimate."""
+        return join.halves**2 / sum(each.halves**2 for each in self.joins)
+
+    def coefficients(self, num_classes: int) -> Floats:
+        """The total odds of the sets by outcome class: float64, shape (num_classes,)."""
+        sums = np.zeros(num_classes)
+        for each in self.joins:
+            sums += self.share(each) * np.bincount(each.classes, each.weights, minlength=num_classes)
+        return sums
+
+    def sums(self, outcomes: OutcomeClasses, factor: float, most: float) -> StratumSums:
+        """The sums, as probabilities of sets whose odds count ``factor``; ``most`` bounds ``passing``."""
+        found, covariance, parts = np.zeros(2), np.zeros((3, 3)), []
+        for join in self.joins:
+            weights = factor * self.share(join) * join.weights[:, np.newaxis]
+            # Finds that are kept, that are wrong, and all of them.
+            values = np.hstack([weights * outcomes.probabilities[join.classes], weights])
+            found += values.sum(axis=0)[:2]
+            covariance += join.covariance(values)
+            parts.append(values)
+        missed = min(self._missed(parts, covariance, factor), most)
+        kept, wrong = found.tolist()
+        return StratumSums(factor * self.passing, kept, wrong, covariance[:2, :2], missed)
+
+    def _missed(self, parts: list[Floats], covariance: Floats, factor: float) -> float:
+        """What one more half may add to the pooled sum, with all its sets."""
+        for column in (WRONG, KEPT, 2):
+            total = math.fsum(float(values[:, column].sum()) for values in parts)
+            if total**2 >= FEW * covariance[column, column] > 0:
+                events = [
+                    join.events(values[:, column]) for join, values in zip(self.joins, parts, strict=True)
+                ]
+                return max(_tail(np.concatenate(side)) for side in zip(*events, strict=True))
+        if self.sets < FEW:
+            return math.inf
+        # As many sets as any half has, each wrong with certainty.
+        return factor * max(self.share(join) * join.largest for join in self.joins)
 
     @property
     def _sets_of_density(self) -> float:
         """The finds of a join with the density 1 at the smallest weight, about."""
         return self.passing if self.sets >= FEW else self._expected
 
-    def next_draws(self, growth: float) -> tuple[int, int]:
-        """See ``SampledSets``.
+    def next_joins(self, growth: float) -> tuple[int, int]:
+        """The size and the number of the next joins: ``growth`` times as many halves as there are.
 
         Finds grow as the square of the halves. So joins are large, until there are as many finds as halves.
         Then several joins leave less variance: their finds share fewer halves.
         """
         wanted, of_one = growth * self.draws / 2, self.halves.scale / self._sets_of_density
         # Sets that may be kept are stored.
-        candidates = sum(each.candidates for each in self.samples)
+        candidates = sum(each.candidates for each in self.joins)
         part_stored = (candidates + 1) / (self.sets + 1)
         fits = math.sqrt(0.5 * self._limits.most_classes * of_one / part_stored)
         most = max(1.0, min(of_one, fits, self._limits.most_halves))
         times = max(1, math.ceil(wanted / most - 0.5))
         return int(max(1, min(wanted / times, most))), times
 
-    def expected_cost(self, draws: int) -> float:
-        """See ``SampledSets``."""
-        return price(halves=draws, sets=draws**2 / self.halves.scale * self._sets_of_density)
+    def expected_cost(self, halves: int) -> float:
+        """The cost of a join of a size, about."""
+        return price(halves=halves, sets=halves**2 / self.halves.scale * self._sets_of_density)
 
-    def draw(self, native: FaultSetStudy, draws: int, seed: int, number: int, kept_only: bool) -> Found:
-        """See ``SampledSets``."""
-        halves, weights = self.halves.draws_of_sizes(draws), self.halves.importance_weights(draws)
-        most, ratios = int(self._limits.most_classes), np.ones(self._num_mechanisms)
-        return native.join(*halves, weights, seed, number, most, ratios, 1, kept_only)
+    def found(self, native: FaultSetStudy, halves: int, seed: int, number: int) -> dict[str, Any]:
+        """A join by the native search; joins with other numbers have other random halves.
 
-    def add(self, draws: int, found: Found, outcomes: OutcomeClasses) -> None:
-        """See ``SampledSets``."""
+        It is not complete if there were too many sets.
+        """
+        sizes, weights = self.halves.draws_of_sizes(halves), self.halves.importance_weights(halves)
+        return native.join(*sizes, weights, seed, number, int(self._limits.most_classes))
+
+    def add(self, halves: int, found: dict[str, Any], outcomes: OutcomeClasses) -> None:
+        """Adds a join, whose outcome classes were evaluated."""
         members, classes = found["members"].reshape(-1, self.weights[-1]), found["keys"]
         sizes = np.count_nonzero(members < self._num_mechanisms, axis=1)
-        importance = self.halves.importance_weights(draws)
+        importance = self.halves.importance_weights(halves)
         weights = importance[sizes]
-        stored = classes != _NOT_STORED
-        stored[stored] = outcomes.probabilities[classes[stored]].any(axis=1)
-        if self._excluded is not None:
-            stored[stored] = ~self._excluded(members[stored])
-        self.samples.append(
-            Sample(
-                draws=2 * draws,
-                density=float(draws) ** 2,
-                classes=classes[stored],
-                members=members[stored],
-                sizes=sizes[stored],
-                weights=weights[stored],
-                sides=tuple(
-                    np.unique(found[side][stored], return_inverse=True)[1] for side in ("left", "right")
-                ),
+        matters = outcomes.probabilities[classes].any(axis=1)
+        left, right = (np.unique(found[side][matters], return_inverse=True)[1] for side in ("left", "right"))
+        self.joins.append(
+            Join(
+                halves=halves,
+                classes=classes[matters],
+                members=members[matters],
+                sizes=sizes[matters],
+                weights=weights[matters],
+                sides=(left, right),
                 largest=float(importance.max()) * max(1, int(found["most_of_draw"])),
                 sets=int(found["sets"]),
                 candidates=int(found["candidates"]),
-                passing=float(found["left_out"][0] + weights.sum()),
+                passing=float(found["left_out"] + weights.sum()),
             )
         )
+
+
+def _gram(values: Floats) -> Floats:
+    """The products of the columns of values with each other."""
+    count = values.shape[1]
+    return np.array([[product_sum(values[:, a], values[:, b]) for b in range(count)] for a in range(count)])
+
+
+def _tail(sums: Floats) -> float:
+    """The level that as many further halves exceed with probability 1 - COVERAGE; at least the largest sum.
+
+    Hill's index is at most 1/2, as the sums are bounded and have a variance.
+    """
+    sums = np.sort(sums[sums > 0])[::-1]
+    count = min(FEW, len(sums) - 1)
+    if count < 1:
+        return float(sums[0]) if len(sums) else 0.0
+    index = min(0.5, float(np.log(sums[:count] / sums[count]).mean()))
+    return max(float(sums[0]), float(sums[count]) * math.exp(index * math.log(count / (1 - COVERAGE))))

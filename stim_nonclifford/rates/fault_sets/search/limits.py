@@ -39,7 +39,7 @@ def price(*, steps: float = 0.0, halves: float = 0.0, sets: float = 0.0, outcome
 
     Args:
         steps: Steps of an enumeration.
-        halves: Halves, or unions, that are drawn.
+        halves: Halves that are drawn.
         sets: Sets that are found.
         outcomes: Outcome distributions that are computed.
     """
@@ -97,7 +97,7 @@ class Limits:
 
     @property
     def most_halves(self) -> float:
-        """Halves of either kind in a join, unions of a sample, and sampled sets that are stored."""
+        """Halves of either kind in a join, and sampled sets that are stored."""
         return 2 * self.most_classes
 
     @property

@@ -14,17 +14,12 @@ from .joins import JoinedSets
 from .limits import Limits, Work, price
 from .mechanisms import MAX_WEIGHT, Mechanisms, native_search
 from .outcomes import Floats, OutcomeClasses
-from .strata import EnumeratedSets, FaultSetStratum, SampledSets, StratumSums
-from .unions import UnionSets, union_sizes
+from .strata import EnumeratedSets, StratumSums
 
-__all__ = ["Search"]
+__all__ = ["FaultSetStratum", "Search"]
 
-_LONG_WIDTH = 14
-"""From this peak width on, outcome classes with which no shot is kept are not stored: outcome distributions
-of all classes would take longer than the search. If it is doubled, d=7 takes minutes."""
-
-_MOST_MECHANISMS = 5000
-"""Mechanisms up to which unions are sampled. If it is doubled, d=7 takes longer."""
+FaultSetStratum = EnumeratedSets | JoinedSets
+"""The fault sets of some weights that are known in one way."""
 
 
 class Search:
@@ -41,7 +36,6 @@ class Search:
         outcomes: The outcome classes of all sets found.
         work: What was done.
         max_weight: Larger sets are neither enumerated nor sampled.
-        kept_only: Whether outcome classes with which no shot is kept are left out.
     """
 
     def __init__(
@@ -61,7 +55,6 @@ class Search:
         self.mechanisms = mechanisms
         self.factor = mechanisms.nothing * mechanisms.coin_factor
         self.native = native_search(plan, mechanisms, threads, limits.max_bytes)
-        self.kept_only = self.native.tells_kept or plan.peak_width >= _LONG_WIDTH
         self.outcomes = OutcomeClasses(self.native, plan.num_outputs, column)
         self.max_weight = min(MAX_WEIGHT, mechanisms.most_members)
         self.masses = mechanisms.masses(self.max_weight)
@@ -82,9 +75,9 @@ class Search:
         return [each for each in self.strata if isinstance(each, EnumeratedSets)]
 
     @property
-    def sampled(self) -> list[SampledSets]:
+    def sampled(self) -> list[JoinedSets]:
         """The strata that are sampled."""
-        return [each for each in self.strata if isinstance(each, SampledSets)]
+        return [each for each in self.strata if isinstance(each, JoinedSets)]
 
     @property
     def is_cut(self) -> bool:
@@ -107,11 +100,8 @@ class Search:
         cost = min(self.limits.work, max(0.1, seconds) / self.work.seconds_per_cost)
         found = self.native.enumerate(
             weight,
-            self.mechanisms.odds,
-            1,
             int(max_steps),
             int(2 * self.limits.most_classes),
-            self.kept_only,
             max(1.0, seconds),
             int(cost / price(outcomes=1)),
         )
@@ -129,40 +119,25 @@ class Search:
         self._sums.clear()
         return True
 
-    def samplers(self, weights: range) -> list[SampledSets]:
-        """Strata of some weights, without any sample yet: of joins, and of unions where these are known."""
-        known = self.enumerated[:4]
-        unions = None
+    def joined(self, weights: range) -> JoinedSets:
+        """A stratum of some weights, without any join yet."""
         num_mechanisms = len(self.mechanisms.odds)
-        is_small = num_mechanisms <= _MOST_MECHANISMS and known[-1].sets <= self.limits.most_halves
-        has_outcomes = self.column is None and self.mechanisms.effects.shape[1] > 0
-        if len(weights) == 1 and is_small and has_outcomes and not self.mechanisms.target.any():
-            sizes = union_sizes(weights[0], [each.passing for each in known])
-            unions = sizes and UnionSets(sizes, self.mechanisms.checks, self.limits)
-        joins = JoinedSets(
-            weights,
-            self.masses,
-            self.expected_passing(weights),
-            num_mechanisms,
-            self.limits,
-            unions.contains if unions else None,
-        )
-        return [joins, unions] if unions else [joins]
+        return JoinedSets(weights, self.masses, self.expected_passing(weights), num_mechanisms, self.limits)
 
-    def sample(self, stratum: SampledSets, draws: int) -> None:
-        """Adds a sample of a size to a stratum, or of fewer draws if these find too many sets."""
+    def sample(self, stratum: JoinedSets, halves: int) -> None:
+        """Adds a join of a size to a stratum, or of fewer halves if these find too many sets."""
         before, cost = self.native.evaluated[0], 0.0
         while True:
-            self._report(f"weight {stratum.weights[0]}: {draws:.3g} {stratum.unit}")
+            self._report(f"weight {stratum.weights[0]}: {halves:.3g} halves of either kind")
             self._round += 1
-            found = stratum.draw(self.native, draws, self._seed, self._round, self.kept_only)
-            cost += price(halves=found.get("combinations") or draws, sets=found.get("sets", 0))
+            found = stratum.found(self.native, halves, self._seed, self._round)
+            cost += price(halves=halves, sets=found["sets"])
             if found["is_complete"]:
                 break
-            draws = max(1, draws // 8)
+            halves = max(1, halves // 8)
         self.outcomes.evaluate()
         cost += price(outcomes=(self.native.evaluated[0] - before) * self.tosses)
-        stratum.add(draws, found, self.outcomes)
+        stratum.add(halves, found, self.outcomes)
         stratum.cost += cost
         self.work.spent += cost
         self._sums.pop(stratum, None)
@@ -180,7 +155,7 @@ class Search:
     def sums(self, stratum: FaultSetStratum) -> StratumSums:
         """The sums of a stratum."""
         if stratum not in self._sums:
-            if isinstance(stratum, SampledSets):
+            if isinstance(stratum, JoinedSets):
                 most = self.factor * float(self.bounds[stratum.weights].sum())
                 self._sums[stratum] = stratum.sums(self.outcomes, self.factor, most)
             else:  # needs no bounds, which take long

@@ -42,18 +42,17 @@ def study_for(distance: int, *, threads: int = 1, max_bytes: int = 1 << 30) -> _
     return native_search(*cultivation(distance), threads, max_bytes)
 
 
-def enumerated(study: _native.FaultSetStudy, weight: int, distance: int, **limits: Any) -> dict[str, Any]:
-    given = {"max_steps": MANY, "max_keys": MANY, "kept_only": False, **limits}
-    return study.enumerate(weight, cultivation(distance)[1].odds, 1, **given)
+def enumerated(study: _native.FaultSetStudy, weight: int, **limits: Any) -> dict[str, Any]:
+    given = {"max_steps": MANY, "max_keys": MANY, **limits}
+    return study.enumerate(weight, **given)
 
 
-def joined(study: _native.FaultSetStudy, distance: int, draws: int) -> dict[str, Any]:
+def joined(study: _native.FaultSetStudy, draws: int) -> dict[str, Any]:
     """Sets of four."""
-    odds = cultivation(distance)[1].odds
     halves = Halves(range(4, 5), np.ones(5))
     left, right = halves.draws_of_sizes(draws)
     counts = halves.importance_weights(draws)
-    return study.join(left, right, counts, 3, 1, 10**6, np.ones_like(odds), 1, False)
+    return study.join(left, right, counts, 3, 1, 10**6)
 
 
 def enumerated_search(distance: int, limits: Limits, weights: int = 3) -> search_module.Search:
@@ -85,7 +84,7 @@ def test_max_steps(weight: int, threads: int) -> None:
     """
     study = study_for(5, threads=threads)
     for max_steps in (0, 1000, 100_000):
-        found = enumerated(study, weight, 5, max_steps=max_steps)
+        found = enumerated(study, weight, max_steps=max_steps)
         assert not found["is_complete"]
         most = max_steps + threads * len(cultivation(5)[1].odds) + (threads > 1) * max_steps // 2
         assert max_steps < found["steps"] <= most
@@ -95,18 +94,18 @@ def test_a_search_at_its_limit_is_complete() -> None:
     """The same steps with any number of threads."""
     for threads in (1, 3):
         study = study_for(3, threads=threads)
-        steps = enumerated(study, 3, 3)["steps"]
-        assert enumerated(study, 3, 3, max_steps=steps)["is_complete"]
-        assert not enumerated(study, 3, 3, max_steps=steps - 1)["is_complete"]
+        steps = enumerated(study, 3)["steps"]
+        assert enumerated(study, 3, max_steps=steps)["is_complete"]
+        assert not enumerated(study, 3, max_steps=steps - 1)["is_complete"]
 
 
 def test_max_keys_of_all_sets_together() -> None:
     """The search ends as soon as there are too many."""
     study = study_for(3)
-    whole = enumerated(study, 4, 3)
-    assert enumerated(study, 4, 3, max_keys=whole["num_keys"])["is_complete"]
-    assert not enumerated(study, 4, 3, max_keys=whole["num_keys"] - 1)["is_complete"]
-    found = enumerated(study, 4, 3, max_keys=100)
+    whole = enumerated(study, 4)
+    assert enumerated(study, 4, max_keys=whole["num_keys"])["is_complete"]
+    assert not enumerated(study, 4, max_keys=whole["num_keys"] - 1)["is_complete"]
+    found = enumerated(study, 4, max_keys=100)
     assert not found["is_complete"]
     assert found["steps"] < whole["steps"] / 100
 
@@ -114,17 +113,17 @@ def test_max_keys_of_all_sets_together() -> None:
 def test_max_seconds() -> None:
     """The whole searches would take hours."""
     study = study_for(5)
-    found = enumerated(study, 6, 5, max_seconds=0.2)
+    found = enumerated(study, 6, max_seconds=0.2)
     assert not found["is_complete"]
     assert found["steps"] > 1 << 16
     with pytest.raises(ValueError, match="max_seconds must be positive"):
-        enumerated(study, 3, 5, max_seconds=0.0)
+        enumerated(study, 3, max_seconds=0.0)
 
 
 def test_a_join_that_takes_too_long_is_dropped() -> None:
     """What was found before is left, and the search ends."""
     known = enumerated_search(3, Limits())
-    (joins,) = known.samplers(range(3, 4))
+    joins = known.joined(range(3, 4))
     known.sample(joins, 20_000)
     found = known.sums(joins)
     with pytest.raises(TimeoutError), time_limit(0.0):
@@ -177,20 +176,17 @@ def test_memory_of_lists() -> None:
     assert study_of_one_class(100, 0.1, 8 * 4950).num_twins == 4950
 
 
-CALLS: dict[str, Callable[[_native.FaultSetStudy, Mechanisms], Any]] = {
-    "enumerate": lambda study, found: study.enumerate(6, found.odds, 1, MANY, MANY, False),
-    "join": lambda study, found: study.join(
+CALLS: dict[str, Callable[[_native.FaultSetStudy], Any]] = {
+    "enumerate": lambda study: study.enumerate(6, MANY, MANY),
+    "join": lambda study: study.join(
         *Halves(range(8, 9), np.ones(9)).draws_of_sizes(2 * 10**7),
         np.append(np.zeros(8), 1.0),
         1,
         1,
         MANY,
-        np.ones_like(found.odds),
-        1,
-        False,
     ),
-    "member_sums": lambda study, found: study.member_sums(6, found.odds, np.ones(1), 1),
-    "sets_with": lambda study, found: study.sets_with(6, np.ones(1)),
+    "member_sums": lambda study: study.member_sums(6, np.ones(1), 1),
+    "sets_with": lambda study: study.sets_with(6, np.ones(1)),
 }
 
 
@@ -202,14 +198,13 @@ CALLS: dict[str, Callable[[_native.FaultSetStudy, Mechanisms], Any]] = {
 )
 def test_exceptions_of_handlers_are_heard_soon(name: str, threads: int) -> None:
     """Each call would take longer than ten seconds. What it has stored until then does not change later calls."""
-    found = cultivation(5)[1]
     study = study_for(5, threads=threads)
     with heard_soon(threads):
-        CALLS[name](study, found)
+        CALLS[name](study)
     alone = study_for(5)
     for one in (study, alone):
-        one.enumerate(2, found.odds, 1, MANY, MANY, False)
-    np.testing.assert_array_equal(*(joined(one, 5, 20_000)["members"] for one in (study, alone)))
+        one.enumerate(2, MANY, MANY)
+    np.testing.assert_array_equal(*(joined(one, 20_000)["members"] for one in (study, alone)))
 
 
 def slow_construction() -> _native.FaultSetStudy:
@@ -244,18 +239,17 @@ def test_construction_is_interrupted() -> None:
 @pytest.mark.parametrize("threads", [1, 2])
 def test_threads_share_a_study(threads: int) -> None:
     """Their calls follow one another, and have the results that they have alone."""
-    found = cultivation(3)[1]
     alone, shared = study_for(3), study_for(3, threads=threads)
     weights = [1, 2, 3, 4] * 2
-    expected = {weight: enumerated(alone, weight, 3) for weight in weights}
+    expected = {weight: enumerated(alone, weight) for weight in weights}
     members = alone.sets_with(2, np.ones(alone.num_keys))
 
     def call(weight: int) -> dict[str, Any]:
-        joined(shared, 3, 1000)
+        joined(shared, 1000)
         shared.number_keys(members, 2)
         shared.evaluate()
-        result = enumerated(shared, weight, 3)
-        shared.member_sums(2, found.odds, np.ones(1), 1)
+        result = enumerated(shared, weight)
+        shared.member_sums(2, np.ones(1), 1)
         return result
 
     with ThreadPoolExecutor(8) as pool:
@@ -270,7 +264,7 @@ def test_threads_share_a_study(threads: int) -> None:
 def test_python_runs_while_a_study_works() -> None:
     """The lock of Python is released, in the constructor too: another thread goes on, and ends the call."""
     study = study_for(5)
-    for call in (slow_construction, lambda: enumerated(study, 6, 5)):
+    for call in (slow_construction, lambda: enumerated(study, 6)):
         with stopped_from_a_thread():
             call()
 

@@ -23,7 +23,6 @@ from stim_nonclifford.rates.fault_sets.search.estimate import totals_of
 from stim_nonclifford.rates.fault_sets.search.joins import JoinedSets
 from stim_nonclifford.rates.fault_sets.search.limits import Limits
 from stim_nonclifford.rates.fault_sets.search.search import Search
-from stim_nonclifford.rates.fault_sets.search.strata import SampledSets, StratumSums
 from stim_nonclifford.simulation.engines.reference import fate_of_row
 from stim_nonclifford.simulation.plan import SamplingPlan
 
@@ -122,23 +121,19 @@ def simulated(case: Case) -> np.ndarray:
     return found
 
 
-def search_for(case: Case, seed: int, kept_only: bool = False) -> Search:
-    """``kept_only``: as for wide circuits, where only sets that can be kept are stored."""
-    known = search_of(case.plan, Limits(), seed, 1, progress=False)
-    known.kept_only = kept_only
-    return known
+def search_for(case: Case, seed: int) -> Search:
+    return search_of(case.plan, Limits(), seed, 1, progress=False)
 
 
-@pytest.mark.parametrize("kept_only", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("seed", seeds(NUM_SEEDS, quick=1))
-def test_every_weight(seed: int, kept_only: bool) -> None:
+def test_every_weight(seed: int) -> None:
     compared = 0
     for k in range(CIRCUITS_PER_SEED):
         each = case(seed, k)
         where = f"seed {seed}, {k}\n{each.circuit}\n{each.detectors} {each.observables}"
         expected = complete_sums(seed, k)
         assert expected.sum(axis=0) == pytest.approx(simulated(each), abs=TOLERANCE), where
-        known = search_for(each, 0, kept_only)
+        known = search_for(each, 0)
         for weight in range(known.max_weight + 1):
             if math.comb(each.plan.num_mechanisms, weight) > MAX_SETS:
                 break
@@ -152,14 +147,13 @@ def test_every_weight(seed: int, kept_only: bool) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kept_only", [False, True])
 @pytest.mark.parametrize("seed", range(NUM_SEEDS))
-def test_sampled_weights(seed: int, kept_only: bool) -> None:
+def test_sampled_weights(seed: int) -> None:
     """Sets of 3 to 7. Standard errors are right on average."""
     pulls = []
     for k in range(CIRCUITS_PER_SEED):
         each = case(seed, k)
-        known = search_for(each, seed, kept_only)
+        known = search_for(each, seed)
         for weight in range(min(known.max_weight, 7) + 1):
             if math.comb(each.plan.num_mechanisms, weight) > MAX_SETS:
                 break
@@ -168,12 +162,11 @@ def test_sampled_weights(seed: int, kept_only: bool) -> None:
             if weight < 3 or not passing:
                 continue
             for number in (seed, seed + 1000):
-                strata = joined(known, weight, passing, number)
-                sums = sum(map(known.sums, strata), StratumSums())
+                joins = joined(known, weight, passing, number)
+                sums = known.sums(joins)
                 assert sums.passing == pytest.approx(known.factor * passing, rel=0.5)
                 wrong, expected = sums.wrong, complete_sums(seed, k)[weight, 1]
-                samples = [sample for stratum in strata for sample in stratum.samples]
-                classes = np.concatenate([sample.classes for sample in samples])
+                classes = joins.joins[0].classes
                 if np.count_nonzero(known.outcomes.probabilities[classes, 1]) >= 100:
                     pulls.append((wrong - expected) / math.sqrt(sums.covariance[1, 1]))
                 elif expected < TOLERANCE:
@@ -183,15 +176,12 @@ def test_sampled_weights(seed: int, kept_only: bool) -> None:
     assert np.sqrt(np.mean(np.square(pulls))) < 1.6
 
 
-def joined(known: Search, weight: int, passing: float, seed: int) -> list[SampledSets]:
+def joined(known: Search, weight: int, passing: float, seed: int) -> JoinedSets:
     """As many halves as find about ``2 * SETS``."""
     known._seed = seed
-    joins, *unions = known.samplers(range(weight, weight + 1))
-    for each in unions:
-        known.sample(each, 2 * SETS)
-    assert isinstance(joins, JoinedSets)
+    joins = known.joined(range(weight, weight + 1))
     known.sample(joins, 1 + int(math.sqrt(2 * SETS * joins.halves.scale / passing)))
-    return [joins, *unions]
+    return joins
 
 
 @pytest.mark.slow

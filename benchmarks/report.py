@@ -10,8 +10,6 @@ from typing import Any
 from benchmarks.measuring import description
 from benchmarks.simulators import OTHERS
 
-__all__ = ["PLOTS", "SECTIONS", "draw", "filled", "line_of", "table"]
-
 CLIFFORD = "stim"
 PLOTS = {
     "peers": "compare.png",
@@ -158,13 +156,6 @@ def draw(results: dict[str, Any], path: Path) -> Path:
     """Draws a suite: bars if it has no horizontal axis, else a panel for each pair of axes.
 
     Names of workloads have colours, simulators have styles of lines.
-
-    Args:
-        results: What ``benchmarks.compare`` writes.
-        path: The file of the plot.
-
-    Returns:
-        The path.
     """
     import matplotlib as mpl
 

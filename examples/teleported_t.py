@@ -60,7 +60,7 @@ class Curve(NamedTuple):
         circuit = teleportation_circuit(self.distance, p, self.gate, correction=self.correction)
         if not self.perfect_injection:
             return circuit
-        stages = build_teleportation(self.distance).stages
+        stages = build_teleportation(self.distance).builder.stages
         return noise_from(circuit, next(stage.first_moment for stage in stages if stage.name == "merge"))
 
     def __str__(self) -> str:

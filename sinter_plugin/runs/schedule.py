@@ -15,8 +15,6 @@ import sinter
 from ..statistics.shot_ranges import joined_ranges, ranges_in
 from .jobs import BLOCK_SHOTS, Job, count_of
 
-__all__ = ["ShotSchedule", "resumed_schedule", "seeds_in", "shard_bounds"]
-
 _FIRST_SHOTS = BLOCK_SHOTS
 _GROWTH = 16  # of a range over the largest one before: the first shots are the slowest
 _SHORTER = 32  # times a job may be shorter than ``job_seconds`` at the end of a run
@@ -26,11 +24,6 @@ _WINDOW = 16  # jobs per slot that may be handed out or wait for an earlier one
 @dataclass
 class ShotSchedule:
     """Hands out the shots of a task as jobs, and adds up what comes back.
-
-    Attributes:
-        first: The number of the first shot.
-        accepted: The statistics of the first shots of the run.
-        new: The part of these that is not in a row yet.
 
     Examples:
         >>> schedule = ShotSchedule(first=0, end=10_000, job_seconds=5.0)
@@ -44,12 +37,14 @@ class ShotSchedule:
         (1024, 3, False)
     """
 
-    first: int
+    first: int  # the number of the first shot
     end: int | None  # the run ends before this shot; None: there is no such limit
     job_seconds: float  # of a job, about
     missing_errors: int | None = None  # the run ends with so many; None: there is no such limit
     error_key: str | None = None
+    # the statistics of the first shots of the run
     accepted: sinter.AnonTaskStats = field(default_factory=sinter.AnonTaskStats)
+    # the part of these that is not in a row yet
     new: sinter.AnonTaskStats = field(default_factory=sinter.AnonTaskStats)
 
     def __post_init__(self) -> None:

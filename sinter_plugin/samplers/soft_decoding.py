@@ -45,8 +45,6 @@ from .decoding_warnings import herald_detectors, warn_of_decoding
 from .task_sampler import CompiledSampler, TaskSampler, circuit_of, mask_of, naming_the_task
 from .tasks import sinter_error_model
 
-__all__ = ["CompiledSoftDecodingSampler", "SoftDecodingSampler", "frame_circuit"]
-
 ErrorModelName = Literal["s_proxy", "noise_only", "task"]
 
 _MOST_BYTES = (1 << 63) - 1

@@ -11,8 +11,6 @@ import numpy as np
 
 from .errors import ResourceLimitError
 
-__all__ = ["can_be_allocated", "check_result_bytes", "collector_paused", "machine_bytes", "memory_is_a_limit"]
-
 _LARGEST_ARRAY = 1 << 62
 _RESERVE = 1 << 22  # bytes; Python takes memory for small objects in pieces of 2^20
 
@@ -74,11 +72,7 @@ def collector_paused() -> Iterator[None]:
 
 @contextmanager
 def memory_is_a_limit() -> Iterator[None]:
-    """Turns the end of the memory while a circuit is copied or compiled into the exception for limits.
-
-    Raises:
-        ResourceLimitError: There is not enough memory.
-    """
+    """Turns the end of the memory while a circuit is copied or compiled into the exception for limits."""
     reserve = None
     try:
         reserve = np.empty(_RESERVE, dtype=np.uint8)  # a bytearray would be filled with zeros

@@ -32,7 +32,8 @@ from ..base.memory import memory_is_a_limit
 from ..base.notebook import Diagram
 from ..dialect import (
     TOO_DEEP,
-    check_no_decisions,
+    check_static,
+    check_unconditional,
     circuit_repr,
     exact_text,
     extended_text,
@@ -44,15 +45,20 @@ from ..dialect import (
     without_decisions,
     without_noise,
 )
-from ..rates.fault_sets.interface import search_arguments
 from ..rates.fault_sets.malignant import FaultDistance, MalignantSet, fault_distance, malignant_sets
-from ..rates.fault_sets.search.limits import DEFAULT_MAX_BYTES, Limits
+from ..rates.fault_sets.search.limits import DEFAULT_MAX_BYTES, Limits, search_arguments
 from ..rates.results import LogicalErrorRate
 from ..simulation.compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, compile_circuit
 from ..simulation.compiler.program.extent import check_flattened
 from ..simulation.compiler.sweeps.clifford_records import without_gaps
 from ..simulation.decisions import DecidedCircuit, DecisionPoint
-from ..simulation.engines import DEFAULT_CACHE_BYTES, EngineName, EngineOptions, likely_outputs
+from ..simulation.engines import (
+    DEFAULT_CACHE_BYTES,
+    EngineName,
+    EngineOptions,
+    likely_outputs,
+    reference_records,
+)
 from ..simulation.faults import (
     CircuitFault,
     FaultTable,
@@ -282,7 +288,7 @@ class Circuit:
             measure q[0] -> rec0[0];
             if(rec0==1) x q[1];
         """
-        check_no_decisions(self._stim)
+        check_static(self._stim)
         return qasm_of(self._stim, open_qasm_version, skip_dets_and_obs, self.reference_sample)
 
     @classmethod
@@ -356,7 +362,7 @@ class Circuit:
             ResourceLimitError: Its loops are too long to be unrolled.
             ValueError: Leakage, heralded noise, or a gate other than a Pauli that a sweep bit controls.
         """
-        check_no_decisions(self._stim)
+        check_static(self._stim)
         return cirq_of(self._stim)
 
     def to_crumble_url(
@@ -384,7 +390,7 @@ class Circuit:
             >>> snc.Circuit("H 0\nT 0\nS 0\nT_DAG 0").to_crumble_url()
             'https://algassert.com/crumble#circuit=H_0;S[T]_0;S_0;S[T_DAG]_0_'
         """
-        check_no_decisions(self._stim)
+        check_static(self._stim)
         check_flattened(self._stim)
         return crumble_url(self._stim, skip_detectors=flag(skip_detectors, "skip_detectors"), mark=mark)
 
@@ -602,8 +608,10 @@ class Circuit:
         """The circuit without REPEAT blocks and SHIFT_COORDS.
 
         Raises:
+            NotImplementedError: Records switch blocks.
             ResourceLimitError: The result would have more than 2^26 targets.
         """
+        check_unconditional(self._stim)
         check_flattened(self._stim)
         return self._wrap(self._stim.flattened())
 
@@ -647,6 +655,7 @@ class Circuit:
             T_DAG 0
             H 0
         """
+        check_unconditional(self._stim)
         return self._wrap(inverse_of(self._stim))
 
     def decomposed(self: Self) -> Self:
@@ -1065,7 +1074,7 @@ class Circuit:
         Examples:
             >>> circuit = Circuit("X_ERROR(0.1) 0\nM 0 0\nDETECTOR rec[-1]\nDECODE 0")
             >>> circuit.decision_points()
-            [DecisionPoint(line=4, tick=0, records=(2,), num_detectors=1, latency=0, decoder='')]
+            [DecisionPoint(line=4, tick=0, records=(2,), num_detectors=1, latency=0, decoder='', gap=None)]
         """
         return DecidedCircuit(self._stim.copy()).points
 
@@ -1174,7 +1183,7 @@ class Circuit:
             array([False,  True])
         """
         bit_packed = flag(bit_packed, "bit_packed")
-        records = self.compile().reference_records()
+        records = reference_records(self.compile(), DEFAULT_MAX_ACTIVE_COORDINATES)
         packed = np.frombuffer(records.to_bytes(-(-self.num_measurements // 8), "little"), np.uint8)
         if bit_packed:
             return packed
@@ -1236,7 +1245,7 @@ class Circuit:
             array([[False],
                    [ True]])
         """
-        check_no_decisions(self._stim)
+        check_static(self._stim)
         return measurement_converter(self._stim, self.reference_sample, skip_reference_sample)
 
     def state_vector(self, *, endian: Literal["little", "big"] = "little") -> npt.NDArray[np.complex128]:
@@ -1264,7 +1273,7 @@ class Circuit:
             >>> snc.Circuit("H 0\nT 0\nCX 0 1").state_vector().round(3)
             array([0.707+0.j , 0.   +0.j , 0.   +0.j , 0.5  +0.5j])
         """
-        check_no_decisions(self._stim)
+        check_static(self._stim)
         return state_vector_of(self._stim, endian)
 
     # Faults and rates.

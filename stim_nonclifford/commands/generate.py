@@ -26,8 +26,6 @@ from ..generators.teleportation.files import PROTOCOL_CHOICES
 from .options import whole_number
 from .streams import write_text
 
-__all__ = ["add_arguments", "run"]
-
 NamedCircuits = Iterator[tuple[str, stim.Circuit]]
 """Circuits with the names of their files."""
 
@@ -236,16 +234,41 @@ def _add_teleportation(parser: argparse.ArgumentParser) -> None:
         "--correction",
         choices=teleportation.CORRECTION_CHOICES,
         default="gate",
-        help="the S correction: a conditional logical gate, or in software (default: gate)",
+        help="the S correction: a conditional logical gate, in software, or decided by a decoder in the loop"
+        " (default: gate)",
+    )
+    add(
+        "--input",
+        choices=teleportation.INPUT_CHOICES,
+        default="plus",
+        help="what T is applied to: logical |+>, or half of a Bell pair (default: plus)",
+    )
+    add(
+        "--s_gate",
+        choices=teleportation.S_GATE_CHOICES,
+        default="ideal",
+        help="with --correction decoded: S is a gate without noise, or a patch in |Y> (default: ideal)",
+    )
+    add(
+        "--magic",
+        choices=teleportation.MAGIC_CHOICES,
+        default="injected",
+        help="the T state: injected with noise, or perfect (default: injected)",
     )
 
 
 def _teleportation(args: argparse.Namespace) -> NamedCircuits:
+    choices = {
+        "correction": args.correction,
+        "input": args.input,
+        "s_gate": args.s_gate,
+        "magic": args.magic,
+    }
     for distance, p, gate in product(args.distance, _strengths_of(args), args.gate):
         if args.protocol == "injection":
             circuit = teleportation.injection_circuit(distance, p, gate, args.noise)
         else:
-            circuit = teleportation.teleportation_circuit(distance, p, gate, args.noise, args.correction)
+            circuit = teleportation.teleportation_circuit(distance, p, gate, args.noise, **choices)
         yield (
             teleportation.circuit_file_name(
                 protocol=args.protocol,
@@ -253,7 +276,7 @@ def _teleportation(args: argparse.Namespace) -> NamedCircuits:
                 p=p,
                 gate=gate,
                 noise=args.noise,
-                correction=args.correction,
+                **choices,
             ),
             circuit,
         )

@@ -19,6 +19,15 @@ from .channels.table import channel_of, has_tag_of_channel, num_qubits_of_channe
 from .channels.three_qubit_errors import ThreeQubitErrors, three_qubit_errors_of
 from .exact_text import exact_text
 from .expectation_values import expectation_products, is_expectation, num_expectations
+from .feed_forward.blocks import (
+    NO_TRAJECTORY,
+    Condition,
+    check_static,
+    check_unconditional,
+    condition_of_block,
+    first_conditional_block,
+    has_condition,
+)
 from .feed_forward.control_pairs import groups_of_pairs
 from .feed_forward.decisions import (
     NO_DECODER,
@@ -56,9 +65,11 @@ __all__ = [
     "CONDITIONAL_CARRIER",
     "GATES",
     "NO_DECODER",
+    "NO_TRAJECTORY",
     "PRODUCT",
     "TOO_DEEP",
     "CliffordPart",
+    "Condition",
     "Decision",
     "GateDefinition",
     "Kraus",
@@ -73,16 +84,21 @@ __all__ = [
     "bare_name",
     "channel_of",
     "check_no_decisions",
+    "check_static",
+    "check_unconditional",
     "circuit_repr",
+    "condition_of_block",
     "decay_parts",
     "decision_of",
     "exact_text",
     "expectation_products",
     "extended_text",
+    "first_conditional_block",
     "first_decision",
     "gate_from_tag",
     "gate_named",
     "groups_of_pairs",
+    "has_condition",
     "has_tag_of_channel",
     "inverse_of_tagged",
     "is_expectation",

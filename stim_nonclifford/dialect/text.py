@@ -23,9 +23,15 @@ from .channels.spreading_gates import SPREADING_GATES, spreads, with_spread_behi
 from .channels.table import CHANNELS, channel_of
 from .exact_text import bracketed
 from .expectation_values import EXP_VAL, bare_expectation, is_expectation
+from .feed_forward.blocks import (
+    condition_of_block,
+    condition_of_instruction,
+    escaped_conditions,
+    with_blocks_of_conditions,
+)
 from .feed_forward.conditional import conditional_gate
 from .feed_forward.control_pairs import groups_of_pairs, is_classical, text_of_target
-from .feed_forward.decisions import DECODE, FRAME, bare_decision, decision_of
+from .feed_forward.decisions import DECODE, FRAME, SURE, bare_decision, decision_of
 from .gates import BARE_NAMES, CONDITIONAL_CARRIER
 from .tags import NonCliffordGate, gate_from_tag, is_note
 
@@ -113,13 +119,13 @@ def _check_memory(text: str) -> None:
 
 def _parsed(text: str) -> stim.Circuit:
     _check_memory(text)
-    tagged = _with_tags(text)
+    tagged = _with_tags(escaped_conditions(text))
     try:
         circuit = _stim_circuit(tagged)
     except ValueError as error:
         raise _located(error, text, tagged) from None
     _check_tags(text, tagged, circuit)
-    return with_spread_behind_gates(circuit)
+    return with_blocks_of_conditions(with_spread_behind_gates(circuit))
 
 
 def _stim_circuit(text: str) -> stim.Circuit:
@@ -132,7 +138,9 @@ def extended_text(circuit: stim.Circuit) -> str:
     lines: list[str] = []
     for instruction in circuit:
         if isinstance(instruction, stim.CircuitRepeatBlock):
-            lines.append(f"REPEAT{bracketed(instruction.tag)} {instruction.repeat_count} {{")
+            condition = condition_of_block(instruction)
+            tag = bracketed(instruction.tag) if condition is None else f"[{condition}]"
+            lines.append(f"REPEAT{tag} {instruction.repeat_count} {{")
             body = extended_text(instruction.body_copy())
             lines += ["    " + line for line in body.split("\n") if line]
             lines.append("}")
@@ -323,7 +331,7 @@ def advice_on_name(name: str) -> str:
     advice = advice_on_channel(name)
     if advice:
         return f". {advice}"
-    names = [*BARE_NAMES, *CHANNELS, EXP_VAL, DECODE, FRAME, *stim.gate_data()]
+    names = [*BARE_NAMES, *CHANNELS, EXP_VAL, DECODE, FRAME, SURE, *stim.gate_data()]
     return f".{did_you_mean(name.upper(), names)}"
 
 
@@ -336,7 +344,26 @@ def _check_tags(text: str, tagged: str, circuit: stim.Circuit) -> None:
         line_problem = first_wrong_tag(_stim_circuit(seen))
         if line_problem is not None:
             raise ValueError(f"Line {number}: `{written}`: {line_problem}")
+    for number, block in _numbered_blocks(circuit, tagged):
+        try:
+            condition_of_block(block)
+        except ValueError as error:
+            raise ValueError(f"Line {number}: {error}") from None
     raise ValueError(problem)
+
+
+def _numbered_blocks(circuit: stim.Circuit, text: str) -> Iterator[tuple[int, stim.CircuitRepeatBlock]]:
+    """The blocks of a circuit with their lines in its text, in the order of the text."""
+    heads = re.compile(r"#[^\n]*|(?P<head>\{)")
+    lines = (text.count("\n", 0, found.start()) + 1 for found in heads.finditer(text) if found["head"])
+    yield from zip(lines, _blocks_in_order(circuit), strict=False)
+
+
+def _blocks_in_order(circuit: stim.Circuit) -> Iterator[stim.CircuitRepeatBlock]:
+    for part in circuit:
+        if isinstance(part, stim.CircuitRepeatBlock):
+            yield part
+            yield from _blocks_in_order(part.body_copy())
 
 
 def with_checked_tags(circuit: stim.Circuit) -> stim.Circuit:
@@ -344,7 +371,7 @@ def with_checked_tags(circuit: stim.Circuit) -> stim.Circuit:
     problem = first_wrong_tag(circuit)
     if problem is not None:
         raise ValueError(problem)
-    return with_spread_behind_gates(circuit)
+    return with_blocks_of_conditions(with_spread_behind_gates(circuit))
 
 
 def first_wrong_tag(circuit: stim.Circuit) -> str | None:
@@ -354,9 +381,11 @@ def first_wrong_tag(circuit: stim.Circuit) -> str | None:
         if depth > MAX_NESTING:
             return TOO_DEEP
         for instruction in block:
-            if problem is None and instruction.tag and not isinstance(instruction, stim.CircuitRepeatBlock):
+            if problem is None and instruction.tag:
                 try:
-                    if not spreads(instruction):
+                    if isinstance(instruction, stim.CircuitRepeatBlock):
+                        condition_of_block(instruction)
+                    elif condition_of_instruction(instruction) is None and not spreads(instruction):
                         gate_from_tag(instruction)
                 except ValueError as error:
                     problem = f"{error}"

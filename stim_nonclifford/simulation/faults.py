@@ -13,7 +13,7 @@ import numpy.typing as npt
 import stim
 
 from ..base.arguments import iterable, refuse_argument
-from ..dialect import bare_name
+from ..dialect import bare_name, check_unconditional
 from .compiler import CompiledCircuit, RequestedOutputs
 from .compiler.program.loops import unrolled
 from .compiler.program.steps import CorrelatedError, Measure, Noise
@@ -21,15 +21,6 @@ from .compiler.sweeps.effects import Fault
 from .noise_events import NoiseEvent, located, noise_events
 from .plan import SamplingPlan
 from .row_fates import fates_of_rows
-
-__all__ = [
-    "CircuitFault",
-    "FaultTable",
-    "NamedMechanisms",
-    "OutcomeProbabilities",
-    "checked_faults",
-    "faults_of_shots",
-]
 
 Name = TypeVar("Name")
 
@@ -186,11 +177,7 @@ class FaultTable:
     def outcome_probabilities(
         self, fault_sets: Sequence[Iterable[CircuitFault]], postselected: Sequence[int]
     ) -> list[OutcomeProbabilities]:
-        """The exact probabilities of the results of shots that have exactly these faults.
-
-        Raises:
-            ValueError: A fault is not one of this circuit, or two faults exclude each other.
-        """
+        """The exact probabilities of the results of shots that have exactly these faults."""
         program = self.compiled.program
         observables = range(program.num_detectors, program.num_detectors + program.num_observables)
         plan = self.compiled.fault_plan(RequestedOutputs.of(observables, postselected))
@@ -210,11 +197,7 @@ class FaultTable:
         return self._effects[fault]
 
     def _happening(self, faults: Iterable[CircuitFault]) -> list[CircuitFault]:
-        """The faults that are given an odd number of times, in the order of the circuit.
-
-        Raises:
-            ValueError: A fault is not one of this circuit, or two faults exclude each other.
-        """
+        """The faults that are given an odd number of times, in the order of the circuit."""
         odd: dict[CircuitFault, None] = {}
         for fault in faults:
             self._effect_of(fault)
@@ -273,11 +256,8 @@ class FaultTable:
 
         Their Paulis become gates, and readout errors become inverted targets. A fault that is given twice
         cancels.
-
-        Raises:
-            ResourceLimitError: The circuit is too large to be unrolled.
-            ValueError: A fault is not one of this circuit, or two faults exclude each other.
         """
+        check_unconditional(self.circuit)
         at_instruction: dict[int, list[CircuitFault]] = defaultdict(list)
         for fault in self._happening(faults):
             at_instruction[self.number_of(fault)].append(fault)
@@ -332,11 +312,7 @@ def faults_of_shots(faults: Any) -> tuple[list[list[CircuitFault]], bool]:
 
 
 def checked_faults(faults: Any) -> list[CircuitFault]:
-    """The argument ``faults`` of a method, for one shot, as a list.
-
-    Raises:
-        TypeError: It is no iterable, or has anything else than faults.
-    """
+    """The argument ``faults`` of a method, for one shot, as a list."""
     found = list(iterable(faults, "faults", "an iterable of faults"))
     for fault in found:
         if not isinstance(fault, CircuitFault):

@@ -11,20 +11,19 @@ import sinter
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.commands import main
 from stim_nonclifford.generators.cultivation.noise import NoiseModel, add_noise
 from stim_nonclifford.generators.teleportation import (
     AVAILABLE_DISTANCES,
-    CORRECTION_CHOICES,
     injection_circuit,
     teleportation_circuit,
 )
 from stim_nonclifford.generators.teleportation.protocol import build_teleportation
 
 ROOT = Path(__file__).parents[2]
+UNDECIDED = ("gate", "software")
 CIRCUITS = [
     *((distance, gate, None) for distance in AVAILABLE_DISTANCES for gate in "TS"),
-    *((distance, gate, c) for distance in AVAILABLE_DISTANCES for gate in "TS" for c in CORRECTION_CHOICES),
+    *((distance, gate, c) for distance in AVAILABLE_DISTANCES for gate in "TS" for c in UNDECIDED),
 ]
 
 
@@ -40,7 +39,7 @@ def circuit_of(distance: int, gate: Any, correction: Any, p: float = 1e-3, **arg
 
 @pytest.mark.parametrize("distance", AVAILABLE_DISTANCES)
 def test_gates_of_a_moment_meet_neighbours_only(distance: int) -> None:
-    circuit = build_teleportation(distance).circuit
+    circuit = build_teleportation(distance).builder.circuit
     site = circuit.get_final_qubit_coordinates()
     for instruction in circuit:
         if instruction.name == "CX" and not instruction.targets_copy()[0].is_measurement_record_target:
@@ -62,7 +61,7 @@ def test_nothing_happens_without_noise(distance: int, gate: str, correction: str
     assert not observables.any()
 
 
-@pytest.mark.parametrize("correction", CORRECTION_CHOICES)
+@pytest.mark.parametrize("correction", UNDECIDED)
 @pytest.mark.parametrize("distance", AVAILABLE_DISTANCES)
 def test_without_the_correction_half_of_the_merges_matter(distance: int, correction: str) -> None:
     circuit = circuit_of(distance, "T", correction, noise="none")
@@ -84,7 +83,7 @@ def test_no_circuit_needs_a_vector(distance: int, gate: str, correction: str | N
     assert circuit.plan().peak_width == circuit.plan("sample_measurements").peak_width == 0
 
 
-@pytest.mark.parametrize("correction", [None, *CORRECTION_CHOICES])
+@pytest.mark.parametrize("correction", [None, *UNDECIDED])
 @pytest.mark.parametrize("distance", AVAILABLE_DISTANCES)
 def test_proxy_is_deterministic_and_the_circuit_without_tags(distance: int, correction: str | None) -> None:
     tagged = circuit_of(distance, "T", correction)
@@ -116,7 +115,7 @@ def test_bits_take_no_time() -> None:
         add_noise(stim.Circuit("H 0 1\nTICK"), NoiseModel.uniform(0.01), bits=[1])
 
 
-@pytest.mark.parametrize("correction", [None, *CORRECTION_CHOICES])
+@pytest.mark.parametrize("correction", [None, *UNDECIDED])
 @pytest.mark.parametrize("distance", AVAILABLE_DISTANCES)
 def test_detectors_have_coordinates_that_postselect(distance: int, correction: str | None) -> None:
     circuit = circuit_of(distance, "T", correction)
@@ -133,45 +132,3 @@ def test_detectors_have_coordinates_that_postselect(distance: int, correction: s
 def test_rounds_can_be_chosen() -> None:
     assert [injection_circuit(3, rounds=k).num_ticks for k in (1, 2, 5)] == [7, 13, 31]
     assert teleportation_circuit(3, rounds=3).num_ticks == teleportation_circuit(3).num_ticks + 6
-
-
-# Files and command line
-
-
-def test_command_line_writes_every_combination(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["--d", "3", "5", "--p", "0.001", "--gate", "T", "S", "--correction", "software"]
-    assert main(["generate", "teleportation", *arguments, "--out_dir", str(tmp_path)]) == 0
-    printed = [Path(line) for line in capsys.readouterr().out.splitlines()]
-    assert len(printed) == 4
-    assert sorted(printed) == sorted(tmp_path.iterdir())
-    path = tmp_path / "c=teleportation,correction=software,d=5,g=T,noise=uniform,p=0.001.stim"
-    assert stim.Circuit.from_file(path) == circuit_of(5, "T", "software")
-
-
-def test_command_line_writes_injections_without_noise(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    arguments = ["--protocol", "injection", "--noise", "none", "--out_dir", str(tmp_path / "new")]
-    assert main(["generate", "teleportation", *arguments]) == 0
-    path = Path(capsys.readouterr().out.strip())
-    assert path.name == "c=injection,d=3,g=T,noise=none,p=0.0.stim"
-    assert stim.Circuit.from_file(path) == injection_circuit(3, noise="none")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--d", "4", "--p", "0.001"], "argument --distance/--d: invalid choice: 4"),
-        (["--p", "1.5"], "p must be a probability from 0 to 1, but is 1.5"),
-        (["--p", "0.001", "--correction", "later"], "argument --correction: invalid choice: 'later'"),
-        (["--p", "0.3", "--noise", "si1000"], "p must be at most 0.2 for si1000"),
-        ([], "--noise uniform needs a strength; add for example --p 0.001"),
-        (["--p", "0.001", "--noise", "none"], "--noise none takes no strength; leave out --p"),
-    ],
-)
-def test_command_line_errors(
-    arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["generate", "teleportation", *arguments, "--out_dir", str(tmp_path)]) == 2
-    assert message in capsys.readouterr().err
-    assert not list(tmp_path.iterdir())

@@ -70,7 +70,7 @@ def test_table_of_numbers(row: tuple[str, ...]) -> None:
 
 def test_instructions_of_the_page_are_those_of_the_circuit() -> None:
     [shown] = re.findall(r"^```\n(R 41\n.*?)^```", README, re.DOTALL | re.MULTILINE)
-    assert shown in str(snc.Circuit(build_teleportation(3).circuit))
+    assert shown in str(snc.Circuit(build_teleportation(3).builder.circuit))
 
 
 def test_stages_are_those_of_the_page() -> None:

@@ -14,8 +14,6 @@ from ...base import arguments
 from ...dialect import num_expectations
 from .operators import expected_paulis, observable_paulis, shown_product
 
-__all__ = ["LogicalStateCheck", "StateTerm", "terms_of"]
-
 TOLERANCE = 1e-9
 """Rounding may take the length of a Bloch vector, or a fidelity, so far beyond 1 or below 0."""
 
@@ -79,13 +77,7 @@ class LogicalStateCheck:
     weights: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        """Checks the lengths and the numbers.
-
-        Raises:
-            TypeError: An attribute is no tuple, or has something else than numbers.
-            ValueError: The tuples are empty or differ in length, a number is out of range, or the weights are
-                neither those of a state nor those of a check by one Pauli.
-        """
+        """Checks the lengths and the numbers."""
         for name in ("expectation_values", "observables"):
             arguments.check_types(getattr(self, name), name, "a tuple of integers", tuple, list)
             for each in getattr(self, name):

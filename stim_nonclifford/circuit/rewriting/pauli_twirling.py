@@ -15,12 +15,10 @@ import numpy.typing as npt
 import stim
 
 from ...base.written_circuits import instructions_in, with_replaced
-from ...dialect import CONDITIONAL_CARRIER, NonCliffordGate, RotationPart, gate_from_tag
+from ...dialect import CONDITIONAL_CARRIER, NonCliffordGate, RotationPart, check_unconditional, gate_from_tag
 from .channels import twirl_of_channel
 from .leakage import with_averaged_leakage
 from .stand_ins import append_quarter_turns, rotation_products
-
-__all__ = ["pauli_twirled"]
 
 _ROUNDING = 1e-12
 _PAULIS = {
@@ -32,6 +30,7 @@ _PAULIS = {
 
 def pauli_twirled(circuit: stim.Circuit, below: float) -> stim.Circuit:
     """A tagged circuit with Pauli channels in place of noise that is none; see ``Circuit.pauli_twirl``."""
+    check_unconditional(circuit)
     result = _twirled(with_averaged_leakage(circuit), below)
     if _count(circuit, "ELSE_CORRELATED_ERROR") and _count(result, "E") > _count(circuit, "E"):
         raise ValueError(

@@ -9,13 +9,12 @@ from ...dialect import (
     channel_of,
     decision_of,
     gate_from_tag,
+    has_condition,
     has_tag_of_channel,
     inverse_of_tagged,
     is_expectation,
     readout_noise_of,
 )
-
-__all__ = ["are_close", "inverse_of", "without_notes"]
 
 
 def inverse_of(circuit: stim.Circuit) -> stim.Circuit:
@@ -36,7 +35,8 @@ def without_notes(circuit: stim.Circuit) -> stim.Circuit:
     result = stim.Circuit()
     for part in circuit:
         if isinstance(part, stim.CircuitRepeatBlock):
-            result.append(stim.CircuitRepeatBlock(part.repeat_count, without_notes(part.body_copy())))
+            body, tag = without_notes(part.body_copy()), part.tag if has_condition(part) else ""
+            result.append(stim.CircuitRepeatBlock(part.repeat_count, body, tag=tag))
         elif not part.tag:
             result.append(part)
         else:

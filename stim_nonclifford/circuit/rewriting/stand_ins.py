@@ -24,7 +24,7 @@ from ...dialect import (
     CONDITIONAL_CARRIER,
     NonCliffordGate,
     RotationPart,
-    check_no_decisions,
+    check_static,
     extended_text,
     gate_from_tag,
     groups_of_pairs,
@@ -33,19 +33,6 @@ from ...dialect import (
 )
 from .channels import check_chains, errors_on_three_qubits, twirl_of_channel
 from .leakage import with_averaged_leakage
-
-__all__ = [
-    "Proxy",
-    "append_quarter_turns",
-    "as_stim_reads",
-    "clifford_of",
-    "drawable_proxy",
-    "is_t_gate",
-    "proxy_of",
-    "rotation_products",
-    "stand_in",
-    "stim_reads_s_proxy",
-]
 
 Proxy = Literal["s_proxy", "i_proxy"]
 
@@ -82,7 +69,7 @@ def stand_in(instruction: stim.CircuitInstruction, proxy: Proxy) -> stim.Circuit
 
 def proxy_of(circuit: stim.Circuit, proxy: Proxy, *, flags: bool = False) -> stim.Circuit:
     """A proxy of a tagged circuit."""
-    check_no_decisions(circuit)
+    check_static(circuit)
     check_chains(circuit)
     circuit = with_averaged_leakage(circuit, flags=flags)
     return with_replaced(circuit, lambda instruction: stand_in(instruction, proxy))
@@ -144,15 +131,12 @@ def _is_read_as_s_proxy(instruction: stim.CircuitInstruction) -> bool:
 def clifford_of(circuit: stim.Circuit, method: str) -> stim.Circuit:
     r"""A circuit that Stim reads as it is meant, for a method that only Stim has.
 
-    Raises:
-        ValueError: An instruction is none of Stim's.
-
     Examples:
         >>> clifford_of(stim.Circuit("REPEAT 2 {\n    S 0\n    S[T] 0\n}"), "to_tableau")
         Traceback (most recent call last):
         ValueError: to_tableau asks for Stim's instructions alone, and `T 0` (line 3) is none. ...
     """
-    check_no_decisions(circuit)
+    check_static(circuit)
     lines = [k for k, line in enumerate(str(circuit).splitlines(), 1) if line.strip()[-1] not in "{}"]
     for line, instruction in zip(lines, instructions_in(circuit), strict=True):
         if gate_from_tag(instruction) is not None or has_tag_of_channel(instruction):

@@ -34,8 +34,6 @@ from ..gates import (
 )
 from .clifford_rotations import rotations_of_clifford
 
-__all__ = ["PRODUCT_GATES", "conditional_gate", "refusal", "rotation_gate_name"]
-
 PREFIX = "C_"
 
 PRODUCT_GATES = {
@@ -197,25 +195,18 @@ def refusal(name: str) -> str | None:
     """Why there is no conditional gate of this name, and what to write; None if the name is of another kind.
 
     Examples:
-        >>> print(refusal("C_R"))
-        a reset cannot be conditional. Reset always, or measure the qubit and apply X if ...
+        >>> print(refusal("C_X"))
+        a Pauli that a record controls is Stim's own: write CX rec[-1] 0.
     """
     inner = name.removeprefix(PREFIX)
     if inner == name:
         return None
-    gate = next((gate for gate in stim.gate_data().values() if inner in gate.aliases), None)
     if inner in ("X", "Y", "Z"):
         return f"a Pauli that a record controls is Stim's own: write C{inner} rec[-1] 0."
-    if gate is None:
-        return None
-    if gate.produces_measurements:
+    gate = next((gate for gate in stim.gate_data().values() if inner in gate.aliases), None)
+    if gate is not None and (gate.is_noisy_gate or gate.produces_measurements):
         return (
-            "a measurement cannot be conditional. Measure always, on an ancilla if the qubit must survive,"
-            " and use the record only where it counts."
-        )
-    if gate.is_reset:
-        return (
-            "a reset cannot be conditional. Reset always, or measure the qubit and apply X if both records"
-            " are 1 (CCX)."
+            f"a record switches {gate.name} in a block, of a line each: REPEAT[IF rec[-1]] 1 {{, {gate.name}"
+            " and its targets, and }."
         )
     return None

@@ -8,8 +8,6 @@ from pathlib import Path
 
 from ...base.arguments import number, positive, probability
 
-__all__ = ["PairCalibration", "QubitCalibration", "read_table"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class QubitCalibration:
@@ -92,11 +90,7 @@ class PairCalibration:
 def read_table(
     path: Path,
 ) -> tuple[dict[int, QubitCalibration], dict[tuple[int, int], PairCalibration]]:
-    """Reads a file; ``DeviceNoise.from_csv`` describes it.
-
-    Raises:
-        ValueError: A line is malformed; the message names it.
-    """
+    """Reads a file; ``DeviceNoise.from_csv`` describes it."""
     qubits: dict[int, QubitCalibration] = {}
     pairs: dict[tuple[int, int], PairCalibration] = {}
     with path.open(newline="", encoding="utf-8-sig") as file:

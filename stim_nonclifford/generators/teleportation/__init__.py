@@ -26,7 +26,13 @@ from .files import circuit_file_name
 from .protocol import (
     AVAILABLE_DISTANCES,
     CORRECTION_CHOICES,
+    INPUT_CHOICES,
+    MAGIC_CHOICES,
+    S_GATE_CHOICES,
     CorrectionChoice,
+    InputChoice,
+    MagicChoice,
+    SGateChoice,
     injection_circuit,
     teleportation_circuit,
 )
@@ -34,7 +40,13 @@ from .protocol import (
 __all__ = [
     "AVAILABLE_DISTANCES",
     "CORRECTION_CHOICES",
+    "INPUT_CHOICES",
+    "MAGIC_CHOICES",
+    "S_GATE_CHOICES",
     "CorrectionChoice",
+    "InputChoice",
+    "MagicChoice",
+    "SGateChoice",
     "circuit_file_name",
     "injection_circuit",
     "teleportation_circuit",

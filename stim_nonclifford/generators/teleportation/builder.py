@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 import stim
 
-from ..cultivation.builder import CircuitBuilder, GateChoice
+from ..cultivation.builder import CircuitBuilder, GateChoice, Pauli
 from ..cultivation.color_code import Coord
+from ..cultivation.noise import NoiseModel, add_noise
 
 
 class TeleportationBuilder(CircuitBuilder):
@@ -15,6 +17,11 @@ class TeleportationBuilder(CircuitBuilder):
 
     Rotations about a product of Z take no time. They stand for logical gates that the surface code does not
     have: perfect ones, which turn about the logical qubit and leave all checks alone.
+
+    A circuit has parts with and without noise, which end between two moments.
+
+    Attributes:
+        postselected: Sites whose detectors postselect; None for all.
 
     Examples:
         >>> builder = TeleportationBuilder([(0, 0), (1, 0), (2, 0)])
@@ -37,6 +44,35 @@ class TeleportationBuilder(CircuitBuilder):
     def __init__(self, sites: Sequence[Coord], *, gate: GateChoice = "T") -> None:
         super().__init__(sites, gate=gate)
         self._gate = gate
+        self._coordinates = self.circuit.copy()
+        self._parts: list[tuple[int, bool]] = []  # the end of each, and whether it has noise
+        self.postselected: Collection[Coord] | None = None
+
+    def end_part(self, *, noisy: bool) -> None:
+        """Ends a part of the circuit: what was written since the last end has noise, or has none."""
+        self._parts.append((len(self.circuit), noisy))
+
+    def with_noise(self, model: NoiseModel, bits: Collection[Coord]) -> stim.Circuit:
+        """The circuit with noise in the parts that have some. Sites in ``bits`` have none."""
+        quiet = [self._number[site] for site in bits]
+        begin = len(self._coordinates)
+        written = self._coordinates.copy()
+        for end, noisy in self._parts:
+            part = self.circuit[begin:end]
+            if noisy:
+                part = add_noise(self._coordinates + part, model, bits=quiet)[len(self._coordinates) :]
+            written += part
+            begin = end
+        return written + self.circuit[begin:]
+
+    def detector(self, site: Coord, records: Iterable[int], **options: Any) -> None:
+        """Declares a detector, as ``CircuitBuilder.detector`` does; see ``postselected``."""
+        postselect = self.postselected is None or site in self.postselected
+        super().detector(site, records, **{"postselect": postselect, **options})
+
+    def product(self, paulis: Mapping[Coord, Pauli]) -> str:
+        """A product of Paulis on sites, as text."""
+        return "*".join(f"{pauli}{self._number[site]}" for site, pauli in paulis.items())
 
     def parity(self, records: Iterable[int], bit: Coord) -> int:
         """Computes the parity of outcomes, and returns its index in the measurement record.
@@ -49,6 +85,31 @@ class TeleportationBuilder(CircuitBuilder):
             self.feedback("X", record, [bit])
         [parity] = self.measure(z=[bit])
         return parity
+
+    def decode(self, records: Iterable[int], bit: Coord, decoder: str = "") -> int:
+        """Decides the parity of outcomes by a decoder, which can have a name; returns the record."""
+        decided = self.parity(records, bit)
+        measured = self.circuit.pop()
+        tag = f"DECODE(decoder={decoder})" if decoder else "DECODE"
+        self.circuit.append(measured.name, measured.targets_copy(), tag=tag)
+        return decided
+
+    def frames(self, products: Iterable[Mapping[Coord, Pauli]], decoder: str = "") -> list[int]:
+        """Asks a decoder whether errors have flipped products of Paulis; returns the records."""
+        options = [*map(self.product, products)]
+        first, count = self.circuit.num_measurements, len(options)
+        if decoder:
+            options.append(f"decoder={decoder}")
+        self.circuit.append("MPAD", [0] * count, tag=f"FRAME({', '.join(options)})")
+        return list(range(first, first + count))
+
+    def both(self, records: Sequence[int], bit: Coord) -> int:
+        """Computes whether two outcomes are both 1, and returns its index in the measurement record."""
+        self.reset(z=[bit])
+        targets = [target for control in self._lookbacks(records) for target in (control, self._number[bit])]
+        self.circuit.append("CZ", targets, tag="CCX")
+        [found] = self.measure(z=[bit])
+        return found
 
     def logical_t_dag(self, sites: Sequence[Coord]) -> None:
         """Applies T_DAG about the product of Z over qubits, or S_DAG in the S-proxy."""

@@ -8,7 +8,17 @@ from ...base.arguments import choice, integer_among, probability
 from ..cultivation.builder import GATE_CHOICES, GateChoice
 from ..cultivation.files import joined
 from ..cultivation.noise import NOISE_CHOICES, NoiseChoice
-from .protocol import AVAILABLE_DISTANCES, CORRECTION_CHOICES, CorrectionChoice
+from .protocol import (
+    AVAILABLE_DISTANCES,
+    CORRECTION_CHOICES,
+    INPUT_CHOICES,
+    MAGIC_CHOICES,
+    S_GATE_CHOICES,
+    CorrectionChoice,
+    InputChoice,
+    MagicChoice,
+    SGateChoice,
+)
 
 ProtocolChoice = Literal["injection", "teleportation"]
 PROTOCOL_CHOICES: tuple[ProtocolChoice, ...] = get_args(ProtocolChoice)
@@ -22,12 +32,16 @@ def circuit_file_name(
     gate: GateChoice,
     noise: NoiseChoice,
     correction: CorrectionChoice = "gate",
+    input: InputChoice = "plus",
+    s_gate: SGateChoice = "ideal",
+    magic: MagicChoice = "injected",
 ) -> str:
     """Returns the name of the file of a circuit, composed of its parameters.
 
     The name is a list of `key=value` terms, which Sinter turns into metadata (`sinter collect
     --metadata_func auto`): `c` (the protocol), `correction` (of a teleported gate), `d` (distance), `g`
-    (gate: T, or S for the S-proxy), `noise` and `p` (noise strength).
+    (gate: T, or S for the S-proxy), `noise` and `p` (noise strength); and `input`, `magic` and `s` (the S
+    gate) of a teleported gate, unless they are "plus", "injected" and "ideal".
 
     Args:
         protocol: "injection" or "teleportation".
@@ -35,7 +49,10 @@ def circuit_file_name(
         p: Noise strength.
         gate: "T" or "S".
         noise: Name of the noise model.
-        correction: "gate" or "software"; an injection has none.
+        correction: "gate", "software" or "decoded"; an injection has none, and none of the following.
+        input: "plus" or "bell".
+        s_gate: "ideal" or "patch".
+        magic: "injected" or "perfect".
 
     Returns:
         The name, without a folder.
@@ -52,6 +69,11 @@ def circuit_file_name(
     """
     terms: dict[str, object] = {"c": choice(protocol, "protocol", PROTOCOL_CHOICES)}
     correction = choice(correction, "correction", CORRECTION_CHOICES)
+    others = {
+        "input": choice(input, "input", INPUT_CHOICES),
+        "magic": choice(magic, "magic", MAGIC_CHOICES),
+        "s": choice(s_gate, "s_gate", S_GATE_CHOICES),
+    }
     if protocol == "teleportation":
         terms["correction"] = correction
     terms |= {
@@ -60,4 +82,7 @@ def circuit_file_name(
         "noise": choice(noise, "noise", NOISE_CHOICES),
         "p": probability(p, "p"),
     }
+    if protocol == "teleportation":
+        usual = ("plus", "injected", "ideal")
+        terms |= {key: value for key, value in others.items() if value not in usual}
     return joined(terms)

@@ -8,17 +8,22 @@ import stim
 
 from ...base.arguments import choice, integer, integer_among
 from ..cultivation.builder import GateChoice
-from ..cultivation.color_code import Coord
 from ..cultivation.noise import NoiseChoice, add_noise, noise_model
 from .builder import TeleportationBuilder
 from .final_check import append_final_check
-from .injection import append_injection_resets, append_plus_resets, corner_of
+from .gate_by_surgery import GateBySurgery
+from .injection import append_injection_resets, corner_of
 from .surface_code import SurfaceCode
-from .surgery import Patches, append_merge, append_split
 from .syndrome_round import append_syndrome_round
 
-CorrectionChoice = Literal["gate", "software"]
+CorrectionChoice = Literal["gate", "software", "decoded"]
 CORRECTION_CHOICES: tuple[CorrectionChoice, ...] = get_args(CorrectionChoice)
+InputChoice = Literal["plus", "bell"]
+INPUT_CHOICES: tuple[InputChoice, ...] = get_args(InputChoice)
+SGateChoice = Literal["ideal", "patch"]
+S_GATE_CHOICES: tuple[SGateChoice, ...] = get_args(SGateChoice)
+MagicChoice = Literal["injected", "perfect"]
+MAGIC_CHOICES: tuple[MagicChoice, ...] = get_args(MagicChoice)
 _MOST_ROUNDS = 1_000_000
 AVAILABLE_DISTANCES: tuple[int, ...] = (3, 5)
 
@@ -72,10 +77,15 @@ def teleportation_circuit(
     noise: NoiseChoice = "uniform",
     correction: CorrectionChoice = "gate",
     rounds: int = 2,
+    input: InputChoice = "plus",
+    s_gate: SGateChoice = "ideal",
+    magic: MagicChoice = "injected",
 ) -> stim.Circuit:
-    """Returns a circuit in which an injected T state is consumed: it applies T to a patch in |+>.
+    """Returns a circuit in which a T state is consumed by lattice surgery: it applies T to a patch.
 
-    What is said of detectors, the observable and the circuit at `injection_circuit` holds here too.
+    What is said of detectors, the observable and the circuit at `injection_circuit` holds here too. But with
+    `correction="decoded"` the circuit asks a decoder, and only detectors of the magic patch before the merge
+    postselect.
 
     Args:
         distance: Distance of the patches, one of `AVAILABLE_DISTANCES`.
@@ -83,15 +93,23 @@ def teleportation_circuit(
         gate: "T" or "S", as for `injection_circuit`.
         noise: "uniform", "si1000" or "none".
         correction: What happens if the outcome of the merge is 1: "gate" applies a conditional logical S
-            at once, "software" takes it into account in the final check.
+            at once, "software" takes it into account in the final check. With "decoded", a decoder in the
+            loop decides the outcome and then the frame of the final check.
         rounds: Rounds of check measurements for the injection, at least 1. The merge has as many as the
             distance.
+        input: What T is applied to: "plus" is logical |+>. It does not test all of the gate, as S T|+> is
+            Y T|+>. "bell" is half of a noiseless Bell pair, so that the rate is 1 - process fidelity.
+            Observables 0 and 1 are then ZZ and XX of the pair.
+        s_gate: How a decided S is made: "ideal" is a fault-tolerant gate without noise; "patch" consumes a
+            patch in the same way, which is prepared without noise in |Y> if S is wanted, and in |+> if not.
+        magic: "injected" with noise, or a "perfect" T state; the noise then begins with the merge.
 
     Returns:
-        The circuit. Its last qubit is a classical bit.
+        The circuit. The qubit behind those of the patches is a classical bit, and the one behind the bit is
+        the reference of a Bell pair.
 
     Raises:
-        ValueError: An argument has none of the values above.
+        ValueError: An argument has none of the values above, or a patch makes an S that is not decided.
 
     Examples:
         >>> circuit = teleportation_circuit(distance=3, p=5e-4)
@@ -99,14 +117,17 @@ def teleportation_circuit(
         (42, 99)
         >>> [str(i) for i in circuit if i.tag.startswith("C_")]
         ['CZ[C_R_ZZZ(theta=0.5*pi)] rec[-1] 25 rec[-1] 26 rec[-1] 27']
+        >>> decoded = teleportation_circuit(correction="decoded", input="bell")
+        >>> [str(i) for i in decoded if i.tag.startswith(("DECODE", "FRAME"))]
+        ['M[DECODE] 41', 'MPAD[FRAME(Z25*Z26*Z27, X27*X33*X39)] 0 0']
         >>> teleportation_circuit(correction="later")
         Traceback (most recent call last):
             ...
-        ValueError: correction must be 'gate' or 'software', but is 'later'.
+        ValueError: correction must be 'gate', 'software' or 'decoded', but is 'later'.
     """
     model = noise_model(noise, p)
-    circuit = build_teleportation(distance, gate, correction, rounds).circuit
-    return add_noise(circuit, model, bits=[circuit.num_qubits - 1])
+    surgery = build_teleportation(distance, gate, correction, rounds, input, s_gate, magic)
+    return surgery.builder.with_noise(model, surgery.noiseless)
 
 
 def build_injection(distance: int, gate: GateChoice = "T", rounds: int = 2) -> TeleportationBuilder:
@@ -134,12 +155,18 @@ def build_injection(distance: int, gate: GateChoice = "T", rounds: int = 2) -> T
 
 
 def build_teleportation(
-    distance: int, gate: GateChoice = "T", correction: CorrectionChoice = "gate", rounds: int = 2
-) -> TeleportationBuilder:
+    distance: int,
+    gate: GateChoice = "T",
+    correction: CorrectionChoice = "gate",
+    rounds: int = 2,
+    input: InputChoice = "plus",
+    s_gate: SGateChoice = "ideal",
+    magic: MagicChoice = "injected",
+) -> GateBySurgery:
     """Writes the circuit of `teleportation_circuit` without noise, with the same arguments and refusals.
 
     Examples:
-        >>> for stage in build_teleportation(3).stages:
+        >>> for stage in build_teleportation(3).builder.stages:
         ...     print(stage.first_moment, stage.name)
         0 injection
         13 merge
@@ -150,35 +177,64 @@ def build_teleportation(
     integer_among(distance, "distance", AVAILABLE_DISTANCES)
     rounds = integer(rounds, "rounds", 1, _MOST_ROUNDS)
     correction = choice(correction, "correction", CORRECTION_CHOICES)
-    patches = Patches.of_distance(distance)
-    magic, target = patches.magic, patches.target
-    z_logical = target.column(target.first_column)
-    bit = _bit(patches)
-    builder = TeleportationBuilder([*patches.merged.sites, bit], gate=gate)
+    bell = choice(input, "input", INPUT_CHOICES) == "bell"
+    by_patch = choice(s_gate, "s_gate", S_GATE_CHOICES) == "patch"
+    perfect = choice(magic, "magic", MAGIC_CHOICES) == "perfect"
+    decoded = correction == "decoded"
+    if by_patch and not decoded:
+        raise ValueError(
+            f"s_gate='patch' needs correction='decoded', but correction is {correction!r}: the outcome of the"
+            " merge is decoded before the patch is consumed."
+        )
+    surgery = GateBySurgery(distance, gate, bell=bell)
+    builder, target = surgery.builder, surgery.patches.target
+    if decoded and not perfect:
+        builder.postselected = [check.ancilla for check in surgery.patches.magic.checks]
+
+    elif decoded:
+        builder.postselected = ()
 
     def correct_by_s() -> None:
         builder.begin_stage("correction")
-        builder.logical_s_if(builder.parity(outcome, bit), z_logical)
+        builder.logical_s_if(builder.parity(outcome, surgery.bit), surgery.z_logical)
 
+    if bell:
+        surgery.prepare_bell_pair()
     builder.begin_stage("injection")
-    values = append_injection_resets(builder, magic) | append_plus_resets(builder, target)
-    builder.tick()
-    builder.t([corner_of(magic)])
-    for _ in range(rounds):
-        append_syndrome_round(builder, [*magic.checks, *target.checks], values)
+    if not perfect:
+        surgery.inject(rounds=rounds, into_plus=not bell)
+        builder.end_part(noisy=True)
+    else:
+        if not bell:
+            surgery.prepare_plus()
+        surgery.prepare_magic()
+    if decoded:
+        builder.postselected = ()
     builder.begin_stage("merge")
-    outcome = append_merge(builder, patches, values, rounds=distance)
-    if correction == "gate":
+    outcome = surgery.merge()
+    if decoded:
+        builder.begin_stage("correction")
+        decided = surgery.decide(outcome)
+        if not by_patch:
+            surgery.ideal_s_if(decided)
+    elif correction == "gate":
         correct_by_s()
     builder.begin_stage("split")
-    sign = append_split(builder, patches, values)
-    append_syndrome_round(builder, target.checks, values)
+    sign = surgery.split()
+    if decoded:
+        surgery.flip_frame(sign)
+        if by_patch:
+            surgery.s_by_patch_if(decided)
+        builder.begin_stage("final check")
+        surgery.apply_decoded_frame()
+        builder.logical_t_dag(surgery.z_logical)
+        surgery.measure_input()
+        return surgery
     if correction == "software":
         correct_by_s()
-    append_final_check(builder, target, values, z_logical=z_logical, sign=sign)
-    return builder
-
-
-def _bit(patches: Patches) -> Coord:
-    """The place of the classical bit, to the right of all qubits: its number is the last one."""
-    return 2 * patches.merged.end_column + 2, 0
+    builder.end_part(noisy=True)
+    builder.begin_stage("final check")
+    builder.logical_t_dag(surgery.z_logical)
+    surgery.measure_input(sign)
+    surgery.measure_checks(target)
+    return surgery

@@ -119,7 +119,11 @@ void bind_program(nb::module_& m) {
         .value("LEAKAGE_SPREAD", CircuitStepKind::leakage_spread)
         .value("LEAKAGE_HERALD", CircuitStepKind::leakage_herald)
         .value("LEAKED_FLIP", CircuitStepKind::leaked_flip)
-        .value("MEETING", CircuitStepKind::meeting);
+        .value("MEETING", CircuitStepKind::meeting)
+        .value("SKIP", CircuitStepKind::skip)
+        .value("BEGIN_ATTEMPTS", CircuitStepKind::begin_attempts)
+        .value("ACCEPT", CircuitStepKind::accept)
+        .value("END_BLOCK", CircuitStepKind::end_block);
     nb::class_<Program>(m, "Program", "A circuit as steps; see compiler/program/program_arrays.py.")
         .def(
             "__init__", [](Program* self, nb::handle arrays) { new (self) Program(to_program(arrays)); }, nb::arg("arrays"))

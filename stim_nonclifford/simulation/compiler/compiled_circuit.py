@@ -8,7 +8,7 @@ from functools import cached_property
 import stim
 
 from ...base.memory import collector_paused, memory_is_a_limit
-from ...dialect import bare_name, readout_noise_of, without_noise
+from ...dialect import bare_name, check_unconditional, readout_noise_of, without_noise
 from ..plan import MAX_INDEX_BITS, SamplingPlan
 from ..reduction import simulated_width
 from .plans.plan_construction import construct_plan, schedule
@@ -34,10 +34,6 @@ def compile_circuit(
 ) -> CompiledCircuit:
     r"""Compiles a tagged circuit.
 
-    Raises:
-        NotImplementedError: An instruction is not supported, or has decisions without ``with_decisions``.
-        ResourceLimitError: The circuit is too large to be unrolled.
-
     Examples:
         >>> from stim_nonclifford.simulation.engines import likely_outputs
         >>> compiled = compile_circuit(stim.Circuit("H 0\nS[T] 0\nH 0\nX_ERROR(0.1) 0\nM 0"), likely_outputs)
@@ -48,7 +44,10 @@ def compile_circuit(
     """
     with memory_is_a_limit(), collector_paused():
         program = program_of(circuit, with_decisions=with_decisions)
-        if program.has_non_clifford_gates:
+        quantum: QuantumProgram | None
+        if program.is_switched:
+            quantum = None
+        elif program.has_non_clifford_gates:
             quantum = forward_sweep(program)
         else:
             # A Clifford circuit has no operations, and Stim knows its noiseless sample.
@@ -92,7 +91,7 @@ class CompiledCircuit:
     Args:
         circuit: The circuit; it must not be changed afterwards.
         program: The circuit's steps.
-        quantum: The quantum operations.
+        quantum: The quantum operations; None if records switch blocks, so that there is no list of them.
         likely_outputs: An engine's function that returns the outputs of a plan on its likely outcomes; the
             reference sample needs it.
     """
@@ -101,20 +100,32 @@ class CompiledCircuit:
         self,
         circuit: stim.Circuit,
         program: Program,
-        quantum: QuantumProgram,
+        quantum: QuantumProgram | None,
         likely_outputs: LikelyOutputs,
     ) -> None:
         self.circuit = circuit
         self.program = program
-        self.quantum = quantum
+        self._quantum = quantum
+        self._reference = ReferenceSample(program, lambda: self.quantum, likely_outputs)
         self._likely_outputs = likely_outputs
-        self._reference = ReferenceSample(program, quantum, likely_outputs)
         self._effects: dict[Outputs, EffectTable] = {}
         self._scheduled: dict[int, list[Operation]] = {}  # by the number of operations
         self._simulated_widths: dict[
             tuple[int, Outputs], int
         ] = {}  # the same, and which effects the plan has
         self._last_fault_plan: tuple[RequestedOutputs, SamplingPlan] | None = None
+
+    @property
+    def quantum(self) -> QuantumProgram:
+        """The quantum operations.
+
+        Raises:
+            NotImplementedError: Records switch blocks, so that shots have different operations.
+        """
+        if self._quantum is None:
+            check_unconditional(self.circuit)
+            raise AssertionError("a program without operations has blocks that records switch")
+        return self._quantum
 
     def effects(self, outputs: Outputs) -> EffectTable:
         """The effects on detectors and observables, or on records."""
@@ -335,7 +346,7 @@ class CompiledCircuit:
             # Outcomes on which no detector or observable depends may have any value, and are not simulated.
             requested = RequestedOutputs.of(range(num_outputs))
             self.check_width(requested, max_active_coordinates)
-            return self._reference.detectors_after(len(self._needed_for(requested)))
+            return self._reference.detectors_after(len(_needed_for(self, requested)))
         if self._reference.order is self.quantum:
             self._check_width(self.quantum.operations, "records", max_active_coordinates)
         return self._reference.detectors
@@ -351,11 +362,7 @@ class CompiledCircuit:
             ResourceLimitError: The plan needs more active coordinates than the limit allows.
         """
         if self.quantum.peak_width > min(max_active_coordinates, MAX_INDEX_BITS):
-            self._check_width(self._needed_for(requested), "detectors", max_active_coordinates)
-
-    def _needed_for(self, requested: RequestedOutputs) -> list[Operation]:
-        outcomes = self.effects("detectors").outcomes
-        return needed_operations(self.quantum.operations, outcomes, requested)
+            self._check_width(_needed_for(self, requested), "detectors", max_active_coordinates)
 
     def _plan(self, table: EffectTable, requested: RequestedOutputs, output_constant: int) -> SamplingPlan:
         with memory_is_a_limit(), collector_paused():
@@ -393,3 +400,8 @@ class CompiledCircuit:
                 plan = construct_plan(table, needed, self._schedule(needed, table), requested, 0)
             self._simulated_widths[key] = simulated_width(plan)
         return self._simulated_widths[key]
+
+
+def _needed_for(compiled: CompiledCircuit, requested: RequestedOutputs) -> list[Operation]:
+    outcomes = compiled.effects("detectors").outcomes
+    return needed_operations(compiled.quantum.operations, outcomes, requested)

@@ -15,8 +15,6 @@ from ..plan import SamplingPlan, plain_attributes
 from ..reduction import simulated_width
 from .contract import PackedBits, Tally
 
-__all__ = ["DEFAULT_CACHE_BYTES", "MAX_THREADS", "CpuEngine"]
-
 DEFAULT_CACHE_BYTES = 512 << 20
 MAX_THREADS = 1024
 """More than the threads of any machine, and few enough to be started."""
@@ -140,9 +138,6 @@ class CpuEngine:
         Signatures are uint64 of shape (shots, words): bit k is bit k % 64 of word k // 64. Together with the
         seed, a number fixes the outcomes of its signature; random numbers give outcomes with the
         probabilities of the outcome law. Returns the outputs that the outcomes flip, in words, too.
-
-        Raises:
-            ValueError: The plan postselects what depends on outcomes.
         """
         if self.plan.num_outcome_checks:
             raise ValueError("The plan discards shots because of their outcomes.")

@@ -8,15 +8,10 @@ from collections.abc import Iterator
 
 from ..._native import limit_time
 
-__all__ = ["time_limit"]
-
 
 @contextlib.contextmanager
 def time_limit(seconds: float | None) -> Iterator[None]:
     r"""Ends native work of this thread when the time is over. A limit around this one holds, too.
-
-    Raises:
-        TimeoutError: Native code was at work when the time was over. (Python code goes on.)
 
     Examples:
         >>> import stim_nonclifford as snc

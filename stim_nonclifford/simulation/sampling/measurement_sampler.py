@@ -15,8 +15,21 @@ from ...base.memory import check_result_bytes
 from ...dialect import circuit_repr, num_expectations
 from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, ExpectationCircuit
 from ..compiler.plans.width_limit import within_memory
-from ..engines import EngineOptions, PackedBits, SamplingEngine, TrajectoryEngine, engine_factory
-from .expectation_values import ExpectationEngine, sampled_in_chunks
+from ..engines import (
+    EngineOptions,
+    PackedBits,
+    SamplingEngine,
+    TrajectoryEngine,
+    engine_factory,
+    follows_shots,
+    reference_records,
+)
+from .expectation_values import (
+    ExpectationEngine,
+    FollowedExpectations,
+    ShotsWithValues,
+    sampled_in_chunks,
+)
 from .requests import DecidingEngines
 from .rows import OUTPUT_NAMES, OutputName, rows_from, unpack
 from .shot_files import SHOT_FORMATS, ShotFile, ShotFormat, chunk_sizes
@@ -65,24 +78,18 @@ class CompiledMeasurementSampler(NumberedShots, PickledByRecipe):
         max_active_coordinates = within_memory(max_active_coordinates)
         changed = 0
         if skip_reference_sample:
-            changed = compiled.reference_records(max_active_coordinates)
+            changed = reference_records(compiled, max_active_coordinates)
         elif reference_sample is not None:
             given = _record_mask(reference_sample, self._num_measurements)
-            changed = compiled.reference_records(max_active_coordinates) ^ given
+            changed = reference_records(compiled, max_active_coordinates) ^ given
         self._changed, self._max_active_coordinates = changed, max_active_coordinates
         self._make_engine = make_engine
-        self._decides = decides
+        self._decides, self._threads = decides, options.threads
         self._engine: SamplingEngine
         if decides is not None:
             self._engine = decides.record_engine(changed)
-        elif options.engine == "trajectory":
-            self._engine = TrajectoryEngine(
-                compiled.circuit,
-                by_records=True,
-                inverted=changed,
-                threads=options.threads,
-                max_active_coordinates=max_active_coordinates,
-            )
+        elif follows_shots(compiled, options, CompiledCircuit.record_plan):
+            self._engine = self._followed()
         else:
             plan = compiled.record_plan(reference=changed, max_active_coordinates=max_active_coordinates)
             self._engine = make_engine(plan)
@@ -215,13 +222,25 @@ class CompiledMeasurementSampler(NumberedShots, PickledByRecipe):
             return self._engine.statistics()
 
     @cached_property
-    def _expectation_engine(self) -> ExpectationEngine:
+    def _expectation_engine(self) -> ShotsWithValues:
         if self._decides is not None:
             return self._decides.record_expectations(self._changed)
+        if isinstance(self._engine, TrajectoryEngine):
+            return FollowedExpectations(self._followed(with_expectations=True), self.num_expectation_values)
         plan = ExpectationCircuit(self._compiled).record_plan(
             reference=self._changed, max_active_coordinates=self._max_active_coordinates
         )
         return ExpectationEngine(plan, self._make_engine)
+
+    def _followed(self, *, with_expectations: bool = False) -> TrajectoryEngine:
+        return TrajectoryEngine(
+            self._compiled.circuit,
+            by_records=True,
+            inverted=self._changed,
+            threads=self._threads,
+            max_active_coordinates=self._max_active_coordinates,
+            with_expectations=with_expectations,
+        )
 
     def _rows(self, shots: int, output: OutputName = "numpy") -> PackedBits:
         rows: PackedBits = rows_from(self._engine, output, self._seed, self._numbers.take(shots), shots)

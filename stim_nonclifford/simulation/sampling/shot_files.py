@@ -16,8 +16,6 @@ import stim
 from ..engines import PackedBits
 from .rows import pack, unpack
 
-__all__ = ["SHOT_FORMATS", "DetectionFiles", "ShotFile", "ShotFormat", "chunk_sizes"]
-
 ShotFormat = Literal["01", "b8", "r8", "ptb64", "hits", "dets"]
 SHOT_FORMATS: tuple[ShotFormat, ...] = get_args(ShotFormat)
 _FIRST_SHOTS = 64
@@ -45,9 +43,6 @@ class ShotFile:
 
     A path is replaced if it exists; a file that is open for writing bytes stays open. The format ``dets``
     names the observables of a shot before its detectors if ``observables_first``.
-
-    Raises:
-        ValueError: The format is ``ptb64``, and the number of shots is not a multiple of 64.
     """
 
     def __init__(
@@ -98,10 +93,6 @@ class DetectionFiles:
     """Files of detection events and of observable flips, to which the bits of shots are appended.
 
     See ``ShotFile``.
-
-    Raises:
-        ValueError: A format is wrong, as in ``ShotFile``; or the format is ``dets``, which names each
-            observable once, and observables are prepended and appended.
     """
 
     def __init__(

@@ -17,7 +17,6 @@ RATES = [
     # Decisions
     Row(f"{_DECIDES}.logical_error_rate(decoder='pymatching', confidence=True)", 'decoder="pymatching"', f"{_DECIDES}.logical_error_rate(decoder='pymatching', relative_error=0.1)"),
     Row(f"{_OBSERVED}.logical_error_rate(decoder='pymatching', loop_decoder='pymatching')", "Leave loop_decoder out", f"{_OBSERVED}.logical_error_rate(decoder='pymatching', relative_error=0.1)"),
-    Row(f"c('{_DECIDED % 'E(0.2) X1 / ELSE_CORRELATED_ERROR(0.2) X2'}').logical_error_rate(decoder='pymatching')", "soft_pymatching", f"shots(sp.SoftDecodingSampler(warn=False), '{_DECIDED % 'E(0.2) X1 / ELSE_CORRELATED_ERROR(0.2) X2'}')"),
     # Rates from faults
     Row(f"c('{_NOISE}').logical_error_rate(postselection_mask='all')", "OBSERVABLE_INCLUDE", f"{_OBSERVED}.logical_error_rate(postselection_mask='all')"),
     Row(f"{_OBSERVED}.logical_error_rate()", 'postselection_mask="all"', f"{_OBSERVED}.logical_error_rate(postselection_mask='all')"),

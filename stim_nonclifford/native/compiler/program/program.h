@@ -82,18 +82,22 @@ enum class CircuitStepKind : int32_t {
     leakage_herald,
     leaked_flip,
     meeting,
+    skip,
+    begin_attempts,
+    accept,
+    end_block,
 };
 
 struct CircuitStep {
     double amount;                        // the half-turns of a rotation; the probability of an error, a decay, or what leakage does; p01
     double second_amount;                 // the probability that no error of a chain happens, or of a Z after a decay; p10
-    int64_t record;                       // of a measurement or feedback; the first herald of noise, or -1
+    int64_t record;                       // of a measurement or feedback; the first herald of noise; how many come before an attempt; or -1
     CircuitStepKind kind;
-    int32_t number;                       // of the gate or channel (of readout noise; -1 for none); of a chain, detector or observable; 1 for a loss, or leakage that moves
+    int32_t number;                       // of the gate or channel (of readout noise; -1 for none); of a chain, detector or observable; 1 for a loss, or leakage that moves; how many detectors come before an attempt
     uint32_t group_size;
     uint32_t first, end;                  // of targets (gates and noise)
     uint32_t first_factor, end_factor;
-    uint32_t first_record, end_record;    // of the records that a detector or observable sums
+    uint32_t first_record, end_record;    // of the records that a detector, an observable or a condition sums
     uint8_t is_inverted, resets;          // of measurements; the Pauli of an expectation value has a minus sign
 };
 

@@ -138,6 +138,15 @@ void Program::check(const CircuitStep& step) const {
             for (const uint32_t qubit : targets(step)) require(qubit < num_qubits, "Targets must be qubits of the program.");
             if (step.kind == CircuitStepKind::leakage_herald) check_records(std::array{step.record});
             break;
+        case CircuitStepKind::skip:
+        case CircuitStepKind::end_block:
+            break;
+        case CircuitStepKind::begin_attempts:
+        case CircuitStepKind::accept:
+            require(step.record >= 0 && static_cast<size_t>(step.record) <= num_records && step.number >= 0 &&
+                        static_cast<size_t>(step.number) <= num_detectors,
+                    "Attempts must be among the records and detectors of the program.");
+            break;
         default:
             throw std::invalid_argument("There is no such kind of step.");
     }
@@ -147,6 +156,7 @@ int64_t Program::last_record(const CircuitStep& step) const {
     int64_t last = -1;
     for (const int64_t record : records(step)) last = std::max(last, record);
     if (step.record < 0) return last;
+    if (step.kind == CircuitStepKind::begin_attempts || step.kind == CircuitStepKind::accept) return step.record - 1;
     const size_t heralds = step.kind == CircuitStepKind::noise ? (step.end - step.first) / step.group_size : 1;
     if (step.record > static_cast<int64_t>(num_records)) return step.record;
     return std::max(last, step.record + static_cast<int64_t>(heralds) - 1);

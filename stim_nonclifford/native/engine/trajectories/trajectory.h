@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,6 +43,7 @@ class Trajectory final : public TrajectoryRunner {
           state_(program.num_qubits, kernels),
           records_(program.num_records),
           outputs_(program.num_outputs),
+          values_(program.num_expectations, std::numeric_limits<double>::quiet_NaN()),
           chosen_(program.chains.size(), not_chosen),
           leakage_(program.num_qubits) {
         store_checkpoints();
@@ -55,11 +57,22 @@ class Trajectory final : public TrajectoryRunner {
             ++work_.shots;
             if (!follow()) continue;
             kept.shots.push_back(static_cast<int64_t>(shot_));
+            kept.values.insert(kept.values.end(), values_.begin(), values_.end());
             const size_t begin = kept.rows.size();
             kept.rows.resize(begin + row_bytes);
             for (size_t k = 0; k < program_.outputs.reported.size(); ++k)
                 kept.rows[begin + k / 8] |= static_cast<uint8_t>(output(program_.outputs.reported[k]) << (k % 8));
         }
+    }
+    std::vector<uint8_t> likely_outputs() override {
+        is_likely_ = true;
+        std::ranges::fill(chosen_, not_chosen);
+        begin_at(0);
+        run_steps<false>(static_cast<uint32_t>(program_.steps.size()));
+        is_likely_ = false;
+        std::vector<uint8_t> found(program_.num_outputs);
+        for (uint32_t k = 0; k < program_.num_outputs; ++k) found[k] = output(k);
+        return found;
     }
     const TrajectoryWork& work() const override { return work_; }
 
@@ -68,6 +81,7 @@ class Trajectory final : public TrajectoryRunner {
     using Row = typename State::Row;
     static constexpr uint32_t not_chosen = UINT32_MAX;
     static constexpr uint64_t shots_between_looks = 64;
+    static constexpr double tie_tolerance = 1e-9;
     enum Leakage : uint8_t { computational, leaked, lost };
 
     struct Event {
@@ -78,6 +92,7 @@ class Trajectory final : public TrajectoryRunner {
         uint32_t step;
         State state;
         std::vector<uint8_t> records, outputs;
+        std::vector<double> values;
     };
 
     bool output(uint32_t number) const {
@@ -92,7 +107,7 @@ class Trajectory final : public TrajectoryRunner {
         for (const Event& event : events_) {
             const NoisePlace& place = program_.places[event.place];
             if (!run_steps<false>(place.step)) return false;
-            happen(place, event.pattern);
+            if (step_ == place.step) happen(place, event.pattern);  // else it is in a block that is not executed
         }
         if (!run_steps<false>(static_cast<uint32_t>(program_.steps.size()))) return false;
         for (const uint32_t number : program_.outputs.postselected)
@@ -107,6 +122,7 @@ class Trajectory final : public TrajectoryRunner {
         state_.copy(checkpoint.state);
         records_ = checkpoint.records;
         outputs_ = checkpoint.outputs;
+        values_ = checkpoint.values;
         step_ = checkpoint.step;
         work_.skipped_steps += step_;
         coin_words_ = UINT64_MAX;
@@ -122,11 +138,13 @@ class Trajectory final : public TrajectoryRunner {
         const auto size = static_cast<uint32_t>(program_.steps.size());
         const uint32_t distance = std::max(least_distance, size / most);
         state_.reset();
-        if (!program_.outputs.by_records) outputs_ = program_.outputs.constant;
+        // Detectors that are not executed do not fire.
+        if (!program_.outputs.by_records) std::copy(program_.outputs.constant.begin() + program_.num_detectors, program_.outputs.constant.end(),
+                                                    outputs_.begin() + program_.num_detectors);
         step_ = 0;
         try {
             do {
-                checkpoints_.push_back({step_, state_, records_, outputs_});
+                checkpoints_.push_back({step_, state_, records_, outputs_, values_});
             } while (step_ < size && run_steps<true>(std::min(size, step_ + distance)));
         } catch (const ResourceLimit&) {
             // The path is too wide. The first shot says so.
@@ -246,6 +264,22 @@ class Trajectory final : public TrajectoryRunner {
         if (state_.combine(row, scale * (1 + g) / 2, scale * (1 - g) / 2)) check_width();
     }
 
+    void accept(const Attempt& attempt) {
+        const auto move = [](auto& values, const Attempt::Range& range, auto nothing) {
+            const auto at = [&](uint32_t k) { return values.begin() + k; };
+            if (range.end == range.last) return;
+            std::move_backward(at(range.first), at(range.end), at(range.last));
+            std::fill(at(range.first), at(range.first + range.last - range.end), nothing);
+        };
+        move(records_, attempt.records, uint8_t{0});
+        move(values_, attempt.expectations, std::numeric_limits<double>::quiet_NaN());
+        if (program_.outputs.by_records) return;
+        const auto& [first, end, last] = attempt.detectors;
+        move(outputs_, attempt.detectors, uint8_t{0});
+        if (is_likely_)
+            for (uint32_t k = first + last - end; k-- > first;) outputs_[k] = outputs_[k + attempt.num_detectors];
+    }
+
     void check_width() {
         work_.largest_width = std::max<uint64_t>(work_.largest_width, state_.width());
         if (state_.width() > max_width_) {
@@ -265,9 +299,11 @@ class Trajectory final : public TrajectoryRunner {
     }
     bool decided(double probability, uint32_t decision) const {
         if (probability == 0 || probability == 1) return probability == 1;
+        if (is_likely_) return probability > 0.5 + tie_tolerance;
         return uniform(random_word(seed_, Stream::trajectory_outcomes, shot_, decision)) < probability;
     }
     bool coin(uint32_t decision) {
+        if (is_likely_) return false;
         const uint64_t quad = decision / (64 * words_per_draw);
         if (quad != coin_words_) {
             coins_ = random_words(seed_, Stream::trajectory_coins, shot_, quad);
@@ -372,6 +408,7 @@ class Trajectory final : public TrajectoryRunner {
                     if (records_[step.number] != 0) state_.apply_pauli(factors[0].qubit, factors[0].code);
                     break;
                 case TrajectoryStepKind::paulis:
+                    if (is_likely_) break;
                     apply_pattern(program_.targets.data() + step.first, step.end - step.first, step.pattern,
                                   step.number == UINT32_MAX ? -1 : int64_t{step.number});
                     break;
@@ -381,6 +418,7 @@ class Trajectory final : public TrajectoryRunner {
                     break;
                 case TrajectoryStepKind::misread: {
                     if constexpr (certain_only) return false;
+                    if (is_likely_) break;
                     const bool outcome = (records_[step.number] != 0) != step.flag;
                     records_[step.number] ^= static_cast<uint8_t>(decided(outcome ? step.second_value : step.first_value, step.decision));
                     break;
@@ -389,12 +427,31 @@ class Trajectory final : public TrajectoryRunner {
                     uint8_t parity = program_.outputs.constant[step.number];
                     for (uint32_t k = step.first; k < step.end; ++k) parity ^= records_[program_.records[k]];
                     outputs_[step.number] = parity;
-                    if (parity != 0 && program_.is_postselected[step.number] != 0) return false;
+                    // Detectors of attempts may still move.
+                    if (parity != 0 && !step.flag && program_.is_postselected[step.number] != 0) return false;
                     break;
                 }
                 case TrajectoryStepKind::observable:
                     for (uint32_t k = step.first; k < step.end; ++k) outputs_[step.number] ^= records_[program_.records[k]];
                     break;
+                case TrajectoryStepKind::skip: {
+                    bool is_odd = false;
+                    for (uint32_t k = step.first; k < step.end; ++k) is_odd ^= records_[program_.records[k]] != 0;
+                    if (is_odd == step.flag) step_ = step.chain - 1;
+                    break;
+                }
+                case TrajectoryStepKind::accept:
+                    accept(program_.attempts[step.number]);
+                    step_ = step.chain - 1;
+                    break;
+                case TrajectoryStepKind::end_block:
+                    break;
+                case TrajectoryStepKind::expectation: {
+                    const auto one = state_.probability_of_one(state_.pull_back(factors));
+                    const double value = one ? 1 - 2 * *one : 0;
+                    values_[step.number] = step.flag && value != 0 ? -value : value;
+                    break;
+                }
                 default:
                     if (num_leaked_ != 0) follow_leakage(step);
             }
@@ -406,11 +463,13 @@ class Trajectory final : public TrajectoryRunner {
     const uint32_t max_width_;
     State state_;
     std::vector<uint8_t> records_, outputs_;
+    std::vector<double> values_;
     std::vector<uint32_t> chosen_;  // for each chain, the number of the error that happens
     std::vector<Event> events_;
     std::vector<Checkpoint> checkpoints_;
     uint64_t seed_ = 0, shot_ = 0;
     uint32_t step_ = 0;
+    bool is_likely_ = false;  // the shot of likely_outputs
     DrawnWords coins_{};
     uint64_t coin_words_ = UINT64_MAX;  // the draw that coins_ has
     std::vector<Leakage> leakage_;

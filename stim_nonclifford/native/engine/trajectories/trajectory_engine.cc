@@ -4,6 +4,7 @@
 #include <atomic>
 #include <string>
 
+#include "base/argument_checks.h"
 #include "base/parallel_parts.h"
 #include "base/resource_limit.h"
 #include "cpu/kernels.h"
@@ -55,8 +56,15 @@ TrajectoryShots TrajectoryEngine::sample_kept(uint64_t seed, uint64_t first_shot
     for (const TrajectoryShots& part : parts) {
         found.rows.insert(found.rows.end(), part.rows.begin(), part.rows.end());
         found.shots.insert(found.shots.end(), part.shots.begin(), part.shots.end());
+        found.values.insert(found.values.end(), part.values.begin(), part.values.end());
     }
     return found;
+}
+
+std::vector<uint8_t> TrajectoryEngine::likely_outputs(const std::function<void()>& poll) {
+    const Turns::Turn turn(turns_, poll);
+    require(program_.outputs.postselected.empty(), "A reference needs all shots.");
+    return runners_.front()->likely_outputs();
 }
 
 TrajectoryWork TrajectoryEngine::work(const std::function<void()>& poll) const {

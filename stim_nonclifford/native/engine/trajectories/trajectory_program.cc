@@ -69,6 +69,7 @@ TrajectoryProgram::TrajectoryProgram(const Program& program, TrajectoryOutputs w
     program.forward([&](const CircuitStep& step, int64_t, const Shift& shift) {
         add(program, step, shift, static_cast<uint32_t>(lines[program.stored_number(step)]));
     });
+    require(open_blocks_.empty(), "Each block must end.");
     for (size_t chain = 0; chain < chains.size(); ++chain) {
         double sum = 0;
         for (const auto& [step, probability] : chains[chain]) sum += probability;
@@ -175,11 +176,17 @@ void TrajectoryProgram::add(const Program& program, const CircuitStep& step, con
             const bool is_detector = step.kind == Kind::detector;
             TrajectoryStep& added = add_step(is_detector ? TrajectoryStepKind::detector : TrajectoryStepKind::observable, line);
             added.number = static_cast<uint32_t>(step.number + (is_detector ? shift.detectors : static_cast<int64_t>(num_detectors)));
+            added.flag = std::ranges::any_of(open_blocks_, &OpenBlock::has_attempts);
             with_records(added);
             break;
         }
-        case Kind::expectation:
+        case Kind::expectation: {
+            TrajectoryStep& added = add_step(TrajectoryStepKind::expectation, line);
+            added.number = num_expectations++;
+            added.flag = step.is_inverted != 0;
+            with_factors(added);
             break;
+        }
         case Kind::relaxation:
             add_relaxation(step, qubits[0]);
             break;
@@ -192,6 +199,33 @@ void TrajectoryProgram::add(const Program& program, const CircuitStep& step, con
             ++num_decisions;
             break;
         }
+        case Kind::skip: {
+            TrajectoryStep& added = add_step(TrajectoryStepKind::skip, line);
+            added.flag = step.is_inverted != 0;
+            with_records(added);
+            open_blocks_.push_back({false, {static_cast<uint32_t>(steps.size() - 1)}, 0, 0, 0});
+            break;
+        }
+        case Kind::begin_attempts:
+            open_blocks_.push_back({true, {}, record, static_cast<uint32_t>(step.number + shift.detectors), num_expectations});
+            break;
+        case Kind::accept: {
+            const auto open = std::find_if(open_blocks_.rbegin(), open_blocks_.rend(), [](const OpenBlock& each) { return each.has_attempts; });
+            require(open != open_blocks_.rend(), "An attempt must be in a block of attempts.");
+            const auto detectors = static_cast<uint32_t>(step.number + shift.detectors);
+            require(record >= open->first_record && detectors >= open->first_detector, "Attempts must follow one another.");
+            TrajectoryStep& added = add_step(TrajectoryStepKind::accept, line);
+            added.number = static_cast<uint32_t>(attempts.size());
+            open->steps.push_back(static_cast<uint32_t>(steps.size() - 1));
+            attempts.push_back({{open->first_record, record, record},
+                                {open->first_detector, detectors, detectors},
+                                {open->first_expectation, num_expectations, num_expectations},
+                                0});
+            break;
+        }
+        case Kind::end_block:
+            end_block(line);
+            break;
         case Kind::leaking: {
             has_leakage = true;
             if (step.amount == 0) break;
@@ -217,6 +251,24 @@ void TrajectoryProgram::add(const Program& program, const CircuitStep& step, con
             with_targets(added, qubits);
             break;
         }
+    }
+}
+
+// The end is a step of its own: noise before it belongs to the block, noise behind it does not.
+void TrajectoryProgram::end_block(uint32_t line) {
+    require(!open_blocks_.empty(), "A block must begin before it ends.");
+    const OpenBlock block = std::move(open_blocks_.back());
+    open_blocks_.pop_back();
+    add_step(TrajectoryStepKind::end_block, line);
+    for (const uint32_t step : block.steps) {
+        steps[step].chain = static_cast<uint32_t>(steps.size());
+        if (!block.has_attempts) continue;
+        const Attempt last = attempts[steps[block.steps.back()].number];
+        Attempt& attempt = attempts[steps[step].number];
+        attempt.records.last = last.records.end;
+        attempt.detectors.last = last.detectors.end;
+        attempt.expectations.last = last.expectations.end;
+        attempt.num_detectors = (last.detectors.end - last.detectors.first) / static_cast<uint32_t>(block.steps.size());
     }
 }
 

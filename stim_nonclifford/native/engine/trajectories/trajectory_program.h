@@ -41,20 +41,33 @@ enum class TrajectoryStepKind : uint8_t {
     leakage_herald,
     leaked_flip,
     meeting,
+    skip,
+    accept,
+    end_block,
+    expectation,
 };
 
 struct TrajectoryStep {
     TrajectoryStepKind kind;
-    bool flag;             // inverted (measure, misread), moves (spread), of loss (herald)
+    bool flag;             // inverted (measure, misread, skip), moves (spread), of loss (herald), in attempts (detector), of a Pauli with a minus sign (expectation)
     bool resets;
-    uint32_t number;       // of the gate, the record or the output; of a correlated error: its number in the chain
-    uint32_t chain;        // of a correlated error
+    uint32_t number;       // of the gate, the record, the output, the attempt or the expectation value; of a correlated error: its number in the chain
+    uint32_t chain;        // of a correlated error; of a skip or accept: the step at which to go on
     uint32_t first, end;   // of its factors (rotate, measure, reset, feedback, correlated error), targets or records
     uint32_t decision;     // the number of the random decision
     uint32_t line;         // in the printed circuit
     double first_value;    // cos(pi a / 2) of a rotation; probability; p01
     double second_value;   // sin(pi a / 2); p10
     uint64_t pattern;      // of paulis
+};
+
+// What moves if an attempt is accepted: [first, end) of records, detectors and expectation values, to the places before `last`.
+struct Attempt {
+    struct Range {
+        uint32_t first, end, last;
+    };
+    Range records, detectors, expectations;
+    uint32_t num_detectors;  // of one attempt
 };
 
 enum class NoiseKind : uint8_t { paulis, readout, chain, relaxation, leaking };
@@ -101,7 +114,7 @@ class TrajectoryProgram {
     TrajectoryProgram(const Program& program, TrajectoryOutputs outputs, LeakagePartners leakage, std::span<const int32_t> lines);
 
     uint32_t num_qubits, num_records, num_detectors, num_outputs;
-    uint32_t num_decisions = 0;
+    uint32_t num_decisions = 0, num_expectations = 0;
     TrajectoryOutputs outputs;
     std::vector<uint8_t> is_postselected;  // by output
     LeakagePartners leakage;
@@ -113,6 +126,7 @@ class TrajectoryProgram {
     std::vector<std::vector<RowImage>> gates;
     std::vector<EventTable> channels;
     std::vector<std::vector<std::pair<uint32_t, double>>> chains;  // of each, (step, probability) of its errors
+    std::vector<Attempt> attempts;
     std::vector<NoisePlace> places;
     // Structural events change which operations act on the state; the others are Paulis and flips of records.
     std::vector<NoiseClass> structural, pauli;
@@ -121,8 +135,17 @@ class TrajectoryProgram {
     void add(const Program& program, const CircuitStep& step, const Shift& shift, uint32_t line);
     void add_noise(const Program& program, const CircuitStep& step, const Shift& shift, uint32_t line);
     void add_relaxation(const CircuitStep& step, uint32_t qubit);
+    void end_block(uint32_t line);
     TrajectoryStep& add_step(TrajectoryStepKind kind, uint32_t line);
     void add_classes();
+
+    // What has begun and not ended: a skip, or attempts with the steps that accept one.
+    struct OpenBlock {
+        bool has_attempts;
+        std::vector<uint32_t> steps;
+        uint32_t first_record, first_detector, first_expectation;
+    };
+    std::vector<OpenBlock> open_blocks_;
 };
 
 }  // namespace snc

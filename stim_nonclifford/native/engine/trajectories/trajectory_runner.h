@@ -13,6 +13,7 @@ namespace snc {
 struct TrajectoryShots {
     std::vector<uint8_t> rows;   // [kept shots][bytes of the reported outputs]
     std::vector<int64_t> shots;  // [kept shots]: their numbers
+    std::vector<double> values;  // [kept shots][expectation values]; NaN where a shot does not come to one
 };
 
 struct TrajectoryWork {
@@ -24,6 +25,9 @@ class TrajectoryRunner {
     virtual ~TrajectoryRunner() = default;
     // Follows shots, and adds those that are kept.
     virtual void run(uint64_t seed, uint64_t first_shot, uint64_t shots, Interruption& interruption, TrajectoryShots& kept) = 0;
+    // The outputs without noise, in which each outcome has its more likely value, and 0 if both are equally likely. Detectors of
+    // earlier attempts are those of the last one. Program: without postselection.
+    virtual std::vector<uint8_t> likely_outputs() = 0;
     virtual const TrajectoryWork& work() const = 0;
 };
 

@@ -23,23 +23,16 @@ from ..algebra.gf2 import mask_of, ones, relations
 from ..algebra.sparse_rows import independent_rows, joined, odd_sums, single_bits, transposed
 from ..sweeps.effects import EffectTable
 
-__all__ = ["Checks", "RowLayout", "split_checks"]
-
 _MAX_BASIS_BITS = 1024
 """With more distinct bits than this, the elimination costs more time than the smaller basis saves."""
 
 
 @dataclass(frozen=True)
 class Checks:
-    """Sums of postselected outputs that are 0 in a kept shot.
+    """Sums of postselected outputs that are 0 in a kept shot."""
 
-    Attributes:
-        noise_only: Sums that no quantum outcome flips, as lists of outputs.
-        outcome_dependent: Outputs that quantum outcomes flip; each of them is an outcome check.
-    """
-
-    noise_only: list[list[int]]
-    outcome_dependent: list[int]
+    noise_only: list[list[int]]  # sums that no quantum outcome flips, as lists of outputs
+    outcome_dependent: list[int]  # outputs that quantum outcomes flip; each of them is an outcome check
 
 
 def split_checks(outcomes: Sequence[int], postselected: Sequence[int]) -> Checks:

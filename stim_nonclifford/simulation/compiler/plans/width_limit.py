@@ -6,8 +6,6 @@ from ....base.errors import HOW_TO_NARROW, ResourceLimitError
 from ....base.memory import machine_bytes
 from ...plan import MAX_INDEX_BITS
 
-__all__ = ["check_width", "within_memory"]
-
 _BYTES_OF_COEFFICIENT = 16
 
 
@@ -28,9 +26,6 @@ def check_width(
 
     A higher limit is advised only if the vector then fits into the machine's memory. Otherwise the message
     says what makes a circuit narrower.
-
-    Raises:
-        ResourceLimitError: The plan is too wide.
 
     Examples:
         >>> check_width(24, 24)

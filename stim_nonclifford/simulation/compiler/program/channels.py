@@ -24,15 +24,6 @@ from operator import xor
 from ..algebra.gf2 import independent, ones, parities, relations
 from ..algebra.paulis import X, Y, Z
 
-__all__ = [
-    "PAULI_CHANNELS",
-    "Channel",
-    "channel_of_patterns",
-    "further_patterns",
-    "independent_errors",
-    "patterns_of",
-]
-
 _HERALD = 4  # the bit after the X and Z parts of one qubit
 _ORDER_1 = (X, Y, Z)
 # PAULI_CHANNEL_2 counts IX, IY, IZ, XI, ... : the last qubit runs fastest.
@@ -64,17 +55,13 @@ _VANISHING = 1e-12
 
 @dataclass(frozen=True)
 class Channel:
-    """A noise channel in a form from which error mechanisms can be constructed.
+    """A noise channel in a form from which error mechanisms can be constructed."""
 
-    Attributes:
-        constant: The pattern that occurs in every shot; 0 if there is none.
-        rates: (pattern, rate) of independent Poisson events, added to the constant.
-        site: (pattern, probability) of mutually exclusive events, added to the constant. The probabilities
-            sum to less than 1. ``rates`` or ``site`` is empty.
-    """
-
-    constant: int
+    constant: int  # the pattern that occurs in every shot; 0 if there is none
+    # (pattern, rate) of independent Poisson events, added to the constant
     rates: tuple[tuple[int, float], ...]
+    # (pattern, probability) of mutually exclusive events, added to the constant. The probabilities sum
+    # to less than 1. ``rates`` or ``site`` is empty
     site: tuple[tuple[int, float], ...]
 
 

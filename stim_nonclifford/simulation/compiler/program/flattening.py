@@ -17,6 +17,7 @@ from ....dialect import (
     NO_DECODER,
     PRODUCT,
     CliffordPart,
+    Condition,
     NonCliffordGate,
     Part,
     ReadoutNoise,
@@ -60,10 +61,13 @@ from .loops import Loop, Shift, shifted
 from .program import Place, Program
 from .relabelling import power_of_block
 from .steps import (
+    Accept,
+    BeginAttempts,
     Clifford,
     CorrelatedError,
     Decide,
     DetectorStep,
+    EndBlock,
     ExpectationStep,
     Feedback,
     Measure,
@@ -74,11 +78,10 @@ from .steps import (
     Relaxing,
     Reset,
     Rotate,
+    Skip,
     Step,
     with_meetings,
 )
-
-__all__ = ["program_of"]
 
 
 def program_of(
@@ -167,6 +170,8 @@ class _Flattener:
         self.has_non_pauli_channels = False
         self.chain = -1
         self.chain_reaches = 1.0  # probability that no error of the chain has happened so far
+        self.num_blocks = 0  # that records switch
+        self.block = self.block_of_chain = 0  # the number of the innermost one, or 0
 
     def add_parts(self, extent: Extent, first_line: int) -> None:
         """Adds the instructions and blocks of a circuit, or of one iteration of a block."""
@@ -175,7 +180,10 @@ class _Flattener:
             source = self.place.source if isinstance(part, Extent) else part
             self.place = Place(line, self.num_instructions, self.num_ticks, source)
             if isinstance(part, Extent):
-                (self.add_power if part.becomes_power else self.add_repetitions)(part)
+                if part.condition is not None:
+                    self.add_switched_block(part, part.condition)
+                else:
+                    (self.add_power if part.becomes_power else self.add_repetitions)(part)
                 line += 2 + part.lines
                 continue
             self.add_instruction(part)
@@ -191,10 +199,42 @@ class _Flattener:
         self.num_instructions += block.repetitions * block.instructions
         self.num_ticks += block.repetitions * block.ticks
 
-    def add_repetitions(self, block: Extent) -> None:
-        """Adds a block as a loop."""
-        before, first, first_loop = self.counts(), len(self.steps), len(self.loops)
+    def add_switched_block(self, block: Extent, condition: Condition) -> None:
+        """Adds a block that is executed if records say so, or attempts that are repeated until they do."""
+        outer, place = self.block, self.place
+        self.num_blocks += 1
+        self.block = self.num_blocks
+        if condition.word == "UNTIL":
+            self.emit(BeginAttempts(self.num_records, self.num_detectors))
+            self.add_repetitions(block, condition)
+            self.emit(EndBlock())
+        else:
+            self.add_skips(condition)
+            self.add_parts(block, place.line + 1)
+            for _ in condition.terms:
+                self.emit(EndBlock())
+        self.block = outer
+
+    def add_skips(self, condition: Condition) -> None:
+        for term in condition.terms:
+            records = tuple(self.num_records + record for record in term.records)
+            if min(records) < 0:
+                raise ValueError(
+                    f"Line {self.place.line}: `REPEAT[{condition}]`: there is no measurement record"
+                    f" rec[{min(term.records)}] here; there have been {self.num_records} measurements."
+                )
+            self.emit(Skip(records, term.inverted))
+
+    def add_repetitions(self, block: Extent, until: Condition | None = None) -> None:
+        """Adds a block as a loop. ``until``: the condition that ends it, which is looked at behind it."""
+        before, first, first_loop, place = self.counts(), len(self.steps), len(self.loops), self.place
         self.add_parts(block, self.place.line + 1)
+        if until is not None:
+            self.place = place
+            self.add_skips(until)
+            self.emit(Accept(self.num_records, self.num_detectors))
+            for _ in until.terms:
+                self.emit(EndBlock())
         times = block.repetitions - 1
         if not times:
             return
@@ -456,6 +496,14 @@ class _Flattener:
 
     def add_correlated_error(self, instruction: stim.CircuitInstruction) -> None:
         factors = self.numbered(factors_of(instruction.targets_copy()))
+        if instruction.name == "E" or self.chain < 0:
+            self.block_of_chain = self.block
+        if self.block_of_chain != self.block:
+            raise ValueError(
+                f"{self.place_of(instruction)}: the E of this chain and the instruction itself are in"
+                " different blocks that records switch, so that one of them may be executed alone. Put the"
+                " whole chain into one block, beginning with E."
+            )
         self.emit(self.correlated_error(instruction.name, instruction.gate_args_copy()[0], factors))
 
     def correlated_error(self, name: str, probability: float, factors: Factors) -> CorrelatedError:

@@ -11,10 +11,13 @@ import stim
 
 from .extent import Extent, check_targets, extent_of
 from .steps import (
+    Accept,
+    BeginAttempts,
     Clifford,
     CorrelatedError,
     Decide,
     DetectorStep,
+    EndBlock,
     ExpectationStep,
     Feedback,
     LeakageHerald,
@@ -30,23 +33,15 @@ from .steps import (
     Relaxing,
     Reset,
     Rotate,
+    Skip,
     Step,
 )
-
-__all__ = ["Loop", "Shift", "Unrolled", "Unrolling", "shifted", "unrolled"]
 
 _T = TypeVar("_T")
 
 
 class Shift(NamedTuple):
-    """What comes between a place in one iteration and the same place in a later one.
-
-    Attributes:
-        records: Number of records.
-        detectors: Number of detectors.
-        instructions: Number of instructions.
-        ticks: Number of TICKs.
-    """
+    """What comes between a place in one iteration and the same place in a later one."""
 
     records: int = 0
     detectors: int = 0
@@ -74,19 +69,12 @@ class Shift(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A REPEAT block in a list that has the steps of one iteration.
+    """A REPEAT block in a list that has the steps of one iteration."""
 
-    Attributes:
-        first: The place of the first step of the iteration.
-        end: The place behind its last step.
-        repetitions: How often the steps are repeated.
-        shift: What is in one iteration.
-    """
-
-    first: int
-    end: int
-    repetitions: int
-    shift: Shift
+    first: int  # the place of the first step of the iteration
+    end: int  # the place behind its last step
+    repetitions: int  # how often the steps are repeated
+    shift: Shift  # what is in one iteration
 
     def moved(self, places: int) -> Loop:
         """The loop, some places later."""
@@ -209,6 +197,14 @@ def shifted(step: Step, shift: Shift) -> Step:
             return step
         case Relaxing() | Leaking() | LeakageReturn() | LeakageSpread() | LeakedFlip() | Meeting():
             return step
+        case EndBlock():
+            return step
+        case Skip(sources, inverted):
+            return Skip(tuple(record + records for record in sources), inverted)
+        case BeginAttempts(before, detectors_before):
+            return BeginAttempts(before + records, detectors_before + detectors)
+        case Accept(before, detectors_before):
+            return Accept(before + records, detectors_before + detectors)
         case Misreading(record, inverted, p01, p10):
             return Misreading(record + records, inverted, p01, p10)
         case LeakageHerald(qubit, record, probability, of_loss):
@@ -231,9 +227,6 @@ def unrolled(circuit: stim.Circuit) -> Iterator[stim.CircuitInstruction]:
     """The instructions of a circuit with loops unrolled, one by one as ``Program.numbers`` counts them.
 
     Unlike in ``stim.Circuit.flattened``, neighbours are not fused and coordinates stay as they are.
-
-    Raises:
-        ResourceLimitError: They are too many.
     """
     extent = extent_of(circuit)
     check_targets(extent)

@@ -17,10 +17,13 @@ from ..algebra.paulis import Factors
 from .channels import Channel, channel_of_patterns
 from .loops import Loop
 from .steps import (
+    Accept,
+    BeginAttempts,
     Clifford,
     CorrelatedError,
     Decide,
     DetectorStep,
+    EndBlock,
     ExpectationStep,
     Feedback,
     LeakageHerald,
@@ -36,24 +39,25 @@ from .steps import (
     Relaxing,
     Reset,
     Rotate,
+    Skip,
     Step,
 )
-
-__all__ = ["ProgramArrays", "program_arrays"]
 
 _STEP_DTYPE = np.dtype(
     [
         ("amount", np.float64),  # half-turns; or the probability of an error, a decay or leakage; or p01
         ("second_amount", np.float64),  # that no error of a chain happens; of a Z after a decay; or p10
-        ("record", np.int64),  # of a measurement or feedback; the first herald of noise; or -1
+        # Of a measurement or feedback; the first herald of noise; how many come before an attempt; or -1.
+        ("record", np.int64),
         ("kind", np.int32),
-        ("number", np.int32),  # of a gate, channel, chain, detector or observable; or -1
+        # Of a gate, channel, chain, detector or observable; how many detectors come before an attempt; or -1.
+        ("number", np.int32),
         ("group_size", np.uint32),
         ("first", np.uint32),  # its targets: targets[first:end]
         ("end", np.uint32),
         ("first_factor", np.uint32),
         ("end_factor", np.uint32),
-        ("first_record", np.uint32),  # the records that a detector or an observable sums
+        ("first_record", np.uint32),  # the records that a detector, an observable or a condition sums
         ("end_record", np.uint32),
         ("is_inverted", np.uint8),
         ("resets", np.uint8),
@@ -70,38 +74,23 @@ _LOOP_DTYPE = np.dtype(
 
 
 class ProgramArrays(NamedTuple):
-    """A program as arrays. The dtypes are those of the structs in ``native/compiler/program/program.h``.
-
-    Attributes:
-        num_qubits: Number of qubits.
-        num_records: Length of the measurement record.
-        num_detectors: Number of detectors.
-        num_observables: Number of observables.
-        steps: The steps, with one iteration of each loop.
-        targets: uint32: the targets of gates and noise.
-        factors: The factors of Paulis.
-        records: int64: the records of detectors and observables.
-        gate_sizes: uint32: for each gate its number of targets.
-        images: ``CliffordGate.inverse_images`` of all gates.
-        channels: The channels: ``choices[first_rate:first_choice]`` are independent,
-            ``choices[first_choice:end]`` exclude each other.
-        choices: Patterns with rates or probabilities.
-        loops: The loops, inner ones first, with the records and detectors in an iteration.
-    """
+    """A program as arrays. The dtypes are those of the structs in ``native/compiler/program/program.h``."""
 
     num_qubits: int
-    num_records: int
+    num_records: int  # length of the measurement record
     num_detectors: int
     num_observables: int
-    steps: npt.NDArray[np.void]
-    targets: npt.NDArray[np.uint32]
-    factors: npt.NDArray[np.void]
-    records: npt.NDArray[np.int64]
-    gate_sizes: npt.NDArray[np.uint32]
-    images: SparseRows
+    steps: npt.NDArray[np.void]  # the steps, with one iteration of each loop
+    targets: npt.NDArray[np.uint32]  # the targets of gates and noise
+    factors: npt.NDArray[np.void]  # the factors of Paulis
+    records: npt.NDArray[np.int64]  # the records of detectors and observables
+    gate_sizes: npt.NDArray[np.uint32]  # for each gate its number of targets
+    images: SparseRows  # ``CliffordGate.inverse_images`` of all gates
+    # the channels: ``choices[first_rate:first_choice]`` are independent, ``choices[first_choice:end]``
+    # exclude each other
     channels: npt.NDArray[np.void]
-    choices: npt.NDArray[np.void]
-    loops: npt.NDArray[np.void]
+    choices: npt.NDArray[np.void]  # patterns with rates or probabilities
+    loops: npt.NDArray[np.void]  # the loops, inner ones first, with the records and detectors in an iteration
 
 
 def program_arrays(
@@ -196,6 +185,14 @@ class _Writer:
                 self.add_step(Kind.RELAXATION, groups=((qubit,),), amounts=(decay, dephasing))
             case Misreading(record, inverted, p01, p10):
                 self.add_step(Kind.MISREADING, record=record, is_inverted=inverted, amounts=(p01, p10))
+            case Skip(records, inverted):
+                self.add_step(Kind.SKIP, records=records, is_inverted=inverted)
+            case BeginAttempts(num_records, num_detectors):
+                self.add_step(Kind.BEGIN_ATTEMPTS, num_detectors, num_records)
+            case Accept(num_records, num_detectors):
+                self.add_step(Kind.ACCEPT, num_detectors, num_records)
+            case EndBlock():
+                self.add_step(Kind.END_BLOCK)
             case _ if not self.for_trajectories:
                 self.add_step(Kind.NOISE, self.number_of_channel(channel_of_patterns(())))
             case Leaking(qubit, p, is_loss):

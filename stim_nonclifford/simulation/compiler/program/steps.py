@@ -1,8 +1,8 @@
 """The steps of a circuit, which the compiler's two sweeps follow.
 
 Stim's ninety instructions become nine kinds of step (``flattening``), and EXP_VAL a tenth one. Circuits with
-leakage have more, which the sweeps pass over (``leakage``), and programs for trajectories have relaxation and
-misread records as steps of their own. Measurement records have absolute
+leakage have more, which the sweeps pass over (``leakage``), and programs for trajectories have relaxation,
+misread records and blocks that records switch as steps of their own. Measurement records have absolute
 indices, measurements and rotations stand one by one, and sweep bits are zero. Qubits are numbered as
 ``program.Program.labels`` lists them: the numbers in the circuit are their labels.
 """
@@ -15,30 +15,6 @@ from dataclasses import dataclass
 from ..algebra.clifford_gates import CliffordGate
 from ..algebra.paulis import Factors
 from .channels import Channel
-
-__all__ = [
-    "Clifford",
-    "CorrelatedError",
-    "Decide",
-    "DetectorStep",
-    "ExpectationStep",
-    "Feedback",
-    "LeakageHerald",
-    "LeakageReturn",
-    "LeakageSpread",
-    "LeakedFlip",
-    "Leaking",
-    "Measure",
-    "Meeting",
-    "Misreading",
-    "Noise",
-    "ObservableStep",
-    "Relaxing",
-    "Reset",
-    "Rotate",
-    "Step",
-    "with_meetings",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +142,41 @@ class Misreading:
 
 
 @dataclass(frozen=True, slots=True)
+class Skip:
+    """Goes on behind the matching ``EndBlock`` if the sum of these records is even; if inverted, odd."""
+
+    records: tuple[int, ...]
+    inverted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BeginAttempts:
+    """Attempts begin, of which one may be accepted, up to the matching ``EndBlock``.
+
+    ``num_records`` and ``num_detectors`` come before them.
+    """
+
+    num_records: int
+    num_detectors: int
+
+
+@dataclass(frozen=True, slots=True)
+class Accept:
+    """Ends the attempts. This one becomes the last one: its records and detectors move to their end.
+
+    ``num_records`` and ``num_detectors`` come before the next attempt.
+    """
+
+    num_records: int
+    num_detectors: int
+
+
+@dataclass(frozen=True, slots=True)
+class EndBlock:
+    """Ends what a ``Skip`` or ``BeginAttempts`` has begun."""
+
+
+@dataclass(frozen=True, slots=True)
 class Leaking:
     """A computational qubit leaks; with ``is_loss``, a computational or leaked qubit is lost."""
 
@@ -235,6 +246,10 @@ Step = (
     | ExpectationStep
     | Relaxing
     | Misreading
+    | Skip
+    | BeginAttempts
+    | Accept
+    | EndBlock
     | Leaking
     | LeakageReturn
     | LeakageSpread

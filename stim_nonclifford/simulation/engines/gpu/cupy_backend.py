@@ -16,8 +16,6 @@ from ....base.errors import EngineUnavailableError, ResourceLimitError
 from .backend import Array
 from .cuda_source import COMPILE_OPTIONS, KernelLaunch, cuda_source
 
-__all__ = ["CupyBackend", "gpu_may_be_there"]
-
 _REMEDY = "pip install 'cupy-cuda13x[ctk]' (or cupy-cuda12x for drivers of CUDA 12)"
 _MIN_CAPABILITY = 70
 # Numbers of cudaError_t.
@@ -70,11 +68,7 @@ class CupyStream:
 
 
 class CupyBackend:
-    """The GPU ``device`` of those in ``CUDA_VISIBLE_DEVICES``, or CuPy's current one; see ``Backend``.
-
-    Raises:
-        EngineUnavailableError: CuPy, a driver or the GPU is missing; the message says what to do.
-    """
+    """The GPU ``device`` of those in ``CUDA_VISIBLE_DEVICES``, or CuPy's current one; see ``Backend``."""
 
     def __init__(self, device: int | None = None) -> None:
         cupy = _import_cupy()

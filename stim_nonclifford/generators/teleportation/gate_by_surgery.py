@@ -1,0 +1,178 @@
+"""A T gate by lattice surgery, stage by stage, on a patch that may be half of a Bell pair.
+
+With a decoder in the loop, the outcome of each merge is decoded as soon as it is there, and before the final
+check the decoded frame is applied to the patch. An ideal S in between stands for a fault-tolerant gate: the Z
+checks of the patch are measured just before it, without noise, but the decision does not see them. Without
+them, an X before S and one after it look alike, and a physical S has this fault of second order.
+
+A patch in |Y> makes the S, too: it is consumed as the T state is. The outcome of its merge says whether a Z
+follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import stim
+
+from ..cultivation.builder import GateChoice, Pauli
+from ..cultivation.color_code import Coord
+from .builder import TeleportationBuilder
+from .injection import append_injection_resets, append_plus_resets, corner_of
+from .surface_code import SurfaceCode
+from .surgery import Patches, append_merge, append_split
+from .syndrome_round import CheckValues, append_comparison, append_syndrome_round, values_after_reset
+
+
+class GateBySurgery:
+    """Writes the stages of teleported T gates on one patch.
+
+    Attributes:
+        builder: What is written.
+        patches: The magic patch and the target.
+        bit: A classical bit, the qubit after those of the patches.
+        reference: The other half of a Bell pair, the qubit after the bit; there is none without the pair.
+        values: What is known of the checks.
+    """
+
+    def __init__(
+        self,
+        distance: int,
+        gate: GateChoice = "T",
+        *,
+        bell: bool,
+        outcome_decoder: str = "",
+        frame_decoder: str = "",
+    ) -> None:
+        self.patches = Patches.of_distance(distance)
+        right = 2 * self.patches.merged.end_column
+        self.bit, self.reference = (right + 2, 0), (right + 4, 0)
+        self.noiseless = [self.bit, self.reference] if bell else [self.bit]
+        self.builder = TeleportationBuilder([*self.patches.merged.sites, *self.noiseless], gate=gate)
+        self.values: CheckValues = {}
+        self._distance, self._gate, self._bell = distance, gate, bell
+        self._decoders = outcome_decoder, frame_decoder
+        self._signs: list[int] = []  # records whose parity is the sign of X_L, or X_L X of the Bell pair
+
+    @property
+    def z_logical(self) -> tuple[Coord, ...]:
+        """The Z_L of the target that the gates turn about."""
+        return self.patches.target.column(self.patches.target.first_column)
+
+    @property
+    def x_logical(self) -> tuple[Coord, ...]:
+        """The X_L of the target."""
+        return self.patches.target.x_logical
+
+    def frame_products(self) -> list[dict[Coord, Pauli]]:
+        """Z_L and X_L of the target, as products of Paulis."""
+        return [dict.fromkeys(self.z_logical, "Z"), dict.fromkeys(self.x_logical, "X")]
+
+    def measure_checks(self, patch: SurfaceCode, paulis: str = "XZ") -> None:
+        """Measures checks without noise, and compares them with what is known."""
+        for check in patch.checks:
+            if check.pauli in paulis:
+                record = self.builder.measure_product(check.pauli, check.data)
+                append_comparison(self.builder, check.ancilla, record, self.values)
+
+    def prepare_bell_pair(self) -> None:
+        """Makes the target half of a Bell pair, without noise."""
+        target = self.patches.target
+        self.builder.reset(z=[*target.data, *self.noiseless])
+        self.values |= values_after_reset(target.checks, z=target.data)
+        self.measure_checks(target, "X")
+        self._signs = [self.builder.measure_product("X", [*self.x_logical, self.reference])]
+        self.builder.end_part(noisy=False)
+
+    def prepare_plus(self) -> None:
+        """Resets the target to logical |+>, in the current moment."""
+        self.values |= append_plus_resets(self.builder, self.patches.target)
+
+    def inject(self, *, rounds: int, into_plus: bool) -> None:
+        """Injects a T state with noise, and meanwhile measures the checks of the target."""
+        builder, magic = self.builder, self.patches.magic
+        self.values |= append_injection_resets(builder, magic)
+        if into_plus:
+            self.prepare_plus()
+        builder.tick()
+        builder.t([corner_of(magic)])
+        for _ in range(rounds):
+            append_syndrome_round(builder, [*magic.checks, *self.patches.target.checks], self.values)
+
+    def prepare_magic(self, *, y_if: int | None = None) -> None:
+        """Prepares a T state without noise; or |Y> if the record ``y_if`` is 1, and |+> if it is 0."""
+        builder, magic = self.builder, self.patches.magic
+        for check in magic.checks:
+            self.values.pop(check.ancilla, None)
+        self.values |= append_injection_resets(builder, magic)
+        if y_if is None:
+            builder.t([corner_of(magic)])
+        else:
+            builder.logical_s_if(y_if, [corner_of(magic)])
+        self.measure_checks(magic)
+        builder.end_part(noisy=False)
+
+    def merge(self) -> list[int]:
+        """Merges the patches; returns the records whose parity is the outcome."""
+        return append_merge(self.builder, self.patches, self.values, rounds=self._distance)
+
+    def decide(self, outcome: Sequence[int]) -> int:
+        """Decodes the outcome of a merge."""
+        return self.builder.decode(outcome, self.bit, self._decoders[0])
+
+    def ideal_s_if(self, record: int) -> None:
+        """Applies a fault-tolerant S without noise if a record is 1."""
+        self.builder.end_part(noisy=True)
+        self.measure_checks(self.patches.target, "Z")
+        self.builder.logical_s_if(record, self.z_logical)
+        self.builder.end_part(noisy=False)
+
+    def split(self) -> list[int]:
+        """Splits the patches, and measures the checks of the target once."""
+        sign = append_split(self.builder, self.patches, self.values)
+        append_syndrome_round(self.builder, self.patches.target.checks, self.values)
+        return sign
+
+    def flip_frame(self, records: Sequence[int]) -> None:
+        """Applies Z_L to the target for each record that is 1."""
+        for record in records:
+            self.builder.feedback("Z", record, self.z_logical)
+
+    def s_by_patch_if(self, record: int) -> None:
+        """Consumes a patch that is in |Y> if a record is 1, and in |+> otherwise."""
+        builder = self.builder
+        builder.end_part(noisy=True)
+        self.prepare_magic(y_if=record)
+        builder.begin_stage("second merge")
+        decided = self.decide(self.merge())
+        builder.begin_stage("second split")
+        self.flip_frame(self.split())
+        if self._gate == "T":
+            # The outcome 1 makes S_DAG of S, but nothing of the identity. S twice is a Pauli in the proxy.
+            self.flip_frame([builder.both([record, decided], self.bit)])
+
+    def apply_decoded_frame(self) -> None:
+        """Ends the noise, measures the checks of the target, and undoes the errors that a decoder finds."""
+        builder = self.builder
+        builder.end_part(noisy=True)
+        self.measure_checks(self.patches.target)
+        of_z, of_x = builder.frames(self.frame_products(), self._decoders[1])
+        builder.feedback("X", of_z, self.x_logical)
+        builder.feedback("Z", of_x, self.z_logical)
+
+    def measure_input(self, sign: Sequence[int] = ()) -> None:
+        """Measures whether the input is back: X_L is +1, or the Bell pair is there. These are observables.
+
+        The sign of X_L has changed if the parity of ``sign`` is odd.
+        """
+        builder, signs = self.builder, [*sign, *self._signs]
+        if not self._bell:
+            builder.observable([*signs, builder.measure_product("X", self.x_logical)])
+            return
+        products: list[tuple[Pauli, tuple[Coord, ...], list[int]]]
+        products = [("Z", self.z_logical, []), ("X", self.x_logical, signs)]
+        for k, (pauli, sites, records) in enumerate(products):
+            records = [*records, builder.measure_product(pauli, [*sites, self.reference])]
+            end = builder.circuit.num_measurements
+            lookbacks = [stim.target_rec(record - end) for record in records]
+            builder.circuit.append("OBSERVABLE_INCLUDE", lookbacks, k)

@@ -53,11 +53,7 @@ OF_FIRST_SHOT = ("first_shot", "first_shot_growth", "estimates", "estimates_grow
 
 
 class Contestant:
-    """A simulator that runs one workload in a process of its own.
-
-    Attributes:
-        found: Its measurements; `problem` says why there are none.
-    """
+    """A simulator that runs one workload in a process of its own."""
 
     def __init__(self, python: str, patience: float, **wanted: Any) -> None:
         command = [python, "-m", "benchmarks.simulators"]
@@ -66,7 +62,7 @@ class Contestant:
             command, bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=Path(__file__).parents[1]
         )
         self._patience = patience
-        self.found: dict[str, Any] = {"rates": []}
+        self.found: dict[str, Any] = {"rates": []}  # its measurements; `problem` says why there are none
         self._send(wanted)
         while "best" not in self.found and "problem" not in self.found:
             self.found |= self._answer()

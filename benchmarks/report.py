@@ -158,13 +158,6 @@ def draw(results: dict[str, Any], path: Path) -> Path:
     """Draws a suite: bars if it has no horizontal axis, else a panel for each pair of axes.
 
     Names of workloads have colours, simulators have styles of lines.
-
-    Args:
-        results: What ``benchmarks.compare`` writes.
-        path: The file of the plot.
-
-    Returns:
-        The path.
     """
     import matplotlib as mpl
 

@@ -38,23 +38,14 @@ _ROUNDS = 6
 
 @dataclass(frozen=True)
 class Workload:
-    """A circuit, what is done with it, and by whom.
+    """A circuit, what is done with it, and by whom."""
 
-    Attributes:
-        name: The row of a table, or the curve of a plot.
-        build: Returns the text of the circuit.
-        mode: What is done; see ``benchmarks.simulators``.
-        simulators: The simulators that do it.
-        x: The place on the horizontal axis of a plot; None if there is no plot with one.
-        plot: What grows along that axis.
-    """
-
-    name: str
-    build: Callable[[], str] = field(repr=False)
-    mode: Mode = "postselected"
-    simulators: tuple[str, ...] = (OURS,)
-    x: float | None = None
-    plot: str = ""
+    name: str  # the row of a table, or the curve of a plot
+    build: Callable[[], str] = field(repr=False)  # returns the text of the circuit
+    mode: Mode = "postselected"  # what is done; see ``benchmarks.simulators``
+    simulators: tuple[str, ...] = (OURS,)  # the simulators that do it
+    x: float | None = None  # the place on the horizontal axis of a plot; None if there is no plot with one
+    plot: str = ""  # what grows along that axis
 
 
 def scrambled(width: int) -> snc.Circuit:

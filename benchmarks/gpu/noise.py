@@ -24,21 +24,14 @@ QUAD = 4
 
 @dataclass(frozen=True)
 class NoiseSections:
-    """How often warps execute the sections of the noise kernel, per block of 1024 shots.
+    """How often warps execute the sections of the noise kernel, per block of 1024 shots."""
 
-    Attributes:
-        blocks: 1: the draws of numbers of events, the sums of them and of classes, and the order of shots.
-        events: Draws of the mechanisms of four events by each thread.
-        rows: Rows of listed shots that are begun and finished.
-        applied: Iterations of the loop over the events of a shot; in each the effect of an event is read.
-        queueing: Warps that queue some of their shots for the other kernels.
-    """
-
+    # 1: the draws of numbers of events, the sums of them and of classes, and the order of shots
     blocks: float
-    events: float
-    rows: float
-    applied: float
-    queueing: float
+    events: float  # draws of the mechanisms of four events by each thread
+    rows: float  # rows of listed shots that are begun and finished
+    applied: float  # iterations of the loop over the events of a shot; in each the effect of an event is read
+    queueing: float  # warps that queue some of their shots for the other kernels
 
     def cost(self, each: NoiseSections) -> float:
         """The cost of an attempted shot, if one execution of each section costs so much."""

@@ -65,21 +65,13 @@ KERNELS = {
 
 @dataclass(frozen=True)
 class Usage:
-    """What a kernel needs of a multiprocessor, as ptxas reports it.
+    """What a kernel needs of a multiprocessor, as ptxas reports it."""
 
-    Attributes:
-        instructions: Number of instructions in the machine code, including those that fill up its end.
-        registers: Number of registers per thread.
-        spilled_bytes: Bytes per thread that do not fit into registers.
-        static_shared_bytes: Bytes of shared memory whose number is known when the kernel is compiled.
-        log: What the compiler says.
-    """
-
-    instructions: int
-    registers: int
-    spilled_bytes: int
-    static_shared_bytes: int
-    log: str
+    instructions: int  # number of instructions in the machine code, including those that fill up its end
+    registers: int  # number of registers per thread
+    spilled_bytes: int  # bytes per thread that do not fit into registers
+    static_shared_bytes: int  # bytes of shared memory whose number is known when the kernel is compiled
+    log: str  # what the compiler says
 
 
 def find_nvrtc() -> ctypes.CDLL | None:
@@ -92,11 +84,7 @@ def find_nvrtc() -> ctypes.CDLL | None:
 
 
 def compile_for(nvrtc: ctypes.CDLL, source: str, architecture: str) -> Usage:
-    """Compiles to machine code, e.g. for ``"sm_90"``.
-
-    Raises:
-        AssertionError: The compiler has errors or warnings.
-    """
+    """Compiles to machine code, e.g. for ``"sm_90"``."""
     options = (*COMPILE_OPTIONS, f"--gpu-architecture={architecture}", "--ptxas-options=-v")
     cubin, log = _compiled(nvrtc, source, options, "CUBIN")
     return Usage(
@@ -111,11 +99,7 @@ def compile_for(nvrtc: ctypes.CDLL, source: str, architecture: str) -> Usage:
 def ptx_of(
     nvrtc: ctypes.CDLL, source: str, architecture: str, options: tuple[str, ...] = COMPILE_OPTIONS
 ) -> str:
-    """Compiles to PTX, e.g. for ``"compute_75"``.
-
-    Raises:
-        AssertionError: The compiler has errors or warnings.
-    """
+    """Compiles to PTX, e.g. for ``"compute_75"``."""
     ptx, _ = _compiled(nvrtc, source, (*options, f"--gpu-architecture={architecture}"), "PTX")
     return ptx.rstrip(b"\0").decode()
 

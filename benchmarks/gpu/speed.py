@@ -45,17 +45,13 @@ FEWEST_SHOTS = 1 << 16
 
 @dataclass(frozen=True)
 class Workload:
-    """A circuit, and what is sampled from it.
+    """A circuit, and what is sampled from it."""
 
-    Attributes:
-        circuit: Function from the folder of circuit files to the circuit.
-        postselected: Whether all detectors postselect and shots are counted. Otherwise, the outputs of all
-            shots are written to the memory of the GPU.
-        file: Name of the file of a circuit that is read from the folder of circuit files, or None.
-    """
-
-    circuit: Callable[[Path], snc.Circuit]
+    circuit: Callable[[Path], snc.Circuit]  # function from the folder of circuit files to the circuit
+    # whether all detectors postselect and shots are counted. Otherwise, the outputs of all shots are
+    # written to the memory of the GPU
     postselected: bool
+    # name of the file of a circuit that is read from the folder of circuit files, or None
     file: str | None = None
 
     def plan(self, circuits: Path) -> SamplingPlan:
@@ -89,11 +85,7 @@ WORKLOADS = {
 
 
 def chosen_workloads(named: list[str] | None, circuits: Path) -> list[str]:
-    """The workloads that are named, or else all whose circuits are there; says which ones are not.
-
-    Raises:
-        FileNotFoundError: The circuit of a workload that is named is not there.
-    """
+    """The workloads that are named, or else all whose circuits are there; says which ones are not."""
     missing = {
         name: path
         for name, workload in WORKLOADS.items()

@@ -31,19 +31,13 @@ ROTATE_STEP, ACTIVATE_STEP, MEASURE_STEP = 0, 1, 2
 
 @dataclass(frozen=True)
 class Work:
-    """Work of one shot.
+    """Work of one shot."""
 
-    Attributes:
-        instructions: Instructions of threads: of warps, times 32; 0 for a kernel that they do not limit.
-        shared_bytes: Bytes that shared memory could move in the time that its accesses take.
-        hbm_bytes: Bytes read from and written to the GPU's main memory.
-        fused: Fused multiply-adds in double precision.
-    """
-
+    # instructions of threads: of warps, times 32; 0 for a kernel that they do not limit
     instructions: float = 0.0
-    shared_bytes: float = 0.0
-    hbm_bytes: float = 0.0
-    fused: float = 0.0
+    shared_bytes: float = 0.0  # bytes that shared memory could move in the time that its accesses take
+    hbm_bytes: float = 0.0  # bytes read from and written to the GPU's main memory
+    fused: float = 0.0  # fused multiply-adds in double precision
 
     def __add__(self, other: Work) -> Work:
         return Work(
@@ -98,15 +92,7 @@ def limits_of(cupy: Any) -> Limits:
 
 
 def noise_work(plan: SamplingPlan, *, written_bytes: float) -> Work:
-    """The work of the noise kernel, for plans whose rows of shots are kept in registers.
-
-    Args:
-        plan: The plan.
-        written_bytes: Bytes of outputs written per shot.
-
-    Returns:
-        The work per shot, in calls so long that the tables are read for many shots.
-    """
+    """The work of the noise kernel, for plans whose rows of shots are kept in registers."""
     sections = noise_sections(plan)
     return Work(
         instructions=WARP * sections.cost(ISSUE_SLOTS),

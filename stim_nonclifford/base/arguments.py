@@ -105,10 +105,6 @@ def integer_or_none(value: Any, name: str, least: int | None = 0, most: int | No
 def integer_among(value: Any, name: str, choices: Collection[int]) -> int:
     """An argument as one of some integers.
 
-    Raises:
-        TypeError: It is not an integer.
-        ValueError: It is another integer.
-
     Examples:
         >>> integer_among(4, "distance", (3, 5, 7))
         Traceback (most recent call last):
@@ -125,10 +121,6 @@ def integer_among(value: Any, name: str, choices: Collection[int]) -> int:
 def number_of_shots(value: Any, name: str = "shots") -> int:
     """An argument as a number of shots, which is below 2^62.
 
-    Raises:
-        TypeError: It is not an integer.
-        ValueError: It is out of range.
-
     Examples:
         >>> number_of_shots(1e6)
         Traceback (most recent call last):
@@ -140,10 +132,6 @@ def number_of_shots(value: Any, name: str = "shots") -> int:
 
 def number(value: Any, name: str, least: float | None = None, most: float | None = None) -> float:
     """An argument as a finite number.
-
-    Raises:
-        TypeError: It is not a real number.
-        ValueError: It is not finite, or out of range.
 
     Examples:
         >>> number(np.float64(0.5), "below", 0, 0.25)
@@ -157,15 +145,6 @@ def number(value: Any, name: str, least: float | None = None, most: float | None
 def probability(value: Any, name: str, most: float = 1) -> float:
     """An argument as a probability.
 
-    Args:
-        value: The argument.
-        name: Its name.
-        most: The largest value that it may have.
-
-    Raises:
-        TypeError: It is not a real number.
-        ValueError: It is out of range.
-
     Examples:
         >>> probability("1e-3", "p")
         Traceback (most recent call last):
@@ -177,10 +156,6 @@ def probability(value: Any, name: str, most: float = 1) -> float:
 
 def positive(value: Any, name: str) -> float:
     """An argument as a positive, finite number.
-
-    Raises:
-        TypeError: It is not a real number.
-        ValueError: It is not positive, or not finite.
 
     Examples:
         >>> positive(0, "relative_error")
@@ -199,9 +174,6 @@ def positive_or_none(value: Any, name: str) -> float | None:
 def flag(value: Any, name: str) -> bool:
     """An argument as a bool.
 
-    Raises:
-        TypeError: It is not a bool.
-
     Examples:
         >>> flag("no", "bit_packed")
         Traceback (most recent call last):
@@ -215,16 +187,6 @@ def flag(value: Any, name: str) -> bool:
 
 def choice(value: Any, name: str, choices: Collection[_Choice], more: str = "") -> _Choice:
     """An argument as one of some names.
-
-    Args:
-        value: The argument.
-        name: Its name.
-        choices: The names.
-        more: What else it may be, for the message.
-
-    Raises:
-        TypeError: It is not a str.
-        ValueError: It is another str.
 
     Examples:
         >>> choice("numpy", "engine", ("auto", "cpu", "gpu"))
@@ -240,11 +202,7 @@ def choice(value: Any, name: str, choices: Collection[_Choice], more: str = "") 
 
 
 def text(value: Any, name: str) -> str:
-    """An argument as a str.
-
-    Raises:
-        TypeError: It is not a str.
-    """
+    """An argument as a str."""
     if not isinstance(value, str):
         refuse_argument(name, "a str", value)
     return value
@@ -252,14 +210,6 @@ def text(value: Any, name: str) -> str:
 
 def path(value: Any, name: str, wanted: str = "a str or a pathlib.Path") -> pathlib.Path:
     """An argument as the path of a file.
-
-    Args:
-        value: The argument.
-        name: Its name.
-        wanted: What it may be, for the message.
-
-    Raises:
-        TypeError: It is neither a str nor a path.
 
     Examples:
         >>> path(3, "filepath")
@@ -273,15 +223,7 @@ def path(value: Any, name: str, wanted: str = "a str or a pathlib.Path") -> path
 
 
 def path_or_file(value: Any, name: str) -> pathlib.Path | BinaryIO:
-    """An argument as the path of a file, or as a file opened for writing bytes.
-
-    Args:
-        value: The argument.
-        name: Its name.
-
-    Raises:
-        TypeError: It is neither.
-    """
+    """An argument as the path of a file, or as a file opened for writing bytes."""
     if hasattr(value, "write"):
         return value
     return path(value, name, "a str, a pathlib.Path or a file opened for writing bytes")
@@ -289,14 +231,6 @@ def path_or_file(value: Any, name: str) -> pathlib.Path | BinaryIO:
 
 def array(value: Any, name: str, wanted: str) -> npt.NDArray[Any]:
     """An argument as an array of its own, also if it is a list.
-
-    Args:
-        value: The argument.
-        name: Its name.
-        wanted: What it may be, for the message.
-
-    Raises:
-        TypeError: NumPy cannot make an array of it.
 
     Examples:
         >>> array([1, [2, 3]], "reference_sample", "bools")
@@ -311,42 +245,20 @@ def array(value: Any, name: str, wanted: str) -> npt.NDArray[Any]:
 
 
 def iterable(value: Any, name: str, wanted: str) -> Iterable[Any]:
-    """An argument as something to loop over, which a text is not.
-
-    Args:
-        value: The argument.
-        name: Its name.
-        wanted: What it may be, for the message.
-
-    Raises:
-        TypeError: It is none.
-    """
+    """An argument as something to loop over, which a text is not."""
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
         refuse_argument(name, wanted, value)
     return value
 
 
 def check_types(value: Any, name: str, wanted: str, *types: type) -> None:
-    """Checks that an argument is an object of one of some types.
-
-    Args:
-        value: The argument.
-        name: Its name.
-        wanted: What it may be, for the message.
-        *types: The types.
-
-    Raises:
-        TypeError: It is of no such type.
-    """
+    """Checks that an argument is an object of one of some types."""
     if not isinstance(value, types):
         refuse_argument(name, wanted, value)
 
 
 def seed_of(seed: Any) -> int:
     """The seed itself; for None, a seed from the operating system's entropy. The message is Stim's.
-
-    Raises:
-        ValueError: The seed is neither None nor an integer in range(2**64).
 
     Examples:
         >>> seed_of(-1)
@@ -455,15 +367,6 @@ def _shown(value: Any) -> str:
 
 def check_out(out: Any, name: str, shape: tuple[int, int], bit_packed: bool) -> None:
     """Checks an array of the caller, to which a result will be written.
-
-    Args:
-        out: The array, or None.
-        name: The name of the argument.
-        shape: Shots and bits.
-        bit_packed: Whether eight bits are one byte.
-
-    Raises:
-        ValueError: The array does not have the shape and dtype of the result.
 
     Examples:
         >>> check_out(np.zeros((2, 3), dtype=bool), "dets_out", (2, 4), False)

@@ -15,25 +15,12 @@ Mask: TypeAlias = npt.NDArray[Any] | Sequence[bool] | Literal["all"]
 
 
 def postselected_outputs(
-    postselection_mask: Mask | None,
-    postselected_observables_mask: Mask | None,
-    num_detectors: int,
+    postselection_mask: Mask | None,  # a mask over detectors in a form that ``checked_mask`` accepts, or None
+    postselected_observables_mask: Mask | None,  # a mask over observables, in the same forms
+    num_detectors: int,  # number of detectors of the circuit
     num_observables: int,
 ) -> list[int]:
     """The outputs that a sampler's masks select, by their indices: detectors, then observables.
-
-    Args:
-        postselection_mask: A mask over detectors in a form that ``checked_mask`` accepts, or None.
-        postselected_observables_mask: A mask over observables, in the same forms.
-        num_detectors: Number of detectors of the circuit.
-        num_observables: Number of observables.
-
-    Returns:
-        The indices, ascending.
-
-    Raises:
-        TypeError: A mask has the wrong type or dtype.
-        ValueError: A mask has the wrong shape.
 
     Examples:
         >>> postselected_outputs("all", [True], 2, 1)

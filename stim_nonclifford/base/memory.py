@@ -74,11 +74,7 @@ def collector_paused() -> Iterator[None]:
 
 @contextmanager
 def memory_is_a_limit() -> Iterator[None]:
-    """Turns the end of the memory while a circuit is copied or compiled into the exception for limits.
-
-    Raises:
-        ResourceLimitError: There is not enough memory.
-    """
+    """Turns the end of the memory while a circuit is copied or compiled into the exception for limits."""
     reserve = None
     try:
         reserve = np.empty(_RESERVE, dtype=np.uint8)  # a bytearray would be filled with zeros

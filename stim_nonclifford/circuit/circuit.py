@@ -53,7 +53,13 @@ from ..simulation.compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircui
 from ..simulation.compiler.program.extent import check_flattened
 from ..simulation.compiler.sweeps.clifford_records import without_gaps
 from ..simulation.decisions import DecidedCircuit, DecisionPoint
-from ..simulation.engines import DEFAULT_CACHE_BYTES, EngineName, EngineOptions, likely_outputs
+from ..simulation.engines import (
+    DEFAULT_CACHE_BYTES,
+    EngineName,
+    EngineOptions,
+    likely_outputs,
+    reference_records,
+)
 from ..simulation.faults import (
     CircuitFault,
     FaultTable,
@@ -63,7 +69,6 @@ from ..simulation.faults import (
 )
 from ..simulation.logical_errors.refusals import check_no_detector_is_left
 from ..simulation.sampling import CompiledDetectorSampler, CompiledMeasurementSampler
-from ..simulation.sampling.followed_shots import reference_records
 from ..simulation.sampling.record_conversion import measurement_converter
 from ..simulation.state_vectors import state_vector_of
 from .diagrams import crumble_url, diagram_of, shown_in_notebook

@@ -46,16 +46,12 @@ class CliffordPart:
 
 @dataclass(frozen=True, slots=True)
 class RotationPart:
-    """A rotation exp(-i π/2 a P) of a decomposition.
+    """A rotation exp(-i π/2 a P) of a decomposition."""
 
-    Attributes:
-        pauli: P, with one letter for each target of the group: ``X``, ``Y``, ``Z``, or ``_`` for the
-            identity; or ``PRODUCT`` if the target is itself a Pauli product.
-        half_turns: The angle a.
-    """
-
+    # P, with one letter for each target of the group: ``X``, ``Y``, ``Z``, or ``_`` for the identity;
+    # or ``PRODUCT`` if the target is itself a Pauli product
     pauli: str
-    half_turns: float
+    half_turns: float  # the angle a
 
 
 Part = CliffordPart | RotationPart
@@ -64,20 +60,14 @@ Angles = tuple[float, ...]
 
 @dataclass(frozen=True)
 class TaggedForm:
-    """An instruction of Stim with a tag that stands for a non-Clifford gate.
+    """An instruction of Stim with a tag that stands for a non-Clifford gate."""
 
-    Attributes:
-        carrier: Name of the instruction.
-        word: The tag without angles and note.
-        product: The letters of the Pauli product that replaces each group of qubits. With ``"XX"``, the
-            targets ``0 1`` become ``X0*X1``. Empty if the targets are those of the bare gate.
-        inverted: Whether the tag has the negated angles of the gate.
-    """
-
-    carrier: str
-    word: str
+    carrier: str  # name of the instruction
+    word: str  # the tag without angles and note
+    # the letters of the Pauli product that replaces each group of qubits. With ``"XX"``, the targets
+    # ``0 1`` become ``X0*X1``. Empty if the targets are those of the bare gate
     product: str = ""
-    inverted: bool = False
+    inverted: bool = False  # whether the tag has the negated angles of the gate
 
 
 def negated(angles: Angles) -> Angles:
@@ -87,35 +77,26 @@ def negated(angles: Angles) -> Angles:
 
 @dataclass(frozen=True)
 class GateDefinition:
-    """A non-Clifford gate.
+    """A non-Clifford gate."""
 
-    Attributes:
-        name: The bare name.
-        description: The action of the gate up to a global phase, as a formula or in words.
-        forms: The tagged instructions that stand for the gate. The bare gate is translated to the first one.
-        num_targets: Number of qubits in a group of targets; None if a group is a Pauli product.
-        decomposition: Function of the angles that returns Clifford gates and rotations, in the order in which
-            they are applied. Their product is the gate up to a global phase.
-        inverse: Name of the inverse gate.
-        inverse_angles: Function from the angles of the gate to those of its inverse.
-        parameters: The names of the angles in the tag, in the order of the bare gate's arguments.
-        takes_note: Whether the tag may include a note by the user.
-        aliases: Further bare names.
-        num_controls: How many targets, the first ones, a record or a sweep bit may stand for. In the
-            decomposition these targets have the letter Z or none, so that a record gives a sign instead. The
-            order of controls does not matter.
-    """
-
-    name: str
-    description: str
+    name: str  # the bare name
+    description: str  # the action of the gate up to a global phase, as a formula or in words
+    # the tagged instructions that stand for the gate. The bare gate is translated to the first one
     forms: tuple[TaggedForm, ...]
-    num_targets: int | None
+    num_targets: int | None  # number of qubits in a group of targets; None if a group is a Pauli product
+    # function of the angles that returns Clifford gates and rotations, in the order in which they are
+    # applied. Their product is the gate up to a global phase
     decomposition: Callable[..., tuple[Part, ...]]
-    inverse: str
+    inverse: str  # name of the inverse gate
+    # function from the angles of the gate to those of its inverse
     inverse_angles: Callable[[Angles], Angles] = negated
+    # the names of the angles in the tag, in the order of the bare gate's arguments
     parameters: tuple[str, ...] = ()
-    takes_note: bool = False
-    aliases: tuple[str, ...] = ()
+    takes_note: bool = False  # whether the tag may include a note by the user
+    aliases: tuple[str, ...] = ()  # further bare names
+    # how many targets, the first ones, a record or a sweep bit may stand for. In the decomposition
+    # these targets have the letter Z or none, so that a record gives a sign instead. The order of
+    # controls does not matter
     num_controls: int = 0
 
     @property

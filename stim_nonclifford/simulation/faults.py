@@ -186,11 +186,7 @@ class FaultTable:
     def outcome_probabilities(
         self, fault_sets: Sequence[Iterable[CircuitFault]], postselected: Sequence[int]
     ) -> list[OutcomeProbabilities]:
-        """The exact probabilities of the results of shots that have exactly these faults.
-
-        Raises:
-            ValueError: A fault is not one of this circuit, or two faults exclude each other.
-        """
+        """The exact probabilities of the results of shots that have exactly these faults."""
         program = self.compiled.program
         observables = range(program.num_detectors, program.num_detectors + program.num_observables)
         plan = self.compiled.fault_plan(RequestedOutputs.of(observables, postselected))
@@ -210,11 +206,7 @@ class FaultTable:
         return self._effects[fault]
 
     def _happening(self, faults: Iterable[CircuitFault]) -> list[CircuitFault]:
-        """The faults that are given an odd number of times, in the order of the circuit.
-
-        Raises:
-            ValueError: A fault is not one of this circuit, or two faults exclude each other.
-        """
+        """The faults that are given an odd number of times, in the order of the circuit."""
         odd: dict[CircuitFault, None] = {}
         for fault in faults:
             self._effect_of(fault)
@@ -273,10 +265,6 @@ class FaultTable:
 
         Their Paulis become gates, and readout errors become inverted targets. A fault that is given twice
         cancels.
-
-        Raises:
-            ResourceLimitError: The circuit is too large to be unrolled.
-            ValueError: A fault is not one of this circuit, or two faults exclude each other.
         """
         check_unconditional(self.circuit)
         at_instruction: dict[int, list[CircuitFault]] = defaultdict(list)
@@ -333,11 +321,7 @@ def faults_of_shots(faults: Any) -> tuple[list[list[CircuitFault]], bool]:
 
 
 def checked_faults(faults: Any) -> list[CircuitFault]:
-    """The argument ``faults`` of a method, for one shot, as a list.
-
-    Raises:
-        TypeError: It is no iterable, or has anything else than faults.
-    """
+    """The argument ``faults`` of a method, for one shot, as a list."""
     found = list(iterable(faults, "faults", "an iterable of faults"))
     for fault in found:
         if not isinstance(fault, CircuitFault):

@@ -41,71 +41,47 @@ _SMALL = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """What chooses between errors that exclude each other.
+    """What chooses between errors that exclude each other."""
 
-    Attributes:
-        usual: The pattern of its usual result; 0 for no error.
-        faults: For each of its errors, the pattern and the index of the fault in ``CompiledCircuit.faults``.
-    """
-
-    usual: int
+    usual: int  # the pattern of its usual result; 0 for no error
+    # for each of its errors, the pattern and the index of the fault in ``CompiledCircuit.faults``
     faults: Mapping[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class NoiseEvent:
-    """A result of a draw that is not the usual one.
+    """A result of a draw that is not the usual one."""
 
-    Attributes:
-        draw: The index of the draw.
-        place: The index of the place; in a chain, that of the link.
-        pattern: The pattern, added to the usual one.
-        effect: What it flips, compared with the usual result.
-        amount: Its rate or, at a site, its probability. It may be 0: the event would begin with more noise.
-        derivative: d amount / d ln(strength), where the strength of a place multiplies the probabilities in
-            the circuit.
-    """
-
-    draw: int
-    place: int
-    pattern: int
-    effect: int
+    draw: int  # the index of the draw
+    place: int  # the index of the place; in a chain, that of the link
+    pattern: int  # the pattern, added to the usual one
+    effect: int  # what it flips, compared with the usual result
+    # its rate or, at a site, its probability. It may be 0: the event would begin with more noise
     amount: float
+    # d amount / d ln(strength), where the strength of a place multiplies the probabilities in the
+    # circuit
     derivative: float
 
 
 @dataclass(frozen=True)
 class NoiseEvents:
-    """The events of a circuit.
+    """The events of a circuit."""
 
-    Attributes:
-        places: A fault at each place, in the order of the circuit.
-        draws: The draws.
-        free: Independent events.
-        sites: For each site its events, in the order in which the backward sweep numbers sites.
-    """
-
-    places: list[Fault]
-    draws: list[Draw]
-    free: list[NoiseEvent]
+    places: list[Fault]  # a fault at each place, in the order of the circuit
+    draws: list[Draw]  # the draws
+    free: list[NoiseEvent]  # independent events
+    # for each site its events, in the order in which the backward sweep numbers sites
     sites: list[list[NoiseEvent]]
 
 
 @dataclass(frozen=True, slots=True)
 class LocatedEvent:
-    """An event as a part of a mechanism of a plan.
+    """An event as a part of a mechanism of a plan."""
 
-    Attributes:
-        event: The event.
-        mechanism: The index of the mechanism; -1 if there is none, as the event does not happen.
-        amount: What it adds to the mechanism's rate or, at a site, to its probability.
-        derivative: The derivative of ``amount``; NaN if there is no mechanism.
-    """
-
-    event: NoiseEvent
-    mechanism: int
-    amount: float
-    derivative: float
+    event: NoiseEvent  # the event
+    mechanism: int  # the index of the mechanism; -1 if there is none, as the event does not happen
+    amount: float  # what it adds to the mechanism's rate or, at a site, to its probability
+    derivative: float  # the derivative of ``amount``; NaN if there is no mechanism
 
 
 def noise_events(compiled: CompiledCircuit) -> NoiseEvents:

@@ -150,14 +150,10 @@ these bits is 1.
 
 @dataclass(frozen=True)
 class SparseRows:
-    """Rows of bits, stored as the positions of their ones.
+    """Rows of bits, stored as the positions of their ones."""
 
-    Attributes:
-        starts: int64, shape (num_rows + 1,).
-        bits: int32, shape (starts[-1],); row r has ones at ``bits[starts[r]:starts[r + 1]]``.
-    """
-
-    starts: npt.NDArray[np.int64]
+    starts: npt.NDArray[np.int64]  # int64, shape (num_rows + 1,)
+    # int32, shape (starts[-1],); row r has ones at ``bits[starts[r]:starts[r + 1]]``
     bits: npt.NDArray[np.int32]
 
     def __len__(self) -> int:
@@ -415,9 +411,6 @@ def plain_attributes(plan: SamplingPlan) -> SimpleNamespace:
 
     The native module may not run Python code, such as a property: when a program ends, Python ends daemon
     threads in the middle of such code, and there may be no C++ function on the stack then.
-
-    Raises:
-        ValueError: The plan has not all fields: another version made it, and it was pickled.
 
     Examples:
         >>> import stim_nonclifford as snc

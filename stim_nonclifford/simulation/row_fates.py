@@ -30,9 +30,6 @@ def fates_of_rows(plan: SamplingPlan, rows: Bits) -> tuple[Floats, Floats, Float
     The constant of the plan is added, and coins are averaged over. Returns three arrays of shape
     (num_shots,): the probability that the shot is kept and no output is 1; that it is kept and some output is
     1; and that it is discarded.
-
-    Raises:
-        ResourceLimitError: The plan has more than 16 coins.
     """
     coins = averaged_coins(plan)
     num_coins = len(coins)

@@ -46,10 +46,6 @@ def state_vector_of(circuit: stim.Circuit, endian: Literal["little", "big"]) -> 
     """The state after a noiseless circuit of at most 20 qubits: complex128, shape (2^num_qubits,).
 
     Qubit 0 is the least (``"little"``) or the most significant bit of an index.
-
-    Raises:
-        ResourceLimitError: The circuit has more than 20 qubits, or its loops are too long.
-        ValueError: The circuit does not have one state.
     """
     endian = choice(endian, "endian", ("little", "big"))
     num_qubits = circuit.num_qubits

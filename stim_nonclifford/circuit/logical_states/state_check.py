@@ -79,13 +79,7 @@ class LogicalStateCheck:
     weights: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        """Checks the lengths and the numbers.
-
-        Raises:
-            TypeError: An attribute is no tuple, or has something else than numbers.
-            ValueError: The tuples are empty or differ in length, a number is out of range, or the weights are
-                neither those of a state nor those of a check by one Pauli.
-        """
+        """Checks the lengths and the numbers."""
         for name in ("expectation_values", "observables"):
             arguments.check_types(getattr(self, name), name, "a tuple of integers", tuple, list)
             for each in getattr(self, name):

@@ -144,9 +144,6 @@ def _is_read_as_s_proxy(instruction: stim.CircuitInstruction) -> bool:
 def clifford_of(circuit: stim.Circuit, method: str) -> stim.Circuit:
     r"""A circuit that Stim reads as it is meant, for a method that only Stim has.
 
-    Raises:
-        ValueError: An instruction is none of Stim's.
-
     Examples:
         >>> clifford_of(stim.Circuit("REPEAT 2 {\n    S 0\n    S[T] 0\n}"), "to_tableau")
         Traceback (most recent call last):

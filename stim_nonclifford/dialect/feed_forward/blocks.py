@@ -82,15 +82,11 @@ class Term:
 
 @dataclass(frozen=True)
 class Condition:
-    """The condition of a block: all of its terms must hold.
-
-    Attributes:
-        word: ``"IF"`` or ``"UNTIL"``.
-        terms: Its terms. The records of ``"IF"`` are counted from the beginning of the block, and those of
-            ``"UNTIL"`` from the end of an attempt.
-    """
+    """The condition of a block: all of its terms must hold."""
 
     word: Literal["IF", "UNTIL"]
+    # its terms. The records of ``"IF"`` are counted from the beginning of the block, and those of
+    # ``"UNTIL"`` from the end of an attempt
     terms: tuple[Term, ...]
 
     def __str__(self) -> str:
@@ -99,9 +95,6 @@ class Condition:
 
 def condition_of_block(block: stim.CircuitRepeatBlock) -> Condition | None:
     r"""The condition for which the tag of a REPEAT block stands, or None.
-
-    Raises:
-        ValueError: The tag is malformed, or cannot be meant with this block.
 
     Examples:
         >>> block = stim.Circuit("REPEAT[IF !rec[-2\\C] 1 {\n    M 0\n}")[0]
@@ -130,9 +123,6 @@ def condition_of_block(block: stim.CircuitRepeatBlock) -> Condition | None:
 
 def condition_of_instruction(instruction: stim.CircuitInstruction) -> Condition | None:
     r"""The condition for which the tag of a measurement or reset stands, or None.
-
-    Raises:
-        ValueError: The tag is malformed, or is on another instruction.
 
     Examples:
         >>> print(condition_of_instruction(stim.Circuit("M[IF rec[-1\\C] 0")[0]))
@@ -256,15 +246,6 @@ def _switched_gate(name: str) -> stim.GateData | None:
 def conditional_text(name: str, tag: str | None, parens: str | None, words: Sequence[str]) -> str | None:
     r"""The tagged text of a bare conditional measurement or reset; None if the name is that of another.
 
-    Args:
-        name: The bare name in upper case.
-        tag: Its tag, or None.
-        parens: Its arguments in parentheses, or None.
-        words: Its targets, as written.
-
-    Raises:
-        ValueError: It cannot be read, or can be read in two ways.
-
     Examples:
         >>> print(conditional_text("C_MX", None, "(0.1)", ["rec[-1]", "0"]))
         MX[IF rec[-1\C](0.1) 0
@@ -337,21 +318,13 @@ def _num_lines(circuit: stim.Circuit) -> int:
 
 
 def check_unconditional(circuit: stim.Circuit) -> None:
-    """Checks that no records switch a block, where no shot is followed.
-
-    Raises:
-        NotImplementedError: They do.
-    """
+    """Checks that no records switch a block, where no shot is followed."""
     found = first_conditional_block(circuit)
     if found is not None:
         raise NotImplementedError(f"{found}: {NO_TRAJECTORY}")
 
 
 def check_static(circuit: stim.Circuit) -> None:
-    """Checks that what a circuit does depends on no decoder, and on no records but for gates.
-
-    Raises:
-        NotImplementedError: It has decisions, or blocks that records switch.
-    """
+    """Checks that what a circuit does depends on no decoder, and on no records but for gates."""
     check_no_decisions(circuit)
     check_unconditional(circuit)

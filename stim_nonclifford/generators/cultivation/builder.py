@@ -34,15 +34,10 @@ _NUM_COLORS = 3
 
 @dataclass(frozen=True)
 class Stage:
-    """A named part of a circuit.
-
-    Attributes:
-        name: The name of the stage.
-        first_moment: The number of its first moment, counted from 0.
-    """
+    """A named part of a circuit."""
 
     name: str
-    first_moment: int
+    first_moment: int  # the number of its first moment, counted from 0
 
 
 class CircuitBuilder:
@@ -54,10 +49,6 @@ class CircuitBuilder:
     the decoder. In circuits that end in a surface code, the flag is -9 for detectors that postselect, the
     color for checks of the color code that the decoder knows, and 6 and 7 for X and Z checks of the surface
     code.
-
-    Attributes:
-        circuit: The circuit written so far.
-        stages: The stages that have begun so far, in order.
 
     Examples:
         >>> builder = CircuitBuilder([(0, 0), (1, 0)])
@@ -81,26 +72,18 @@ class CircuitBuilder:
 
     def __init__(
         self,
-        sites: Sequence[Coord],
+        sites: Sequence[Coord],  # coordinates of the qubits, in the order of their numbers
         *,
+        # "T" if `t` and `t_dag` write tagged gates, "S" if they write plain S and S_DAG
         gate: GateChoice = "T",
-        colored: bool = False,
+        colored: bool = False,  # whether detectors get the fourth coordinate that Chromobius reads
+        # whether detectors get the five coordinates of circuits that end in a surface code
         grafted: bool = False,
     ) -> None:
-        """Declares the qubits.
-
-        Args:
-            sites: Coordinates of the qubits, in the order of their numbers.
-            gate: "T" if `t` and `t_dag` write tagged gates, "S" if they write plain S and S_DAG.
-            colored: Whether detectors get the fourth coordinate that Chromobius reads.
-            grafted: Whether detectors get the five coordinates of circuits that end in a surface code.
-
-        Raises:
-            ValueError: `gate` is neither "T" nor "S".
-        """
+        """Declares the qubits."""
         gate = choice(gate, "gate", GATE_CHOICES)
-        self.circuit = stim.Circuit()
-        self.stages: list[Stage] = []
+        self.circuit = stim.Circuit()  # the circuit written so far
+        self.stages: list[Stage] = []  # the stages that have begun so far, in order
         self._tag = "T" if gate == "T" else ""
         self._colored = colored or grafted
         self._grafted = grafted

@@ -46,15 +46,10 @@ def adjacent(a: Coord, b: Coord) -> bool:
 
 @dataclass(frozen=True, order=True)
 class Tile:
-    """One face of the code: its data qubits carry an X check and a Z check.
+    """One face of the code: its data qubits carry an X check and a Z check."""
 
-    Attributes:
-        x_ancilla: Site of the ancilla that measures the X check.
-        data: Sites of the data qubits of the tile, sorted.
-    """
-
-    x_ancilla: Coord
-    data: tuple[Coord, ...]
+    x_ancilla: Coord  # site of the ancilla that measures the X check
+    data: tuple[Coord, ...]  # sites of the data qubits of the tile, sorted
 
     @property
     def z_ancilla(self) -> Coord:
@@ -78,23 +73,15 @@ class ColorCode:
 
     X on all data qubits is a logical operator, and so are Z and Y on all of them. Each of the three is also
     a logical operator if it acts on the data qubits along one edge of the triangle.
-
-    Attributes:
-        distance: Code distance, odd.
-        data: Sites of the data qubits, sorted.
-        tiles: Faces of the code, sorted by site.
     """
 
-    distance: int
-    data: tuple[Coord, ...]
-    tiles: tuple[Tile, ...]
+    distance: int  # code distance, odd
+    data: tuple[Coord, ...]  # sites of the data qubits, sorted
+    tiles: tuple[Tile, ...]  # faces of the code, sorted by site
 
     @classmethod
     def triangular(cls, distance: int) -> ColorCode:
         """Lays out the code of an odd distance, with `(3 * distance**2 + 1) / 4` data qubits.
-
-        Raises:
-            ValueError: The distance is even or less than 3.
 
         Examples:
             >>> code = ColorCode.triangular(3)

@@ -23,24 +23,16 @@ class NoiseModel:
 
     Depolarizing noise of strength p applies, with probability p, one of the Paulis other than the
     identity. All of them are equally likely (3 on one qubit, 15 on two).
-
-    Attributes:
-        one_qubit_gate: Strength of the depolarizing noise after a one-qubit gate.
-        two_qubit_gate: Strength of the two-qubit depolarizing noise after a two-qubit gate.
-        idle: Strength of the depolarizing noise on each qubit without an operation, per moment.
-        reset: Probability that a reset prepares the orthogonal state.
-        measurement: Probability that a measurement reports the wrong outcome.
-        after_measurement: Strength of the depolarizing noise on a qubit that has been measured.
-        waiting: Strength of the additional depolarizing noise on each qubit that is neither reset nor
-            measured, in each moment in which some other qubit is reset or measured.
     """
 
-    one_qubit_gate: float
-    two_qubit_gate: float
-    idle: float
-    reset: float
-    measurement: float
-    after_measurement: float
+    one_qubit_gate: float  # strength of the depolarizing noise after a one-qubit gate
+    two_qubit_gate: float  # strength of the two-qubit depolarizing noise after a two-qubit gate
+    idle: float  # strength of the depolarizing noise on each qubit without an operation, per moment
+    reset: float  # probability that a reset prepares the orthogonal state
+    measurement: float  # probability that a measurement reports the wrong outcome
+    after_measurement: float  # strength of the depolarizing noise on a qubit that has been measured
+    # strength of the additional depolarizing noise on each qubit that is neither reset nor measured, in
+    # each moment in which some other qubit is reset or measured
     waiting: float = 0.0
 
     @classmethod
@@ -63,9 +55,6 @@ class NoiseModel:
         resets and measurements are slow and several times noisier. The published model has CZ, one-qubit
         gates and operations in the Z basis. Here CX has the noise of CZ, and resets and measurements in
         the X basis have the noise of those in the Z basis.
-
-        Raises:
-            ValueError: p is more than 0.2, so that the probability 5p of a wrong outcome would exceed 1.
         """
         if p > 0.2:
             raise ValueError(
@@ -93,9 +82,6 @@ NOISE_CHOICES: tuple[NoiseChoice, ...] = tuple(_MODELS)
 def noise_model(name: NoiseChoice, p: float) -> NoiseModel:
     """Returns the noise model of a name in `NOISE_CHOICES`, of strength p.
 
-    Raises:
-        ValueError: The name is unknown, or p is not a probability or too large for the model.
-
     Examples:
         >>> noise_model("uniform", 1e-3).reset
         0.001
@@ -116,10 +102,6 @@ def add_noise(circuit: stim.Circuit, model: NoiseModel, *, bits: Collection[int]
     it has no noise, and another operation may act on the same qubit in the same moment. Operations on `bits`,
     qubits that stand for classical bits, and those after the last TICK take no time, and get no noise.
     Channels of strength 0 are left out.
-
-    Raises:
-        ValueError: A moment has an instruction of another kind, acts on a qubit twice, or has an instruction
-            that acts on bits and on other qubits.
 
     Examples:
         >>> circuit = stim.Circuit("R 0 1 2\nTICK\nCX 0 1\nTICK\nM 0\nTICK\nM 1 2")

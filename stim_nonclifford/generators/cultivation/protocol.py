@@ -107,22 +107,13 @@ def build_noiseless(
 
 
 def cultivated_codes(distance: int) -> list[ColorCode]:
-    """Lists the codes that cultivation goes through, from distance 3 to `distance`.
-
-    Raises:
-        ValueError: There is no cultivation up to this distance.
-    """
+    """Lists the codes that cultivation goes through, from distance 3 to `distance`."""
     integer_among(distance, "distance", AVAILABLE_DISTANCES)
     return [ColorCode.triangular(d) for d in range(3, distance + 1, 2)]
 
 
 def chosen_trees(codes: Sequence[ColorCode], variant: VariantChoice) -> list[CatTree]:
-    """Lists the trees of the cat checks, one for each code.
-
-    Raises:
-        ValueError: There is no such variant.
-        UnavailableError: There is none for this distance.
-    """
+    """Lists the trees of the cat checks, one for each code."""
     variant = choice(variant, "variant", VARIANT_CHOICES)
     trees = [CAT_TREES[code.distance] for code in codes]
     if variant == "flagged":
@@ -140,9 +131,6 @@ def extra_sites(trees: Sequence[CatTree], injection: InjectionChoice) -> list[Co
     """Lists sites that injection and cultivation use beside those of the codes.
 
     Some may be sites of a code, too.
-
-    Raises:
-        ValueError: There is no such injection.
     """
     injection = choice(injection, "injection", INJECTION_CHOICES)
     flags = [site for tree in trees for site in (*tree.flags, *tree.hook_flags)]

@@ -92,11 +92,7 @@ class PairCalibration:
 def read_table(
     path: Path,
 ) -> tuple[dict[int, QubitCalibration], dict[tuple[int, int], PairCalibration]]:
-    """Reads a file; ``DeviceNoise.from_csv`` describes it.
-
-    Raises:
-        ValueError: A line is malformed; the message names it.
-    """
+    """Reads a file; ``DeviceNoise.from_csv`` describes it."""
     qubits: dict[int, QubitCalibration] = {}
     pairs: dict[tuple[int, int], PairCalibration] = {}
     with path.open(newline="", encoding="utf-8-sig") as file:

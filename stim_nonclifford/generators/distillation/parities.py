@@ -21,21 +21,14 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Parities:
-    """A protocol.
+    """A protocol."""
 
-    Attributes:
-        num_outputs: Number of output qubits; they come first.
-        num_checks: Number of check qubits. Each begins in |+>, and ends there without faults.
-        sums: The qubits of each sum.
-        signs: For each sum, 1 for T and -1 for T_DAG.
-        states: For each output, 1 if it ends in T|+>, and -1 if it ends in T_DAG|+>. Empty: the outputs
-            together end in CCZ|+++>.
-    """
-
-    num_outputs: int
-    num_checks: int
-    sums: tuple[tuple[int, ...], ...]
-    signs: tuple[int, ...]
+    num_outputs: int  # number of output qubits; they come first
+    num_checks: int  # number of check qubits. Each begins in |+>, and ends there without faults
+    sums: tuple[tuple[int, ...], ...]  # the qubits of each sum
+    signs: tuple[int, ...]  # for each sum, 1 for T and -1 for T_DAG
+    # for each output, 1 if it ends in T|+>, and -1 if it ends in T_DAG|+>. Empty: the outputs together
+    # end in CCZ|+++>
     states: tuple[int, ...] = ()
 
 

@@ -27,17 +27,11 @@ _CORNERS: tuple[Coord, ...] = ((-1, -1), (-1, 1), (1, -1), (1, 1))
 
 @dataclass(frozen=True, order=True)
 class Check:
-    """A check: the product of one Pauli over two or four neighbouring data qubits.
+    """A check: the product of one Pauli over two or four neighbouring data qubits."""
 
-    Attributes:
-        ancilla: Site of the ancilla that measures the check.
-        pauli: The Pauli.
-        data: Sites of the data qubits, sorted.
-    """
-
-    ancilla: Coord
+    ancilla: Coord  # site of the ancilla that measures the check
     pauli: Pauli
-    data: tuple[Coord, ...]
+    data: tuple[Coord, ...]  # sites of the data qubits, sorted
 
     @property
     def color(self) -> int:
@@ -54,11 +48,6 @@ class Check:
 class SurfaceCode:
     """A rectangle of the rotated surface code, which holds one logical qubit.
 
-    Attributes:
-        first_column: Number of its leftmost column. Column k has the x coordinate 2k+1.
-        width: Number of columns: fewest qubits of an X_L.
-        height: Number of rows: fewest qubits of a Z_L. The lowest row is at y=1.
-
     Examples:
         >>> code = SurfaceCode(first_column=0, width=3, height=3)
         >>> len(code.data), len(code.checks)
@@ -69,9 +58,9 @@ class SurfaceCode:
         Check(ancilla=(0, 2), pauli='X', data=((1, 1), (1, 3)))
     """
 
-    first_column: int
-    width: int
-    height: int
+    first_column: int  # number of its leftmost column. Column k has the x coordinate 2k+1
+    width: int  # number of columns: fewest qubits of an X_L
+    height: int  # number of rows: fewest qubits of a Z_L. The lowest row is at y=1
 
     @property
     def end_column(self) -> int:

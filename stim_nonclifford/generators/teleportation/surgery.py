@@ -24,11 +24,6 @@ from .syndrome_round import CheckValues, append_syndrome_round, values_after_res
 class Patches:
     """Two patches side by side.
 
-    Attributes:
-        magic: The left patch, into which the magic state is injected.
-        target: The right patch, on which the gate acts.
-        merged: The rectangle that covers both and the seam.
-
     Examples:
         >>> patches = Patches.of_distance(3)
         >>> patches.seam
@@ -37,9 +32,9 @@ class Patches:
         41
     """
 
-    magic: SurfaceCode
-    target: SurfaceCode
-    merged: SurfaceCode
+    magic: SurfaceCode  # the left patch, into which the magic state is injected
+    target: SurfaceCode  # the right patch, on which the gate acts
+    merged: SurfaceCode  # the rectangle that covers both and the seam
 
     @classmethod
     def of_distance(cls, distance: int) -> Patches:

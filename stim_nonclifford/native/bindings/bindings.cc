@@ -23,6 +23,7 @@
 #include "device/device_plan.h"
 #include "engine/engine.h"
 #include "kernels/shared/philox.h"
+#include "plan/certain_checks.h"
 #include "plan/plan_reduction.h"
 #include "rates/set_laws/fault_set_laws.h"
 
@@ -130,6 +131,12 @@ nb::dict reduction_of(nb::handle plan) {
                         found.dense_cost, "elimination_cost", found.elimination_cost, "is_possible", is_found, "eliminates", found.pays);
 }
 
+nb::dict certain_checks(nb::handle plan) {
+    const snc::Plan packed = to_plan(plan, snc::PathMethod::neither);
+    snc::CertainChecks found = without_gil([&] { return snc::certain_checks(packed); });
+    return snc::dict_of("parities", std::move(found.parities), "targets", std::move(found.targets));
+}
+
 nb::dict statistics(const snc::Engine& engine) {
     const snc::LawStatistics law = without_gil([&] { return engine.statistics(WithoutGil::check_signals); });
     return snc::dict_of("signatures", law.signatures, "nodes", law.nodes, "checkpoints", law.checkpoints, "bytes", law.bytes, "lookups",
@@ -182,6 +189,7 @@ NB_MODULE(_native, m) {
         nb::arg("seconds"),
           "Lets native calls of this thread end after so many seconds from now, with TimeoutError. Returns how many they had before.");
     m.def("reduction", &reduction_of, nb::arg("plan"), "What of a plan needs coefficients, and the work of an elimination.");
+    m.def("certain_checks", &certain_checks, nb::arg("plan"), "Sums of outcome checks on which faults alone decide: signature bits, targets.");
     m.def("plan_image", &plan_image, nb::arg("plan"), "The plan as the device's kernels read it: uint8, shape (words, 8).");
     bind_constants(m);
     bind_device(m);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <numbers>
 #include <utility>
 #include <vector>
@@ -273,6 +274,12 @@ Reduction reduce(const Plan& plan) {
     const double gain = program.needs_coefficients() ? least_gain : 1;
     reduction.pays = may_pay(plan) && gain * reduction.elimination_cost < reduction.dense_cost;
     return reduction;
+}
+
+std::shared_ptr<const EliminationProgram> elimination_program(const Plan& plan) {
+    if (plan.elimination) return plan.elimination;
+    std::optional<EliminationProgram> found = Reducer(plan).find().program;
+    return found ? std::make_shared<const EliminationProgram>(std::move(*found)) : nullptr;
 }
 
 bool may_pay(const Plan& plan) { return plan.peak_width >= min_width && least_cost(plan.num_outcomes) < dense_cost_of(plan); }

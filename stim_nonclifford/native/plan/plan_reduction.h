@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "plan/reduction/elimination_program.h"
@@ -36,6 +37,9 @@ struct Reduction {
 };
 
 Reduction reduce(const Plan& plan);
+
+// The program of a plan's reduction, whether it pays or not; none if there is none.
+std::shared_ptr<const EliminationProgram> elimination_program(const Plan& plan);
 
 // Whether an elimination can cost less than a simulation with all coefficients, by the width and the number of operations alone.
 bool may_pay(const Plan& plan);

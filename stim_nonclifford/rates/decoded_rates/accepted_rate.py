@@ -6,13 +6,13 @@ free faults beside it,
     Y(g) = sum over S, k of P(S) pi_k P(wrong, gap >= g | S, k),
 
 and K(g) without "wrong". Cells with few fault sets are enumerated; from the others, shots are drawn directly.
-Each step draws shots of the cell whose variance, with its zero-count bound, falls most for each shot;
-``estimation.ratios`` has the errors. How many shots a gap still needs is known beforehand:
+``estimation.allocation`` says of which next, and ``estimation.ratios`` has the errors. How many shots a gap
+still needs is known beforehand:
 
-    N(g) = sum over cells of min(sets of the cell, s_c (sum of all s) / (eps Y)^2 + P_c / (eps Y)),
+    N(g) = sum over cells of min(sets of the cell, f_c n_c + P_c / (eps Y)),
 
-where s_c is the standard deviation of one shot of a cell, and eps the relative error that is asked for. A gap
-that needs too many ends the curve.
+where f_c n_c are the shots of a cell that a variance of (eps Y)² takes, and eps is the relative error that is
+asked for. A gap that needs too many ends the curve.
 
 Without a state to check, all shots are one stratum at first, of which all mechanisms are free. If detectors
 are postselected, and that takes many shots, accepted fault sets are listed and make strata, where that is
@@ -24,12 +24,14 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from ...base.errors import ResourceLimitError
 from ..decoding.classifying import Classifier
+from ..estimation.allocation import Contributions, allocate, factors
 from ..estimation.deadline import Deadline, TimeIsOver
 from ..estimation.interval import COVERAGE
 from ..estimation.ratios import Sums, sums_over
@@ -173,17 +175,7 @@ class _Search:
             for cell in sorted(self._cells, key=lambda each: -each.sampler.probability):
                 if not cell.sampler.tally.samples:
                     cell.take(_FIRST_SHOTS, self._deadline)
-            while (place := self._next_gap(sums := self._sums(gaps := self._gaps()), most_shots)) is not None:
-                self._show(sums, place, int(gaps[place]))
-                number = self._stratum_to_split(sums, place) if most_shots == _MOST_SHOTS else None
-                if number is None:
-                    cell = self._next_cell(sums, place)
-                    shots = cell.sampler.tally.samples
-                    cell.take(min(max(shots, _FIRST_SHOTS), _MOST_AT_ONCE), self._deadline)
-                else:
-                    self._split(
-                        number, int(gaps[-1]), _PART_OF_LEAST * self._wanted * float(sums.wrong.min())
-                    )
+            allocate(partial(self._contributions, most_shots), self._take)
         except TimeIsOver:
             sampled = sum(bool(tally.samples) for tally in self._tallies)
             if sampled < len(self._cells):
@@ -194,6 +186,32 @@ class _Search:
                 ) from None
             return True
         return bool((self._sums(self._gaps()).relative_errors <= self._wanted).all())
+
+    def _contributions(self, most_shots: int) -> Contributions | None:
+        """What cells contribute to the error at the gap that is next; None: there is no such gap.
+
+        A stratum that needs very many shots is split before.
+        """
+        while (place := self._next_gap(sums := self._sums(gaps := self._gaps()), most_shots)) is not None:
+            self._show(sums, place, int(gaps[place]))
+            number = self._stratum_to_split(sums, place) if most_shots == _MOST_SHOTS else None
+            if number is None:
+                return self._contributions_at(sums, place)
+            self._split(number, int(gaps[-1]), _PART_OF_LEAST * self._wanted * float(sums.wrong.min()))
+        return None
+
+    def _contributions_at(self, sums: Sums, place: int) -> Contributions:
+        allowed = self._wanted * max(float(sums.wrong[place]), 1e-100)
+        squares = (sums.variances[:, place] + sums.unseen[:, place] ** 2) / allowed**2
+        square = (sums.variances[:, place].sum() + sums.bounds[place] ** 2) / allowed**2
+        costs = np.array([float(tally.samples) for tally in self._tallies])
+        return Contributions(squares, costs, float(square) - 1)
+
+    def _take(self, number: int, growth: float) -> None:
+        """Draws so many times the shots that a cell has."""
+        cell = self._cells[number]
+        shots = math.ceil(growth * cell.sampler.tally.samples)
+        cell.take(min(max(shots, _FIRST_SHOTS), _MOST_AT_ONCE), self._deadline)
 
     @property
     def accepted(self) -> float:
@@ -263,15 +281,8 @@ class _Search:
         sizes = np.array([cell.size for cell in self._cells])[:, np.newaxis]
         is_exact = np.array([tally.is_exact for tally in self._tallies])[:, np.newaxis]
         wanted = self._wanted * np.maximum(sums.wrong, np.maximum(sums.bounds, 1e-300))
-        deviations = np.sqrt(sums.variances * shots)
-        each = deviations * deviations.sum(axis=0) / wanted**2 + sums.unseen * shots / wanted
+        each = (factors(sums.variances / wanted**2, shots) + sums.unseen / wanted) * shots
         return np.where(is_exact, 0.0, np.minimum(each, sizes))
-
-    def _next_cell(self, sums: Sums, place: int) -> _Cell:
-        """The cell whose variance at a gap falls most for each shot."""
-        shots = np.array([tally.samples for tally in self._tallies])
-        gains = (sums.variances[:, place] + sums.unseen[:, place] ** 2) / shots
-        return self._cells[int(gains.argmax())]
 
     def _stratum_to_split(self, sums: Sums, place: int) -> int | None:
         """The stratum that needs most shots at a gap, if these are many, and it is not split yet."""

@@ -14,6 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..decoding.classifying import Classifier
+from ..estimation.allocation import Contributions, allocate, factors
 from ..estimation.deadline import Deadline, TimeIsOver
 from ..estimation.ratios import ratio_of
 from ..estimation.tally import WRONG
@@ -21,7 +22,7 @@ from ..samplers.backward_deletion import BackwardDeletion, Orphans
 from ..samplers.direct_samples import DirectSamples
 from ..samplers.enumeration import Enumeration
 from ..samplers.sampler import Sampler
-from ..samplers.strata import Stratum
+from ..samplers.strata import Floats, Stratum
 from .fault_number_sum import FEWEST_FAILURES, FaultNumberSum
 
 __all__ = ["FaultNumberSearch"]
@@ -99,7 +100,8 @@ class FaultNumberSearch:
         start = self._start(least) if samples is None else None
         if start is None:
             self.total.larger = self._direct(least)
-            self._sample_rest(samples or _FIRST_SAMPLES, relative_error)
+            self._take(self.total.larger, samples or _FIRST_SAMPLES)
+            self._allocate(relative_error)
         else:
             self._delete(start, least, relative_error)
 
@@ -143,9 +145,26 @@ class FaultNumberSearch:
     def _count(self, relative_error: float) -> None:
         """Counts other shots than those that this choice depends on."""
         plain = self.total.plain = self._direct(0)
-        while plain.tally.failures < max(FEWEST_FAILURES, (1 - plain.tally.mean) / relative_error**2):
-            self._take(plain, max(_FIRST_SAMPLES, plain.tally.samples // 4))
-            self._report(f"{plain.tally.failures:,} of {plain.tally.samples:,} shots failed")
+        self._take(plain, _FIRST_SAMPLES)
+        self._allocate(relative_error)
+
+    def _allocate(self, relative_error: float) -> None:
+        """Samples until the relative error is reached, or too many samples have no failure."""
+        samplers = self.total.sampled
+
+        def contributions() -> Contributions | None:
+            self._show()
+            first = samplers[0].tally
+            excess = self.total.relative_variance / relative_error**2 - 1
+            is_believed = self.total.plain is None or first.failures >= FEWEST_FAILURES
+            if (excess <= 0 and is_believed) or (not first.failures and first.samples >= _MOST_UNSEEN):
+                return None
+            return Contributions(*self._squares_and_costs(relative_error), max(excess, 0.0))
+
+        def take(number: int, growth: float) -> None:
+            self._take(samplers[number], math.ceil(growth * samplers[number].tally.samples))
+
+        allocate(contributions, take)
 
     def _start(self, least: int) -> int | None:
         """The number of faults that deletion starts from; None: even large sets fail too rarely."""
@@ -158,19 +177,6 @@ class FaultNumberSearch:
             size = max(size + 1, round(_GROWTH * size))
         return None
 
-    def _sample_rest(self, samples: int, relative_error: float) -> None:
-        """Samples all numbers that were not enumerated, where deletion has nothing to start from."""
-        larger = self.total.larger
-        assert larger is not None
-        self._take(larger, samples)
-        while self.total.relative_variance > relative_error**2:
-            if not larger.tally.failures and larger.tally.samples >= _MOST_UNSEEN:
-                return
-            self._take(larger, math.ceil(larger.tally.samples / 2))
-            self._report(
-                f"{larger.tally.samples:,} sets of {larger.least} or more faults: rate {self.total.rate:.3g}"
-            )
-
     def _delete(self, start: int, least: int, relative_error: float) -> None:
         pilot = self.total.deletion = BackwardDeletion(self._stratum, self._classifier, start, least, True)
         larger = self.total.larger = self._direct(start + 1)
@@ -181,12 +187,11 @@ class FaultNumberSearch:
             self._show()
         if larger.probability:
             self._take(larger, _FIRST_SAMPLES)
-            while larger.tally.variance > _PART_OF_OTHERS * (relative_error * self.total.rate) ** 2:
-                self._take(larger, larger.tally.samples // 2)
-        self._look_for_orphans(pilot.cost * self._needed(relative_error) + larger.cost, relative_error)
+        needed = self._needed(relative_error)
+        self._look_for_orphans(pilot.cost * needed + larger.cost, relative_error)
         # Other samples than the pilot's: a search that ends when its error is small ends early if few weights
         # were large, and is too low on average.
-        samples = math.ceil(self._needed(relative_error) * pilot.tally.samples)
+        samples = math.ceil(max(needed, self._needed(relative_error)) * pilot.tally.samples)
         found = self.total.deletion = BackwardDeletion(self._stratum, self._classifier, start, least, True)
         try:
             for _ in range(0, samples, piece := max(_FIRST_SAMPLES, samples // _PIECES)):
@@ -196,18 +201,19 @@ class FaultNumberSearch:
             if found.tally.samples < pilot.tally.samples:
                 self.total.deletion = pilot
             raise
-        while self.total.relative_variance > relative_error**2:
-            self._take(found, math.ceil(_MARGIN * found.tally.samples))
-            self._show()
+        self._allocate(relative_error)
 
     def _needed(self, relative_error: float) -> float:
-        """How many times as many samples deletion needs, with what other samplers leave of the error."""
-        assert self.total.deletion is not None
-        of_deletion = self.total.deletion.tally.variance
-        sums = self.total.sums()
-        others = max(0.0, float(sums.variance[0] + sums.bounds[0] ** 2) - of_deletion)
-        rest = (relative_error * self.total.rate) ** 2 - others
-        return max(1.0, (1 + _MARGIN) * of_deletion / rest) if rest > 0 else 1.0
+        """How many times as many samples deletion needs, beside those of other samplers."""
+        needed = factors(*self._squares_and_costs(relative_error))
+        return max(1.0, (1 + _MARGIN) * float(needed[0]))
+
+    def _squares_and_costs(self, relative_error: float) -> tuple[Floats, Floats]:
+        """What samplers contribute to the error, and what they cost so far; see ``Contributions``."""
+        allowed = (relative_error * max(self.total.rate, 1e-100)) ** 2
+        samplers = self.total.sampled
+        squares = np.array([each.tally.variance for each in samplers]) / allowed
+        return squares, np.array([float(each.cost) for each in samplers])
 
     def _look_for_orphans(self, others: float, relative_error: float) -> None:
         """Takes direct samples of orphans, as long as they matter and cost little."""
@@ -220,10 +226,10 @@ class FaultNumberSearch:
             self._take(orphans, max(_FIRST_SAMPLES, orphans.tally.samples // 2))
 
     def _show(self) -> None:
-        deletion = self.total.deletion
-        assert deletion is not None
-        tally = deletion.tally
-        found = f"{tally.failures:,} of {tally.samples:,} sets of {deletion.most} faults failed"
+        first = self.total.sampled[0]
+        faults = f"{first.least} or more" if first is self.total.larger else first.most
+        what = "shots" if first is self.total.plain else f"sets of {faults} faults"
+        found = f"{first.tally.failures:,} of {first.tally.samples:,} {what} failed"
         if self.total.is_known:  # before, larger sets are missing, or the error is too small
             found += f": {self.total.rate:.3g} ± {math.sqrt(self.total.relative_variance):.1%}"
         self._report(found)

@@ -106,18 +106,21 @@ class FaultNumberSum:
         larger = self.larger
         return self.rate > 0 and (larger is None or larger.tally.samples > 0 or not larger.probability)
 
+    @property
+    def sampled(self) -> list[BackwardDeletion | Orphans | DirectSamples]:
+        """The samplers that have samples, deletion first; of orphans only if one was found."""
+        parts = [self.plain] if self.plain is not None else [self.deletion, self.larger, self.orphans]
+        found = [each for each in parts if each is not None and each.tally.samples]
+        # What orphans may add, of which none was drawn, is in the interval.
+        return [each for each in found if each is not self.orphans or each.tally.failures]
+
     def _used(self) -> list[Sampler]:
         """The samplers whose parts make up all fault sets, as far as they have samples."""
-        if self.plain is not None:
-            return [self.plain]
-        parts = (*self.enumerated, self.deletion, self.orphans, self.larger)
-        return [each for each in parts if each is not None and each.tally.samples]
+        return [*(self.enumerated if self.plain is None else ()), *self.sampled]
 
     def sums(self, quantity: int = WRONG) -> Sums:
         """The sums over all parts."""
-        # What orphans may add, of which none was drawn, is in the interval.
-        tallies = [each.tally for each in self._used() if each is not self.orphans or each.tally.failures]
-        tallies = tallies or [Tally(self.num_observables, 0.0)]
+        tallies = [each.tally for each in self._used()] or [Tally(self.num_observables, 0.0)]
         found = sums_over(
             tallies,
             np.array([np.iinfo(np.int64).min]),

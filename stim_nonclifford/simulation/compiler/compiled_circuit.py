@@ -34,10 +34,6 @@ def compile_circuit(
 ) -> CompiledCircuit:
     r"""Compiles a tagged circuit.
 
-    Raises:
-        NotImplementedError: An instruction is not supported, or has decisions without ``with_decisions``.
-        ResourceLimitError: The circuit is too large to be unrolled.
-
     Examples:
         >>> from stim_nonclifford.simulation.engines import likely_outputs
         >>> compiled = compile_circuit(stim.Circuit("H 0\nS[T] 0\nH 0\nX_ERROR(0.1) 0\nM 0"), likely_outputs)
@@ -110,6 +106,7 @@ class CompiledCircuit:
         self.circuit = circuit
         self.program = program
         self._quantum = quantum
+        self._reference = ReferenceSample(program, lambda: self.quantum, likely_outputs)
         self._likely_outputs = likely_outputs
         self._effects: dict[Outputs, EffectTable] = {}
         self._scheduled: dict[int, list[Operation]] = {}  # by the number of operations
@@ -129,10 +126,6 @@ class CompiledCircuit:
             check_unconditional(self.circuit)
             raise AssertionError("a program without operations has blocks that records switch")
         return self._quantum
-
-    @cached_property
-    def _reference(self) -> ReferenceSample:
-        return ReferenceSample(self.program, self.quantum, self._likely_outputs)
 
     def effects(self, outputs: Outputs) -> EffectTable:
         """The effects on detectors and observables, or on records."""
@@ -353,7 +346,7 @@ class CompiledCircuit:
             # Outcomes on which no detector or observable depends may have any value, and are not simulated.
             requested = RequestedOutputs.of(range(num_outputs))
             self.check_width(requested, max_active_coordinates)
-            return self._reference.detectors_after(len(self._needed_for(requested)))
+            return self._reference.detectors_after(len(_needed_for(self, requested)))
         if self._reference.order is self.quantum:
             self._check_width(self.quantum.operations, "records", max_active_coordinates)
         return self._reference.detectors
@@ -369,11 +362,7 @@ class CompiledCircuit:
             ResourceLimitError: The plan needs more active coordinates than the limit allows.
         """
         if self.quantum.peak_width > min(max_active_coordinates, MAX_INDEX_BITS):
-            self._check_width(self._needed_for(requested), "detectors", max_active_coordinates)
-
-    def _needed_for(self, requested: RequestedOutputs) -> list[Operation]:
-        outcomes = self.effects("detectors").outcomes
-        return needed_operations(self.quantum.operations, outcomes, requested)
+            self._check_width(_needed_for(self, requested), "detectors", max_active_coordinates)
 
     def _plan(self, table: EffectTable, requested: RequestedOutputs, output_constant: int) -> SamplingPlan:
         with memory_is_a_limit(), collector_paused():
@@ -411,3 +400,8 @@ class CompiledCircuit:
                 plan = construct_plan(table, needed, self._schedule(needed, table), requested, 0)
             self._simulated_widths[key] = simulated_width(plan)
         return self._simulated_widths[key]
+
+
+def _needed_for(compiled: CompiledCircuit, requested: RequestedOutputs) -> list[Operation]:
+    outcomes = compiled.effects("detectors").outcomes
+    return needed_operations(compiled.quantum.operations, outcomes, requested)

@@ -42,9 +42,6 @@ def detector_error_model(
 
     ``usual`` are the effects of errors that are more likely than none, whose sum is the constant of
     ``table``: each is an error of the model. By default, their sum is.
-
-    Raises:
-        ValueError: Exclusive events would have to be approximated more than is allowed.
     """
     outputs = (1 << table.num_outputs) - 1
     rates: dict[int, float] = {}
@@ -178,9 +175,6 @@ def decomposed(
     tries such parts first when it decomposes the errors of a circuit. A model that suggests parts that flip
     at most two detectors, for all errors, is returned as it is; other suggestions are dropped.
 
-    Raises:
-        ValueError: An error cannot be decomposed.
-
     Examples:
         >>> model = stim.DetectorErrorModel(
         ...     "error(0.25) D0 D1\nerror(0.25) D2 D3 L0\nerror(0.25) D0 D1 D2 D3 L0"
@@ -225,9 +219,6 @@ def decomposed(
 
 def check_decomposed(model: stim.DetectorErrorModel) -> None:
     """Checks that no part of an error flips more than two detectors.
-
-    Raises:
-        ValueError: There is such an error.
 
     Examples:
         >>> check_decomposed(stim.DetectorErrorModel("error(0.1) D0 D1 D2"))

@@ -42,28 +42,19 @@ __all__ = ["ExpectationCircuit", "ExpectationPlan"]
 
 @dataclass(frozen=True)
 class ExpectationPlan:
-    """A plan that reports paths, and what computes the expectation values of a path.
+    """A plan that reports paths, and what computes the expectation values of a path."""
 
-    Attributes:
-        plan: The plan. Its outputs are the requested ones, then the signs of the expectation values that can
-            be different from 0, then the bits of the path.
-        num_requested: Number of requested outputs.
-        signed: intp: the numbers of the expectation values that have a sign.
-        num_path_bits: Number of bits of a path.
-        num_expectations: Number of expectation values.
-        fixed: float64, shape (num_expectations,): the values of those that are the same on all paths.
-        evaluated: intp: the numbers of the others.
-        paths: Computes their values on paths, before signs.
-    """
-
+    # the plan. Its outputs are the requested ones, then the signs of the expectation values that can be
+    # different from 0, then the bits of the path
     plan: SamplingPlan
     num_requested: int
-    signed: npt.NDArray[np.intp]
+    signed: npt.NDArray[np.intp]  # the numbers of the expectation values that have a sign
     num_path_bits: int
     num_expectations: int
+    # float64, shape (num_expectations,): the values of those that are the same on all paths
     fixed: npt.NDArray[np.float64]
-    evaluated: npt.NDArray[np.intp]
-    paths: PathExpectations
+    evaluated: npt.NDArray[np.intp]  # the numbers of the others
+    paths: PathExpectations  # computes their values on paths, before signs
 
     def values(self, paths: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
         """The expectation values on each path, a row of bits, before signs."""
@@ -76,11 +67,7 @@ class ExpectationPlan:
 
 
 class ExpectationCircuit:
-    """A circuit after both sweeps, with its expectation values.
-
-    Raises:
-        ResourceLimitError: The circuit is too large.
-    """
+    """A circuit after both sweeps, with its expectation values."""
 
     def __init__(self, compiled: CompiledCircuit) -> None:
         check_unconditional(compiled.circuit)

@@ -94,23 +94,16 @@ def with_heralds_apart(
 
 
 class _Search:
-    """A search for the edges that explain an error.
-
-    Attributes:
-        heralds: The heralds.
-        is_trusted: As in ``with_heralds_apart``, and so is ``new_edges``.
-        edges: The edges of the model, and their probabilities.
-        of_detector: The edges that flip a detector.
-    """
+    """A search for the edges that explain an error."""
 
     def __init__(
         self, model: stim.DetectorErrorModel, heralds: Part, *, is_trusted: bool, new_edges: bool
     ) -> None:
-        self.heralds = heralds
-        self.is_trusted = is_trusted
+        self.heralds = heralds  # the heralds
+        self.is_trusted = is_trusted  # as in ``with_heralds_apart``, and so is ``new_edges``
         self.new_edges = new_edges
-        self.edges: dict[Part, float] = {}
-        self.of_detector: dict[stim.DemTarget, list[Part]] = {}
+        self.edges: dict[Part, float] = {}  # the edges of the model, and their probabilities
+        self.of_detector: dict[stim.DemTarget, list[Part]] = {}  # the edges that flip a detector
         self.likeliest = functools.cache(self._likeliest)
         for error in model:
             if error.type != "error" or error.args_copy()[0] == 0:

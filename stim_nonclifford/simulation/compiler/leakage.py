@@ -58,17 +58,11 @@ MAX_SCRIPT_ITEMS = 1 << 24
 
 @dataclass(frozen=True, slots=True)
 class InsertedBit:
-    """What an item flips: an X or Z of a qubit just before a step, or a record.
-
-    Attributes:
-        step: The step of the program.
-        qubit: The qubit, or -1 for a record.
-        number: The code of the Pauli, or the record.
-    """
+    """What an item flips: an X or Z of a qubit just before a step, or a record."""
 
     step: int
-    qubit: int
-    number: int
+    qubit: int  # the qubit, or -1 for a record
+    number: int  # the code of the Pauli, or the record
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,24 +122,16 @@ Script = Sequence[ScriptItem]
 
 @dataclass
 class Scripts:
-    """The scripts of a circuit.
+    """The scripts of a circuit."""
 
-    Attributes:
-        scripts: The scripts, each for one qubit, or for qubits between which leakage spreads, from a place
-            where one of them can leak to where all are computational for certain.
-        bits: The inserted bits.
-    """
-
+    # the scripts, each for one qubit, or for qubits between which leakage spreads, from a place where
+    # one of them can leak to where all are computational for certain
     scripts: list[Script] = field(default_factory=list)
-    bits: list[InsertedBit] = field(default_factory=list)
+    bits: list[InsertedBit] = field(default_factory=list)  # the inserted bits
 
 
 def scripts_of(program: Program) -> Scripts:
-    """Finds the scripts of a circuit.
-
-    Raises:
-        ResourceLimitError: They have more than 2^24 items.
-    """
+    """Finds the scripts of a circuit."""
     if not program.has_leakage:
         return Scripts()
     finder = _Finder(_groups(program), program.leakage_models)

@@ -37,7 +37,9 @@ LikelyOutputs = Callable[[SamplingPlan], npt.NDArray[np.bool_]]
 class ReferenceSample:
     """The noiseless reference sample of a circuit; what it is computed from is computed once, when needed."""
 
-    def __init__(self, program: Program, quantum: QuantumProgram, likely_outputs: LikelyOutputs) -> None:
+    def __init__(
+        self, program: Program, quantum: Callable[[], QuantumProgram], likely_outputs: LikelyOutputs
+    ) -> None:
         self._program = program
         self._quantum = quantum
         self._likely_outputs = likely_outputs
@@ -46,12 +48,12 @@ class ReferenceSample:
     @cached_property
     def order(self) -> QuantumProgram:
         """The operations in the order in which the outcomes are chosen."""
-        if self._quantum.reordered:
+        if self._quantum().reordered:
             with memory_is_a_limit(), collector_paused():
                 in_order = forward_sweep(self._program, keep_order=True)
             if in_order.peak_width <= DEFAULT_MAX_ACTIVE_COORDINATES:
                 return in_order
-        return self._quantum
+        return self._quantum()
 
     @cached_property
     def records(self) -> int:
@@ -68,7 +70,7 @@ class ReferenceSample:
         """The detectors and observables, where those depend on the outcomes of the first operations alone."""
         if num_operations not in self._detectors_after:
             with memory_is_a_limit(), collector_paused():
-                records = self._records_after(self._quantum, num_operations)
+                records = self._records_after(self._quantum(), num_operations)
                 self._detectors_after[num_operations] = self._outputs_of(records)
         return self._detectors_after[num_operations]
 

@@ -29,7 +29,7 @@ from .cpu import DEFAULT_CACHE_BYTES, CpuEngine
 from .gpu import CupyBackend, GpuEngine, gpu_may_be_there
 from .options import EngineName, EngineOptions
 from .reference import ReferenceEngine
-from .trajectory import TrajectoryEngine
+from .trajectory import TrajectoryEngine, follows_shots, reference_detectors, reference_records
 
 __all__ = [
     "DEFAULT_CACHE_BYTES",
@@ -48,7 +48,10 @@ __all__ = [
     "TrajectoryEngine",
     "check_rows",
     "engine_factory",
+    "follows_shots",
     "likely_outputs",
+    "reference_detectors",
+    "reference_records",
     "row_engine",
 ]
 
@@ -58,9 +61,6 @@ def engine_factory(options: EngineOptions) -> Callable[[SamplingPlan], SamplingE
 
     It raises a ResourceLimitError if the machine has too little memory for the coefficient vectors, and warns
     of shots that take long.
-
-    Raises:
-        EngineUnavailableError: The engine is ``"gpu"``, and no GPU can be used.
 
     Examples:
         >>> engine_factory(EngineOptions(engine="reference")).__name__
@@ -100,11 +100,7 @@ def engine_factory(options: EngineOptions) -> Callable[[SamplingPlan], SamplingE
 
 
 def check_rows(options: EngineOptions) -> None:
-    """Checks that there is an engine that draws noise and outcomes apart.
-
-    Raises:
-        NotImplementedError: The engine is ``"gpu"`` or ``"trajectory"``.
-    """
+    """Checks that there is an engine that draws noise and outcomes apart."""
     if options.engine in ("gpu", "trajectory"):
         raise NotImplementedError(
             f"Circuits with DECODE are sampled by engine='cpu', not by engine={options.engine!r}. Choose"
@@ -113,11 +109,7 @@ def check_rows(options: EngineOptions) -> None:
 
 
 def row_engine(options: EngineOptions, plan: SamplingPlan) -> RowEngine:
-    """The engine that draws noise and outcomes of a plan apart: for ``"auto"`` and ``"cpu"`` that of the CPU.
-
-    Raises:
-        NotImplementedError: The engine is ``"gpu"``.
-    """
+    """The engine that draws noise and outcomes apart: for ``"auto"`` and ``"cpu"`` that of the CPU."""
     check_rows(options)
     name: EngineName = "reference" if options.engine == "reference" else "cpu"
     engine = engine_factory(replace(options, engine=name, device=None))(plan)
@@ -129,12 +121,6 @@ def likely_outputs(plan: SamplingPlan) -> npt.NDArray[np.bool_]:
     """The outputs that the outcomes flip without noise on their more likely values.
 
     See ``reference.likely_outputs``.
-
-    Raises:
-        ResourceLimitError: The machine has too little memory for the coefficient vector.
-
-    Warns:
-        SlowShotsWarning: The simulation takes more than some seconds.
     """
     check_cost(plan, 1)
     return CpuEngine(plan, cache_bytes=0).likely_outputs()

@@ -35,20 +35,14 @@ DeviceRows = Any
 
 @dataclass(frozen=True)
 class Tally:
-    """Counts over a range of shots.
+    """Counts over a range of shots."""
 
-    Attributes:
-        shots: Number of attempted shots.
-        discards: Number of discarded shots, in which a postselected output was 1.
-        errors: Number of kept shots in which any output is 1.
-        patterns: Number of kept shots with each non-zero pattern of outputs (bit k is output k).
-        error_shots: The numbers of the shots with errors, ascending; empty if the call did not ask for them.
-    """
-
-    shots: int
-    discards: int
-    errors: int
+    shots: int  # number of attempted shots
+    discards: int  # number of discarded shots, in which a postselected output was 1
+    errors: int  # number of kept shots in which any output is 1
+    # number of kept shots with each non-zero pattern of outputs (bit k is output k)
     patterns: dict[int, int] = field(default_factory=dict)
+    # the numbers of the shots with errors, ascending; empty if the call did not ask for them
     error_shots: list[int] = field(default_factory=list)
 
 

@@ -27,14 +27,7 @@ _MAX_SECONDS = 2.0
 
 
 def check_cost(plan: SamplingPlan, threads: int) -> None:
-    """Checks the memory that the CPU engine needs, and warns of slow shots.
-
-    Raises:
-        ResourceLimitError: The machine has too little memory for the coefficient vectors.
-
-    Warns:
-        SlowShotsWarning: A shot takes more than some seconds.
-    """
+    """Checks the memory that the CPU engine needs, and warns of slow shots."""
     width = plan.peak_width if plan.peak_width < _FAST_WIDTH else simulated_width(plan)
     check_memory(width, threads)
     if width == plan.peak_width:
@@ -42,11 +35,7 @@ def check_cost(plan: SamplingPlan, threads: int) -> None:
 
 
 def check_memory(width: int, num_vectors: int) -> None:
-    """Checks that the machine has the memory for the coefficient vectors of an engine.
-
-    Raises:
-        ResourceLimitError: It has not.
-    """
+    """Checks that the machine has the memory for the coefficient vectors of an engine."""
     vector, memory = _COEFFICIENT_BYTES << width, machine_bytes()
     if num_vectors * vector <= memory:
         return
@@ -59,11 +48,7 @@ def check_memory(width: int, num_vectors: int) -> None:
 
 
 def warn_of_slow_shots(plan: SamplingPlan) -> None:
-    """Warns if a shot takes more than some seconds.
-
-    Warns:
-        SlowShotsWarning: It does; with the numbers.
-    """
+    """Warns if a shot takes more than some seconds."""
     coefficients = plan.total_coefficients
     seconds = coefficients / _COEFFICIENTS_PER_SECOND
     if seconds <= _MAX_SECONDS:

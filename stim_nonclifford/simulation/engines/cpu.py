@@ -140,9 +140,6 @@ class CpuEngine:
         Signatures are uint64 of shape (shots, words): bit k is bit k % 64 of word k // 64. Together with the
         seed, a number fixes the outcomes of its signature; random numbers give outcomes with the
         probabilities of the outcome law. Returns the outputs that the outcomes flip, in words, too.
-
-        Raises:
-            ValueError: The plan postselects what depends on outcomes.
         """
         if self.plan.num_outcome_checks:
             raise ValueError("The plan discards shots because of their outcomes.")

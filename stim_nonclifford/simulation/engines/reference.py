@@ -172,17 +172,11 @@ Vector = npt.NDArray[np.complex128]
 
 
 class IndexPauli(NamedTuple):
-    """The Pauli P|α> = i^i_power (-1)^|α & z| |α ^ x>, with α the index of a coefficient.
+    """The Pauli P|α> = i^i_power (-1)^|α & z| |α ^ x>, with α the index of a coefficient."""
 
-    Attributes:
-        x: The bits of the index that P flips.
-        z: The bits of the index whose parity is the sign.
-        i_power: The power of i in the prefactor.
-    """
-
-    x: int
-    z: int
-    i_power: int
+    x: int  # the bits of the index that P flips
+    z: int  # the bits of the index whose parity is the sign
+    i_power: int  # the power of i in the prefactor
 
 
 def initial_vector() -> Vector:
@@ -254,42 +248,26 @@ _TIE = TIE
 
 @dataclass(frozen=True)
 class Shot:
-    """One shot.
+    """One shot."""
 
-    Attributes:
-        discarded: Whether a postselected output is 1.
-        outputs: bool, shape (num_outputs,); undefined if the shot is discarded.
-        mechanisms: The mechanisms of the events in the shot.
-    """
-
-    discarded: bool
-    outputs: Bits
-    mechanisms: list[int]
+    discarded: bool  # whether a postselected output is 1
+    outputs: Bits  # bool, shape (num_outputs,); undefined if the shot is discarded
+    mechanisms: list[int]  # the mechanisms of the events in the shot
 
 
 @dataclass(frozen=True)
 class Branch:
-    """One sequence of outcomes that a shot can have.
+    """One sequence of outcomes that a shot can have."""
 
-    Attributes:
-        probability: The probability of the sequence.
-        discarded: Whether an outcome check discards the shot.
-        outputs: The outputs that the outcomes flip; bool, shape (num_outputs,).
-        outcomes: The outcomes; if the shot is discarded, up to the one that completes the failed check.
-    """
-
-    probability: float
-    discarded: bool
-    outputs: Bits
+    probability: float  # the probability of the sequence
+    discarded: bool  # whether an outcome check discards the shot
+    outputs: Bits  # the outputs that the outcomes flip; bool, shape (num_outputs,)
+    # the outcomes; if the shot is discarded, up to the one that completes the failed check
     outcomes: tuple[int, ...]
 
 
 class ReferenceEngine:
-    """Draws shots one by one.
-
-    Raises:
-        ValueError: The plan is wrong.
-    """
+    """Draws shots one by one."""
 
     def __init__(self, plan: SamplingPlan) -> None:
         check_plan(plain_attributes(plan))
@@ -431,11 +409,7 @@ def likely_outputs(plan: SamplingPlan) -> Bits:
 
 
 def averaged_coins(plan: SamplingPlan) -> Bits:
-    """What each coin flips, for an average over all of them: bool, shape (num_coins, num_row_bits).
-
-    Raises:
-        ResourceLimitError: The plan has more than 16 coins.
-    """
+    """What each coin flips, for an average over all of them: bool, shape (num_coins, num_row_bits)."""
     num_coins = len(plan.coins)
     if num_coins > _MAX_AVERAGED_COINS:
         raise ResourceLimitError(
@@ -451,9 +425,6 @@ def fate_of_row(plan: SamplingPlan, row: Bits) -> tuple[float, dict[int, float]]
     The constant of the plan is added, and coins are averaged over. Returns the probability that the shot is
     discarded; and for each pattern of outputs (bit k is output k), the probability that the shot is kept with
     these outputs.
-
-    Raises:
-        ResourceLimitError: The plan has more than 16 coins.
     """
     coins = averaged_coins(plan)
     row = row.copy()

@@ -15,9 +15,6 @@ __all__ = ["time_limit"]
 def time_limit(seconds: float | None) -> Iterator[None]:
     r"""Ends native work of this thread when the time is over. A limit around this one holds, too.
 
-    Raises:
-        TimeoutError: Native code was at work when the time was over. (Python code goes on.)
-
     Examples:
         >>> import stim_nonclifford as snc
         >>> circuit = snc.Circuit("X_ERROR(0.1) 0\nM 0\nOBSERVABLE_INCLUDE(0) rec[-1]")

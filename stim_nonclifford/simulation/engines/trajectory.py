@@ -9,13 +9,15 @@ import numpy.typing as npt
 import stim
 
 from ..._native import TrajectoryEngine as NativeTrajectoryEngine
+from ..compiler import CompiledCircuit
 from ..compiler.algebra.gf2 import mask_of, ones
 from ..compiler.program.flattening import program_of
 from ..compiler.program.program import Program
 from ..compiler.reference_sample import DEFAULT_MAX_ACTIVE_COORDINATES
 from .contract import KeptRowsEngine, PackedBits
+from .options import EngineOptions
 
-__all__ = ["TrajectoryEngine"]
+__all__ = ["TrajectoryEngine", "follows_shots", "reference_detectors", "reference_records"]
 
 
 class TrajectoryEngine(KeptRowsEngine):
@@ -102,6 +104,31 @@ class TrajectoryEngine(KeptRowsEngine):
             noise; and the ``largest_width``, the active coordinates of the widest shot.
         """
         return self._engine.statistics()
+
+
+def follows_shots(compiled: CompiledCircuit, options: EngineOptions) -> bool:
+    """Whether the shots of a circuit are followed one by one, and have no plan."""
+    return options.engine == "trajectory" or (options.engine == "auto" and compiled.program.is_switched)
+
+
+def reference_detectors(compiled: CompiledCircuit, max_active_coordinates: int) -> int:
+    """The detectors and observables of the reference sample, as a mask; records may switch blocks."""
+    if not compiled.program.is_switched:
+        return compiled.reference_detectors(max_active_coordinates)
+    return _likely(compiled, max_active_coordinates, by_records=False)
+
+
+def reference_records(compiled: CompiledCircuit, max_active_coordinates: int) -> int:
+    """The records of the reference sample, as a mask; records may switch blocks."""
+    if not compiled.program.is_switched:
+        return compiled.reference_records(max_active_coordinates)
+    return _likely(compiled, max_active_coordinates, by_records=True)
+
+
+def _likely(compiled: CompiledCircuit, max_active_coordinates: int, *, by_records: bool) -> int:
+    limit = max_active_coordinates
+    engine = TrajectoryEngine(compiled.circuit, by_records=by_records, max_active_coordinates=limit)
+    return engine.likely_outputs()
 
 
 def _models_of_leakage(program: Program) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:

@@ -21,12 +21,7 @@ class Turns:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """The turn of the calling thread: waits until no other thread has it. Ctrl-C ends the waiting.
-
-        Raises:
-            RuntimeError: It would wait for ever: the thread itself has the turn, and this call comes from a
-                signal handler in the middle of another one; or a thread had it that a fork left behind.
-        """
+        """The turn of the calling thread: waits until no other thread has it. Ctrl-C ends the waiting."""
         # The lock first: a thread of this process that holds it has noted the process before.
         locked = self._lock.locked()
         if self._process != os.getpid():

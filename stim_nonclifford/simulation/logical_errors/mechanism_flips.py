@@ -44,9 +44,6 @@ def observables_flipped_by_chance(
 
     Observables that are random without noise are not among them, nor those with Pauli targets, of which the
     flips of the frame are counted.
-
-    Raises:
-        ResourceLimitError: The circuit is too wide.
     """
     question = tuple(sorted(postselected))
     known = _answers.setdefault(compiled, {})

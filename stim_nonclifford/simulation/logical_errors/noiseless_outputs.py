@@ -150,9 +150,6 @@ def random_outputs(
     Outputs are detectors, then observables; ``postselected`` ones are 0 in a kept shot. If no shot is kept
     without noise, none is random. ``skip_reference_sample`` asks for raw parities, not for flips of the
     reference sample.
-
-    Raises:
-        ResourceLimitError: The circuit is too wide.
     """
     question = tuple(sorted(asked)), tuple(sorted(postselected)), skip_reference_sample
     known = _answers.setdefault(compiled, {})
@@ -165,9 +162,6 @@ def probability_of_one(compiled: CompiledCircuit, observable: int) -> float:
     r"""The probability that the record of an observable is 1 in noiseless shots in which no detector fires.
 
     Where it would be a sum over very many paths, it is that of the likeliest path.
-
-    Raises:
-        ResourceLimitError: The circuit is too wide.
 
     Examples:
         >>> import stim_nonclifford as snc

@@ -63,11 +63,6 @@ def check_logical_errors(
     """Checks that the logical errors of a circuit are well defined.
 
     Messages name the lines of ``written``, if it is given.
-
-    Raises:
-        ValueError: There are no observables, a detector neither discards shots nor is decoded, or an
-            observable or a decoded detector is random without noise, or only the Pauli frame of an observable
-            would be counted.
     """
     num_detectors, num_observables = compiled.program.num_detectors, compiled.program.num_observables
     if not num_observables:
@@ -91,11 +86,7 @@ def check_logical_errors(
 def check_no_detector_is_left(
     num_detectors: int, postselected: Collection[int], decoded: Collection[int] = ()
 ) -> None:
-    """Checks that every detector either discards shots or is decoded.
-
-    Raises:
-        ValueError: Detectors are left.
-    """
+    """Checks that every detector either discards shots or is decoded."""
     left = sorted(set(range(num_detectors)).difference(postselected, decoded))
     if left:
         remedies = [
@@ -127,10 +118,6 @@ def warn_of_random_outputs(
     """Warns if an observable, or a detector that is decoded, is random without noise; returns whether.
 
     Circuits of more than 20 active coordinates are not looked at.
-
-    Warns:
-        RandomObservableWarning: There are such outputs, or observables of which only the Pauli frame is
-            counted; the message names them.
     """
     first = compiled.program.num_detectors
     asked = [*decoded, *range(first, first + compiled.program.num_observables)]
@@ -158,12 +145,7 @@ def warn_of_random_outputs(
 def warn_of_observables_flipped_by_chance(
     compiled: CompiledCircuit, postselected: Collection[int], *, stacklevel: int = 2
 ) -> bool:
-    """Warns if single errors flip an observable with a probability other than 0 and 1.
-
-    Warns:
-        InexactErrorModelWarning: There is such an observable. Circuits of more than 20 active coordinates are
-            not looked at.
-    """
+    """Warns if single errors flip an observable with a probability other than 0 and 1."""
     try:
         found = observables_flipped_by_chance(compiled, postselected, max_active_coordinates=_WIDTH_TO_WARN)
     except ResourceLimitError:
@@ -188,9 +170,6 @@ def warn_of_frames(
     """Warns if only the Pauli frame of an observable is known, and its value depends on T gates, too.
 
     If an EXP_VAL asks for the same Paulis, the frame is what a decoder of the state predicts, and right.
-
-    Warns:
-        RandomObservableWarning: There is one, or another warning of the category.
     """
     circuit, first = compiled.circuit, compiled.program.num_detectors
     frames = [

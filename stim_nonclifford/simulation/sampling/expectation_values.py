@@ -100,12 +100,7 @@ def _distinct(rows: PackedBits) -> tuple[PackedBits, npt.NDArray[np.intp]]:
 def sampled_in_chunks(
     engine: ExpectationEngine, seed: int, numbers: ShotNumbers, shots: int, num_bits: int, bit_packed: bool
 ) -> tuple[PackedBits, npt.NDArray[np.float64]]:
-    """The outputs and the expectation values of shots, in a call of a sampler.
-
-    Raises:
-        ResourceLimitError: The result is larger than the memory of the machine.
-        ValueError: shots is negative.
-    """
+    """The outputs and the expectation values of shots, in a call of a sampler."""
     shots, bit_packed = number_of_shots(shots), flag(bit_packed, "bit_packed")
     check_result_bytes(shots, num_bits + 64 * engine.num_expectations, bit_packed, _IF_TOO_MANY)
     sizes = [min(_CHUNK_SHOTS, shots - first) for first in range(0, shots, _CHUNK_SHOTS)] or [0]

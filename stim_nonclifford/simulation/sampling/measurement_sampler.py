@@ -15,9 +15,16 @@ from ...base.memory import check_result_bytes
 from ...dialect import circuit_repr, num_expectations
 from ..compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, ExpectationCircuit
 from ..compiler.plans.width_limit import within_memory
-from ..engines import EngineOptions, PackedBits, SamplingEngine, TrajectoryEngine, engine_factory
+from ..engines import (
+    EngineOptions,
+    PackedBits,
+    SamplingEngine,
+    TrajectoryEngine,
+    engine_factory,
+    follows_shots,
+    reference_records,
+)
 from .expectation_values import ExpectationEngine, sampled_in_chunks
-from .followed_shots import follows_shots, reference_records
 from .requests import DecidingEngines
 from .rows import OUTPUT_NAMES, OutputName, rows_from, unpack
 from .shot_files import SHOT_FORMATS, ShotFile, ShotFormat, chunk_sizes

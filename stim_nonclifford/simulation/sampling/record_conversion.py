@@ -20,12 +20,7 @@ __all__ = ["measurement_converter"]
 def measurement_converter(
     circuit: stim.Circuit, reference_sample: Callable[[], npt.NDArray[Any]], skip_reference_sample: bool
 ) -> stim.CompiledMeasurementsToDetectionEventsConverter:
-    """Stim's converter of records to detection events, with the reference sample of the circuit with T gates.
-
-    Raises:
-        ResourceLimitError: The unrolled circuit is too large.
-        ValueError: Records do not determine the result.
-    """
+    """Stim's converter of records to detection events, with the reference sample of this package."""
     skip_reference_sample = flag(skip_reference_sample, "skip_reference_sample")
     check_flattened(circuit)
     with memory_is_a_limit():

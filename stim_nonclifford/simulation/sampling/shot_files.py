@@ -45,9 +45,6 @@ class ShotFile:
 
     A path is replaced if it exists; a file that is open for writing bytes stays open. The format ``dets``
     names the observables of a shot before its detectors if ``observables_first``.
-
-    Raises:
-        ValueError: The format is ``ptb64``, and the number of shots is not a multiple of 64.
     """
 
     def __init__(
@@ -98,10 +95,6 @@ class DetectionFiles:
     """Files of detection events and of observable flips, to which the bits of shots are appended.
 
     See ``ShotFile``.
-
-    Raises:
-        ValueError: A format is wrong, as in ``ShotFile``; or the format is ``dets``, which names each
-            observable once, and observables are prepended and appended.
     """
 
     def __init__(

@@ -32,9 +32,6 @@ class ShotNumbers:
         """A call of the sampler, which waits for those of other threads.
 
         If it ends with an exception, the numbers that it has taken are given back.
-
-        Raises:
-            RuntimeError: See ``Turns.turn``.
         """
         with self._turns.turn():
             first = self._next
@@ -45,11 +42,7 @@ class ShotNumbers:
                 raise
 
     def take(self, shots: int) -> int:
-        """Takes numbers, in a call; returns the first one.
-
-        Raises:
-            ValueError: There are not so many left.
-        """
+        """Takes numbers, in a call; returns the first one."""
         first = self._next
         if first + shots > _END:
             raise ValueError(

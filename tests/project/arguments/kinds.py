@@ -70,7 +70,7 @@ _NAMES = {
     "distance": "distance escape_distance",
     "faults": "faults",
     "flag": (
-        "dont_turn_measurements_into_resets ignore_measurement ignore_noise ignore_reset unsigned"
+        "dont_turn_measurements_into_resets ignore_measurement ignore_noise ignore_reset transposed unsigned"
         " allow_gauge_detectors append_observables bit_packed "
         "block_decomposition_from_introducing_remnant_edges condition_on_postselection confidence "
         "correlations count_observable_error_combos decompose_errors expectation_values flatten_loops "

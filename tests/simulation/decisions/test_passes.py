@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
 
 import stim_nonclifford as snc
 from examples.decoder_in_the_loop import teleported_t_gate
+from stim_nonclifford.simulation.compiler.plans import plan_construction
 from stim_nonclifford.simulation.decisions import DecidedCircuit, points
 from stim_nonclifford.simulation.plan import SamplingPlan
 
@@ -40,6 +43,46 @@ def wide_circuit(qubits: int, rounds: int, blocks: int, seed: int) -> snc.Circui
                 lines += [f"MX {block * qubits + rng.integers(qubits)}", "DETECTOR rec[-1]"]
     for qubit in range(data):
         lines += [f"M {qubit}", "DETECTOR rec[-1]"]
+    return snc.Circuit("\n".join(lines))
+
+
+CORRELATED = [(5, 13, 2, 34), (6, 14, 2, 80), (5, 13, 2, 178), (6, 14, 2, 224)]
+"""Arguments of ``correlated_circuit``."""
+
+
+def correlated_circuit(qubits: int, rounds: int, blocks: int, seed: int) -> snc.Circuit:
+    """Blocks of qubits side by side, in which an outcome may depend on others from before a decision.
+
+    In each round, each block has a rotation, a measurement with an ancilla whose outcome is no fair coin, a
+    decision and a rotation that it controls, or a measurement. Each record is a detector.
+    """
+    rng = np.random.default_rng(seed)
+    data = qubits * blocks
+    lines = ["RX " + " ".join(map(str, range(data)))]
+
+    def pauli(block: int, weight: int) -> str:
+        some = sorted(block * qubits + rng.choice(qubits, weight, replace=False))
+        return "*".join(f"{rng.choice(list('XYZ'))}{qubit}" for qubit in some)
+
+    for _ in range(rounds):
+        for block in range(blocks):
+            ancilla, bit = data + block, data + blocks + block
+            kind = rng.integers(4)
+            if kind == 0:
+                lines += [f"R_PAULI(0.25) {pauli(block, 2)}"]
+            elif kind == 1:
+                measured = f"{pauli(block, rng.integers(1, 3))}*Z{ancilla}"
+                lines += [f"R {ancilla}", f"R_X(0.3) {ancilla}", f"MPP {measured}", "DETECTOR rec[-1]"]
+                lines += [f"MX {ancilla}", "DETECTOR rec[-1]"]
+            elif kind == 2:
+                lines += [f"R {bit}", f"DECODE {bit}", "DETECTOR rec[-1]"]
+                lines += [f"C_SPP rec[-1] {pauli(block, rng.integers(1, 3))}"]
+                lines += [f"R_PAULI(0.25) {pauli(block, rng.integers(1, 3))}"]
+            else:
+                basis = rng.choice(["X", "", "Y"])
+                lines += [f"M{basis} {block * qubits + rng.integers(qubits)}", "DETECTOR rec[-1]"]
+    for qubit in range(data):
+        lines += [f"M{rng.choice(['X', '', 'Y'])} {qubit}", "DETECTOR rec[-1]"]
     return snc.Circuit("\n".join(lines))
 
 
@@ -76,6 +119,25 @@ def test_no_pass_changes_the_past(arguments: tuple[int, int, int, int], width: i
 def test_one_number_for_all_outcomes_would_change_the_past(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SamplingPlan, "separate_draws", False)
     assert changed_pasts(wide_circuit(*WIDE[0][0]))[0] > 100
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize("arguments", CORRELATED)
+def test_connected_measurements_keep_their_order(
+    arguments: tuple[int, int, int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    circuit = correlated_circuit(*arguments)
+    changed, width = changed_pasts(circuit)
+    assert changed == 0
+    in_any_order = functools.partial(plan_construction.reorder_for_width, keep_measurements_in_order=False)
+
+    def without_edges(*given: Any, keep_measurements_in_order: bool) -> Any:
+        return in_any_order(*given)
+
+    monkeypatch.setattr(plan_construction, "reorder_for_width", without_edges)
+    changed, narrower = changed_pasts(circuit)
+    assert changed >= 5
+    assert narrower <= width
 
 
 def test_plans_without_decisions_have_one_number_for_all_outcomes() -> None:

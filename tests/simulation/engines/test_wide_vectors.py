@@ -18,13 +18,7 @@ QUBITS = 10
 
 
 def wide_circuit(rng: np.random.Generator, *, layers: int, turned: float) -> str:
-    """Layers of rotations about Z and products of Zs, and measurements of products that are mostly of Xs.
-
-    Args:
-        rng: Random numbers.
-        layers: How many.
-        turned: The fraction of rotations about X instead, which do not commute with the others.
-    """
+    """Layers of rotations about Z and products of Zs, a part ``turned`` of them about X, and measurements mostly of Xs."""
     lines = ["RX " + " ".join(map(str, range(QUBITS)))]
     for _ in range(layers):
         for qubit in range(QUBITS):

@@ -98,17 +98,11 @@ def steps_of(circuit: snc.Circuit) -> list[Step] | None:
 
 @dataclass(frozen=True)
 class Size:
-    """What sampling takes, as far as it can be seen from outside.
+    """What sampling takes, as far as it can be seen from outside."""
 
-    Attributes:
-        targets: Targets of all instructions after unrolling.
-        depth: How deep blocks are nested.
-        observable: The largest number of an observable, as a float: Stim keeps some of its bits only.
-    """
-
-    targets: int
-    depth: int
-    observable: float
+    targets: int  # targets of all instructions after unrolling
+    depth: int  # how deep blocks are nested
+    observable: float  # the largest number of an observable, as a float: Stim keeps some of its bits only
 
 
 def size_of(circuit: stim.Circuit) -> Size:

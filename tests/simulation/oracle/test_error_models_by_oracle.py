@@ -217,11 +217,7 @@ def test_conditioned(seed: int, kind: str) -> None:
 
 
 def heralded_chain(rng: np.random.Generator) -> tuple[stim.Circuit, list[int]]:
-    """Three qubits and their two parities, which are measured twice; some places of noise are heralded.
-
-    Returns:
-        The circuit, and the detectors that are heralds.
-    """
+    """Three qubits and their two parities, measured twice, with some heralded noise; and the detectors that are heralds."""
     lines = ["R 0 1 2"]
     if rng.random() < 0.5:
         lines.append("S[T] 0 1 2")

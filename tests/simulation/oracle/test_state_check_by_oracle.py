@@ -36,17 +36,11 @@ NUM_SEEDS = 4
 
 @dataclass(frozen=True)
 class Encoded:
-    """A noisy circuit with EXP_VAL of some logical Paulis, and the check of the state that it prepares.
-
-    Attributes:
-        text: The circuit.
-        check: The check.
-        flipped: For each Pauli of the check, whether the record of the frame flips it.
-    """
+    """A noisy circuit with EXP_VAL of some logical Paulis, and the check of the state that it prepares."""
 
     text: str
     check: LogicalStateCheck
-    flipped: tuple[bool, ...]
+    flipped: tuple[bool, ...]  # for each Pauli of the check, whether the record of the frame flips it
 
 
 def targets(pauli: stim.PauliString, separator: str = "*") -> str:
@@ -114,12 +108,7 @@ def _random_tableau(rng: np.random.Generator) -> stim.Tableau:
 def failures(
     example: Encoded, predicted: npt.NDArray[np.uint8]
 ) -> dict[tuple[int, ...], tuple[float, float]]:
-    """By detectors, their probability and that of a failed check in addition.
-
-    Args:
-        example: The circuit.
-        predicted: For each number of detection events, which observables a decoder flips, as bits.
-    """
+    """By detectors, their probability and that of a failed check in addition, if a decoder predicts these flips as bits."""
     circuit = snc.Circuit(example.text).to_stim()
     simulator = ExpectationSimulator(circuit)
     # The record of the frame is the first one; it is 0 in the reference sample.

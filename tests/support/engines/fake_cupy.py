@@ -212,14 +212,7 @@ def empty_module(runtime: dict[str, Any], cuda: dict[str, Any]) -> Any:
 def make_cupy(
     *, devices: int = 1, status: int = 0, driver: int = 13000, compute_capability: str = "90"
 ) -> Any:
-    """A module.
-
-    Args:
-        devices: Number of GPUs.
-        status: If not 0, the error that counting them gives.
-        driver: The version of CUDA that the driver knows.
-        compute_capability: Of the GPUs.
-    """
+    """A module; ``status``, if not 0, is the error that counting GPUs gives."""
 
     def get_device_count() -> int:
         if status:

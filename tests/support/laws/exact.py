@@ -33,15 +33,10 @@ NEGLIGIBLE = 1e-15
 
 @dataclass(frozen=True)
 class ExactOutputs:
-    """What a plan samples.
+    """What a plan samples."""
 
-    Attributes:
-        kept: Probability of each combination of outputs, together with the shot being kept.
-        discarded: Probability that a shot is discarded.
-    """
-
-    kept: Distribution
-    discarded: float
+    kept: Distribution  # probability of each combination of outputs, together with the shot being kept
+    discarded: float  # probability that a shot is discarded
 
     @property
     def kept_probability(self) -> float:
@@ -156,12 +151,7 @@ def _states_after(item: np.void, now: tuple[int, ...]) -> tuple[int, ...] | None
 
 
 def convolve(causes: Iterable[Mapping[int, float]], constant: int = 0) -> Distribution:
-    """The distribution of the sum (mod 2) of independent causes.
-
-    Args:
-        causes: Each is a map from rows to probabilities; what is missing to 1 is the row of zeros.
-        constant: A row that is always added.
-    """
+    """The distribution of a constant row plus (mod 2) those of independent causes; what is missing to 1 is no row."""
     causes = list(causes)
     basis = _Basis(row for cause in causes for row in cause)
     index = np.arange(1 << len(basis.rows))

@@ -16,12 +16,7 @@ _TAG = re.compile(r"EXP_VAL\((.*)\)")
 
 
 class _Expectations:
-    """Notes, at each EXP_VAL, the trace of P rho for every record so far.
-
-    Attributes:
-        traces: For each expectation value, records so far -> their probability times the expectation value.
-        weights: For each expectation value, records so far -> their probability.
-    """
+    """Notes, at each EXP_VAL, the probability of every record so far, and the trace of P rho with it."""
 
     def __init__(self) -> None:
         self.traces: list[dict[tuple[int, ...], float]] = []

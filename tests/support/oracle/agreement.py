@@ -20,10 +20,6 @@ def p_value(samples: npt.NDArray[np.bool_], distribution: Mapping[tuple[int, ...
     times their number (Bonferroni). The bit strings reveal impossible or missing outcomes, and
     the parities reveal small correlations. Probabilities below 1e-12 are taken as zero. Rows of
     more than ten bits are examined in pieces of ten.
-
-    Args:
-        samples: One row of bits per shot.
-        distribution: The probabilities of the rows.
     """
     starts = range(0, max(samples.shape[1], 1), PIECE)
     values = []

@@ -24,27 +24,17 @@ _SINGLES = ("H", "S", "SQRT_X", "C_XYZ", "H_YZ")
 
 @dataclass
 class _Text:
-    """A circuit in the making.
-
-    Attributes:
-        rng: The source of randomness.
-        size: The number of qubits.
-        exclusive: Whether there is noise whose errors exclude each other.
-        clifford: Whether all gates are Clifford gates.
-        lines: What is written so far.
-        records: The number of records.
-        certain: Sets of records whose sum is certain without noise.
-        random: Sets of records whose sum may be random.
-    """
+    """A circuit in the making."""
 
     rng: np.random.Generator
     size: int
-    exclusive: bool
-    clifford: bool
-    lines: list[str] = field(default_factory=list)
+    exclusive: bool  # whether there is noise whose errors exclude each other
+    clifford: bool  # whether all gates are Clifford gates
+    lines: list[str] = field(default_factory=list)  # what is written so far
     records: int = 0
+    # sets of records whose sum is certain without noise
     certain: list[list[int]] = field(default_factory=list)
-    random: list[list[int]] = field(default_factory=list)
+    random: list[list[int]] = field(default_factory=list)  # sets of records whose sum may be random
 
     def chance(self, probability: float) -> bool:
         return bool(self.rng.random() < probability)
@@ -184,33 +174,17 @@ def certain_circuit(
     rng: np.random.Generator,
     *,
     num_qubits: int,
-    num_segments: int = 2,
-    gates: int = 5,
-    max_records: int = 9,
-    exclusive: bool = True,
-    clifford: bool = False,
-    mixed: bool = False,
-    num_observables: int = 2,
+    num_segments: int = 2,  # how many segments; fewer if the records are used up
+    gates: int = 5,  # how many gates a segment has, before they are undone
+    max_records: int = 9,  # no segment begins with more records, less the number of qubits
+    exclusive: bool = True,  # whether there is noise whose errors exclude each other
+    clifford: bool = False,  # whether all gates are Clifford gates; then no record controls one
+    mixed: bool = False,  # whether the gates of every other segment are
+    num_observables: int = 2,  # how many observables there are
+    # the probability that a random record is an output, and that it is one of an observable
     random_outputs: float = 0.4,
 ) -> stim.Circuit:
-    """A noisy circuit of segments whose outputs are mostly certain without noise.
-
-    Args:
-        rng: The source of randomness.
-        num_qubits: The number of qubits.
-        num_segments: How many segments; fewer if the records are used up.
-        gates: How many gates a segment has, before they are undone.
-        max_records: No segment begins with more records, less the number of qubits.
-        exclusive: Whether there is noise whose errors exclude each other.
-        clifford: Whether all gates are Clifford gates; then no record controls one.
-        mixed: Whether the gates of every other segment are.
-        num_observables: How many observables there are.
-        random_outputs: The probability that a random record is an output, and that it is one of an
-            observable.
-
-    Returns:
-        The circuit, without loops. Each certain set of records is a detector or a part of an observable.
-    """
+    """A noisy circuit of segments whose outputs are mostly certain without noise."""
     text = _Text(rng, num_qubits, exclusive, clifford)
     for segment in range(num_segments):
         if text.records + num_qubits > max_records:

@@ -20,13 +20,7 @@ Those are the ones that are decided, and they are raw.
 
 
 class DecidingSimulator(Simulator):
-    """A simulator whose decisions are taken by a function.
-
-    Args:
-        qubits: The qubits.
-        answer: The function.
-        reference: The records of the noiseless reference sample.
-    """
+    """A simulator whose decisions are taken by a function."""
 
     def __init__(self, qubits: Sequence[int], answer: Answer, reference: Sequence[int]):
         super().__init__(qubits)

@@ -131,11 +131,47 @@ class Simulator:
     def run(self, circuit: stim.Circuit) -> None:
         """Performs the instructions of a circuit."""
         for instruction in circuit:
-            if isinstance(instruction, stim.CircuitRepeatBlock):
+            if isinstance(instruction, stim.CircuitRepeatBlock) and instruction.tag.startswith("IF "):
+                self._run_if(instruction)
+            elif isinstance(instruction, stim.CircuitRepeatBlock) and instruction.tag.startswith("UNTIL "):
+                self._run_until(instruction)
+            elif isinstance(instruction, stim.CircuitRepeatBlock):
                 for _ in range(instruction.repeat_count):
                     self.run(instruction.body_copy())
             else:
                 self._perform(instruction)
+
+    def _run_if(self, block: stim.CircuitRepeatBlock) -> None:
+        """Runs a block in the branches that have its condition. In the others, its records are 0."""
+        body = block.body_copy()
+        others = {key: rho for key, rho in self.branches.items() if not self._holds(block.tag, key[0])}
+        self.branches = {key: rho for key, rho in self.branches.items() if key not in others}
+        self.run(body)
+        for (records, fired), rho in others.items():
+            _accumulate(self.branches, (records + (0,) * body.num_measurements, fired), rho)
+
+    def _run_until(self, block: stim.CircuitRepeatBlock) -> None:
+        """Runs a block until its condition holds. The records of the attempts come last in its places."""
+        body, before, done = block.body_copy(), self.num_records, dict[Key, Tensor]()
+        for left in reversed(range(block.repeat_count)):
+            self.run(body)
+            failed = {}
+            for (records, fired), rho in self.branches.items():
+                if left and not self._holds(block.tag, records):
+                    failed[records, fired] = rho
+                    continue
+                skipped = (0,) * (left * body.num_measurements)
+                _accumulate(done, (records[:before] + skipped + records[before:], fired), rho)
+            self.branches = failed
+        self.branches = done
+
+    def _holds(self, tag: str, records: Records) -> bool:
+        """Whether all terms of a condition hold."""
+        return all(
+            sum(records[self.num_records + int(place)] for place in re.findall(r"-\d+", term)) % 2
+            != term.startswith("!")
+            for term in tag.split()[1:]
+        )
 
     def _perform(self, instruction: stim.CircuitInstruction) -> None:
         name = instruction.name
@@ -375,11 +411,7 @@ def record_distribution(circuit: stim.Circuit, *, cutoff: float = 0.0) -> Distri
 
 
 def detector_distribution(circuit: stim.Circuit, *, cutoff: float = 0.0) -> Distribution:
-    """The joint distribution of the parities of the records in D0, D1, ..., L0, L1, ...
-
-    Raises:
-        NotImplementedError: An observable includes Pauli targets, which no record determines.
-    """
+    """The joint distribution of the parities of the records in D0, D1, ..., L0, L1, ..."""
     if _has_pauli_observables(circuit):
         raise NotImplementedError("OBSERVABLE_INCLUDE with Pauli targets")
     simulator, records_distribution = _simulate(circuit, cutoff)
@@ -391,12 +423,9 @@ def detector_distribution(circuit: stim.Circuit, *, cutoff: float = 0.0) -> Dist
 
 
 def reference_sample(circuit: stim.Circuit, *, collapse_resets: bool = False) -> Records:
-    """The records of the noiseless circuit when each measurement takes its more likely value.
+    """The records of the noiseless circuit when each measurement takes its more likely value; heralds read 0.
 
-    Args:
-        circuit: The circuit; its noise is ignored, and heralds read 0.
-        collapse_resets: Also fix the hidden outcome when an entangled qubit is reset, as the
-            reference sample of Stim does, rather than average over it.
+    With ``collapse_resets``, the hidden outcome of the reset of an entangled qubit is fixed, too, as Stim's reference sample does.
     """
     simulator = ReferenceSimulator(used_qubits(circuit), collapse_resets)
     simulator.run(circuit.without_noise())

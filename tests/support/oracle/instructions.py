@@ -50,21 +50,13 @@ CLIFFORD_FAMILIES = ALL_FAMILIES - {Family.T, Family.ROTATIONS, Family.CONTROLLE
 
 @dataclass(frozen=True)
 class Operation:
-    """One line of a circuit, or a block of lines.
+    """One line of a circuit, or a block of lines."""
 
-    Attributes:
-        template: The line, with ``{0}``, ``{1}``, ... in the places of record targets.
-        references: Numbers that select the records for these places.
-        num_records: How many records the line produces.
-        repetitions: For a block, how often it is repeated.
-        body: For a block, its operations.
-    """
-
-    template: str = ""
-    references: tuple[int, ...] = ()
-    num_records: int = 0
-    repetitions: int = 0
-    body: tuple[Operation, ...] = ()
+    template: str = ""  # the line, with ``{0}``, ``{1}``, ... in the places of record targets
+    references: tuple[int, ...] = ()  # numbers that select the records for these places
+    num_records: int = 0  # how many records the line produces
+    repetitions: int = 0  # for a block, how often it is repeated
+    body: tuple[Operation, ...] = ()  # for a block, its operations
 
 
 class Chooser(Protocol):

@@ -23,38 +23,23 @@ Pauli = tuple[tuple[int, str], ...]
 
 @dataclass(frozen=True)
 class Error:
-    """What can happen at a place.
+    """What can happen at a place."""
 
-    Attributes:
-        probability: Of the channel; of a link of a chain, that of its argument.
-        pauli: The Pauli that is applied.
-        flips: Whether the record of the place flips: a readout error, or a herald.
-    """
-
-    probability: float
+    probability: float  # of the channel; of a link of a chain, that of its argument
     pauli: Pauli
-    flips: bool
+    flips: bool  # whether the record of the place flips: a readout error, or a herald
 
 
 @dataclass(frozen=True)
 class Place:
-    """A noise channel on one group of targets, or a readout error.
+    """A noise channel on one group of targets, or a readout error."""
 
-    Attributes:
-        line: The number of the instruction in the circuit, from 1.
-        group: The number of the group of targets, from 0.
-        name: The name of the instruction.
-        targets: The qubits of the group, as they stand there.
-        record: The number of the group's record, or None.
-        errors: The errors with probabilities above 0.
-    """
-
-    line: int
-    group: int
+    line: int  # the number of the instruction in the circuit, from 1
+    group: int  # the number of the group of targets, from 0
     name: str
-    targets: tuple[int, ...]
-    record: int | None
-    errors: tuple[Error, ...]
+    targets: tuple[int, ...]  # the qubits of the group, as they stand there
+    record: int | None  # the number of the group's record, or None
+    errors: tuple[Error, ...]  # the errors with probabilities above 0
 
 
 def noise_places(circuit: stim.Circuit) -> list[Place]:

@@ -57,11 +57,7 @@ _TAGS_OF_GATE: Mapping[str, frozenset[str]] = {
 
 
 def parse_tag(gate: str, tag: str) -> Tag:
-    """Reads the tag of a gate. A tag that names no non-Clifford gate is a plain remark.
-
-    Raises:
-        ValueError: The tag names a non-Clifford gate, but its angles are missing or malformed.
-    """
+    """Reads the tag of a gate. A tag that names no non-Clifford gate is a plain remark."""
     name = re.match(r"\w*", tag)
     if name is None or name.group() not in _TAGS_OF_GATE.get(gate, ()):
         return NO_TAG
@@ -93,14 +89,7 @@ def pauli_string(letters: str) -> Matrix:
 
 
 def pauli_product(terms: Sequence[tuple[str, int]], negated: bool = False) -> tuple[tuple[int, ...], Matrix]:
-    """Multiplies single-qubit Paulis ``(letter, qubit)``, with repeated qubits allowed.
-
-    Returns:
-        The qubits acted on, in ascending order, and the matrix of the product on them.
-
-    Raises:
-        ValueError: The product is anti-Hermitian, such as X0*Z0.
-    """
+    """Multiplies single-qubit Paulis ``(letter, qubit)``, with repeated qubits allowed."""
     qubits = tuple(sorted({qubit for _, qubit in terms}))
     factors: dict[int, Matrix] = {qubit: PAULIS["I"] for qubit in qubits}
     for letter, qubit in terms:

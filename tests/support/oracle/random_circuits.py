@@ -97,23 +97,14 @@ def random_circuit(
     rng: np.random.Generator,
     *,
     num_qubits: int = 4,
-    num_operations: int = 20,
-    max_records: int = 8,
+    num_operations: int = 20,  # the number of lines and blocks, before the end
+    max_records: int = 8,  # the largest number of records, with repeated blocks unrolled
     instructions: Collection[Family] = ALL_FAMILIES,
+    # whether to append a measurement of each qubit in a random basis, as far as the number of records
+    # allows, and two detectors and two observables if these are among the instructions
     measure_at_end: bool = True,
 ) -> stim.Circuit:
-    """A random circuit of uniformly chosen families of instructions.
-
-    Args:
-        rng: The source of randomness.
-        num_qubits: The number of qubits.
-        num_operations: The number of lines and blocks, before the end.
-        max_records: The largest number of records, with repeated blocks unrolled.
-        instructions: The families of instructions to choose from.
-        measure_at_end: Whether to append a measurement of each qubit in a random basis, as far as
-            the number of records allows, and two detectors and two observables if these are among
-            the instructions.
-    """
+    """A random circuit of uniformly chosen families of instructions."""
     chooser = RandomChooser(rng)
     families = _ordered(instructions)
     operations = [random_operation(chooser, num_qubits, families) for _ in range(num_operations)]
@@ -124,21 +115,16 @@ def random_circuit(
 def mirrored_circuit(
     rng: np.random.Generator,
     *,
-    num_qubits: int = 4,
-    num_operations: int = 10,
+    num_qubits: int = 4,  # the number of qubits, and of records
+    num_operations: int = 10,  # the number of lines and blocks before the inverse
+    # gates without an inverse are not used, nor are
+    # rotations, since Stim knows no inverse of the tags of ``I`` and ``II``
     instructions: Collection[Family] = ALL_FAMILIES,
 ) -> stim.Circuit:
     """A noisy circuit of gates, then its noiseless inverse, then noisy measurements of all qubits.
 
     Without its noise, all records are 0. The distributions of other random circuits are usually
     uniform over a subspace, and hide much; those of mirrored circuits show every error.
-
-    Args:
-        rng: The source of randomness.
-        num_qubits: The number of qubits, and of records.
-        num_operations: The number of lines and blocks before the inverse.
-        instructions: The families of instructions to choose from. Gates without an inverse are not
-            used, nor are rotations, since Stim knows no inverse of the tags of ``I`` and ``II``.
     """
     chooser = RandomChooser(rng)
     families = _ordered(set(instructions) & _MIRRORED)

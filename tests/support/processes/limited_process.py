@@ -27,13 +27,7 @@ def refusal(call, *arguments, **named):
 def run_limited(script: str, *, seconds: int = 10, memory: int = 1 << 30) -> str:
     """Runs a script of Python, and returns what it prints.
 
-    Time is time of the processor, so that a busy machine makes no difference.
-
-    Args:
-        script: The script; ``np``, ``stim``, ``snc`` are there, and ``refusal``, which returns the documented
-            exception of a call as text, or None.
-        seconds: Limit for the time of the processor.
-        memory: Limit for the memory, in bytes.
+    It may use ``np``, ``stim``, ``snc``, and ``refusal``, which returns the documented exception of a call as text, or None. Time is time of the processor, so that a busy machine makes no difference.
     """
     done = subprocess.run(
         [sys.executable, "-c", _PRELUDE.format(memory=memory, seconds=seconds) + textwrap.dedent(script)],

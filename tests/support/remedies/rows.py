@@ -21,17 +21,11 @@ from stim_nonclifford.commands import main
 
 
 class Row(NamedTuple):
-    """A refusal and its remedy.
+    """A refusal and its remedy."""
 
-    Attributes:
-        refused: An expression that raises an error or a warning.
-        named: What its message must say.
-        works: An expression that follows the remedy, and raises nothing.
-    """
-
-    refused: str
-    named: str
-    works: str
+    refused: str  # an expression that raises an error or a warning
+    named: str  # what its message must say
+    works: str  # an expression that follows the remedy, and raises nothing
 
 
 def names_for(folder: Path) -> dict[str, Any]:

@@ -10,14 +10,13 @@ _OBSERVED = f"c('{_NOISE}OBSERVABLE_INCLUDE(0) rec[-2]')"
 _T_STATE = "RX 0 / T 0 / %s(0.01) 0 / EXP_VAL X0 Y0"
 _FRAMES = "OBSERVABLE_INCLUDE(0) X0 / OBSERVABLE_INCLUDE(1) Y0"
 _CHECK = "snc.LogicalStateCheck((0, 1), (%s), (0.5**0.5, 0.5**0.5))"
-_DECIDED = "X_ERROR(0.1) 0 / M 0 / DETECTOR rec[-1] / DECODE 0 / CX rec[-1] 1 / %s / M 1 2 / OBSERVABLE_INCLUDE(0) rec[-2]"
+_DECIDED = "X_ERROR(0.1) 0 / M 0 / DETECTOR rec[-1] / DECODE 0 / CX rec[-1] 1 / %s / M 1 2 / OBSERVABLE_INCLUDE(0) rec[-2] / OBSERVABLE_INCLUDE(1) rec[-1]"
 _DECIDES = f"c('{_DECIDED % 'X_ERROR(0.1) 1'}')"
 
 RATES = [
     # Decisions
     Row(f"{_DECIDES}.logical_error_rate(decoder='pymatching', confidence=True)", 'decoder="pymatching"', f"{_DECIDES}.logical_error_rate(decoder='pymatching', relative_error=0.1)"),
     Row(f"{_OBSERVED}.logical_error_rate(decoder='pymatching', loop_decoder='pymatching')", "Leave loop_decoder out", f"{_OBSERVED}.logical_error_rate(decoder='pymatching', relative_error=0.1)"),
-    Row(f"c('{_DECIDED % 'E(0.2) X1 / ELSE_CORRELATED_ERROR(0.2) X2'}').logical_error_rate(decoder='pymatching')", "soft_pymatching", f"shots(sp.SoftDecodingSampler(warn=False), '{_DECIDED % 'E(0.2) X1 / ELSE_CORRELATED_ERROR(0.2) X2'}')"),
     # Rates from faults
     Row(f"c('{_NOISE}').logical_error_rate(postselection_mask='all')", "OBSERVABLE_INCLUDE", f"{_OBSERVED}.logical_error_rate(postselection_mask='all')"),
     Row(f"{_OBSERVED}.logical_error_rate()", 'postselection_mask="all"', f"{_OBSERVED}.logical_error_rate(postselection_mask='all')"),

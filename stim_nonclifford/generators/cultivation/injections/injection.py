@@ -16,16 +16,13 @@ InjectionChoice = Literal["unitary", "bell", "degenerate"]
 
 @dataclass(frozen=True)
 class Injection:
-    """A kind of injection.
+    """A kind of injection."""
 
-    Attributes:
-        append: Function that appends the injection to a circuit that has no operations yet.
-        extra_sites: Sites that the injection needs and the distance-3 code does not have.
-        arriving: (from, to) pairs of sites: the injection leaves the state of data qubit `to` at `from`.
-    """
-
+    # function that appends the injection to a circuit that has no operations yet
     append: Callable[[CircuitBuilder], None]
+    # sites that the injection needs and the distance-3 code does not have
     extra_sites: tuple[Coord, ...] = ()
+    # (from, to) pairs of sites: the injection leaves the state of data qubit `to` at `from`
     arriving: tuple[tuple[Coord, Coord], ...] = ()
 
 

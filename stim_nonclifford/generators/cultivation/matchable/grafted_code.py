@@ -24,25 +24,15 @@ from .surface_patch import Basis, Face, SurfacePatch, patch_site
 
 @dataclass(frozen=True)
 class GraftedCode:
-    """A color code in the tip of a surface code.
+    """A color code in the tip of a surface code."""
 
-    Attributes:
-        graft: Where it is grafted.
-        color_code: The color code.
-        patch: The surface code.
-        z_tiles: The tiles with the data qubits of their Z checks.
-        x_tiles: The tiles with the data qubits of their X checks.
-        faces: Faces of the surface code that are measured at the same time as the tiles.
-        seam_faces: The others, which are measured before them.
-    """
-
-    graft: Graft
+    graft: Graft  # where it is grafted
     color_code: ColorCode
     patch: SurfacePatch
-    z_tiles: tuple[Tile, ...]
-    x_tiles: tuple[Tile, ...]
-    faces: tuple[Face, ...]
-    seam_faces: tuple[Face, ...]
+    z_tiles: tuple[Tile, ...]  # the tiles with the data qubits of their Z checks
+    x_tiles: tuple[Tile, ...]  # the tiles with the data qubits of their X checks
+    faces: tuple[Face, ...]  # faces of the surface code that are measured at the same time as the tiles
+    seam_faces: tuple[Face, ...]  # the others, which are measured before them
 
     @classmethod
     def of_distances(cls, cultivated: int, distance: int) -> GraftedCode:

@@ -15,17 +15,11 @@ from .surface_patch import Basis
 
 @dataclass(frozen=True)
 class Move:
-    """A data qubit that moves by one step.
+    """A data qubit that moves by one step."""
 
-    Attributes:
-        origin: Where it is before.
-        target: Where it is afterwards.
-        leaves: The basis of the state, |+> or |0>, in which the target starts, and which is left at the
-            origin.
-    """
-
-    origin: Coord
-    target: Coord
+    origin: Coord  # where it is before
+    target: Coord  # where it is afterwards
+    # the basis of the state, |+> or |0>, in which the target starts, and which is left at the origin
     leaves: Basis
 
     @property
@@ -36,19 +30,12 @@ class Move:
 
 @dataclass(frozen=True)
 class Reach:
-    """Data qubits that an ancilla reads beside those of its tile, or of its face.
-
-    Attributes:
-        ancilla: The ancilla.
-        basis: The basis of the check.
-        data: The data qubits.
-        helper: The site between them and the ancilla, if they are no neighbours of it.
-    """
+    """Data qubits that an ancilla reads beside those of its tile, or of its face."""
 
     ancilla: Coord
     basis: Basis
     data: tuple[Coord, ...]
-    helper: Coord | None = None
+    helper: Coord | None = None  # the site between them and the ancilla, if they are no neighbours of it
 
     @property
     def helper_starts(self) -> Basis:
@@ -74,15 +61,10 @@ class Reach:
 
 @dataclass(frozen=True)
 class Product:
-    """Faces at the tip whose product is known when they are measured for the first time.
+    """Faces at the tip whose product is known when they are measured for the first time."""
 
-    Attributes:
-        faces: The ancillas of the faces.
-        tiles: The ancillas of the checks of tiles whose product this is.
-    """
-
-    faces: tuple[Coord, ...]
-    tiles: tuple[Coord, ...] = ()
+    faces: tuple[Coord, ...]  # the ancillas of the faces
+    tiles: tuple[Coord, ...] = ()  # the ancillas of the checks of tiles whose product this is
 
     def records(self, tiles: Mapping[Coord, int], faces: Mapping[Coord, int]) -> list[int]:
         """The outcomes of the checks of tiles and of faces, from those of all of them."""
@@ -91,41 +73,31 @@ class Product:
 
 @dataclass(frozen=True)
 class Graft:
-    """The graft of a color code of some distance.
-
-    Attributes:
-        distance: The distance of the color code.
-        least_distance: The least distance of the surface code. The change of code forgets most checks at the
-            tip, so that errors before it need not cross the tip to be a logical error.
-        tip: The site of the tip of the surface code.
-        extensions: The extended checks.
-        apex_moves: Moves of the data qubits at the ancillas of a Z face and of an X face of the seam, in this
-            order, from the color code to the surface code. Their targets are the Z ancilla of a tile and the
-            X ancilla of another one.
-        tip_moves: Moves of other data qubits, at the change of code.
-        tip_starts: Data qubits that the change of code adds, with the bases in which they start.
-        tip_pair: The path of a Bell pair that the change of code adds: data qubit, ancilla, data qubit.
-        products: What is known of the faces at the tip before the change of code.
-        flips: For each basis, the ancillas of faces and tiles whose product the change of code multiplies
-            the logical operator with.
-        num_rounds: How often seam and graft are measured.
-        reaches: How other faces of the seam read data qubits of the color code, with helpers.
-        decodes_tiles: Whether a decoder reads all tiles after the first graft.
-    """
+    """The graft of a color code of some distance."""
 
     distance: int
+    # the least distance of the surface code. The change of code forgets most checks at the tip, so that
+    # errors before it need not cross the tip to be a logical error
     least_distance: int
-    tip: Coord
-    extensions: tuple[Reach, ...]
+    tip: Coord  # the site of the tip of the surface code
+    extensions: tuple[Reach, ...]  # the extended checks
+    # moves of the data qubits at the ancillas of a Z face and of an X face of the seam, in this order,
+    # from the color code to the surface code. Their targets are the Z ancilla of a tile and the X
+    # ancilla of another one
     apex_moves: tuple[Move, Move]
-    tip_moves: tuple[Move, ...]
-    products: tuple[Product, ...]
+    tip_moves: tuple[Move, ...]  # moves of other data qubits, at the change of code
+    products: tuple[Product, ...]  # what is known of the faces at the tip before the change of code
+    # for each basis, the ancillas of faces and tiles whose product the change of code multiplies the
+    # logical operator with
     flips: Mapping[Basis, Product]
+    # data qubits that the change of code adds, with the bases in which they start
     tip_starts: Mapping[Coord, Basis] = field(default_factory=dict)
+    # the path of a Bell pair that the change of code adds: data qubit, ancilla, data qubit
     tip_pair: tuple[Coord, Coord, Coord] | None = None
-    num_rounds: int = 2
+    num_rounds: int = 2  # how often seam and graft are measured
+    # how other faces of the seam read data qubits of the color code, with helpers
     reaches: tuple[Reach, ...] = ()
-    decodes_tiles: bool = False
+    decodes_tiles: bool = False  # whether a decoder reads all tiles after the first graft
 
 
 _THREE = Graft(

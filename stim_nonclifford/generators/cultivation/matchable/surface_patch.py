@@ -33,15 +33,10 @@ operator: at the same v for X checks, at the same u for Z checks.
 
 @dataclass(frozen=True, order=True)
 class Face:
-    """A check of the surface code.
+    """A check of the surface code."""
 
-    Attributes:
-        ancilla: The site of the ancilla.
-        data: The sites of the data qubits, sorted.
-    """
-
-    ancilla: Coord
-    data: tuple[Coord, ...]
+    ancilla: Coord  # the site of the ancilla
+    data: tuple[Coord, ...]  # the sites of the data qubits, sorted
 
     @property
     def basis(self) -> Basis:
@@ -77,19 +72,12 @@ class Face:
 
 @dataclass(frozen=True)
 class SurfacePatch:
-    """A rotated surface code with one logical qubit.
+    """A rotated surface code with one logical qubit."""
 
-    Attributes:
-        distance: Code distance, odd.
-        tip: Site of the lowest data qubit.
-        data: Sites of the data qubits, sorted.
-        faces: The checks, sorted by the site of the ancilla.
-    """
-
-    distance: int
-    tip: Coord
-    data: tuple[Coord, ...]
-    faces: tuple[Face, ...]
+    distance: int  # code distance, odd
+    tip: Coord  # site of the lowest data qubit
+    data: tuple[Coord, ...]  # sites of the data qubits, sorted
+    faces: tuple[Face, ...]  # the checks, sorted by the site of the ancilla
 
     @classmethod
     def rotated(cls, distance: int, tip: Coord) -> SurfacePatch:
@@ -161,9 +149,6 @@ def fitted_moments(
     """The CX gates of faces of one basis in four moments, around the sites that are busy in each of them.
 
     A face that meets no busy site keeps its order.
-
-    Raises:
-        ValueError: A face does not fit in.
 
     Examples:
         >>> fitted_moments([Face((1, 0), ((0, 0), (2, 0)))], [[], [(2, 0)], [], []])

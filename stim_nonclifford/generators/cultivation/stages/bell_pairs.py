@@ -16,28 +16,18 @@ from ..color_code import Coord
 
 @dataclass(frozen=True)
 class BellPairs:
-    """The operations that prepare Bell pairs.
+    """The operations that prepare Bell pairs."""
 
-    Attributes:
-        starts: Qubits that start in |+>, sorted.
-        others: Qubits that start in |0>, sorted.
-        spread: Two moments of CX gates that copy bits; paths without helpers need only the first.
-        take_out: The moment of CX gates that disentangles the helpers.
-        helpers: Sites between the ends of the paths, sorted; they end in |0>.
-    """
-
-    starts: tuple[Coord, ...]
-    others: tuple[Coord, ...]
+    starts: tuple[Coord, ...]  # qubits that start in |+>, sorted
+    others: tuple[Coord, ...]  # qubits that start in |0>, sorted
+    # two moments of CX gates that copy bits; paths without helpers need only the first
     spread: tuple[CxMoment, CxMoment]
-    take_out: CxMoment
-    helpers: tuple[Coord, ...]
+    take_out: CxMoment  # the moment of CX gates that disentangles the helpers
+    helpers: tuple[Coord, ...]  # sites between the ends of the paths, sorted; they end in |0>
 
     @classmethod
     def along(cls, paths: Sequence[tuple[Coord, ...]]) -> BellPairs:
         """Plans Bell pairs, each along the 2, 3 or 4 sites from one end to the other.
-
-        Raises:
-            ValueError: A path has fewer than 2 or more than 4 sites.
 
         Examples:
             >>> pairs = BellPairs.along([((0, 0), (1, 0), (2, 0))])

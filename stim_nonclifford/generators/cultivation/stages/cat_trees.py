@@ -29,21 +29,14 @@ VARIANT_CHOICES: tuple[VariantChoice, ...] = get_args(VariantChoice)
 
 @dataclass(frozen=True)
 class CatTree:
-    """A tree of CX gates that folds the product of X over the data qubits onto one of them.
+    """A tree of CX gates that folds the product of X over the data qubits onto one of them."""
 
-    Attributes:
-        root: The data qubit that ends up carrying the product.
-        folds: (control, target) pairs of CX gates, one tuple per moment.
-        flags: Extra qubits that take part in the product; they start in |+>.
-        hook_flags: Extra qubits that compare Z of two sites; they start in |0>.
-        rotate_at_reset: Whether the data qubits rotate while flags are reset or measured, and not a moment
-            later or earlier. This saves two moments, and hook flags need two more.
-    """
-
-    root: Coord
-    folds: tuple[CxMoment, ...]
-    flags: tuple[Coord, ...]
-    hook_flags: tuple[Coord, ...] = ()
+    root: Coord  # the data qubit that ends up carrying the product
+    folds: tuple[CxMoment, ...]  # (control, target) pairs of CX gates, one tuple per moment
+    flags: tuple[Coord, ...]  # extra qubits that take part in the product; they start in |+>
+    hook_flags: tuple[Coord, ...] = ()  # extra qubits that compare Z of two sites; they start in |0>
+    # whether the data qubits rotate while flags are reset or measured, and not a moment later or
+    # earlier. This saves two moments, and hook flags need two more
     rotate_at_reset: bool = False
 
 

@@ -49,17 +49,11 @@ void copy_bits(const uint64_t* row, const std::vector<uint32_t>& bits, uint64_t*
     for (size_t k = 0; k < bits.size(); ++k) to[k / 64] |= (row[bits[k] / 64] >> (bits[k] % 64) & 1) << (k % 64);
 }
 
-std::shared_ptr<const EliminationProgram> program_of(const Plan& plan) {
-    if (plan.elimination) return plan.elimination->needs_coefficients() ? nullptr : plan.elimination;
-    std::optional<EliminationProgram> found = reduce(plan).program;
-    return found && !found->needs_coefficients() ? std::make_shared<const EliminationProgram>(std::move(*found)) : nullptr;
-}
-
 }  // namespace
 
 std::optional<KeptSpans> KeptSpans::of(const Plan& plan) {
-    KeptSpans spans(plan, program_of(plan));
-    if (!spans.program_) return std::nullopt;
+    KeptSpans spans(plan, elimination_program(plan));
+    if (!spans.program_ || spans.program_->needs_coefficients()) return std::nullopt;
     const EliminationProgram& program = *spans.program_;
     Bits signs(plan.branch_words), checks(plan.branch_words);
     for (size_t k = 0; k < program.masks.size(); ++k) signs[k % program.sign_words] |= program.masks[k];

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from ...._native import FaultSetStudy
+from ...._native import FaultSetStudy, certain_checks
 from ....base.errors import ResourceLimitError
 from ....simulation.plan import SamplingPlan, plain_attributes
 
@@ -102,11 +102,15 @@ def mechanisms_of(plan: SamplingPlan) -> Mechanisms:
     Raises:
         ResourceLimitError: More than 48 coins remain.
     """
-    num_checks = plan.num_checks
-    rows = plan.effects.dense(plan.num_row_bits)
     constant = np.zeros(plan.num_row_bits, dtype=np.bool_)
     constant[plan.constant] = True
-    coins = plan.coins.dense(plan.num_row_bits)
+    certain, targets = _certain_checks(plan)
+    constant = np.concatenate([targets, constant])
+    rows, coins = (
+        np.hstack([_overlaps(flips[:, plan.num_checks :], certain), flips])
+        for flips in (plan.effects.dense(plan.num_row_bits), plan.coins.dense(plan.num_row_bits))
+    )
+    num_checks = len(certain) + plan.num_checks
     removed = 0
     while True:
         flipping = np.flatnonzero(coins[:, :num_checks].any(axis=1))
@@ -139,6 +143,20 @@ def mechanisms_of(plan: SamplingPlan) -> Mechanisms:
         coin_factor=0.5**removed,
         base=_packed(constant[None, num_checks:], plan.num_signature_bits)[0],
     )
+
+
+def _certain_checks(plan: SamplingPlan) -> tuple[Bits, Bits]:
+    """Parities of signature bits that decide on sums of outcome checks, and those of a kept shot."""
+    found = certain_checks(plain_attributes(plan))
+    num_words = -(-plan.num_signature_bits // 64)
+    parities = found["parities"].reshape(len(found["targets"]), num_words).view(np.uint8)
+    bits = np.unpackbits(parities, axis=1, bitorder="little", count=plan.num_signature_bits)
+    return bits.astype(np.bool_), found["targets"].astype(np.bool_)
+
+
+def _overlaps(rows: Bits, sets: Bits) -> Bits:
+    """Whether rows have an odd number of their first bits in common with sets, shape (rows, sets)."""
+    return (rows[:, : sets.shape[1]].astype(np.float32) @ sets.astype(np.float32).T) % 2 == 1
 
 
 def _odds(plan: SamplingPlan) -> tuple[npt.NDArray[np.float64], float]:

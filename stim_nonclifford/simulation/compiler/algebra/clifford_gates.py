@@ -12,18 +12,13 @@ __all__ = ["CliffordGate", "named_gate", "pauli_product_gate", "tableau_gate"]
 
 @dataclass(frozen=True)
 class CliffordGate:
-    """A Clifford gate on a few qubits.
+    """A Clifford gate on a few qubits."""
 
-    Attributes:
-        name: The name in Stim, for messages.
-        num_qubits: Number of qubits in one target group.
-        inverse_images: ``inverse_images[2*k]`` (``[2*k+1]``) lists the generators whose product is the image
-            of X (Z) on target k under the inverse gate, ascending. Generator ``2*j`` is X on target j, and
-            ``2*j+1`` is Z on it (both are Y). ``2*num_qubits`` is a minus sign.
-    """
-
-    name: str
-    num_qubits: int
+    name: str  # the name in Stim, for messages
+    num_qubits: int  # number of qubits in one target group
+    # ``inverse_images[2*k]`` (``[2*k+1]``) lists the generators whose product is the image of X (Z) on
+    # target k under the inverse gate, ascending. Generator ``2*j`` is X on target j, and ``2*j+1`` is Z
+    # on it (both are Y). ``2*num_qubits`` is a minus sign
     inverse_images: tuple[tuple[int, ...], ...]
 
 

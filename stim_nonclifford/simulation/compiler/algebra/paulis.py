@@ -45,9 +45,6 @@ def product_of(targets: Iterable[stim.GateTarget], where: Callable[[], str]) -> 
     """The factors of a product such as ``X0*!Y1*X2``, and whether it has a minus sign.
 
     Factors are in the order of their first appearance.
-
-    Raises:
-        ValueError: The product is not Hermitian.
     """
     factors, phase = _product(targets)
     if phase.imag:

@@ -46,25 +46,15 @@ _ANY_STATE = 1 << COMPUTATIONAL | _GONE
 
 @dataclass(frozen=True)
 class LeakageTables:
-    """Tables of a plan; see ``SamplingPlan``.
+    """Tables of a plan; see ``SamplingPlan``."""
 
-    Attributes:
-        items: ``leakage_items``.
-        rows: ``leakage_rows``.
-        final_checks: ``leakage_final_checks``.
-        entries: ``leakage_entries``.
-        rates: float64: the rates of the mechanisms that are entries.
-        sites: int32: their sites.
-        always: ``leakage_always``.
-    """
-
-    items: npt.NDArray[np.void]
-    rows: SparseRows
-    final_checks: npt.NDArray[np.int32]
-    entries: npt.NDArray[np.int32]
-    rates: npt.NDArray[np.float64]
-    sites: npt.NDArray[np.int32]
-    always: npt.NDArray[np.int32]
+    items: npt.NDArray[np.void]  # ``leakage_items``
+    rows: SparseRows  # ``leakage_rows``
+    final_checks: npt.NDArray[np.int32]  # ``leakage_final_checks``
+    entries: npt.NDArray[np.int32]  # ``leakage_entries``
+    rates: npt.NDArray[np.float64]  # the rates of the mechanisms that are entries
+    sites: npt.NDArray[np.int32]  # their sites
+    always: npt.NDArray[np.int32]  # ``leakage_always``
 
 
 def leakage_tables(

@@ -14,23 +14,14 @@ __all__ = ["RequestedOutputs", "needed_operations"]
 
 @dataclass(frozen=True)
 class RequestedOutputs:
-    """The outputs that a plan needs, by their indices: detectors, then observables; or the records.
+    """The outputs that a plan needs, by their indices: detectors, then observables; or the records."""
 
-    Attributes:
-        reported: The outputs that the plan reports, in this order.
-        postselected: The outputs that must be 0 in a kept shot.
-    """
-
-    reported: tuple[int, ...]
-    postselected: tuple[int, ...] = ()
+    reported: tuple[int, ...]  # the outputs that the plan reports, in this order
+    postselected: tuple[int, ...] = ()  # the outputs that must be 0 in a kept shot
 
     @staticmethod
     def of(reported: Iterable[int], postselected: Iterable[int] = ()) -> RequestedOutputs:
-        """Constructs the object from any iterables.
-
-        Raises:
-            ResourceLimitError: There is not enough memory.
-        """
+        """Constructs the object from any iterables."""
         with memory_is_a_limit():
             # NumPy's integers would overflow in masks of more than 63 outputs.
             return RequestedOutputs(tuple(map(int, reported)), tuple(map(int, postselected)))

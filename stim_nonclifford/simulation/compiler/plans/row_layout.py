@@ -31,15 +31,10 @@ _MAX_BASIS_BITS = 1024
 
 @dataclass(frozen=True)
 class Checks:
-    """Sums of postselected outputs that are 0 in a kept shot.
+    """Sums of postselected outputs that are 0 in a kept shot."""
 
-    Attributes:
-        noise_only: Sums that no quantum outcome flips, as lists of outputs.
-        outcome_dependent: Outputs that quantum outcomes flip; each of them is an outcome check.
-    """
-
-    noise_only: list[list[int]]
-    outcome_dependent: list[int]
+    noise_only: list[list[int]]  # sums that no quantum outcome flips, as lists of outputs
+    outcome_dependent: list[int]  # outputs that quantum outcomes flip; each of them is an outcome check
 
 
 def split_checks(outcomes: Sequence[int], postselected: Sequence[int]) -> Checks:

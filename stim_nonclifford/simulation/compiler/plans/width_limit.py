@@ -29,9 +29,6 @@ def check_width(
     A higher limit is advised only if the vector then fits into the machine's memory. Otherwise the message
     says what makes a circuit narrower.
 
-    Raises:
-        ResourceLimitError: The plan is too wide.
-
     Examples:
         >>> check_width(24, 24)
         >>> check_width(50, 24)

@@ -33,19 +33,12 @@ _GAIN = 2
 
 @dataclass(frozen=True)
 class _Coordinates:
-    """The coordinates of the operations. A coordinate is numbered by the operation that activates it.
+    """The coordinates of the operations. A coordinate is numbered by the operation that activates it."""
 
-    Attributes:
-        flipped: For each operation, the mask of the coordinates that its Pauli flips.
-        read: For each operation, the mask of the coordinates whose parity is the sign in its Pauli.
-        pivots: For each operation, the coordinate that it activates or measures; -1 for rotations.
-        widths: For each operation, the number of active coordinates before it.
-    """
-
-    flipped: list[int]
-    read: list[int]
-    pivots: list[int]
-    widths: list[int]
+    flipped: list[int]  # for each operation, the mask of the coordinates that its Pauli flips
+    read: list[int]  # for each operation, the mask of the coordinates whose parity is the sign in its Pauli
+    pivots: list[int]  # for each operation, the coordinate that it activates or measures; -1 for rotations
+    widths: list[int]  # for each operation, the number of active coordinates before it
 
     def touched(self, k: int) -> int:
         """The mask of the coordinates on which operation k acts."""

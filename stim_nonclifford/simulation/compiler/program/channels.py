@@ -64,17 +64,13 @@ _VANISHING = 1e-12
 
 @dataclass(frozen=True)
 class Channel:
-    """A noise channel in a form from which error mechanisms can be constructed.
+    """A noise channel in a form from which error mechanisms can be constructed."""
 
-    Attributes:
-        constant: The pattern that occurs in every shot; 0 if there is none.
-        rates: (pattern, rate) of independent Poisson events, added to the constant.
-        site: (pattern, probability) of mutually exclusive events, added to the constant. The probabilities
-            sum to less than 1. ``rates`` or ``site`` is empty.
-    """
-
-    constant: int
+    constant: int  # the pattern that occurs in every shot; 0 if there is none
+    # (pattern, rate) of independent Poisson events, added to the constant
     rates: tuple[tuple[int, float], ...]
+    # (pattern, probability) of mutually exclusive events, added to the constant. The probabilities sum
+    # to less than 1. ``rates`` or ``site`` is empty
     site: tuple[tuple[int, float], ...]
 
 

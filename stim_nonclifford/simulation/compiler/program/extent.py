@@ -88,49 +88,32 @@ _MAX_POWER_QUBITS = 256
 
 @dataclass(eq=False)
 class Extent:
-    """A circuit, or a REPEAT block, with its extent.
+    """A circuit, or a REPEAT block, with its extent."""
 
-    Attributes:
-        repetitions: How often the instructions are repeated; the other attributes are about one iteration.
-        parts: The instructions and the blocks, in order.
-        targets: Number of targets after unrolling, at least one for each instruction.
-        kept: The same with each block that ``becomes_power`` counted once.
-        rotations: Number of targets of non-Clifford gates after unrolling.
-        cost: What it takes to compile the kept ones, without the forward sweep and the effects of noise.
-        faults: Number of Paulis of noise channels that have different effects.
-        measures: Whether there are measurements.
-        swept_cost: What the forward sweep takes. Circuits without non-Clifford gates do not need it.
-        instructions: Number of instructions after unrolling.
-        ticks: Number of TICKs among them.
-        coordinates: Number of coordinates of their detectors.
-        lines: Lines of the circuit when it is printed.
-        qubits: The qubits that instructions act on.
-        is_clifford: Whether there are Clifford gates and nothing else that has an effect.
-        ancillas: How many ancillas the compiler adds, for qubits that decay and records that are misread.
-        leaks: Whether a qubit can leak or be lost anywhere in the circuit.
-        leakage_models: What is unusual about such qubits, by their labels.
-        condition: The condition of a block that records switch, or None.
-    """
-
+    # how often the instructions are repeated; the other attributes are about one iteration
     repetitions: int = 1
+    # the instructions and the blocks, in order
     parts: list[stim.CircuitInstruction | Extent] = field(default_factory=list)
-    targets: int = 0
-    kept: int = 0
-    rotations: int = 0
+    targets: int = 0  # number of targets after unrolling, at least one for each instruction
+    kept: int = 0  # the same with each block that ``becomes_power`` counted once
+    rotations: int = 0  # number of targets of non-Clifford gates after unrolling
+    # what it takes to compile the kept ones, without the forward sweep and the effects of noise
     cost: int = 0
-    faults: int = 0
-    measures: bool = False
-    swept_cost: int = 0
-    instructions: int = 0
-    ticks: int = 0
-    coordinates: int = 0
-    lines: int = 0
-    qubits: set[int] = field(default_factory=set)
-    is_clifford: bool = True
+    faults: int = 0  # number of Paulis of noise channels that have different effects
+    measures: bool = False  # whether there are measurements
+    swept_cost: int = 0  # what the forward sweep takes. Circuits without non-Clifford gates do not need it
+    instructions: int = 0  # number of instructions after unrolling
+    ticks: int = 0  # number of TICKs among them
+    coordinates: int = 0  # number of coordinates of their detectors
+    lines: int = 0  # lines of the circuit when it is printed
+    qubits: set[int] = field(default_factory=set)  # the qubits that instructions act on
+    is_clifford: bool = True  # whether there are Clifford gates and nothing else that has an effect
+    # how many ancillas the compiler adds, for qubits that decay and records that are misread
     ancillas: int = 0
-    leaks: bool = False
+    leaks: bool = False  # whether a qubit can leak or be lost anywhere in the circuit
+    # what is unusual about such qubits, by their labels
     leakage_models: LeakageModels = field(default_factory=LeakageModels)
-    condition: Condition | None = None
+    condition: Condition | None = None  # the condition of a block that records switch, or None
 
     @property
     def becomes_power(self) -> bool:
@@ -310,11 +293,7 @@ def _is_clifford(name: str, targets: Iterable[stim.GateTarget]) -> bool:
 
 
 def check_extent(extent: Extent) -> None:
-    """Checks that a circuit can be compiled.
-
-    Raises:
-        ResourceLimitError: It is too large.
-    """
+    """Checks that a circuit can be compiled."""
     if extent.seconds > MAX_SECONDS:
         what = f"{extent.targets:,} instruction targets"
         if extent.rotations:
@@ -331,11 +310,7 @@ def check_extent(extent: Extent) -> None:
 
 
 def check_targets(extent: Extent) -> None:
-    """Checks that the unrolled circuit is of a size that can be listed.
-
-    Raises:
-        ResourceLimitError: It has more than 2^26 targets.
-    """
+    """Checks that the unrolled circuit is of a size that can be listed."""
     if extent.targets > MAX_TARGETS:
         raise ResourceLimitError(
             f"The circuit has {extent.targets:,} instruction targets once its REPEAT blocks are unrolled;"
@@ -344,11 +319,7 @@ def check_targets(extent: Extent) -> None:
 
 
 def check_coordinates(extent: Extent) -> None:
-    """Checks that Stim can list the coordinates of the detectors; it crashes where the memory ends.
-
-    Raises:
-        ResourceLimitError: There are more than 2^23 coordinates.
-    """
+    """Checks that Stim can list the coordinates of the detectors; it crashes where the memory ends."""
     if extent.coordinates > MAX_COORDINATES:
         raise ResourceLimitError(
             f"The detectors of the unrolled circuit have {extent.coordinates:,} coordinates; the limit is"
@@ -357,23 +328,14 @@ def check_coordinates(extent: Extent) -> None:
 
 
 def check_flattened(circuit: stim.Circuit) -> None:
-    """Checks that a circuit is small enough for Stim to unroll it in memory.
-
-    Raises:
-        ResourceLimitError: The unrolled circuit would have more than 2^26 targets, or its detectors more than
-            2^23 coordinates.
-    """
+    """Checks that a circuit is small enough for Stim to unroll it in memory."""
     extent = extent_of(circuit)
     check_targets(extent)
     check_coordinates(extent)
 
 
 def check_faults(circuit: stim.Circuit, num_outputs: int) -> None:
-    """Checks that all faults of a circuit can be listed, each with the outputs that it flips.
-
-    Raises:
-        ResourceLimitError: The list would take more than 2^30 bytes.
-    """
+    """Checks that all faults of a circuit can be listed, each with the outputs that it flips."""
     count = _num_errors(circuit)
     size = count * (FAULT_BYTES + num_outputs // 8)
     if size > MAX_FAULT_BYTES:

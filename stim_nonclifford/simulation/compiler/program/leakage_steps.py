@@ -44,16 +44,13 @@ READOUT_ANCILLAS = 4
 
 @dataclass(frozen=True)
 class LeakageModels:
-    """What is unusual about qubits that are leaked or lost.
+    """What is unusual about qubits that are leaked or lost."""
 
-    Attributes:
-        partners: By qubit, the probabilities of X, Y and Z errors of the others after a gate with it.
-        readouts: By qubit, the probability that it is measured as 1.
-        replacements: By qubit, the probability that a reset replaces it if it is lost.
-    """
-
+    # by qubit, the probabilities of X, Y and Z errors of the others after a gate with it
     partners: Mapping[int, tuple[float, ...]] = field(default_factory=dict)
+    # by qubit, the probability that it is measured as 1
     readouts: Mapping[int, float] = field(default_factory=dict)
+    # by qubit, the probability that a reset replaces it if it is lost
     replacements: Mapping[int, float] = field(default_factory=dict)
 
     def numbered(self, numbers: Mapping[int, int]) -> LeakageModels:
@@ -72,9 +69,6 @@ def is_leakage_model(channel: TaggedChannel) -> bool:
 
 def leakage_models(instructions: Iterable[stim.CircuitInstruction]) -> LeakageModels:
     """The models that instructions of a circuit set, by the labels of qubits.
-
-    Raises:
-        ValueError: There are two different ones for a qubit.
 
     Examples:
         >>> leakage_models(stim.Circuit("I_ERROR[LEAKAGE_READOUT(p=0.9)] 3 5")).readouts

@@ -43,14 +43,7 @@ _T = TypeVar("_T")
 
 
 class Shift(NamedTuple):
-    """What comes between a place in one iteration and the same place in a later one.
-
-    Attributes:
-        records: Number of records.
-        detectors: Number of detectors.
-        instructions: Number of instructions.
-        ticks: Number of TICKs.
-    """
+    """What comes between a place in one iteration and the same place in a later one."""
 
     records: int = 0
     detectors: int = 0
@@ -78,19 +71,12 @@ class Shift(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A REPEAT block in a list that has the steps of one iteration.
+    """A REPEAT block in a list that has the steps of one iteration."""
 
-    Attributes:
-        first: The place of the first step of the iteration.
-        end: The place behind its last step.
-        repetitions: How often the steps are repeated.
-        shift: What is in one iteration.
-    """
-
-    first: int
-    end: int
-    repetitions: int
-    shift: Shift
+    first: int  # the place of the first step of the iteration
+    end: int  # the place behind its last step
+    repetitions: int  # how often the steps are repeated
+    shift: Shift  # what is in one iteration
 
     def moved(self, places: int) -> Loop:
         """The loop, some places later."""
@@ -243,9 +229,6 @@ def unrolled(circuit: stim.Circuit) -> Iterator[stim.CircuitInstruction]:
     """The instructions of a circuit with loops unrolled, one by one as ``Program.numbers`` counts them.
 
     Unlike in ``stim.Circuit.flattened``, neighbours are not fused and coordinates stay as they are.
-
-    Raises:
-        ResourceLimitError: They are too many.
     """
     extent = extent_of(circuit)
     check_targets(extent)

@@ -21,18 +21,11 @@ __all__ = ["Place", "Program"]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a step comes from.
+    """Where a step comes from."""
 
-    Attributes:
-        line: The line of its instruction in the printed circuit, counted from 1.
-        number: The number of its instruction among the unrolled ones.
-        tick: The number of TICKs before it, with every iteration of a REPEAT counted.
-        source: The instruction.
-    """
-
-    line: int
-    number: int
-    tick: int
+    line: int  # the line of its instruction in the printed circuit, counted from 1
+    number: int  # the number of its instruction among the unrolled ones
+    tick: int  # the number of TICKs before it, with every iteration of a REPEAT counted
     source: stim.CircuitInstruction
 
     def shifted(self, shift: Shift) -> Place:
@@ -42,37 +35,23 @@ class Place:
 
 @dataclass(frozen=True)
 class Program:
-    """A circuit as steps.
+    """A circuit as steps."""
 
-    Attributes:
-        stored_steps: The steps, with the first iteration of each loop alone.
-        stored_places: Where they come from.
-        loops: The loops, inner ones before outer ones.
-        labels: The label of each qubit, ascending: the numbers that occur in the circuit.
-        num_records: Length of the measurement record.
-        num_detectors: Number of detectors.
-        num_observables: Number of observables.
-        has_non_clifford_gates: Whether any instruction has a tag that reinterprets it.
-        has_non_pauli_channels: Whether any qubit can decay, or an outcome be misread depending on its value.
-        has_leakage: Whether any qubit can leak or be lost.
-        leakage_models: What is unusual about qubits that are leaked or lost, by their numbers.
-        extent: The extent of the circuit.
-        for_trajectories: Whether relaxation, misread records and leakage are steps that an engine follows
-            shot by shot. If not, they are gates with ancillas and scripts.
-    """
-
-    stored_steps: list[Step]
-    stored_places: list[Place]
-    loops: list[Loop]
-    labels: Sequence[int]
-    num_records: int
+    stored_steps: list[Step]  # the steps, with the first iteration of each loop alone
+    stored_places: list[Place]  # where they come from
+    loops: list[Loop]  # the loops, inner ones before outer ones
+    labels: Sequence[int]  # the label of each qubit, ascending: the numbers that occur in the circuit
+    num_records: int  # length of the measurement record
     num_detectors: int
     num_observables: int
-    has_non_clifford_gates: bool
+    has_non_clifford_gates: bool  # whether any instruction has a tag that reinterprets it
+    # whether any qubit can decay, or an outcome be misread depending on its value
     has_non_pauli_channels: bool
-    has_leakage: bool
-    leakage_models: LeakageModels
+    has_leakage: bool  # whether any qubit can leak or be lost
+    leakage_models: LeakageModels  # what is unusual about qubits that are leaked or lost, by their numbers
     extent: Extent
+    # whether relaxation, misread records and leakage are steps that an engine follows shot by shot. If
+    # not, they are gates with ancillas and scripts
     for_trajectories: bool = False
 
     @property

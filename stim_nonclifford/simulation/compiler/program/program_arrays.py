@@ -76,38 +76,23 @@ _LOOP_DTYPE = np.dtype(
 
 
 class ProgramArrays(NamedTuple):
-    """A program as arrays. The dtypes are those of the structs in ``native/compiler/program/program.h``.
-
-    Attributes:
-        num_qubits: Number of qubits.
-        num_records: Length of the measurement record.
-        num_detectors: Number of detectors.
-        num_observables: Number of observables.
-        steps: The steps, with one iteration of each loop.
-        targets: uint32: the targets of gates and noise.
-        factors: The factors of Paulis.
-        records: int64: the records of detectors and observables.
-        gate_sizes: uint32: for each gate its number of targets.
-        images: ``CliffordGate.inverse_images`` of all gates.
-        channels: The channels: ``choices[first_rate:first_choice]`` are independent,
-            ``choices[first_choice:end]`` exclude each other.
-        choices: Patterns with rates or probabilities.
-        loops: The loops, inner ones first, with the records and detectors in an iteration.
-    """
+    """A program as arrays. The dtypes are those of the structs in ``native/compiler/program/program.h``."""
 
     num_qubits: int
-    num_records: int
+    num_records: int  # length of the measurement record
     num_detectors: int
     num_observables: int
-    steps: npt.NDArray[np.void]
-    targets: npt.NDArray[np.uint32]
-    factors: npt.NDArray[np.void]
-    records: npt.NDArray[np.int64]
-    gate_sizes: npt.NDArray[np.uint32]
-    images: SparseRows
+    steps: npt.NDArray[np.void]  # the steps, with one iteration of each loop
+    targets: npt.NDArray[np.uint32]  # the targets of gates and noise
+    factors: npt.NDArray[np.void]  # the factors of Paulis
+    records: npt.NDArray[np.int64]  # the records of detectors and observables
+    gate_sizes: npt.NDArray[np.uint32]  # for each gate its number of targets
+    images: SparseRows  # ``CliffordGate.inverse_images`` of all gates
+    # the channels: ``choices[first_rate:first_choice]`` are independent, ``choices[first_choice:end]``
+    # exclude each other
     channels: npt.NDArray[np.void]
-    choices: npt.NDArray[np.void]
-    loops: npt.NDArray[np.void]
+    choices: npt.NDArray[np.void]  # patterns with rates or probabilities
+    loops: npt.NDArray[np.void]  # the loops, inner ones first, with the records and detectors in an iteration
 
 
 def program_arrays(

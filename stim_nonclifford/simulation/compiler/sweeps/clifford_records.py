@@ -21,11 +21,7 @@ _MAX_GAPS = 1.2
 
 
 def clifford_records(circuit: stim.Circuit, program: Program) -> npt.NDArray[np.uint8]:
-    """The measurement records without noise, with 0 for every fair coin.
-
-    Raises:
-        ResourceLimitError: The circuit has too many qubits.
-    """
+    """The measurement records without noise, with 0 for every fair coin."""
     if not program.num_records:
         return np.zeros(0, dtype=np.uint8)
     num_qubits = program.num_qubits
@@ -35,11 +31,7 @@ def clifford_records(circuit: stim.Circuit, program: Program) -> npt.NDArray[np.
 
 
 def without_gaps(circuit: stim.Circuit, extent: Extent | None = None) -> stim.Circuit:
-    """The circuit with its qubits numbered from 0, for Stim's simulator of tableaus; without large gaps.
-
-    Raises:
-        ResourceLimitError: The simulator would run out of memory, or run for too long.
-    """
+    """The circuit with its qubits numbered from 0, for Stim's simulator of tableaus; without large gaps."""
     extent = extent or extent_of(circuit)
     check_extent(extent)
     check_tableau_bytes([len(extent.qubits)], 1)

@@ -28,18 +28,14 @@ Outputs = Literal["detectors", "records"]
 
 @dataclass(frozen=True)
 class NoiseEffects:
-    """The effects of noise: first those of independent causes, then those at sites.
+    """The effects of noise: first those of independent causes, then those at sites."""
 
-    Attributes:
-        effects: For each cause, the bits that it flips.
-        rates: float64, shape (num_causes,). For an independent cause, the rate of its Poisson events. For a
-            cause at a site, its probability.
-        sites: int32, shape (num_causes,): -1 for independent causes, else the number of the site, ascending.
-            Causes at the same site exclude each other.
-    """
-
-    effects: SparseRows
+    effects: SparseRows  # for each cause, the bits that it flips
+    # float64, shape (num_causes,). For an independent cause, the rate of its Poisson events. For a
+    # cause at a site, its probability
     rates: npt.NDArray[np.float64]
+    # int32, shape (num_causes,): -1 for independent causes, else the number of the site, ascending.
+    # Causes at the same site exclude each other
     sites: npt.NDArray[np.int32]
 
     @staticmethod
@@ -69,44 +65,32 @@ class NoiseEffects:
 
 @dataclass(frozen=True)
 class LeakageEffects:
-    """What qubits change that may be leaked.
+    """What qubits change that may be leaked."""
 
-    Attributes:
-        scripts: Their scripts.
-        effects: For each inserted bit of the scripts, its effect.
-    """
-
-    scripts: list[Script] = field(default_factory=list)
+    scripts: list[Script] = field(default_factory=list)  # their scripts
+    # for each inserted bit of the scripts, its effect
     effects: SparseRows = field(default_factory=lambda: SparseRows.of([]))
 
 
 @dataclass
 class EffectTable:
-    """The effects of all random causes.
+    """The effects of all random causes."""
 
-    Attributes:
-        num_outputs: Bits [0, num_outputs) of an effect are outputs.
-        num_signs: Bits [num_outputs, num_outputs + num_signs) are signs. The signs of ACTIVATE operations are
-            chosen as +, and occur in no effect.
-        constant: The effect that is present in every shot.
-        noise: The effects of noise.
-        coins: Independent effects, each present with probability 1/2.
-        outcomes: For each MEASURE of the forward sweep, the effect if its outcome is 1.
-        tosses: For each coin of the forward sweep, the effect if its outcome is 1.
-        base_outputs: The outputs on the base path (no noise, all random outcomes 0).
-        leakage: The effects of leakage.
-        decisions: For each bit that a decoder decides, the effect of its flip.
-    """
-
-    num_outputs: int
+    num_outputs: int  # bits [0, num_outputs) of an effect are outputs
+    # bits [num_outputs, num_outputs + num_signs) are signs. The signs of ACTIVATE operations are chosen
+    # as +, and occur in no effect
     num_signs: int
-    constant: int = 0
-    noise: NoiseEffects = field(default_factory=lambda: NoiseEffects.of({}))
+    constant: int = 0  # the effect that is present in every shot
+    noise: NoiseEffects = field(default_factory=lambda: NoiseEffects.of({}))  # the effects of noise
+    # independent effects, each present with probability 1/2
     coins: SparseRows = field(default_factory=lambda: SparseRows.of([]))
+    # for each MEASURE of the forward sweep, the effect if its outcome is 1
     outcomes: list[int] = field(default_factory=list)
+    # for each coin of the forward sweep, the effect if its outcome is 1
     tosses: SparseRows = field(default_factory=lambda: SparseRows.of([]))
-    base_outputs: int = 0
-    leakage: LeakageEffects = field(default_factory=LeakageEffects)
+    base_outputs: int = 0  # the outputs on the base path (no noise, all random outcomes 0)
+    leakage: LeakageEffects = field(default_factory=LeakageEffects)  # the effects of leakage
+    # for each bit that a decoder decides, the effect of its flip
     decisions: SparseRows = field(default_factory=lambda: SparseRows.of([]))
 
     @property
@@ -118,18 +102,10 @@ class EffectTable:
 
 @dataclass(frozen=True)
 class Fault:
-    """One error at one place of the circuit.
+    """One error at one place of the circuit."""
 
-    Attributes:
-        step: The index of the step in the program.
-        group: The index of the group of targets in the step.
-        factors: The Pauli of the fault, on the qubits of the program; empty if it flips only records.
-        records: The records that the fault flips directly: readout errors and heralds.
-        effect: The effect of the fault.
-    """
-
-    step: int
-    group: int
-    factors: Factors
-    records: tuple[int, ...]
+    step: int  # the index of the step in the program
+    group: int  # the index of the group of targets in the step
+    factors: Factors  # the Pauli of the fault, on the qubits of the program; empty if it flips only records
+    records: tuple[int, ...]  # the records that the fault flips directly: readout errors and heralds
     effect: int

@@ -48,47 +48,32 @@ __all__ = ["ExpectedPauli", "QuantumProgram", "forward_sweep"]
 
 @dataclass(frozen=True)
 class ExpectedPauli:
-    """The Pauli P|α> = i^i_power (-1)^|α & z| |α ^ x> of an expectation value, on the base path.
+    """The Pauli P|α> = i^i_power (-1)^|α & z| |α ^ x> of an expectation value, on the base path."""
 
-    Attributes:
-        place: Number of operations before it.
-        x: The bits of the index that P flips.
-        z: The bits of the index whose parity is the sign in P.
-        i_power: The power of i in the prefactor.
-        is_zero: Whether the value is 0 on all paths, as the Pauli anticommutes with a stabilizer.
-    """
-
-    place: int
-    x: int
-    z: int
-    i_power: int
-    is_zero: bool
+    place: int  # number of operations before it
+    x: int  # the bits of the index that P flips
+    z: int  # the bits of the index whose parity is the sign in P
+    i_power: int  # the power of i in the prefactor
+    is_zero: bool  # whether the value is 0 on all paths, as the Pauli anticommutes with a stabilizer
 
 
 @dataclass
 class QuantumProgram:
-    """What the forward sweep finds.
+    """What the forward sweep finds."""
 
-    Attributes:
-        native: The same in native code, with the Paulis whose effects the backward sweep finds: those by
-            which the paths of outcomes differ, and the stabilizers that make signs of ACTIVATE free choices.
-        base_records: The measurement record of the base path.
-        operations: The operations on the coefficient vector, in order: ROTATE and ACTIVATE with one term
-            each, and MEASURE.
-        num_signs: Number of rotations among them, each of which has a sign.
-        coins: For each recorded fair coin, the number of operations before it, and its record.
-        peak_width: Largest number of active coordinates.
-        reordered: Whether commuting measurements are done in another order than the circuit's.
-        expectations: The Paulis of the expectation values, in the order of the circuit.
-    """
-
+    # the same in native code, with the Paulis whose effects the backward sweep finds: those by which
+    # the paths of outcomes differ, and the stabilizers that make signs of ACTIVATE free choices
     native: NativeQuantumProgram
-    base_records: npt.NDArray[np.uint8]
+    base_records: npt.NDArray[np.uint8]  # the measurement record of the base path
+    # the operations on the coefficient vector, in order: ROTATE and ACTIVATE with one term each, and
+    # MEASURE
     operations: list[Operation] = field(default_factory=list)
-    num_signs: int = 0
+    num_signs: int = 0  # number of rotations among them, each of which has a sign
+    # for each recorded fair coin, the number of operations before it, and its record
     coins: list[tuple[int, int]] = field(default_factory=list)
-    peak_width: int = 0
-    reordered: bool = False
+    peak_width: int = 0  # largest number of active coordinates
+    reordered: bool = False  # whether commuting measurements are done in another order than the circuit's
+    # the Paulis of the expectation values, in the order of the circuit
     expectations: list[ExpectedPauli] = field(default_factory=list)
 
     @staticmethod

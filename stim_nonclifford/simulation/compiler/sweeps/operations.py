@@ -34,19 +34,12 @@ class OperationKind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class RotationTerm:
-    """One rotation of the circuit, as a part of an operation.
+    """One rotation of the circuit, as a part of an operation."""
 
-    Attributes:
-        half_turns: The angle a in exp(-i a π/2 Q) on the base path, with Q the rotation's own Pauli.
-        sign: The number of the sign that reverses the angle: bit ``num_outputs + sign`` of an effect.
-        step: The index of the step of the program that has the rotation.
-        is_reversed: Whether Q is minus the operation's P.
-    """
-
-    half_turns: float
-    sign: int
-    step: int
-    is_reversed: bool = False
+    half_turns: float  # the angle a in exp(-i a π/2 Q) on the base path, with Q the rotation's own Pauli
+    sign: int  # the number of the sign that reverses the angle: bit ``num_outputs + sign`` of an effect
+    step: int  # the index of the step of the program that has the rotation
+    is_reversed: bool = False  # whether Q is minus the operation's P
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,29 +47,21 @@ class Operation:
     """One operation on the coefficient vector.
 
     Its Pauli is P|α> = i^i_power (-1)^|α & z| |α ^ x>, with α the index of a coefficient.
-
-    Attributes:
-        kind: The kind of operation.
-        width: Number of active coordinates before the operation.
-        x: The bits of the index that P flips.
-        z: The bits of the index whose parity is the sign in P.
-        i_power: The power of i in the prefactor, 0 to 3; it includes the sign of P on the base path.
-        pivot: The bit of the index that ACTIVATE adds, or that MEASURE removes (a bit of ``x`` if that
-            is not 0, otherwise of ``z``); 0 for ROTATE. EXPECT has that of a MEASURE of P.
-        terms: The rotations of ROTATE and ACTIVATE.
-        outcome: The number of the outcome of MEASURE, in the order of the forward sweep; -1 for other kinds.
-        step: The index of the step of the program that has the measurement; -1 for rotations, where each term
-            has its own step.
     """
 
     kind: OperationKind
-    width: int
-    x: int
-    z: int
-    i_power: int
+    width: int  # number of active coordinates before the operation
+    x: int  # the bits of the index that P flips
+    z: int  # the bits of the index whose parity is the sign in P
+    i_power: int  # the power of i in the prefactor, 0 to 3; it includes the sign of P on the base path
+    # the bit of the index that ACTIVATE adds, or that MEASURE removes (a bit of ``x`` if that is not 0,
+    # otherwise of ``z``); 0 for ROTATE. EXPECT has that of a MEASURE of P
     pivot: int
-    terms: tuple[RotationTerm, ...] = ()
+    terms: tuple[RotationTerm, ...] = ()  # the rotations of ROTATE and ACTIVATE
+    # the number of the outcome of MEASURE, in the order of the forward sweep; -1 for other kinds
     outcome: int = -1
+    # the index of the step of the program that has the measurement; -1 for rotations, where each term
+    # has its own step
     step: int = -1
 
     @property

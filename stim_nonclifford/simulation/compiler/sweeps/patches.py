@@ -23,11 +23,7 @@ def patch_sizes(program: Program) -> list[int]:
 
 
 def check_tableau_bytes(sizes: Iterable[int], tables: int) -> None:
-    """Checks that there is room for tableaus, which Stim itself does not check.
-
-    Raises:
-        ResourceLimitError: They take too much memory.
-    """
+    """Checks that there is room for tableaus, which Stim itself does not check."""
     sizes = list(sizes)
     num_bytes = tables * sum((-(-size // 128) * 128) ** 2 // 2 for size in sizes)
     if num_bytes > MAX_TABLEAU_BYTES or not can_be_allocated(num_bytes):

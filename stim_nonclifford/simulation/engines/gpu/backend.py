@@ -38,25 +38,14 @@ class Stream(Protocol):
 
 
 class Backend(Protocol):
-    """A device with its memory.
+    """A device with its memory."""
 
-    Attributes:
-        xp: The module with NumPy's functions for the device: NumPy or CuPy.
-        multiprocessors: Number of multiprocessors. At least one thread block can run on each.
-        shared_bytes: Largest shared memory of a thread block.
-    """
-
-    xp: ModuleType
-    multiprocessors: int
-    shared_bytes: int
+    xp: ModuleType  # the module with NumPy's functions for the device: NumPy or CuPy
+    multiprocessors: int  # number of multiprocessors. At least one thread block can run on each
+    shared_bytes: int  # largest shared memory of a thread block
 
     def active(self) -> AbstractContextManager[Any]:
-        """A context in which arrays are allocated on this device, and results of it are awaited.
-
-        Raises:
-            EngineUnavailableError: The device failed in the context, or before it, as errors come late.
-            ResourceLimitError: The device is out of memory.
-        """
+        """A context in which arrays are allocated on this device, and results of it are awaited."""
         ...
 
     def free_bytes(self) -> int:

@@ -36,21 +36,13 @@ class Results(IntEnum):
 
 @dataclass(frozen=True)
 class Chunk:
-    """A range of shots to sample.
+    """A range of shots to sample."""
 
-    Attributes:
-        seed: The seed.
-        first_shot: Number of the first shot.
-        end_shot: One more than the number of the last shot.
-        results: The results to compute.
-        count_by_block: Whether to count the errors of each block too.
-    """
-
-    seed: int
-    first_shot: int
-    end_shot: int
-    results: Results
-    count_by_block: bool = False
+    seed: int  # the seed
+    first_shot: int  # number of the first shot
+    end_shot: int  # one more than the number of the last shot
+    results: Results  # the results to compute
+    count_by_block: bool = False  # whether to count the errors of each block too
 
     @property
     def shots(self) -> int:
@@ -65,19 +57,12 @@ class Chunk:
 
 @dataclass(frozen=True)
 class ChunkCapacity:
-    """The capacities of the memory for a chunk.
+    """The capacities of the memory for a chunk."""
 
-    Attributes:
-        queue: Number of queued shots, whose outcomes have to be drawn.
-        errors: Number of errors that can be listed.
-        rows: Number of shots whose outputs can be written.
-        blocks: Number of blocks whose errors can be counted.
-    """
-
-    queue: int
-    errors: int
-    rows: int
-    blocks: int
+    queue: int  # number of queued shots, whose outcomes have to be drawn
+    errors: int  # number of errors that can be listed
+    rows: int  # number of shots whose outputs can be written
+    blocks: int  # number of blocks whose errors can be counted
 
 
 class ChunkSampler:

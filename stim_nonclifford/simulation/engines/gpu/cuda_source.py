@@ -44,31 +44,21 @@ def noise_threads(row_words: int, leaks: bool = False) -> int:
 
 @dataclass(frozen=True)
 class KernelLaunch:
-    """The compile-time constants of a kernel for one plan, and the size of its launches.
+    """The compile-time constants of a kernel for one plan, and the size of its launches."""
 
-    Attributes:
-        name: The name of the kernel.
-        block_threads: Number of threads per thread block.
-        num_blocks: Number of thread blocks per launch. Each of them works until no work is left.
-        shared_bytes: Shared memory per thread block.
-        min_blocks: Number of thread blocks for which a multiprocessor must have enough registers.
-        team_size: Number of threads in a team.
-        layout: For ``noise``, the numbers of check words, signature words and output words in a row that is
-            kept in registers; None if rows are kept in memory.
-        in_shared: For ``noise``, whether the tables are in shared memory. For ``simulate``, whether the
-            coefficient vector is.
-        leaks: For ``noise``, whether qubits leak.
-    """
-
-    name: Literal["noise", "walk", "simulate"]
-    block_threads: int
-    num_blocks: int
-    shared_bytes: int = 0
-    min_blocks: int = 1
-    team_size: int = 32
+    name: Literal["noise", "walk", "simulate"]  # the name of the kernel
+    block_threads: int  # number of threads per thread block
+    num_blocks: int  # number of thread blocks per launch. Each of them works until no work is left
+    shared_bytes: int = 0  # shared memory per thread block
+    min_blocks: int = 1  # number of thread blocks for which a multiprocessor must have enough registers
+    team_size: int = 32  # number of threads in a team
+    # for ``noise``, the numbers of check words, signature words and output words in a row that is kept
+    # in registers; None if rows are kept in memory
     layout: tuple[int, int, int] | None = None
+    # for ``noise``, whether the tables are in shared memory. For ``simulate``, whether the coefficient
+    # vector is
     in_shared: bool = False
-    leaks: bool = False
+    leaks: bool = False  # for ``noise``, whether qubits leak
 
     @property
     def num_teams(self) -> int:

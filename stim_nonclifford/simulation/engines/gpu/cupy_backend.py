@@ -70,11 +70,7 @@ class CupyStream:
 
 
 class CupyBackend:
-    """The GPU ``device`` of those in ``CUDA_VISIBLE_DEVICES``, or CuPy's current one; see ``Backend``.
-
-    Raises:
-        EngineUnavailableError: CuPy, a driver or the GPU is missing; the message says what to do.
-    """
+    """The GPU ``device`` of those in ``CUDA_VISIBLE_DEVICES``, or CuPy's current one; see ``Backend``."""
 
     def __init__(self, device: int | None = None) -> None:
         cupy = _import_cupy()

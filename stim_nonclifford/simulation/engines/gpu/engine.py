@@ -180,15 +180,7 @@ class GpuEngine:
             return rows
 
     def statistics(self) -> dict[str, int]:
-        """Sizes of the store of outcome laws, and counts over the life of the engine.
-
-        Returns:
-            ``signatures``, ``nodes`` and ``bytes`` of the store, ``simulations``, ``chunks``, and
-            ``close_decisions``: the number of outcomes that rounding could have changed, as it may differ
-            between engines. In these, the random number was within 1e-12 of the probability, or the
-            probability was close to the limit beyond which an outcome counts as certain. Their expected
-            number is 2e-12 per outcome.
-        """
+        """Sizes of the store of outcome laws, and counts over the life of the engine."""
         with self._turns.turn(), self._backend.active():
             return {**self._store.statistics(), **self._totals}
 

@@ -49,25 +49,15 @@ T_CIRCUIT = """
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """A comparison.
-
-    Attributes:
-        name: Its name.
-        plan: Function that makes the plan.
-        shots: Number of shots of each call.
-        options: Properties of the device.
-        cache_bytes: Limit for stored outcome laws.
-        first: Number of the first shot.
-        times: How often the calls are made.
-    """
+    """A comparison."""
 
     name: str
-    plan: Callable[[], SamplingPlan]
-    shots: int
-    options: dict[str, Any] = field(default_factory=dict)
-    cache_bytes: int = DEFAULT_CACHE_BYTES
-    first: int = 777
-    times: int = 2
+    plan: Callable[[], SamplingPlan]  # function that makes the plan
+    shots: int  # number of shots of each call
+    options: dict[str, Any] = field(default_factory=dict)  # properties of the device
+    cache_bytes: int = DEFAULT_CACHE_BYTES  # limit for stored outcome laws
+    first: int = 777  # number of the first shot
+    times: int = 2  # how often the calls are made
 
     def run(self, **options: Any) -> Comparison:
         """Compares; ``options`` are properties of the device, besides those of the case."""
@@ -229,11 +219,7 @@ OPTIONS: tuple[dict[str, Any], ...] = ({}, SMALL_SHARED, LITTLE_MEMORY, TWO_STRE
 
 
 def fixed_plans(shift: int) -> list[Case]:
-    """The plans of the circuits on which all engines are compared.
-
-    Args:
-        shift: Which of the four ``OPTIONS`` the first plan has; the next plan has the next ones, and so on.
-    """
+    """The plans of the circuits on which all engines are compared, the first with the option ``shift``, then the next."""
     named = [(name, kind, plan) for name, text in FIXED.items() for kind, plan in plans_of(text)]
     return [
         Case(

@@ -20,23 +20,15 @@ __all__ = ["Comparison", "compared", "same_shots"]
 
 @dataclass
 class Comparison:
-    """What came out of a comparison.
+    """What came out of a comparison."""
 
-    Attributes:
-        same: For each call, whether its results are those of the CPU engine.
-        shots: The number of shots in all calls.
-        findings: What the emulator reports.
-        error: An error that ended the comparison, or None.
-        device: The device, for its counts.
-        statistics: Those of the engine.
-    """
-
-    device: Device
+    device: Device  # the device, for its counts
+    # for each call, whether its results are those of the CPU engine
     same: dict[str, bool] = field(default_factory=dict)
-    shots: int = 0
-    findings: Counter[str] = field(default_factory=Counter)
-    error: str | None = None
-    statistics: dict[str, int] = field(default_factory=dict)
+    shots: int = 0  # the number of shots in all calls
+    findings: Counter[str] = field(default_factory=Counter)  # what the emulator reports
+    error: str | None = None  # an error that ended the comparison, or None
+    statistics: dict[str, int] = field(default_factory=dict)  # those of the engine
 
     @property
     def is_right(self) -> bool:

@@ -22,21 +22,14 @@ from .test_peers import peer
 
 
 class Records:
-    """A circuit without noise whose resets are fresh qubits.
-
-    Attributes:
-        text: Its operations, without detectors and observables.
-        checked: Records that are detectors.
-        observable: The record that is the observable.
-        free: All other records.
-    """
+    """A circuit without noise whose resets are fresh qubits."""
 
     def __init__(self, circuit: snc.Circuit) -> None:
         self._names: dict[str, int] = {}
         self._number = itertools.count()
         lines: list[str] = []
-        self.checked: list[int] = []
-        self.observable = -1
+        self.checked: list[int] = []  # records that are detectors
+        self.observable = -1  # the record that is the observable
         records = 0
         text = re.sub(r"\bS\[T\]", "T", re.sub(r"\bS_DAG\[T\]", "T_DAG", str(circuit)))
         for line in text.splitlines():

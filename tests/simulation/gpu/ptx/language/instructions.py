@@ -44,20 +44,12 @@ def _unsigned(kind: str) -> str:
 
 
 class Names:
-    """What the names of a function stand for.
-
-    Attributes:
-        scopes: The types of registers, for each of the braces around the statement.
-        symbols: Shared memory: its offset, or None if it is the dynamic one.
-        parameters: C++ of the place of a parameter, and its size in bytes.
-        result: The name of the function's result.
-        function_types: For the functions that can be called, the types of their parameters.
-    """
+    """What the names of a function stand for."""
 
     def __init__(self, symbols: dict[str, int | None]) -> None:
-        self.scopes: list[dict[str, str]] = [{}]
-        self.symbols = symbols
-        self.parameters: dict[str, tuple[str, int]] = {}
+        self.scopes: list[dict[str, str]] = [{}]  # types of registers, for each brace around the statement
+        self.symbols = symbols  # shared memory: its offset, or None if it is the dynamic one
+        self.parameters: dict[str, tuple[str, int]] = {}  # C++ of the place, and the size in bytes
         self.result: str | None = None
 
     def is_register(self, text: str) -> bool:
@@ -112,17 +104,7 @@ class Names:
 
 
 def cpp_of(names: Names, opcode: str, operands: str, site: int) -> str:
-    """The C++ statements of an instruction other than a call.
-
-    Args:
-        names: The names that it may use.
-        opcode: The opcode with its suffixes.
-        operands: The text of the operands.
-        site: The number of the instruction among those that access memory or synchronize.
-
-    Raises:
-        Unknown: The instruction, one of its suffixes or one of its operands is not known.
-    """
+    """The C++ statements of an instruction other than a call; ``site`` is its number among the accesses to memory."""
     name, *suffixes = opcode.split(".")
     made = _MAKERS.get(name)
     if made is None:
@@ -182,14 +164,9 @@ def _mul(names: Names, suffixes: list[str], args: list[str], site: int) -> str:
 
 def _mad(names: Names, suffixes: list[str], args: list[str], site: int) -> str:
     part, kind = suffixes
-    if part == "wide":
-        computed = "u" + str(2 * int(kind[1:]))
-        wide = CPP_TYPES[kind[0] + computed[1:]]
-        product = f"(({wide}){names.read(args[1], kind)} * ({wide}){names.read(args[2], kind)})"
-    else:
-        _require(part == "lo", suffixes)
-        computed = _unsigned(kind)
-        product = f"({names.read(args[1], computed)} * {names.read(args[2], computed)})"
+    _require(part == "lo", suffixes)
+    computed = _unsigned(kind)
+    product = f"({names.read(args[1], computed)} * {names.read(args[2], computed)})"
     total = f"as<{CPP_TYPES[computed]}>{product} + {names.read(args[3], computed)}"
     return names.write(args[0], f"({CPP_TYPES[computed]})({total})")
 
@@ -204,15 +181,6 @@ def _not(names: Names, suffixes: list[str], args: list[str], site: int) -> str:
     (kind,) = suffixes
     operand = names.read(args[1], kind)
     return names.write(args[0], f"(!{operand})" if kind == "pred" else f"({CPP_TYPES[kind]})(~{operand})")
-
-
-def _funnel_shift(names: Names, suffixes: list[str], args: list[str], site: int) -> str:
-    direction, wrap, kind = suffixes
-    _require((wrap, kind) == ("wrap", "b32") and direction in ("l", "r"), suffixes)
-    low, high, by = (names.read(x, "u32") for x in args[1:4])
-    both = f"((uint64_t){high} << 32 | {low})"
-    shifted = f"({both} << ({by} & 31)) >> 32" if direction == "l" else f"{both} >> ({by} & 31)"
-    return names.write(args[0], f"(uint32_t)({shifted})")
 
 
 def _cvt(names: Names, suffixes: list[str], args: list[str], site: int) -> str:
@@ -247,11 +215,8 @@ def _setp(names: Names, suffixes: list[str], args: list[str], site: int) -> str:
     compare, kind = suffixes
     _require("|" not in args[0], suffixes)
     a, b = (names.read(x, kind) for x in args[1:3])
-    if kind == "f64":  # comparisons with and without NaN
-        if compare == "equ":
-            return names.write(args[0], f"(!({a} < {b}) && !({a} > {b}))")
-        if compare == "ne":
-            return names.write(args[0], f"({a} < {b} || {a} > {b})")
+    if kind == "f64":  # comparisons that are true of NaN, and others
+        _require(compare != "ne", suffixes)
         if compare in _NEGATED:
             return names.write(args[0], f"!({a} {_NEGATED[compare]} {b})")
     return names.write(args[0], f"({a} {_COMPARISONS[compare]} {b})")
@@ -367,7 +332,6 @@ _MAKERS: dict[str, _Maker] = {
     "ret": _ret,
     "selp": _applied("({2} ? {0} : {1})", *BYTES, kinds=("", "", "pred")),
     "setp": _setp,
-    "shf": _funnel_shift,
     "shfl": _shfl,
     "shl": _applied("shifted_left({}, {})", *_INTEGERS, kinds=("", "u32")),
     "shr": _applied("shifted_right({}, {})", *_INTEGERS, kinds=("", "u32")),

@@ -14,45 +14,30 @@ class Unknown(NotImplementedError):
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement: without its semicolon, or "{", "}", or a label with its colon.
+    """A statement: without its semicolon, or "{", "}", or a label with its colon."""
 
-    Attributes:
-        line: Its line in the module.
-        text: The text, with single spaces.
-    """
-
-    line: int
-    text: str
+    line: int  # its line in the module
+    text: str  # the text, with single spaces
 
 
 @dataclass
 class Function:
-    """A kernel, or a function that it calls.
-
-    Attributes:
-        name: Its name.
-        is_entry: Whether it is a kernel.
-        max_threads: The number of threads per block for which a kernel was compiled.
-        result: Type and name of the result; None if there is none.
-        parameters: Types and names.
-        body: The statements between its braces.
-    """
+    """A kernel, or a function that it calls."""
 
     name: str
-    is_entry: bool
-    max_threads: int
-    result: tuple[str, str] | None
-    parameters: list[tuple[str, str]]
-    body: list[Statement]
+    is_entry: bool  # whether it is a kernel
+    max_threads: int  # the number of threads per block for which a kernel was compiled
+    result: tuple[str, str] | None  # type and name of the result; None if there is none
+    parameters: list[tuple[str, str]]  # types and names
+    body: list[Statement]  # the statements between its braces
 
 
 @dataclass
 class Module:
-    """The functions of a module, and the names of its dynamic shared memory and of its variables in global memory."""
+    """The functions of a module, and the names of its dynamic shared memory."""
 
     functions: list[Function] = field(default_factory=list)
     dynamic_shared: set[str] = field(default_factory=set)
-    variables: set[str] = field(default_factory=set)
 
 
 _PARAMETER = re.compile(
@@ -61,11 +46,7 @@ _PARAMETER = re.compile(
 
 
 def parse(ptx: str) -> Module:
-    """Reads a module.
-
-    Raises:
-        Unknown: There is a parameter that is not a number.
-    """
+    """Reads a module."""
     module, statements, k = Module(), _statements(ptx), 0
     while k < len(statements):
         text = statements[k].text
@@ -79,8 +60,6 @@ def parse(ptx: str) -> Module:
             continue
         if found := re.search(r"\.extern \.shared .*?([\w$]+)\[\]", text):
             module.dynamic_shared.add(found[1])
-        elif found := re.match(r"\.(?:visible )?(?:global|const)\b.*?([\w$]+)(\[\d+\])? =", text):
-            module.variables.add(found[1])
         k += 1
     return module
 

@@ -24,31 +24,18 @@ class Site:
 
 @dataclass
 class Kernel:
-    """A translated kernel.
-
-    Attributes:
-        name: Its name.
-        cpp: The C++ source.
-        params: Size of each parameter in bytes.
-        max_threads: Number of threads per block for which it was compiled.
-        static_shared: Bytes of static shared memory.
-        sites: The instructions that access memory or synchronize.
-    """
+    """A translated kernel."""
 
     name: str
-    max_threads: int
-    cpp: str = ""
-    params: list[int] = field(default_factory=list)
-    static_shared: int = 0
-    sites: list[Site] = field(default_factory=list)
+    max_threads: int  # number of threads per block for which it was compiled
+    cpp: str = ""  # the C++ source
+    params: list[int] = field(default_factory=list)  # size of each parameter in bytes
+    static_shared: int = 0  # bytes of static shared memory
+    sites: list[Site] = field(default_factory=list)  # the instructions that access memory or synchronize
 
 
 def translate(ptx: str) -> Kernel:
-    """Translates a module with one kernel.
-
-    Raises:
-        Unknown: It has something that the translation does not know.
-    """
+    """Translates a module with one kernel."""
     module = parse(ptx)
     entries = [function for function in module.functions if function.is_entry]
     if len(entries) != 1:

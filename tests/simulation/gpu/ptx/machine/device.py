@@ -28,29 +28,17 @@ class EmulationError(RuntimeError):
 
 @dataclass(frozen=True, kw_only=True)
 class Properties:
-    """Of a device, and how it is emulated.
+    """Of a device, and how it is emulated."""
 
-    Attributes:
-        mode: See ``kernels.Mode``.
-        seed: Of the order of threads and of streams, and of the contents of memory that is not initialized.
-        architecture: Of the PTX.
-        multiprocessors: Their number.
-        shared_bytes: Largest shared memory of a block.
-        free_bytes: Free memory.
-        preempt: One in so many atomics and volatile reads lets another thread go first; 0: none.
-        is_late: Whether the work of streams is done late, in a random order.
-        turns: About how many turns of threads a launch has before another stream may go on; 0: all.
-    """
-
-    mode: Mode = "plain"
+    mode: Mode = "plain"  # see ``kernels.Mode``
+    # of the order of threads and of streams, and of the contents of memory that is not initialized
     seed: int = 1
     architecture: str = "compute_75"
     multiprocessors: int = 2
-    shared_bytes: int = 227 << 10
+    shared_bytes: int = 227 << 10  # largest shared memory of a block
     free_bytes: int = 64 << 20
-    preempt: int = 2
-    is_late: bool = True
-    turns: int = 0
+    preempt: int = 2  # one in so many atomics and volatile reads lets another thread go first; 0: none
+    turns: int = 0  # about how many turns of threads a launch has before another stream may go on; 0: all
 
 
 @dataclass(frozen=True)
@@ -64,25 +52,14 @@ class Shape:
 
 
 class Device:
-    """A device.
-
-    Args:
-        properties: Its properties.
-
-    Attributes:
-        findings: What is wrong, and how often it was found.
-        shapes: The number of launches of each shape.
-        compiled: The kernels, by source and options.
-        timeline: Its streams.
-    """
+    """A device."""
 
     def __init__(self, properties: Properties | None = None) -> None:
         self.properties = properties or Properties()
         self.random = np.random.default_rng(self.properties.seed)
         self.findings: Counter[str] = Counter()
-        self.shapes: Counter[Shape] = Counter()
         self.compiled: dict[tuple[str, tuple[str, ...]], CompiledKernel] = {}
-        self.timeline = Timeline(self.random, self.findings, is_late=self.properties.is_late)
+        self.timeline = Timeline(self.random, self.findings)
         self.reused = 0  # allocations that got the memory of an earlier one
         self._live: dict[int, tuple[int, _Memory]] = {}
         self._pool: defaultdict[tuple[int, int], list[_Memory]] = defaultdict(list)
@@ -170,7 +147,6 @@ class Device:
                 yield
         finally:
             compiled.end(launch)
-        self.shapes[shape] += 1
         if message.value:
             lines = [compiled.explained(line) for line in message.value.decode().splitlines()]
             self.findings.update(f"{shape.kernel}: {line}" for line in lines)
@@ -213,4 +189,4 @@ class _Loan:
 
 
 CELL_BYTES = 32
-"""As in ``runtime/launch.h``, which is checked when a kernel is loaded."""
+"""As in ``runtime/launch.h``, which checks it."""

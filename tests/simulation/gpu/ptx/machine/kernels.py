@@ -73,17 +73,7 @@ def _translated(source: str, options: tuple[str, ...], architecture: str) -> Ker
 
 
 class CompiledKernel:
-    """A kernel as a shared library, which is kept by its content.
-
-    Args:
-        source: The CUDA source.
-        options: Options of NVRTC.
-        architecture: The virtual architecture.
-        mode: How it runs.
-
-    Attributes:
-        kernel: The translated kernel.
-    """
+    """A kernel as a shared library, which is kept by its content."""
 
     def __init__(self, source: str, options: tuple[str, ...], architecture: str, mode: Mode) -> None:
         self.kernel = _translated(source, options, architecture)
@@ -92,8 +82,6 @@ class CompiledKernel:
         self._begin.restype = ctypes.c_void_p
         self._run.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
         self._end.argtypes = [ctypes.c_void_p]
-        library.ptx_cell_bytes.restype = ctypes.c_uint32
-        self.cell_bytes = int(library.ptx_cell_bytes())
 
     def begin(self, request: Request) -> int:
         """Begins a launch; returns a handle. What the request points to must stay until the launch has ended."""

@@ -75,15 +75,10 @@ class Timeline:
 
     Two pieces of work that use the same memory, of which one writes, must be ordered by streams, events or waits of the
     host; what is not is reported. That is by vector clocks: it does not depend on the order in which the work is done.
-
-    Args:
-        random: Of the order.
-        findings: Where reports are counted.
-        is_late: Whether work is done late; otherwise it is done when it is submitted.
     """
 
-    def __init__(self, random: np.random.Generator, findings: Counter[str], *, is_late: bool) -> None:
-        self._random, self._findings, self._is_late = random, findings, is_late
+    def __init__(self, random: np.random.Generator, findings: Counter[str]) -> None:
+        self._random, self._findings = random, findings
         self.streams: list[Stream] = []
         self.current = [Stream(self)]
         self._host: Clock = {}
@@ -96,9 +91,6 @@ class Timeline:
         _merge(stream.clock, self._host)
         stream.clock[stream.number] = stream.clock.get(stream.number, 0) + 1
         stream.pending.append(_Item(name, work, (list(reads), list(writes)), dict(stream.clock)))
-        if not self._is_late:
-            self.synchronize(stream)
-            return
         for _ in range(int(self._random.integers(3))):
             self._step(self.streams[int(self._random.integers(len(self.streams)))])
 
@@ -117,7 +109,7 @@ class Timeline:
     def synchronize(self, stream: Stream) -> None:
         """The host waits for a stream. Other streams go on meanwhile."""
         while stream.pending:
-            if self._is_late and self._random.integers(2):
+            if self._random.integers(2):
                 self._step(self.streams[int(self._random.integers(len(self.streams)))])
             self._step(stream, force=True)
         _merge(self._host, stream.clock)
@@ -128,12 +120,7 @@ class Timeline:
             self.synchronize(self.streams[k])
 
     def _step(self, stream: Stream, *, force: bool = False) -> None:
-        """Goes on with the next work of a stream: by one piece, if it may go on.
-
-        Args:
-            stream: The stream.
-            force: Whether work of other streams, for which it waits, is done too.
-        """
+        """Goes on with the next work of a stream: by one piece, if it may go on."""
         if not stream.pending:
             return
         item = stream.pending[0]

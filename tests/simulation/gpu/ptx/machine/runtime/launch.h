@@ -41,6 +41,7 @@ struct Cell {
     uint16_t write_site, read_sites[2];
     uint8_t atomic_write, written;
 };
+static_assert(sizeof(Cell) == 32, "as in device.py");
 
 enum class Waits : uint8_t { no, for_warp, for_barrier, ended };
 

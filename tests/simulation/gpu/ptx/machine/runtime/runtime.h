@@ -107,5 +107,4 @@ static void end_launch(Launch* launch) {
 #define PTX_EXPORTS()                                                                                                     \
     extern "C" void* ptx_begin(const Request* request) { return begin_launch(*request, kStaticShared, kNumSites); }       \
     extern "C" int ptx_run(void* launch, uint64_t turns) { return run_launch(*static_cast<Launch*>(launch), turns); }     \
-    extern "C" void ptx_end(void* launch) { end_launch(static_cast<Launch*>(launch)); }                                   \
-    extern "C" uint32_t ptx_cell_bytes() { return sizeof(Cell); }
+    extern "C" void ptx_end(void* launch) { end_launch(static_cast<Launch*>(launch)); }

@@ -15,12 +15,12 @@ from stim_nonclifford import _native
 from stim_nonclifford.generators.cultivation import cultivation_circuit
 from stim_nonclifford.simulation.engines import TrajectoryEngine
 
-from ...support.oracle.agreement import p_value
-from ...support.oracle.density_matrix import record_distribution
-from ...support.oracle.leakage import leaked_record_distribution
-from ...support.oracle.random_circuits import random_circuit
-from ...support.seeds import seeds
-from ...support.texts.leaking_circuits import random_leaking_text
+from ....support.oracle.agreement import p_value
+from ....support.oracle.density_matrix import record_distribution
+from ....support.oracle.leakage import leaked_record_distribution
+from ....support.oracle.random_circuits import random_circuit
+from ....support.seeds import seeds
+from ....support.texts.leaking_circuits import random_leaking_text
 
 ALPHA = 1e-10
 SHOTS = 50_000

@@ -19,9 +19,9 @@ from stim_nonclifford.dialect import gate_named
 from stim_nonclifford.dialect.feed_forward.clifford_rotations import rotations_of_clifford
 from stim_nonclifford.dialect.gates import CliffordPart
 
-from ..support.laws.exact import exact_outputs, largest_difference
-from ..support.oracle.density_matrix import record_distribution
-from ..support.texts.instruction_lines import CONDITIONAL
+from ...support.laws.exact import exact_outputs, largest_difference
+from ...support.oracle.density_matrix import record_distribution
+from ...support.texts.instruction_lines import CONDITIONAL
 
 TOLERANCE = 1e-10
 UNITARY = [
@@ -141,9 +141,6 @@ def test_append_takes_targets_as_stim_does() -> None:
         ("C_SQRT_X 0 1", "C_SQRT_X needs a record or sweep bit and then 1 qubit; got 0 1"),
         ("C_SWAP rec[-1] 0 0", "C_SWAP needs different qubits in a group; got 0 0"),
         ("C_H rec[-1] X0", "takes records, sweep bits and qubits as targets; got X0"),
-        ("C_M rec[-1] 0", "A measurement cannot be conditional. Measure always"),
-        ("C_MPP rec[-1] X0", "A measurement cannot be conditional"),
-        ("C_R rec[-1] 0", "A reset cannot be conditional. Reset always"),
         ("C_X rec[-1] 0", r"A Pauli that a record controls is Stim's own: write CX rec\[-1\] 0\."),
         ("C_TPP rec[-1] X0 rec[-2] Y1", "products with equal letters and signs"),
         ("C_SPP X0*Y1", "C_SPP needs a record or sweep bit and then a product of Paulis"),
@@ -189,7 +186,7 @@ def test_inverse_with_sweep_bits() -> None:
 
 def test_code_of_the_page() -> None:
     """Prints what the comments behind ``print`` say."""
-    page = (Path(__file__).parents[2] / "docs" / "guides" / "feed_forward.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "guides" / "feed_forward.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     assert len(blocks) == 5
     for block in blocks:

@@ -1,0 +1,84 @@
+"""Allocation of samples: the one loop of all estimates with a decoder.
+
+A rate is a sum over parts of all fault sets, each with its own sampler. After first samples of each, more are
+drawn where the variance falls most for its cost (J. Neyman, J. R. Stat. Soc. 97, 558, 1934, in steps). Let
+q_i be the variance of part i with the square of its zero-count bound, in units of the variance that is asked
+for, and c_i the cost of its samples so far. With g times as many samples more,
+
+    gain = min(excess, q_i g / (1 + g)),   cost = g c_i,
+
+where excess is what all parts together have above 1. Altogether, a part needs f_i times the samples that it
+has, and the cost of all is least with
+
+    f_i = sqrt(q_i / c_i) · sum over j of sqrt(q_j c_j).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Contributions", "allocate", "factors"]
+
+Floats = npt.NDArray[np.float64]
+
+_LEAST_GROWTH = 0.5
+"""The part of the samples so far that a step adds at least. Doubled, searches overshoot by more."""
+
+
+@dataclass(frozen=True)
+class Contributions:
+    """What each part of a sum contributes to the square of its error.
+
+    Attributes:
+        squares: float64, shape (parts,): q.
+        costs: float64, shape (parts,): c, in any unit.
+        excess: How far the square of the error is above what was asked for, in units of that.
+    """
+
+    squares: Floats
+    costs: Floats
+    excess: float
+
+    def next_step(self) -> tuple[int, float]:
+        """The part that is sampled next, and how many times its samples it gets.
+
+        Examples:
+            >>> Contributions(np.array([0.5, 3.0]), np.array([1.0, 2.0]), 2.5).next_step()
+            (1, 1.0)
+        """
+        # As large as the samples so far, or less where that ends the search.
+        rest = self.squares - self.excess
+        growths = np.divide(self.excess, rest, out=np.ones(len(rest)), where=rest > 0)
+        growths = np.clip(growths, _LEAST_GROWTH, 1.0)
+        gains = np.minimum(self.excess, self.squares * growths / (1 + growths))
+        part = int((gains / (growths * self.costs)).argmax())
+        return part, float(growths[part])
+
+
+def factors(squares: Floats, costs: Floats) -> Floats:
+    """How many times the samples that it has each part needs altogether: f.
+
+    Args:
+        squares: float64, shape (parts, ...): q.
+        costs: float64, of a shape that broadcasts with it: c.
+
+    Examples:
+        >>> factors(np.array([4.0, 1.0]), np.array([1.0, 1.0])).tolist()
+        [6.0, 3.0]
+    """
+    return np.asarray(np.sqrt(squares / costs) * np.sqrt(squares * costs).sum(axis=0))
+
+
+def allocate(contributions: Callable[[], Contributions | None], take: Callable[[int, float], None]) -> None:
+    """Samples parts until their sum is known.
+
+    Args:
+        contributions: Returns what the parts contribute by now; None: the search is over.
+        take: Draws a number of times the samples that a part has.
+    """
+    while (found := contributions()) is not None:
+        take(*found.next_step())

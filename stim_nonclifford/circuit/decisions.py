@@ -19,7 +19,7 @@ from ..rates.decoded_rates.faults.decisions import (
     PredictsNothing,
     symptoms_with_decisions,
 )
-from ..rates.decoded_rates.questions import AcceptedQuestion
+from ..rates.decoded_rates.questions import DecodingProblem
 from ..rates.decoding.decoders import (
     CompiledRateDecoder,
     RateDecoder,
@@ -510,7 +510,7 @@ def _requested(requested: RequestedOutputs, flipped: int) -> Requested:
 
 def decided_question(
     circuit: stim.Circuit, decoder: RateDecoder, loop_decoder: Any, postselected: Bools
-) -> AcceptedQuestion:
+) -> DecodingProblem:
     """A circuit with decisions whose rate is wanted.
 
     Args:
@@ -583,4 +583,4 @@ def decided_question(
 
     predict = PredictsNothing(circuit.num_observables)
     named = CompiledRateDecoder(decoder.name, predict)
-    return AcceptedQuestion(symptoms, named, postselected, None, False, no_faults)
+    return DecodingProblem(symptoms, named, postselected, None, False, no_faults)

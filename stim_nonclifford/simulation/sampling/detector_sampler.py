@@ -100,16 +100,20 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
         self._num_observables = compiled.program.num_observables
         self._skip_reference_sample = flag(skip_reference_sample, "skip_reference_sample")
         self._make_engine = engine_factory(options)
-        self._trajectory_threads = options.threads if follows_shots(compiled, options) else 0
         self._postselected = postselected_outputs(
             postselection_mask, postselected_observables_mask, self._num_detectors, self._num_observables
         )
+        counted = self._requested_by("sample_counts")
+        self._trajectory_threads = 0
+        wanted = self._requested_by("sample_kept")  # all outputs
+        if decides is None and follows_shots(compiled, options, lambda each: each.detector_plan(wanted)):
+            self._trajectory_threads = options.threads
         self._numbers = ShotNumbers()
         self._has_looked_at_observables = False
         if self._trajectory_threads:
             return
         # Counting needs the fewest outputs. If its plan is too wide, then so are those of all methods.
-        compiled.check_width(self._requested_by("sample_counts"), max_active_coordinates)
+        compiled.check_width(counted, max_active_coordinates)
         # What all methods need is computed here; a method's first call adds the plan for its question.
         compiled.prepare_detectors(skip_reference_sample, max_active_coordinates)
 
@@ -426,9 +430,10 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
                 " with sample_counts."
             )
         if self._trajectory_threads:
+            plans = " If the circuit has a plan, choose engine='cpu' for sample_failures."
             raise ValueError(
                 "The trajectory engine does not know which faults a shot has. Count errors with"
-                " sample_counts, or choose engine='cpu' for sample_failures."
+                " sample_counts." + ("" if self._compiled.program.is_switched else plans)
             )
         check_faults(self._compiled.circuit, self._num_detectors + self._num_observables)
         self._look_at_observables()
@@ -499,6 +504,9 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
             return self._decides.detector_engine(self._requested_by(method), self._inverted)
         if not self._trajectory_threads:
             return self._make_engine(self._plan_for(method))
+        return self._followed(method)
+
+    def _followed(self, method: DetectorMethod, *, with_expectations: bool = False) -> TrajectoryEngine:
         requested, limit = self._requested_by(method), self._max_active_coordinates
         inverted = 0 if self._skip_reference_sample else reference_detectors(self._compiled, limit)
         return TrajectoryEngine(
@@ -509,6 +517,7 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
             postselected=requested.postselected,
             threads=self._trajectory_threads,
             max_active_coordinates=limit,
+            with_expectations=with_expectations,
         )
 
     def _plan_for(self, method: DetectorMethod) -> SamplingPlan:

@@ -11,18 +11,6 @@ import numpy.typing as npt
 
 from ..engines import DeviceSamplingEngine, PackedBits, SamplingEngine
 
-__all__ = [
-    "OUTPUT_NAMES",
-    "OutputName",
-    "arranged",
-    "columns",
-    "kept_rows_from",
-    "namespace_of",
-    "pack",
-    "rows_from",
-    "unpack",
-]
-
 
 def namespace_of(array: Any) -> ModuleType:
     """The module whose functions work on an array: ``numpy`` or ``cupy``."""

@@ -13,8 +13,8 @@ from ..compiler import CompiledCircuit
 from ..compiler.algebra.gf2 import mask_of, ones
 from ..compiler.program.flattening import program_of
 from ..compiler.program.program import Program
-from ..compiler.reference_sample import DEFAULT_MAX_ACTIVE_COORDINATES
 from ..compiler.program.steps import ObservableStep
+from ..compiler.reference_sample import DEFAULT_MAX_ACTIVE_COORDINATES
 from .contract import KeptRowsEngine, PackedBits
 
 __all__ = ["TrajectoryEngine", "reference_detectors", "reference_records"]

@@ -428,8 +428,7 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
             plans = " If the circuit has a plan, choose engine='cpu' for sample_failures."
             raise ValueError(
                 "The trajectory engine does not know which faults a shot has. Count errors with"
-                " sample_counts."
-                + ("" if self._compiled.program.is_switched else plans)
+                " sample_counts." + ("" if self._compiled.program.is_switched else plans)
             )
         check_faults(self._compiled.circuit, self._num_detectors + self._num_observables)
         self._look_at_observables()

@@ -144,8 +144,8 @@ def _check_observables(program: Program) -> None:
         if isinstance(step, ObservableStep) and step.factors:
             raise ValueError(
                 f"Line {place.line}: `{place.source}`: an observable with Pauli targets counts Pauli errors,"
-                " and an engine that follows each shot has none to count. Measure the Paulis (MPP) and make the"
-                " record the observable; or leave the Pauli targets out of it, and ask for EXP_VAL of them."
+                " and an engine that follows each shot has none to count. Measure the Paulis (MPP) and make"
+                " the record the observable; or leave the Pauli targets out, and ask for EXP_VAL of them."
             )
 
 

@@ -23,7 +23,7 @@ import stim
 import stim_nonclifford as snc
 from benchmarks.rates.decoded_codes import generated_memory, toric_memory
 from stim_nonclifford.generators.teleportation import injection_circuit
-from stim_nonclifford.rates.decoded_rates import accepted_rate, fault_number_search
+from stim_nonclifford.rates.decoded_rates import accepted_rate, fault_number_rate
 
 __all__ = ["CASES", "Case", "Coverage", "coverage_of", "main", "two_codes"]
 
@@ -125,7 +125,7 @@ def coverage_of(name: str, runs: int, relative_error: float, first_seed: int = 1
 
     truth, uncertainty, _ = rate(1, 0.001)
     with contextlib.ExitStack() as patches:
-        patches.enter_context(mock.patch.object(fault_number_search, "_MOST_DECODES", 0))
+        patches.enter_context(mock.patch.object(fault_number_rate, "_MOST_DECODES", 0))
         patches.enter_context(mock.patch.object(accepted_rate, "_LISTED_AT", 0.0))
         found = [rate(first_seed + k, relative_error) for k in range(runs)]
     pulls = [(value - truth) / error for value, error, _ in found]

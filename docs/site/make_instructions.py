@@ -19,7 +19,7 @@ from stim_nonclifford.dialect.channels.three_qubit_errors import THREE_QUBIT_ERR
 from stim_nonclifford.dialect.expectation_values import tagged_expectation
 from stim_nonclifford.dialect.feed_forward.blocks import escaped_conditions
 from stim_nonclifford.dialect.feed_forward.conditional import PRODUCT_GATES, conditional_gate
-from stim_nonclifford.dialect.feed_forward.decisions import decision_head, frame_text
+from stim_nonclifford.dialect.feed_forward.decisions import decision_head, question_text
 from stim_nonclifford.dialect.gates import BARE_NAMES, CONDITIONAL_CARRIER, GateDefinition, TaggedForm
 from stim_nonclifford.simulation.compiler.program.extent import MAX_SECONDS
 
@@ -147,8 +147,12 @@ def table() -> str:
         f" `{decision_head(None, None)} 0 1` | samplers | yes |"
         " `test_decisions_by_oracle.py::test_random_circuits_with_a_mock_decoder` |",
         "| FRAME P | a record that is 1 if errors have flipped P, as a decoder says |"
-        f" `{frame_text(None, None, ['X0*Y1'])}` | samplers | yes |"
+        f" `{question_text('FRAME', None, None, ['X0*Y1'])}` | samplers | yes |"
         " `test_decisions_by_oracle.py::test_random_circuits_with_a_mock_decoder` |",
+        "| SURE(gap) P | a record that is 1 if the complementary gap of this question is at least so many"
+        " decibels |"
+        f" `{question_text('SURE', '20', None, ['X0*Y1'])}` | samplers | yes |"
+        " `test_sure.py::test_gaps_of_two_constrained_decodings` |",
     ]
     return "\n".join(lines) + "\n"
 

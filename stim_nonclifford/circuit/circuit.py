@@ -45,9 +45,8 @@ from ..dialect import (
     without_decisions,
     without_noise,
 )
-from ..rates.fault_sets.interface import search_arguments
 from ..rates.fault_sets.malignant import FaultDistance, MalignantSet, fault_distance, malignant_sets
-from ..rates.fault_sets.search.limits import DEFAULT_MAX_BYTES, Limits
+from ..rates.fault_sets.search.limits import DEFAULT_MAX_BYTES, Limits, search_arguments
 from ..rates.results import LogicalErrorRate
 from ..simulation.compiler import DEFAULT_MAX_ACTIVE_COORDINATES, CompiledCircuit, compile_circuit
 from ..simulation.compiler.program.extent import check_flattened
@@ -1075,7 +1074,7 @@ class Circuit:
         Examples:
             >>> circuit = Circuit("X_ERROR(0.1) 0\nM 0 0\nDETECTOR rec[-1]\nDECODE 0")
             >>> circuit.decision_points()
-            [DecisionPoint(line=4, tick=0, records=(2,), num_detectors=1, latency=0, decoder='')]
+            [DecisionPoint(line=4, tick=0, records=(2,), num_detectors=1, latency=0, decoder='', gap=None)]
         """
         return DecidedCircuit(self._stim.copy()).points
 

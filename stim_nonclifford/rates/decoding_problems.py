@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import time
+import contextlib
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,14 +19,16 @@ from ..simulation.faults import FaultTable
 from ..simulation.logical_errors.noiseless_outputs import outcome_dependent, outcome_dependent_observables
 from ..simulation.logical_errors.refusals import check_logical_errors
 from ..simulation.plan import SamplingPlan
-from .decoded_rates.estimate import decoded_rates
+from .decoded_rates.accepted_rate import accepted_rate
+from .decoded_rates.fault_number_rate import fault_number_rate
 from .decoded_rates.faults.mechanisms import Symptoms, symptoms_of
 from .decoded_rates.faults.outcomes import symptoms_of_plan
-from .decoded_rates.questions import AcceptedQuestion, Goal
+from .decoded_rates.questions import DecodingProblem
 from .decoding.decoders import RateDecoder, decompositions, first_error_model, rate_decoder
+from .decoding.decoding_processes import DecodingProcesses
 from .decoding.matching.matching_graph import detectors_that_matter
-from .fault_sets.interface import search_arguments
-from .fault_sets.search.limits import Limits
+from .estimation.deadline import Deadline
+from .fault_sets.search.limits import Limits, search_arguments
 from .results import LogicalErrorRate
 
 __all__ = [
@@ -82,7 +85,7 @@ def decoded_error_rates(
     postselected_observables_mask: Mask | None = None,
     confidence: bool = False,
     read_out: Callable[[Any], PauliReadout] | None = None,
-    decided: Callable[[Any, RateDecoder, Bools], AcceptedQuestion | None] = lambda *_: None,
+    decided: Callable[[Any, RateDecoder, Bools], DecodingProblem | None] = lambda *_: None,
 ) -> list[LogicalErrorRate]:
     """The logical error rates of circuits with a decoder; see ``Circuit.logical_error_rate``.
 
@@ -99,9 +102,9 @@ def decoded_error_rates(
         if value is not None and (isinstance(value, str) or np.any(np.asarray(value, dtype=object))):
             raise ValueError(f"{name} is not available with decoder={chosen.name}{remedies}")
     number, threads, report = search_arguments(seed, threads, progress)
-    goal = Goal(limits.relative_error, limits.max_seconds, time.monotonic())
+    overall = Deadline(limits.max_seconds)
 
-    def problem(circuit: DecodableCircuit) -> AcceptedQuestion:
+    def problem(circuit: DecodableCircuit) -> DecodingProblem:
         found = decided(circuit, chosen, _mask_of(postselection_mask, circuit.num_detectors))
         if found is not None:
             return found
@@ -110,12 +113,23 @@ def decoded_error_rates(
         return _decoded_problem(circuit, chosen, postselection_mask, confidence)
 
     problems = [problem(each) for each in circuits]
-    return decoded_rates(problems, goal, number, report, threads)
+    with contextlib.ExitStack() as stack:
+        if threads > 1:
+            predictors = [each.decoder.predict for each in problems]
+            processes = stack.enter_context(DecodingProcesses(predictors, threads - 1))
+            for k, each in enumerate(problems):
+                problems[k] = replace(each, decoder=replace(each.decoder, predict=processes.shared(k)))
+        found = []
+        for each, deadline in zip(problems, overall.shares(len(problems)), strict=True):
+            has_strata = each.confidence or each.postselected.any() or each.fault_table is None
+            estimate = accepted_rate if has_strata else fault_number_rate
+            found.append(estimate(each, limits.relative_error, number, report, deadline))
+    return found
 
 
 def _decoded_problem(
     circuit: DecodableCircuit, decoder: RateDecoder, postselection_mask: Mask | None, confidence: bool
-) -> AcceptedQuestion:
+) -> DecodingProblem:
     """A circuit with a decoder that decodes all shots."""
     if circuit.num_observables == 0:
         raise ValueError(f"{_NO_OBSERVABLES}.")
@@ -131,7 +145,7 @@ def _decoded_problem(
         matters = postselected | detectors_that_matter(model)
         symptoms = symptoms.without(np.flatnonzero(~matters).tolist())
     compiled = decoder.compiled(model)
-    return AcceptedQuestion(symptoms, compiled, postselected, None, confidence, circuit._fault_table)
+    return DecodingProblem(symptoms, compiled, postselected, None, confidence, circuit._fault_table)
 
 
 def exact_symptoms(circuit: DecodableCircuit) -> Symptoms:
@@ -194,7 +208,7 @@ def accepted_problem(
     postselection_mask: Mask | None,
     read_out: Callable[[Any], PauliReadout] | None,
     confidence: bool,
-) -> AcceptedQuestion:
+) -> DecodingProblem:
     """A circuit with a decoder that decodes only shots that its detectors accept.
 
     The mask has the detectors that discard a shot; by default, they are those that the decoder postselects.
@@ -222,7 +236,7 @@ def accepted_problem(
             "Some errors of the circuit exclude each other, and a sum over fault sets needs independent"
             " ones. Count errors with the sampler soft_desaturated_gap."
         ) from error
-    return AcceptedQuestion(symptoms, decoder.compiled(model, observable), postselected, weight, confidence)
+    return DecodingProblem(symptoms, decoder.compiled(model, observable), postselected, weight, confidence)
 
 
 def _whole_model(circuit: DecodableCircuit, *, has_state_check: bool) -> stim.DetectorErrorModel:

@@ -1,18 +1,18 @@
 """Logical error rates per accepted shot, as a curve over the decoder's gap: one stratified estimator.
 
-The rate at a least gap g is Y(g) / K(g), sums over cells: a kind of accepted fault set S, and the number k of
-free faults beside it,
+The rate at a least gap g is Y(g) / K(g), sums over kinds of accepted fault sets S, and over the number k of
+free faults beside them,
 
     Y(g) = sum over S, k of P(S) pi_k P(wrong, gap >= g | S, k),
 
-and K(g) without "wrong". Cells with few fault sets are enumerated; from the others, shots are drawn directly.
-``estimation.allocation`` says of which next, and ``estimation.ratios`` has the errors. How many shots a gap
-still needs is known beforehand:
+and K(g) without "wrong". S is a stratum, and S with k a substratum of it. Those with few fault sets are
+enumerated; from the others, shots are drawn directly. ``estimation.allocation`` says from which next, and
+``estimation.ratios`` has the errors. How many shots a gap still needs is known beforehand:
 
-    N(g) = sum over cells of min(sets of the cell, f_c n_c + P_c / (eps Y)),
+    N(g) = sum over substrata i of min(sets of i, f_i n_i + P_i / (eps Y)),
 
-where f_c n_c are the shots of a cell that a variance of (eps Y)² takes, and eps is the relative error that is
-asked for. A gap that needs too many ends the curve.
+where f_i n_i are the shots that a variance of (eps Y)² takes, and eps is the relative error that is asked
+for. A gap that needs too many ends the curve.
 
 Without a state to check, all shots are one stratum at first, of which all mechanisms are free. If detectors
 are postselected, and that takes many shots, accepted fault sets are listed and make strata, where that is
@@ -44,22 +44,22 @@ from ..samplers.splitting import Splitting
 from ..samplers.strata import Stratum
 from .faults.mechanisms import FaultModel, Floats, fault_model, seed_words
 from .partition import Partition, partition, probability_of_no_member
-from .questions import AcceptedQuestion, Goal
+from .questions import DecodingProblem
 
 __all__ = ["accepted_rate"]
 
 _FIRST_SHOTS = 128
-"""Shots of each cell before any is preferred. Doubled, easy questions take a little longer."""
+"""Shots of each substratum before any is preferred. Doubled, easy questions take a little longer."""
 
 _LISTED_AT = 2.5
-"""A cell is enumerated if so many times the shots that are wanted are all. Doubled, that is earlier."""
+"""A substratum is enumerated if so many times the shots that are wanted are all. Doubled, that is earlier."""
 
 _MOST_AT_ONCE = 1 << 17
-"""Shots of a cell that are taken before errors are evaluated again. Doubled, searches overshoot by more."""
+"""Shots of a substratum before errors are evaluated again. Doubled, searches overshoot by more."""
 
-_PART_OF_CELL = 0.25
-"""Numbers of faults that cannot be enumerated share a cell, until those beyond have this part of what all of
-these have. Doubled, there are twice as many cells."""
+_PART_OF_SUBSTRATUM = 0.25
+"""Numbers of faults that cannot be enumerated share a substratum, until those beyond have this part of what
+all of these have. Doubled, there are twice as many substrata."""
 
 _MOST_SHOTS = 1 << 22
 """A search without a limit on the time ends after about so many shots. Doubled, one that cannot succeed takes
@@ -100,7 +100,11 @@ _LEAST_KEPT = 1e-2
 
 
 def accepted_rate(
-    asked: AcceptedQuestion, goal: Goal, seed: int, report: Callable[[str], None], deadline: Deadline
+    asked: DecodingProblem,
+    relative_error: float,
+    seed: int,
+    report: Callable[[str], None],
+    deadline: Deadline,
 ) -> LogicalErrorRate:
     """The logical error rate per accepted shot of a circuit.
 
@@ -114,7 +118,7 @@ def accepted_rate(
     if asked.weight is None and _LISTED_FROM:
         symptoms, mask = asked.symptoms, tuple(np.flatnonzero(asked.postselected).tolist())
         model = fault_model(symptoms, mask)
-        search = _Search(asked, goal, deadline, report, model, (Stratum(model),), None, seeds[0])
+        search = _Search(asked, relative_error, deadline, report, model, (Stratum(model),), None, seeds[0])
         may_list = model.postselects and model.num_mechanisms > 0
         may_list &= model.outcomes is None or model.outcomes.can_be_divided
         if search.run(_LISTED_FROM if may_list else _MOST_SHOTS) or not may_list:
@@ -124,10 +128,12 @@ def accepted_rate(
             return search.result()
     limit = deadline if search is None else deadline.part(_MOST_TIME)
     try:
-        found = partition(asked, goal.relative_error, np.random.default_rng(seeds[1]), limit)
-        leaves_too_much = found.unlisted_part(0) > goal.relative_error
+        found = partition(asked, relative_error, np.random.default_rng(seeds[1]), limit)
+        leaves_too_much = found.unlisted_part(0) > relative_error
         if search is None or not leaves_too_much or search.shots_needed > _MOST_SHOTS:
-            of_sets = _Search(asked, goal, deadline, report, found.model, found.strata, found, seeds[2])
+            of_sets = _Search(
+                asked, relative_error, deadline, report, found.model, found.strata, found, seeds[2]
+            )
             of_sets.run(_MOST_SHOTS)
             return of_sets.result()
     except (ResourceLimitError, TimeIsOver) as error:
@@ -135,7 +141,7 @@ def accepted_rate(
             if isinstance(error, ResourceLimitError):
                 raise
             raise ResourceLimitError(
-                f"max_seconds={goal.max_seconds:g} ended the search while accepted fault sets were being"
+                f"max_seconds={deadline.max_seconds:g} ended the search while accepted fault sets were being"
                 " listed. Allow several times as much, or count errors with the sampler"
                 " soft_desaturated_gap."
             ) from None
@@ -144,12 +150,12 @@ def accepted_rate(
 
 
 class _Search:
-    """Draws and enumerates cells until the rate is known at all gaps that can be reached."""
+    """Draws and enumerates substrata until the rate is known at all gaps that can be reached."""
 
     def __init__(
         self,
-        asked: AcceptedQuestion,
-        goal: Goal,
+        asked: DecodingProblem,
+        relative_error: float,
         deadline: Deadline,
         report: Callable[[str], None],
         model: FaultModel,
@@ -157,14 +163,15 @@ class _Search:
         listed: Partition | None,
         seed: np.random.SeedSequence,
     ) -> None:
-        self._asked, self._goal, self._deadline, self._report = asked, goal, deadline, report
+        self._asked, self._relative_error = asked, relative_error
+        self._deadline, self._report = deadline, report
         self._postselects = bool(asked.postselected.any())
         self._strata, self._listed = strata, listed
         self._classifier = Classifier(model, asked.decoder.predict, deadline)
-        self._wanted = goal.relative_error * (1.0 if listed is None else _PART_OF_SHOTS)
+        self._wanted = relative_error * (1.0 if listed is None else _PART_OF_SHOTS)
         self._seed = seed
-        self._cells = _cells_of(strata, self._classifier, seed)
-        report(f"{len(strata)} strata, {len(self._cells)} cells")
+        self._substrata = _substrata_of(strata, self._classifier, seed)
+        report(f"{len(strata)} strata, {len(self._substrata)} substrata")
 
     def run(self, most_shots: int) -> bool:
         """Works until errors are as asked for, or time is over; whether there is nothing more to do.
@@ -172,23 +179,23 @@ class _Search:
         Gaps that need more than ``most_shots`` are left aside.
         """
         try:
-            for cell in sorted(self._cells, key=lambda each: -each.sampler.probability):
-                if not cell.sampler.tally.samples:
-                    cell.take(_FIRST_SHOTS, self._deadline)
+            for each in sorted(self._substrata, key=lambda each: -each.sampler.probability):
+                if not each.sampler.tally.samples:
+                    each.take(_FIRST_SHOTS, self._deadline)
             allocate(partial(self._contributions, most_shots), self._take)
         except TimeIsOver:
             sampled = sum(bool(tally.samples) for tally in self._tallies)
-            if sampled < len(self._cells):
+            if sampled < len(self._substrata):
                 raise ResourceLimitError(
-                    f"max_seconds={self._goal.max_seconds:g} ended the search when {sampled} of"
-                    f" {len(self._cells)} strata of fault sets had been sampled. Allow several times as"
+                    f"max_seconds={self._deadline.max_seconds:g} ended the search when {sampled} of"
+                    f" {len(self._substrata)} strata of fault sets had been sampled. Allow several times as"
                     " much, or count errors with SoftDecodingSampler."
                 ) from None
             return True
         return bool((self._sums(self._gaps()).relative_errors <= self._wanted).all())
 
     def _contributions(self, most_shots: int) -> Contributions | None:
-        """What cells contribute to the error at the gap that is next; None: there is no such gap.
+        """What substrata contribute to the error at the gap that is next; None: there is no such gap.
 
         A stratum that needs very many shots is split before.
         """
@@ -208,10 +215,10 @@ class _Search:
         return Contributions(squares, costs, float(square) - 1)
 
     def _take(self, number: int, growth: float) -> None:
-        """Draws so many times the shots that a cell has."""
-        cell = self._cells[number]
-        shots = math.ceil(growth * cell.sampler.tally.samples)
-        cell.take(min(max(shots, _FIRST_SHOTS), _MOST_AT_ONCE), self._deadline)
+        """Draws so many times the shots that a substratum has."""
+        chosen = self._substrata[number]
+        shots = math.ceil(growth * chosen.sampler.tally.samples)
+        chosen.take(min(max(shots, _FIRST_SHOTS), _MOST_AT_ONCE), self._deadline)
 
     @property
     def accepted(self) -> float:
@@ -221,7 +228,7 @@ class _Search:
     @property
     def shots_needed(self) -> float:
         """About how many shots the rate needs, whatever the gap."""
-        return float(self._needed(self._sums(self._gaps()))[0])
+        return float(self._needed(self._sums(self._gaps()))[:, 0].sum())
 
     def _gaps(self) -> npt.NDArray[np.int64]:
         """The least gaps of the curve: all shots, steps, and the largest one that is not too rare."""
@@ -237,7 +244,7 @@ class _Search:
 
     @property
     def _tallies(self) -> list[Tally]:
-        return [cell.sampler.tally for cell in self._cells]
+        return [each.sampler.tally for each in self._substrata]
 
     def _sums(self, gaps: npt.NDArray[np.int64], quantity: int = WRONG) -> Sums:
         listed, found = self._listed, np.zeros(len(gaps))
@@ -246,7 +253,7 @@ class _Search:
         return sums_over(
             self._tallies,
             gaps,
-            np.array([cell.stratum for cell in self._cells], dtype=np.intp),
+            np.array([each.stratum for each in self._substrata], dtype=np.intp),
             np.array([stratum.relative_error for stratum in self._strata]),
             found,
             0.0 if listed is None else listed.unlisted,
@@ -261,7 +268,7 @@ class _Search:
         taken = sum(tally.samples for tally in self._tallies)
         if taken > most_shots and not (self._deadline.is_limited and most_shots == _MOST_SHOTS):
             return None
-        needed = self._needed(sums)[missing]
+        needed = self._needed(sums).sum(axis=0)[missing]
         place = int(missing[needed.argmin()])
         if needed.min() <= most_shots:
             return place
@@ -272,13 +279,12 @@ class _Search:
         return place if is_worth_it or self._stratum_to_split(sums, place) is not None else None
 
     def _needed(self, sums: Sums) -> Floats:
-        """About how many shots each gap needs in all: N(g), with Y as large as what may not be seen."""
-        return np.asarray(self._needed_by_cell(sums).sum(axis=0))
+        """About how many shots each substratum needs in all: the terms of N(g), shape (substrata, gaps).
 
-    def _needed_by_cell(self, sums: Sums) -> Floats:
-        """The shots of each cell in N(g): shape (cells, gaps)."""
+        Y is at least as large as what may not have been seen.
+        """
         shots = np.array([tally.samples for tally in self._tallies])[:, np.newaxis]
-        sizes = np.array([cell.size for cell in self._cells])[:, np.newaxis]
+        sizes = np.array([each.size for each in self._substrata])[:, np.newaxis]
         is_exact = np.array([tally.is_exact for tally in self._tallies])[:, np.newaxis]
         wanted = self._wanted * np.maximum(sums.wrong, np.maximum(sums.bounds, 1e-300))
         each = (factors(sums.variances / wanted**2, shots) + sums.unseen / wanted) * shots
@@ -286,23 +292,23 @@ class _Search:
 
     def _stratum_to_split(self, sums: Sums, place: int) -> int | None:
         """The stratum that needs most shots at a gap, if these are many, and it is not split yet."""
-        needed = np.bincount([cell.stratum for cell in self._cells], self._needed_by_cell(sums)[:, place])
+        needed = np.bincount([each.stratum for each in self._substrata], self._needed(sums)[:, place])
         number = int(needed.argmax())
-        samplers = [cell.sampler for cell in self._cells if cell.stratum == number]
+        samplers = [each.sampler for each in self._substrata if each.stratum == number]
         is_split = any(isinstance(each, Splitting) for each in samplers)
         return None if is_split or not self._asked.confidence or needed.sum() < _SPLIT_FROM else number
 
     def _split(self, number: int, top: int, floor: float) -> None:
-        """Replaces the cells of a stratum by multilevel splitting, but for those that were enumerated."""
-        mine = [cell for cell in self._cells if cell.stratum == number]
-        exact = {cell.least: cell for cell in mine if cell.sampler.tally.is_exact}
+        """Replaces the substrata of a stratum by multilevel splitting, but for those that were enumerated."""
+        mine = [each for each in self._substrata if each.stratum == number]
+        exact = {each.least: each for each in mine if each.sampler.tally.is_exact}
         least = next(k for k in itertools.count() if k not in exact)
         sampler = Splitting(self._strata[number], self._classifier, least, top, floor)
-        (seed,) = self._seed.spawn(1)
-        cell = _Cell(number, self._strata[number], sampler, self._classifier, np.random.default_rng(seed))
-        cell.take(_FIRST_SHOTS, self._deadline)
-        others = [each for each in self._cells if each not in mine]
-        self._cells = [*others, *(exact[k] for k in range(least)), cell]
+        rng = np.random.default_rng(*self._seed.spawn(1))
+        split = _Substratum(number, self._strata[number], sampler, self._classifier, rng)
+        split.take(_FIRST_SHOTS, self._deadline)
+        others = [each for each in self._substrata if each not in mine]
+        self._substrata = [*others, *(exact[k] for k in range(least)), split]
 
     def _show(self, sums: Sums, place: int, gap: int) -> None:
         at = f" at gap {gap}" if self._asked.confidence else ""
@@ -325,7 +331,7 @@ class _Search:
         points = [self._point(sums, place, int(gap)) for place, gap in enumerate(gaps)]
         first, last = points[0], len(points)
         for place, point in enumerate(points[1:], 1):
-            if point.relative_error > max(_MOST_UNSURE, self._goal.relative_error):
+            if point.relative_error > max(_MOST_UNSURE, self._relative_error):
                 last = place
                 break
         notes = [] if last == len(points) else [self._end_of_curve(points[last])]
@@ -346,7 +352,7 @@ class _Search:
             gap_curve=tuple(points[:last]) if self._asked.confidence else (),
             decodes=self._classifier.decoded,
             seconds=self._deadline.seconds,
-            asked_relative_error=self._goal.relative_error,
+            asked_relative_error=self._relative_error,
             notes=tuple(notes),
         )
 
@@ -378,11 +384,11 @@ class _Search:
     def _described(self, sums: Sums, gaps: npt.NDArray[np.int64], last: int) -> list[RateStratum]:
         found = []
         for number, stratum in enumerate(self._strata):
-            mine = [k for k, cell in enumerate(self._cells) if cell.stratum == number]
+            mine = [k for k, each in enumerate(self._substrata) if each.stratum == number]
             tallies = [self._tallies[k] for k in mine]
             wrong = sums.shares[mine].sum(axis=0)
             exact = [tally.is_exact for tally in tallies]
-            is_split = any(isinstance(self._cells[k].sampler, Splitting) for k in mine)
+            is_split = any(isinstance(self._substrata[k].sampler, Splitting) for k in mine)
             drawn = "splitting" if is_split else "direct" if any(exact) else "direct samples"
             method = drawn if not any(exact) else "enumerated" if all(exact) else f"enumerated, {drawn}"
             at_largest = float(wrong[last] / sums.wrong[last]) if sums.wrong[last] else 0.0
@@ -407,13 +413,13 @@ class _Search:
         return found
 
 
-class _Cell:
+class _Substratum:
     """A stratum with an exact number of free faults, or with all numbers from one on.
 
     Attributes:
         stratum: The index of the stratum.
         sampler: Its direct samples; or all of its fault sets, once these are few beside the samples.
-        size: About how many shots enumerate the cell; infinite if that is impossible.
+        size: About how many shots enumerate the substratum; infinite if that is impossible.
     """
 
     def __init__(
@@ -430,7 +436,7 @@ class _Cell:
         self.size = sampler.size if isinstance(sampler, DirectSamples) else math.inf
 
     def take(self, shots: int, deadline: Deadline) -> None:
-        """Draws so many shots, or enumerates the cell. What was drawn when time is over is counted."""
+        """Draws so many shots, or enumerates the substratum. What was drawn when time is over is counted."""
         if self.size > _LISTED_AT * shots:
             self.sampler.take(shots, self._rng, deadline)
             return
@@ -439,10 +445,10 @@ class _Cell:
         self.sampler = every
 
 
-def _cells_of(
+def _substrata_of(
     strata: tuple[Stratum, ...], classifier: Classifier, seed: np.random.SeedSequence
-) -> list[_Cell]:
-    """The cells of strata. The last one of each has all larger numbers of free faults: at most 1e-15."""
+) -> list[_Substratum]:
+    """The substrata of strata. The last one of each has all larger numbers of free faults: at most 1e-15."""
     found = []
     for index, (stratum, own) in enumerate(zip(strata, seed.spawn(len(strata)), strict=True)):
         law = stratum.numbers.probabilities
@@ -451,12 +457,12 @@ def _cells_of(
         while least < len(law) and beyond[least] > 0:
             largest = least
             if stratum.size(least) > _LISTED_AT * _MOST_AT_ONCE:
-                left = _PART_OF_CELL * beyond[least] if beyond[least] > 1e-15 else 0.0
+                left = _PART_OF_SUBSTRATUM * beyond[least] if beyond[least] > 1e-15 else 0.0
                 largest = int(np.flatnonzero(beyond[least + 1 :] <= left)[0]) + least
             ranges.append((least, largest))
             least = largest + 1
         for (least, largest), each in zip(ranges, own.spawn(len(ranges)), strict=True):
             sampler = DirectSamples(stratum, classifier, least, largest)
             if sampler.probability > 0:
-                found.append(_Cell(index, stratum, sampler, classifier, np.random.default_rng(each)))
+                found.append(_Substratum(index, stratum, sampler, classifier, np.random.default_rng(each)))
     return found

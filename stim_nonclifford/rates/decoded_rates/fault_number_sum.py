@@ -1,4 +1,4 @@
-"""The logical error rate of a circuit whose shots are all kept, as a sum over the number of faults.
+"""The logical error rate of a circuit whose shots are all accepted, as a sum over the number of faults.
 
     rate = sum over k of P(k faults act) P(the decoder fails, given k)
 

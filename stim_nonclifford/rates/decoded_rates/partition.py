@@ -16,7 +16,7 @@ from ..samplers.accepted_sets import AcceptedSets, AcceptedSetSearch, merged
 from ..samplers.strata import Stratum
 from ..samplers.undetected_sets import MOST_MEMBERS, REPLICAS
 from .faults.mechanisms import FaultModel, Floats, Symptom, Symptoms, fault_model, log_probability_of_none
-from .questions import AcceptedQuestion
+from .questions import DecodingProblem
 
 __all__ = ["Partition", "partition", "probability_of_no_member"]
 
@@ -67,7 +67,7 @@ class Partition:
 
 
 def partition(
-    asked: AcceptedQuestion, relative_error: float, rng: np.random.Generator, deadline: Deadline
+    asked: DecodingProblem, relative_error: float, rng: np.random.Generator, deadline: Deadline
 ) -> Partition:
     """Lists the accepted sets, and divides them.
 
@@ -118,7 +118,7 @@ class _Decoded:
 
 
 def _listed(
-    asked: AcceptedQuestion, search: AcceptedSetSearch, none: float, check: Callable[[], None]
+    asked: DecodingProblem, search: AcceptedSetSearch, none: float, check: Callable[[], None]
 ) -> list[_Decoded]:
     """The accepted sets of each size, until larger ones do not matter, or cannot be listed."""
     found: list[_Decoded] = []
@@ -135,7 +135,7 @@ def _listed(
 
 
 def _of_size(
-    asked: AcceptedQuestion, search: AcceptedSetSearch, size: int, check: Callable[[], None]
+    asked: DecodingProblem, search: AcceptedSetSearch, size: int, check: Callable[[], None]
 ) -> _Decoded:
     sets = search.of_size(size)
     return _Decoded(sets, *_by_themselves(asked, search.model, sets, check))
@@ -143,7 +143,7 @@ def _of_size(
 
 def _draw_more(
     found: list[_Decoded],
-    asked: AcceptedQuestion,
+    asked: DecodingProblem,
     search: AcceptedSetSearch,
     relative_error: float,
     deadline: Deadline,
@@ -208,13 +208,13 @@ def _joined(parts: Sequence[tuple[float, _Decoded]]) -> _Decoded:
     return _Decoded(AcceptedSets(rows[first], replicas), wrong[first], gaps[first])
 
 
-def probability_of_no_member(asked: AcceptedQuestion) -> float:
+def probability_of_no_member(asked: DecodingProblem) -> float:
     """The probability that no mechanism acts that flips a postselected detector or the sign of a rotation."""
     members = np.array(list(_divided(asked)[True].values()))
     return float(np.exp(np.log1p(-members).sum()))
 
 
-def _divided(asked: AcceptedQuestion) -> dict[bool, dict[Symptom, float]]:
+def _divided(asked: DecodingProblem) -> dict[bool, dict[Symptom, float]]:
     """The mechanisms that flip a postselected detector or the sign of a rotation, and (False) the others."""
     every, mask = asked.symptoms.probabilities, asked.postselected
     return {
@@ -229,7 +229,7 @@ def _takes_part(name: tuple[tuple[int, ...], ...], postselected: Bools) -> bool:
 
 
 def _by_themselves(
-    asked: AcceptedQuestion, model: FaultModel, sets: AcceptedSets, check: Callable[[], None]
+    asked: DecodingProblem, model: FaultModel, sets: AcceptedSets, check: Callable[[], None]
 ) -> tuple[Bools, Gaps]:
     """Whether the decoder is wrong about accepted sets if no free fault acts, and its gaps."""
     number = model.num_observables
@@ -246,7 +246,7 @@ def _by_themselves(
 
 
 def _strata(
-    asked: AcceptedQuestion,
+    asked: DecodingProblem,
     rest: Symptoms,
     decoded: _Decoded,
     none: float,

@@ -1,4 +1,4 @@
-"""A circuit with a decoder whose rate is wanted, and the stopping criterion."""
+"""A circuit with a decoder whose rate is wanted."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ...simulation.faults import FaultTable
 from ..decoding.decoders import CompiledRateDecoder
 from .faults.mechanisms import Symptoms
 
-__all__ = ["AcceptedQuestion", "Goal"]
+__all__ = ["DecodingProblem"]
 
 
 @dataclass(frozen=True)
-class AcceptedQuestion:
+class DecodingProblem:
     """A circuit whose accepted shots are decoded.
 
     Attributes:
@@ -35,23 +35,3 @@ class AcceptedQuestion:
     weight: float | None
     confidence: bool
     fault_table: Callable[[], FaultTable] | None = None
-
-    @property
-    def decodes_all_shots(self) -> bool:
-        """Whether all shots are accepted, and only the rate of all of them is wanted."""
-        return self.fault_table is not None and not self.confidence and not self.postselected.any()
-
-
-@dataclass(frozen=True)
-class Goal:
-    """When to stop.
-
-    Attributes:
-        relative_error: Standard error over rate, for each circuit.
-        max_seconds: For all circuits together; with masks or gaps, for each family; None: no limit.
-        begun: When the call began, by ``time.monotonic``; None: when the search begins.
-    """
-
-    relative_error: float
-    max_seconds: float | None
-    begun: float | None = None

@@ -16,13 +16,20 @@ class Deadline:
     """The time since an estimate began, and when it has to end.
 
     Args:
-        max_seconds: The limit; None: there is none.
+        max_seconds: The limit that a user gave; None: there is none.
         started: When it began, as ``time.monotonic`` says; None: now.
+        seconds: The part of the limit that this estimate has; None: all of it.
+
+    Attributes:
+        max_seconds: The limit that a user gave, for messages.
     """
 
-    def __init__(self, max_seconds: float | None, started: float | None = None) -> None:
+    def __init__(
+        self, max_seconds: float | None, started: float | None = None, seconds: float | None = None
+    ) -> None:
         self._started = time.monotonic() if started is None else started
-        self._max_seconds = max_seconds
+        self.max_seconds = max_seconds
+        self._limit = max_seconds if seconds is None else seconds
         self._reserved = 0.0
 
     @property
@@ -33,11 +40,11 @@ class Deadline:
     @property
     def is_limited(self) -> bool:
         """Whether there is a limit."""
-        return self._max_seconds is not None
+        return self._limit is not None
 
     def part(self, part: float) -> Deadline:
         """A deadline that began at the same time, and ends after a part of it."""
-        return Deadline(None if self._max_seconds is None else part * self._max_seconds, self._started)
+        return Deadline(self.max_seconds, self._started, None if self._limit is None else part * self._limit)
 
     def shares(self, count: int) -> Iterator[Deadline]:
         """The deadlines of several estimates, one after the other: each has an equal part of what is left."""
@@ -45,18 +52,18 @@ class Deadline:
             yield self
             return
         for left in range(count, 0, -1):
-            rest = None if self._max_seconds is None else max(self._max_seconds - self.seconds, 0.0) / left
-            yield Deadline(rest)
+            rest = None if self._limit is None else max(self._limit - self.seconds, 0.0) / left
+            yield Deadline(self.max_seconds, seconds=rest)
 
     def reserve(self, seconds: float) -> None:
         """Leaves so much time for what has to be done after the limit, at most a tenth of all."""
-        if self._max_seconds is not None:
-            self._reserved = min(seconds, 0.1 * self._max_seconds)
+        if self._limit is not None:
+            self._reserved = min(seconds, 0.1 * self._limit)
 
     @property
     def is_over(self) -> bool:
         """Whether the limit has been reached, but for what was reserved."""
-        return self._max_seconds is not None and self.seconds > self._max_seconds - self._reserved
+        return self._limit is not None and self.seconds > self._limit - self._reserved
 
     def check(self) -> None:
         """Raises TimeIsOver after the limit."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -12,10 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...base.arguments import flag, integer, seed_of
 from ...base.errors import ResourceLimitError
 from ...simulation.compiler import CompiledCircuit, RequestedOutputs
-from ...simulation.engines.cpu import MAX_THREADS
 from ...simulation.plan import SamplingPlan
 from ..estimation.interval import COVERAGE
 from ..results import LogicalErrorRate, RateStratum
@@ -23,7 +20,7 @@ from ..results.logical_error_rate import FaultSets
 from ..results.strata import name_of_faults
 from .search.allocation import estimate_of
 from .search.estimate import Estimate
-from .search.limits import Limits
+from .search.limits import Limits, search_arguments
 from .search.mechanisms import mechanisms_of
 from .search.search import Search
 from .wrong_tool import WrongToolError, cause_of, enough_shots_text
@@ -99,20 +96,6 @@ def search_of(plan: SamplingPlan, limits: Limits, seed: int | None, threads: int
 def _check_kept(plan: SamplingPlan) -> None:
     if plan.never_kept:
         raise ValueError("No shot is ever kept: the postselected detectors contradict each other.")
-
-
-def search_arguments(
-    seed: int | None, threads: int, progress: bool
-) -> tuple[int, int, Callable[[str], None]]:
-    """The checked seed and number of threads, and what is called with each line about what is under way.
-
-    Raises:
-        TypeError: One is of the wrong type.
-        ValueError: One is out of range.
-    """
-    threads = integer(threads, "threads", 1, MAX_THREADS)
-    report = partial(print, file=sys.stderr, flush=True) if flag(progress, "progress") else lambda _: None
-    return seed_of(seed), threads, report
 
 
 def estimate_rates(

@@ -45,7 +45,7 @@ from .detector_expectations import DetectorExpectations
 from .kept_batches import IF_TOO_MANY, KeptShots
 from .requests import DecidingEngines, DetectorMethod, requested_by
 from .results import FailureSamples, KeptFailure, SampleCounts
-from .rows import OUTPUT_NAMES, OutputName, columns, namespace_of, pack, rows_from, unpack
+from .rows import OUTPUT_NAMES, OutputName, arranged, columns, namespace_of, pack, rows_from, unpack
 from .shot_files import SHOT_FORMATS, DetectionFiles, ShotFormat, chunk_sizes
 from .shot_numbers import NumberedShots, PickledByRecipe, ShotNumbers
 
@@ -140,6 +140,7 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
         append_observables: bool = False,
         separate_observables: Literal[False] = False,
         bit_packed: bool = False,
+        transposed: bool = False,
         dets_out: npt.NDArray[Any] | None = None,
         obs_out: npt.NDArray[Any] | None = None,
         output: OutputName = "numpy",
@@ -152,6 +153,7 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
         *,
         separate_observables: Literal[True],
         bit_packed: bool = False,
+        transposed: bool = False,
         dets_out: npt.NDArray[Any] | None = None,
         obs_out: npt.NDArray[Any] | None = None,
         output: OutputName = "numpy",
@@ -165,6 +167,7 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
         append_observables: bool = False,
         separate_observables: bool = False,
         bit_packed: bool = False,
+        transposed: bool = False,
         dets_out: npt.NDArray[Any] | None = None,
         obs_out: npt.NDArray[Any] | None = None,
         output: OutputName = "numpy",
@@ -179,6 +182,8 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
             append_observables: Whether to put the observables after the detectors.
             separate_observables: Whether to return (detection events, observable flips).
             bit_packed: Whether to return eight bits per byte, least significant bit first.
+            transposed: Whether the first axis is that of detectors and the second that of shots, eight of
+                which make a byte with ``bit_packed``, as in Stim from version 1.17 on.
             dets_out: An array to which the detection events are written, of the right shape and dtype.
             obs_out: An array to which the observable flips are written, of the right shape and dtype.
             output: ``"numpy"``, or ``"cupy"`` for arrays in the memory of the GPU.
@@ -187,7 +192,8 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
             bool, shape (shots, num_detectors + num_observables * (prepended + appended)): column m of shot s
             is ``result[s, m]``. With ``bit_packed``, uint8, shape (shots, ceil(columns / 8)): column m of
             shot s is ``(result[s, m // 8] >> (m % 8)) & 1``. With ``separate_observables``, two such arrays,
-            with num_detectors and with num_observables columns.
+            with num_detectors and with num_observables columns. With ``transposed``, these arrays transposed
+            (before bits are packed).
 
         Raises:
             ResourceLimitError: The result is larger than the memory of the machine.
@@ -205,6 +211,7 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
             (array([[ True]]), array([[ True]]))
         """
         shots, bit_packed = number_of_shots(shots), flag(bit_packed, "bit_packed")
+        transposed = flag(transposed, "transposed")
         prepend_observables = flag(prepend_observables, "prepend_observables")
         append_observables = flag(append_observables, "append_observables")
         if flag(separate_observables, "separate_observables") and (prepend_observables or append_observables):
@@ -216,8 +223,11 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
         if choice(output, "output", OUTPUT_NAMES) == "numpy":
             check_result_bytes(shots, num_bits, bit_packed, IF_TOO_MANY)
             num_included = self._num_observables * (prepend_observables + append_observables)
-            check_out(dets_out, "dets_out", (shots, self._num_detectors + num_included), bit_packed)
-            check_out(obs_out, "obs_out", (shots, self._num_observables), bit_packed)
+            for out, name, num_columns in (
+                (dets_out, "dets_out", self._num_detectors + num_included),
+                (obs_out, "obs_out", self._num_observables),
+            ):
+                check_out(out, name, (num_columns, shots) if transposed else (shots, num_columns), bit_packed)
         elif dets_out is not None or obs_out is not None:
             raise ValueError(
                 "dets_out and obs_out are for output='numpy', but output is 'cupy'. Leave them out."
@@ -228,30 +238,25 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
             if num_wanted > self._num_detectors:
                 self._look_at_frames()
             rows = self._rows(shots, output, num_wanted)  # detectors, then observables
-            dets_array: npt.NDArray[Any]
             if prepend_observables:
                 bits = unpack(rows, num_bits)
                 joined = [
                     bits[:, self._num_detectors :],
                     bits if append_observables else bits[:, : self._num_detectors],
                 ]
-                dets_array = namespace_of(bits).concatenate(joined, axis=1)
-                if bit_packed:
-                    dets_array = pack(dets_array)
+                bits = namespace_of(bits).concatenate(joined, axis=1)
+                dets_array = arranged(pack(bits), bits.shape[1], bit_packed, transposed)
             else:
                 stop = num_bits if append_observables else self._num_detectors
-                if not bit_packed:
-                    dets_array = unpack(rows, stop)
-                else:
-                    dets_array = rows if stop == num_wanted else columns(rows, 0, stop)
+                dets_rows = rows if stop == num_wanted else columns(rows, 0, stop)
+                dets_array = arranged(dets_rows, stop, bit_packed, transposed)
             if dets_out is not None:
                 dets_out[...] = dets_array
                 dets_array = dets_out
             if not separate_observables and obs_out is None:
                 return dets_array
-            obs_array: npt.NDArray[Any] = columns(rows, self._num_detectors, num_bits)
-            if not bit_packed:
-                obs_array = unpack(obs_array, self._num_observables)
+            obs_rows = columns(rows, self._num_detectors, num_bits)
+            obs_array = arranged(obs_rows, self._num_observables, bit_packed, transposed)
             if obs_out is not None:
                 obs_out[...] = obs_array
                 obs_array = obs_out

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import stim_nonclifford as snc
-from stim_nonclifford.rates.decoded_rates import fault_number_search
+from stim_nonclifford.rates.decoded_rates import fault_number_rate
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import symptoms_of
 from stim_nonclifford.rates.decoding.matching.matching_graph import detectors_that_matter
 from stim_nonclifford.rates.results import LogicalErrorRate
@@ -39,7 +39,7 @@ def assert_agrees(rate: LogicalErrorRate, exact: float) -> None:
 
 
 def without_enumeration(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fault_number_search, "_MOST_DECODES", 0)
+    monkeypatch.setattr(fault_number_rate, "_MOST_DECODES", 0)
 
 
 @pytest.mark.parametrize("is_enumerated", [True, False])

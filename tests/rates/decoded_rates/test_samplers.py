@@ -14,11 +14,11 @@ import stim
 from scipy.stats import chi2
 
 import stim_nonclifford as snc
-from stim_nonclifford.rates.decoded_rates import fault_number_search
-from stim_nonclifford.rates.decoded_rates.fault_number_search import FaultNumberSearch
+from stim_nonclifford.rates.decoded_rates import fault_number_rate
+from stim_nonclifford.rates.decoded_rates.fault_number_rate import FaultNumberSearch
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import FaultModel, fault_model, symptoms_of
 from stim_nonclifford.rates.decoded_rates.partition import partition
-from stim_nonclifford.rates.decoded_rates.questions import AcceptedQuestion
+from stim_nonclifford.rates.decoded_rates.questions import DecodingProblem
 from stim_nonclifford.rates.decoding.classifying import Classifier, Predict
 from stim_nonclifford.rates.decoding.decoders import CompiledRateDecoder, rate_decoder
 from stim_nonclifford.rates.decoding_problems import exact_symptoms
@@ -58,7 +58,7 @@ class Case:
     predict: Predict
     gaps: np.ndarray
     exact: np.ndarray
-    question: AcceptedQuestion | None = None
+    question: DecodingProblem | None = None
 
     @property
     def stratum(self) -> Stratum:
@@ -99,7 +99,7 @@ def with_pymatching(circuit: snc.Circuit, postselected: tuple[int, ...] = (), ga
     )
     mask = np.isin(np.arange(circuit.num_detectors), postselected)
     question = (
-        AcceptedQuestion(symptoms, CompiledRateDecoder("pymatching", predict), mask, None, gaps)
+        DecodingProblem(symptoms, CompiledRateDecoder("pymatching", predict), mask, None, gaps)
         if postselected
         else None
     )
@@ -350,8 +350,8 @@ def _outside_by_rejection(self: FaultNumbers, sets: np.ndarray, rng: np.random.G
 
 @pytest.mark.parametrize("name", [name for name in CASES if "mask" not in name and name != "gaps"])
 def test_sums_over_fault_numbers_without_enumeration(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fault_number_search, "_MOST_DECODES", 0)
-    monkeypatch.setattr(fault_number_search, "_PLAIN_RATE", 1.1)
+    monkeypatch.setattr(fault_number_rate, "_MOST_DECODES", 0)
+    monkeypatch.setattr(fault_number_rate, "_PLAIN_RATE", 1.1)
     case = CASES[name]()
     rng = np.random.default_rng(6)
     search = FaultNumberSearch(case.stratum, case.classifier, False, FOREVER, rng, lambda _: None)

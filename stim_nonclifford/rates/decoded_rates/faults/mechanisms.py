@@ -31,8 +31,8 @@ Words = npt.NDArray[np.uint64]
 Symptom = tuple[tuple[int, ...], ...]
 """Detectors, observables and, where outputs depend on quantum outcomes, signature bits that are flipped."""
 
-_KEY_SEED = 0x5EED
-_KEY_WORDS = 2
+_HASH_SEED = 0x5EED
+_HASH_WORDS = 2
 
 
 class Outcomes(Protocol):
@@ -121,8 +121,8 @@ def symptoms_of(model: stim.DetectorErrorModel) -> Symptoms:
     numbers = range(model.num_observables)  # Stim goes through the whole model to find it
     by_flips: dict[tuple[frozenset[int], int], float] = {}
     for probability, detectors, flipped in model_errors(model):
-        key = detectors, flipped
-        by_flips[key] = exactly_one(by_flips.get(key, 0.0), probability)
+        flips = detectors, flipped
+        by_flips[flips] = exactly_one(by_flips.get(flips, 0.0), probability)
     for (detectors, flipped), probability in by_flips.items():
         observables = tuple(k for k in numbers if flipped >> k & 1)
         found[tuple(sorted(detectors)), observables] = probability
@@ -205,11 +205,6 @@ class FaultModel:
         events = np.ascontiguousarray(rows[:, : self.detector_words] & self.postselected)
         return np.unpackbits(events.view(np.uint8), axis=1).sum(axis=1, dtype=np.int64)
 
-    def hashes(self, rows: Words) -> Words:
-        """The hash values of the detection events of rows."""
-        first = self.detector_words + self.observable_words
-        return rows[:, first : first + _KEY_WORDS]
-
     def with_outcomes(self, rows: Words, numbers: Words) -> Words:
         """Rows with what quantum outcomes flip; the same call takes the flips back.
 
@@ -247,7 +242,7 @@ class FaultModel:
 
     def signatures(self, rows: Words) -> Words:
         """The words of the signatures of rows."""
-        return rows[:, self.detector_words + self.observable_words + _KEY_WORDS :]
+        return rows[:, self.detector_words + self.observable_words + _HASH_WORDS :]
 
     def rows_of_outputs(self, bits: npt.NDArray[np.uint8]) -> Words:
         """The rows of flipped outputs: uint8, shape (rows, detectors and observables at least)."""
@@ -270,11 +265,11 @@ def fault_model(circuit: Symptoms, postselected: Sequence[int] = ()) -> FaultMod
     detector_words, observable_words = (
         max(1, -(-number // 64)) for number in (circuit.num_detectors, circuit.num_observables)
     )
-    keys = np.random.default_rng(_KEY_SEED).integers(
-        1 << 64, size=(circuit.num_detectors, _KEY_WORDS), dtype=np.uint64
+    hashes = np.random.default_rng(_HASH_SEED).integers(
+        1 << 64, size=(circuit.num_detectors, _HASH_WORDS), dtype=np.uint64
     )
     signature_words = 0 if circuit.outcomes is None else -(-circuit.outcomes.num_signature_bits // 64)
-    first_signature = detector_words + observable_words + _KEY_WORDS
+    first_signature = detector_words + observable_words + _HASH_WORDS
     outputs: list[Symptom] = [((k,), ()) for k in range(circuit.num_detectors)]
     outputs += [((), (k,)) for k in range(circuit.num_observables)]
     listed = [*symptoms, circuit.expected, *outputs]
@@ -282,7 +277,7 @@ def fault_model(circuit: Symptoms, postselected: Sequence[int] = ()) -> FaultMod
     for row, (detectors, observables, *signature) in zip(flips, listed, strict=True):
         for detector in detectors:
             row[detector >> 6] ^= np.uint64(1 << (detector & 63))
-            row[first_signature - _KEY_WORDS : first_signature] ^= keys[detector]
+            row[first_signature - _HASH_WORDS : first_signature] ^= hashes[detector]
         for observable in observables:
             row[detector_words + (observable >> 6)] ^= np.uint64(1 << (observable & 63))
         for bit in signature[0] if signature else ():

@@ -1,14 +1,18 @@
-"""Limits of an estimate, and the work that it has done."""
+"""Limits of an estimate and its other arguments, and the work that it has done."""
 
 from __future__ import annotations
 
 import math
+import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
-from ....base.arguments import integer, positive, positive_or_none
+from ....base.arguments import flag, integer, positive, positive_or_none, seed_of
+from ....simulation.engines.cpu import MAX_THREADS
 
-__all__ = ["DEFAULT_MAX_BYTES", "Limits", "Work", "price"]
+__all__ = ["DEFAULT_MAX_BYTES", "Limits", "Work", "price", "search_arguments"]
 
 DEFAULT_MAX_BYTES = 2 << 30
 _MOST_BYTES = (1 << 63) - 1
@@ -131,3 +135,17 @@ class Work:
     def seconds_per_cost(self) -> float:
         """The time on this machine, now, of what costs a second; 1 before it can be measured."""
         return max(1e-3, self.seconds - self._prepared) / self.spent if self.spent > 0.1 else 1.0
+
+
+def search_arguments(
+    seed: int | None, threads: int, progress: bool
+) -> tuple[int, int, Callable[[str], None]]:
+    """The checked seed and number of threads, and what is called with each line about what is under way.
+
+    Raises:
+        TypeError: One is of the wrong type.
+        ValueError: One is out of range.
+    """
+    threads = integer(threads, "threads", 1, MAX_THREADS)
+    report = partial(print, file=sys.stderr, flush=True) if flag(progress, "progress") else lambda _: None
+    return seed_of(seed), threads, report

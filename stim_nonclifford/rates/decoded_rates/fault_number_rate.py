@@ -1,4 +1,4 @@
-"""The choice of samplers for a circuit whose shots are all kept, and of the numbers of faults that each has.
+"""Logical error rates of circuits whose shots are all accepted: which sampler has which numbers of faults.
 
 Plain shots are counted where the decoder fails in 1% of them. Otherwise fault sets are enumerated up to some
 number of faults, and the others drawn: directly, if few samples suffice, or by backward deletion from the
@@ -10,22 +10,39 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
+from functools import cache, partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...base.errors import ResourceLimitError
 from ..decoding.classifying import Classifier
 from ..estimation.allocation import Contributions, allocate, factors
 from ..estimation.deadline import Deadline, TimeIsOver
+from ..estimation.interval import COVERAGE
 from ..estimation.ratios import ratio_of
 from ..estimation.tally import WRONG
+from ..results import LogicalErrorRate
+from ..results.logical_error_rate import FaultSets
 from ..samplers.backward_deletion import BackwardDeletion, Orphans
 from ..samplers.direct_samples import DirectSamples
 from ..samplers.enumeration import Enumeration
 from ..samplers.sampler import Sampler
 from ..samplers.strata import Floats, Stratum
 from .fault_number_sum import FEWEST_FAILURES, FaultNumberSum
+from .faults.mechanisms import FaultModel, fault_model, seed_words
+from .questions import DecodingProblem
 
-__all__ = ["FaultNumberSearch"]
+if TYPE_CHECKING:
+    from ..budget.failing_sets import FailureStudy
+    from ..results import DecodedFailure
+    from ..results.error_budget import ErrorBudget, Grouping
+
+__all__ = ["FaultNumberSearch", "fault_number_rate"]
+
+_REPEATED = 1024
+"""Shots that are decoded once more, if there is no limit on the time. Doubled, a decoder that
+is random in one of 200 answers is found out as surely as now in one of 100: with 99.99%."""
 
 _MOST_DECODES = 1 << 18
 """Fault sets that are enumerated, with their coins and outcomes. Doubled, that takes twice the time (half a
@@ -45,15 +62,8 @@ _MARGIN = 0.1
 """The part by which deletion has more samples than its pilot asks for, and that is added while they do not
 suffice. Doubled, searches overshoot by more."""
 
-_PIECES = 16
-"""Parts in which deletion takes its samples. Doubled, progress is shown more often."""
-
 _RATE_AT_START = 0.005
 """Deletion starts where about this part of the fault sets fails. Doubled, lineages are longer."""
-
-_PART_OF_OTHERS = 1 / 3
-"""The part of the variance that numbers of faults beyond the start may have. Doubled, deletion has to make up
-for it with four times the samples."""
 
 _PART_OF_ORPHANS = 0.25
 """Direct samples of orphans cost this part of the rest, at most. Doubled, an interval that has room for an
@@ -61,6 +71,66 @@ orphan has half as much of it."""
 
 _MOST_UNSEEN = 1 << 20
 """Samples of which none fails, after which the search ends. Doubled, it takes twice as long to give up."""
+
+
+def fault_number_rate(
+    circuit: DecodingProblem,
+    relative_error: float,
+    seed: int,
+    report: Callable[[str], None],
+    deadline: Deadline,
+) -> LogicalErrorRate:
+    """The logical error rate of a circuit of which all shots are accepted.
+
+    Raises:
+        ResourceLimitError: There is no estimate within the limit on the time, or no failing shot is found.
+        ValueError: The decoder returned something else than predictions, or is not deterministic.
+    """
+    model = fault_model(circuit.symptoms)
+    classifier = Classifier(model, circuit.decoder.predict, deadline)
+    has_no_orphans = circuit.decoder.finds_least_weight and model.outcomes is None
+    rng = np.random.default_rng(seed_words(model, seed))
+    stratum = Stratum(model)
+    search = FaultNumberSearch(stratum, classifier, has_no_orphans, deadline, rng, report)
+    total = search.total
+    try:
+        search.run(relative_error)
+    except TimeIsOver:
+        search.count_pilot()
+        if not total.is_known:
+            raise ResourceLimitError(
+                f"max_seconds={deadline.max_seconds:g} ended the search {search.reached()}. The rate is at"
+                f" most {search.upper_bound():.2g} ({COVERAGE:.0%}). Allow several times as much."
+            ) from None
+    _check_repeats(classifier, circuit.decoder.name, deadline)
+    if not total.rate and not total.is_exact:
+        raise ResourceLimitError(
+            f"The decoder {circuit.decoder.name} failed in none of {classifier.asked:,} shots, with"
+            f" {stratum.numbers.mean:.3g} errors per shot: the rate is at most {search.upper_bound():.2g}"
+            f" ({COVERAGE:.0%}). If it can fail, that is too rare to be found."
+        )
+    ratio = total.ratio()
+    each = [total.ratio(WRONG + 1 + k) for k in range(model.num_observables)] or [ratio]
+    study = cache(partial(_study, circuit, total, model, classifier))
+    result = LogicalErrorRate(
+        decoder=circuit.decoder.name,
+        logical_error_rate=ratio.rate,
+        standard_error=ratio.standard_error,
+        interval=ratio.interval,
+        coverage=COVERAGE,
+        observable_rates=tuple(one.rate for one in each),
+        observable_errors=tuple(one.standard_error for one in each),
+        kept=1.0,
+        kept_error=0.0,
+        kept_and_wrong=ratio.rate,
+        strata=total.strata(),
+        asked_relative_error=relative_error,
+        seconds=deadline.seconds,
+        decodes=classifier.decoded,
+        notes=_notes(total),
+    )
+    fault_sets = FaultSets(partial(_budget, study, result), partial(_failures, study))
+    return result._with(_fault_sets=fault_sets if ratio.rate else None)
 
 
 class FaultNumberSearch:
@@ -194,8 +264,8 @@ class FaultNumberSearch:
         samples = math.ceil(max(needed, self._needed(relative_error)) * pilot.tally.samples)
         found = self.total.deletion = BackwardDeletion(self._stratum, self._classifier, start, least, True)
         try:
-            for _ in range(0, samples, piece := max(_FIRST_SAMPLES, samples // _PIECES)):
-                self._take(found, min(piece, samples - found.tally.samples))
+            while (left := samples - found.tally.samples) > 0:
+                self._take(found, min(pilot.tally.samples, left))
                 self._show()
         except TimeIsOver:
             if found.tally.samples < pilot.tally.samples:
@@ -220,7 +290,7 @@ class FaultNumberSearch:
         orphans = self.total.orphans
         if orphans is None:
             return
-        while orphans.tally.variance > (_PART_OF_OTHERS * relative_error * self.total.rate) ** 2:
+        while orphans.tally.variance > (relative_error * self.total.rate) ** 2:
             if orphans.cost > _PART_OF_ORPHANS * others and not orphans.tally.failures:
                 break
             self._take(orphans, max(_FIRST_SAMPLES, orphans.tally.samples // 2))
@@ -251,3 +321,44 @@ class FaultNumberSearch:
         pilot = self._pilot.tally
         spread = float(pilot.variances()[0][WRONG, 0])
         return min(self.total.ratio().interval[1], ratio_of(pilot.mean, 1.0, spread, pilot.bound).interval[1])
+
+
+def _check_repeats(classifier: Classifier, decoder: str, deadline: Deadline) -> None:
+    """Decodes a sample once more; with a limit on the time, what takes 3% of it and 0.3 seconds."""
+    answers, begun, max_seconds = 1, deadline.seconds, deadline.max_seconds
+    # Twice as many take twice as long.
+    while max_seconds is not None and answers < _REPEATED:
+        classifier.check_repeats(decoder, answers)
+        if 3 * (deadline.seconds - begun) > 0.3 + 0.03 * max_seconds:
+            return
+        answers *= 2
+    classifier.check_repeats(decoder, _REPEATED)
+
+
+def _notes(total: FaultNumberSum) -> tuple[str, ...]:
+    """What else there is to say of a sum over fault numbers."""
+    if total.orphans_left is None:
+        return ()
+    samples, least, most = total.orphans_left
+    numbers = f"{least} to {most}" if least < most else f"{least}"
+    return (
+        f"among {samples:,} random sets of {numbers} faults, none failed without a failing set of one fault"
+        " more, which backward deletion cannot reach: the interval has room for one",
+    )
+
+
+def _study(
+    circuit: DecodingProblem, total: FaultNumberSum, model: FaultModel, classifier: Classifier
+) -> FailureStudy:
+    from ..budget.failing_sets import FailureStudy  # SciPy takes as long to import as this package
+
+    assert circuit.fault_table is not None
+    return FailureStudy(total.failing_sets(), model, classifier, circuit.fault_table())
+
+
+def _budget(study: Callable[[], FailureStudy], result: LogicalErrorRate, by: Grouping) -> ErrorBudget:
+    return study().budget(by, result.logical_error_rate, result.standard_error, result.interval)
+
+
+def _failures(study: Callable[[], FailureStudy], count: int) -> list[DecodedFailure]:
+    return study().failures(count)

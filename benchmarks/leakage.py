@@ -20,8 +20,6 @@ from stim_nonclifford.simulation.sampling import CompiledDetectorSampler
 
 from .measuring import Run, description, machine, rate_of
 
-__all__ = ["VARIANTS", "leaking_surface_code", "main", "with_leakage", "without_products"]
-
 _P = 1e-3
 
 

@@ -10,8 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["BYTES_PER_COEFFICIENT", "Run", "description", "machine", "peak_bytes", "peaks", "rate_of"]
-
 Run = Callable[[int], object]
 """A function that runs a given number of shots."""
 

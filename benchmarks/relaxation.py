@@ -17,8 +17,6 @@ from stim_nonclifford.simulation.engines import EngineName
 
 from .measuring import description, machine, rate_of
 
-__all__ = ["main", "with_relaxation"]
-
 _WIDEST = 16
 """Wider plans take a second per shot and more."""
 

@@ -10,8 +10,6 @@ from typing import Any
 from benchmarks.measuring import description
 from benchmarks.simulators import OTHERS
 
-__all__ = ["PLOTS", "SECTIONS", "draw", "filled", "line_of", "table"]
-
 CLIFFORD = "stim"
 PLOTS = {
     "peers": "compare.png",

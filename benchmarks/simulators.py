@@ -29,8 +29,6 @@ from typing import Any, Literal
 
 from benchmarks.measuring import Run, peak_bytes, rate_of
 
-__all__ = ["OTHERS", "SIMULATORS", "Mode", "version_of"]
-
 # Modules of simulators are imported in the processes that need them, whose time and memory are measured.
 Mode = Literal["postselected", "bits", "records", "decoded", "estimate"]
 Settings = Iterator[tuple[str, Run]]

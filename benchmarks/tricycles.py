@@ -15,8 +15,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["encoding_gates", "tricycle_factory"]
-
 Bits = npt.NDArray[np.int64]
 Shift = tuple[int, int]
 

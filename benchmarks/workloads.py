@@ -15,8 +15,6 @@ from benchmarks.tricycles import tricycle_factory
 from stim_nonclifford.generators.cultivation import cultivation_circuit
 from stim_nonclifford.generators.distillation import distillation_circuit
 
-__all__ = ["CIRCUITS", "SUITES", "Workload", "many_mechanisms", "memory_circuit", "mirrored", "scrambled"]
-
 CIRCUITS = Path(__file__).parents[2] / "shared" / "reference_circuits"
 OURS = "stim_nonclifford"
 MODES: tuple[Mode, ...] = ("postselected", "bits")

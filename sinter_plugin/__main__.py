@@ -8,8 +8,6 @@ from collections.abc import Sequence
 
 from stim_nonclifford.commands import SINTER_COMMANDS
 
-__all__ = ["main"]
-
 _HELP = """\
 usage: python -m sinter_plugin COMMAND ...
 

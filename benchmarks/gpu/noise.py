@@ -16,8 +16,6 @@ import numpy.typing as npt
 
 from stim_nonclifford.simulation.plan import BLOCK_SHOTS, SamplingPlan
 
-__all__ = ["NoiseSections", "noise_sections"]
-
 WARP = 32
 QUAD = 4
 

@@ -22,8 +22,6 @@ from stim_nonclifford.simulation.engines.gpu.cuda_source import (
     noise_threads,
 )
 
-__all__ = ["KERNELS", "Usage", "compile_for", "find_nvrtc", "ptx_of", "version_of"]
-
 _INSTRUCTION_BYTES = 16  # since Volta
 _REGISTERS = 1 << 16
 _MOST_WARPS = 64

@@ -15,8 +15,6 @@ from stim_nonclifford import _native
 from stim_nonclifford.simulation.engines.gpu.device_plan import DevicePlan
 from stim_nonclifford.simulation.plan import SamplingPlan, plain_attributes
 
-__all__ = ["Limits", "Work", "limits_of", "noise_work", "simulation_work"]
-
 WARP = 32
 PASS_BYTES = 128
 """What a pass of shared memory could move, if no banks conflicted."""

@@ -17,8 +17,9 @@ from stim_nonclifford.dialect.channels.readout import MEASUREMENTS, readout_head
 from stim_nonclifford.dialect.channels.relaxation import RELAXATION
 from stim_nonclifford.dialect.channels.three_qubit_errors import THREE_QUBIT_ERRORS
 from stim_nonclifford.dialect.expectation_values import tagged_expectation
+from stim_nonclifford.dialect.feed_forward.blocks import escaped_conditions
 from stim_nonclifford.dialect.feed_forward.conditional import PRODUCT_GATES, conditional_gate
-from stim_nonclifford.dialect.feed_forward.decisions import decision_head, frame_text
+from stim_nonclifford.dialect.feed_forward.decisions import decision_head, question_text
 from stim_nonclifford.dialect.gates import BARE_NAMES, CONDITIONAL_CARRIER, GateDefinition, TaggedForm
 from stim_nonclifford.simulation.compiler.program.extent import MAX_SECONDS
 
@@ -128,6 +129,16 @@ def table() -> str:
         f" `{tagged_expectation('X0*Y1 !Z3')}` | yes | yes |"
         " `test_expectation_values.py::test_averages_given_the_records_so_far` |",
         "",
+        "## Blocks that records switch",
+        "",
+        "| instruction | meaning | tagged instruction | supported | exact | tested by |",
+        "|---|---|---|---|---|---|",
+        *(
+            f"| {written} | {meaning} | `{escaped_conditions(tagged)}` | samplers | yes |"
+            " `test_switched_blocks.py::test_records_have_the_distribution_of_the_density_matrix` |"
+            for written, meaning, tagged in _BLOCKS
+        ),
+        "",
         "## Decisions",
         "",
         "| instruction | meaning | tagged instruction | supported | exact | tested by |",
@@ -136,10 +147,34 @@ def table() -> str:
         f" `{decision_head(None, None)} 0 1` | samplers | yes |"
         " `test_decisions_by_oracle.py::test_random_circuits_with_a_mock_decoder` |",
         "| FRAME P | a record that is 1 if errors have flipped P, as a decoder says |"
-        f" `{frame_text(None, None, ['X0*Y1'])}` | samplers | yes |"
+        f" `{question_text('FRAME', None, None, ['X0*Y1'])}` | samplers | yes |"
         " `test_decisions_by_oracle.py::test_random_circuits_with_a_mock_decoder` |",
+        "| SURE(gap) P | a record that is 1 if the complementary gap of this question is at least so many"
+        " decibels |"
+        f" `{question_text('SURE', '20', None, ['X0*Y1'])}` | samplers | yes |"
+        " `test_sure.py::test_gaps_of_two_constrained_decodings` |",
     ]
     return "\n".join(lines) + "\n"
+
+
+_BLOCKS = (
+    (
+        "C_M rec[-1] 0",
+        "a measurement if the record is 1, else the record 0; so with every measurement of qubits",
+        "M[IF rec[-1]] 0",
+    ),
+    ("C_R rec[-1] 0", "a reset if the record is 1; C_RX and C_RY, too", "R[IF rec[-1]] 0"),
+    (
+        "REPEAT[IF rec[-1]] 1 { ... }",
+        "a block if the record is 1: [feed-forward](../guides/feed_forward.md)",
+        "REPEAT[IF rec[-1]] 1 {",
+    ),
+    (
+        "REPEAT[UNTIL rec[-1]] 5 { ... }",
+        "a block until its last record is 1, five times at most",
+        "REPEAT[UNTIL rec[-1]] 5 {",
+    ),
+)
 
 
 def _conditional_section() -> list[str]:

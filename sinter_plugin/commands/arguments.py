@@ -17,14 +17,6 @@ from stim_nonclifford.commands.options import add_state_check, whole_number
 
 from ..samplers.tasks import json_value
 
-__all__ = [
-    "metadata_of",
-    "parse_own_arguments",
-    "positive_number",
-    "postselected_detectors",
-    "postselected_observables",
-]
-
 
 def parse_own_arguments(arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
     """Takes the arguments that only this ``collect`` has out of a command line."""

@@ -32,8 +32,6 @@ from .arguments import metadata_of, parse_own_arguments, postselected_detectors,
 from .endings import exit_code_of, print_row
 from .sinter_internals import parse_collect_arguments
 
-__all__ = ["collect"]
-
 _DECODERS, _CUSTOM_DECODERS = "--decoders", "--custom_decoders_module_function"
 
 

@@ -24,8 +24,6 @@ from ..statistics.shot_ranges import OverlapError, ShotRange, joined_ranges, ran
 from ..statistics.statistics_file import sums_of
 from .sinter_internals import run_sinter_command
 
-__all__ = ["combine"]
-
 
 def combine(arguments: Sequence[str]) -> int:
     """Runs the command."""

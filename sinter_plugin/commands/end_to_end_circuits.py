@@ -19,14 +19,6 @@ from stim_nonclifford.generators.cultivation import (
 
 from ..samplers.soft_decoding import frame_circuit
 
-__all__ = [
-    "CheckedCircuit",
-    "circuit_of_file",
-    "generated_circuit",
-    "published_points",
-    "with_observable_of_y",
-]
-
 _PUBLISHED_STRENGTH = 1e-3
 
 _PUBLISHED = {

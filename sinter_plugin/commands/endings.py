@@ -14,8 +14,6 @@ from ..runs.executors import WorkersLostError
 from ..runs.progress import say
 from ..statistics.statistics_file import StatisticsFileError
 
-__all__ = ["exit_code_of", "print_row", "print_text"]
-
 
 def exit_code_of(work: Callable[[], int], goes_on: str) -> int:
     """The exit code of some work: its own; 130 after an interrupt; 1 if workers or the file were lost."""

@@ -38,8 +38,6 @@ from .arguments import metadata_of, postselected_detectors, postselected_observa
 from .endings import exit_code_of, print_row, print_text
 from .estimate_arguments import SOFT_POSTSELECT, parse_estimate_arguments
 
-__all__ = ["estimate"]
-
 
 @dataclass(frozen=True)
 class _Job:

@@ -20,8 +20,6 @@ from ..samplers.by_name import checks_states
 from .arguments import positive_number
 from .sinter_internals import add_custom_decoders, parse_shared_arguments
 
-__all__ = ["SOFT_POSTSELECT", "parse_estimate_arguments"]
-
 SOFT_POSTSELECT = "soft_postselect"
 
 _DESCRIPTION = """\

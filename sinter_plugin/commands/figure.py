@@ -38,8 +38,6 @@ from .end_to_end_circuits import CheckedCircuit, circuit_of_file, generated_circ
 from .endings import exit_code_of
 from .plot_gap import GapCurve, curves_of, draw
 
-__all__ = ["figure"]
-
 _DECODERS = ("desaturated", "chromobius")
 _STEP = 10
 """Thresholds of the table, in decibels."""

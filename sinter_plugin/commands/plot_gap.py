@@ -19,8 +19,6 @@ from ..statistics.csv_rows import ESTIMATE, FAULT_SETS
 from ..statistics.estimates import COVERAGE, GAP, error_rate
 from ..statistics.gap_points import counts_of, gap_points, has_gaps
 
-__all__ = ["GapCurve", "curves_of", "draw", "plot_gap"]
-
 _MARKERS = "osD^vP*X"
 _LINES = ("-", "--", "-.")
 _MOST_INSIDE = 6

@@ -16,8 +16,6 @@ from stim_nonclifford.rates.decoding.decoders import decoder_named
 from ..samplers.by_name import chosen_decoder
 from .sinter_internals import add_custom_decoders, parse_predict_arguments, parse_shared_arguments
 
-__all__ = ["predict"]
-
 
 def predict(arguments: Sequence[str]) -> int:
     """Runs the command."""

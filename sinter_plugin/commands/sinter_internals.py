@@ -21,14 +21,6 @@ except ImportError as error:
         " --custom_decoders_module_function sinter_plugin:sinter_samplers`, which does not need it."
     ) from error
 
-__all__ = [
-    "add_custom_decoders",
-    "parse_collect_arguments",
-    "parse_predict_arguments",
-    "parse_shared_arguments",
-    "run_sinter_command",
-]
-
 
 def parse_collect_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     """Parses the arguments of ``sinter collect``."""

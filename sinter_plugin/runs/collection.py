@@ -43,8 +43,6 @@ from .jobs import Job, PackedTask, run_job
 from .progress import ProgressLine, say
 from .schedule import ShotSchedule, resumed_schedule, seeds_in
 
-__all__ = ["TIME_IS_UP", "collect"]
-
 TIME_IS_UP = "The time is up."
 """The status of a run that ``max_seconds`` has ended."""
 

@@ -23,14 +23,6 @@ from typing import Any
 
 from ..samplers.parent_watch import EndsWithItsParent
 
-__all__ = [
-    "WorkersLostError",
-    "dask_executor",
-    "local_executor",
-    "lost_workers",
-    "num_slots_of",
-]
-
 _ENDING_SECONDS = 2.0
 """The time, at most, that workers have to end once one has died. Doubled, slower ones say how they ended."""
 

@@ -19,8 +19,6 @@ import stim_nonclifford as snc
 from ..samplers.task_sampler import CompiledSampler, TaskSampler
 from ..statistics.shot_ranges import seed_of
 
-__all__ = ["BLOCK_SHOTS", "Job", "PackedTask", "count_of", "run_job"]
-
 BLOCK_SHOTS = 1024
 """A run with a limit for errors ends with a block of so many shots, counted from shot 0."""
 

@@ -8,8 +8,6 @@ import sys
 import time
 from collections.abc import Callable
 
-__all__ = ["ProgressLine", "say"]
-
 LOG_SECONDS = 3600.0
 """Between two lines of a log."""
 

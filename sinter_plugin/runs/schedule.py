@@ -15,8 +15,6 @@ import sinter
 from ..statistics.shot_ranges import joined_ranges, ranges_in
 from .jobs import BLOCK_SHOTS, Job, count_of
 
-__all__ = ["ShotSchedule", "resumed_schedule", "seeds_in", "shard_bounds"]
-
 _FIRST_SHOTS = BLOCK_SHOTS
 _GROWTH = 16  # of a range over the largest one before: the first shots are the slowest
 _SHORTER = 32  # times a job may be shorter than ``job_seconds`` at the end of a run

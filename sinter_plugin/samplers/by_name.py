@@ -21,8 +21,6 @@ from .soft_decoding import SoftDecodingSampler
 from .soft_postselect import SoftPostselectSampler
 from .task_sampler import TaskSampler
 
-__all__ = ["check_error_key", "checks_states", "chosen_decoder", "sampler_named", "sinter_samplers"]
-
 _OF_RESULTS = ("error_model", "confidence", "state_check", "condition_on_postselection", "decompose_errors")
 """The settings of a sampler without which its rates would be others."""
 

@@ -27,8 +27,6 @@ from ..statistics.row_warnings import (
     counted,
 )
 
-__all__ = ["herald_detectors", "warn_of_decoding"]
-
 
 def herald_detectors(circuit: snc.Circuit) -> frozenset[int]:
     r"""The detectors that contain no other records than those of HERALDED_ERASE and HERALDED_PAULI_CHANNEL_1.

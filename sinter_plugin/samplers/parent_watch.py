@@ -18,8 +18,6 @@ import time
 from multiprocessing.context import get_spawning_popen
 from typing import Any
 
-__all__ = ["EndsWithItsParent"]
-
 _SPAWNING_PROCESS = "spawning process"  # key of the pickled state; no attribute has this name
 
 _POLL_SECONDS = 1.0

@@ -45,8 +45,6 @@ from .decoding_warnings import herald_detectors, warn_of_decoding
 from .task_sampler import CompiledSampler, TaskSampler, circuit_of, mask_of, naming_the_task
 from .tasks import sinter_error_model
 
-__all__ = ["CompiledSoftDecodingSampler", "SoftDecodingSampler", "frame_circuit"]
-
 ErrorModelName = Literal["s_proxy", "noise_only", "task"]
 
 _MOST_BYTES = (1 << 63) - 1
@@ -420,6 +418,12 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
                 " OBSERVABLE_INCLUDE."
             )
         if detectors.all():
+            if first_decision(circuit.to_stim()) is not None:
+                which = "All detectors are postselected" if len(detectors) else "There are no detectors"
+                raise ValueError(
+                    f"{which}, so that no record of a kept shot is ever corrected. Sample"
+                    " circuit.without_decisions(), with soft_postselect."
+                )
             which = "All detectors are postselected" if len(detectors) else "The circuit has no detectors"
             raise ValueError(
                 f"{which}, so there is nothing left to decode. To count the errors among the kept shots, use"

@@ -24,8 +24,6 @@ from stim_nonclifford.simulation.sampling import CompiledDetectorSampler
 from ..statistics.row_warnings import IGNORED_DETECTORS, RANDOM_OUTPUTS, shown_warnings
 from .task_sampler import CompiledSampler, TaskSampler, circuit_of, mask_of, naming_the_task
 
-__all__ = ["CompiledSoftPostselectSampler", "SoftPostselectSampler", "check_soft_postselect"]
-
 
 class CompiledSoftPostselectSampler(CompiledSampler):
     """Samples one task; returned by ``SoftPostselectSampler.compiled_sampler_for_task``."""

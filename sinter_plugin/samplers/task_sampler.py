@@ -24,8 +24,6 @@ from stim_nonclifford.simulation.sampling import CompiledDetectorSampler
 from .parent_watch import EndsWithItsParent
 from .tasks import bools_of
 
-__all__ = ["BatchSize", "CompiledSampler", "TaskSampler", "circuit_of", "mask_of", "naming_the_task"]
-
 TARGET_SECONDS = 0.2  # Sinter handles messages, such as errors found by other workers, only between calls.
 MAX_SHARE = 1 / 8
 MIN_SHOTS = 16

@@ -17,8 +17,6 @@ from stim_nonclifford.base.arguments import check_types, text
 from stim_nonclifford.base.masks import Mask, bools_of_mask
 from stim_nonclifford.dialect import without_decisions
 
-__all__ = ["bools_of", "completed_task", "json_value", "sinter_error_model", "task"]
-
 
 def json_value(value: Any, name: str = "json_metadata") -> Any:
     """Metadata as they come back from a file of statistics, so that a run that is resumed finds its rows.

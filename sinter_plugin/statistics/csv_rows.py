@@ -13,8 +13,6 @@ import sinter
 
 from .row_warnings import counted
 
-__all__ = ["ESTIMATE", "ESTIMATES", "FAULT_SETS", "Row", "read_rows"]
-
 FAULT_SETS = "soft_fault_sets"
 """The decoder's name in rows of estimates, which have no shots; see ``estimate_command``."""
 

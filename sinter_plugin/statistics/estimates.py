@@ -20,8 +20,6 @@ from stim_nonclifford.rates.results import GapPoint, LogicalErrorRate
 
 from .csv_rows import ESTIMATE, ESTIMATES, FAULT_SETS
 
-__all__ = ["COVERAGE", "GAP", "error_rate", "estimate_row", "is_enough", "is_narrower", "shown_estimate"]
-
 COVERAGE = 0.95
 """The probability with which the interval of a counted row contains the true rate, as for fault sets."""
 

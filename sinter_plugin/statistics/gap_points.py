@@ -14,17 +14,6 @@ import sinter
 
 from stim_nonclifford.base import arguments
 
-__all__ = [
-    "CalibrationPoint",
-    "GapPoint",
-    "counts_of",
-    "gap_calibration",
-    "gap_points",
-    "has_gaps",
-    "read_gap_stats",
-    "write_gap_points",
-]
-
 MAX_LIKELIHOOD_FACTOR = 1000
 """Sinter's default for error bars."""
 

@@ -10,18 +10,6 @@ import contextlib
 import warnings
 from collections.abc import Iterator
 
-__all__ = [
-    "FLIPPED_BY_CHANCE",
-    "IGNORED_DETECTORS",
-    "QUANTUM_DETECTORS",
-    "RANDOM_DECODER",
-    "RANDOM_DECODER_REMEDY",
-    "RANDOM_OUTPUTS",
-    "UNUSED_HERALDS",
-    "counted",
-    "shown_warnings",
-]
-
 QUANTUM_DETECTORS = "warning: decoded detectors depend on quantum outcomes"
 """The decoder saw detectors that no error model describes exactly."""
 

@@ -13,8 +13,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-__all__ = ["OverlapError", "ShotRange", "joined_ranges", "ranges_in", "seed_of", "with_joined_ranges"]
-
 _KEY = re.compile(r"seed=(\d+) shots=(\d+):(\d+)")
 
 

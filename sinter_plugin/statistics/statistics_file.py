@@ -18,8 +18,6 @@ from .csv_rows import read_rows
 from .row_warnings import counted
 from .shot_ranges import with_joined_ranges
 
-__all__ = ["FileInUseError", "FileLock", "StatisticsFile", "StatisticsFileError", "sums_of"]
-
 if sys.platform == "win32":
     import msvcrt
 

@@ -21,30 +21,6 @@ from typing import Any, BinaryIO, NoReturn, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-__all__ = [
-    "MOST_SHOTS",
-    "array",
-    "check_out",
-    "check_types",
-    "choice",
-    "did_you_mean",
-    "flag",
-    "integer",
-    "integer_among",
-    "integer_or_none",
-    "iterable",
-    "number",
-    "number_of_shots",
-    "path",
-    "path_or_file",
-    "positive",
-    "positive_or_none",
-    "probability",
-    "refuse_argument",
-    "seed_of",
-    "text",
-]
-
 _Choice = TypeVar("_Choice", bound=str)
 MOST_SHOTS = (1 << 62) - 1
 _MOST_SHOWN = 60

@@ -9,17 +9,6 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-__all__ = [
-    "HOW_TO_NARROW",
-    "EngineUnavailableError",
-    "InexactErrorModelWarning",
-    "RandomObservableWarning",
-    "ResourceLimitError",
-    "SlowShotsWarning",
-    "UnusedDetectorsWarning",
-    "assert_never",
-]
-
 HOW_TO_NARROW = (
     "A circuit is narrower with fewer non-Clifford gates between measurements, with earlier measurements, or"
     " with circuit.pauli_twirl() in place of coherent noise; print(circuit.plan()) names the gates that widen"

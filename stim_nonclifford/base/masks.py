@@ -8,8 +8,6 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Mask", "bools_of_mask", "checked_mask", "postselected_outputs"]
-
 Mask: TypeAlias = npt.NDArray[Any] | Sequence[bool] | Literal["all"]
 """A choice of detectors or observables by a user; ``checked_mask`` says in which forms."""
 

@@ -11,8 +11,6 @@ import numpy as np
 
 from .errors import ResourceLimitError
 
-__all__ = ["can_be_allocated", "check_result_bytes", "collector_paused", "machine_bytes", "memory_is_a_limit"]
-
 _LARGEST_ARRAY = 1 << 62
 _RESERVE = 1 << 22  # bytes; Python takes memory for small objects in pieces of 2^20
 

@@ -6,8 +6,6 @@ import html
 import re
 from collections.abc import Collection, Iterable, Sequence
 
-__all__ = ["Diagram", "html_table", "preformatted", "scrolled", "text_table"]
-
 _SCALE = 0.75
 _VIEW_BOX = re.compile(r'<svg viewBox="0 0 ([\d.]+) ([\d.]+)"')
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-__all__ = ["clopper_pearson", "exactly_one"]
-
 
 def exactly_one(p: float, q: float) -> float:
     """The probability that exactly one of two independent errors of these probabilities happens.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["is_of_random_outputs", "random_outputs"]
-
 _LISTED = re.compile(r"anti-commuted with these detectors/observables:\n((?: +[DL]\d+[^\n]*\n?)+)")
 
 

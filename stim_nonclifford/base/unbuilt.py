@@ -6,8 +6,6 @@ import importlib.metadata
 import sys
 from pathlib import Path
 
-__all__ = ["what_to_do"]
-
 
 def what_to_do(folder: str) -> str:
     """A message for an import that has found only the sources.

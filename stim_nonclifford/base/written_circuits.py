@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator
 
 import stim
 
-__all__ = ["circuit_of", "instructions_in", "with_replaced", "without_tag"]
-
 
 def circuit_of(*parts: stim.CircuitInstruction | stim.CircuitRepeatBlock) -> stim.Circuit:
     """The circuit that has these instructions and blocks."""

@@ -1074,7 +1074,7 @@ class Circuit:
         Examples:
             >>> circuit = Circuit("X_ERROR(0.1) 0\nM 0 0\nDETECTOR rec[-1]\nDECODE 0")
             >>> circuit.decision_points()
-            [DecisionPoint(line=4, tick=0, records=(2,), num_detectors=1, latency=0, decoder='')]
+            [DecisionPoint(line=4, tick=0, records=(2,), num_detectors=1, latency=0, decoder='', gap=None)]
         """
         return DecidedCircuit(self._stim.copy()).points
 

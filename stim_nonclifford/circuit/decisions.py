@@ -30,6 +30,7 @@ from ..rates.decoding.decoders import (
     rate_decoder,
 )
 from ..rates.decoding.kept_shot_decoding import KeptShotDecoding
+from ..rates.decoding.record_gaps import RecordGaps
 from ..simulation.compiler import (
     DEFAULT_MAX_ACTIVE_COORDINATES,
     CompiledCircuit,
@@ -78,6 +79,9 @@ __all__ = [
 
 RAW = "raw"
 """The name in place of a decoder that leaves records as they are."""
+
+_RANDOM = 0.5
+"""The probability of a random outcome in a list of errors."""
 
 _STORE_BYTES = 64 << 20
 """Memory for the answers of the decoders of all decisions. Doubled, frequent events are looked up longer."""
@@ -151,11 +155,14 @@ def decision_model(
         attempts: Arguments of ``detector_error_model``, the second ones for where the first fail.
     """
     circuit = decided.prefix(number)
-    model = first_error_model(frame_circuit(circuit) or _Frames(circuit), attempts)
+    frames = frame_circuit(circuit)
+    model = first_error_model(frames or _Frames(circuit), attempts)
+    asks_for_gaps = decided.points[number].gap is not None
     seen = stim.DetectorErrorModel()
     for part in model.flattened():
-        # What flips records alone, a random outcome among it, is seen by no decoder.
-        if part.type != "error" or any(target.is_relative_detector_id() for target in part.targets_copy()):
+        # What flips records alone, a random outcome among it, is seen by no decoder. But gaps know of errors.
+        is_seen = part.type != "error" or any(t.is_relative_detector_id() for t in part.targets_copy())
+        if is_seen or (asks_for_gaps and not (frames is None and part.args_copy()[0] == _RANDOM)):
             seen.append(part)
     for detector in range(seen.num_detectors, circuit.num_detectors):
         seen.append("detector", [], [stim.target_relative_detector_id(detector)])
@@ -167,14 +174,24 @@ def decision_model(
 class _SintersDecisions:
     """Decides by decoders of Sinter, one for each decision; equal rows are decoded once."""
 
-    def __init__(self, decoders: Sequence[RateDecoder | None]) -> None:
-        self._decoders = decoders
+    def __init__(self, decoders: Sequence[RateDecoder | None], points: Sequence[DecisionPoint]) -> None:
+        self._decoders, self._points = decoders, points
         self._compiled: list[KeptShotDecoding | None] = []
+        self._gaps: dict[int, list[RecordGaps]] = {}
 
     def begin(self, models: Sequence[stim.DetectorErrorModel]) -> None:
+        for number, (decoder, point, model) in enumerate(
+            zip(self._decoders, self._points, models, strict=True)
+        ):
+            if decoder is not None and point.gap is not None:
+                store = _STORE_BYTES // (len(models) * len(point.records))
+                self._gaps[number] = [
+                    RecordGaps(decoder, model, k, f"Line {point.line}", store)
+                    for k in range(len(point.records))
+                ]
         self._compiled = [
             None
-            if decoder is None
+            if decoder is None or number in self._gaps
             else KeptShotDecoding(
                 decoder.decoder,
                 model,
@@ -183,8 +200,11 @@ class _SintersDecisions:
                 confidence=False,
                 store_bytes=_STORE_BYTES // len(models),
             )
-            for decoder, model in zip(self._decoders, models, strict=True)
+            for number, (decoder, model) in enumerate(zip(self._decoders, models, strict=True))
         ]
+
+    def gaps(self, number: int, detectors: PackedBits) -> npt.NDArray[np.float64]:
+        return np.stack([gaps(detectors) for gaps in self._gaps[number]], axis=1)
 
     @property
     def is_random(self) -> bool:
@@ -202,12 +222,13 @@ class _SintersDecisions:
 
 def _decoders_of(decoder: Any, points: Sequence[DecisionPoint]) -> list[RateDecoder | None]:
     """The decoders of all decisions, by the names in the circuit; None for raw records."""
-    found: dict[int, RateDecoder] = {}  # by the identity of the decoder
+    found: dict[tuple[int, bool], RateDecoder] = {}  # by the identity of the decoder, and whether for gaps
 
     def checked(given: Any) -> RateDecoder | None:
         if isinstance(given, str) and given == RAW:
             return None
-        return found.setdefault(id(given), rate_decoder(given))
+        wants_gap = point.gap is not None
+        return found.setdefault((id(given), wants_gap), rate_decoder(given, confidence=wants_gap))
 
     result = []
     for point in points:
@@ -275,6 +296,13 @@ class DecisionSampling:
         points = [point for point in decided.points if point.records]
         decides = hasattr(decoder, "begin") and hasattr(decoder, "decide")
         if decides and not isinstance(decoder, type):
+            unsure = [point for point in points if point.gap is not None]
+            if unsure and not hasattr(decoder, "gaps"):
+                raise ValueError(
+                    f"Line {unsure[0].line}: SURE asks for complementary gaps, and the decoder"
+                    f" {type(decoder).__name__} has no method gaps(number, detectors). Add it, or choose"
+                    " decoder='pymatching'."
+                )
             self.decoder: DecidingDecoder = decoder
             attempts = [decompositions(is_matching=True)] * len(points)
             self._raw = []
@@ -282,7 +310,7 @@ class DecisionSampling:
             if not isinstance(decoder, (str, Mapping)):
                 checked_decoder(decoder)
             decoders = _decoders_of(decoder, points)
-            self.decoder = _SintersDecisions(decoders)
+            self.decoder = _SintersDecisions(decoders, points)
             attempts = [decompositions(each is None or each.is_matching) for each in decoders]
             self._raw = [k for k, each in enumerate(decoders) if each is None]
         models = [decision_model(decided, k, attempts_of) for k, attempts_of in enumerate(attempts)]
@@ -430,6 +458,10 @@ class DecodedEnd:
         self._first_flip = decided.num_observables + len(sampling.controls)
         self.num_axes = len(self._question.axes)
         self._first_bits = [*decided.first_bits[:point]]
+        # The records of SURE are no decisions about an outcome.
+        self._are_decided = np.array(
+            [each.gap is None for each in decided.points for _ in each.records], dtype=np.bool_
+        )
 
     def seen(self, dets: PackedBits, obs: PackedBits) -> PackedBits:
         """The detectors as the decoder sees them, bit-packed.
@@ -457,7 +489,7 @@ class DecodedEnd:
         answers = self._question.answers(bits.view(np.bool_), flips, obs)
         observed = np.unpackbits(obs, axis=1, count=self._num_observables, bitorder="little").view(np.bool_)
         again = answers[:, self._num_observables :]
-        revised = again ^ flips if again.shape[1] else np.zeros_like(flips)
+        revised = (again ^ flips) & self._are_decided if again.shape[1] else np.zeros_like(flips)
         return answers[:, : self._num_observables] ^ observed, self._by_point(flips), self._by_point(revised)
 
     def _flips(self, obs: PackedBits) -> Bools:

@@ -31,8 +31,6 @@ from .rewriting.channels import with_twirled_channels
 from .rewriting.leakage import has_leakage, with_averaged_leakage
 from .rewriting.stand_ins import proxy_of
 
-__all__ = ["Compile", "ErrorModelKind", "error_model_of", "random_outputs_of", "searched_s_proxy"]
-
 Compile: TypeAlias = Callable[[], CompiledCircuit]
 """Compiles the circuit that is asked about, or has it compiled already."""
 

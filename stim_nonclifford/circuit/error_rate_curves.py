@@ -15,8 +15,6 @@ from .circuit import Circuit
 from .logical_states import LogicalState, LogicalStateCheck
 from .rates import rates_of
 
-__all__ = ["logical_error_rates"]
-
 
 def logical_error_rates(
     circuits: Iterable[Circuit],

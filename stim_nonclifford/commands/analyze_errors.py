@@ -14,8 +14,6 @@ from ..circuit.error_models import ErrorModelKind
 from .options import add_postselection, add_shared, masks_of
 from .streams import naming, read_circuit, write_text
 
-__all__ = ["add_arguments", "run"]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""

@@ -17,8 +17,6 @@ from ..simulation.sampling.shot_files import DetectionFiles
 from .options import add_decoder, add_engine, add_postselection, add_shared, engine_of, masks_of
 from .streams import naming, output, read_circuit
 
-__all__ = ["add_arguments", "run"]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""

@@ -14,8 +14,6 @@ import stim
 from .options import add_shared
 from .streams import naming, read_circuit, write_text
 
-__all__ = ["add_arguments", "run"]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""

@@ -15,8 +15,6 @@ from ..rates.fault_sets import MalignantSet
 from .options import add_fault_sets, add_shared, fault_set_arguments, whole_number
 from .streams import naming, output, read_circuit
 
-__all__ = ["add_arguments", "run"]
-
 _FAR_ENOUGH = 4
 
 

@@ -26,8 +26,6 @@ from ..generators.teleportation.files import PROTOCOL_CHOICES
 from .options import whole_number
 from .streams import write_text
 
-__all__ = ["add_arguments", "run"]
-
 NamedCircuits = Iterator[tuple[str, stim.Circuit]]
 """Circuits with the names of their files."""
 

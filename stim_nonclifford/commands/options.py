@@ -17,20 +17,6 @@ from ..simulation.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
 from ..simulation.engines import EngineName
 from ..simulation.sampling import ShotFormat
 
-__all__ = [
-    "add_decoder",
-    "add_engine",
-    "add_fault_sets",
-    "add_postselection",
-    "add_shared",
-    "add_state_check",
-    "add_threads",
-    "engine_of",
-    "fault_set_arguments",
-    "masks_of",
-    "whole_number",
-]
-
 _MOST_SHOTS = 10**18
 _OUTPUT = re.compile(r"([DL])(\d+)")
 

@@ -15,8 +15,6 @@ import pathlib
 from .options import add_fault_sets, add_shared, fault_set_arguments
 from .streams import naming, read_circuit, write_text
 
-__all__ = ["add_arguments", "run"]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""

@@ -12,8 +12,6 @@ from ..circuit.plan_report import PlanMethod
 from .options import add_postselection, add_shared, masks_of
 from .streams import naming, read_circuit, write_text
 
-__all__ = ["add_arguments", "run"]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""

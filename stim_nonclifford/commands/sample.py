@@ -10,8 +10,6 @@ import argparse
 from .options import add_decoder, add_engine, add_shared, engine_of
 from .streams import naming, output, read_circuit
 
-__all__ = ["add_arguments", "run"]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""

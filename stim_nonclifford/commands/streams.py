@@ -13,8 +13,6 @@ from typing import BinaryIO
 from ..base.errors import ResourceLimitError
 from ..circuit import Circuit
 
-__all__ = ["as_flags", "exit_code", "naming", "output", "read_circuit", "write_text"]
-
 _FLAGS = {"postselection_mask": "postselect"}
 _METHOD = 'logical_error_rate(decoder="pymatching")'
 _COMMAND = "`stim-nonclifford estimate --in FILE --decoder pymatching`"

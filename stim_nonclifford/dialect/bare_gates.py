@@ -18,7 +18,7 @@ from .expectation_values import EXP_VAL, tagged_expectation
 from .feed_forward.blocks import conditional_text, is_conditional
 from .feed_forward.conditional import PRODUCT_GATES, conditional_gate, refusal, rotation_gate_name
 from .feed_forward.control_pairs import is_classical, pairs_of_groups, targets_of_products, text_of_target
-from .feed_forward.decisions import DECODE, FRAME, decision_head, frame_text
+from .feed_forward.decisions import DECODE, FRAME, SURE, decision_head, question_text
 from .gates import GateDefinition
 from .names import gate_named
 from .tags import NonCliffordGate, is_note, tag_of
@@ -60,7 +60,10 @@ def tagged_instruction(
     if name.upper() == FRAME:
         if values:
             raise ValueError(f"{FRAME} takes no numbers. Append it as text.")
-        return stim.Circuit(frame_text(None, tag or None, _texts(targets)))[0]
+        return stim.Circuit(question_text(FRAME, None, tag or None, _texts(targets)))[0]
+    if name.upper() == SURE:
+        options = ", ".join(repr(float(value)) for value in values)
+        return stim.Circuit(question_text(SURE, options, tag or None, _texts(targets)))[0]
     if name.upper() == DECODE:
         if values:
             raise ValueError(
@@ -143,8 +146,8 @@ def tagged_text(found: re.Match[str]) -> str:
     if name == EXP_VAL:
         _check_bare(name, has_tag=note is not None, has_arguments=found["parens"] is not None)
         return str(tagged_expectation(targets))
-    if name == FRAME:
-        return frame_text(found["arguments"] if found["parens"] else None, note, targets.split())
+    if name in (FRAME, SURE):
+        return question_text(name, found["arguments"] if found["parens"] else None, note, targets.split())
     if name == DECODE:
         return f"{decision_head(note, found['arguments'] if found['parens'] else None)}{targets}"
     if name in CHANNELS:
@@ -187,7 +190,7 @@ def tagged_text(found: re.Match[str]) -> str:
 def _is_plain(name: str, has_arguments: bool) -> bool:
     """Whether an instruction of this name is passed to Stim as it is, whatever its arguments."""
     upper = name.upper()
-    is_own = upper in (EXP_VAL, DECODE, FRAME) or upper in CHANNELS or upper in PRODUCT_GATES
+    is_own = upper in (EXP_VAL, DECODE, FRAME, SURE) or upper in CHANNELS or upper in PRODUCT_GATES
     takes_more = has_arguments and (upper in NOISY_MEASUREMENTS or upper in SPREADING_GATES)
     return not (is_own or takes_more or gate_named(upper) or refusal(upper) or is_conditional(upper))
 

@@ -13,8 +13,6 @@ from collections.abc import Iterator
 
 import stim
 
-__all__ = ["NUMBER", "bracketed", "exact_text", "number_of"]
-
 NUMBER = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 """A number as a pattern. Python reads more: ``1_0``, ``nan``, and the digits of other scripts."""
 

@@ -13,16 +13,6 @@ from collections.abc import Sequence
 
 import stim
 
-__all__ = [
-    "EXP_VAL",
-    "bare_expectation",
-    "expectation_of_products",
-    "expectation_products",
-    "is_expectation",
-    "num_expectations",
-    "tagged_expectation",
-]
-
 EXP_VAL = "EXP_VAL"
 _CARRIER = "I"
 _PRODUCT = r"!?[XYZ]+"

@@ -14,21 +14,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-__all__ = [
-    "BARE_NAMES",
-    "CONDITIONAL_CARRIER",
-    "FORMS_OF_WORD",
-    "GATES",
-    "PRODUCT",
-    "Angles",
-    "CliffordPart",
-    "GateDefinition",
-    "Part",
-    "RotationPart",
-    "TaggedForm",
-    "negated",
-]
-
 CONDITIONAL_CARRIER = "CZ"
 """The instruction of Stim that stands, with a tag, for gates controlled by records and sweep bits."""
 

@@ -8,8 +8,6 @@ from .expectation_values import expectation_of_products, expectation_products, i
 from .gates import CONDITIONAL_CARRIER
 from .tags import NonCliffordGate, gate_from_tag, qubits_of_carrier, tag_of
 
-__all__ = ["inverse_of_tagged"]
-
 
 def inverse_of_tagged(instruction: stim.CircuitInstruction) -> stim.CircuitInstruction:
     """Corrects an instruction of a circuit that ``stim.Circuit.inverse`` returned.

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from .feed_forward.conditional import conditional_gate
 from .gates import BARE_NAMES, CONDITIONAL_CARRIER, FORMS_OF_WORD, GateDefinition, TaggedForm
 
-__all__ = ["forms_of_word", "gate_named"]
-
 
 def gate_named(name: str) -> GateDefinition | None:
     """The gate with this bare name, in upper or lower case; None if there is none.

@@ -40,8 +40,6 @@ from .gates import CONDITIONAL_CARRIER, FORMS_OF_WORD, GateDefinition, TaggedFor
 from .names import forms_of_word, gate_named
 from .targets import check_groups
 
-__all__ = ["NonCliffordGate", "gate_from_tag", "is_note", "qubits_of_carrier", "tag_of"]
-
 _CALL = re.compile(r"\s*(?P<word>[A-Za-z_]\w*)\s*\((?P<arguments>.*)\)\s*", re.DOTALL)
 _ARGUMENT = re.compile(rf"[ \t]*(?P<key>\w+)[ \t]*=[ \t]*(?P<value>{NUMBER})[ \t]*\*[ \t]*pi[ \t]*", re.ASCII)
 

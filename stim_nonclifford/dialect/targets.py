@@ -7,8 +7,6 @@ from typing import Any, TypeAlias
 
 import stim
 
-__all__ = ["Target", "check_groups", "listed_targets"]
-
 Target: TypeAlias = "int | str | stim.GateTarget"
 
 _ERRORS = ("E", "CORRELATED_ERROR", "ELSE_CORRELATED_ERROR")

@@ -31,7 +31,7 @@ from .feed_forward.blocks import (
 )
 from .feed_forward.conditional import conditional_gate
 from .feed_forward.control_pairs import groups_of_pairs, is_classical, text_of_target
-from .feed_forward.decisions import DECODE, FRAME, bare_decision, decision_of
+from .feed_forward.decisions import DECODE, FRAME, SURE, bare_decision, decision_of
 from .gates import BARE_NAMES, CONDITIONAL_CARRIER
 from .tags import NonCliffordGate, gate_from_tag, is_note
 
@@ -331,7 +331,7 @@ def advice_on_name(name: str) -> str:
     advice = advice_on_channel(name)
     if advice:
         return f". {advice}"
-    names = [*BARE_NAMES, *CHANNELS, EXP_VAL, DECODE, FRAME, *stim.gate_data()]
+    names = [*BARE_NAMES, *CHANNELS, EXP_VAL, DECODE, FRAME, SURE, *stim.gate_data()]
     return f".{did_you_mean(name.upper(), names)}"
 
 

@@ -22,15 +22,6 @@ from .noise_events import NoiseEvent, located, noise_events
 from .plan import SamplingPlan
 from .row_fates import fates_of_rows
 
-__all__ = [
-    "CircuitFault",
-    "FaultTable",
-    "NamedMechanisms",
-    "OutcomeProbabilities",
-    "checked_faults",
-    "faults_of_shots",
-]
-
 Name = TypeVar("Name")
 
 

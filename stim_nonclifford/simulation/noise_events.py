@@ -33,8 +33,6 @@ from .compiler.program.steps import CorrelatedError, Measure, Noise
 from .compiler.sweeps.effects import Fault
 from .plan import SamplingPlan
 
-__all__ = ["Draw", "LocatedEvent", "NoiseEvent", "NoiseEvents", "located", "noise_events", "usual_effects"]
-
 _SMALL = 1e-12
 """A derivative that is smaller than this part of the channel's rate is rounding."""
 

@@ -10,8 +10,6 @@ from enum import IntEnum
 from .. import _native
 from .plan import SamplingPlan, plain_attributes
 
-__all__ = ["Obstacle", "Reduction", "reduction_of", "simulated_width"]
-
 
 class Obstacle(IntEnum):
     """Why the outcomes of a plan need coefficients."""

@@ -12,8 +12,6 @@ from .._native import kept_branches
 from .engines.reference import averaged_coins
 from .plan import SamplingPlan, plain_attributes
 
-__all__ = ["fates_of_rows"]
-
 Bits = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 

@@ -24,8 +24,6 @@ from ..dialect import (
 )
 from .compiler.program.extent import check_targets, extent_of
 
-__all__ = ["state_vector_of"]
-
 Vector = npt.NDArray[np.complex128]
 Product = Sequence[tuple[int, str]]
 """A product of Paulis: qubits and letters."""

@@ -13,7 +13,6 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.commands import main
 from stim_nonclifford.generators.distillation import PROTOCOL_CHOICES, distillation_circuit
 from stim_nonclifford.generators.distillation.parities import Parities, fifteen_to_one, parities_of
 
@@ -266,33 +265,6 @@ def test_width(protocol: str, k: int | None) -> None:
 def test_wrong_arguments(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         distillation_circuit(**{"t_error": 0.01, **arguments})
-
-
-def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["generate", "distillation", "--t_error", "0.01", "0.1", "--out_dir", str(tmp_path)]) == 0
-    written = [Path(line) for line in capsys.readouterr().out.split()]
-    assert [path.name for path in written] == [
-        "c=15-to-1,g=T,e=0.01,p=0.stim",
-        "c=15-to-1,g=T,e=0.1,p=0.stim",
-    ]
-    assert stim.Circuit.from_file(written[0]) == distillation_circuit(t_error=0.01)
-    assert main(["generate", "distillation", "--t_error", "2", "--out_dir", str(tmp_path)]) == 2
-    assert "t_error must be a probability" in capsys.readouterr().err
-
-
-def test_numbers_of_outputs_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    asked = ["generate", "distillation", "--t_error", "0.01", "--out_dir", str(tmp_path), "--protocol"]
-    assert main([*asked, "49-to-1", "3k+8-to-k", "--k", "2", "4"]) == 0
-    written = [Path(line) for line in capsys.readouterr().out.split()]
-    assert [path.name for path in written] == [
-        "c=49-to-1,g=T,e=0.01,p=0.stim",
-        "c=3k+8-to-k,k=2,g=T,e=0.01,p=0.stim",
-        "c=3k+8-to-k,k=4,g=T,e=0.01,p=0.stim",
-    ]
-    assert stim.Circuit.from_file(written[2]) == distillation_circuit("3k+8-to-k", k=4, t_error=0.01)
-    for wrong in (["3k+8-to-k"], ["49-to-1", "--k", "2"]):
-        assert main([*asked, *wrong]) == 2
-        assert "write --protocol 3k+8-to-k --k 2" in capsys.readouterr().err
 
 
 def test_table_of_numbers() -> None:

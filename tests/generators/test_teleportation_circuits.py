@@ -11,7 +11,6 @@ import sinter
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.commands import main
 from stim_nonclifford.generators.cultivation.noise import NoiseModel, add_noise
 from stim_nonclifford.generators.teleportation import (
     AVAILABLE_DISTANCES,
@@ -133,45 +132,3 @@ def test_detectors_have_coordinates_that_postselect(distance: int, correction: s
 def test_rounds_can_be_chosen() -> None:
     assert [injection_circuit(3, rounds=k).num_ticks for k in (1, 2, 5)] == [7, 13, 31]
     assert teleportation_circuit(3, rounds=3).num_ticks == teleportation_circuit(3).num_ticks + 6
-
-
-# Files and command line
-
-
-def test_command_line_writes_every_combination(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["--d", "3", "5", "--p", "0.001", "--gate", "T", "S", "--correction", "software"]
-    assert main(["generate", "teleportation", *arguments, "--out_dir", str(tmp_path)]) == 0
-    printed = [Path(line) for line in capsys.readouterr().out.splitlines()]
-    assert len(printed) == 4
-    assert sorted(printed) == sorted(tmp_path.iterdir())
-    path = tmp_path / "c=teleportation,correction=software,d=5,g=T,noise=uniform,p=0.001.stim"
-    assert stim.Circuit.from_file(path) == circuit_of(5, "T", "software")
-
-
-def test_command_line_writes_injections_without_noise(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    arguments = ["--protocol", "injection", "--noise", "none", "--out_dir", str(tmp_path / "new")]
-    assert main(["generate", "teleportation", *arguments]) == 0
-    path = Path(capsys.readouterr().out.strip())
-    assert path.name == "c=injection,d=3,g=T,noise=none,p=0.0.stim"
-    assert stim.Circuit.from_file(path) == injection_circuit(3, noise="none")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--d", "4", "--p", "0.001"], "argument --distance/--d: invalid choice: 4"),
-        (["--p", "1.5"], "p must be a probability from 0 to 1, but is 1.5"),
-        (["--p", "0.001", "--correction", "later"], "argument --correction: invalid choice: 'later'"),
-        (["--p", "0.3", "--noise", "si1000"], "p must be at most 0.2 for si1000"),
-        ([], "--noise uniform needs a strength; add for example --p 0.001"),
-        (["--p", "0.001", "--noise", "none"], "--noise none takes no strength; leave out --p"),
-    ],
-)
-def test_command_line_errors(
-    arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["generate", "teleportation", *arguments, "--out_dir", str(tmp_path)]) == 2
-    assert message in capsys.readouterr().err
-    assert not list(tmp_path.iterdir())

@@ -179,6 +179,17 @@ def test_distillation_counts_and_plots(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_decoder_in_the_loop_draws_rounds_that_are_seen(tmp_path: Path) -> None:
+    out = tmp_path / "new" / "rounds.png"
+    printed = run("-m", "examples.decoder_in_the_loop", "--d", "3", "--shots", "50000", "--rounds", str(out))
+    assert out.read_bytes().startswith(PNG)
+    rates = [float(rate) for rate in re.findall(r"rounds \d: (\S+)", printed)]
+    # 6 sigma is a false alarm in 10^9 runs.
+    for rate, expected in zip(rates, (1.96e-2, 1.92e-2, 6.87e-3), strict=True):
+        assert abs(rate - expected) < 6 * (expected / 50_000) ** 0.5
+
+
+@pytest.mark.slow
 def test_teleported_t_shows_what_the_proxy_hides(tmp_path: Path) -> None:
     out = tmp_path / "new" / "teleported.png"
     arguments = ("--d", "3", "--p", "0.0005", "0.001", "--shots", "100000", "--out", str(out))

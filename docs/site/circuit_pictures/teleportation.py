@@ -32,11 +32,20 @@ def all_pictures() -> Mapping[str, str]:
 
     z_logical = patches.target.column(patches.target.first_column)
     correction = Panel("if the merge gave 1", [Box("feedback", "S", site) for site in z_logical])
+    by_patch = build_teleportation(3, correction="decoded", s_gate="patch", magic="perfect").builder
+    [second] = [stage.first_moment for stage in by_patch.stages if stage.name == "second merge"]
+    consumed = moments_of(by_patch.circuit)[second : second + 6]
+    y_state = Panel("if the decoder says 1", [Box("feedback", "S", corner_of(patches.magic))])
+    panels = [panel_of(str(k + 1), moment, sites) for k, moment in enumerate(consumed)]
+    second_merge = Picture(
+        "second merge", patches.merged.checks, patches.merged.sites, [panels[0], y_state, *panels[1:]]
+    )
     return {
         "layout.svg": Picture("layout", apart, patches.merged.sites, [Panel("", _roles(patches))]).svg(),
         "injection.svg": picture("injection", apart, 7),
         "merge.svg": picture("merge", patches.merged.checks, 6),
         "split.svg": picture("split", apart, 1, [correction]),
+        "second_merge.svg": second_merge.svg(),
     }
 
 

@@ -11,8 +11,6 @@ import stim
 from ...base.written_circuits import instructions_in
 from ..rewriting.stand_ins import drawable_proxy, is_t_gate
 
-__all__ = ["crumble_url"]
-
 _DRAWN = re.compile(r"(?<=[;=])(?P<gate>SPP|S)(?P<dag>_DAG)?(?=_)")
 
 

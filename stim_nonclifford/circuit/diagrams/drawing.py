@@ -20,8 +20,6 @@ from .svg import on_white, with_gates, with_regions_of
 from .text import text_with_gates
 from .types import check_drawable, diagram_type
 
-__all__ = ["diagram_of", "shown_in_notebook"]
-
 _MOST_DRAWN = 600
 _MOST_ROWS = 64
 _MOST_LINES = 60

@@ -24,8 +24,6 @@ from ...dialect import (
 )
 from ...simulation.compiler.algebra.paulis import X, Y, Z, product_of
 
-__all__ = ["DrawnGate", "Symbol", "drawn_gates_of", "with_errors_for_gates"]
-
 EXPECTATION = "EXP_VAL"
 _LETTERS = {X: "X", Y: "Y", Z: "Z"}
 

@@ -17,8 +17,6 @@ import stim
 from ...simulation.compiler.program.loops import unrolled
 from .moments import CONTROL, CROSS, NOT, Glyph, glyphs_of
 
-__all__ = ["folded_timeline", "is_long"]
-
 _LONG = 4000
 """Width of Stim's ribbon, about, from which on timelines are folded: twice a wide screen."""
 

@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 
 from .drawn_gates import DrawnGate, Symbol
 
-__all__ = ["on_white", "with_gates", "with_regions_of"]
-
 _BACKGROUND = '<rect width="100%" height="100%" fill="white"/>\n'
 _NUMBER = re.compile(r">(\d\.\d+e-09)</text>")
 _RECT = re.compile(r'<rect x="([^"]*)" y="([^"]*)"')

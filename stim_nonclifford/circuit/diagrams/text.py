@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 
 from .drawn_gates import DrawnGate, Symbol
 
-__all__ = ["text_with_gates"]
-
 _ERROR = re.compile(r"(?:E\[X\]|X_ERROR)\((\d\.\d+e-09)\)")
 _QUBIT = re.compile(r" *q(\d+): ")
 

@@ -6,8 +6,6 @@ import stim
 
 from ...base.arguments import choice, refuse_argument
 
-__all__ = ["DIAGRAM_TYPES", "check_drawable", "diagram_type"]
-
 _PICTURES = (
     "timeline-svg",
     "timeline-3d",

@@ -10,8 +10,6 @@ from typing import Any
 
 from ...base.arguments import positive, positive_or_none
 
-__all__ = ["SECONDS", "Delays", "half_turns_of", "reduced", "snapped"]
-
 _FINEST = 64
 _ROUNDING = 1e-12
 _LARGEST_ROUNDING = 1e-9

@@ -18,8 +18,6 @@ import stim
 from ...dialect import parse
 from .steps import Gate, Phase, Step, inverse, text_of
 
-__all__ = ["CircuitBuilder", "Literal", "Record", "not_", "with_note"]
-
 
 @dataclass(frozen=True, slots=True)
 class Record:

@@ -6,8 +6,6 @@ import importlib
 import os
 from typing import Any
 
-__all__ = ["needed", "remedy_for"]
-
 
 def needed(module: str, what: str, package: str, extra: str) -> Any:
     """A module that belongs to an extra; if it is not installed, the message says what to install."""

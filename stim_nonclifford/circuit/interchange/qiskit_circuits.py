@@ -17,8 +17,6 @@ from .packages import needed
 from .standard_gates import STANDARD_GATES
 from .steps import Gate, Phase, Step, controlled, inverse
 
-__all__ = ["read_qiskit"]
-
 qiskit: Any = needed("qiskit", "from_qiskit", "qiskit>=1.3", "qiskit")
 library: Any = needed("qiskit.circuit.library", "from_qiskit", "qiskit>=1.3", "qiskit")
 

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 
 from .steps import Gate, Phase, Step, controlled, inverse, phase_gate
 
-__all__ = ["BUILT_IN", "LIBRARIES", "OPENQASM_3", "STANDARD_GATES", "StandardGate"]
-
 
 @dataclass(frozen=True)
 class StandardGate:

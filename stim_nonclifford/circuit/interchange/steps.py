@@ -22,8 +22,6 @@ import stim
 from ...dialect import gate_named
 from .angles import reduced
 
-__all__ = ["Gate", "Phase", "Step", "controlled", "inverse", "phase_gate", "text_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Gate:

@@ -12,8 +12,6 @@ from ...base.arguments import choice
 from .operators import expected_paulis, observable_paulis, shown_product
 from .state_check import LogicalStateCheck
 
-__all__ = ["LogicalState", "parsed_state", "state_check_of"]
-
 LogicalState = Literal["T", "T_DAG", "X", "-X", "Y", "-Y", "Z", "-Z"]
 """``"T"`` is T|+>, the +1 state of (X + Y)/√2, and ``"T_DAG"`` that of (X - Y)/√2. The others are the +1
 states of a Pauli: ``"X"`` is |+>, ``"-Z"`` is |1>."""

@@ -9,16 +9,6 @@ import stim
 from ...base.written_circuits import circuit_of, instructions_in, with_replaced
 from ...dialect import expectation_products, is_expectation
 
-__all__ = [
-    "expected_paulis",
-    "has_pauli_targets",
-    "observable_paulis",
-    "observables_with_records",
-    "pauli_product",
-    "shown_product",
-    "without_pauli_targets",
-]
-
 
 def pauli_product(targets: Iterable[stim.GateTarget], num_qubits: int) -> stim.PauliString:
     """The product of Pauli targets as a string of a length; combiners and records are skipped.

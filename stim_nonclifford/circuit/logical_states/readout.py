@@ -26,8 +26,6 @@ from ...dialect import expectation_products, gate_from_tag, is_expectation, pars
 from .operators import has_pauli_targets, observable_paulis, pauli_product, shown_product
 from .state_check import TOLERANCE, LogicalStateCheck, StateTerm, terms_of
 
-__all__ = ["read_out"]
-
 Instruction: TypeAlias = stim.CircuitInstruction | stim.CircuitRepeatBlock
 
 _EIGHTH_TURN = 0.25

@@ -14,8 +14,6 @@ from ...base import arguments
 from ...dialect import num_expectations
 from .operators import expected_paulis, observable_paulis, shown_product
 
-__all__ = ["LogicalStateCheck", "StateTerm", "terms_of"]
-
 TOLERANCE = 1e-9
 """Rounding may take the length of a Bloch vector, or a fidelity, so far beyond 1 or below 0."""
 

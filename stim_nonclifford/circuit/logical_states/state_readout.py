@@ -16,8 +16,6 @@ from .operators import observables_with_records, shown_product, without_pauli_ta
 from .readout import read_out
 from .state_check import LogicalStateCheck, terms_of
 
-__all__ = ["check_state", "measured_observable", "refuse_random_state", "with_measured_state"]
-
 _ROUNDING = 1e-9
 """The probability of a state that is as near as the orthogonal one may be so far above 1/2."""
 

@@ -18,8 +18,6 @@ from ...dialect import gate_from_tag
 from ...simulation.compiler.program.loops import unrolled
 from ...simulation.faults import CircuitFault, FaultTable
 
-__all__ = ["Frame", "frame_of"]
-
 
 @dataclass(frozen=True)
 class Frame:

@@ -20,8 +20,6 @@ from ..diagrams.moments import gates_by_tick
 from ..plan_report import PlanReport
 from .frames import Frame, frame_of
 
-__all__ = ["Findings", "findings_of", "page_of"]
-
 _HERE = pathlib.Path(__file__).parent
 _MOST_LISTED = 12
 

@@ -12,8 +12,6 @@ from ...simulation.compiler.program.program import Program
 from ...simulation.compiler.program.steps import Measure, Reset, Rotate, Step
 from ...simulation.plan import ACTIVATE, MEASURE, ROTATE, SamplingPlan
 
-__all__ = ["PlannedOperation", "planned_operations"]
-
 
 @dataclass(frozen=True)
 class PlannedOperation:

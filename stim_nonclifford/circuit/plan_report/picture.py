@@ -8,8 +8,6 @@ from itertools import groupby
 
 from .operations import PlannedOperation
 
-__all__ = ["width_picture"]
-
 _LEFT, _TOP, _BOTTOM, _RIGHT = 64, 190, 64, 24
 _PLOT_WIDTH, _STEP_HEIGHT, _LEAST_HEIGHT = 840, 22, 120
 _LABEL_DISTANCE = 16

@@ -14,6 +14,7 @@ from ...base.arguments import integer
 from ...base.notebook import Diagram, preformatted, scrolled
 from ...simulation.compiler import CompiledCircuit
 from ...simulation.compiler.program.program import Program
+from ...simulation.engines import CountedCost, counted_cost
 from ...simulation.plan import MAX_INDEX_BITS, SamplingPlan
 from ...simulation.reduction import simulated_width
 from ...simulation.sampling.requests import requested_by
@@ -34,6 +35,8 @@ class PlanReport:
         question: The method of the sampler, and what it postselects.
         sampling_plan: The plan of this method.
         operations: The operations, in the order in which they are applied.
+        cost: What a shot costs with a plan, and if it is followed, which ``engine="auto"`` compares; None if
+            it takes the plan in any case.
 
     Examples:
         >>> import stim_nonclifford as snc
@@ -52,6 +55,7 @@ class PlanReport:
     question: str
     sampling_plan: SamplingPlan
     operations: tuple[PlannedOperation, ...]
+    cost: CountedCost | None = None
 
     @cached_property
     def widths(self) -> npt.NDArray[np.int64]:
@@ -123,6 +127,8 @@ class PlanReport:
         """
         max_rows = integer(max_rows, "max_rows")
         lines = [f"What a shot costs in {self.question}", "", *summary(self.sampling_plan, self.operations)]
+        if self.cost is not None:
+            lines.append(str(self.cost))
         if self.operations:
             lines += ["", *operation_table(self.operations, max_rows)]
         return "\n".join(lines)
@@ -155,6 +161,7 @@ def plan_report(compiled: CompiledCircuit, method: PlanMethod, postselected: Seq
     program = compiled.program
     if method == "sample_measurements":
         plan = compiled.record_plan(max_active_coordinates=MAX_INDEX_BITS)
+        cost = counted_cost(compiled, CompiledCircuit.record_plan)
         question = "compile_sampler().sample"
     else:
         requested = requested_by(method, program.num_detectors, program.num_observables, postselected)
@@ -162,8 +169,10 @@ def plan_report(compiled: CompiledCircuit, method: PlanMethod, postselected: Seq
         plan = compiled.detector_plan(
             requested, skip_reference_sample=True, max_active_coordinates=MAX_INDEX_BITS
         )
+        wanted = requested_by("sample_kept", program.num_detectors, program.num_observables, postselected)
+        cost = counted_cost(compiled, lambda each: each.detector_plan(wanted))
         question = f"compile_detector_sampler().{method}{_postselection(program, requested.postselected)}"
-    return PlanReport(question, plan, planned_operations(plan, program))
+    return PlanReport(question, plan, planned_operations(plan, program), cost)
 
 
 def _postselection(program: Program, postselected: Sequence[int]) -> str:

@@ -13,8 +13,6 @@ from ...simulation.plan import SamplingPlan
 from ...simulation.reduction import Obstacle, Reduction, reduction_of
 from .operations import PlannedOperation
 
-__all__ = ["operation_table", "summary", "total_coefficients"]
-
 _LINE_LENGTH = 100
 _BAR_LENGTH = 24
 _TARGETS_LENGTH = 32

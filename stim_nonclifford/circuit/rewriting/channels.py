@@ -11,14 +11,6 @@ from ...base.written_circuits import instructions_in, with_replaced
 from ...dialect import kraus_of, readout_noise_of, relaxation_of, three_qubit_errors_of
 from ...simulation.compiler.program.channels import independent_errors, patterns_of
 
-__all__ = [
-    "check_chains",
-    "errors_on_three_qubits",
-    "has_interrupted_chain",
-    "twirl_of_channel",
-    "with_twirled_channels",
-]
-
 _CHAIN = ("E", "ELSE_CORRELATED_ERROR")
 _LETTERS = "IXZY"
 

@@ -7,8 +7,6 @@ import stim
 from ...base.written_circuits import circuit_of, with_replaced
 from ...dialect import gate_from_tag, is_expectation, readout_noise_of
 
-__all__ = ["decomposed"]
-
 
 def decomposed(circuit: stim.Circuit) -> stim.Circuit:
     """A tagged circuit with its Clifford operations decomposed; see ``Circuit.decomposed``.

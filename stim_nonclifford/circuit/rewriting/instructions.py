@@ -18,8 +18,6 @@ from ...dialect import (
     values_of_operators,
 )
 
-__all__ = ["PARTS", "Instruction", "addition_of", "printed_bare"]
-
 Instruction: TypeAlias = stim.CircuitInstruction | stim.CircuitRepeatBlock
 PARTS = (stim.Circuit, stim.CircuitInstruction, stim.CircuitRepeatBlock)
 Part = TypeVar("Part", bound="stim.CircuitInstruction | stim.CircuitRepeatBlock")

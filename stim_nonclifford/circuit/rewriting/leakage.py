@@ -22,8 +22,6 @@ from ...simulation.compiler.program.leakage_steps import (
 from ...simulation.compiler.program.loops import unrolled
 from .channels import has_interrupted_chain
 
-__all__ = ["has_leakage", "with_averaged_leakage"]
-
 _MIX = 0.75
 """DEPOLARIZE1 with this probability makes a qubit completely mixed."""
 

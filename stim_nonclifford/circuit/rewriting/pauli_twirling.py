@@ -20,8 +20,6 @@ from .channels import twirl_of_channel
 from .leakage import with_averaged_leakage
 from .stand_ins import append_quarter_turns, rotation_products
 
-__all__ = ["pauli_twirled"]
-
 _ROUNDING = 1e-12
 _PAULIS = {
     "X": np.array([[0, 1], [1, 0]], dtype=np.complex128),

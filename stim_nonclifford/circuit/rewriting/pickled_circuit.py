@@ -14,8 +14,6 @@ import stim
 from ...base.written_circuits import circuit_of
 from ...dialect import exact_text
 
-__all__ = ["State", "circuit_of_state", "state_of"]
-
 Part: TypeAlias = "str | tuple[int, str, State]"
 State: TypeAlias = "str | list[Part]"
 """Text, or a list of parts: texts, and REPEAT blocks as (repeat count, tag, state of the body)."""

@@ -16,8 +16,6 @@ from ...dialect import (
     readout_noise_of,
 )
 
-__all__ = ["are_close", "inverse_of", "without_notes"]
-
 
 def inverse_of(circuit: stim.Circuit) -> stim.Circuit:
     """The inverse of a tagged circuit."""

@@ -34,19 +34,6 @@ from ...dialect import (
 from .channels import check_chains, errors_on_three_qubits, twirl_of_channel
 from .leakage import with_averaged_leakage
 
-__all__ = [
-    "Proxy",
-    "append_quarter_turns",
-    "as_stim_reads",
-    "clifford_of",
-    "drawable_proxy",
-    "is_t_gate",
-    "proxy_of",
-    "rotation_products",
-    "stand_in",
-    "stim_reads_s_proxy",
-]
-
 Proxy = Literal["s_proxy", "i_proxy"]
 
 _T_TURNS = 4

@@ -17,19 +17,6 @@ import stim
 from ..exact_text import NUMBER, number_of
 from ..targets import check_groups
 
-__all__ = [
-    "ANNOTATIONS",
-    "ChannelDefinition",
-    "TaggedChannel",
-    "bare_channel",
-    "check_free_tag",
-    "probability_problem",
-    "read_channel",
-    "remains_of_channel",
-    "tagged_channel",
-    "text_of_channel",
-]
-
 ANNOTATIONS = frozenset({"TICK", "DETECTOR", "OBSERVABLE_INCLUDE", "QUBIT_COORDS", "SHIFT_COORDS"})
 """Instructions that do nothing to qubits. Their tags are notes."""
 

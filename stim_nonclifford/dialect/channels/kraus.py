@@ -21,8 +21,6 @@ from ..gates import Part
 from .channel_tags import ChannelDefinition, TaggedChannel, read_channel
 from .kraus_stages import stages_of
 
-__all__ = ["KRAUS", "Kraus", "kraus_of", "values_of_operators"]
-
 Matrix = npt.NDArray[np.complex128]
 
 _TOLERANCE = 1e-9

@@ -21,8 +21,6 @@ import numpy.typing as npt
 
 from ..gates import Part, RotationPart
 
-__all__ = ["stages_of"]
-
 Matrix = npt.NDArray[np.complex128]
 Bits = tuple[int, ...]
 

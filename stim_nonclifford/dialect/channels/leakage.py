@@ -14,8 +14,6 @@ import stim
 
 from .channel_tags import ChannelDefinition, TaggedChannel, probability_problem, read_channel
 
-__all__ = ["LEAKAGE", "leakage_of"]
-
 
 def _spread_problem(*values: float) -> str:
     return next(filter(None, map(probability_problem, values)), "")

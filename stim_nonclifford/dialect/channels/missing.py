@@ -11,8 +11,6 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-__all__ = ["NOISE_CARRIERS", "advice_on_channel", "is_channel_in_tag"]
-
 NOISE_CARRIERS = frozenset({"I_ERROR", "II_ERROR"})
 """Stim's channels that do nothing, and exist to carry the tags of other channels."""
 

@@ -19,15 +19,6 @@ from ...base.written_circuits import circuit_of, with_replaced, without_tag
 from ..exact_text import NUMBER
 from .channel_tags import ANNOTATIONS, check_free_tag, probability_problem
 
-__all__ = [
-    "READOUT_NOISE",
-    "ReadoutNoise",
-    "bare_readout",
-    "readout_head",
-    "readout_noise_of",
-    "without_noise",
-]
-
 READOUT_NOISE = "READOUT_NOISE"
 """The word of the tag."""
 

@@ -19,8 +19,6 @@ import stim
 from ..gates import CliffordPart, Part, RotationPart
 from .channel_tags import ChannelDefinition, TaggedChannel, probability_problem, read_channel
 
-__all__ = ["RELAXATION", "Relaxation", "decay_parts", "relaxation_of"]
-
 
 def decay_parts(probability: float) -> tuple[Part, ...]:
     """A decay as gates on the qubit and an ancilla in |0>, which is discarded afterwards."""

@@ -17,8 +17,6 @@ from ...base.written_circuits import circuit_of, with_replaced, without_tag
 from .channel_tags import check_free_tag, read_channel, tagged_channel
 from .leakage import LEAKAGE
 
-__all__ = ["SPREADING_GATES", "spreading_head", "spreads", "with_spread_behind_gates"]
-
 _SPREAD = LEAKAGE["LEAKAGE_SPREAD"]
 
 SPREADING_GATES = frozenset(

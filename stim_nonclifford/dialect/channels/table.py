@@ -14,8 +14,6 @@ from .readout import readout_noise_of
 from .relaxation import RELAXATION
 from .three_qubit_errors import THREE_QUBIT_ERRORS
 
-__all__ = ["CHANNELS", "channel_of", "has_tag_of_channel", "num_qubits_of_channel"]
-
 CHANNELS: Mapping[str, ChannelDefinition] = MappingProxyType(
     {**RELAXATION, **KRAUS, **THREE_QUBIT_ERRORS, **LEAKAGE}
 )

@@ -17,8 +17,6 @@ import stim
 
 from .channel_tags import ChannelDefinition, TaggedChannel, probability_problem, read_channel
 
-__all__ = ["THREE_QUBIT_ERRORS", "ThreeQubitErrors", "three_qubit_errors_of"]
-
 _PAULIS = tuple("".join(letters) for letters in itertools.product("IXYZ", repeat=3))[1:]
 _ROUNDING = 1e-7
 """By how much the sum of probabilities may exceed 1, as in Stim."""

@@ -29,22 +29,6 @@ from ..channels.readout import MEASUREMENTS
 from .control_pairs import is_classical
 from .decisions import check_no_decisions
 
-__all__ = [
-    "NO_TRAJECTORY",
-    "Condition",
-    "Term",
-    "check_static",
-    "check_unconditional",
-    "condition_of_block",
-    "condition_of_instruction",
-    "conditional_text",
-    "escaped_conditions",
-    "first_conditional_block",
-    "has_condition",
-    "is_conditional",
-    "with_blocks_of_conditions",
-]
-
 NO_TRAJECTORY = (
     "whether these instructions are executed depends on records, which only an engine that follows each shot"
     ' knows. Sample the circuit with engine="trajectory", which "auto" chooses by itself: compile_sampler()'

@@ -9,8 +9,6 @@ import stim
 
 from ..gates import CliffordPart, Part, RotationPart
 
-__all__ = ["rotations_of_clifford"]
-
 # A Pauli as bits: bit 2k is its X part on target k, bit 2k+1 its Z part.
 _LETTERS = "_XZY"
 

@@ -34,8 +34,6 @@ from ..gates import (
 )
 from .clifford_rotations import rotations_of_clifford
 
-__all__ = ["PRODUCT_GATES", "conditional_gate", "refusal", "rotation_gate_name"]
-
 PREFIX = "C_"
 
 PRODUCT_GATES = {

@@ -13,8 +13,6 @@ import stim
 
 from ..gates import GateDefinition
 
-__all__ = ["groups_of_pairs", "is_classical", "pairs_of_groups", "targets_of_products", "text_of_target"]
-
 _CLASSICAL = re.compile(r"(?:rec|sweep)\[", re.IGNORECASE)
 _QUBIT = re.compile(r"[0-9]+")
 _PRODUCT = re.compile(r"(!?)([XYZ][0-9]+(?:\*[XYZ][0-9]+)*)", re.IGNORECASE)

@@ -8,8 +8,6 @@ from pathlib import Path
 
 from ...base.arguments import number, positive, probability
 
-__all__ = ["PairCalibration", "QubitCalibration", "read_table"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class QubitCalibration:

@@ -19,8 +19,6 @@ from ...dialect import (
 from ..cultivation.noise import is_feedback
 from .calibration import PairCalibration, QubitCalibration
 
-__all__ = ["Moment"]
-
 _ANNOTATIONS = ("DETECTOR", "OBSERVABLE_INCLUDE", "QUBIT_COORDS", "SHIFT_COORDS")
 _MEASUREMENTS = ("M", "MX", "MY", "MR", "MRX", "MRY")
 _RESET_ERRORS = {"R": "X_ERROR", "RY": "X_ERROR", "RX": "Z_ERROR"}

@@ -16,8 +16,6 @@ from ...dialect import parse
 from .calibration import PairCalibration, QubitCalibration, read_table
 from .moment import Moment
 
-__all__ = ["DeviceNoise"]
-
 
 @dataclass(frozen=True)
 class DeviceNoise:

@@ -11,8 +11,6 @@ import math
 
 import stim
 
-__all__ = ["MOST_STATE_ERROR", "five_to_one_circuit"]
-
 MOST_STATE_ERROR = 2 / 3
 """The largest error of a state that depolarizing noise can cause."""
 

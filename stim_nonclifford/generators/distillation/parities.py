@@ -10,14 +10,6 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = [
-    "Parities",
-    "fifteen_to_one",
-    "forty_nine_to_one",
-    "parities_of",
-    "three_k_plus_eight_to_k",
-]
-
 
 @dataclass(frozen=True)
 class Parities:

@@ -12,8 +12,6 @@ from .five_to_one import MOST_STATE_ERROR, five_to_one_circuit
 from .parities import Parities, fifteen_to_one, parities_of
 from .teleported_rotation import add_direct_rotation, add_t_state, add_teleported_rotation
 
-__all__ = ["PROTOCOL_CHOICES", "GateChoice", "ProtocolChoice", "distillation_circuit"]
-
 ProtocolChoice = Literal["15-to-1", "8T-to-CCZ", "49-to-1", "225-to-1", "3k+8-to-k", "5-to-1"]
 PROTOCOL_CHOICES: tuple[ProtocolChoice, ...] = get_args(ProtocolChoice)
 GateChoice = Literal["T", "S"]

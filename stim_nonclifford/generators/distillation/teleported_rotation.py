@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 import stim
 
-__all__ = ["add_direct_rotation", "add_t_state", "add_teleported_rotation"]
-
 
 def add_t_state(circuit: stim.Circuit, qubit: int, *, sign: int, gate: str, t_error: float) -> None:
     """Prepares a T state, of T_DAG if the sign is -1, or S|+> for the S-proxy, with a Z error."""

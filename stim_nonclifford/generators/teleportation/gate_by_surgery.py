@@ -23,8 +23,6 @@ from .surface_code import SurfaceCode
 from .surgery import Patches, append_merge, append_split
 from .syndrome_round import CheckValues, append_comparison, append_syndrome_round, values_after_reset
 
-__all__ = ["GateBySurgery"]
-
 
 class GateBySurgery:
     """Writes the stages of teleported T gates on one patch.

@@ -31,7 +31,8 @@ nb::tuple sample_trajectories(snc::TrajectoryEngine& engine, uint64_t seed, uint
     check_shots(first_shot, shots);
     snc::TrajectoryShots kept = without_gil([&] { return engine.sample_kept(seed, first_shot, shots, WithoutGil::check_signals); });
     const size_t size = kept.shots.size();
-    return nb::make_tuple(snc::to_array(std::move(kept.rows), {size, engine.row_bytes()}), snc::to_array(std::move(kept.shots)));
+    return nb::make_tuple(snc::to_array(std::move(kept.rows), {size, engine.row_bytes()}), snc::to_array(std::move(kept.shots)),
+                          snc::to_array(std::move(kept.values), {size, engine.num_expectations()}));
 }
 
 auto likely_outputs_of_trajectory(snc::TrajectoryEngine& engine) {
@@ -51,7 +52,7 @@ void bind_trajectories(nb::module_& m) {
         .def("__init__", &construct_trajectories, nb::arg("program"), nb::arg("lines"), nb::arg("by_records"), nb::arg("constant"), nb::arg("reported"),
              nb::arg("postselected"), nb::arg("partners"), nb::arg("replacements"), nb::arg("num_threads"), nb::arg("max_width"))
         .def("sample_kept", &sample_trajectories, nb::arg("seed"), nb::arg("first_shot"), nb::arg("shots"),
-             "The reported outputs of the kept shots, bit-packed: uint8, shape (kept, bytes); and their numbers.")
+             "The reported outputs of the kept shots, bit-packed: uint8, shape (kept, bytes); their numbers; and their expectation values: float64, shape (kept, values).")
         .def("likely_outputs", &likely_outputs_of_trajectory, "All outputs without noise on likely outcomes: uint8, shape (outputs,).")
         .def("statistics", &trajectory_statistics, "The work done.");
 }

@@ -164,8 +164,9 @@ class CertainSums {
 }  // namespace
 
 CertainChecks certain_checks(const Plan& plan) {
+    if (plan.num_outcome_checks == 0 || plan.layout.num_signature_bits + plan.num_outcomes > max_flips) return {};
     const std::shared_ptr<const EliminationProgram> program = elimination_program(plan);
-    return program && plan.layout.num_signature_bits + plan.num_outcomes <= max_flips ? CertainSums(plan, *program).find() : CertainChecks{};
+    return program ? CertainSums(plan, *program).find() : CertainChecks{};
 }
 
 }  // namespace snc

@@ -59,6 +59,7 @@ class DistinctRows:
         self._result_bytes = result_bytes
         self._room = max_bytes // (_ENTRY_BYTES + row_bytes + result_bytes) if row_bytes else 0
         self._store: dict[bytes, bytes] = {}
+        self._names: list[bytes] = []  # of the store
         self._rng = np.random.default_rng(0)
         self.asked = self.decoded = self.repeated = 0
 
@@ -81,6 +82,25 @@ class DistinctRows:
             self.asked += len(decoded)
             self.decoded += len(decoded)
             return decoded
+        fires = np.asarray(rows.any(axis=1))
+        if fires.all():
+            found = self._looked_up(rows, decode)
+            self.asked += len(found)
+            return found
+        # Most rows may be silent: one of them is looked up.
+        silent = int(fires.argmin())
+        fires[silent] = True
+        places = np.flatnonzero(fires)
+        some = self._looked_up(rows[places], decode)
+        end = len(rows) if len(some) == len(places) else int(places[len(some)])
+        found = np.empty((end, self._result_bytes), dtype=np.uint8)
+        if end > silent:
+            found[:] = some[np.searchsorted(places, silent)]
+        found[places[: len(some)]] = some
+        self.asked += end
+        return found
+
+    def _looked_up(self, rows: Rows, decode: Callable[[Rows], Rows]) -> Rows:
         names = _bytes_of(rows)
         results = [*map(self._store.get, names)]
         unknown = [k for k, result in enumerate(results) if result is None]
@@ -93,8 +113,9 @@ class DistinctRows:
         found = dict(zip(first, _bytes_of(fresh), strict=False))
         for k in unknown[: bisect.bisect_left(unknown, end)]:
             results[k] = found[names[k]]
-        self._store.update(itertools.islice(found.items(), self._room - len(self._store)))
-        self.asked += end
+        stored = [*itertools.islice(found.items(), self._room - len(self._store))]
+        self._store.update(stored)
+        self._names += [name for name, _ in stored]
         self.decoded += len(fresh)
         return self._array(results[:end])
 
@@ -113,8 +134,9 @@ class DistinctRows:
         """
         if not self._store or not count:
             return 0
-        stored = [*self._store]
-        names = [stored[k] for k in np.resize(self._rng.permutation(len(stored)), count).tolist()]
+        size = len(self._names)
+        chosen = self._rng.choice(size, min(count, size), replace=False)
+        names = [self._names[k] for k in np.resize(chosen, count).tolist()]
         rows = np.frombuffer(b"".join(names), dtype=np.uint8).reshape(count, -1).copy()
         again = decode(rows)
         self.repeated += count
@@ -125,6 +147,7 @@ class DistinctRows:
         """Empties the store. Every row is decoded from now on."""
         self._room = 0
         self._store.clear()
+        self._names.clear()
 
     def _array(self, results: Iterable[Any]) -> Rows:
         return np.frombuffer(b"".join(results), dtype=np.uint8).reshape(-1, self._result_bytes).copy()

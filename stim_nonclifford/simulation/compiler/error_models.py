@@ -12,17 +12,6 @@ from .algebra.gf2 import masks_of, ones
 from .program.channels import independent_errors
 from .sweeps.effects import EffectTable
 
-__all__ = [
-    "Part",
-    "check_decomposed",
-    "conditioned",
-    "declare_all",
-    "decomposed",
-    "detector_error_model",
-    "parts_of",
-    "targets_of",
-]
-
 
 def detector_error_model(
     table: EffectTable,

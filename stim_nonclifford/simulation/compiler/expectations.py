@@ -37,8 +37,6 @@ from .sweeps.effects import EffectTable, Outputs
 from .sweeps.forward_sweep import ExpectedPauli, forward_sweep
 from .sweeps.operations import Operation, OperationKind
 
-__all__ = ["ExpectationCircuit", "ExpectationPlan"]
-
 
 @dataclass(frozen=True)
 class ExpectationPlan:

@@ -18,8 +18,6 @@ from ...base.written_circuits import instructions_in
 from .error_models import Part, parts_of, targets_of
 from .program.loops import unrolled
 
-__all__ = ["herald_detectors", "with_heralds_apart"]
-
 _HERALDED = ("HERALDED_ERASE", "HERALDED_PAULI_CHANNEL_1")
 
 _EDGE = 2

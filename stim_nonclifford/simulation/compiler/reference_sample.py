@@ -26,8 +26,6 @@ from .sweeps.effects import EffectTable
 from .sweeps.forward_sweep import QuantumProgram, forward_sweep
 from .sweeps.operations import Operation
 
-__all__ = ["DEFAULT_MAX_ACTIVE_COORDINATES", "LikelyOutputs", "ReferenceSample", "reference_records"]
-
 DEFAULT_MAX_ACTIVE_COORDINATES = 24
 
 LikelyOutputs = Callable[[SamplingPlan], npt.NDArray[np.bool_]]

@@ -3,7 +3,14 @@
 ``points`` finds the decisions of a circuit and what each decoder is asked, ``engine`` draws shots, and asks.
 """
 
-from .engine import DecidingDecoder, DecisionEngine, DecisionPasses, DecisionsFailedError, Requested
+from .engine import (
+    DecidingDecoder,
+    DecisionEngine,
+    DecisionPasses,
+    DecisionsFailedError,
+    GapDecoder,
+    Requested,
+)
 from .frame_circuits import frame_circuit, frames_of
 from .points import DecidedCircuit, DecisionPoint
 from .questions import Question
@@ -15,6 +22,7 @@ __all__ = [
     "DecisionPasses",
     "DecisionPoint",
     "DecisionsFailedError",
+    "GapDecoder",
     "Question",
     "Requested",
     "frame_circuit",

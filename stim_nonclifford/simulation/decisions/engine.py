@@ -22,7 +22,14 @@ from ..sampling.rows import columns
 from .points import DecidedCircuit
 from .questions import Question
 
-__all__ = ["DecidingDecoder", "DecisionEngine", "DecisionPasses", "DecisionsFailedError", "Requested"]
+__all__ = [
+    "DecidingDecoder",
+    "DecisionEngine",
+    "DecisionPasses",
+    "DecisionsFailedError",
+    "GapDecoder",
+    "Requested",
+]
 
 _CHUNK_SHOTS = 16 * BLOCK_SHOTS
 """Shots that are decided together. Doubled, their rows take twice the memory."""
@@ -52,6 +59,23 @@ class DecidingDecoder(Protocol):
 
         Returns:
             uint8, shape (shots, ceil(observables of the model / 8)): the predictions, bit-packed.
+        """
+        ...
+
+
+class GapDecoder(DecidingDecoder, Protocol):
+    """An object that decides, and says how sure it is, for circuits with SURE."""
+
+    def gaps(self, number: int, detectors: PackedBits) -> npt.NDArray[np.float64]:
+        """Complementary gaps of each record that SURE asks for.
+
+        Args:
+            number: The number of the decision.
+            detectors: uint8, shape (shots, ceil(detectors of the model / 8)): the detectors, bit-packed. The
+                shots are any; equal rows may come once.
+
+        Returns:
+            Numbers, shape (shots, records): decibels; infinite if there is no other explanation.
         """
         ...
 
@@ -171,8 +195,11 @@ class DecisionPasses:
             if not len(rows):
                 break
             detectors = question.seen(columns(outputs, 0, question.num_detectors), flips)
-            predictions = self._predictions(question, detectors)
-            answers = question.answers(predictions, flips, outputs)
+            if question.gap is None:
+                predictions = self._predictions(question, detectors)
+                answers = question.answers(predictions, flips, outputs)
+            else:  # without a flip the record is 1
+                answers = self._gaps(question, detectors) < question.gap
             for j in range(question.num_asked):
                 bit = question.first_bit + j
                 flips[:, bit] = answers[:, j]
@@ -192,15 +219,29 @@ class DecisionPasses:
             outputs ^= self._engine.outcomes(rows[:, : self.first_output], numbers, seed)
         return outputs.view(np.uint8).reshape(len(rows), 8 * outputs.shape[1])
 
-    def _predictions(self, question: Question, detectors: PackedBits) -> Bools:
+    def _asked(self, method: str, question: Question, detectors: PackedBits) -> tuple[Any, str]:
+        """What a method of the decoder returns, and how messages name the decision."""
         where = f"Line {self._lines[question.number]}: decision {question.number}"
-        wanted = (len(detectors), -(-question.num_observables // 8))
         try:
-            found = self._decoder.decide(question.number, detectors)
+            return getattr(self._decoder, method)(question.number, detectors), where
         except Exception as error:
             raise DecisionsFailedError(
                 f"{where}: the decoder raised {type(error).__name__}: {error}"
             ) from error
+
+    def _gaps(self, question: Question, detectors: PackedBits) -> npt.NDArray[np.float64]:
+        found, where = self._asked("gaps", question, detectors)
+        gaps, wanted = np.asarray(found), (len(detectors), question.num_asked)
+        if gaps.shape != wanted or gaps.dtype.kind not in "fiu" or np.isnan(gaps).any():
+            raise DecisionsFailedError(
+                f"{where}: gaps() of the decoder must return decibels, numbers of shape {wanted} without NaN,"
+                f" but returned {gaps.dtype} of shape {gaps.shape}."
+            )
+        return gaps.astype(np.float64)
+
+    def _predictions(self, question: Question, detectors: PackedBits) -> Bools:
+        found, where = self._asked("decide", question, detectors)
+        wanted = (len(detectors), -(-question.num_observables // 8))
         if not isinstance(found, np.ndarray) or found.dtype != np.uint8 or found.shape != wanted:
             kind = (
                 f"{found.dtype} of shape {found.shape}" if isinstance(found, np.ndarray) else f"{found!r:.80}"

@@ -69,35 +69,32 @@ def frame_circuit(circuit: stim.Circuit) -> stim.Circuit | None:
         else:
             probes.append(part)
     effects = iter([fault.effect for fault in frames_of(probes).faults])
-    result = stim.Circuit()
+    lines: list[str] = []  # of the result: Stim reads a text faster than it appends its lines
     flipping: list[list[int]] = [[] for _ in range(circuit.num_detectors + circuit.num_observables)]
+    records = itertools.count()
 
-    records = itertools.count()  # Stim counts those of a circuit anew each time
-
-    def measure(qubit: int, effect: int) -> None:
+    def measure(effect: int) -> None:
+        """Notes what is flipped if the next record is 1."""
         record = next(records)
         for output in ones(effect):
             if output < len(flipping):
                 flipping[output].append(record)
-        result.append("M", [qubit])
 
     def act(name: str, arguments: list[float], letters: list[str]) -> None:
         """A channel on one group of targets; letters are those of a correlated error."""
-        pairs = [qubit for k in range(len(letters)) for qubit in (2 * k, 2 * k + 1)]
-        firsts = pairs[::2]
-        result.append("R", pairs)
-        result.append("H", firsts)
-        result.append("CX", pairs)
-        targets = [
-            stim.target_pauli(q, letter) if letter else q for q, letter in zip(firsts, letters, strict=True)
-        ]
-        result.append(name, targets, arguments)
-        result.append("CX", pairs)
-        result.append("H", firsts)
-        for qubit in firsts:
+        firsts = range(0, 2 * len(letters), 2)
+        pairs, halves = " ".join(map(str, range(2 * len(letters)))), " ".join(map(str, firsts))
+        targets = " ".join(f"{letter}{first}" for letter, first in zip(letters, firsts, strict=True))
+        read = " ".join(f"{first + 1} {first}" for first in firsts)
+        probabilities = ", ".join(map(repr, arguments))
+        lines.append(
+            f"R {pairs}\nH {halves}\nCX {pairs}\n{name}({probabilities}) {targets}\n"
+            f"CX {pairs}\nH {halves}\nM {read}"
+        )
+        for _ in letters:
             of_x, of_z, _ = next(effects), next(effects), next(effects)
-            measure(qubit + 1, of_x)
-            measure(qubit, of_z)
+            measure(of_x)
+            measure(of_z)
 
     for part in circuit:
         arguments = part.gate_args_copy()
@@ -111,9 +108,9 @@ def frame_circuit(circuit: stim.Circuit) -> stim.Circuit | None:
                 act(part.name, arguments, [""] * width)
         elif part.num_measurements and arguments and arguments[0] > 0:
             for _ in range(part.num_measurements):
-                result.append("R", [0])
-                result.append("X_ERROR", [0], arguments)
-                measure(0, next(effects))
+                lines.append(f"R 0\nX_ERROR({arguments[0]!r}) 0\nM 0")
+                measure(next(effects))
+    result = stim.Circuit("\n".join(lines))
     assert next(effects, None) is None
     coordinates = circuit.get_detector_coordinates()
     end = result.num_measurements

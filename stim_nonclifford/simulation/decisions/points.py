@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -64,6 +64,7 @@ class DecisionPoint:
         num_detectors: The number of detectors that the decoder sees: D0, D1, ...
         latency: The number of TICKs for which detectors are on their way to the decoder.
         decoder: The name of the decoder that the instruction asks for; empty for that of the sampler.
+        gap: Of SURE, the complementary gap in decibels from which on the decoder is sure; None for others.
     """
 
     line: int
@@ -72,6 +73,7 @@ class DecisionPoint:
     num_detectors: int
     latency: int = 0
     decoder: str = ""
+    gap: float | None = None
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,7 @@ class DecidedCircuit:
     Examples:
         >>> decided = DecidedCircuit(stim.Circuit("X_ERROR(0.1) 0\nM 0 0\nDETECTOR rec[-1]\nM[DECODE] 0"))
         >>> decided.points
-        [DecisionPoint(line=4, tick=0, records=(2,), num_detectors=1, latency=0, decoder='')]
+        [DecisionPoint(line=4, tick=0, records=(2,), num_detectors=1, latency=0, decoder='', gap=None)]
         >>> print(decided.prefix(0))
         X_ERROR(0.1) 0
         M 0 0
@@ -175,9 +177,7 @@ class DecidedCircuit:
                 continue
             if self._numbers and self._numbers[-1] == place.number:
                 last = self.points[-1]
-                self.points[-1] = DecisionPoint(
-                    last.line, last.tick, (*last.records, step.record), *_of(last)
-                )
+                self.points[-1] = replace(last, records=(*last.records, step.record))
                 continue
             decision = decision_of(place.source) or Decision()
             known = len(detector_ticks)
@@ -186,7 +186,13 @@ class DecidedCircuit:
             self._numbers.append(place.number)
             self.points.append(
                 DecisionPoint(
-                    place.line, place.tick, (step.record,), known, decision.latency, decision.decoder
+                    place.line,
+                    place.tick,
+                    (step.record,),
+                    known,
+                    decision.latency,
+                    decision.decoder,
+                    decision.gap,
                 )
             )
 
@@ -359,6 +365,13 @@ class DecidedCircuit:
         """Checks that one model serves all values of the records before a point."""
         asking, seen = self.points[point], self.points[point].num_detectors
         who = f"The decoder of line {asking.line}" if asking.records else "The decoder of the observables"
+        if wanted and asking.gap is not None:
+            gate = self.all_axes[wanted[0]]
+            raise NotImplementedError(
+                f"Line {asking.line}: what SURE asks for depends on the gate `{gate.name}` of line"
+                f" {gate.line}, which a record controls, and a complementary gap is that of one error model."
+                " Ask before that gate, or ask FRAME, which needs no gap."
+            )
         hidden = "; or let the decoder see no such detector, with DECODE(latency=n)" if asking.records else ""
         for k, axis in enumerate(self.all_axes):
             if axis.number >= self._numbers[point]:
@@ -385,10 +398,6 @@ class DecidedCircuit:
         for k in range(len(self.bits)):
             result.append("OBSERVABLE_INCLUDE", [], first + len(records) + k)
         return result
-
-
-def _of(point: DecisionPoint) -> tuple[int, int, str]:
-    return point.num_detectors, point.latency, point.decoder
 
 
 def _targets_of(product: str) -> list[stim.GateTarget]:

@@ -26,7 +26,7 @@ class Question:
     def __init__(
         self, decided: DecidedCircuit, point: int, first_control: int, controls: dict[int, int]
     ) -> None:
-        self.number = point
+        self.number, self.gap = point, decided.points[point].gap
         knowledge, asked = decided.knowledge, decided.asked_of(point)
         self.num_detectors = decided.points[point].num_detectors
         self.first_bit = decided.first_bits[point]

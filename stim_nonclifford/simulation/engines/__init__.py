@@ -24,16 +24,25 @@ from .contract import (
     SamplingEngine,
     Tally,
 )
-from .cost import check_cost, check_memory, gpu_simulation_seconds, warn_of_slow_shots
+from .cost import (
+    CountedCost,
+    check_cost,
+    check_memory,
+    counted_cost,
+    follows_shots,
+    gpu_simulation_seconds,
+    warn_of_slow_shots,
+)
 from .cpu import DEFAULT_CACHE_BYTES, CpuEngine
 from .gpu import CupyBackend, GpuEngine, gpu_may_be_there
 from .options import EngineName, EngineOptions
 from .reference import ReferenceEngine
-from .trajectory import TrajectoryEngine, follows_shots, reference_detectors, reference_records
+from .trajectory import TrajectoryEngine, reference_detectors, reference_records
 
 __all__ = [
     "DEFAULT_CACHE_BYTES",
     "AutoEngine",
+    "CountedCost",
     "CpuEngine",
     "DeviceSamplingEngine",
     "EngineName",
@@ -47,6 +56,7 @@ __all__ = [
     "Tally",
     "TrajectoryEngine",
     "check_rows",
+    "counted_cost",
     "engine_factory",
     "follows_shots",
     "likely_outputs",
@@ -79,7 +89,7 @@ def engine_factory(options: EngineOptions) -> Callable[[SamplingPlan], SamplingE
 
     def no_trajectories(plan: SamplingPlan) -> SamplingEngine:
         raise ValueError(
-            "The trajectory engine has no expectation values, and no plans. Choose another engine, such as"
+            "The trajectory engine follows each shot, and takes no plan. Choose another engine, such as"
             " engine='cpu'."
         )
 

@@ -12,8 +12,6 @@ import numpy.typing as npt
 from ...base.errors import EngineUnavailableError, ResourceLimitError
 from .contract import DeviceRows, DeviceSamplingEngine, PackedBits, SamplingEngine, Tally
 
-__all__ = ["START_SECONDS", "AutoEngine"]
-
 START_SECONDS = 20.0
 """A call that would take longer than this on the CPU starts a GPU.
 

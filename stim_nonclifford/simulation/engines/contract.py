@@ -12,16 +12,6 @@ import numpy.typing as npt
 
 from ..plan import BLOCK_SHOTS
 
-__all__ = [
-    "DeviceRows",
-    "DeviceSamplingEngine",
-    "KeptRowsEngine",
-    "PackedBits",
-    "RowEngine",
-    "SamplingEngine",
-    "Tally",
-]
-
 _COUNTED_BLOCKS = 64
 """Blocks of shots whose rows are counted together. Doubled, rows take twice the memory, and a count that ends
 at an error draws more shots in vain."""

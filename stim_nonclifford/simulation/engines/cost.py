@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import math
 import warnings
+from collections.abc import Callable
+from typing import NamedTuple
 
 from ...base.errors import HOW_TO_NARROW, ResourceLimitError, SlowShotsWarning
 from ...base.memory import machine_bytes
+from ..compiler import CompiledCircuit
 from ..plan import SamplingPlan
 from ..reduction import reduction_of, simulated_width
+from .options import EngineOptions
 
-__all__ = ["check_cost", "check_memory", "gpu_simulation_seconds", "warn_of_slow_shots"]
+__all__ = [
+    "CountedCost",
+    "check_cost",
+    "check_memory",
+    "counted_cost",
+    "follows_shots",
+    "gpu_simulation_seconds",
+    "warn_of_slow_shots",
+]
 
 _COEFFICIENT_BYTES = 16
 
@@ -22,8 +35,86 @@ _GPU_CORES = 100
 _FAST_WIDTH = 16
 """Narrower vectors take neither much memory nor much time."""
 
+_STEP_NANOSECONDS = 10.0
+"""What the trajectory engine takes for a target of an instruction; see ``docs/guides/relaxation.md``."""
+
+_MOST_REPEATED = 4.0
+"""How many times faster a plan is than counted, because outcomes that come again are stored.
+
+With 1, small codes would be followed although their plans are faster; with 20, cultivation would have its
+plan, which is slower.
+"""
+
+_NARROW = 6
+"""Plans of so few coordinates are not compared with anything: their coefficients take less than all else."""
+
 _MAX_SECONDS = 2.0
 """Shots that take longer are warned of."""
+
+
+class CountedCost(NamedTuple):
+    """Nanoseconds of a shot, from numbers of operations: the same on every machine.
+
+    Attributes:
+        planned: With a plan, if no outcome comes again; infinite if the plan has more than 24 coordinates.
+        followed: If the shot is followed by itself.
+    """
+
+    planned: float
+    followed: float
+
+    @property
+    def follows(self) -> bool:
+        """Whether ``engine="auto"`` follows each shot."""
+        return self.planned > _MOST_REPEATED * self.followed
+
+    def __str__(self) -> str:
+        plan = f"{self.planned:,.0f} ns with a plan"
+        if math.isinf(self.planned):
+            plan = "more than 24 coordinates with a plan"
+        chosen = "follows each shot" if self.follows else "takes the plan, as many outcomes come again"
+        return (
+            f"By numbers of operations, a shot takes {plan}, and {self.followed:,.0f} ns if it is followed by"
+            f' itself (engine="trajectory"). engine="auto" {chosen}.'
+        )
+
+
+def counted_cost(
+    compiled: CompiledCircuit, planned: Callable[[CompiledCircuit], SamplingPlan]
+) -> CountedCost | None:
+    """The costs between which ``engine="auto"`` chooses; None if it takes the plan in any case.
+
+    Args:
+        compiled: The circuit. A choice is only made if qubits relax or outcomes are misread.
+        planned: Makes the plan of a circuit for the same outputs.
+    """
+    if not compiled.program.has_non_pauli_channels or compiled.quantum.peak_width <= _NARROW:
+        return None
+    try:
+        without_noise = planned(compiled.without_non_pauli_channels)
+    except ResourceLimitError:
+        return None  # the refusal of the plan says more
+    followed = _STEP_NANOSECONDS * compiled.program.extent.targets + _simulation_nanoseconds(without_noise)
+    try:
+        plan = planned(compiled)
+    except ResourceLimitError:
+        return CountedCost(math.inf, followed)
+    return CountedCost(-math.expm1(-plan.mean_events) * _simulation_nanoseconds(plan), followed)
+
+
+def _simulation_nanoseconds(plan: SamplingPlan) -> float:
+    reduction = reduction_of(plan)
+    return reduction.elimination_cost if reduction.eliminates else reduction.vector_cost
+
+
+def follows_shots(
+    compiled: CompiledCircuit, options: EngineOptions, planned: Callable[[CompiledCircuit], SamplingPlan]
+) -> bool:
+    """Whether the shots of a circuit are followed one by one, and have no plan; see ``counted_cost``."""
+    if options.engine != "auto" or compiled.program.is_switched:
+        return options.engine in ("auto", "trajectory")
+    cost = counted_cost(compiled, planned)
+    return cost is not None and cost.follows
 
 
 def check_cost(plan: SamplingPlan, threads: int) -> None:

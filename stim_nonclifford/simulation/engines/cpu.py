@@ -15,8 +15,6 @@ from ..plan import SamplingPlan, plain_attributes
 from ..reduction import simulated_width
 from .contract import PackedBits, Tally
 
-__all__ = ["DEFAULT_CACHE_BYTES", "MAX_THREADS", "CpuEngine"]
-
 DEFAULT_CACHE_BYTES = 512 << 20
 MAX_THREADS = 1024
 """More than the threads of any machine, and few enough to be started."""

@@ -20,13 +20,16 @@ class EngineOptions:
     """The choice of an engine, and its options.
 
     ``Circuit.compile_sampler`` and ``Circuit.compile_detector_sampler`` take them as keyword arguments of the
-    same names. Shots do not depend on them, but for ``engine="trajectory"``, which has other random numbers.
+    same names. Shots do not depend on them, but for shots that are followed by themselves
+    (``engine="trajectory"``), which have other random numbers.
 
     Attributes:
         engine: ``"cpu"`` is the engine for CPUs, in C++. ``"gpu"`` is the engine for NVIDIA GPUs, which needs
             CuPy (``pip install 'cupy-cuda13x[ctk]'``). ``"auto"`` runs a call on a GPU if the CPU would
             need more than 20 seconds for it, CuPy is installed and a GPU can be used; not if the CPU does
-            without the vector that would keep the GPU busy longer. ``"reference"`` is the engine in plain
+            without the vector that would keep the GPU busy longer; it follows each shot if records
+            switch blocks, or if qubits relax and that is cheaper by numbers of operations
+            (``plan().cost``). ``"reference"`` is the engine in plain
             NumPy that defines the results of the others; it ignores the other options. ``"trajectory"``
             follows the state of each shot on the CPU, in place of a plan for all of them: other shots of the
             same distribution. Relaxation hardly ever makes its vectors longer.

@@ -15,8 +15,6 @@ import numpy.typing as npt
 
 from ... import _native
 
-__all__ = ["LeakageDraws", "OutcomeDecisions", "Stream", "uniform", "words"]
-
 MIN_MASS = _native.MIN_MASS
 """No product of likely probabilities: whether a mass is below it must not be a matter of rounding."""
 

@@ -32,18 +32,6 @@ from ..plan import (
 from .contract import PackedBits, Tally
 from .random_streams import LeakageDraws, OutcomeDecisions, Stream, words
 
-__all__ = [
-    "Branch",
-    "ReferenceEngine",
-    "Shot",
-    "acting_mechanisms",
-    "averaged_coins",
-    "fate_of_row",
-    "likely_outputs",
-    "outcome_law",
-    "sample_shots",
-]
-
 Bits = npt.NDArray[np.bool_]
 
 

@@ -8,8 +8,6 @@ from collections.abc import Iterator
 
 from ..._native import limit_time
 
-__all__ = ["time_limit"]
-
 
 @contextlib.contextmanager
 def time_limit(seconds: float | None) -> Iterator[None]:

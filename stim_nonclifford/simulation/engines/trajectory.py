@@ -13,11 +13,11 @@ from ..compiler import CompiledCircuit
 from ..compiler.algebra.gf2 import mask_of, ones
 from ..compiler.program.flattening import program_of
 from ..compiler.program.program import Program
+from ..compiler.program.steps import ObservableStep
 from ..compiler.reference_sample import DEFAULT_MAX_ACTIVE_COORDINATES
 from .contract import KeptRowsEngine, PackedBits
-from .options import EngineOptions
 
-__all__ = ["TrajectoryEngine", "follows_shots", "reference_detectors", "reference_records"]
+__all__ = ["TrajectoryEngine", "reference_detectors", "reference_records"]
 
 
 class TrajectoryEngine(KeptRowsEngine):
@@ -40,6 +40,8 @@ class TrajectoryEngine(KeptRowsEngine):
         postselected: The outputs that discard a shot if they are 1.
         threads: Number of threads, including the calling thread.
         max_active_coordinates: Limit for the active coordinates of a shot.
+        with_expectations: Whether shots have the expectation values of EXP_VAL. The bits
+            of a shot are the same.
 
     Raises:
         ResourceLimitError: The circuit has more than 1024 qubits, or 2^24 operations. Methods raise it if a
@@ -64,8 +66,10 @@ class TrajectoryEngine(KeptRowsEngine):
         postselected: Sequence[int] = (),
         threads: int = 1,
         max_active_coordinates: int = DEFAULT_MAX_ACTIVE_COORDINATES,
+        with_expectations: bool = False,
     ) -> None:
-        program = program_of(circuit, for_trajectories=True)
+        program = program_of(circuit, for_trajectories=True, with_expectations=with_expectations)
+        _check_observables(program)
         count = program.num_records if by_records else program.num_detectors + program.num_observables
         constant = np.zeros(count, dtype=np.uint8)
         constant[ones(inverted)] = 1
@@ -85,6 +89,15 @@ class TrajectoryEngine(KeptRowsEngine):
         self, seed: int, first_shot: int, shots: int
     ) -> tuple[PackedBits, npt.NDArray[np.int64]]:
         """See ``SamplingEngine.sample_kept_numbered``."""
+        return self._engine.sample_kept(seed, first_shot, shots)[:2]
+
+    def sample_kept_with_values(
+        self, seed: int, first_shot: int, shots: int
+    ) -> tuple[PackedBits, npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+        """As ``sample_kept_numbered``, with the expectation values: float64, shape (kept shots, values).
+
+        A value is NaN where a shot does not come to its EXP_VAL, in a block that records switch.
+        """
         return self._engine.sample_kept(seed, first_shot, shots)
 
     def likely_outputs(self) -> int:
@@ -106,11 +119,6 @@ class TrajectoryEngine(KeptRowsEngine):
         return self._engine.statistics()
 
 
-def follows_shots(compiled: CompiledCircuit, options: EngineOptions) -> bool:
-    """Whether the shots of a circuit are followed one by one, and have no plan."""
-    return options.engine == "trajectory" or (options.engine == "auto" and compiled.program.is_switched)
-
-
 def reference_detectors(compiled: CompiledCircuit, max_active_coordinates: int) -> int:
     """The detectors and observables of the reference sample, as a mask; records may switch blocks."""
     if not compiled.program.is_switched:
@@ -129,6 +137,16 @@ def _likely(compiled: CompiledCircuit, max_active_coordinates: int, *, by_record
     limit = max_active_coordinates
     engine = TrajectoryEngine(compiled.circuit, by_records=by_records, max_active_coordinates=limit)
     return engine.likely_outputs()
+
+
+def _check_observables(program: Program) -> None:
+    for step, place in zip(program.stored_steps, program.stored_places, strict=True):
+        if isinstance(step, ObservableStep) and step.factors:
+            raise ValueError(
+                f"Line {place.line}: `{place.source}`: an observable with Pauli targets counts Pauli errors,"
+                " and an engine that follows each shot has none to count. Measure the Paulis (MPP) and make"
+                " the record the observable; or leave the Pauli targets out, and ask for EXP_VAL of them."
+            )
 
 
 def _models_of_leakage(program: Program) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:

@@ -7,8 +7,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["Turns"]
-
 
 class Turns:
     """Lets one thread at a time into an object."""

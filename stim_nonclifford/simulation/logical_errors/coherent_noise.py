@@ -18,8 +18,6 @@ from ...base.errors import ResourceLimitError
 from ..compiler import CompiledCircuit, RequestedOutputs
 from ..plan import SamplingPlan
 
-__all__ = ["MAX_NOISE_ANGLE", "half_turns_of", "is_noise_angle", "noise_that_adds_up", "twirl_advice"]
-
 MAX_NOISE_ANGLE = 0.1
 """In half-turns, from the next multiple of 1/4: rotations by larger angles are gates, and not noise."""
 

@@ -23,8 +23,6 @@ from ..compiler.algebra.gf2 import mask_of, ones
 from .noiseless_outputs import outcome_dependent_observables
 from .paths_of_rows import PathsOfRows
 
-__all__ = ["observables_flipped_by_chance"]
-
 _PATHS = 16
 _ATTEMPTS = 2 * _PATHS
 _MOST_SIGNATURES = 512

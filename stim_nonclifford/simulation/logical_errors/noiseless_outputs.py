@@ -46,19 +46,6 @@ from ..row_fates import fates_of_rows
 from .coherent_noise import half_turns_of, is_noise_angle
 from .paths_of_rows import PathsOfRows
 
-__all__ = [
-    "first_paulis",
-    "frames_of_chance",
-    "has_expectation_of",
-    "has_small_angles",
-    "lines_of_observable",
-    "outcome_dependent",
-    "outcome_dependent_observables",
-    "outputs_of_chance",
-    "probability_of_one",
-    "random_outputs",
-]
-
 _PATHS = 64
 _FEWEST_PATHS = 8
 _PATH_WORK = 4e9

@@ -12,8 +12,6 @@ from ..compiler.algebra.gf2 import mask_of, masks_of, ones
 from ..engines import CpuEngine
 from ..plan import SamplingPlan
 
-__all__ = ["PathsOfRows"]
-
 
 class PathsOfRows:
     """Paths of outcomes of the rows of a plan, with coins whose tosses pass the noise-only checks.

@@ -22,16 +22,6 @@ from .noiseless_outputs import (
     random_outputs,
 )
 
-__all__ = [
-    "check_logical_errors",
-    "check_no_detector_is_left",
-    "detectors_left",
-    "names_of_outputs",
-    "warn_of_frames",
-    "warn_of_observables_flipped_by_chance",
-    "warn_of_random_outputs",
-]
-
 _WIDTH_TO_WARN = 20
 """Wider circuits are sampled without a look at their observables, which would take as long as some shots."""
 

@@ -11,9 +11,14 @@ import numpy.typing as npt
 
 from ...dialect import num_expectations
 from ..compiler import CompiledCircuit, ExpectationCircuit, RequestedOutputs
-from ..engines import PackedBits, SamplingEngine
+from ..engines import PackedBits, SamplingEngine, TrajectoryEngine
 from ..plan import SamplingPlan
-from .expectation_values import ExpectationEngine, sampled_in_chunks
+from .expectation_values import (
+    ExpectationEngine,
+    FollowedExpectations,
+    ShotsWithValues,
+    sampled_in_chunks,
+)
 from .requests import DecidingEngines, DetectorMethod
 from .rows import unpack
 from .shot_numbers import ShotNumbers
@@ -35,10 +40,12 @@ class DetectorExpectations:
         _postselected: list[int]
         _seed: int
         _skip_reference_sample: bool
+        _trajectory_threads: int
 
         @property
         def _inverted(self) -> int: ...
         def _requested_by(self, method: DetectorMethod) -> RequestedOutputs: ...
+        def _followed(self, method: DetectorMethod, *, with_expectations: bool) -> TrajectoryEngine: ...
         def _split(self, rows: PackedBits) -> tuple[PackedBits, PackedBits]: ...
 
     @property
@@ -81,12 +88,12 @@ class DetectorExpectations:
         return unpack(dets, self._num_detectors), unpack(obs, self._num_observables), values
 
     @cached_property
-    def _expectation_engine(self) -> ExpectationEngine:
+    def _expectation_engine(self) -> ShotsWithValues:
         """The engine for all outputs and the expectation values of all shots."""
         return self._expectations_of("sample")
 
     @cached_property
-    def _keeping_expectation_engine(self) -> ExpectationEngine:
+    def _keeping_expectation_engine(self) -> ShotsWithValues:
         """The engine for all outputs and the expectation values of kept shots."""
         return self._expectations_of("sample_kept") if self._postselected else self._expectation_engine
 
@@ -94,9 +101,12 @@ class DetectorExpectations:
     def _swept(self) -> ExpectationCircuit:
         return ExpectationCircuit(self._compiled)
 
-    def _expectations_of(self, method: DetectorMethod) -> ExpectationEngine:
+    def _expectations_of(self, method: DetectorMethod) -> ShotsWithValues:
         if self._decides is not None:
             return self._decides.detector_expectations(self._requested_by(method), self._inverted)
+        if self._trajectory_threads:
+            engine = self._followed(method, with_expectations=True)
+            return FollowedExpectations(engine, self.num_expectation_values)
         plan = self._swept.detector_plan(
             self._requested_by(method),
             skip_reference_sample=self._skip_reference_sample,

@@ -45,7 +45,7 @@ from .detector_expectations import DetectorExpectations
 from .kept_batches import IF_TOO_MANY, KeptShots
 from .requests import DecidingEngines, DetectorMethod, requested_by
 from .results import FailureSamples, KeptFailure, SampleCounts
-from .rows import OUTPUT_NAMES, OutputName, columns, namespace_of, pack, rows_from, unpack
+from .rows import OUTPUT_NAMES, OutputName, arranged, columns, namespace_of, pack, rows_from, unpack
 from .shot_files import SHOT_FORMATS, DetectionFiles, ShotFormat, chunk_sizes
 from .shot_numbers import NumberedShots, PickledByRecipe, ShotNumbers
 
@@ -100,16 +100,20 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
         self._num_observables = compiled.program.num_observables
         self._skip_reference_sample = flag(skip_reference_sample, "skip_reference_sample")
         self._make_engine = engine_factory(options)
-        self._trajectory_threads = options.threads if follows_shots(compiled, options) else 0
         self._postselected = postselected_outputs(
             postselection_mask, postselected_observables_mask, self._num_detectors, self._num_observables
         )
+        counted = self._requested_by("sample_counts")
+        self._trajectory_threads = 0
+        wanted = self._requested_by("sample_kept")  # all outputs
+        if decides is None and follows_shots(compiled, options, lambda each: each.detector_plan(wanted)):
+            self._trajectory_threads = options.threads
         self._numbers = ShotNumbers()
         self._has_looked_at_observables = False
         if self._trajectory_threads:
             return
         # Counting needs the fewest outputs. If its plan is too wide, then so are those of all methods.
-        compiled.check_width(self._requested_by("sample_counts"), max_active_coordinates)
+        compiled.check_width(counted, max_active_coordinates)
         # What all methods need is computed here; a method's first call adds the plan for its question.
         compiled.prepare_detectors(skip_reference_sample, max_active_coordinates)
 
@@ -136,6 +140,7 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
         append_observables: bool = False,
         separate_observables: Literal[False] = False,
         bit_packed: bool = False,
+        transposed: bool = False,
         dets_out: npt.NDArray[Any] | None = None,
         obs_out: npt.NDArray[Any] | None = None,
         output: OutputName = "numpy",
@@ -148,6 +153,7 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
         *,
         separate_observables: Literal[True],
         bit_packed: bool = False,
+        transposed: bool = False,
         dets_out: npt.NDArray[Any] | None = None,
         obs_out: npt.NDArray[Any] | None = None,
         output: OutputName = "numpy",
@@ -161,6 +167,7 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
         append_observables: bool = False,
         separate_observables: bool = False,
         bit_packed: bool = False,
+        transposed: bool = False,
         dets_out: npt.NDArray[Any] | None = None,
         obs_out: npt.NDArray[Any] | None = None,
         output: OutputName = "numpy",
@@ -175,6 +182,8 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
             append_observables: Whether to put the observables after the detectors.
             separate_observables: Whether to return (detection events, observable flips).
             bit_packed: Whether to return eight bits per byte, least significant bit first.
+            transposed: Whether the first axis is that of detectors and the second that of shots, eight of
+                which make a byte with ``bit_packed``, as in Stim from version 1.17 on.
             dets_out: An array to which the detection events are written, of the right shape and dtype.
             obs_out: An array to which the observable flips are written, of the right shape and dtype.
             output: ``"numpy"``, or ``"cupy"`` for arrays in the memory of the GPU.
@@ -183,7 +192,8 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
             bool, shape (shots, num_detectors + num_observables * (prepended + appended)): column m of shot s
             is ``result[s, m]``. With ``bit_packed``, uint8, shape (shots, ceil(columns / 8)): column m of
             shot s is ``(result[s, m // 8] >> (m % 8)) & 1``. With ``separate_observables``, two such arrays,
-            with num_detectors and with num_observables columns.
+            with num_detectors and with num_observables columns. With ``transposed``, these arrays transposed
+            (before bits are packed).
 
         Raises:
             ResourceLimitError: The result is larger than the memory of the machine.
@@ -201,6 +211,7 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
             (array([[ True]]), array([[ True]]))
         """
         shots, bit_packed = number_of_shots(shots), flag(bit_packed, "bit_packed")
+        transposed = flag(transposed, "transposed")
         prepend_observables = flag(prepend_observables, "prepend_observables")
         append_observables = flag(append_observables, "append_observables")
         if flag(separate_observables, "separate_observables") and (prepend_observables or append_observables):
@@ -212,8 +223,11 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
         if choice(output, "output", OUTPUT_NAMES) == "numpy":
             check_result_bytes(shots, num_bits, bit_packed, IF_TOO_MANY)
             num_included = self._num_observables * (prepend_observables + append_observables)
-            check_out(dets_out, "dets_out", (shots, self._num_detectors + num_included), bit_packed)
-            check_out(obs_out, "obs_out", (shots, self._num_observables), bit_packed)
+            for out, name, num_columns in (
+                (dets_out, "dets_out", self._num_detectors + num_included),
+                (obs_out, "obs_out", self._num_observables),
+            ):
+                check_out(out, name, (num_columns, shots) if transposed else (shots, num_columns), bit_packed)
         elif dets_out is not None or obs_out is not None:
             raise ValueError(
                 "dets_out and obs_out are for output='numpy', but output is 'cupy'. Leave them out."
@@ -224,30 +238,25 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
             if num_wanted > self._num_detectors:
                 self._look_at_frames()
             rows = self._rows(shots, output, num_wanted)  # detectors, then observables
-            dets_array: npt.NDArray[Any]
             if prepend_observables:
                 bits = unpack(rows, num_bits)
                 joined = [
                     bits[:, self._num_detectors :],
                     bits if append_observables else bits[:, : self._num_detectors],
                 ]
-                dets_array = namespace_of(bits).concatenate(joined, axis=1)
-                if bit_packed:
-                    dets_array = pack(dets_array)
+                bits = namespace_of(bits).concatenate(joined, axis=1)
+                dets_array = arranged(pack(bits), bits.shape[1], bit_packed, transposed)
             else:
                 stop = num_bits if append_observables else self._num_detectors
-                if not bit_packed:
-                    dets_array = unpack(rows, stop)
-                else:
-                    dets_array = rows if stop == num_wanted else columns(rows, 0, stop)
+                dets_rows = rows if stop == num_wanted else columns(rows, 0, stop)
+                dets_array = arranged(dets_rows, stop, bit_packed, transposed)
             if dets_out is not None:
                 dets_out[...] = dets_array
                 dets_array = dets_out
             if not separate_observables and obs_out is None:
                 return dets_array
-            obs_array: npt.NDArray[Any] = columns(rows, self._num_detectors, num_bits)
-            if not bit_packed:
-                obs_array = unpack(obs_array, self._num_observables)
+            obs_rows = columns(rows, self._num_detectors, num_bits)
+            obs_array = arranged(obs_rows, self._num_observables, bit_packed, transposed)
             if obs_out is not None:
                 obs_out[...] = obs_array
                 obs_array = obs_out
@@ -421,9 +430,10 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
                 " with sample_counts."
             )
         if self._trajectory_threads:
+            plans = " If the circuit has a plan, choose engine='cpu' for sample_failures."
             raise ValueError(
                 "The trajectory engine does not know which faults a shot has. Count errors with"
-                " sample_counts, or choose engine='cpu' for sample_failures."
+                " sample_counts." + ("" if self._compiled.program.is_switched else plans)
             )
         check_faults(self._compiled.circuit, self._num_detectors + self._num_observables)
         self._look_at_observables()
@@ -494,6 +504,9 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
             return self._decides.detector_engine(self._requested_by(method), self._inverted)
         if not self._trajectory_threads:
             return self._make_engine(self._plan_for(method))
+        return self._followed(method)
+
+    def _followed(self, method: DetectorMethod, *, with_expectations: bool = False) -> TrajectoryEngine:
         requested, limit = self._requested_by(method), self._max_active_coordinates
         inverted = 0 if self._skip_reference_sample else reference_detectors(self._compiled, limit)
         return TrajectoryEngine(
@@ -504,6 +517,7 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
             postselected=requested.postselected,
             threads=self._trajectory_threads,
             max_active_coordinates=limit,
+            with_expectations=with_expectations,
         )
 
     def _plan_for(self, method: DetectorMethod) -> SamplingPlan:

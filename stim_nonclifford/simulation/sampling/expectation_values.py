@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -10,17 +11,68 @@ import numpy.typing as npt
 from ...base.arguments import flag, number_of_shots
 from ...base.memory import check_result_bytes
 from ..compiler import ExpectationPlan
-from ..engines import PackedBits, SamplingEngine
+from ..engines import PackedBits, SamplingEngine, TrajectoryEngine
 from ..plan import SamplingPlan
 from .rows import columns, unpack
 from .shot_numbers import ShotNumbers
 
-__all__ = ["ExpectationEngine", "sampled_in_chunks"]
+__all__ = ["ExpectationEngine", "FollowedExpectations", "ShotsWithValues", "sampled_in_chunks"]
 
 _STORE_BYTES = 64 << 20
 _BYTES_PER_PATH = 300  # of Python's objects
 _CHUNK_SHOTS = 1 << 16
 _IF_TOO_MANY = "Take the shots in several calls."
+
+
+class ShotsWithValues(Protocol):
+    """An object that draws shots with their expectation values."""
+
+    def sample(self, seed: int, first_shot: int, shots: int) -> tuple[PackedBits, npt.NDArray[np.float64]]:
+        """The requested outputs of all shots, packed, and their expectation values."""
+        ...
+
+    def sample_kept_numbered(
+        self, seed: int, first_shot: int, shots: int
+    ) -> tuple[PackedBits, npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+        """The bits of the kept shots, their numbers, and their expectation values."""
+        ...
+
+    @property
+    def num_expectations(self) -> int:
+        """Number of expectation values of a shot."""
+        ...
+
+    def statistics(self) -> dict[str, int]:
+        """See ``SamplingEngine.statistics``."""
+        ...
+
+
+class FollowedExpectations:
+    """Draws shots that are followed by themselves, with their expectation values."""
+
+    def __init__(self, engine: TrajectoryEngine, num_expectations: int) -> None:
+        self._engine = engine
+        self._num_expectations = num_expectations
+
+    def sample(self, seed: int, first_shot: int, shots: int) -> tuple[PackedBits, npt.NDArray[np.float64]]:
+        """See ``ShotsWithValues.sample``."""
+        rows, _, values = self._engine.sample_kept_with_values(seed, first_shot, shots)
+        return rows, values
+
+    def sample_kept_numbered(
+        self, seed: int, first_shot: int, shots: int
+    ) -> tuple[PackedBits, npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+        """See ``ShotsWithValues.sample_kept_numbered``."""
+        return self._engine.sample_kept_with_values(seed, first_shot, shots)
+
+    @property
+    def num_expectations(self) -> int:
+        """See ``ShotsWithValues.num_expectations``."""
+        return self._num_expectations
+
+    def statistics(self) -> dict[str, int]:
+        """See ``SamplingEngine.statistics``."""
+        return self._engine.statistics()
 
 
 class ExpectationEngine:
@@ -98,7 +150,7 @@ def _distinct(rows: PackedBits) -> tuple[PackedBits, npt.NDArray[np.intp]]:
 
 
 def sampled_in_chunks(
-    engine: ExpectationEngine, seed: int, numbers: ShotNumbers, shots: int, num_bits: int, bit_packed: bool
+    engine: ShotsWithValues, seed: int, numbers: ShotNumbers, shots: int, num_bits: int, bit_packed: bool
 ) -> tuple[PackedBits, npt.NDArray[np.float64]]:
     """The outputs and the expectation values of shots, in a call of a sampler."""
     shots, bit_packed = number_of_shots(shots), flag(bit_packed, "bit_packed")

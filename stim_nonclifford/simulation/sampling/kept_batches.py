@@ -15,7 +15,7 @@ from ...base.memory import check_result_bytes
 from ...dialect import num_expectations
 from ..compiler import CompiledCircuit
 from ..engines import PackedBits, SamplingEngine
-from .expectation_values import ExpectationEngine
+from .expectation_values import ShotsWithValues
 from .results import KeptSamples
 from .rows import OUTPUT_NAMES, OutputName, kept_rows_from, namespace_of, unpack
 from .shot_numbers import ShotNumbers
@@ -64,7 +64,7 @@ class KeptShots:
         @property
         def _keeping_engine(self) -> SamplingEngine: ...
         @property
-        def _keeping_expectation_engine(self) -> ExpectationEngine: ...
+        def _keeping_expectation_engine(self) -> ShotsWithValues: ...
         def _split(self, rows: PackedBits) -> tuple[PackedBits, PackedBits]: ...
 
     def sample_kept(

@@ -24,7 +24,12 @@ from ..engines import (
     follows_shots,
     reference_records,
 )
-from .expectation_values import ExpectationEngine, sampled_in_chunks
+from .expectation_values import (
+    ExpectationEngine,
+    FollowedExpectations,
+    ShotsWithValues,
+    sampled_in_chunks,
+)
 from .requests import DecidingEngines
 from .rows import OUTPUT_NAMES, OutputName, rows_from, unpack
 from .shot_files import SHOT_FORMATS, ShotFile, ShotFormat, chunk_sizes
@@ -79,18 +84,12 @@ class CompiledMeasurementSampler(NumberedShots, PickledByRecipe):
             changed = reference_records(compiled, max_active_coordinates) ^ given
         self._changed, self._max_active_coordinates = changed, max_active_coordinates
         self._make_engine = make_engine
-        self._decides = decides
+        self._decides, self._threads = decides, options.threads
         self._engine: SamplingEngine
         if decides is not None:
             self._engine = decides.record_engine(changed)
-        elif follows_shots(compiled, options):
-            self._engine = TrajectoryEngine(
-                compiled.circuit,
-                by_records=True,
-                inverted=changed,
-                threads=options.threads,
-                max_active_coordinates=max_active_coordinates,
-            )
+        elif follows_shots(compiled, options, CompiledCircuit.record_plan):
+            self._engine = self._followed()
         else:
             plan = compiled.record_plan(reference=changed, max_active_coordinates=max_active_coordinates)
             self._engine = make_engine(plan)
@@ -223,13 +222,25 @@ class CompiledMeasurementSampler(NumberedShots, PickledByRecipe):
             return self._engine.statistics()
 
     @cached_property
-    def _expectation_engine(self) -> ExpectationEngine:
+    def _expectation_engine(self) -> ShotsWithValues:
         if self._decides is not None:
             return self._decides.record_expectations(self._changed)
+        if isinstance(self._engine, TrajectoryEngine):
+            return FollowedExpectations(self._followed(with_expectations=True), self.num_expectation_values)
         plan = ExpectationCircuit(self._compiled).record_plan(
             reference=self._changed, max_active_coordinates=self._max_active_coordinates
         )
         return ExpectationEngine(plan, self._make_engine)
+
+    def _followed(self, *, with_expectations: bool = False) -> TrajectoryEngine:
+        return TrajectoryEngine(
+            self._compiled.circuit,
+            by_records=True,
+            inverted=self._changed,
+            threads=self._threads,
+            max_active_coordinates=self._max_active_coordinates,
+            with_expectations=with_expectations,
+        )
 
     def _rows(self, shots: int, output: OutputName = "numpy") -> PackedBits:
         rows: PackedBits = rows_from(self._engine, output, self._seed, self._numbers.take(shots), shots)

@@ -14,8 +14,6 @@ from ...base.memory import memory_is_a_limit
 from ...dialect import gate_from_tag
 from ..compiler.program.extent import check_flattened
 
-__all__ = ["measurement_converter"]
-
 
 def measurement_converter(
     circuit: stim.Circuit, reference_sample: Callable[[], npt.NDArray[Any]], skip_reference_sample: bool

@@ -9,8 +9,6 @@ from ..compiler import RequestedOutputs
 from ..engines import SamplingEngine
 from .expectation_values import ExpectationEngine
 
-__all__ = ["DecidingEngines", "DetectorMethod", "requested_by"]
-
 DetectorMethod = Literal["sample", "sample_kept", "sample_counts"]
 
 

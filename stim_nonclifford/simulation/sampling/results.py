@@ -17,8 +17,6 @@ from ...base.arguments import number, probability, refuse_argument, text
 from ...base.probabilities import clopper_pearson
 from ..faults import CircuitFault
 
-__all__ = ["FailureSamples", "KeptFailure", "KeptSamples", "SampleCounts"]
-
 
 @dataclass(frozen=True, eq=False)
 class SampleCounts:

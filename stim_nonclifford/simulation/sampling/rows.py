@@ -11,17 +11,6 @@ import numpy.typing as npt
 
 from ..engines import DeviceSamplingEngine, PackedBits, SamplingEngine
 
-__all__ = [
-    "OUTPUT_NAMES",
-    "OutputName",
-    "columns",
-    "kept_rows_from",
-    "namespace_of",
-    "pack",
-    "rows_from",
-    "unpack",
-]
-
 
 def namespace_of(array: Any) -> ModuleType:
     """The module whose functions work on an array: ``numpy`` or ``cupy``."""
@@ -50,6 +39,16 @@ def pack(bits: Any) -> PackedBits:
     padded[:, : bits.shape[1]] = bits
     values = padded.reshape(len(bits), num_bytes, 8) << xp.arange(8, dtype=np.uint8)
     return values.sum(axis=2, dtype=np.uint8)
+
+
+def arranged(rows: PackedBits, num_bits: int, bit_packed: bool, transposed: bool) -> npt.NDArray[Any]:
+    """Packed rows of shots as the array that is asked for, in C order."""
+    if bit_packed and not transposed:
+        return rows
+    bits = unpack(rows, num_bits)
+    if transposed:
+        bits = namespace_of(bits).ascontiguousarray(bits.T)
+    return pack(bits) if bit_packed else bits
 
 
 def columns(rows: PackedBits, start: int, stop: int) -> PackedBits:

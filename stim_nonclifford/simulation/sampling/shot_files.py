@@ -16,8 +16,6 @@ import stim
 from ..engines import PackedBits
 from .rows import pack, unpack
 
-__all__ = ["SHOT_FORMATS", "DetectionFiles", "ShotFile", "ShotFormat", "chunk_sizes"]
-
 ShotFormat = Literal["01", "b8", "r8", "ptb64", "hits", "dets"]
 SHOT_FORMATS: tuple[ShotFormat, ...] = get_args(ShotFormat)
 _FIRST_SHOTS = 64

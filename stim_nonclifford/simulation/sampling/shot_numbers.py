@@ -9,8 +9,6 @@ from typing import Any
 from ...base.arguments import integer
 from ..engines.turns import Turns
 
-__all__ = ["NumberedShots", "PickledByRecipe", "ShotNumbers"]
-
 _END = 1 << 63
 """Engines count shots in 64 bits, and look a block or two ahead."""
 

@@ -20,6 +20,7 @@ WRITTEN = {
     "FRAME Z0*X1": "MPAD[FRAME(Z0*X1)] 0",
     "FRAME Z0*X1 Y2": "MPAD[FRAME(Z0*X1, Y2)] 0 0",
     "FRAME(latency=1, decoder=a) Z0": "MPAD[FRAME(Z0, latency=1, decoder=a)] 0",
+    "SURE(20) 41 Z0*X1": "MPAD[SURE(20, Z41, Z0*X1)] 1 1",
 }
 
 

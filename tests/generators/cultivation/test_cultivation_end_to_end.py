@@ -15,7 +15,6 @@ import stim
 
 import stim_nonclifford as snc
 from sinter_plugin import ChromobiusGapDecoder, LogicalStateCheck, SoftDecodingSampler, task
-from stim_nonclifford.commands import main
 from stim_nonclifford.generators import cultivation
 from stim_nonclifford.generators.cultivation import GateChoice
 from stim_nonclifford.generators.cultivation.color_code import ColorCode
@@ -241,18 +240,3 @@ def test_errors_become_rare_with_the_gap() -> None:
     assert wrong[False] > 40
     assert kept[True] > 20 * kept[False]
     assert wrong[True] / kept[True] < 0.05 * wrong[False] / kept[False]
-
-
-# Files
-
-
-def test_files_have_metadata_in_their_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    parameters: dict[str, Any] = {"distance": 3, "escape_distance": 5, "p": 0.001, "gate": "T"}
-    command = ["generate", "cultivation", "--d", "3", "--d2", "5", "--p", "0.001", "--rounds", "2"]
-    assert main([*command, "--out_dir", str(tmp_path)]) == 0
-    path = Path(capsys.readouterr().out.strip())
-    assert path.name == (
-        "c=inject+cultivate+escape,d=3,d2=5,g=T,noise=uniform,p=0.001,post=3,r=2,readout=T.stim"
-    )
-    assert stim.Circuit.from_file(path) == cultivation.end_to_end_circuit(**parameters, rounds=2)
-    assert sinter.comma_separated_key_values(str(path))["d2"] == 5

@@ -7,10 +7,8 @@ from dataclasses import astuple, replace
 from pathlib import Path
 
 import pytest
-import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.commands import main
 from stim_nonclifford.generators.cultivation import (
     circuit_statistics,
     cultivation_circuit,
@@ -73,14 +71,7 @@ def published_flags() -> set[tuple[float, ...]]:
     return {(x, y) for x, y, t, _ in circuit.get_detector_coordinates().values() if t == end - 1}
 
 
-# Files and pages
-
-
-def test_command_line(tmp_path: Path) -> None:
-    arguments = ["--d", "5", "--p", "0.001", "--variant", "flagged", "--out_dir", str(tmp_path)]
-    assert main(["generate", "cultivation", *arguments]) == 0
-    path = tmp_path / "c=inject+cultivate,d=5,g=T,noise=uniform,p=0.001,variant=flagged.stim"
-    assert stim.Circuit.from_file(path) == cultivation_circuit(5, p=1e-3, variant="flagged")
+# Pages
 
 
 def test_detector_table() -> None:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pytest
 import stim
 
 import stim_nonclifford as snc
-from stim_nonclifford.commands import main
 from stim_nonclifford.generators.cultivation import GateChoice, VariantChoice, end_to_end_circuit
 from stim_nonclifford.generators.cultivation.color_code import Coord, adjacent
 from stim_nonclifford.generators.cultivation.matchable.grafted_code import GraftedCode
@@ -268,15 +266,3 @@ def test_refused_distances() -> None:
         ValueError, match=r"from distance 5 needs an escape_distance of at least 9, but it is 7"
     ):
         end_to_end_circuit(5, 7, escape="matchable")
-
-
-def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["generate", "cultivation", "--p", "0.001", "--out_dir", str(tmp_path)]
-    assert main([*arguments, "--d2", "5", "--escape", "matchable", "--rounds", "1"]) == 0
-    path = Path(capsys.readouterr().out.strip())
-    assert path.name == (
-        "c=inject+cultivate+escape,d=3,d2=5,g=T,noise=uniform,p=0.001,post=0,r=1,readout=T,escape=matchable.stim"
-    )
-    assert stim.Circuit.from_file(path) == end_to_end_circuit(3, 5, 1e-3, rounds=1, escape="matchable")
-    assert main([*arguments, "--escape", "matchable"]) == 2
-    assert "--escape is for circuits with an escape" in capsys.readouterr().err

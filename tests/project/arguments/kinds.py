@@ -60,8 +60,8 @@ _NAMES = {
     "bytes": "cache_bytes max_bytes store_bytes",
     "callable or None": "progress_callback",
     "choice": (
-        "correction endian engine error_model escape format gate injection kind noise obs_out_format output "
-        "protocol readout type variant"
+        "correction endian engine error_model escape format gate injection input kind magic noise obs_out_format "
+        "output protocol readout s_gate type variant"
     ),
     "choice or None": "method",
     "circuit": "circuit operation",
@@ -70,7 +70,7 @@ _NAMES = {
     "distance": "distance escape_distance",
     "faults": "faults",
     "flag": (
-        "dont_turn_measurements_into_resets ignore_measurement ignore_noise ignore_reset unsigned"
+        "dont_turn_measurements_into_resets ignore_measurement ignore_noise ignore_reset transposed unsigned"
         " allow_gauge_detectors append_observables bit_packed "
         "block_decomposition_from_introducing_remnant_edges condition_on_postselection confidence "
         "correlations count_observable_error_combos decompose_errors expectation_values flatten_loops "

@@ -8,8 +8,6 @@ import numpy as np
 import numpy.typing as npt
 import stim
 
-__all__ = ["FunctionDecoder", "unpacked"]
-
 Bits = npt.NDArray[np.uint8]
 
 

@@ -56,7 +56,6 @@ ASKS_NO_DECODER: dict[str, Callable[[snc.Circuit], Any]] = {
     },
     "with_faults": lambda circuit: circuit.with_faults([]),
     "noise_only": lambda circuit: circuit.detector_error_model(kind="noise_only"),
-    "decoded rate": lambda circuit: circuit.logical_error_rate(decoder="pymatching"),
     "to_qasm": lambda circuit: circuit.without_noise().to_qasm(),
     "state_vector": lambda circuit: circuit.without_noise().state_vector(),
 }
@@ -179,3 +178,41 @@ def test_points_and_models_by_number() -> None:
     with pytest.raises(IndexError, match="There is no decision 1: the circuit has 1"):
         CIRCUIT.decision_model(1)
     assert snc.Circuit("M 0").decision_points() == []
+
+
+def test_what_comes_after_a_decision_is_no_part_of_it() -> None:
+    with pytest.raises(ValueError, match=r"Line 3: `CX rec\[-1\] 1`: there is no measurement record"):
+        snc.Circuit("R 0 1\nX_ERROR(0.1) 0\nCX rec[-1] 1\nDECODE 0").compile_sampler(decoder="pymatching")
+    # Detectors behind the line are not seen, even if they have its own record alone.
+    late = snc.Circuit("X_ERROR(0.2) 0\nDECODE 0\nDETECTOR rec[-1]\nM 0\nDETECTOR rec[-1]")
+    assert late.decision_points()[0].num_detectors == 0
+    records = late.compile_sampler(seed=1, decoder="pymatching").sample(1000)
+    assert np.array_equal(records[:, 0], records[:, 1])
+    assert records.any()
+    # Its own record is a detector of the next one, as it was decided.
+    text = "X_ERROR(0.2) 0\nM 0\nDETECTOR rec[-1]\nDECODE 0\nDETECTOR rec[-1]\nDECODE 0\nDETECTOR rec[-1]"
+    dets = snc.Circuit(text).compile_detector_sampler(seed=1, decoder="pymatching").sample(1000)
+    assert dets[:, 0].any()
+    assert not dets[:, 1:].any()
+
+
+def test_sweep_bits_are_zero() -> None:
+    with_sweeps = TEXT.replace("M 0", "CX sweep[0] 1\nCZ sweep[3] 2\nM 0", 1)
+    samples = [
+        snc.Circuit(text).compile_detector_sampler(seed=1, decoder="pymatching").sample(200)
+        for text in (TEXT, with_sweeps)
+    ]
+    assert np.array_equal(*samples)
+
+
+class _Discards(sinter.Decoder):
+    def compile_decoder_for_dem(self, *, dem: stim.DetectorErrorModel) -> Any:
+        return self
+
+    def decode_shots_bit_packed(self, *, bit_packed_detection_event_data: Any) -> Any:
+        return np.array([[0, 255]] * len(bit_packed_detection_event_data), dtype=np.uint8)
+
+
+def test_decisions_cannot_discard() -> None:
+    with pytest.raises(ValueError, match=r"Line 6: decision 0: .*discards shots"):
+        CIRCUIT.compile_sampler(seed=1, decoder=_Discards()).sample(5)

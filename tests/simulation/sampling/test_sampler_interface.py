@@ -127,6 +127,27 @@ def assert_same_array(found: npt.NDArray[Any], expected: npt.NDArray[Any]) -> No
 
 
 @pytest.mark.parametrize("name", CIRCUITS)
+@pytest.mark.parametrize("shots", [0, 1, 21])
+def test_transposed_detector_samples(name: str, shots: int) -> None:
+    """Detectors by shots, which Stim has from version 1.17 on."""
+    circuit = Circuit(CIRCUITS[name])
+
+    def sampled(**flags: Any) -> Any:
+        return circuit.compile_detector_sampler(seed=5).sample(shots, **flags)
+
+    for dets, transposed in zip(
+        sampled(separate_observables=True), sampled(separate_observables=True, transposed=True), strict=True
+    ):
+        assert_same_array(transposed, np.ascontiguousarray(dets.T))
+    expected = np.ascontiguousarray(sampled(append_observables=True).T)
+    packed = np.packbits(expected, axis=1, bitorder="little")
+    assert_same_array(sampled(append_observables=True, transposed=True, bit_packed=True), packed)
+    out = np.zeros((circuit.num_detectors, -(-shots // 8)), np.uint8)
+    assert sampled(transposed=True, bit_packed=True, dets_out=out) is out
+    np.testing.assert_array_equal(out, packed[: circuit.num_detectors])
+
+
+@pytest.mark.parametrize("name", CIRCUITS)
 @pytest.mark.parametrize("shots", [0, 1, 5])
 @pytest.mark.parametrize("engine", ["cpu", "reference"])
 def test_detector_samples(name: str, shots: int, engine: str) -> None:

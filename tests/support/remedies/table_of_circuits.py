@@ -127,7 +127,6 @@ CIRCUITS = [
     _qasm("\\n@mine\\nx q[0];", "Remove them", "x q[0];"),
     _qasm("x q[:-1:0];", "Write them", "x q[2:-1:0];"),
     _qasm("int a = 1.5e300;", "Write int(...)", "int a = int(1.5);"),
-    Row("c('M 0 / EXP_VAL Z0').compile_sampler(engine='trajectory').sample_expectation_values(1)", "engine='cpu'", "c('M 0 / EXP_VAL Z0').compile_sampler(engine='cpu').sample_expectation_values(1)"),
     Row("c('M 0 / OBSERVABLE_INCLUDE(0) rec[-1]').compile_detector_sampler(engine='trajectory').sample_failures(9)", "sample_counts", "c('M 0 / OBSERVABLE_INCLUDE(0) rec[-1]').compile_detector_sampler(engine='trajectory').sample_counts(9)"),
     Row("c('H 0 / CX 0 1 0 2 0 3 / THERMAL_RELAXATION(0.1, 0.1) 0 1 2 3 / MX 0 1 2 3').compile_sampler(max_active_coordinates=1)", "engine='trajectory'", "c('H 0 / CX 0 1 0 2 0 3 / THERMAL_RELAXATION(0.1, 0.1) 0 1 2 3 / MX 0 1 2 3').compile_sampler(max_active_coordinates=1, engine='trajectory').sample(9)"),
     Row("c('M 0').compile_sampler(decoder='pymatching')", "Leave decoder= out", "c('M 0').compile_sampler().sample(1)"),

@@ -19,6 +19,7 @@ _ROWS = "file('s.csv', plugin('collect --circuits {} --decoders soft_pymatching 
 
 SINTER = [
     Row(f"shots(sp.SoftPostselectSampler(), '{_DECIDED}')", "soft_pymatching", f"shots(sp.SoftDecodingSampler(), '{_DECIDED}')"),
+    Row(f"shots(sp.SoftDecodingSampler(), '{_DECIDED}', postselection_mask=np.array([1], dtype=np.uint8))", "circuit.without_decisions()", f"shots(sp.SoftPostselectSampler(), str(c('{_DECIDED}').without_decisions()))"),
     Row(f"shots(sp.SoftDecodingSampler(decoder='desaturated'), '{_DECIDED}')", "soft_pymatching", f"shots(sp.SoftDecodingSampler(), '{_DECIDED}')"),
     Row(f"shots(sp.SoftDecodingSampler(confidence=True), '{_DECIDED_S}')", "Leave confidence out", f"shots(sp.SoftDecodingSampler(), '{_DECIDED_S}')"),
     Row(f"shots(sp.SoftDecodingSampler(), '{_NOISE}')", "OBSERVABLE_INCLUDE", f"shots(sp.SoftDecodingSampler(), '{_OBSERVED}')"),

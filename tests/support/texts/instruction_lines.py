@@ -18,6 +18,7 @@ LINES = {
         "E(0.3) X0\nELSE_CORRELATED_ERROR(0.5) Y1\nELSE_CORRELATED_ERROR(1) Z2 X0",
         "E(0.6) Z1\nH 1\nELSE_CORRELATED_ERROR(0.9) Z1",
         "ELSE_CORRELATED_ERROR(0.25) X0",
+        "E(0) X0\nELSE_CORRELATED_ERROR(1) X1\nELSE_CORRELATED_ERROR(0.5) X2 X0",
     ],
     "HERALDED_ERASE": ["HERALDED_ERASE(0.3) 0 1", "HERALDED_ERASE(1) 2"],
     "HERALDED_PAULI_CHANNEL_1": [
@@ -35,7 +36,7 @@ LINES = {
         "PAULI_CHANNEL_1(0, 1, 0) 0",
     ],
     "PAULI_CHANNEL_2": [
-        "PAULI_CHANNEL_2(0.05, 0, 0.1, 0.02, 0, 0.03, 0, 0, 0.2, 0.01, 0, 0, 0.04, 0, 0.3) 0 1",
+        "PAULI_CHANNEL_2(0.05, 0.07, 0.1, 0.02, 0, 0.03, 0.09, 0.06, 0.2, 0.01, 0.08, 0.055, 0.04, 0.025, 0.115) 0 1",
         "PAULI_CHANNEL_2(0, 0, 0, 0, 0.5, 0, 0, 0, 0, 0, 0.5, 0, 0, 0, 0) 2 1",
     ],
     "QUBIT_COORDS": ["QUBIT_COORDS(1, 2) 0"],

@@ -22,8 +22,6 @@ from ....dialect import (
 )
 from .gates import cirq, name_of
 
-__all__ = ["channel_lines", "channel_operations", "confusion_of", "readout_arguments"]
-
 _MOST_QUBITS = 5
 """A channel of Paulis on more qubits would be more than a thousand instructions."""
 

@@ -9,8 +9,6 @@ from typing import Any
 from ..builder import CircuitBuilder, Literal, not_
 from .gates import cirq
 
-__all__ = ["Measured", "bit_of"]
-
 Measured = Mapping[str, list[list[Literal]]]
 """By its key, the bits of each measurement, in the order in which they were made."""
 

@@ -10,8 +10,6 @@ import stim
 
 from ..packages import needed
 
-__all__ = ["cirq", "cirq_gate", "name_of", "stimcirq"]
-
 _PACKAGE = "stimcirq>=1.16"
 cirq: Any = needed("cirq", "the interchange with Cirq", _PACKAGE, "cirq")
 stimcirq: Any = needed("stimcirq", "the interchange with Cirq", _PACKAGE, "cirq")

@@ -18,8 +18,6 @@ from .conditions import bit_of
 from .gates import cirq, stimcirq
 from .unitaries import steps_of
 
-__all__ = ["read_cirq"]
-
 _MOST_OPERATIONS = 10_000_000
 
 Placed = tuple[Any, Literal]

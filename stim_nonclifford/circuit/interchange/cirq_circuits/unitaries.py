@@ -10,8 +10,6 @@ from ..angles import snapped
 from ..steps import Gate, Phase, Step, controlled, phase_gate
 from .gates import cirq, name_of
 
-__all__ = ["steps_of"]
-
 Indices = Mapping[Any, int]
 
 

@@ -25,8 +25,6 @@ from ...logical_states.operators import pauli_product
 from .channels import channel_operations, confusion_of
 from .gates import cirq, cirq_gate, stimcirq
 
-__all__ = ["cirq_of"]
-
 _INTO_Z = {"X": cirq.H, "Y": cirq.X**0.5}
 _OUT_OF_Z = {"X": cirq.H, "Y": cirq.X**-0.5}
 _RESETS = {"R": "Z", "RX": "X", "RY": "Y"}

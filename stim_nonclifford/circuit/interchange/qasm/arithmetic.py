@@ -14,8 +14,6 @@ from typing import Any
 from ..angles import SECONDS
 from .values import Angle, Bits, Duration, Integer, Qubits, Refusal, Value, angle_of, in_width, kind_of
 
-__all__ = ["COMPARISONS", "calculated", "float_of", "function_of", "negative"]
-
 _LONGEST = 4096
 """Largest number of bits of a power or a shift, before it is cut to the width of a type."""
 

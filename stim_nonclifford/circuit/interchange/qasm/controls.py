@@ -13,8 +13,6 @@ from dataclasses import dataclass
 
 from ..steps import Gate, Step, controlled, inverse
 
-__all__ = ["Controlled", "Term", "inverse_of", "lowered", "size_of"]
-
 _MOST_WITHOUT_ANCILLA = 3
 
 

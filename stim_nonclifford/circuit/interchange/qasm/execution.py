@@ -22,8 +22,6 @@ from .gates import Gates, identifiers
 from .scopes import Scopes, Variable
 from .values import Bits, Duration, Integer, Qubits, Refusal, Value, converted
 
-__all__ = ["Execution"]
-
 _MOST = 10_000_000
 
 _PHYSICAL = re.compile(r"\$(\d+)")

@@ -18,9 +18,6 @@ from .arithmetic import COMPARISONS, calculated, float_of, function_of, negative
 from .scopes import Scopes
 from .values import Bits, Duration, Integer, Qubits, Refusal, Value, converted, kind_of
 
-__all__ = ["Evaluator"]
-
-
 _SIZES_IN_BRACKETS = (ast.IntType, ast.UintType, ast.FloatType, ast.AngleType, ast.BitType)
 
 

@@ -18,9 +18,6 @@ from .expressions import Evaluator
 from .scopes import Variable
 from .values import Refusal
 
-__all__ = ["Definition", "Gates", "identifiers"]
-
-
 _DEEPEST = 200
 _MOST = 1_000_000
 

@@ -21,8 +21,6 @@ from ..angles import Delays
 from .execution import Execution
 from .values import Refusal
 
-__all__ = ["read_qasm"]
-
 _SKIPPED = re.compile(r'//[^\n]*|/\*.*?\*/|"[^"\n]*"', re.DOTALL)
 _VERSION = re.compile(r"\bOPENQASM\s+([\d.]+)\s*;")
 _VERSIONS = ("2", "2.0", "3", "3.0", "3.1")

@@ -14,8 +14,6 @@ from typing import Any
 
 from .values import Refusal, Value
 
-__all__ = ["Scopes", "Variable"]
-
 _CONSTANTS = {"pi": math.pi, "π": math.pi, "tau": math.tau, "τ": math.tau, "euler": math.e, "ℇ": math.e}
 
 

@@ -17,21 +17,6 @@ import openqasm3.ast as ast
 
 from ..builder import Literal
 
-__all__ = [
-    "Angle",
-    "Bits",
-    "Cell",
-    "Duration",
-    "Integer",
-    "Qubits",
-    "Refusal",
-    "Value",
-    "angle_of",
-    "converted",
-    "in_width",
-    "kind_of",
-]
-
 WIDTH = 64
 """The width of integers and angles that have none in the program, which the specification leaves open."""
 

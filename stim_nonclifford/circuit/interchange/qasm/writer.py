@@ -28,8 +28,6 @@ from ....dialect import (
 from ....simulation.compiler.algebra.paulis import X, Y, Z, product_of
 from ....simulation.compiler.program.loops import unrolled
 
-__all__ = ["qasm_of"]
-
 _LETTERS = {X: "X", Y: "Y", Z: "Z"}
 _SKIPPED = frozenset({"QUBIT_COORDS", "SHIFT_COORDS"})
 _DELAY = "delay:"

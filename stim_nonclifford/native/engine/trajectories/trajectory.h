@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,6 +43,7 @@ class Trajectory final : public TrajectoryRunner {
           state_(program.num_qubits, kernels),
           records_(program.num_records),
           outputs_(program.num_outputs),
+          values_(program.num_expectations, std::numeric_limits<double>::quiet_NaN()),
           chosen_(program.chains.size(), not_chosen),
           leakage_(program.num_qubits) {
         store_checkpoints();
@@ -55,6 +57,7 @@ class Trajectory final : public TrajectoryRunner {
             ++work_.shots;
             if (!follow()) continue;
             kept.shots.push_back(static_cast<int64_t>(shot_));
+            kept.values.insert(kept.values.end(), values_.begin(), values_.end());
             const size_t begin = kept.rows.size();
             kept.rows.resize(begin + row_bytes);
             for (size_t k = 0; k < program_.outputs.reported.size(); ++k)
@@ -89,6 +92,7 @@ class Trajectory final : public TrajectoryRunner {
         uint32_t step;
         State state;
         std::vector<uint8_t> records, outputs;
+        std::vector<double> values;
     };
 
     bool output(uint32_t number) const {
@@ -118,6 +122,7 @@ class Trajectory final : public TrajectoryRunner {
         state_.copy(checkpoint.state);
         records_ = checkpoint.records;
         outputs_ = checkpoint.outputs;
+        values_ = checkpoint.values;
         step_ = checkpoint.step;
         work_.skipped_steps += step_;
         coin_words_ = UINT64_MAX;
@@ -139,7 +144,7 @@ class Trajectory final : public TrajectoryRunner {
         step_ = 0;
         try {
             do {
-                checkpoints_.push_back({step_, state_, records_, outputs_});
+                checkpoints_.push_back({step_, state_, records_, outputs_, values_});
             } while (step_ < size && run_steps<true>(std::min(size, step_ + distance)));
         } catch (const ResourceLimit&) {
             // The path is too wide. The first shot says so.
@@ -260,16 +265,17 @@ class Trajectory final : public TrajectoryRunner {
     }
 
     void accept(const Attempt& attempt) {
-        const auto move = [](std::vector<uint8_t>& values, const Attempt::Range& range) {
+        const auto move = [](auto& values, const Attempt::Range& range, auto nothing) {
             const auto at = [&](uint32_t k) { return values.begin() + k; };
             if (range.end == range.last) return;
             std::move_backward(at(range.first), at(range.end), at(range.last));
-            std::fill(at(range.first), at(range.first + range.last - range.end), uint8_t{0});
+            std::fill(at(range.first), at(range.first + range.last - range.end), nothing);
         };
-        move(records_, attempt.records);
+        move(records_, attempt.records, uint8_t{0});
+        move(values_, attempt.expectations, std::numeric_limits<double>::quiet_NaN());
         if (program_.outputs.by_records) return;
         const auto& [first, end, last] = attempt.detectors;
-        move(outputs_, attempt.detectors);
+        move(outputs_, attempt.detectors, uint8_t{0});
         if (is_likely_)
             for (uint32_t k = first + last - end; k-- > first;) outputs_[k] = outputs_[k + attempt.num_detectors];
     }
@@ -440,6 +446,12 @@ class Trajectory final : public TrajectoryRunner {
                     break;
                 case TrajectoryStepKind::end_block:
                     break;
+                case TrajectoryStepKind::expectation: {
+                    const auto one = state_.probability_of_one(state_.pull_back(factors));
+                    const double value = one ? 1 - 2 * *one : 0;
+                    values_[step.number] = step.flag && value != 0 ? -value : value;
+                    break;
+                }
                 default:
                     if (num_leaked_ != 0) follow_leakage(step);
             }
@@ -451,6 +463,7 @@ class Trajectory final : public TrajectoryRunner {
     const uint32_t max_width_;
     State state_;
     std::vector<uint8_t> records_, outputs_;
+    std::vector<double> values_;
     std::vector<uint32_t> chosen_;  // for each chain, the number of the error that happens
     std::vector<Event> events_;
     std::vector<Checkpoint> checkpoints_;

@@ -56,6 +56,7 @@ TrajectoryShots TrajectoryEngine::sample_kept(uint64_t seed, uint64_t first_shot
     for (const TrajectoryShots& part : parts) {
         found.rows.insert(found.rows.end(), part.rows.begin(), part.rows.end());
         found.shots.insert(found.shots.end(), part.shots.begin(), part.shots.end());
+        found.values.insert(found.values.end(), part.values.begin(), part.values.end());
     }
     return found;
 }

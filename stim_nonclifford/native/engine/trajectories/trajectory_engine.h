@@ -23,6 +23,7 @@ class TrajectoryEngine {
     TrajectoryShots sample_kept(uint64_t seed, uint64_t first_shot, uint64_t shots, const std::function<void()>& poll);
     std::vector<uint8_t> likely_outputs(const std::function<void()>& poll);
     TrajectoryWork work(const std::function<void()>& poll) const;
+    size_t num_expectations() const { return program_.num_expectations; }
     size_t row_bytes() const { return (program_.outputs.reported.size() + 7) / 8; }
 
    private:

@@ -180,8 +180,13 @@ void TrajectoryProgram::add(const Program& program, const CircuitStep& step, con
             with_records(added);
             break;
         }
-        case Kind::expectation:
+        case Kind::expectation: {
+            TrajectoryStep& added = add_step(TrajectoryStepKind::expectation, line);
+            added.number = num_expectations++;
+            added.flag = step.is_inverted != 0;
+            with_factors(added);
             break;
+        }
         case Kind::relaxation:
             add_relaxation(step, qubits[0]);
             break;
@@ -198,11 +203,11 @@ void TrajectoryProgram::add(const Program& program, const CircuitStep& step, con
             TrajectoryStep& added = add_step(TrajectoryStepKind::skip, line);
             added.flag = step.is_inverted != 0;
             with_records(added);
-            open_blocks_.push_back({false, {static_cast<uint32_t>(steps.size() - 1)}, 0, 0});
+            open_blocks_.push_back({false, {static_cast<uint32_t>(steps.size() - 1)}, 0, 0, 0});
             break;
         }
         case Kind::begin_attempts:
-            open_blocks_.push_back({true, {}, record, static_cast<uint32_t>(step.number + shift.detectors)});
+            open_blocks_.push_back({true, {}, record, static_cast<uint32_t>(step.number + shift.detectors), num_expectations});
             break;
         case Kind::accept: {
             const auto open = std::find_if(open_blocks_.rbegin(), open_blocks_.rend(), [](const OpenBlock& each) { return each.has_attempts; });
@@ -212,7 +217,10 @@ void TrajectoryProgram::add(const Program& program, const CircuitStep& step, con
             TrajectoryStep& added = add_step(TrajectoryStepKind::accept, line);
             added.number = static_cast<uint32_t>(attempts.size());
             open->steps.push_back(static_cast<uint32_t>(steps.size() - 1));
-            attempts.push_back({{open->first_record, record, record}, {open->first_detector, detectors, detectors}, 0});
+            attempts.push_back({{open->first_record, record, record},
+                                {open->first_detector, detectors, detectors},
+                                {open->first_expectation, num_expectations, num_expectations},
+                                0});
             break;
         }
         case Kind::end_block:
@@ -259,6 +267,7 @@ void TrajectoryProgram::end_block(uint32_t line) {
         Attempt& attempt = attempts[steps[step].number];
         attempt.records.last = last.records.end;
         attempt.detectors.last = last.detectors.end;
+        attempt.expectations.last = last.expectations.end;
         attempt.num_detectors = (last.detectors.end - last.detectors.first) / static_cast<uint32_t>(block.steps.size());
     }
 }

@@ -44,13 +44,14 @@ enum class TrajectoryStepKind : uint8_t {
     skip,
     accept,
     end_block,
+    expectation,
 };
 
 struct TrajectoryStep {
     TrajectoryStepKind kind;
-    bool flag;             // inverted (measure, misread, skip), moves (spread), of loss (herald), in attempts (detector)
+    bool flag;             // inverted (measure, misread, skip), moves (spread), of loss (herald), in attempts (detector), of a Pauli with a minus sign (expectation)
     bool resets;
-    uint32_t number;       // of the gate, the record, the output or the attempt; of a correlated error: its number in the chain
+    uint32_t number;       // of the gate, the record, the output, the attempt or the expectation value; of a correlated error: its number in the chain
     uint32_t chain;        // of a correlated error; of a skip or accept: the step at which to go on
     uint32_t first, end;   // of its factors (rotate, measure, reset, feedback, correlated error), targets or records
     uint32_t decision;     // the number of the random decision
@@ -60,12 +61,12 @@ struct TrajectoryStep {
     uint64_t pattern;      // of paulis
 };
 
-// What moves if an attempt is accepted: [first, end) of records and detectors, to the places before `last`.
+// What moves if an attempt is accepted: [first, end) of records, detectors and expectation values, to the places before `last`.
 struct Attempt {
     struct Range {
         uint32_t first, end, last;
     };
-    Range records, detectors;
+    Range records, detectors, expectations;
     uint32_t num_detectors;  // of one attempt
 };
 
@@ -113,7 +114,7 @@ class TrajectoryProgram {
     TrajectoryProgram(const Program& program, TrajectoryOutputs outputs, LeakagePartners leakage, std::span<const int32_t> lines);
 
     uint32_t num_qubits, num_records, num_detectors, num_outputs;
-    uint32_t num_decisions = 0;
+    uint32_t num_decisions = 0, num_expectations = 0;
     TrajectoryOutputs outputs;
     std::vector<uint8_t> is_postselected;  // by output
     LeakagePartners leakage;
@@ -142,7 +143,7 @@ class TrajectoryProgram {
     struct OpenBlock {
         bool has_attempts;
         std::vector<uint32_t> steps;
-        uint32_t first_record, first_detector;
+        uint32_t first_record, first_detector, first_expectation;
     };
     std::vector<OpenBlock> open_blocks_;
 };

@@ -13,6 +13,7 @@ namespace snc {
 struct TrajectoryShots {
     std::vector<uint8_t> rows;   // [kept shots][bytes of the reported outputs]
     std::vector<int64_t> shots;  // [kept shots]: their numbers
+    std::vector<double> values;  // [kept shots][expectation values]; NaN where a shot does not come to one
 };
 
 struct TrajectoryWork {

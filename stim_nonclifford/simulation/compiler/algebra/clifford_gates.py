@@ -7,8 +7,6 @@ from functools import cache, lru_cache
 
 import stim
 
-__all__ = ["CliffordGate", "named_gate", "pauli_product_gate", "tableau_gate"]
-
 
 @dataclass(frozen=True)
 class CliffordGate:

@@ -11,8 +11,6 @@ import numpy as np
 
 from ...plan import SparseRows
 
-__all__ = ["independent", "mask_of", "masks_of", "ones", "parities", "relations"]
-
 _MANY = 32
 """With more set bits than this, unpacking all bits with NumPy is faster than a loop over the set bits."""
 

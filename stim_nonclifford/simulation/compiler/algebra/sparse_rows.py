@@ -10,8 +10,6 @@ from ...._native import image_of_rows
 from ...._native import independent_rows as native_independent_rows
 from ...plan import SparseRows
 
-__all__ = ["independent_rows", "joined", "odd_sums", "single_bits", "transposed"]
-
 
 def single_bits(bits: Sequence[int]) -> SparseRows:
     """Rows with one bit each."""

@@ -29,8 +29,6 @@ from ...plan import (
 from ..algebra.gf2 import mask_of, ones
 from ..leakage import COMPUTATIONAL, LEAKED, LOST, Change, Choice, Flip, Script, Spread
 
-__all__ = ["LeakageTables", "leakage_tables"]
-
 _MAX_EVENT = 0.5
 """A script that is entered with a larger probability is followed in every shot."""
 

@@ -20,8 +20,6 @@ from .row_layout import RowLayout, split_checks
 from .sampling_tables import alias_table, poisson_thresholds
 from .width_reordering import reorder_for_width
 
-__all__ = ["construct_plan", "operation_array", "schedule", "term_array"]
-
 
 def schedule(operations: Sequence[Operation], table: EffectTable) -> list[Operation]:
     """The operations in the order and form in which an engine applies them."""

@@ -9,8 +9,6 @@ from ....base.memory import memory_is_a_limit
 from ..algebra.gf2 import mask_of
 from ..sweeps.operations import Operation
 
-__all__ = ["RequestedOutputs", "needed_operations"]
-
 
 @dataclass(frozen=True)
 class RequestedOutputs:

@@ -12,8 +12,6 @@ from operator import itemgetter
 
 from ..sweeps.operations import Operation, OperationKind, RotationTerm
 
-__all__ = ["merge_rotations"]
-
 _REACH = 512
 """Largest number of operations that a rotation may pass."""
 

@@ -23,8 +23,6 @@ from ..algebra.gf2 import mask_of, ones, relations
 from ..algebra.sparse_rows import independent_rows, joined, odd_sums, single_bits, transposed
 from ..sweeps.effects import EffectTable
 
-__all__ = ["Checks", "RowLayout", "split_checks"]
-
 _MAX_BASIS_BITS = 1024
 """With more distinct bits than this, the elimination costs more time than the smaller basis saves."""
 

@@ -9,8 +9,6 @@ import numpy.typing as npt
 
 from ...._native import alias_table as native_alias_table
 
-__all__ = ["alias_table", "poisson_thresholds"]
-
 _TWO_64 = 1 << 64
 _TINY = 2.0**-1000
 

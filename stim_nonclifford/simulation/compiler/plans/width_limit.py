@@ -6,8 +6,6 @@ from ....base.errors import HOW_TO_NARROW, ResourceLimitError
 from ....base.memory import machine_bytes
 from ...plan import MAX_INDEX_BITS
 
-__all__ = ["check_width", "within_memory"]
-
 _BYTES_OF_COEFFICIENT = 16
 
 

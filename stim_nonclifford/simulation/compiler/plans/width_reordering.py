@@ -16,8 +16,6 @@ from itertools import islice
 from ..algebra.gf2 import ones
 from ..sweeps.operations import Operation, OperationKind
 
-__all__ = ["reorder_for_width"]
-
 _MAX_OPERATIONS = 20_000
 """Longer lists keep their order: the memory for the order relations grows as the square of the length."""
 

@@ -24,15 +24,6 @@ from operator import xor
 from ..algebra.gf2 import independent, ones, parities, relations
 from ..algebra.paulis import X, Y, Z
 
-__all__ = [
-    "PAULI_CHANNELS",
-    "Channel",
-    "channel_of_patterns",
-    "further_patterns",
-    "independent_errors",
-    "patterns_of",
-]
-
 _HERALD = 4  # the bit after the X and Z parts of one qubit
 _ORDER_1 = (X, Y, Z)
 # PAULI_CHANNEL_2 counts IX, IY, IZ, XI, ... : the last qubit runs fastest.

@@ -28,20 +28,6 @@ from ..algebra.paulis import Factors, X, Y, Z, pauli_code
 from .channels import channel_of_patterns, patterns_of
 from .steps import Clifford, Feedback, Measure, Meeting, Noise, Reset, Step
 
-__all__ = [
-    "Gates",
-    "PlainRotation",
-    "SampledChannel",
-    "channel_steps",
-    "conditional_steps",
-    "copies",
-    "misread_steps",
-    "misreading",
-    "needs_ancillas",
-    "paulis_of",
-    "sampled_channel_of",
-]
-
 SampledChannel = Relaxation | Kraus | ThreeQubitErrors
 
 

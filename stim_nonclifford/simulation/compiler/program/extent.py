@@ -25,20 +25,6 @@ from ....dialect import (
 )
 from .leakage_steps import READOUT_ANCILLAS, LeakageModels, leakage_models
 
-__all__ = [
-    "CONTROLLED_PAULIS",
-    "MAX_OBSERVABLES",
-    "MAX_OUTPUTS",
-    "WITHOUT_EFFECT",
-    "Extent",
-    "check_coordinates",
-    "check_extent",
-    "check_faults",
-    "check_flattened",
-    "check_targets",
-    "extent_of",
-]
-
 MAX_SECONDS = 10
 """The least time that is predicted; most circuits take longer, up to a minute."""
 MAX_TARGETS = 1 << 26

@@ -83,8 +83,6 @@ from .steps import (
     with_meetings,
 )
 
-__all__ = ["program_of"]
-
 
 def program_of(
     circuit: stim.Circuit,

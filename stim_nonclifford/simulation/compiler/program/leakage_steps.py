@@ -27,15 +27,6 @@ from .steps import (
     Step,
 )
 
-__all__ = [
-    "READOUT_ANCILLAS",
-    "LeakageModels",
-    "is_leakage_model",
-    "leakage_models",
-    "leakage_steps",
-    "leaked_readout_steps",
-]
-
 _USUAL = {"LEAKAGE_PARTNER": (0.25, 0.25, 0.25), "LEAKAGE_READOUT": (0.5,), "LOSS_REPLACEMENT": (1.0,)}
 
 READOUT_ANCILLAS = 4

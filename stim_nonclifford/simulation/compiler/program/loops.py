@@ -37,8 +37,6 @@ from .steps import (
     Step,
 )
 
-__all__ = ["Loop", "Shift", "Unrolled", "Unrolling", "shifted", "unrolled"]
-
 _T = TypeVar("_T")
 
 

@@ -16,8 +16,6 @@ from .loops import Loop, Shift, Unrolled, Unrolling, shifted
 from .program_arrays import program_arrays
 from .steps import BeginAttempts, Decide, Rotate, Skip, Step
 
-__all__ = ["Place", "Program"]
-
 
 @dataclass(frozen=True, slots=True)
 class Place:

@@ -43,8 +43,6 @@ from .steps import (
     Step,
 )
 
-__all__ = ["ProgramArrays", "program_arrays"]
-
 _STEP_DTYPE = np.dtype(
     [
         ("amount", np.float64),  # half-turns; or the probability of an error, a decay or leakage; or p01

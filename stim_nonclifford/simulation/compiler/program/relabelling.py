@@ -12,8 +12,6 @@ import stim
 
 from .extent import WITHOUT_EFFECT, Extent, extent_of
 
-__all__ = ["power_of_block", "relabelled"]
-
 _LEFT_OUT = WITHOUT_EFFECT - {"TICK", "SHIFT_COORDS"}
 
 

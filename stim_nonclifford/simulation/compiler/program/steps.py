@@ -16,34 +16,6 @@ from ..algebra.clifford_gates import CliffordGate
 from ..algebra.paulis import Factors
 from .channels import Channel
 
-__all__ = [
-    "Accept",
-    "BeginAttempts",
-    "Clifford",
-    "CorrelatedError",
-    "Decide",
-    "DetectorStep",
-    "EndBlock",
-    "ExpectationStep",
-    "Feedback",
-    "LeakageHerald",
-    "LeakageReturn",
-    "LeakageSpread",
-    "LeakedFlip",
-    "Leaking",
-    "Measure",
-    "Meeting",
-    "Misreading",
-    "Noise",
-    "ObservableStep",
-    "Relaxing",
-    "Reset",
-    "Rotate",
-    "Skip",
-    "Step",
-    "with_meetings",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Clifford:

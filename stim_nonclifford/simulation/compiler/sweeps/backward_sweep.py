@@ -33,8 +33,6 @@ from .effects import EffectTable, Fault, LeakageEffects, NoiseEffects, Outputs
 from .forward_sweep import QuantumProgram
 from .progress import progress_of
 
-__all__ = ["backward_sweep", "list_faults", "outcome_effects"]
-
 MAX_EFFECT_BYTES = 2 << 30
 """Limit for the memory of the effects of noise and records."""
 

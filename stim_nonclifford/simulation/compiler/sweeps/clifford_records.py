@@ -12,8 +12,6 @@ from ..program.relabelling import relabelled
 from .forward_sweep import forward_sweep
 from .patches import check_tableau_bytes, patch_sizes
 
-__all__ = ["clifford_records", "without_gaps"]
-
 _MANY_QUBITS = 4096
 
 _MAX_GAPS = 1.2

@@ -21,8 +21,6 @@ from ..algebra.paulis import Factors
 from ..algebra.sparse_rows import joined
 from ..leakage import Script
 
-__all__ = ["EffectTable", "Fault", "LeakageEffects", "NoiseEffects", "Outputs"]
-
 Outputs = Literal["detectors", "records"]
 
 

@@ -43,8 +43,6 @@ from .operations import Operation, OperationKind, RotationTerm
 from .patches import check_tableau_bytes, patch_sizes
 from .progress import progress_of
 
-__all__ = ["ExpectedPauli", "QuantumProgram", "forward_sweep"]
-
 
 @dataclass(frozen=True)
 class ExpectedPauli:

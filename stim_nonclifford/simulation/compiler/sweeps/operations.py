@@ -13,8 +13,6 @@ from itertools import pairwise
 
 from ...plan import ACTIVATE, EXPECT, MEASURE, ROTATE
 
-__all__ = ["Operation", "OperationKind", "RotationTerm", "measure_weakly", "peak_width"]
-
 
 class OperationKind(IntEnum):
     """The kinds of operations on the coefficient vector."""

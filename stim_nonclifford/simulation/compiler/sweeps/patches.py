@@ -12,8 +12,6 @@ from ....base.errors import ResourceLimitError
 from ....base.memory import can_be_allocated
 from ..program.program import Program
 
-__all__ = ["check_tableau_bytes", "patch_sizes"]
-
 MAX_TABLEAU_BYTES = 1 << 30
 
 

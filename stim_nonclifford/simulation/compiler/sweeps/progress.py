@@ -7,8 +7,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-__all__ = ["progress_of"]
-
 _SILENT_SECONDS = 2.0
 _PERIOD_SECONDS = 0.2
 

@@ -11,8 +11,6 @@ import numpy.typing as npt
 
 from .cuda_source import KernelLaunch
 
-__all__ = ["Array", "Backend", "Stream"]
-
 Array = Any
 """An array on the device, of NumPy or CuPy."""
 

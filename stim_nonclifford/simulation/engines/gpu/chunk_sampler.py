@@ -16,8 +16,6 @@ from .backend import Array, Backend
 from .device_plan import DevicePlan
 from .outcome_store import OutcomeStore
 
-__all__ = ["Chunk", "ChunkCapacity", "ChunkSampler", "Results"]
-
 _CONSTANTS = device_constants()
 _JOB_FIELDS = job_fields()
 _NUM_ROUNDS: int = _CONSTANTS["num_rounds"]

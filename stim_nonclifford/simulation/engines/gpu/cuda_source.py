@@ -7,15 +7,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-__all__ = [
-    "COMPILE_OPTIONS",
-    "NOISE_TEAM",
-    "SIMULATION_TEAMS",
-    "KernelLaunch",
-    "cuda_source",
-    "noise_threads",
-]
-
 COMPILE_OPTIONS = (
     "--std=c++17",
     "--fmad=false",

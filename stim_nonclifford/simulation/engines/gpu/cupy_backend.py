@@ -16,8 +16,6 @@ from ....base.errors import EngineUnavailableError, ResourceLimitError
 from .backend import Array
 from .cuda_source import COMPILE_OPTIONS, KernelLaunch, cuda_source
 
-__all__ = ["CupyBackend", "gpu_may_be_there"]
-
 _REMEDY = "pip install 'cupy-cuda13x[ctk]' (or cupy-cuda12x for drivers of CUDA 12)"
 _MIN_CAPABILITY = 70
 # Numbers of cudaError_t.

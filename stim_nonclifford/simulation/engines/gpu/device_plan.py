@@ -12,8 +12,6 @@ from ...reduction import reduction_of, simulated_width
 from .backend import Array, Backend
 from .cuda_source import NOISE_TEAM, KernelLaunch, noise_threads
 
-__all__ = ["DevicePlan"]
-
 _RESERVED_SHARED = 1024
 """Bytes of shared memory that are left for the CUDA compiler and driver."""
 

@@ -20,8 +20,6 @@ from .chunk_sampler import MAX_TABLE_BITS, Chunk, ChunkCapacity, ChunkSampler, R
 from .device_plan import DevicePlan
 from .outcome_store import OutcomeStore
 
-__all__ = ["GpuEngine"]
-
 _CONSTANTS = device_constants()
 
 _MAX_BUDGET = 8 << 30

@@ -14,8 +14,6 @@ from ...._native import run_on_host
 from .backend import Array
 from .cuda_source import KernelLaunch
 
-__all__ = ["HostBackend"]
-
 
 class HostStream:
     """A stream whose work is done immediately."""

@@ -8,8 +8,6 @@ from ...._native import device_constants
 from .backend import Array, Backend
 from .device_plan import DevicePlan
 
-__all__ = ["OutcomeStore"]
-
 _CONSTANTS = device_constants()
 _NODES_PER_SLOT = 2
 _MAX_SLOTS = 1 << 28

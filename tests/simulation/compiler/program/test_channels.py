@@ -7,18 +7,12 @@ import math
 
 import numpy as np
 import pytest
-import stim
 
-from stim_nonclifford import Circuit
 from stim_nonclifford.simulation.compiler.program.channels import (
     Channel,
     channel_of_patterns,
     independent_errors,
 )
-from stim_nonclifford.simulation.compiler.program.flattening import program_of
-from stim_nonclifford.simulation.compiler.program.steps import Noise
-
-from ....support.laws.exact import exact_outputs
 
 Patterns = dict[int, float]
 
@@ -145,52 +139,6 @@ def test_independent_channels_become_rates() -> None:
 
 def test_repeated_patterns_add_up() -> None:
     assert channel_of_patterns(((1, 0.1), (1, 0.2))) == channel_of_patterns(((1, 0.1 + 0.2),))
-
-
-@pytest.mark.parametrize(
-    ("text", "patterns"),
-    [
-        ("X_ERROR(0.1) 0", {X: 0.1}),
-        ("Y_ERROR(0.1) 0", {Y: 0.1}),
-        ("Z_ERROR(0.1) 0", {Z: 0.1}),
-        ("DEPOLARIZE1(0.3) 0", dict.fromkeys((X, Y, Z), 0.1)),
-        ("DEPOLARIZE2(0.3) 0 1", dict.fromkeys(PAIRS, 0.02)),
-        ("PAULI_CHANNEL_1(0.1, 0.2, 0.3) 0", {X: 0.1, Y: 0.2, Z: 0.3}),
-        ("HERALDED_ERASE(0.2) 0", {HERALD | pauli: 0.05 for pauli in (0, X, Y, Z)}),
-        ("HERALDED_PAULI_CHANNEL_1(0.1, 0.2, 0.3, 0.05) 0", {HERALD: 0.1, HERALD | X: 0.2, HERALD | Y: 0.3, HERALD | Z: 0.05}),
-        *(
-            (
-                "PAULI_CHANNEL_2(" + ", ".join("0.7" if k == hit else "0.01" for k in range(15)) + ") 0 1",
-                {pattern: 0.7 if k == hit else 0.01 for k, pattern in enumerate(PAIRS)},
-            )
-            for hit in range(15)
-        ),
-    ],
-)  # fmt: skip
-def test_channels_of_instructions(text: str, patterns: Patterns) -> None:
-    """Every instruction names its patterns and their order as Stim does."""
-    (step,) = program_of(stim.Circuit(text)).steps
-    assert isinstance(step, Noise)
-    found = rebuilt(step.channel)
-    for pattern in {*found, *patterns} - {0}:
-        assert found.get(pattern, 0.0) == pytest.approx(patterns.get(pattern, 0.0), abs=1e-14)
-
-
-@pytest.mark.parametrize("p", [0.0, 1e-12, 0.3, 0.5, 1.0])
-@pytest.mark.parametrize("q", [0.0, 1e-3, 0.5, 0.75, 1.0])
-def test_chain_of_correlated_errors(p: float, q: float) -> None:
-    """At most one of the errors of a chain happens."""
-    circuit = stim.Circuit(f"""
-        E({p}) X0
-        ELSE_CORRELATED_ERROR({q}) X1
-        ELSE_CORRELATED_ERROR(0.25) X2 X0
-        M 0 1 2
-    """)
-    found = exact_outputs(Circuit(circuit).compile().record_plan()).kept
-    rest = (1 - p) * (1 - q)
-    expected = {0b001: p, 0b010: (1 - p) * q, 0b101: rest / 4, 0b000: rest * 3 / 4}
-    for row in {*found, *expected}:
-        assert found.get(row, 0.0) == pytest.approx(expected.get(row, 0.0), rel=1e-13, abs=1e-15)
 
 
 @pytest.mark.parametrize("seed", range(30))

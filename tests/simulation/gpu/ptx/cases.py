@@ -21,8 +21,6 @@ from tests.support.oracle.random_circuits import seeded_circuits
 from .comparison import Comparison, compared
 from .machine.device import Properties
 
-__all__ = ["CASES", "OPTIONS", "Case", "fixed_plans", "random_cases"]
-
 SMALL_SHARED = {"shared_bytes": 14 << 10}
 """So little shared memory that tables, vectors and most events lie in the device's memory."""
 

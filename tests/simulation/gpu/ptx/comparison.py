@@ -15,8 +15,6 @@ from stim_nonclifford.simulation.plan import SamplingPlan
 from .machine.cupy_module import make_cupy
 from .machine.device import Device, Properties
 
-__all__ = ["Comparison", "compared", "same_shots"]
-
 
 @dataclass
 class Comparison:

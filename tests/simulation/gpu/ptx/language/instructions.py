@@ -7,8 +7,6 @@ from collections.abc import Callable
 
 from .syntax import Unknown, split_operands
 
-__all__ = ["BYTES", "CPP_TYPES", "SYNCHRONIZING", "Names", "cpp_of"]
-
 CPP_TYPES = {
     **{f"{kind}{bits}": f"uint{bits}_t" for kind in "bu" for bits in (8, 16, 32, 64)},
     **{f"s{bits}": f"int{bits}_t" for bits in (8, 16, 32, 64)},

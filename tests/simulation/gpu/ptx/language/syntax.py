@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-__all__ = ["Function", "Module", "Statement", "Unknown", "parse", "split_operands"]
-
 
 class Unknown(NotImplementedError):
     """PTX that the translation does not know. Nothing is guessed."""

@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 from .instructions import BYTES, CPP_TYPES, SYNCHRONIZING, Names, cpp_of
 from .syntax import Function, Statement, Unknown, parse, split_operands
 
-__all__ = ["Kernel", "Site", "translate"]
-
 
 @dataclass(frozen=True)
 class Site:

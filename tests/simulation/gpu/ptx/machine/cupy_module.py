@@ -13,8 +13,6 @@ from .....support.engines import fake_cupy
 from .device import Device, EmulationError, Shape
 from .streams import Stream, at_once
 
-__all__ = ["DeviceArray", "RawKernel", "make_cupy"]
-
 _DEFAULT_SHARED = 48 << 10
 _LARGEST_GRID, _LARGEST_BLOCK = (1 << 31) - 1, 1024
 

@@ -15,8 +15,6 @@ import numpy.typing as npt
 from .kernels import Allocation, CompiledKernel, Mode, Request
 from .streams import Span, Timeline, Touched
 
-__all__ = ["Device", "EmulationError", "Properties", "Shape"]
-
 _POOL_BYTES = 512
 _MESSAGE_BYTES = 1 << 16
 _LARGEST_GARBAGE = 1 << 26

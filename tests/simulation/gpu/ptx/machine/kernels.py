@@ -17,8 +17,6 @@ from benchmarks.gpu.nvrtc import find_nvrtc, ptx_of
 
 from ..language.translation import Kernel, translate
 
-__all__ = ["Allocation", "CompiledKernel", "Mode", "Request", "missing"]
-
 Mode = Literal["plain", "races"]
 """Plain: a random order of threads. Races: conflicting accesses are reported too."""
 

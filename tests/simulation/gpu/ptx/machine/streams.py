@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Event", "Span", "Stream", "Timeline", "Touched", "Work", "at_once"]
-
 Clock = dict[int, int]
 """By the number of a stream, how many pieces of its work have been submitted before."""
 

@@ -1,0 +1,122 @@
+"""Complementary gaps of a single observable of an error model, computed once for equal detection events."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import stim
+from numpy.typing import NDArray
+
+from .decoders import GAP_DECODERS, RateDecoder
+from .distinct_rows import DistinctRows
+from .kept_shot_decoding import ConfidentDecoder
+from .matching.matching_graph import DECIBEL
+
+__all__ = ["RecordGaps"]
+
+
+class RecordGaps:
+    r"""Complementary gaps of one observable, in decibels.
+
+    Errors that no detector sees limit the gap: with probability q they flip the observable, and then it is at
+    most 10 log10((1 - q) / q). It is infinite if no error flips the observable.
+
+    Args:
+        decoder: The decoder.
+        model: The error model.
+        observable: The number of the observable.
+        where: How messages name the place that asks.
+        store_bytes: Memory for gaps.
+
+    Raises:
+        ValueError: The decoder has no gaps, or cannot be compiled.
+
+    Examples:
+        >>> from stim_nonclifford.rates.decoding.decoders import rate_decoder
+        >>> model = stim.DetectorErrorModel("error(0.1) D0 L0\nerror(0.01) D0\nerror(0.002) L0")
+        >>> gaps = RecordGaps(rate_decoder("pymatching", confidence=True), model, 0, "Line 1", 1 << 20)
+        >>> gaps(np.array([[0], [1]], dtype=np.uint8)).round(2).tolist()
+        [26.98, 10.41]
+    """
+
+    def __init__(
+        self,
+        decoder: RateDecoder,
+        model: stim.DetectorErrorModel,
+        observable: int,
+        where: str,
+        store_bytes: int,
+    ) -> None:
+        alone, unseen = _of_observable(model, observable)
+        self._most = DECIBEL * math.log((1 - unseen) / unseen) if unseen > 0 else math.inf
+        self._decoder = None
+        self._rows = DistinctRows(
+            row_bytes=-(-model.num_detectors // 8), result_bytes=8, max_bytes=store_bytes
+        )
+        if _flips_observable(alone):
+            compiled = decoder.decoder.compile_decoder_for_dem(dem=alone)
+            if not isinstance(compiled, ConfidentDecoder):
+                raise ValueError(
+                    f"{where}: SURE asks for complementary gaps, and the decoder {decoder.name} has none."
+                    f" Choose one of {', '.join(GAP_DECODERS)}, or one whose compiled object has the method"
+                    " decode_shots_bit_packed_with_confidence."
+                )
+            self._decoder = compiled
+
+    def __call__(self, detectors: NDArray[np.uint8]) -> NDArray[np.float64]:
+        """The gaps of shots, shape (shots,).
+
+        Args:
+            detectors: Their detection events, bit-packed: uint8, shape (shots, ceil(num_detectors / 8)).
+        """
+        if self._decoder is None:
+            return np.full(len(detectors), self._most)
+        gaps = np.ascontiguousarray(self._rows.results(detectors, self._decode)).view(np.float64)[:, 0]
+        return np.minimum(gaps, self._most)
+
+    def _decode(self, detectors: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        assert self._decoder is not None
+        _, found = self._decoder.decode_shots_bit_packed_with_confidence(
+            bit_packed_detection_event_data=detectors
+        )
+        gaps = np.ascontiguousarray(found, dtype=np.float64)
+        if gaps.shape != (len(detectors),):
+            raise ValueError(f"it returned gaps of shape {gaps.shape} for {len(detectors)} shots.")
+        return gaps[:, np.newaxis].view(np.uint8)
+
+
+def _of_observable(model: stim.DetectorErrorModel, observable: int) -> tuple[stim.DetectorErrorModel, float]:
+    """The model without other observables, and how likely errors without detectors flip this one."""
+    alone, unseen = stim.DetectorErrorModel(), 0.0
+    for part in model.flattened():
+        if part.type == "logical_observable":
+            continue
+        if part.type != "error":
+            alone.append(part)
+            continue
+        groups = []
+        for group in part.target_groups():
+            kept = [target for target in group if target.is_relative_detector_id()]
+            if any(target.is_logical_observable_id() and target.val == observable for target in group):
+                kept.append(stim.target_logical_observable_id(0))
+            if kept:
+                groups.append(kept)
+        targets = [target for group in groups for target in group]
+        if any(target.is_relative_detector_id() for target in targets):
+            separated = [*groups[0]]
+            for group in groups[1:]:
+                separated += [stim.DemTarget.separator(), *group]
+            alone.append("error", part.args_copy(), separated)
+        elif len(targets) % 2:
+            p = part.args_copy()[0]
+            unseen = unseen * (1 - p) + p * (1 - unseen)
+    alone.append("logical_observable", [], [stim.target_logical_observable_id(0)])
+    return alone, unseen
+
+
+def _flips_observable(model: stim.DetectorErrorModel) -> bool:
+    return any(
+        part.type == "error" and any(target.is_logical_observable_id() for target in part.targets_copy())
+        for part in model
+    )

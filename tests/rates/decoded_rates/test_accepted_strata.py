@@ -305,6 +305,7 @@ def test_accepted_sets_are_drawn_until_they_are_known(monkeypatch: pytest.Monkey
     """The masses of strata: exact ones within 6.5 standard errors, smaller ones of wrong sets if asked for."""
     for module in (undetected_sets, accepted_sets, sys.modules[partition.__module__]):
         monkeypatch.setattr(module, "REPLICAS", 64)
+    monkeypatch.setattr(sys.modules[partition.__module__], "_MOST_TIMES", 16)
     circuit = repetition_code(0.04, distance=3, rounds=3)
     asked = accepted_problem(circuit, rate_decoder(LikelierClass(0, 1, 2)), None, None, True)
 

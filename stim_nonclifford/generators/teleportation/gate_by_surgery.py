@@ -84,6 +84,17 @@ class GateBySurgery:
         self._signs = [self.builder.measure_product("X", [*self.x_logical, self.reference])]
         self.builder.end_part(noisy=False)
 
+    def prepare_encoded_plus(self) -> None:
+        """Prepares the target in logical |+> without noise, with all checks known.
+
+        If Z checks were random, an X before the first round would flip Z_L and no detector, and do nothing to
+        |+>. Decoders could then answer either way, and not always in the same way.
+        """
+        self.builder.reset(x=self.patches.target.data)
+        self.values |= values_after_reset(self.patches.target.checks, x=self.patches.target.data)
+        self.measure_checks(self.patches.target, "Z")
+        self.builder.end_part(noisy=False)
+
     def prepare_plus(self) -> None:
         """Resets the target to logical |+>, in the current moment."""
         self.values |= append_plus_resets(self.builder, self.patches.target)

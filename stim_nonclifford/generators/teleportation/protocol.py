@@ -98,8 +98,8 @@ def teleportation_circuit(
         rounds: Rounds of check measurements for the injection, at least 1. The merge has as many as the
             distance.
         input: What T is applied to: "plus" is logical |+>. It does not test all of the gate, as S T|+> is
-            Y T|+>. "bell" is half of a noiseless Bell pair, so that the rate is 1 - process fidelity.
-            Observables 0 and 1 are then ZZ and XX of the pair.
+            Y T|+>. With "decoded" it is prepared without noise. "bell" is half of a noiseless Bell pair, so
+            that the rate is 1 - process fidelity. Observables 0 and 1 are then ZZ and XX of the pair.
         s_gate: How a decided S is made: "ideal" is a fault-tolerant gate without noise; "patch" consumes a
             patch in the same way, which is prepared without noise in |Y> if S is wanted, and in |+> if not.
         magic: "injected" with noise, or a "perfect" T state; the noise then begins with the merge.
@@ -200,12 +200,15 @@ def build_teleportation(
 
     if bell:
         surgery.prepare_bell_pair()
+    elif decoded:
+        surgery.prepare_encoded_plus()
+    in_plus = not bell and not decoded
     builder.begin_stage("injection")
     if not perfect:
-        surgery.inject(rounds=rounds, into_plus=not bell)
+        surgery.inject(rounds=rounds, into_plus=in_plus)
         builder.end_part(noisy=True)
     else:
-        if not bell:
+        if in_plus:
             surgery.prepare_plus()
         surgery.prepare_magic()
     if decoded:

@@ -40,10 +40,6 @@ if TYPE_CHECKING:
 
 __all__ = ["FaultNumberSearch", "fault_number_rate"]
 
-_REPEATED = 1024
-"""Shots that are decoded once more, if there is no limit on the time. Doubled, a decoder that
-is random in one of 200 answers is found out as surely as now in one of 100: with 99.99%."""
-
 _MOST_DECODES = 1 << 18
 """Fault sets that are enumerated, with their coins and outcomes. Doubled, that takes twice the time (half a
 second with PyMatching), and hardly ever reaches one fault more."""
@@ -102,7 +98,7 @@ def fault_number_rate(
                 f"max_seconds={deadline.max_seconds:g} ended the search {search.reached()}. The rate is at"
                 f" most {search.upper_bound():.2g} ({COVERAGE:.0%}). Allow several times as much."
             ) from None
-    _check_repeats(classifier, circuit.decoder.name, deadline)
+    classifier.check_repeats(circuit.decoder.name)
     if not total.rate and not total.is_exact:
         raise ResourceLimitError(
             f"The decoder {circuit.decoder.name} failed in none of {classifier.asked:,} shots, with"
@@ -290,7 +286,7 @@ class FaultNumberSearch:
         orphans = self.total.orphans
         if orphans is None:
             return
-        while orphans.tally.variance > (relative_error * self.total.rate) ** 2:
+        while not orphans.tally.samples or orphans.tally.variance > (relative_error * self.total.rate) ** 2:
             if orphans.cost > _PART_OF_ORPHANS * others and not orphans.tally.failures:
                 break
             self._take(orphans, max(_FIRST_SAMPLES, orphans.tally.samples // 2))
@@ -321,18 +317,6 @@ class FaultNumberSearch:
         pilot = self._pilot.tally
         spread = float(pilot.variances()[0][WRONG, 0])
         return min(self.total.ratio().interval[1], ratio_of(pilot.mean, 1.0, spread, pilot.bound).interval[1])
-
-
-def _check_repeats(classifier: Classifier, decoder: str, deadline: Deadline) -> None:
-    """Decodes a sample once more; with a limit on the time, what takes 3% of it and 0.3 seconds."""
-    answers, begun, max_seconds = 1, deadline.seconds, deadline.max_seconds
-    # Twice as many take twice as long.
-    while max_seconds is not None and answers < _REPEATED:
-        classifier.check_repeats(decoder, answers)
-        if 3 * (deadline.seconds - begun) > 0.3 + 0.03 * max_seconds:
-            return
-        answers *= 2
-    classifier.check_repeats(decoder, _REPEATED)
 
 
 def _notes(total: FaultNumberSum) -> tuple[str, ...]:

@@ -58,6 +58,10 @@ class CountedCost(NamedTuple):
     Attributes:
         planned: With a plan, if no outcome comes again; infinite if the plan has more than 24 coordinates.
         followed: If the shot is followed by itself.
+
+    Examples:
+        >>> CountedCost(planned=150_000, followed=10_000).follows
+        True
     """
 
     planned: float

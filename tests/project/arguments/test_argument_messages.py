@@ -61,6 +61,7 @@ NUMPY_ARGUMENTS: dict[str, dict[str, Any]] = {
     "Circuit.compile_sampler": {"threads": np.uint8(1), "seed": np.uint64(2**63), "cache_bytes": np.int32(0)},
     "Circuit.logical_error_rate": {"relative_error": np.float32(0.1), "max_seconds": np.int8(9)},
     "Circuit.pauli_twirl": {"below": np.float64(0.25)},
+    "Circuit.diagram": {"tick": np.int64(0), "rows": np.uint8(1)},
     "CompiledDetectorSampler.sample": {"shots": np.int16(3), "bit_packed": np.True_},
     "CompiledDetectorSampler.iter_kept": {"max_shots": np.int8(9), "batch_shots": np.int8(3)},
     "SoftPostselectSampler": {"max_active_coordinates": np.uint8(3)},
@@ -77,5 +78,5 @@ def test_numbers_of_numpy_are_numbers(name: str) -> None:
     given = {**call.valid, **NUMPY_ARGUMENTS[name]}
     plain = {key: value.item() if isinstance(value, np.generic) else value for key, value in given.items()}
     found, expected = call.function(**given), call.function(**plain)
-    if name.split(".")[-1].endswith(("circuit", "name", "twirl")) or name[0] == "S":
+    if name.split(".")[-1].endswith(("circuit", "name", "twirl", "diagram")) or name[0] == "S":
         assert found == expected

@@ -293,7 +293,7 @@ def with_slow_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     ("circuit", "max_seconds", "reached", "rate"),
     [
         (surface_code(1e-4), 0.05, r"when 0 of [\d,]+ shots had failed.", 7.89e-6),
-        (surface_code(1e-4, 5), 0.22, r"when 0 sets of \d+ faults had failed, which do not suffice.", 1.3e-7),
+        (surface_code(1e-4, 5), 0.24, r"when 0 sets of \d+ faults had failed, which do not suffice.", 1.3e-7),
         (
             surface_code(1e-4, 5),
             0.3,

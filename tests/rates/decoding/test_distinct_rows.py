@@ -166,7 +166,7 @@ def test_decodes_do_not_depend_on_the_speed(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_gaps_that_are_random_are_seen() -> None:
-    """Seed 5. Of 256 gaps that are tossed again, all are as before with probability 2^-256."""
+    """Seed 5. Of 1024 gaps that are tossed again, all are as before with probability 2^-1024."""
     model = model_of(surface_code(1e-2))
     rng = np.random.default_rng(5)
     classifier = Classifier(
@@ -176,6 +176,6 @@ def test_gaps_that_are_random_are_seen() -> None:
     )
     classifier.classify(model.flips)
     with pytest.raises(
-        ValueError, match="it is not deterministic: it decoded 256 detection events once more"
+        ValueError, match="it is not deterministic: it decoded 1024 detection events once more"
     ):
         classifier.check_repeats("it")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -9,6 +11,7 @@ import stim
 
 import stim_nonclifford as snc
 from examples.decoder_in_the_loop import teleported_t_gate
+from stim_nonclifford.generators.teleportation import teleportation_circuit
 from stim_nonclifford.simulation.decisions import DecidedCircuit, DecisionEngine, frame_circuit
 from stim_nonclifford.simulation.engines import RowEngine
 
@@ -203,8 +206,8 @@ def rows_of_mechanisms(engine: DecisionEngine, times: int) -> npt.NDArray[np.uin
     return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
 
 
-def failures_of_single_errors(decoders: dict[str, str]) -> tuple[int, int]:
-    sampler = teleported_t_gate(3, 1e-3).compile_detector_sampler(seed=1, decoder=decoders)
+def failures_of_single_errors(circuit: snc.Circuit, decoders: str | dict[str, str]) -> tuple[int, int]:
+    sampler = circuit.compile_detector_sampler(seed=1, decoder=decoders)
     engine = sampler._counting_engine
     assert isinstance(engine, DecisionEngine)
     rows = rows_of_mechanisms(engine, 8)
@@ -213,8 +216,22 @@ def failures_of_single_errors(decoders: dict[str, str]) -> tuple[int, int]:
 
 
 def test_no_single_error_of_the_surgery_fails() -> None:
-    failures, rows = failures_of_single_errors({"outcome": "pymatching", "frame": "pymatching"})
+    circuit = teleported_t_gate(3, 1e-3)
+    failures, rows = failures_of_single_errors(circuit, {"outcome": "pymatching", "frame": "pymatching"})
     assert rows > 8 * 700
     assert failures == 0
-    raw, _ = failures_of_single_errors({"outcome": "raw", "frame": "pymatching"})
+    raw, _ = failures_of_single_errors(circuit, {"outcome": "raw", "frame": "pymatching"})
     assert raw > 100
+
+
+@pytest.mark.parametrize(("s_gate", "least"), [("ideal", 700), ("patch", 1300)])
+def test_no_single_error_of_a_generated_gate_fails(s_gate: Any, least: int) -> None:
+    for given in ("plus", "bell"):
+        text = teleportation_circuit(
+            3, 1e-3, correction="decoded", input=given, s_gate=s_gate, magic="perfect"
+        )
+        failures, rows = failures_of_single_errors(snc.Circuit(text), "pymatching")
+        assert rows > 8 * least
+        assert failures == 0
+        raw, _ = failures_of_single_errors(snc.Circuit(str(text).replace("M[DECODE]", "M")), "pymatching")
+        assert raw > 100

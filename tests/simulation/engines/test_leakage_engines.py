@@ -97,12 +97,6 @@ def test_engines_agree(circuit: snc.Circuit, form: str | None, monkeypatch: pyte
             assert engine.count(5, 300, SHOTS, list_errors=True) == tally
 
 
-def test_shots_do_not_depend_on_the_batch() -> None:
-    sampler = memory(4, 0.02, relax=0.2).compile_sampler(seed=9)
-    alone = np.concatenate([sampler.sample(n) for n in (1, 700, 323, 1024)])
-    np.testing.assert_array_equal(alone, memory(4, 0.02, relax=0.2).compile_sampler(seed=9).sample(2048))
-
-
 def test_rows_that_more_than_64_random_bits_change() -> None:
     """A leaked qubit meets 100 others: each of their records is a fair coin, independent of the others.
 

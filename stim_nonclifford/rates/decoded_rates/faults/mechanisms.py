@@ -117,18 +117,15 @@ def symptoms_of(model: stim.DetectorErrorModel) -> Symptoms:
         >>> {symptom: round(p, 6) for symptom, p in symptoms.probabilities.items()}
         {((0,), (0,)): 0.26}
     """
-    found: dict[Symptom, float] = {}
     numbers = range(model.num_observables)  # Stim goes through the whole model to find it
     by_flips: dict[tuple[frozenset[int], int], float] = {}
     for probability, detectors, flipped in model_errors(model):
         flips = detectors, flipped
         by_flips[flips] = exactly_one(by_flips.get(flips, 0.0), probability)
-    for (detectors, flipped), probability in by_flips.items():
-        observables = tuple(k for k in numbers if flipped >> k & 1)
-        found[tuple(sorted(detectors)), observables] = probability
     expected: tuple[set[int], set[int]] = (set(), set())
     probabilities: dict[Symptom, float] = {}
-    for symptom, probability in found.items():
+    for (detectors, flipped), probability in by_flips.items():
+        symptom = tuple(sorted(detectors)), tuple(k for k in numbers if flipped >> k & 1)
         if probability > 0.5:
             for of_rule, targets in zip(expected, symptom, strict=True):
                 of_rule ^= set(targets)

@@ -22,8 +22,6 @@ import stim
 
 import stim_nonclifford as snc
 
-__all__ = ["BeliefDecoder", "bivariate_bicycle_memory", "main"]
-
 Bits = npt.NDArray[np.uint8]
 
 _SIDE = 6

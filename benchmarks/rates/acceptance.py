@@ -38,8 +38,6 @@ from stim_nonclifford.circuit.logical_states import LogicalStateCheck
 from stim_nonclifford.generators.cultivation import cultivation_circuit, end_to_end_circuit
 from stim_nonclifford.generators.teleportation import injection_circuit
 
-__all__ = ["Workload", "main", "workloads"]
-
 Values = dict[str, tuple[float, float]]
 """Numbers by their names, each with its standard error; 0: exact."""
 

@@ -18,18 +18,6 @@ from itertools import chain, combinations, product
 import stim_nonclifford as snc
 from stim_nonclifford.generators.cultivation.color_code import ColorCode
 
-__all__ = [
-    "CIRCUITS",
-    "NOISES",
-    "Code",
-    "biased_noise",
-    "color_code",
-    "projective_plane",
-    "t_state_circuit",
-    "tetrahedron",
-    "toric",
-]
-
 Support = frozenset[int]
 
 

@@ -25,8 +25,6 @@ from benchmarks.rates.decoded_codes import generated_memory, toric_memory
 from stim_nonclifford.generators.teleportation import injection_circuit
 from stim_nonclifford.rates.decoded_rates import accepted_rate, fault_number_rate
 
-__all__ = ["CASES", "Case", "Coverage", "coverage_of", "main", "two_codes"]
-
 
 def two_codes(p: float) -> stim.Circuit:
     """Two repetition codes of distance 3 side by side, with an observable each.

@@ -47,8 +47,6 @@ from stim_nonclifford.rates.decoded_rates.faults.mechanisms import (
 from stim_nonclifford.rates.decoding.matching.matching_graph import detectors_that_matter
 from stim_nonclifford.rates.results import LogicalErrorRate, RateStratum
 
-__all__ = ["Problem", "main", "splitting", "subset_sampling"]
-
 Floats = npt.NDArray[np.float64]
 _STRONGEST = 6e-3
 _CHAINS = 64

@@ -30,8 +30,6 @@ from examples.bivariate_bicycle import BeliefDecoder, bivariate_bicycle_memory
 from examples.gap_calibration import color_code
 from stim_nonclifford.rates.decoding.decoders import decoder_named
 
-__all__ = ["CODES", "Family", "count_errors", "generated_memory", "main", "toric_memory", "xzzx_memory"]
-
 _BATCH = 100_000
 
 

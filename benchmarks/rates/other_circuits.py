@@ -27,8 +27,6 @@ from stim_nonclifford.rates.results import LogicalErrorRate
 from .code_circuits import CIRCUITS, biased_noise, color_code, t_state_circuit
 from .fault_set_coverage import thinned
 
-__all__ = ["OTHER_CIRCUITS"]
-
 _LEAST_SECONDS = 0.2
 """The least time of a run, when the budget is used up."""
 

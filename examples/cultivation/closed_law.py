@@ -23,8 +23,6 @@ import numpy.typing as npt
 
 from stim_nonclifford.simulation.plan import MEASURE, SamplingPlan
 
-__all__ = ["ClosedLaw", "ones", "packed", "xor_at"]
-
 Bits = npt.NDArray[np.bool_]
 Words = npt.NDArray[np.uint64]
 Floats = npt.NDArray[np.float64]

@@ -13,8 +13,6 @@ from stim_nonclifford.simulation.compiler import RequestedOutputs
 
 from .closed_law import ClosedLaw, ones, packed, xor_at
 
-__all__ = ["Completions", "Noise", "States", "select"]
-
 Bits = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]

@@ -88,8 +88,6 @@ from .rewriting.stand_ins import clifford_of, proxy_of
 if TYPE_CHECKING:
     from .decisions import DecisionSampling
 
-__all__ = ["Circuit"]
-
 Self = TypeVar("Self", bound="Circuit")
 
 _FAR = (1 << 62) - 1

@@ -67,16 +67,6 @@ from ..simulation.sampling.expectation_values import ExpectationEngine
 from ..simulation.sampling.rows import columns
 from .error_models import error_model_of
 
-__all__ = [
-    "RAW",
-    "DecisionSampling",
-    "DecodedEnd",
-    "EndSampler",
-    "check_raw",
-    "decided_question",
-    "decision_model",
-]
-
 RAW = "raw"
 """The name in place of a decoder that leaves records as they are."""
 

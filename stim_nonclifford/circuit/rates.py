@@ -34,13 +34,11 @@ from .logical_states import (
     state_check_of,
 )
 
-__all__ = ["checked_circuit", "planned", "rates_of"]
-
 _MOSTLY = 0.5
 """The part of a rate that is worth a warning if it is there without any fault."""
 
 
-class RatedCircuit(Protocol):
+class _RatedCircuit(Protocol):
     """What rates ask of a circuit."""
 
     def compile(self) -> CompiledCircuit: ...
@@ -48,7 +46,7 @@ class RatedCircuit(Protocol):
     def with_logical_readout(self: Checked, state: LogicalStateCheck | LogicalState) -> Checked: ...
 
 
-Checked = TypeVar("Checked", bound=RatedCircuit)
+Checked = TypeVar("Checked", bound=_RatedCircuit)
 
 
 def checked_circuit(
@@ -68,7 +66,7 @@ def checked_circuit(
 
 
 def planned(
-    circuit: RatedCircuit,
+    circuit: _RatedCircuit,
     postselection_mask: Mask | None,
     postselected_observables_mask: Mask | None,
     state_check: LogicalStateCheck | LogicalState | None = None,
@@ -123,7 +121,7 @@ def remedies_of_rates() -> Iterator[None]:
 
 
 def rates_of(
-    circuits: Sequence[RatedCircuit],
+    circuits: Sequence[_RatedCircuit],
     decoder: Any,
     postselection_mask: Mask | None,
     postselected_observables_mask: Mask | None,
@@ -241,7 +239,7 @@ def _name_of(decoder: Any) -> str:
 
 
 def _with_origins(
-    circuits: Sequence[RatedCircuit],
+    circuits: Sequence[_RatedCircuit],
     rates: list[LogicalErrorRate],
     seed: int,
     decoder: Any,

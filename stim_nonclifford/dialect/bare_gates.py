@@ -24,8 +24,6 @@ from .names import gate_named
 from .tags import NonCliffordGate, is_note, tag_of
 from .targets import Target
 
-__all__ = ["INSTRUCTION", "LARGEST_ANGLE", "tagged_instruction", "tagged_text", "with_own_name"]
-
 LARGEST_ANGLE = 4.0
 """In half-turns: a rotation by that much is the identity. Larger bare angles are probably in degrees."""
 

@@ -35,17 +35,6 @@ from .feed_forward.decisions import DECODE, FRAME, SURE, bare_decision, decision
 from .gates import BARE_NAMES, CONDITIONAL_CARRIER
 from .tags import NonCliffordGate, gate_from_tag, is_note
 
-__all__ = [
-    "TOO_DEEP",
-    "advice_on_name",
-    "bare_name",
-    "circuit_repr",
-    "extended_text",
-    "is_too_deep",
-    "parse",
-    "with_checked_tags",
-]
-
 _SKIPPED = re.compile(r"(?:[ \t\r\n{}]|#[^\n]*)+")
 
 _BRACE = re.compile(r"[{}]|#[^\n]*")

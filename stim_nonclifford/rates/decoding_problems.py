@@ -31,14 +31,6 @@ from .estimation.deadline import Deadline
 from .fault_sets.search.limits import Limits, search_arguments
 from .results import LogicalErrorRate
 
-__all__ = [
-    "DecodableCircuit",
-    "PauliReadout",
-    "accepted_problem",
-    "decoded_error_rates",
-    "exact_symptoms",
-]
-
 Bools = npt.NDArray[np.bool_]
 
 _WITHOUT_OBSERVABLES_MASK = (

@@ -33,27 +33,6 @@ import numpy.typing as npt
 
 from .. import _native
 
-__all__ = [
-    "ACTIVATE",
-    "BLOCK_SHOTS",
-    "EXPECT",
-    "LEAKAGE_CHANGE",
-    "LEAKAGE_END",
-    "LEAKAGE_FLIP",
-    "LEAKAGE_ITEM_DTYPE",
-    "LEAKAGE_MIX",
-    "LEAKAGE_MOVE",
-    "LEAKAGE_SPREAD",
-    "MAX_INDEX_BITS",
-    "MEASURE",
-    "OPERATION_DTYPE",
-    "ROTATE",
-    "ROTATION_TERM_DTYPE",
-    "SamplingPlan",
-    "SparseRows",
-    "plain_attributes",
-]
-
 ROTATE, ACTIVATE, MEASURE, EXPECT = (_native.ROTATE, _native.ACTIVATE, _native.MEASURE, _native.EXPECT)
 """Kinds of operation; ``compiler.sweeps.operations.OperationKind`` says what each does."""
 

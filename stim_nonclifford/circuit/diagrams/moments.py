@@ -11,8 +11,6 @@ from ...dialect import is_expectation
 from ...simulation.compiler.program.loops import unrolled
 from .drawn_gates import DrawnGate, drawn_gates_of
 
-__all__ = ["CONTROL", "CROSS", "NOT", "Glyph", "gates_by_tick", "glyphs_of"]
-
 CONTROL, NOT, CROSS = ".", "+", "x"
 """Symbols that are drawn, and not written."""
 

@@ -22,8 +22,6 @@ from .operations import PlannedOperation, planned_operations
 from .picture import width_picture
 from .table import operation_table, summary, total_coefficients
 
-__all__ = ["PlanMethod", "PlanReport", "plan_report"]
-
 PlanMethod = Literal["sample", "sample_kept", "sample_counts", "sample_measurements"]
 
 

@@ -29,21 +29,6 @@ from ...base.written_circuits import circuit_of, with_replaced, without_tag
 from ..channels.channel_tags import ANNOTATIONS
 from ..channels.readout import MEASUREMENTS
 
-__all__ = [
-    "DECODE",
-    "FRAME",
-    "NO_DECODER",
-    "SURE",
-    "Decision",
-    "bare_decision",
-    "check_no_decisions",
-    "decision_head",
-    "decision_of",
-    "first_decision",
-    "question_text",
-    "without_decisions",
-]
-
 DECODE = "DECODE"
 """The word of the tag, and the name of the bare instruction."""
 

@@ -39,8 +39,6 @@ from ..results.error_budget import ErrorBudget, Grouping
 from .groups import NoiseGroups, derivative_terms
 from .noise_sources import noise_sources
 
-__all__ = ["FailureStudy", "cores_of", "rows_of"]
-
 Indices = npt.NDArray[np.intp]
 Core = tuple[int, ...]
 

@@ -7,8 +7,6 @@ import stim
 from ...dialect import CONDITIONAL_CARRIER, bare_name, gate_from_tag, is_expectation
 from ...simulation.compiler.program.loops import unrolled
 
-__all__ = ["GateNames"]
-
 _NO_GATE = frozenset({"DETECTOR", "OBSERVABLE_INCLUDE", "QUBIT_COORDS", "SHIFT_COORDS", "TICK", "MPAD"})
 _FLIPS = ("X_ERROR", "Y_ERROR", "Z_ERROR")
 _MEASURING = frozenset(name for name, data in stim.gate_data().items() if data.produces_measurements)

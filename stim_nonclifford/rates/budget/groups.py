@@ -27,8 +27,6 @@ from ..results.error_budget import BudgetShare, ErrorBudget, Grouping, NoisePlac
 from .layout import places_of_qubits
 from .noise_sources import NoiseSources
 
-__all__ = ["NO_QUBIT", "NoiseGroups", "derivative_terms", "site_matrix"]
-
 Floats = npt.NDArray[np.float64]
 
 NO_QUBIT = "no qubit"

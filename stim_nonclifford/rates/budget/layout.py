@@ -6,8 +6,6 @@ import math
 
 import stim
 
-__all__ = ["places_of_qubits"]
-
 
 def places_of_qubits(circuit: stim.Circuit) -> dict[int, tuple[float, float]]:
     r"""Where to draw each qubit: at its first two coordinates, if all have different ones, else on a grid.

@@ -33,8 +33,6 @@ from ..results.error_budget import BudgetShare, ErrorBudget, Grouping
 from .groups import NoiseGroups, derivative_terms, site_matrix
 from .noise_sources import NoiseSources, noise_sources
 
-__all__ = ["NO_FAULT", "BudgetBasis"]
-
 NO_FAULT = "no fault"
 """The group of the empty fault set, where a shot can be wrong, or discarded, without any noise."""
 

@@ -31,8 +31,6 @@ from ...simulation.plan import SamplingPlan
 from ..results.error_budget import NoisePlace
 from .gate_names import GateNames
 
-__all__ = ["NoiseSources", "noise_sources"]
-
 Floats = npt.NDArray[np.float64]
 
 

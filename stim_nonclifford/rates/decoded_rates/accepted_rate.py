@@ -46,8 +46,6 @@ from .faults.mechanisms import FaultModel, Floats, fault_model, seed_words
 from .partition import Partition, partition, probability_of_no_member
 from .questions import DecodingProblem
 
-__all__ = ["accepted_rate"]
-
 _FIRST_SHOTS = 128
 """Shots of each substratum before any is preferred. Doubled, easy questions take a little longer."""
 

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from ..results import DecodedFailure
     from ..results.error_budget import ErrorBudget, Grouping
 
-__all__ = ["FaultNumberSearch", "fault_number_rate"]
-
 _MOST_DECODES = 1 << 18
 """Fault sets that are enumerated, with their coins and outcomes. Doubled, that takes twice the time (half a
 second with PyMatching), and hardly ever reaches one fault more."""

@@ -25,8 +25,6 @@ from ..samplers.enumeration import Enumeration
 from ..samplers.sampler import Sampler
 from ..samplers.strata import Stratum
 
-__all__ = ["FEWEST_FAILURES", "FaultNumberSum"]
-
 FEWEST_FAILURES = 64
 """Effective failing samples before their variance is believed, and a count or a pilot ends: a count that ends
 at n failures has a rate that is 1/n too large on average. Doubled, errors are surer, and coarse ones take

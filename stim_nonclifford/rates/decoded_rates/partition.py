@@ -18,8 +18,6 @@ from ..samplers.undetected_sets import MOST_MEMBERS, REPLICAS
 from .faults.mechanisms import FaultModel, Floats, Symptom, Symptoms, fault_model, log_probability_of_none
 from .questions import DecodingProblem
 
-__all__ = ["Partition", "partition", "probability_of_no_member"]
-
 Bools = npt.NDArray[np.bool_]
 _STEP = 10
 """Decibels of the gap of accepted sets by themselves that share a stratum. Doubled, strata are less uniform,

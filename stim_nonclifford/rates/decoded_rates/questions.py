@@ -12,8 +12,6 @@ from ...simulation.faults import FaultTable
 from ..decoding.decoders import CompiledRateDecoder
 from .faults.mechanisms import Symptoms
 
-__all__ = ["DecodingProblem"]
-
 
 @dataclass(frozen=True)
 class DecodingProblem:

@@ -18,8 +18,6 @@ from dataclasses import dataclass
 
 from .matching.matching_graph import ModelError
 
-__all__ = ["NUM_COLORS", "BoundaryTile", "possible_tiles"]
-
 NUM_COLORS = 3
 _CHARGES = (0b01, 0b10, 0b11)  # red, green, blue: the sum of all three is 0
 

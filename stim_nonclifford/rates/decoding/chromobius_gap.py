@@ -20,8 +20,6 @@ from .boundary_tile import NUM_COLORS, BoundaryTile, possible_tiles
 from .kept_shot_decoding import ConfidentDecoder
 from .matching.matching_graph import DECIBEL, ModelError
 
-__all__ = ["ChromobiusGapDecoder", "CompiledChromobiusGap"]
-
 _BASES = {"X": 0, "Z": NUM_COLORS}
 """Chromobius's number of the first of the three colors of X and of Z checks."""
 

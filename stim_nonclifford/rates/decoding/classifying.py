@@ -13,8 +13,6 @@ from ..decoded_rates.faults.mechanisms import FaultModel, Words
 from ..estimation.deadline import Deadline
 from .distinct_rows import DistinctRows
 
-__all__ = ["Classes", "Classifier", "Gaps", "Predict"]
-
 Gaps = npt.NDArray[np.int64]
 _Bytes = npt.NDArray[np.uint8]
 

@@ -19,22 +19,6 @@ from ...base.errors import InexactErrorModelWarning
 from .classifying import Gaps, Predict
 from .kept_shot_decoding import KeptShotDecoding
 
-__all__ = [
-    "DECODERS_WITHOUT_HERALDS",
-    "GAP_DECODERS",
-    "HERALDED_DECODERS",
-    "MATCHING_DECODERS",
-    "CompiledRateDecoder",
-    "RateDecoder",
-    "checked_decoder",
-    "decoder_named",
-    "decompositions",
-    "first_error_model",
-    "installed_decoders",
-    "known_decoders",
-    "rate_decoder",
-]
-
 MATCHING_DECODERS = frozenset({"pymatching", "pymatching-correlated", "fusion_blossom"})
 """Decoders that use only errors, or parts of errors, that flip at most two detectors."""
 

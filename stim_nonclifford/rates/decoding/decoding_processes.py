@@ -23,8 +23,6 @@ import numpy.typing as npt
 
 from .classifying import Gaps, Predict
 
-__all__ = ["DecodingProcesses", "main"]
-
 Predictions = tuple[npt.NDArray[np.uint8], Gaps]
 
 _SECONDS_ALONE = 1.0

@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DEFAULT_STORE_BYTES", "DistinctRows"]
-
 Rows = NDArray[np.uint8]
 
 DEFAULT_STORE_BYTES = 32 << 20

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from .distinct_rows import DistinctRows
 from .matching.matching_graph import model_errors
 
-__all__ = ["ConfidentDecoder", "DecoderFailedError", "KeptShotDecoding"]
-
 Rows = NDArray[np.uint8]
 
 _LARGEST_CONFIDENCE = 2.0**53

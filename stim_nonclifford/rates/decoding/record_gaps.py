@@ -13,8 +13,6 @@ from .distinct_rows import DistinctRows
 from .kept_shot_decoding import ConfidentDecoder
 from .matching.matching_graph import DECIBEL
 
-__all__ = ["RecordGaps"]
-
 
 class RecordGaps:
     r"""Complementary gaps of one observable, in decibels.

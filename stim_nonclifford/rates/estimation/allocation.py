@@ -21,8 +21,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Contributions", "allocate", "factors"]
-
 Floats = npt.NDArray[np.float64]
 
 _LEAST_GROWTH = 0.5

@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-__all__ = ["Deadline", "TimeIsOver"]
-
 
 class TimeIsOver(Exception):
     """``max_seconds`` have passed, or there are as many shots as may be."""

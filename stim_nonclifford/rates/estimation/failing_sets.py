@@ -7,8 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["EXACT", "FailingSets", "padded"]
-
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
 Words = npt.NDArray[np.uint64]

@@ -17,8 +17,6 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-__all__ = ["COVERAGE", "interval_of_weighted_sum", "upper_limit_of_weighted_sum"]
-
 COVERAGE = 0.95
 """The probability with which an interval of a result contains the true value."""
 

@@ -23,8 +23,6 @@ import numpy.typing as npt
 from .interval import COVERAGE, interval_of_weighted_sum
 from .tally import ACCEPTED, WRONG, Tally
 
-__all__ = ["Ratio", "Sums", "ratio_of", "sums_over"]
-
 Floats = npt.NDArray[np.float64]
 
 _ROUNDING = 1e-12

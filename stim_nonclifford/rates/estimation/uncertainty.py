@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from .interval import COVERAGE
 
-__all__ = ["NARROW", "is_narrow", "rate_text", "uncertainty_of"]
-
 NARROW = 3.0
 """Standard errors that an interval may reach on a side, for the standard error to describe it. Doubled, rates
 are printed with a standard error where their interval is twice as wide."""

@@ -28,8 +28,6 @@ from .wrong_tool import WrongToolError, cause_of, enough_shots_text
 if TYPE_CHECKING:
     from ..budget.malignant_sets import BudgetBasis
 
-__all__ = ["PlannedCircuit", "estimate_rates", "rate_of", "search_of"]
-
 _ROUNDING = 1e-9
 """Relative error of sums of many numbers, generously."""
 

@@ -16,8 +16,6 @@ from .search.outcomes import WRONG
 from .search.search import Search
 from .wrong_tool import refuse
 
-__all__ = ["FaultDistance", "MalignantSet", "fault_distance", "malignant_sets"]
-
 
 @dataclass(frozen=True)
 class MalignantSet:

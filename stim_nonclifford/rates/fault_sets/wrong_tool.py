@@ -17,8 +17,6 @@ from ...simulation.logical_errors.coherent_noise import is_noise_angle
 from ...simulation.logical_errors.noiseless_outputs import outcome_dependent
 from ...simulation.plan import SamplingPlan
 
-__all__ = ["WrongToolError", "cause_of", "enough_shots_text", "refuse"]
-
 _INSTEAD = "Count errors instead: compile_detector_sampler(...).sample_counts(shots)."
 
 _MOST_LINES = 3

@@ -11,8 +11,6 @@ from ...base.arguments import choice, integer
 from ...base.notebook import text_table
 from ..estimation.uncertainty import rate_text
 
-__all__ = ["BudgetKind", "BudgetShare", "ErrorBudget", "Grouping", "NoisePlace"]
-
 
 @dataclass(frozen=True)
 class NoisePlace:

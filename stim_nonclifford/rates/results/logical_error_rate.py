@@ -14,8 +14,6 @@ from .error_budget import ErrorBudget, Grouping
 from .strata import DecodedFailure, GapPoint, RateStratum, Table, table_of_strata
 from .sums import sum_of
 
-__all__ = ["FaultSets", "LogicalErrorRate"]
-
 
 @dataclass(frozen=True)
 class FaultSets:

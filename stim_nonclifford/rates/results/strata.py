@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 from ...simulation.faults import CircuitFault
 
-__all__ = ["DecodedFailure", "GapPoint", "RateStratum", "Table", "name_of_faults", "table_of_strata"]
-
 Table = tuple[tuple[str, ...], list[tuple[str, ...]]]
 
 

@@ -22,8 +22,6 @@ from typing import Any
 
 from .strata import GapPoint, RateStratum
 
-__all__ = ["sum_of"]
-
 Result = Any
 """A ``LogicalErrorRate``, whose module imports this one."""
 

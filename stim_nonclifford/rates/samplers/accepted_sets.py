@@ -27,8 +27,6 @@ from ..fault_sets.search.mechanisms import packed_words
 from .strata import mixed
 from .undetected_sets import REPLICAS, Part, UndetectedSets
 
-__all__ = ["AcceptedSetSearch", "AcceptedSets", "merged"]
-
 Bools = npt.NDArray[np.bool_]
 Indices = npt.NDArray[np.intp]
 

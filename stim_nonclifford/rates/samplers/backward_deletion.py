@@ -20,8 +20,6 @@ from .direct_samples import DirectSamples
 from .sampler import Batch, Sampler, classified
 from .strata import FaultStates, Floats, Indices, Stratum, Words
 
-__all__ = ["BackwardDeletion", "Orphans"]
-
 Bits = npt.NDArray[np.bool_]
 
 _MOST_TRIED = 8

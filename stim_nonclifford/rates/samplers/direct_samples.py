@@ -11,8 +11,6 @@ from ..estimation.deadline import Deadline
 from .sampler import Batch, Sampler
 from .strata import Stratum
 
-__all__ = ["DirectSamples"]
-
 
 class DirectSamples(Sampler):
     """P(stratum, least <= number of faults <= most, accepted and wrong), by direct Monte Carlo.

@@ -13,8 +13,6 @@ from ..estimation.tally import Tally
 from .sampler import Batch, Sampler, classified
 from .strata import FaultStates, Floats, Indices, Stratum, Words
 
-__all__ = ["Enumeration"]
-
 
 class Enumeration(Sampler):
     """P(stratum, k faults, accepted and wrong), exactly: a sum over all fault sets F of k faults.

@@ -21,8 +21,6 @@ import numpy.typing as npt
 
 from ...base.errors import ResourceLimitError
 
-__all__ = ["FaultNumbers"]
-
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
 

@@ -15,8 +15,6 @@ from ..estimation.failing_sets import FailingSets
 from ..estimation.tally import Tally
 from .strata import FaultStates, Stratum
 
-__all__ = ["Batch", "Sampler"]
-
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
 

@@ -27,8 +27,6 @@ from .direct_samples import DirectSamples
 from .sampler import Batch, Sampler, classified
 from .strata import FaultStates, Indices, Stratum
 
-__all__ = ["Splitting"]
-
 Bits = npt.NDArray[np.bool_]
 Integers = npt.NDArray[np.int64]
 

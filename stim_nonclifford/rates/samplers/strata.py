@@ -19,8 +19,6 @@ from ..decoded_rates.faults.mechanisms import FaultModel
 from ..estimation.failing_sets import padded
 from .fault_numbers import FaultNumbers
 
-__all__ = ["FaultStates", "Stratum", "Weighted", "mixed"]
-
 Bits = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]

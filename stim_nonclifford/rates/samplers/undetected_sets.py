@@ -27,8 +27,6 @@ from ...simulation.plan import plain_attributes
 from ..decoded_rates.faults.mechanisms import Floats
 from ..fault_sets.search.mechanisms import packed_words
 
-__all__ = ["MOST_MEMBERS", "REPLICAS", "Part", "UndetectedSets"]
-
 Bools = npt.NDArray[np.bool_]
 Indices = npt.NDArray[np.intp]
 

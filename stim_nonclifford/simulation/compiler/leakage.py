@@ -33,22 +33,6 @@ from .program.steps import (
     Reset,
 )
 
-__all__ = [
-    "COMPUTATIONAL",
-    "LEAKED",
-    "LOST",
-    "Change",
-    "Choice",
-    "Flip",
-    "InsertedBit",
-    "Mix",
-    "Script",
-    "ScriptItem",
-    "Scripts",
-    "Spread",
-    "scripts_of",
-]
-
 COMPUTATIONAL, LEAKED, LOST = 0, 1, 2
 """The states of a qubit. Sets of them are masks: bit k is state k."""
 

@@ -22,15 +22,6 @@ from ..sampling.rows import columns
 from .points import DecidedCircuit
 from .questions import Question
 
-__all__ = [
-    "DecidingDecoder",
-    "DecisionEngine",
-    "DecisionPasses",
-    "DecisionsFailedError",
-    "GapDecoder",
-    "Requested",
-]
-
 _CHUNK_SHOTS = 16 * BLOCK_SHOTS
 """Shots that are decided together. Doubled, their rows take twice the memory."""
 

@@ -19,8 +19,6 @@ from ..compiler.program.flattening import program_of
 from ..compiler.sweeps.forward_sweep import QuantumProgram
 from ..engines import likely_outputs
 
-__all__ = ["frame_circuit", "frames_of"]
-
 _WIDTHS = {
     **dict.fromkeys(("X_ERROR", "Y_ERROR", "Z_ERROR", "DEPOLARIZE1", "PAULI_CHANNEL_1"), 1),
     **dict.fromkeys(("DEPOLARIZE2", "PAULI_CHANNEL_2"), 2),

@@ -47,8 +47,6 @@ from ..compiler.program.loops import unrolled
 from ..compiler.program.steps import Decide, DetectorStep
 from .frame_circuits import frames_of
 
-__all__ = ["Axis", "DecidedCircuit", "DecisionPoint", "Knowledge"]
-
 _PROBE = 0.25
 _MEASUREMENTS = frozenset({"M", "MX", "MY", "MR", "MRX", "MRY", "MXX", "MYY", "MZZ", "MPP"})
 

@@ -8,8 +8,6 @@ import numpy.typing as npt
 from ..engines import PackedBits
 from .points import DecidedCircuit
 
-__all__ = ["Question"]
-
 Bools = npt.NDArray[np.bool_]
 
 

@@ -14,16 +14,6 @@ from ..plan import SamplingPlan
 from ..reduction import reduction_of, simulated_width
 from .options import EngineOptions
 
-__all__ = [
-    "CountedCost",
-    "check_cost",
-    "check_memory",
-    "counted_cost",
-    "follows_shots",
-    "gpu_simulation_seconds",
-    "warn_of_slow_shots",
-]
-
 _COEFFICIENT_BYTES = 16
 
 _COEFFICIENTS_PER_SECOND = 1e9

@@ -8,8 +8,6 @@ from typing import Literal, get_args
 from ...base.arguments import choice, integer, integer_or_none
 from .cpu import DEFAULT_CACHE_BYTES, MAX_THREADS
 
-__all__ = ["EngineName", "EngineOptions"]
-
 _MAX_BYTES = (1 << 63) - 1
 
 EngineName = Literal["auto", "cpu", "gpu", "reference", "trajectory"]

@@ -17,8 +17,6 @@ from ..compiler.program.steps import ObservableStep
 from ..compiler.reference_sample import DEFAULT_MAX_ACTIVE_COORDINATES
 from .contract import KeptRowsEngine, PackedBits
 
-__all__ = ["TrajectoryEngine", "reference_detectors", "reference_records"]
-
 
 class TrajectoryEngine(KeptRowsEngine):
     r"""Draws shots by following each of them by itself.

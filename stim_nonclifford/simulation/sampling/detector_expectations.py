@@ -23,8 +23,6 @@ from .requests import DecidingEngines, DetectorMethod
 from .rows import unpack
 from .shot_numbers import ShotNumbers
 
-__all__ = ["DetectorExpectations"]
-
 
 class DetectorExpectations:
     """The method ``sample_expectation_values`` of ``CompiledDetectorSampler``."""

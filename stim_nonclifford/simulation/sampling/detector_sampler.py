@@ -49,8 +49,6 @@ from .rows import OUTPUT_NAMES, OutputName, arranged, columns, namespace_of, pac
 from .shot_files import SHOT_FORMATS, DetectionFiles, ShotFormat, chunk_sizes
 from .shot_numbers import NumberedShots, PickledByRecipe, ShotNumbers
 
-__all__ = ["CompiledDetectorSampler"]
-
 _ENGINES = (
     "_sampling_engine",
     "_keeping_engine",

@@ -16,8 +16,6 @@ from ..plan import SamplingPlan
 from .rows import columns, unpack
 from .shot_numbers import ShotNumbers
 
-__all__ = ["ExpectationEngine", "FollowedExpectations", "ShotsWithValues", "sampled_in_chunks"]
-
 _STORE_BYTES = 64 << 20
 _BYTES_PER_PATH = 300  # of Python's objects
 _CHUNK_SHOTS = 1 << 16

@@ -20,8 +20,6 @@ from .results import KeptSamples
 from .rows import OUTPUT_NAMES, OutputName, kept_rows_from, namespace_of, unpack
 from .shot_numbers import ShotNumbers
 
-__all__ = ["KeptBatch", "KeptShots"]
-
 IF_TOO_MANY = (
     "Count with sample_counts, write the shots to a file with sample_write, or take them in several calls."
 )

@@ -35,8 +35,6 @@ from .rows import OUTPUT_NAMES, OutputName, rows_from, unpack
 from .shot_files import SHOT_FORMATS, ShotFile, ShotFormat, chunk_sizes
 from .shot_numbers import NumberedShots, PickledByRecipe, ShotNumbers
 
-__all__ = ["CompiledMeasurementSampler"]
-
 _IF_TOO_MANY = (
     "Write the shots to a file with sample_write, take them in several calls, or count logical errors with"
     " sample_counts of compile_detector_sampler."

@@ -18,8 +18,6 @@ from ....simulation.plan import SamplingPlan
 from .mechanisms import Floats, Symptom, Symptoms, Words
 from .outcomes import causes_of_plan
 
-__all__ = ["DecidedOutcomes", "PredictsNothing", "symptoms_with_decisions"]
-
 _MOST_ROWS = 1 << 14
 """States that are decided together. Doubled, they take twice the memory."""
 

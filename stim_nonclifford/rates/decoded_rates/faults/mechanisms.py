@@ -14,18 +14,6 @@ import stim
 from ....base.probabilities import exactly_one
 from ...decoding.matching.matching_graph import model_errors
 
-__all__ = [
-    "FaultModel",
-    "Outcomes",
-    "Symptom",
-    "Symptoms",
-    "fault_model",
-    "log_probability_of_none",
-    "seed_words",
-    "symptom_without",
-    "symptoms_of",
-]
-
 Floats = npt.NDArray[np.float64]
 Words = npt.NDArray[np.uint64]
 Symptom = tuple[tuple[int, ...], ...]

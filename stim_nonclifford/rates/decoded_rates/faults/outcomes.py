@@ -21,8 +21,6 @@ from ....simulation.engines import CpuEngine
 from ....simulation.plan import SamplingPlan
 from .mechanisms import Floats, Symptom, Symptoms, Words
 
-__all__ = ["PlanOutcomes", "causes_of_plan", "symptom_of_row", "symptoms_of_plan"]
-
 _MOST_SUMMED = 10
 """Quantum outcomes of a shot that are summed over, at most. Doubled, one sum may take a minute."""
 

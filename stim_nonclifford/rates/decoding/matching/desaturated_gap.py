@@ -17,8 +17,6 @@ from .matching_gap import CompiledMatchingGap
 from .matching_graph import model_errors
 from .pair_graph import BasisGraph, basis_graphs, hidden_detectors
 
-__all__ = ["CompiledDesaturatedGap", "DesaturatedGapDecoder"]
-
 
 @dataclass(frozen=True)
 class DesaturatedGapDecoder(sinter.Decoder):  # type: ignore[misc]  # Sinter has no type marker.

@@ -17,8 +17,6 @@ from typing import Literal
 
 import stim
 
-__all__ = ["Basis", "DetectorKind", "detector_kinds"]
-
 Basis = Literal["X", "Z"]
 
 _CULTIVATION = -9

@@ -15,8 +15,6 @@ from ....base.arguments import check_types, flag, integer
 from ....base.probabilities import exactly_one
 from .matching_graph import Edge, edge_errors, edge_probabilities
 
-__all__ = ["CompiledHeraldedMatching", "HeraldedMatchingDecoder"]
-
 _RARE = 1e-6
 """The probability of a copy of a herald: too small to change that of the edge with which it is correlated.
 

@@ -20,8 +20,6 @@ from ....base.probabilities import exactly_one
 from ..kept_shot_decoding import ConfidentDecoder
 from .matching_graph import DECIBEL, Edge, EdgeProbabilities, SplitGraph, edge_probabilities, split_graph
 
-__all__ = ["CompiledMatchingGap", "MatchingGapDecoder"]
-
 _SMALLEST_PROBABILITY = 1e-12
 """The least probability of an edge and of its absence, as weights must be finite.
 

@@ -29,19 +29,6 @@ from numpy.typing import NDArray
 from ....base.probabilities import exactly_one
 from ....simulation.compiler.heralds import with_heralds_apart
 
-__all__ = [
-    "DECIBEL",
-    "Edge",
-    "EdgeProbabilities",
-    "ModelError",
-    "SplitGraph",
-    "detectors_that_matter",
-    "edge_errors",
-    "edge_probabilities",
-    "model_errors",
-    "split_graph",
-]
-
 DECIBEL = 10 / math.log(10)
 """Decibels of a weight, which is a natural logarithm of a ratio of probabilities."""
 

@@ -23,8 +23,6 @@ from ....base.probabilities import exactly_one
 from .detector_kinds import Basis, DetectorKind
 from .matching_graph import Edge, EdgeProbabilities, ModelError
 
-__all__ = ["BasisGraph", "basis_graphs", "hidden_detectors"]
-
 
 @dataclass(frozen=True)
 class BasisGraph:

@@ -35,8 +35,6 @@ from .mechanisms import MAX_WEIGHT, Mechanisms, decided_by_faults
 from .outcomes import KEPT, WRONG
 from .search import Search
 
-__all__ = ["Allocation", "enumerate_to", "estimate_of"]
-
 _ALONE = 3
 """Weights that are sampled each on its own; all larger ones are one stratum. If it is doubled, strong noise
 takes longer."""

@@ -14,8 +14,6 @@ from .outcomes import KEPT, WRONG
 from .search import Search
 from .strata import StratumSums
 
-__all__ = ["Estimate", "Totals", "WeightRow", "totals_of"]
-
 
 @dataclass(frozen=True)
 class WeightRow:

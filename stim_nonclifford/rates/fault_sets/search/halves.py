@@ -22,8 +22,6 @@ import numpy.typing as npt
 
 from .outcomes import Floats
 
-__all__ = ["Halves"]
-
 Draws = npt.NDArray[np.uint32]
 
 

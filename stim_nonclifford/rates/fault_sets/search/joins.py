@@ -35,8 +35,6 @@ from .limits import Limits, price
 from .outcomes import KEPT, WRONG, Floats, OutcomeClasses
 from .strata import Numbers, StratumSums, product_sum
 
-__all__ = ["FEW", "Join", "JoinedSets"]
-
 Integers = npt.NDArray[np.int64]
 
 FEW = 10

@@ -12,8 +12,6 @@ from functools import partial
 from ....base.arguments import flag, integer, positive, positive_or_none, seed_of
 from ....simulation.engines.cpu import MAX_THREADS
 
-__all__ = ["DEFAULT_MAX_BYTES", "Limits", "Work", "price", "search_arguments"]
-
 DEFAULT_MAX_BYTES = 2 << 30
 _MOST_BYTES = (1 << 63) - 1
 

@@ -23,8 +23,6 @@ from ...._native import FaultSetStudy, certain_checks
 from ....base.errors import ResourceLimitError
 from ....simulation.plan import SamplingPlan, plain_attributes
 
-__all__ = ["MAX_WEIGHT", "Mechanisms", "decided_by_faults", "mechanisms_of", "native_search", "packed_words"]
-
 MAX_WEIGHT = 64
 """Larger sets are neither enumerated nor sampled; the native code has the same limit."""
 

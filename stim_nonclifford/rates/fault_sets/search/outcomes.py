@@ -7,8 +7,6 @@ import numpy.typing as npt
 
 from ...._native import FaultSetStudy
 
-__all__ = ["KEPT", "WRONG", "Floats", "OutcomeClasses"]
-
 Floats = npt.NDArray[np.float64]
 
 KEPT, WRONG = 0, 1

@@ -16,8 +16,6 @@ from .mechanisms import MAX_WEIGHT, Mechanisms, native_search
 from .outcomes import Floats, OutcomeClasses
 from .strata import EnumeratedSets, StratumSums
 
-__all__ = ["FaultSetStratum", "Search"]
-
 FaultSetStratum = EnumeratedSets | JoinedSets
 """The fault sets of some weights that are known in one way."""
 

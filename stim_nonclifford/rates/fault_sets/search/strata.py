@@ -16,8 +16,6 @@ import numpy.typing as npt
 
 from .outcomes import KEPT, WRONG, Floats, OutcomeClasses
 
-__all__ = ["EnumeratedSets", "Numbers", "StratumSums", "product_sum"]
-
 Numbers = npt.NDArray[np.uint32]
 
 

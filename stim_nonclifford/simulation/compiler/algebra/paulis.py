@@ -10,17 +10,6 @@ from functools import cache
 
 import stim
 
-__all__ = [
-    "Factors",
-    "X",
-    "Y",
-    "Z",
-    "codes_of",
-    "factors_of",
-    "pauli_code",
-    "product_of",
-]
-
 X, Z, Y = 1, 2, 3
 
 Factors = tuple[tuple[int, int], ...]

@@ -71,7 +71,8 @@ def test_demo_collects_computes_and_plots(tmp_path: Path) -> None:
             EXACT.get((row.json_metadata["d"], row.json_metadata["p"])),
         )
         if row.json_metadata["g"] == "T" and exact:
-            assert found["kept"] == pytest.approx(exact.kept, rel=1e-6)
+            # Sets with more faults than an error of 30% asks for are left out of P(kept).
+            assert found["kept"] == pytest.approx(exact.kept, rel=1e-5)
             # 6 sigma is a false alarm in 10^9 runs.
             allowed = 6 * found["standard_error"] + 1e-4 * exact.error
             assert abs(found["logical_error_rate"] - exact.error) < allowed

@@ -178,5 +178,5 @@ def test_interval_where_wrong_sets_are_too_few_to_be_found() -> None:
     low, high = found.interval
     # 3.0798(25)e-10, seed 2 and an error of 1%.
     assert low < 3.0798e-10 < high
-    assert abs(found.logical_error_rate - 3.0798e-10) < SIGMAS * found.standard_error
+    assert found.logical_error_rate == pytest.approx(3.0798e-10, rel=0.02)
     assert high < 1.2 * found.logical_error_rate

@@ -217,8 +217,10 @@ def _decoders_of(decoder: Any, points: Sequence[DecisionPoint]) -> list[RateDeco
     def checked(given: Any) -> RateDecoder | None:
         if isinstance(given, str) and given == RAW:
             return None
-        wants_gap = point.gap is not None
-        return found.setdefault((id(given), wants_gap), rate_decoder(given, confidence=wants_gap))
+        key = id(given), point.gap is not None
+        if key not in found:
+            found[key] = rate_decoder(given, confidence=point.gap is not None)
+        return found[key]
 
     result = []
     for point in points:

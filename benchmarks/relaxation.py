@@ -1,4 +1,4 @@
-"""The speed of circuits whose qubits relax: the trajectory engine beside the plan.
+"""The speed of circuits whose qubits relax or are misread: the trajectory engine beside the plan.
 
 python -m benchmarks.relaxation [--time 0.001] [--seconds 3]
 """
@@ -6,6 +6,7 @@ python -m benchmarks.relaxation [--time 0.001] [--seconds 3]
 from __future__ import annotations
 
 import argparse
+import re
 import time
 from typing import Literal
 
@@ -38,20 +39,38 @@ def with_relaxation(circuit: stim.Circuit, t: float) -> snc.Circuit:
     return snc.Circuit(result)
 
 
-def _circuits() -> dict[str, tuple[stim.Circuit, bool]]:
+def with_readout(distance: int, probabilities: str) -> snc.Circuit:
+    """A depolarized surface code whose measurements have these probabilities in parentheses."""
+    circuit = stim.Circuit.generated(
+        "surface_code:rotated_memory_z",
+        distance=distance,
+        rounds=distance,
+        after_clifford_depolarization=1e-3,
+        before_round_data_depolarization=1e-3,
+    )
+    return snc.Circuit(re.sub(r"(?m)^( *MR?) ", rf"\1({probabilities}) ", str(circuit)))
+
+
+def _circuits(t: float) -> dict[str, tuple[snc.Circuit, bool]]:
     """The circuits by name, and whether their detectors are postselected."""
     codes = {
-        f"surface code, d={d}": (
-            stim.Circuit.generated("surface_code:rotated_memory_z", distance=d, rounds=d),
-            False,
-        )
+        f"surface code, d={d}": stim.Circuit.generated("surface_code:rotated_memory_z", distance=d, rounds=d)
         for d in (3, 5, 7)
     }
     cultivations = {
-        f"cultivation, d={d}, all detectors postselected": (cultivation_circuit(distance=d, p=1e-3), True)
+        f"cultivation, d={d}, all detectors postselected": cultivation_circuit(distance=d, p=1e-3)
         for d in (3, 5)
     }
-    return codes | cultivations
+    relaxing = {
+        name: (with_relaxation(circuit, t), circuit in cultivations.values())
+        for name, circuit in (codes | cultivations).items()
+    }
+    misread = {
+        f"surface code, d={d}, depolarized, M({probabilities})": (with_readout(d, probabilities), False)
+        for d in (3, 5)
+        for probabilities in ("0.01, 0.01", "0.005, 0.015")
+    }
+    return relaxing | misread
 
 
 def main() -> None:
@@ -62,17 +81,16 @@ def main() -> None:
     arguments = parser.parse_args()
     print(description(machine()))
     print('| circuit | plan, shots/s | `engine="trajectory"`, shots/s |\n|---|---|---|')
-    for name, (circuit, postselects) in _circuits().items():
-        relaxing = with_relaxation(circuit, arguments.time)
+    for name, (circuit, postselects) in _circuits(arguments.time).items():
         mask: Literal["all"] | None = "all" if postselects else None
-        width = relaxing.plan("sample_counts", postselection_mask=mask).peak_width
+        width = circuit.plan("sample_counts", postselection_mask=mask).peak_width
         cells = [name]
         engines: tuple[EngineName, ...] = ("cpu", "trajectory")
         for engine in engines:
             if engine == "cpu" and width > _WIDEST:
                 cells.append(f"2^{width} coefficients")
                 continue
-            sampler = relaxing.compile_detector_sampler(seed=1, postselection_mask=mask, engine=engine)
+            sampler = circuit.compile_detector_sampler(seed=1, postselection_mask=mask, engine=engine)
             sampler.sample_counts(1 << 10)  # outcome laws are stored
             cells.append(f"{rate_of(sampler.sample_counts, arguments.seconds, clock=time.process_time):.2g}")
         print("|", " | ".join(cells), "|", flush=True)

@@ -191,7 +191,7 @@ def rate_of(known: Estimate, num_observables: int, asked_relative_error: float) 
         observable_rates=tuple((flips / (totals.kept or 1.0)).tolist()),
         observable_errors=(),
         kept=totals.kept,
-        kept_error=0.0,
+        kept_error=totals.kept_error,
         kept_and_wrong=totals.wrong,
         strata=tuple(strata),
         error_patterns=patterns,

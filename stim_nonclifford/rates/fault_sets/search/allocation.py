@@ -1,13 +1,11 @@
 """Allocation of time: weights that cost little are enumerated, others sampled until the error is small.
 
-The error of a rate is a sum over strata, as the strata are sampled independently. After a first sample of
-each, time goes to the stratum and sampler where the square of the error falls most per second (J. Neyman,
-Journal of the Royal Statistical Society 97, 558 (1934), in steps):
+The strata are sampled independently, and ``estimation.allocation`` says which is next, or whether the first
+weight that is sampled is enumerated, after a first sample of each. No step costs more than all before it, so
+that a wrong choice at most doubles the time.
 
-    gain = min(excess, variance * g / (1 + g)),    cost = g * (cost of the samples so far),
-
-where a further sample is g times as large as those so far. To enumerate the first weight that is sampled
-removes all of its error. As no action costs more than all before it, a wrong choice at most doubles the time.
+A search that ends when its own error is small ends early where its largest events are missing, and its
+estimates are low on average. So cheap samples are drawn anew, as many as they were, when the search is over.
 
 All decisions follow from counts and sums that depend on the seed alone; only ``max_seconds`` needs a clock.
 """
@@ -17,14 +15,16 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
 
 from ...._native import random_words
 from ....simulation.engines.random_streams import Stream
 from ....simulation.engines.time_limit import time_limit
 from ....simulation.plan import SamplingPlan
+from ...estimation.allocation import MARGIN, Contributions, allocate
 from ...estimation.interval import COVERAGE
 from ...estimation.uncertainty import uncertainty_of
 from ..wrong_tool import refuse
@@ -68,15 +68,6 @@ costs more."""
 _NOTHING = 1e-15
 """Without a wrong set, the search aims at an upper limit of this logical error rate. If it is doubled, empty
 searches end a little earlier."""
-
-
-@dataclass(frozen=True)
-class _Action:
-    """A possible next step: its cost, how much it lowers the square of the error, and what runs it."""
-
-    cost: float
-    gain: float
-    run: Callable[[], object]
 
 
 def enumerate_to(search: Search, last: int) -> None:
@@ -155,9 +146,9 @@ class Allocation:
             _check_first(self._search)
             _check_events(self._search)
             self._sample_rest()
-            while not self._is_done() and (action := self._best()) is not None:
-                action.run()
-                self._sample_rest()
+            allocate(self._contributions, self._take)
+            if self._sample_anew():
+                allocate(self._contributions, self._take)
         _check_first(self._search)
 
     def _enumerate_cheap(self) -> bool:
@@ -233,46 +224,38 @@ class Allocation:
     def _is_done(self) -> bool:
         return self._search.work.is_out_of_time or self._excess(totals_of(self._search)) <= 0
 
-    def _best(self) -> _Action | None:
-        """The possible action that lowers the square of the error most for its cost; None: there is none."""
-        found = [each for each in self._actions() if each.gain > 0 and self._may_cost(each.cost)]
-        return max(found, key=lambda action: action.gain / action.cost, default=None)
-
-    def _may_cost(self, cost: float) -> bool:
-        """Whether an action may cost so much: not more than all before it, and within the limits."""
-        search, work = self._search, self._search.work
-        most = search.limits.work
-        if not totals_of(search).asked:
-            most /= 10
-        if cost > max(search.limits.first_cost, work.spent) or work.spent + cost > most:
-            return False
-        return cost * work.seconds_per_cost <= work.seconds_left
-
-    def _actions(self) -> Iterator[_Action]:
-        """All that can be done next."""
+    def _contributions(self) -> Contributions | None:
+        """What the sampled strata contribute to the error; None: it is small enough, or time is over."""
         search = self._search
+        if self._is_done():
+            return None
         totals = totals_of(search)
-        excess, unit = max(0.0, self._excess(totals)), self._allowed(totals) ** -2
-        squares = {}
-        for stratum in search.sampled:
-            sums = search.sums(stratum)
-            squares[stratum] = unit * (sums.variance(totals.rate, totals.column) + sums.missed**2)
-        weight = len(search.enumerated)
-        first = [
-            square for stratum, square in squares.items() if stratum.weights == range(weight, weight + 1)
-        ]
-        if first and self._can_enumerate:
-            cost, max_steps = self._expected(weight)
-            yield _Action(cost, min(excess, first[0]), partial(self._enumerate, weight, max_steps))
-        for stratum, square in squares.items():
-            if stratum.num_stored > search.limits.most_halves:
-                continue
-            # As large as the samples so far, or less where that ends the search.
-            growth = min(1.0, max(0.1, excess / (square - excess))) if square > excess else 1.0
-            halves, times = stratum.next_joins(growth)
-            gain = min(excess, square * growth / (1 + growth))
-            cost = times * stratum.expected_cost(halves)
-            yield _Action(cost, gain, partial(self._sample, stratum, halves, times))
+        unit, rate = self._allowed(totals) ** -2, totals.rate
+        sums = map(search.sums, search.sampled)
+        squares = [unit * (each.variance(rate, totals.column) + each.missed**2) for each in sums]
+        enumeration, weight = (0.0, math.inf), len(search.enumerated)
+        if self._can_enumerate and search.sampled and search.sampled[0].weights == range(weight, weight + 1):
+            enumeration = squares[0], self._expected(weight)[0]
+        costs = np.array([each.cost_of_doubling for each in search.sampled])
+        return Contributions(
+            np.array(squares), costs, self._excess(totals), self._most_of_step(totals), enumeration
+        )
+
+    def _most_of_step(self, totals: Totals) -> float:
+        """What a step may cost: not more than all before it, and within the limits."""
+        limits, work = self._search.limits, self._search.work
+        left = (limits.work if totals.asked else limits.work / 10) - work.spent
+        return min(max(limits.first_cost, work.spent), left, work.seconds_left / work.seconds_per_cost)
+
+    def _take(self, part: int, growth: float) -> None:
+        """Samples a stratum further, or enumerates the first one."""
+        search = self._search
+        if part == len(search.sampled):
+            weight = len(search.enumerated)
+            self._can_enumerate = search.enumerate(weight, self._expected(weight)[1])
+        else:
+            self._sample(search.sampled[part], *search.sampled[part].next_joins(growth))
+        self._sample_rest()
 
     def _sample(self, stratum: JoinedSets, halves: int, times: int) -> None:
         for _ in range(times):
@@ -280,8 +263,15 @@ class Allocation:
             if self._search.work.is_out_of_time:
                 return
 
-    def _enumerate(self, weight: int, max_steps: float) -> None:
-        self._can_enumerate = self._search.enumerate(weight, max_steps)
+    def _sample_anew(self) -> bool:
+        """Replaces all samples by others, on which no decision depends, if that is cheap; whether it was."""
+        search, work = self._search, self._search.work
+        cost = (1 + MARGIN) ** 2 * math.fsum(each.cost for each in search.sampled)
+        is_cheap = cost <= min(search.limits.first_cost, work.seconds_left / work.seconds_per_cost)
+        if not is_cheap or self._excess(totals_of(search)) > 0:
+            return False
+        search.sample_anew(1 + MARGIN)
+        return True
 
 
 def _check_first(search: Search) -> None:

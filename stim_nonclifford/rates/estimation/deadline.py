@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 
@@ -36,6 +37,11 @@ class Deadline:
         return time.monotonic() - self._started
 
     @property
+    def seconds_left(self) -> float:
+        """The time until the limit."""
+        return math.inf if self._limit is None else self._limit - self.seconds
+
+    @property
     def is_limited(self) -> bool:
         """Whether there is a limit."""
         return self._limit is not None
@@ -50,7 +56,7 @@ class Deadline:
             yield self
             return
         for left in range(count, 0, -1):
-            rest = None if self._limit is None else max(self._limit - self.seconds, 0.0) / left
+            rest = max(self.seconds_left, 0.0) / left if self.is_limited else None
             yield Deadline(self.max_seconds, seconds=rest)
 
     def reserve(self, seconds: float) -> None:
@@ -61,7 +67,7 @@ class Deadline:
     @property
     def is_over(self) -> bool:
         """Whether the limit has been reached, but for what was reserved."""
-        return self._limit is not None and self.seconds > self._limit - self._reserved
+        return self.seconds_left < self._reserved
 
     def check(self) -> None:
         """Raises TimeIsOver after the limit."""

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import time
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -25,6 +24,7 @@ from ....simulation.engines.random_streams import Stream
 from ....simulation.engines.time_limit import time_limit
 from ....simulation.plan import SamplingPlan
 from ...estimation.allocation import MARGIN, Contributions, allocate
+from ...estimation.deadline import Deadline
 from ...estimation.interval import COVERAGE
 from ...estimation.uncertainty import uncertainty_of
 from ..wrong_tool import refuse
@@ -43,9 +43,9 @@ _MOST_OF_REST = 0.1
 """The part of the error asked for that weights may have which are left out. If it is doubled, fewer weights
 are sampled, and the others more."""
 
-_PART_FOR_KEPT = 0.25
-"""The part of time and memory for P(kept), where it has a search of its own. If it is doubled, less is left
-for P(kept and wrong)."""
+_PART = 0.25
+"""The part of the time left that an enumeration may take, and of time and memory that P(kept) has if it has a
+search of its own. If it is doubled, less is left for samples, and for P(kept and wrong)."""
 
 _LEAST_SECONDS = 0.5
 """Seconds that a search may take even if no time is left. Doubled, a limit is exceeded by as much."""
@@ -57,9 +57,6 @@ doubled, circuits whose checks detect nothing are refused after minutes."""
 _FREE = 0.1
 """Seconds that the enumeration of a weight may cost where smaller ones are enough. If it is doubled,
 P(kept) has more digits in small circuits."""
-
-_PART_OF_TIME = 0.3
-"""The part of the time left that an enumeration may take. If it is doubled, less is left for samples."""
 
 _TOLERANCE = 3.0
 """How many times as many steps as expected an enumeration may take. If it is doubled, a wrong expectation
@@ -84,7 +81,7 @@ def estimate_of(
     seed: int,
     threads: int,
     report: Callable[[str], None],
-    begin: float | None = None,
+    deadline: Deadline,
 ) -> Estimate:
     """The estimate of P(kept) and P(kept and wrong); arguments as for ``Search``.
 
@@ -96,27 +93,21 @@ def estimate_of(
     Raises:
         ResourceLimitError: Too many fault sets matter.
     """
-    begin = time.perf_counter() if begin is None else begin
-    searches: list[tuple[int | None, Mechanisms, Limits, int]]
-    searches = [(None, mechanisms, limits, seed)]
+    searches: list[tuple[int | None, Mechanisms, Limits, int, Deadline]]
+    searches = [(None, mechanisms, limits, seed, deadline)]
     if decided_by_faults(plan, mechanisms):
         # The squares of the relative errors add up to that of the rate.
         each = replace(limits, relative_error=limits.relative_error / math.sqrt(2))
-        part, seconds = _PART_FOR_KEPT, limits.max_seconds
-        first = replace(
-            each,
-            max_bytes=int(part * limits.max_bytes),
-            max_seconds=None if seconds is None else part * seconds,
-        )
-        second = replace(each, max_bytes=int((1 - part) * limits.max_bytes))
+        first = replace(each, max_bytes=int(_PART * limits.max_bytes))
+        second = replace(each, max_bytes=limits.max_bytes - first.max_bytes)
         other = int(random_words(seed, Stream.ROUNDS, 0, 1)[0])  # rounds count from 1
         searches = [
-            (KEPT, mechanisms, first, seed),
-            (WRONG, mechanisms.with_flipped_observable(), second, other),
+            (KEPT, mechanisms, first, seed, deadline.part(_PART)),
+            (WRONG, mechanisms.with_flipped_observable(), second, other, deadline),
         ]
     found = []
-    for column, model, allowed, number in searches:
-        search = Search(plan, model, allowed, number, threads, report, column, begin)
+    for column, model, allowed, number, limit in searches:
+        search = Search(plan, model, allowed, number, threads, report, column, limit)
         Allocation(search).run()
         search.native.release()
         found.append(search)
@@ -140,7 +131,7 @@ class Allocation:
         Raises:
             ResourceLimitError: Too many fault sets matter.
         """
-        seconds = max(_LEAST_SECONDS, self._search.work.seconds_left)
+        seconds = max(_LEAST_SECONDS, self._search.deadline.seconds_left)
         with contextlib.suppress(TimeoutError), time_limit(seconds):
             self._can_enumerate = self._enumerate_cheap()
             _check_first(self._search)
@@ -160,7 +151,7 @@ class Allocation:
                 cost, max_steps = self._expected(weight)
                 most = limits.work
                 if weight > 2:
-                    part_of_time = _PART_OF_TIME
+                    part_of_time = _PART
                     is_enough = self._is_done() and not self._rest_matters()
                     most = _FREE if is_enough else limits.first_cost
                 if cost > most:
@@ -182,7 +173,7 @@ class Allocation:
     def _sample_rest(self) -> None:
         """A first sample of every weight that may matter: a few alone, and all larger ones together."""
         search = self._search
-        while self._rest_matters() and not search.work.is_out_of_time:
+        while self._rest_matters() and not search.deadline.is_over:
             first = last = search.next_weight
             if first >= len(search.enumerated) + _ALONE:
                 while last < search.max_weight and self._rest_matters(last + 1):
@@ -222,7 +213,7 @@ class Allocation:
         return (uncertainty / self._allowed(totals)) ** 2 - 1
 
     def _is_done(self) -> bool:
-        return self._search.work.is_out_of_time or self._excess(totals_of(self._search)) <= 0
+        return self._search.deadline.is_over or self._excess(totals_of(self._search)) <= 0
 
     def _contributions(self) -> Contributions | None:
         """What the sampled strata contribute to the error; None: it is small enough, or time is over."""
@@ -243,9 +234,14 @@ class Allocation:
 
     def _most_of_step(self, totals: Totals) -> float:
         """What a step may cost: not more than all before it, and within the limits."""
-        limits, work = self._search.limits, self._search.work
-        left = (limits.work if totals.asked else limits.work / 10) - work.spent
-        return min(max(limits.first_cost, work.spent), left, work.seconds_left / work.seconds_per_cost)
+        search, limits = self._search, self._search.limits
+        left = (limits.work if totals.asked else limits.work / 10) - search.spent
+        return min(max(limits.first_cost, search.spent), left, self._affordable)
+
+    @property
+    def _affordable(self) -> float:
+        """What can be done in the time that is left."""
+        return self._search.deadline.seconds_left / self._search.seconds_per_cost
 
     def _take(self, part: int, growth: float) -> None:
         """Samples a stratum further, or enumerates the first one."""
@@ -260,14 +256,14 @@ class Allocation:
     def _sample(self, stratum: JoinedSets, halves: int, times: int) -> None:
         for _ in range(times):
             self._search.sample(stratum, halves)
-            if self._search.work.is_out_of_time:
+            if self._search.deadline.is_over:
                 return
 
     def _sample_anew(self) -> bool:
         """Replaces all samples by others, on which no decision depends, if that is cheap; whether it was."""
-        search, work = self._search, self._search.work
+        search = self._search
         cost = (1 + MARGIN) ** 2 * math.fsum(each.cost for each in search.sampled)
-        is_cheap = cost <= min(search.limits.first_cost, work.seconds_left / work.seconds_per_cost)
+        is_cheap = cost <= min(search.limits.first_cost, self._affordable)
         if not is_cheap or self._excess(totals_of(search)) > 0:
             return False
         search.sample_anew(1 + MARGIN)

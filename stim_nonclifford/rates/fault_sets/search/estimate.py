@@ -146,7 +146,7 @@ class Estimate:
     def __init__(self, searches: Sequence[Search]) -> None:
         self.searches = tuple(searches)
         self.mechanisms = searches[0].mechanisms
-        self.seconds = searches[0].work.seconds
+        self.seconds = searches[0].deadline.seconds
 
     @property
     def totals(self) -> Totals:

@@ -6,7 +6,7 @@ import collections
 import secrets
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -275,14 +275,9 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
             else:
                 sampler, end = self._deciding(circuit, sampled, seed, detectors)
                 model = end.model
-            decoding = KeptShotDecoding(
-                self._decoder(herald_detectors(circuit)),
-                model,
-                name=self.decoder if isinstance(self.decoder, str) else type(self.decoder).__name__,
-                num_observables=model.num_observables if end else circuit.num_observables,
-                confidence=self.confidence,
-                store_bytes=self.store_bytes,
-            )
+            decoder = rate_decoder(self.decoder, self.confidence, herald_detectors(circuit))
+            checked = replace(decoder, confidence=self.confidence).checked(model)
+            decoding = KeptShotDecoding(checked, self.store_bytes)
         return CompiledSoftDecodingSampler(
             sampler,
             decoding,

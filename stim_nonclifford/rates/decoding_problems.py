@@ -14,6 +14,7 @@ import stim
 from ..base.arguments import flag
 from ..base.masks import Mask, checked_mask
 from ..base.stim_refusals import is_of_random_outputs, random_outputs
+from ..dialect import first_decision
 from ..simulation.compiler import CompiledCircuit, RequestedOutputs
 from ..simulation.faults import FaultTable
 from ..simulation.logical_errors.noiseless_outputs import outcome_dependent, outcome_dependent_observables
@@ -76,14 +77,15 @@ def decoded_error_rates(
     postselection_mask: Mask | None = None,
     postselected_observables_mask: Mask | None = None,
     confidence: bool = False,
+    loop_decoder: Any = None,
     read_out: Callable[[Any], PauliReadout] | None = None,
-    decided: Callable[[Any, RateDecoder, Bools], DecodingProblem | None] = lambda *_: None,
+    decided: Callable[[stim.Circuit, RateDecoder, Any, Bools], DecodingProblem] | None = None,
 ) -> list[LogicalErrorRate]:
     """The logical error rates of circuits with a decoder; see ``Circuit.logical_error_rate``.
 
-    ``decided`` returns the question about a circuit with decisions whose detectors of a mask discard a shot.
-    ``read_out`` measures the logical state that is checked, for decoders of kept shots. No observable can be
-    postselected: decoders predict all of them.
+    ``decided`` returns the problem of a circuit with decisions, with what decides and the detectors that
+    discard a shot. ``read_out`` measures the logical state that is checked, for decoders of kept shots. No
+    observable can be postselected: decoders predict all of them.
     """
     confidence = flag(confidence, "confidence")
     chosen = rate_decoder(decoder, confidence)
@@ -97,9 +99,17 @@ def decoded_error_rates(
     overall = Deadline(limits.max_seconds)
 
     def problem(circuit: DecodableCircuit) -> DecodingProblem:
-        found = decided(circuit, chosen, _mask_of(postselection_mask, circuit.num_detectors))
-        if found is not None:
-            return found
+        written = circuit.to_stim()
+        decision = None if written == written.without_tags() else first_decision(written)
+        if decision is None and loop_decoder is not None:
+            raise ValueError(
+                "The circuit has no DECODE, and loop_decoder would have nothing to decide. Leave loop_decoder"
+                " out."
+            )
+        if decision is not None and decided is not None:
+            _check_decides(circuit, decision, chosen, confidence)
+            postselected = _mask_of(postselection_mask, circuit.num_detectors)
+            return decided(written, chosen, loop_decoder, postselected)
         if chosen.decodes_kept_shots:
             return accepted_problem(circuit, chosen, postselection_mask, read_out, confidence)
         return _decoded_problem(circuit, chosen, postselection_mask, confidence)
@@ -117,6 +127,18 @@ def decoded_error_rates(
             estimate = accepted_rate if has_strata else fault_number_rate
             found.append(estimate(each, limits.relative_error, number, report, deadline))
     return found
+
+
+def _check_decides(circuit: DecodableCircuit, decision: str, decoder: RateDecoder, confidence: bool) -> None:
+    """Checks that a rate is available for a circuit with decisions."""
+    if confidence or decoder.decodes_kept_shots:
+        what = "confidence=True" if confidence else f"decoder={decoder.name!r}"
+        raise ValueError(
+            f'{decision}: {what} is not available for circuits with DECODE. Use decoder="pymatching" without'
+            " a gap; with one, count errors with SoftDecodingSampler(confidence=True)."
+        )
+    if circuit.num_observables == 0:
+        raise ValueError(f"{_NO_OBSERVABLES}.")
 
 
 def _decoded_problem(

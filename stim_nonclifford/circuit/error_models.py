@@ -60,7 +60,9 @@ def error_model_of(
     decompose_errors, ignores_failures = flags["decompose_errors"], flags["ignore_decomposition_failures"]
     new_edges = not flags["block_decomposition_from_introducing_remnant_edges"]
     num_detectors = circuit.num_detectors
-    silent = checked_mask(postselection_mask, num_detectors, "postselection_mask", "detectors")
+    silent: list[int] = []
+    if postselection_mask is not None:
+        silent = checked_mask(postselection_mask, num_detectors, "postselection_mask", "detectors")
     # Stim decomposes errors of its own heralded channels well, but not those that stand for leakage.
     is_stims = kind == "s_proxy" and (is_clifford or not has_leakage(circuit))
     heralds = herald_detectors(circuit) if decompose_errors and not is_stims else frozenset()

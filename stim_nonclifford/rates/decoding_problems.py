@@ -287,5 +287,6 @@ def _accepting_mask(
 
 def _mask_of(given: Mask | None, num_detectors: int) -> npt.NDArray[np.bool_]:
     found = np.zeros(num_detectors, dtype=np.bool_)
-    found[list(checked_mask(given, num_detectors, "postselection_mask", "detectors"))] = True
+    if given is not None:
+        found[checked_mask(given, num_detectors, "postselection_mask", "detectors")] = True
     return found

@@ -27,7 +27,7 @@ from stim_nonclifford.circuit.rates import check_loop_decoder
 from stim_nonclifford.circuit.rewriting.stand_ins import stim_reads_s_proxy
 from stim_nonclifford.dialect import first_decision
 from stim_nonclifford.rates.decoding.decoders import (
-    MATCHING_DECODERS,
+    RateDecoder,
     checked_decoder,
     decompositions,
     first_error_model,
@@ -35,7 +35,6 @@ from stim_nonclifford.rates.decoding.decoders import (
 )
 from stim_nonclifford.rates.decoding.distinct_rows import DEFAULT_STORE_BYTES
 from stim_nonclifford.rates.decoding.kept_shot_decoding import DecoderFailedError, KeptShotDecoding
-from stim_nonclifford.rates.decoding.matching.desaturated_gap import DesaturatedGapDecoder
 from stim_nonclifford.simulation.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
 from stim_nonclifford.simulation.engines import EngineName, EngineOptions
 from stim_nonclifford.simulation.sampling import CompiledDetectorSampler, KeptBatch
@@ -258,7 +257,7 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
 
     def _compiled(self, task: sinter.Task, seed: int | None) -> CompiledSoftDecodingSampler:
         circuit = circuit_of(task)
-        whole = self._model(circuit, None, task) if self._desaturates(circuit) else None
+        whole = self._model(circuit, None, task) if self._decodes_kept_shots(circuit) else None
         given = mask_of(task, "postselection_mask", circuit.num_detectors)
         detectors = self._postselected(circuit, given, whole)
         observables = mask_of(task, "postselected_observables_mask", circuit.num_observables)
@@ -338,10 +337,10 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
 
     def _decompositions(self) -> list[dict[str, Any]]:
         """The ways to decompose the decoder's model, the second one where the first is impossible."""
-        if not self.decompose_errors or isinstance(self._decoder(), DesaturatedGapDecoder):
+        decoder = self._chosen
+        if not self.decompose_errors or decoder.decodes_kept_shots:
             return [{}]
-        matching = self.decoder in MATCHING_DECODERS if isinstance(self.decoder, str) else self.confidence
-        return decompositions(matching)
+        return decompositions(decoder.is_matching or (self.confidence and not decoder.is_named))
 
     def _state_check_of(self, circuit: snc.Circuit) -> LogicalStateCheck | None:
         """The state check, with the numbers of the circuit's expectation values and observables."""
@@ -355,13 +354,19 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
             )
         return check
 
-    def _desaturates(self, circuit: snc.Circuit) -> bool:
-        if not circuit.num_detectors or not isinstance(self._decoder(), DesaturatedGapDecoder):
+    def _decodes_kept_shots(self, circuit: snc.Circuit) -> bool:
+        if not circuit.num_detectors or not self._chosen.decodes_kept_shots:
             return False
         if first_decision(circuit.to_stim()) is not None:
             raise ValueError(
-                "The decoder desaturated does not decide: it decodes kept shots only. Use soft_pymatching for"
-                " circuits with DECODE."
+                f"The decoder {self._chosen.name} does not decide: it decodes kept shots only. Use"
+                " soft_pymatching for circuits with DECODE."
+            )
+        if self.condition_on_postselection:
+            raise ValueError(
+                "Desaturation explains pairs of errors that flip the same postselected detector, which a"
+                " conditioned model has forgotten. Leave out condition_on_postselection, or decode with"
+                " pymatching."
             )
         return True
 
@@ -372,41 +377,25 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
         whole: stim.DetectorErrorModel | None = None,
     ) -> NDArray[np.bool_]:
         """The detectors that discard a shot: the given ones, or those that the decoder needs."""
-        if not self._desaturates(circuit):
+        if not self._decodes_kept_shots(circuit):
             return np.zeros(circuit.num_detectors, dtype=np.bool_) if given is None else given
-        if self.condition_on_postselection:
-            raise ValueError(
-                "Desaturation explains pairs of errors that flip the same postselected detector, which a"
-                " conditioned model has forgotten. Leave out condition_on_postselection, or decode with"
-                " pymatching."
-            )
         if whole is None:
             whole = self._model_of_circuit(circuit, "s_proxy")
-        needed = DesaturatedGapDecoder().postselected_detectors(whole)
-        if given is None:
-            return needed
-        missing = np.flatnonzero(needed & ~given)
-        if len(missing):
-            raise ValueError(
-                f"Of the {np.count_nonzero(needed)} detectors that desaturation postselects,"
-                f" {len(missing)} are not in the postselection mask (first D{missing[0]}). Leave out the"
-                " mask, so that the sampler postselects these detectors, or add them to it:"
-                " DesaturatedGapDecoder().postselected_detectors(model)."
-            )
-        return given
+        return self._chosen.postselected(whole, given)
 
-    def _checked(
+    def check(
         self,
         circuit: snc.Circuit,
         detectors: NDArray[np.bool_] | None,
-        observables: NDArray[np.bool_] | None,
+        observables: NDArray[np.bool_] | None = None,
     ) -> list[str]:
+        """The warnings that belong into the rows; see ``TaskSampler.check``."""
         return self._row_warnings(circuit, self._postselected(circuit, detectors), observables)
 
     def _row_warnings(
         self, circuit: snc.Circuit, detectors: NDArray[np.bool_], observables: NDArray[np.bool_] | None
     ) -> list[str]:
-        self._decoder()
+        chosen = self._chosen
         if circuit.num_observables == 0:
             raise ValueError(
                 "The circuit has no observables, so there is nothing to predict. Declare an observable with"
@@ -437,13 +426,14 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
             return warn_of_decoding(
                 circuit,
                 detectors,
-                decoder=self.decoder if isinstance(self.decoder, str) else None,
+                decoder=chosen.name if chosen.is_named else None,
                 counts_flips=check is None,
                 stacklevel=4,
             )
 
-    def _decoder(self, heralds: frozenset[int] = frozenset()) -> sinter.Decoder:
-        return rate_decoder(self.decoder, self.confidence, heralds).decoder
+    @property
+    def _chosen(self) -> RateDecoder:
+        return rate_decoder(self.decoder, self.confidence)
 
     def _model(
         self, circuit: snc.Circuit, detectors: NDArray[np.bool_] | None, task: sinter.Task

@@ -132,7 +132,7 @@ class SoftPostselectSampler(TaskSampler[CompiledSoftPostselectSampler]):
         observables = mask_of(task, "postselected_observables_mask", circuit.num_observables)
         with naming_the_task(task, NotImplementedError, snc.ResourceLimitError):
             sampler = self._shots_of(circuit, seed, detectors, observables)
-            row_warnings = self._checked(given, detectors, observables)
+            row_warnings = self.check(given, detectors, observables)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", snc.RandomObservableWarning)  # check() has said it
                 sampler.sample_counts(0)
@@ -153,12 +153,13 @@ class SoftPostselectSampler(TaskSampler[CompiledSoftPostselectSampler]):
             )
         return checked_circuit(circuit, self.state_check, observables)
 
-    def _checked(
+    def check(
         self,
         circuit: snc.Circuit,
         detectors: NDArray[np.bool_] | None,
-        observables: NDArray[np.bool_] | None,
+        observables: NDArray[np.bool_] | None = None,
     ) -> list[str]:
+        """The warnings that belong into the rows; see ``TaskSampler.check``."""
         check_soft_postselect(circuit, self.state_check)
         circuit = self._read_out(circuit, observables)
         if detectors is None:

@@ -211,6 +211,7 @@ class TaskSampler(EndsWithItsParent, sinter.Sampler, abc.ABC, Generic[Compiled])
         """
         return self._compiled(task, seed_of(seed))
 
+    @abc.abstractmethod
     def check(
         self,
         circuit: snc.Circuit,
@@ -238,16 +239,6 @@ class TaskSampler(EndsWithItsParent, sinter.Sampler, abc.ABC, Generic[Compiled])
             InexactErrorModelWarning: Detectors that are decoded depend on quantum outcomes; single errors
                 flip an observable by chance; or the decoder cannot use heralds.
         """
-        return self._checked(circuit, detectors, observables)
-
-    @abc.abstractmethod
-    def _checked(
-        self,
-        circuit: snc.Circuit,
-        detectors: NDArray[np.bool_] | None,
-        observables: NDArray[np.bool_] | None,
-    ) -> list[str]:
-        """Checks a circuit, and returns the warnings that belong into its rows."""
 
     @abc.abstractmethod
     def _compiled(self, task: sinter.Task, seed: int | None) -> Compiled:

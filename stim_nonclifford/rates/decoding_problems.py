@@ -235,8 +235,8 @@ def accepted_problem(
     if circuit.num_observables == 0:
         raise ValueError(f"{_NO_OBSERVABLES}; to check a state, one with the Pauli targets of each EXP_VAL.")
     model = _whole_model(circuit, has_state_check=read_out is not None)
-    needed = decoder.decoder.postselected_detectors(model)
-    postselected = _accepting_mask(postselection_mask, needed, circuit.num_detectors, decoder.name)
+    given = None if postselection_mask is None else _mask_of(postselection_mask, circuit.num_detectors)
+    postselected = decoder.postselected(model, given)
     measured, observable, weight = (circuit, None, None) if read_out is None else read_out(circuit)
     compiled = measured.compile()
     compiled.check_pauli_noise()
@@ -267,22 +267,6 @@ def _whole_model(circuit: DecodableCircuit, *, has_state_check: bool) -> stim.De
             " place of the observables, pass state_check, which does without that model; or count"
             ' errors: SoftDecodingSampler(decoder=..., error_model="noise_only").'
         ) from error
-
-
-def _accepting_mask(
-    given: Mask | None, needed: npt.NDArray[np.bool_], num_detectors: int, name: str
-) -> npt.NDArray[np.bool_]:
-    """The detectors that discard a shot, among which must be those that the decoder needs."""
-    if given is None:
-        return needed
-    found = _mask_of(given, num_detectors)
-    left_out = np.flatnonzero(needed & ~found)
-    if len(left_out):
-        raise ValueError(
-            f"postselection_mask leaves out D{left_out[0]}, which the decoder {name} postselects. Leave out"
-            " the mask, or add what DesaturatedGapDecoder().postselected_detectors(model) says."
-        )
-    return found
 
 
 def _mask_of(given: Mask | None, num_detectors: int) -> npt.NDArray[np.bool_]:

@@ -9,15 +9,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import sinter
 import stim
+from numpy.typing import NDArray
 
 from ...base.arguments import did_you_mean
 from ...base.errors import InexactErrorModelWarning
 from .classifying import Predict
 from .kept_shot_decoding import CheckedDecoder
 
-MATCHING_DECODERS = frozenset({"pymatching", "pymatching-correlated", "fusion_blossom"})
+_MATCHING_DECODERS = frozenset({"pymatching", "pymatching-correlated", "fusion_blossom"})
 """Decoders that use only errors, or parts of errors, that flip at most two detectors."""
 
 HERALDED_DECODERS = {"pymatching": False, "pymatching-correlated": True}
@@ -154,10 +156,35 @@ class RateDecoder:
         """Whether it decodes only shots in which the detectors are silent that it postselects."""
         return _decodes_kept_shots(self.decoder)
 
+    def postselected(
+        self, model: stim.DetectorErrorModel, given: NDArray[np.bool_] | None
+    ) -> NDArray[np.bool_]:
+        """The detectors that discard a shot, for a decoder of kept shots: those that it needs, or a mask.
+
+        Args:
+            model: The error model of the whole circuit.
+            given: bool, shape (num_detectors,): the mask; None: there is none.
+
+        Raises:
+            ValueError: The mask leaves out a detector that the decoder needs.
+        """
+        needed: NDArray[np.bool_] = self.decoder.postselected_detectors(model)
+        if given is None:
+            return needed
+        missing = np.flatnonzero(needed & ~given)
+        if len(missing):
+            raise ValueError(
+                f"postselection_mask leaves out {len(missing)} of the {np.count_nonzero(needed)} detectors"
+                f" that the decoder {self.name} postselects (first D{missing[0]}). Leave out the mask, so"
+                " that they are postselected, or add them to it:"
+                f" {type(self.decoder).__name__}().postselected_detectors(model)."
+            )
+        return given
+
     @property
     def is_matching(self) -> bool:
         """Whether it uses only errors, or parts of errors, that flip at most two detectors."""
-        return self.is_named and self.name in MATCHING_DECODERS
+        return self.is_named and self.name in _MATCHING_DECODERS
 
     @property
     def is_pymatching(self) -> bool:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pymatching
 import pytest
 import sinter
 import stim
@@ -51,18 +50,6 @@ def test_counts_by_gap_are_those_of_the_decoder() -> None:
     )
     counts = sampler.sample_range(0, 3000).custom_counts
     assert {key: n for key, n in counts.items() if key[1:].isdecimal()} == expected
-
-
-@pytest.mark.parametrize("distance", [3, 5, 7])
-def test_predictions_are_those_of_pymatching(distance: int) -> None:
-    """But for ties, and for boundary edges of which PyMatching keeps only one."""
-    circuit = code(distance, 0.005)
-    model = circuit.detector_error_model(decompose_errors=True)
-    dets = snc.Circuit(circuit).compile_detector_sampler(seed=3).sample(20_000, bit_packed=True)
-    decoder = MatchingGapDecoder().compile_decoder_for_dem(dem=model)
-    found, gaps = decoder.decode_shots_bit_packed_with_confidence(bit_packed_detection_event_data=dets)
-    expected = pymatching.Matching(model).decode_batch(dets, bit_packed_shots=True)
-    assert np.all((found == expected)[:, 0] | (gaps < 0.1))
 
 
 def test_points() -> None:

@@ -49,16 +49,7 @@ class Classes:
 
 
 class Classifier:
-    """Classifies shots, of which equal ones are decoded once.
-
-    Args:
-        model: The mechanisms, with the detectors that discard a shot.
-        predict: The decoder.
-        deadline: The limit on the time.
-
-    Attributes:
-        num_observables: Number of observables.
-    """
+    """Classifies shots, of which equal ones are decoded once."""
 
     def __init__(self, model: FaultModel, predict: Predict, deadline: Deadline) -> None:
         self.num_observables = model.num_observables

@@ -161,9 +161,7 @@ class RateDecoder:
     ) -> NDArray[np.bool_]:
         """The detectors that discard a shot, for a decoder of kept shots: those that it needs, or a mask.
 
-        Args:
-            model: The error model of the whole circuit.
-            given: bool, shape (num_detectors,): the mask; None: there is none.
+        The model is that of the whole circuit.
 
         Raises:
             ValueError: The mask leaves out a detector that the decoder needs.
@@ -205,11 +203,7 @@ class RateDecoder:
         return self.is_named and self.name in _LEAST_WEIGHT
 
     def compiled(self, model: stim.DetectorErrorModel, observable: int | None = None) -> CompiledRateDecoder:
-        """The decoder, compiled for an error model.
-
-        Args:
-            model: The error model.
-            observable: The only observable that is predicted; None: all are.
+        """The decoder, compiled for an error model, for all observables or one of them.
 
         Raises:
             ValueError: The decoder refuses the model.

@@ -43,10 +43,7 @@ class DistinctRows:
     (1 - q)^r. What cannot be seen are predictions that follow from the row within one process, but differ in
     the next: a store changes nothing there.
 
-    Args:
-        row_bytes: Bytes of a row.
-        result_bytes: Bytes of a result.
-        max_bytes: Memory for the store. With 0, every row is decoded, even if it equals another one.
+    With ``max_bytes=0``, every row is decoded, even if it equals another one.
 
     Attributes:
         asked: Number of rows whose results were asked for.
@@ -77,14 +74,9 @@ class DistinctRows:
         return len(self._store)
 
     def results(self, rows: Rows, decode: Callable[[Rows], Rows]) -> Rows:
-        """The results of rows: of all of them, unless decoding ends early.
+        """The results of rows, uint8, shape (rows, result_bytes), up to the first one that was not decoded.
 
-        Args:
-            rows: uint8, shape (n, row_bytes).
-            decode: Returns the results of rows; of the first ones, if its time is over.
-
-        Returns:
-            uint8, shape (n, result_bytes), or the part of it before the first row that was not decoded.
+        ``decode`` returns the results of rows; of the first ones, if its time is over.
         """
         if not self._room:
             found = decode(np.ascontiguousarray(rows)) if len(rows) else self._array([])

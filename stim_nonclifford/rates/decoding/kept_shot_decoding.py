@@ -74,14 +74,7 @@ class DecoderFailedError(ValueError):
 class CheckedDecoder:
     """A decoder that is compiled for an error model, and whose answers are checked.
 
-    Pickled, it is compiled again where it arrives.
-
-    Args:
-        decoder: The decoder.
-        model: The error model.
-        name: The name of the decoder, for messages.
-        confidence: Whether its confidences are wanted.
-        observable: The only observable that ``predict`` predicts; None: all are.
+    Pickled, it is compiled again where it arrives. With an observable, ``predict`` predicts only that one.
 
     Attributes:
         detector_bytes: Number of bytes of the detection events of a shot.
@@ -348,11 +341,7 @@ class KeptShotDecoding:
     """Decodes kept shots of a circuit with a decoder, those with equal detection events once.
 
     A decoder may predict differently for equal detection events (``DistinctRows``). If it was seen to, every
-    row is decoded from then on.
-
-    Args:
-        decoder: The decoder.
-        store_bytes: Memory for decoded rows; with 0, every row is decoded.
+    row is decoded from then on. With ``store_bytes=0``, every row always is.
 
     Attributes:
         is_random: Whether the decoder was seen to decode equal detection events differently.

@@ -28,7 +28,6 @@ class Deadline:
         self._started = time.monotonic() if started is None else started
         self.max_seconds = max_seconds
         self._limit = max_seconds if seconds is None else seconds
-        self._reserved = 0.0
 
     @property
     def seconds(self) -> float:
@@ -53,15 +52,10 @@ class Deadline:
             rest = None if self._limit is None else max(self._limit - self.seconds, 0.0) / left
             yield Deadline(self.max_seconds, seconds=rest)
 
-    def reserve(self, seconds: float) -> None:
-        """Leaves so much time for what has to be done after the limit, at most a tenth of all."""
-        if self._limit is not None:
-            self._reserved = min(seconds, 0.1 * self._limit)
-
     @property
     def is_over(self) -> bool:
-        """Whether the limit has been reached, but for what was reserved."""
-        return self._limit is not None and self.seconds > self._limit - self._reserved
+        """Whether the limit has been reached."""
+        return self._limit is not None and self.seconds > self._limit
 
     def check(self) -> None:
         """Raises TimeIsOver after the limit."""

@@ -41,7 +41,7 @@ from stim_nonclifford.simulation.sampling import CompiledDetectorSampler, KeptBa
 
 from ..statistics.row_warnings import RANDOM_DECODER, RANDOM_DECODER_REMEDY, shown_warnings
 from .decoding_warnings import herald_detectors, warn_of_decoding
-from .task_sampler import CompiledSampler, TaskSampler, circuit_of, mask_of, naming_the_task
+from .task_sampler import CompiledSampler, Counted, TaskSampler, circuit_of, mask_of, naming_the_task
 from .tasks import sinter_error_model
 
 ErrorModelName = Literal["s_proxy", "noise_only", "task"]
@@ -89,9 +89,7 @@ class CompiledSoftDecodingSampler(CompiledSampler):
         with self._lock:
             return self._decoding.statistics()
 
-    def _counted(
-        self, shots: int, *, first_shot: int | None
-    ) -> tuple[int, int, int, collections.Counter[str]]:
+    def _counted(self, shots: int, *, first_shot: int | None) -> Counted:
         was_random = self._decoding.is_random
         found = self._counted_once(shots, first_shot)
         if self._decoding.is_random and not was_random:
@@ -107,9 +105,7 @@ class CompiledSoftDecodingSampler(CompiledSampler):
             found[-1][RANDOM_DECODER] = shots
         return found
 
-    def _counted_once(
-        self, shots: int, first_shot: int | None
-    ) -> tuple[int, int, int, collections.Counter[str]]:
+    def _counted_once(self, shots: int, first_shot: int | None) -> Counted:
         discards = errors = 0
         counts: collections.Counter[str] = collections.Counter()
         decoded = self._decoding.statistics()["rows_decoded"]
@@ -166,26 +162,16 @@ class CompiledSoftDecodingSampler(CompiledSampler):
 class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
     r"""Samples circuits with T gates, and decodes the shots that postselection keeps.
 
-    * The task's ``postselection_mask`` selects the detectors that discard a shot if they fire. The decoder
-      sees them, silent, as Sinter's decoders do. Without a mask, no shot is discarded; but the decoder
-      ``"desaturated"`` postselects the detectors that it needs, and refuses a mask that leaves one out.
-    * A kept shot is an error if the decoder predicts any observable wrongly. A wrong prediction of an
-      observable in the task's ``postselected_observables_mask`` discards the shot, as does a decoder that
-      returns a further byte which is not 0. Both are Sinter's rules.
-    * If detectors consist of heralds (HERALDED_ERASE, HERALDED_PAULI_CHANNEL_1), PyMatching reweights the
-      errors that they announce: see ``HeraldedMatchingDecoder``.
-    * Equal detection events are decoded once. A sample of them is decoded again (``KeptShotDecoding``). If a
-      decoder answers them differently, the sampler warns, decodes every shot from then on, and counts the
-      shots at hand anew. ``row_warnings.RANDOM_DECODER`` counts these shots.
-    * ``custom_counts["survivors"]`` is the number of kept shots, ``custom_counts["rows_decoded"]`` that of
-      calls of the decoder. With ``confidence``, ``custom_counts["C<gap>"]`` and ``["E<gap>"]`` count the kept
-      shots with right and wrong predictions by their gap, in decibels. ``row_warnings.QUANTUM_DETECTORS``
-      counts all shots if no error model describes the decoded detectors exactly.
-    * In a circuit with decisions (``DECODE``), the decoder decides in the loop, and decodes the observables
-      at the end. ``custom_counts["corrected_0"]`` is the number of kept shots in which decision 0 flipped a
-      record, and ``["revised_0"]`` of those in which it would have been taken otherwise if the whole shot
-      had been known: the price of deciding early. The latter is counted without ``confidence``, and up to 64
-      decided records and observables.
+    What discards a shot, and what is an error, follows Sinter's rules: the decoder sees the detectors of the
+    task's ``postselection_mask``, silent; a wrong prediction of a postselected observable discards the shot,
+    and so does a decoder that returns a further byte which is not 0. Without a mask, no shot is discarded,
+    but the decoder ``"desaturated"`` postselects the detectors that it needs. PyMatching uses heralds
+    (``HeraldedMatchingDecoder``), and equal detection events are decoded once.
+
+    ``custom_counts`` has ``"survivors"`` (kept shots), ``"rows_decoded"`` (calls of the decoder), warnings
+    (``row_warnings``), with ``confidence`` ``"C20"`` and ``"E20"`` (kept shots with a gap of 20 dB that are
+    predicted rightly and wrongly), and in circuits with decisions ``"corrected_0"`` and ``"revised_0"``. See
+    docs/guides/decoding.md and docs/methods/decisions.md.
 
     Attributes:
         decoder: The name of a decoder, such as ``"pymatching"``, or any ``sinter.Decoder``.

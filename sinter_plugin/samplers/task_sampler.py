@@ -29,6 +29,10 @@ MAX_SHARE = 1 / 8
 MIN_SHOTS = 16
 
 
+Counted = tuple[int, int, int, collections.Counter[str]]
+"""The shots, discards, errors and further counts of some shots."""
+
+
 class BatchSize:
     """Chooses batches that take little time, and are small compared with all shots sampled before.
 
@@ -136,10 +140,8 @@ class CompiledSampler(sinter.CompiledSampler, abc.ABC):  # type: ignore[misc]  #
         )
 
     @abc.abstractmethod
-    def _counted(
-        self, shots: int, *, first_shot: int | None
-    ) -> tuple[int, int, int, collections.Counter[str]]:
-        """The shots, discards, errors and further counts of the next shots, or of a range of them."""
+    def _counted(self, shots: int, *, first_shot: int | None) -> Counted:
+        """The counts of the next shots, or of a range of them."""
 
 
 Compiled = TypeVar("Compiled", bound=CompiledSampler)

@@ -240,28 +240,3 @@ def test_logical_y_needs_a_second_observable() -> None:
     events = np.zeros((1, 2 * shift), dtype=np.uint8)
     assert split.num_observables == 2
     assert decoded(split, events)[0].tolist() == [0]
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
-            "error(0.1) D0 L0 L1 L2\ndetector(0, 0, 0, 0) D0",
-            "has one or two observables, but the error model has 3",
-        ),
-        ("error(0.1) D0 L0", r"Detector D0 has the coordinates \(\), but Chromobius reads its color from"),
-        ("error(0.1) D0 L0\ndetector(1, 2, 3, 6) D0", r"Detector D0 has the coordinates \(1, 2, 3, 6\)"),
-        (
-            "error(0.1) D0 D1 D2\nerror(0.1) D0 D1 D2 L0\nerror(0.1) D0 L0\n"
-            "detector(0, 0, 0, 0) D0\ndetector(0, 0, 0, 1) D1\ndetector(0, 0, 0, 2) D2",
-            "closed loops of errors flip it, or errors of both bases do",
-        ),
-        (
-            "error(0.1) D0 L0\nerror(0.1) D1 L1\ndetector(0, 0, 0, 0) D0\ndetector(0, 0, 0, 1) D1",
-            "that of one logical qubit, but more than one logical operator is flipped by errors of the same basis",
-        ),
-    ],
-)
-def test_what_has_no_gap_is_refused(text: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        ChromobiusGapDecoder().compile_decoder_for_dem(dem=stim.DetectorErrorModel(text))

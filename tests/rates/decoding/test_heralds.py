@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
 import pymatching
@@ -206,23 +205,3 @@ def test_an_old_pymatching_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         ValueError, match=r"no correlated matching.*pip install --upgrade 'pymatching>=2\.3\.1'"
     ):
         SoftDecodingSampler().compiled_sampler_for_task(sinter.Task(circuit=erased_memory(3).to_stim()))
-
-
-MODEL = stim.DetectorErrorModel("error(0.1) D0 L0\nerror(0.1) D0")
-
-
-@pytest.mark.parametrize("decoder", [HeraldedMatchingDecoder, MatchingGapDecoder])
-@pytest.mark.parametrize(
-    ("heralds", "error", "message"),
-    [
-        ("a", TypeError, "heralds must be a collection of detectors"),
-        ([-1], ValueError, "Each of heralds must be an integer >= 0, but is -1"),
-        ([True], TypeError, "Each of heralds must be an integer >= 0"),
-        ([1, 0], ValueError, r"heralds has D1, but the error model has 1 detectors.*herald_detectors\("),
-    ],
-)
-def test_heralds_are_detectors_of_the_model(
-    decoder: type, heralds: Any, error: type[Exception], message: str
-) -> None:
-    with pytest.raises(error, match=message):
-        decoder(heralds).compile_decoder_for_dem(dem=MODEL)

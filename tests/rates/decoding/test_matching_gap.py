@@ -85,19 +85,6 @@ def test_points_of_a_file(tmp_path: Path) -> None:
     assert lines[1].startswith('gap,"{""d"": 3}",')
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("error(0.1) D0 L0\nerror(0.1) D0 L1", "defined for one observable, but the error model has 2"),
-        ("error(0.1) D0 D1\nlogical_observable L0", "no error of the other logical class"),
-        ("error(0.1) D0 L0", "no error of the other logical class"),
-    ],
-)
-def test_models_without_a_complementary_gap(text: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        MatchingGapDecoder().compile_decoder_for_dem(dem=stim.DetectorErrorModel(text))
-
-
 def test_no_counts_by_gap() -> None:
     with pytest.raises(ValueError, match=r"no counts by gap .* soft_pymatching_gap"):
         gap_points(sinter.AnonTaskStats(shots=10))

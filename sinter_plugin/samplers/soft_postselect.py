@@ -22,7 +22,7 @@ from stim_nonclifford.simulation.logical_errors.refusals import detectors_left, 
 from stim_nonclifford.simulation.sampling import CompiledDetectorSampler
 
 from ..statistics.row_warnings import IGNORED_DETECTORS, RANDOM_OUTPUTS, shown_warnings
-from .task_sampler import CompiledSampler, TaskSampler, circuit_of, mask_of, naming_the_task
+from .task_sampler import CompiledSampler, Counted, TaskSampler, circuit_of, mask_of, naming_the_task
 
 
 class CompiledSoftPostselectSampler(CompiledSampler):
@@ -43,9 +43,7 @@ class CompiledSoftPostselectSampler(CompiledSampler):
         self._max_errors = max_errors
         self._errors_seen = 0
 
-    def _counted(
-        self, shots: int, *, first_shot: int | None
-    ) -> tuple[int, int, int, collections.Counter[str]]:
+    def _counted(self, shots: int, *, first_shot: int | None) -> Counted:
         if first_shot is not None:
             self._sampler.seek(first_shot)
         errors_left = None
@@ -67,18 +65,15 @@ class SoftPostselectSampler(TaskSampler[CompiledSoftPostselectSampler]):
 
     It does not decode: a kept shot is an error if any observable is flipped.
 
-    * The task's ``postselection_mask`` selects the detectors that discard a shot; other detectors are
-      ignored, with a warning. Without a mask, all detectors discard.
-    * The task's ``postselected_observables_mask`` selects observables that discard a shot if they are
-      flipped. Such a shot does not count as an error.
-    * ``custom_counts["survivors"]`` is the number of kept shots. With
-      ``custom_error_count_key="survivors"``, Sinter stops at a number of kept shots.
+    Without a ``postselection_mask`` in the task, all detectors discard; with one, others are ignored, with a
+    warning. A flip of a postselected observable discards the shot, and is no error.
+    ``custom_counts["survivors"]`` is the number of kept shots, at which Sinter stops with
+    ``custom_error_count_key="survivors"``.
 
     The object can be pickled. Each worker seeds its random numbers with entropy of its own: a sampler with a
     seed would let several workers, and a run that is resumed, count the same shots again. A seed belongs to
     ranges of numbered shots: ``compiled_range_sampler_for_task``, ``sinter_plugin.collect`` and
-    ``python -m sinter_plugin collect --seed``. A worker that receives the object ends when the process that
-    started the worker ends.
+    ``python -m sinter_plugin collect --seed``. A worker ends when the process that started it ends.
 
     Attributes:
         engine: The engine to sample with; see ``stim_nonclifford.Circuit.compile_detector_sampler``.
@@ -132,7 +127,7 @@ class SoftPostselectSampler(TaskSampler[CompiledSoftPostselectSampler]):
         observables = mask_of(task, "postselected_observables_mask", circuit.num_observables)
         with naming_the_task(task, NotImplementedError, snc.ResourceLimitError):
             sampler = self._shots_of(circuit, seed, detectors, observables)
-            row_warnings = self._checked(given, detectors, observables)
+            row_warnings = self.check(given, detectors, observables)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", snc.RandomObservableWarning)  # check() has said it
                 sampler.sample_counts(0)
@@ -153,12 +148,13 @@ class SoftPostselectSampler(TaskSampler[CompiledSoftPostselectSampler]):
             )
         return checked_circuit(circuit, self.state_check, observables)
 
-    def _checked(
+    def check(
         self,
         circuit: snc.Circuit,
         detectors: NDArray[np.bool_] | None,
-        observables: NDArray[np.bool_] | None,
+        observables: NDArray[np.bool_] | None = None,
     ) -> list[str]:
+        """The warnings that belong into the rows; see ``TaskSampler.check``."""
         check_soft_postselect(circuit, self.state_check)
         circuit = self._read_out(circuit, observables)
         if detectors is None:

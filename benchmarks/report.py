@@ -21,7 +21,7 @@ PLOTS = {
 }
 SECTIONS = {
     "peers": ("results/other_tools.md", "comparison"),
-    "narrow": ("results/performance.md", "narrow"),
+    "narrow": ("methods/cost.md", "narrow"),
     "surface": ("results/performance.md", "surface codes"),
     "first_shot": ("results/performance.md", "first shot"),
 }

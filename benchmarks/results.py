@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import re
 import shlex
 import subprocess
 import sys
@@ -75,7 +76,8 @@ def tables(text: str) -> Iterator[list[list[str]]]:
     found: list[list[str]] = []
     for line in [*text.splitlines(), ""]:
         if line.startswith("|"):
-            found.append([cell.strip().replace("\\|", "|") for cell in line.strip().strip("|").split(" | ")])
+            cells = re.split(r"(?<!\\)\|", line.strip()[1:].removesuffix("|"))
+            found.append([cell.strip().replace("\\|", "|") for cell in cells])
         elif found:
             yield [row for row in found if not set("".join(row)) <= set("-|: ")]
             found = []

@@ -378,7 +378,7 @@ def write_csv(points: Sequence[Point], rates: Rates, path: Path) -> None:
                 rate = rates[point]
                 values = (rate.kept, rate.error, rate.standard_error, *rate.interval, rate.seconds)
                 writer.writerow(
-                    [point.d, point.variant, point.p, point.gate, *(f"{value:.7g}" for value in values)]
+                    [point.d, point.variant, point.p, point.gate, *(f"{value:.10g}" for value in values)]
                 )
 
 

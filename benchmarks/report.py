@@ -178,7 +178,7 @@ def draw(results: dict[str, Any], path: Path) -> Path:
                 if row["results"].get(name, {}).get("rate")
             ]
             label = f"{name}, S for T" if name == CLIFFORD else name
-            shape = {"marker": MARKERS[k % len(MARKERS)], "markersize": 11 if k == 0 else 8}
+            shape: dict[str, Any] = {"marker": MARKERS[k % len(MARKERS)], "markersize": 11 if k == 0 else 8}
             face = "white" if name == CLIFFORD else COLOURS[k % len(COLOURS)]
             places = list(zip(*known, strict=True)) or [(), ()]
             axes.plot(*places, linestyle="", color=COLOURS[k % len(COLOURS)], mfc=face, label=label, **shape)

@@ -64,6 +64,7 @@ RESULTS = (
         ),
         False,
     ),
+    Result("gallery", 0.01, ("-m examples.gallery",)),
     Result("decoders", 0.2, ("-m benchmarks.compare decoders",)),
     Result("leakage", 0.2, ("-m benchmarks.leakage cultivation --seconds 60",)),
     Result("relaxation", 0.1, ("-m benchmarks.relaxation",)),

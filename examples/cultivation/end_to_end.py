@@ -96,8 +96,11 @@ def points_of_folder(folder: Path) -> Iterator[Point]:
         key = ("ours", facts["d"], facts.get("variant", "published"), facts["g"], facts["p"])
         if row.decoder == FAULT_SETS:
             found = facts[ESTIMATE]
-            rates = (found["logical_error_rate"], *found["interval"])
-            yield Point(*key, "computed", facts[GAP], 1 / found["kept"], *rates, "logical_error_rate")
+            low, high = found["interval"]
+            yield Point(
+                *key, "computed", facts[GAP], 1 / found["kept"], found["logical_error_rate"], low, high,
+                "logical_error_rate",
+            )  # fmt: skip
             continue
         counted = sinter_plugin.gap_points(row)
         for least in range(0, counted[-1].gap + 1, 10):
@@ -167,7 +170,7 @@ def draw(points: Sequence[Point], path: Path) -> None:
         axes.grid(alpha=0.3)
     panels[0].set(ylabel="logical error per kept shot", xlim=(1.5, 320))
     panels[1].set(xlim=(1.2, 11))
-    shown = {"color": "#444444"}
+    shown: dict[str, Any] = {"color": "#444444"}
     handles: list[Any] = [
         Line2D([], [], linewidth=2, label="T gates, computed", **shown),
         Line2D([], [], linewidth=2, linestyle="--", label="S-proxy, computed", **shown),

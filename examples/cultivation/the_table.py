@@ -47,7 +47,15 @@ from examples.cultivation.published import (
     TABLE_III,
     TABLE_IV,
 )
-from examples.rates import interval, likelihood_region, p_value, quotient, ratio, with_error, with_uncertainty
+from examples.cultivation.rates import (
+    interval,
+    likelihood_region,
+    p_value,
+    quotient,
+    ratio,
+    with_error,
+    with_uncertainty,
+)
 from sinter_plugin.__main__ import main as sinter_plugin
 from stim_nonclifford.generators.cultivation import (
     AVAILABLE_DISTANCES,
@@ -331,8 +339,8 @@ def plot(points: Sequence[Point], rates: Rates, counts: Counts, path: Path) -> N
         for k, (axes, places) in enumerate(panels):
             axes.plot(places, [rate.error for rate in known], marker=".", **style)
             if gate == "T" and (d, variant) in LABEL_PLACES:
-                place = LABEL_PLACES[d, variant][k]
-                axes.text(*place, name_of(d, variant), color=style["color"], weight="bold")
+                at = LABEL_PLACES[d, variant][k]
+                axes.text(*at, name_of(d, variant), color=style["color"], weight="bold")
             for place, rate in zip(places, known, strict=True):
                 low, high = rate.interval
                 top = min(high, FAR * rate.error)

@@ -255,6 +255,7 @@ class _Search:
             np.array([stratum.relative_error for stratum in self._strata]),
             found,
             0.0 if listed is None else listed.unlisted,
+            0.0 if listed is None else listed.unseen,
             quantity,
         )
 
@@ -367,7 +368,7 @@ class _Search:
             accepted,
             0.0 if is_all else math.sqrt(float(sums.accepted_variance[place]) + unseen**2),
             float(sums.wrong[place]),
-            math.sqrt(float(sums.wrong_variance[place] + sums.bounds[place] ** 2)),
+            math.hypot(math.sqrt(float(sums.wrong_variance[place])), sums.bound(place)),
             ratio.standard_error,
             ratio.interval,
         )

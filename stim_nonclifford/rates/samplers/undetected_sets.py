@@ -8,7 +8,8 @@ an undetected set are found, and each find has the weight
 
 with e_k the sum of the odds of all sets of k mechanisms: a two-sample U-statistic without a bias. Finds that
 share a half depend on each other, so that joins are repeated, and the variance of any sum over sets is the
-one between these independent replicas.
+one between these independent replicas. A set with odds w is found w n² C(a + b, a) / (e_a e_b) times on
+average. What no join found could have been found once: the weight of one find is the zero-count bound.
 """
 
 from __future__ import annotations
@@ -60,11 +61,13 @@ class Part:
         members: intp, shape (sets, members).
         weights: float64, shape (sets,): the product of the odds; of drawn sets, the importance weight.
         replicas: intp, shape (sets,): the join that found each; None: these are all sets.
+        unseen: What one more find would add to the mean over the joins; 0: these are all sets.
     """
 
     members: Indices
     weights: Floats
     replicas: Indices | None = None
+    unseen: float = 0.0
 
 
 class UndetectedSets:
@@ -124,8 +127,9 @@ class UndetectedSets:
         numbers = [len(each) for each in members]
         left = size // 2
         pairs = self._study.total(left) * self._study.total(size - left)
-        weights = np.full(sum(numbers), pairs / (float(halves) ** 2 * math.comb(size, left)))
-        return Part(np.concatenate(members), weights, np.repeat(np.arange(REPLICAS), numbers))
+        weight = pairs / (float(halves) ** 2 * math.comb(size, left))
+        replicas = np.repeat(np.arange(REPLICAS), numbers)
+        return Part(np.concatenate(members), np.full(sum(numbers), weight), replicas, weight / REPLICAS)
 
     def _join(self, size: int, halves: int) -> Indices:
         """The sets that a join of so many halves finds: intp, shape (finds, size)."""

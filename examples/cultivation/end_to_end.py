@@ -36,17 +36,17 @@ COLORS = {
 MARKERS = dict(zip(COLORS, "os^DX", strict=True))
 LABELS = {
     0: {
-        ("ours", 3, "published"): ((2.05, 2.0e-6), "d = 3"),
-        ("ours", 5, "published"): ((10.5, 1.1e-7), "d = 5"),
-        ("ours", 5, "flagged"): ((34, 4.5e-9), "d = 5,\nflagged"),
-        ("published", 3, "published"): ((4.2, 5.0e-6), "d = 3, circuit of\narXiv 2409.17595"),
-        ("published", 5, "published"): ((62, 4.0e-8), "d = 5, circuit of\narXiv 2409.17595"),
+        ("ours", 3, "published"): ((1.6, 7.0e-7), "d = 3"),
+        ("ours", 5, "published"): ((11, 3.5e-7), "d = 5"),
+        ("ours", 5, "flagged"): ((13, 6.0e-9), "d = 5,\nflagged"),
+        ("published", 3, "published"): ((5.0, 3.1e-6), "d = 3, published"),
+        ("published", 5, "published"): ((40, 1.6e-7), "d = 5, published"),
     },
     1: {
-        ("ours", 3, "published"): ((1.5, 4.0e-7), "d = 3"),
-        ("ours", 5, "published"): ((3.9, 2.3e-8), "d = 5"),
-        ("ours", 5, "flagged"): ((5.6, 4.3e-10), "d = 5,\nflagged"),
-        ("published", 3, "published"): ((2.2, 7.0e-7), "d = 3, circuit of\narXiv 2409.17595"),
+        ("ours", 3, "published"): ((1.33, 1.7e-7), "d = 3"),
+        ("ours", 5, "published"): ((3.5, 1.5e-8), "d = 5"),
+        ("ours", 5, "flagged"): ((5.0, 3.0e-10), "d = 5,\nflagged"),
+        ("published", 3, "published"): ((2.15, 5.8e-7), "d = 3, published"),
     },
 }
 """Where the curves of a panel have their names, and these."""

@@ -39,8 +39,8 @@ LABELS = {
         ("ours", 3, "published"): ((1.6, 7.0e-7), "d = 3"),
         ("ours", 5, "published"): ((11, 3.5e-7), "d = 5"),
         ("ours", 5, "flagged"): ((13, 6.0e-9), "d = 5,\nflagged"),
-        ("published", 3, "published"): ((5.0, 3.1e-6), "d = 3, published"),
-        ("published", 5, "published"): ((40, 1.6e-7), "d = 5, published"),
+        ("published", 3, "published"): ((5.0, 3.1e-6), "d = 3,\npublished"),
+        ("published", 5, "published"): ((38, 2.2e-7), "d = 5, published"),
     },
     1: {
         ("ours", 3, "published"): ((1.33, 1.7e-7), "d = 3"),

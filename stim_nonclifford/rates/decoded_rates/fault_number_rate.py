@@ -18,7 +18,7 @@ import numpy as np
 
 from ...base.errors import ResourceLimitError
 from ..decoding.classifying import Classifier
-from ..estimation.allocation import MARGIN, Contributions, allocate, factors
+from ..estimation.allocation import Contributions, allocate, factors
 from ..estimation.deadline import Deadline, TimeIsOver
 from ..estimation.interval import COVERAGE
 from ..estimation.ratios import ratio_of
@@ -52,6 +52,9 @@ _FIRST_SAMPLES = 1 << 10
 _GROWTH = 1.25
 """Factor between the numbers of faults that are tried as the start of deletion. Doubled, a start is found
 sooner, and may be too large."""
+
+_MARGIN = 0.1
+"""The part by which deletion has more samples than its pilot asks for. Doubled, searches overshoot by more."""
 
 _RATE_AT_START = 0.005
 """Deletion starts where about this part of the fault sets fails. Doubled, lineages are longer."""
@@ -267,7 +270,7 @@ class FaultNumberSearch:
     def _needed(self, relative_error: float) -> float:
         """How many times as many samples deletion needs, beside those of other samplers."""
         needed = factors(*self._squares_and_costs(relative_error))
-        return max(1.0, (1 + MARGIN) * float(needed[0]))
+        return max(1.0, (1 + _MARGIN) * float(needed[0]))
 
     def _squares_and_costs(self, relative_error: float) -> tuple[Floats, Floats]:
         """What samplers contribute to the error, and what they cost so far; see ``Contributions``."""

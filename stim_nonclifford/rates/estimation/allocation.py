@@ -25,9 +25,6 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 
-MARGIN = 0.1
-"""The part by which there are more samples than a pilot asks for. Doubled, searches overshoot by more."""
-
 _LEAST_GROWTH = 0.5
 """The part of the samples so far that a step adds at least. Doubled, searches overshoot by more."""
 

@@ -29,7 +29,6 @@ class Deadline:
         self._started = time.monotonic() if started is None else started
         self.max_seconds = max_seconds
         self._limit = max_seconds if seconds is None else seconds
-        self._reserved = 0.0
 
     @property
     def seconds(self) -> float:
@@ -59,15 +58,10 @@ class Deadline:
             rest = max(self.seconds_left, 0.0) / left if self.is_limited else None
             yield Deadline(self.max_seconds, seconds=rest)
 
-    def reserve(self, seconds: float) -> None:
-        """Leaves so much time for what has to be done after the limit, at most a tenth of all."""
-        if self._limit is not None:
-            self._reserved = min(seconds, 0.1 * self._limit)
-
     @property
     def is_over(self) -> bool:
-        """Whether the limit has been reached, but for what was reserved."""
-        return self.seconds_left < self._reserved
+        """Whether the limit has been reached."""
+        return self.seconds_left < 0
 
     def check(self) -> None:
         """Raises TimeIsOver after the limit."""

@@ -402,7 +402,7 @@ def test_cultivation_end_to_end_is_what_shots_say() -> None:
     [
         (
             {"postselection_mask": [True] + [False] * 3, "state_check": "T"},
-            "leaves out D1, which the decoder LikelierClass",
+            "leaves out 1 of the 2 detectors that the decoder LikelierClass",
         ),
         ({"state_check": "T"}, "checked by one logical Pauli"),
         ({}, "L0 is random there.* pass state_check"),

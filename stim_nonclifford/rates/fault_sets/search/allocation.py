@@ -112,11 +112,7 @@ def estimate_of(
 
 
 class Allocation:
-    """Enumerates and samples until the sum asked for is known well enough.
-
-    Args:
-        search: The search.
-    """
+    """Enumerates and samples until the sum asked for is known well enough."""
 
     def __init__(self, search: Search) -> None:
         self._search = search

@@ -301,8 +301,9 @@ class FaultNumberSearch:
 
     def _show(self) -> None:
         first = self.total.sampled[0]
-        faults = f"{first.least} or more" if first is self.total.larger else first.most
-        what = f"sets of {faults} faults" if self.total.enumerated else "shots"
+        what = f"sets of {first.most} faults"
+        if first is self.total.larger:
+            what = f"sets of {first.least} or more faults" if first.least else "shots"
         found = f"{first.tally.failures:,} of {first.tally.samples:,} {what} failed"
         if self.total.is_known:  # before, larger sets are missing, or the error is too small
             found += f": {self.total.rate:.3g} ± {math.sqrt(self.total.relative_variance):.1%}"

@@ -57,6 +57,8 @@ class Contributions:
             (1, 1.0)
             >>> Contributions(np.array([3.0]), np.array([2.0]), 2.5, enumeration=(3.0, 2.1)).next_step()
             (1, 1.0)
+            >>> Contributions(np.array([3.0]), np.array([2.0]), 2.5, most=1.0).next_step() is None
+            True
         """
         # As large as the samples so far, or less where that ends the search.
         rest = self.squares - self.excess

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -17,6 +16,7 @@ import stim
 from ..base.arguments import flag, seed_of
 from ..base.errors import HOW_TO_NARROW, RandomObservableWarning, ResourceLimitError
 from ..base.masks import Mask, postselected_outputs
+from ..rates.estimation.deadline import Deadline
 from ..rates.fault_sets.interface import PlannedCircuit, estimate_rates
 from ..rates.fault_sets.search.limits import Limits
 from ..rates.results import LogicalErrorRate
@@ -168,7 +168,7 @@ def rates_of(
             )
         loop = () if loop_decoder is None else (_name_of(loop_decoder),)
         return _with_origins(circuits, rates, seed, decoder, *asked, *loop)
-    begin = time.perf_counter()
+    deadline = Deadline(limits.max_seconds)
     if flag(confidence, "confidence"):
         raise ValueError('confidence=True asks how sure a decoder is. Give one: decoder="pymatching".')
     try:
@@ -180,7 +180,7 @@ def rates_of(
             " observables that are random without noise, as their coefficient vectors are long. Raise"
             " max_seconds."
         ) from None
-    found = estimate_rates(questions, limits, seed, threads, progress, begin)
+    found = estimate_rates(questions, limits, seed, threads, progress, deadline)
     for each, estimate in zip(questions, found, strict=True):
         if each.compiled.program.has_non_clifford_gates:
             _warn_of_faultless_errors(estimate)

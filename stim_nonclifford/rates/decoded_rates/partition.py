@@ -27,9 +27,9 @@ _NEGLIGIBLE = 0.01
 """The part of the wrong sets, at each gap, that larger sets than those listed may have. Doubled, errors have
 room for twice as much."""
 
-_MOST_TIMES, _MOST_TIME = 256, 0.25
-"""Sets of a size are drawn so many times at most, and up to so large a part of the time. Doubled, wrong sets
-are known better, and less is left for shots."""
+_MOST_TIMES, MOST_TIME = 256, 0.5
+"""Sets of a size are drawn so many times at most, and listed and drawn up to so large a part of the time.
+Doubled, wrong sets are known better, and nothing is left for shots."""
 
 _MOST_UNLISTED = 0.1
 """The part of the accepted shots that longer sets may have. Doubled, stronger noise is not refused, and
@@ -159,7 +159,7 @@ def _draw_more(
     right = [each.taken(~each.wrong) for each in found]
     wrong = [each.taken(each.wrong) for each in found]
     times = [1] * len(found)
-    limit = deadline.part(_MOST_TIME)
+    limit = deadline.part(MOST_TIME)
     while not limit.is_over:
         by_size = _wrong_by_size(wrong)[:, : top + 1]
         unseen = np.array([[each.sets.unseen] for each in wrong])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 
@@ -35,6 +36,11 @@ class Deadline:
         return time.monotonic() - self._started
 
     @property
+    def seconds_left(self) -> float:
+        """The time until the limit."""
+        return math.inf if self._limit is None else self._limit - self.seconds
+
+    @property
     def is_limited(self) -> bool:
         """Whether there is a limit."""
         return self._limit is not None
@@ -49,13 +55,13 @@ class Deadline:
             yield self
             return
         for left in range(count, 0, -1):
-            rest = None if self._limit is None else max(self._limit - self.seconds, 0.0) / left
+            rest = max(self.seconds_left, 0.0) / left if self.is_limited else None
             yield Deadline(self.max_seconds, seconds=rest)
 
     @property
     def is_over(self) -> bool:
         """Whether the limit has been reached."""
-        return self._limit is not None and self.seconds > self._limit
+        return self.seconds_left < 0
 
     def check(self) -> None:
         """Raises TimeIsOver after the limit."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -192,7 +193,8 @@ class _SintersDecisions:
     @property
     def is_random(self) -> bool:
         """Whether a decoder was seen to answer equal questions differently."""
-        return any(each is not None and each.is_random for each in self._compiled)
+        asked = [*self._compiled, *itertools.chain.from_iterable(self._gaps.values())]
+        return any(each is not None and each.is_random for each in asked)
 
     def decide(self, number: int, detectors: PackedBits) -> PackedBits:
         compiled = self._compiled[number]

@@ -57,6 +57,11 @@ class RecordGaps:
                 )
             self._decoder = compiled
 
+    @property
+    def is_random(self) -> bool:
+        """Whether the decoder was seen to have different gaps for equal detection events."""
+        return self._rows.is_random
+
     def __call__(self, detectors: NDArray[np.uint8]) -> NDArray[np.float64]:
         """The gaps of shots, shape (shots,), by their bit-packed detection events."""
         if self._decoder is None:

@@ -106,11 +106,6 @@ def _check_arguments(args: argparse.Namespace) -> None:
                 f"--{name} has no meaning here: workers choose their batches, and the system their"
                 " cores. Leave it out."
             )
-    if args.count_detection_events:
-        raise ValueError(
-            "--count_detection_events works for decoders only, not for samplers, which stop sampling a shot"
-            " once a detector has discarded it. Leave the argument out."
-        )
     if args.shard is not None and args.max_shots is None:
         raise ValueError("--shard needs --max_shots, the number of shots of all parts together.")
     if args.shard is not None and args.max_errors is not None:
@@ -132,6 +127,8 @@ def _with_arguments(args: argparse.Namespace) -> list[TaskSampler[Any]]:
             sampler = dataclasses.replace(sampler, state_check=args.checked_state)
         if args.count_observable_error_combos:
             sampler = dataclasses.replace(sampler, count_observable_error_combos=True)
+        if args.count_detection_events:
+            sampler = dataclasses.replace(sampler, count_detection_events=True)
         samplers.append(sampler)
         args.custom_decoders[name] = dataclasses.replace(sampler, warn=False)
     return samplers

@@ -41,7 +41,16 @@ from stim_nonclifford.simulation.sampling import CompiledDetectorSampler, KeptBa
 
 from ..statistics.row_warnings import RANDOM_DECODER, RANDOM_DECODER_REMEDY, shown_warnings
 from .decoding_warnings import herald_detectors, warn_of_decoding
-from .task_sampler import CompiledSampler, Counted, TaskSampler, circuit_of, mask_of, naming_the_task
+from .task_sampler import (
+    CompiledSampler,
+    Counted,
+    TaskSampler,
+    circuit_of,
+    count_mistakes,
+    events_counted,
+    mask_of,
+    naming_the_task,
+)
 from .tasks import sinter_error_model
 
 ErrorModelName = Literal["s_proxy", "noise_only", "task"]
@@ -67,6 +76,7 @@ class CompiledSoftDecodingSampler(CompiledSampler):
         settings: SoftDecodingSampler,
         *,
         end: DecodedEnd | None,
+        postselected: NDArray[np.bool_],
         postselected_observables: NDArray[np.bool_],
         state_check: LogicalStateCheck | None,
         seed: int | None,
@@ -79,6 +89,7 @@ class CompiledSoftDecodingSampler(CompiledSampler):
         self._task = task
         self._decoding = decoding
         self._end = end  # what the decoder is asked at the end of a circuit with decisions
+        self._postselected = postselected
         self._discarding = np.packbits(postselected_observables, bitorder="little")
         self._num_observables = len(postselected_observables)
         self._state_check = state_check
@@ -112,7 +123,10 @@ class CompiledSoftDecodingSampler(CompiledSampler):
         with_values = self._state_check is not None
         if first_shot is not None:
             self._sampler.seek(first_shot)
-        for batch in self._sampler.iter_kept(max_shots=shots, expectation_values=with_values):
+        batches = self._sampler.iter_kept(max_shots=shots, expectation_values=with_values)
+        if self._settings.count_detection_events:
+            batches = events_counted(batches, self._postselected, counts)
+        for batch in batches:
             dets = batch.dets if self._end is None else self._end.seen(batch.dets, batch.obs)
             predictions, is_discarded, confidences = self._decoded(dets, batch.shot_numbers)
             if self._end is None:
@@ -130,7 +144,7 @@ class CompiledSoftDecodingSampler(CompiledSampler):
             if self._settings.confidence:
                 _count_gaps(counts, confidences[~is_discarded], is_wrong)
             if self._settings.count_observable_error_combos:
-                _count_mistakes(counts, mistakes[~is_discarded][is_wrong], self._num_observables)
+                count_mistakes(counts, mistakes[~is_discarded][is_wrong], self._num_observables)
         if first_shot is None:  # it depends on what was decoded before
             counts["rows_decoded"] = self._decoding.statistics()["rows_decoded"] - decoded
         return shots, discards, errors, counts
@@ -196,6 +210,9 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
         engine: The engine to sample with; see ``stim_nonclifford.Circuit.compile_detector_sampler``.
         count_observable_error_combos: Whether to count, for each set of observables, the kept shots in which
             exactly these are predicted wrongly, by Sinter's names (``obs_mistake_mask=_E``).
+        count_detection_events: Whether to count the detection events of all shots, as Sinter does for
+            decoders: ``custom_counts["detection_events"]`` of ``["detectors_checked"]``. Shots that are
+            discarded are then sampled to their end, which takes longer.
         max_active_coordinates: Limit for the width of the coefficient vector.
         device: With ``engine="gpu"``, the number of the GPU.
         warn: Whether to warn of detectors that depend on quantum outcomes and are not postselected, of
@@ -226,6 +243,7 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
     device: int | None = None
     warn: bool = True
     loop_decoder: Any = None
+    count_detection_events: bool = False
 
     def __post_init__(self) -> None:
         """Checks the arguments."""
@@ -268,6 +286,7 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
             decoding,
             self,
             end=end,
+            postselected=detectors,
             postselected_observables=observables,
             state_check=check,
             seed=seed,
@@ -316,7 +335,7 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
             options,
             sampling,
             seed=seed,
-            postselection_mask=detectors,
+            postselection_mask=np.zeros_like(detectors) if self.count_detection_events else detectors,
             max_active_coordinates=self.max_active_coordinates,
         )
         return sampler, end
@@ -464,15 +483,6 @@ def _count_gaps(
 def _count_decisions(counts: collections.Counter[str], name: str, happened: NDArray[np.bool_]) -> None:
     for decision, count in enumerate(happened.sum(axis=0).tolist()):
         counts[f"{name}_{decision}"] += count
-
-
-def _count_mistakes(
-    counts: collections.Counter[str], mistakes: NDArray[np.uint8], num_observables: int
-) -> None:
-    patterns, numbers = np.unique(mistakes, axis=0, return_counts=True)
-    bits = np.unpackbits(patterns, axis=1, count=num_observables, bitorder="little")
-    for pattern, number in zip(bits, numbers, strict=True):
-        counts["obs_mistake_mask=" + "".join("_E"[bit] for bit in pattern)] += int(number)
 
 
 def frame_circuit(circuit: snc.Circuit) -> snc.Circuit:

@@ -22,7 +22,16 @@ from stim_nonclifford.simulation.logical_errors.refusals import detectors_left, 
 from stim_nonclifford.simulation.sampling import CompiledDetectorSampler
 
 from ..statistics.row_warnings import IGNORED_DETECTORS, RANDOM_OUTPUTS, shown_warnings
-from .task_sampler import CompiledSampler, Counted, TaskSampler, circuit_of, mask_of, naming_the_task
+from .task_sampler import (
+    CompiledSampler,
+    Counted,
+    TaskSampler,
+    circuit_of,
+    count_mistakes,
+    events_counted,
+    mask_of,
+    naming_the_task,
+)
 
 
 class CompiledSoftPostselectSampler(CompiledSampler):
@@ -33,6 +42,7 @@ class CompiledSoftPostselectSampler(CompiledSampler):
         sampler: CompiledDetectorSampler,
         settings: SoftPostselectSampler,
         *,
+        postselected: tuple[NDArray[np.bool_], NDArray[np.bool_]],
         max_errors: int | None,
         has_seed: bool,
         row_warnings: Sequence[str],
@@ -40,12 +50,15 @@ class CompiledSoftPostselectSampler(CompiledSampler):
         """Wraps a compiled sampler."""
         super().__init__(sampler, has_seed=has_seed, row_warnings=row_warnings)
         self._settings = settings
+        self._postselected = postselected
         self._max_errors = max_errors
         self._errors_seen = 0
 
     def _counted(self, shots: int, *, first_shot: int | None) -> Counted:
         if first_shot is not None:
             self._sampler.seek(first_shot)
+        if self._settings.count_detection_events:
+            return self._counted_with_events(shots)
         errors_left = None
         if self._max_errors is not None and first_shot is None:
             errors_left = max(1, self._max_errors - self._errors_seen)
@@ -57,6 +70,21 @@ class CompiledSoftPostselectSampler(CompiledSampler):
                 letters = ("_E"[pattern >> k & 1] for k in range(self._sampler.num_observables))
                 counts[f"obs_mistake_mask={''.join(letters)}"] = count
         return found.shots, found.discards, found.errors, counts
+
+    def _counted_with_events(self, shots: int) -> tuple[int, int, int, collections.Counter[str]]:
+        discards = errors = 0
+        counts: collections.Counter[str] = collections.Counter()
+        detectors, observables = self._postselected
+        discarding = np.packbits(observables, bitorder="little")
+        for batch in events_counted(self._sampler.iter_kept(max_shots=shots), detectors, counts):
+            is_discarded = np.any(batch.obs & discarding, axis=1)
+            flips = batch.obs[~is_discarded]
+            flips = flips[np.any(flips, axis=1)]
+            discards += batch.discards + int(np.count_nonzero(is_discarded))
+            errors += len(flips)
+            if self._settings.count_observable_error_combos:
+                count_mistakes(counts, flips, self._sampler.num_observables)
+        return shots, discards, errors, counts
 
 
 @dataclass(frozen=True)
@@ -80,6 +108,9 @@ class SoftPostselectSampler(TaskSampler[CompiledSoftPostselectSampler]):
         count_observable_error_combos: Whether to count, for each set of observables, the kept shots in which
             exactly these are flipped, as Sinter does for decoders. With two observables, the count for
             observable 1 alone is ``custom_counts["obs_mistake_mask=_E"]``.
+        count_detection_events: Whether to count the detection events of all shots, as Sinter does for
+            decoders: ``custom_counts["detection_events"]`` of ``["detectors_checked"]``. Shots that are
+            discarded are then sampled to their end, which takes longer.
         max_active_coordinates: Limit for the width of the coefficient vector. Every worker stores 2^width
             complex numbers.
         device: With ``engine="gpu"``, the number of the GPU among those in ``CUDA_VISIBLE_DEVICES``.
@@ -116,6 +147,7 @@ class SoftPostselectSampler(TaskSampler[CompiledSoftPostselectSampler]):
     device: int | None = None
     warn: bool = True
     state_check: snc.LogicalStateCheck | LogicalState | None = None
+    count_detection_events: bool = False
 
     def _compiled(self, task: sinter.Task, seed: int | None) -> CompiledSoftPostselectSampler:
         given = circuit_of(task)
@@ -125,6 +157,8 @@ class SoftPostselectSampler(TaskSampler[CompiledSoftPostselectSampler]):
         if detectors is None:
             detectors = np.ones(circuit.num_detectors, dtype=np.bool_)
         observables = mask_of(task, "postselected_observables_mask", circuit.num_observables)
+        if observables is None:
+            observables = np.zeros(circuit.num_observables, dtype=np.bool_)
         with naming_the_task(task, NotImplementedError, snc.ResourceLimitError):
             sampler = self._shots_of(circuit, seed, detectors, observables)
             row_warnings = self.check(given, detectors, observables)
@@ -134,6 +168,7 @@ class SoftPostselectSampler(TaskSampler[CompiledSoftPostselectSampler]):
         return CompiledSoftPostselectSampler(
             sampler,
             self,
+            postselected=(detectors, observables),
             max_errors=task.collection_options.max_errors,
             has_seed=seed is not None,
             row_warnings=row_warnings,

@@ -8,7 +8,7 @@ import contextlib
 import math
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Generic, TypeVar, get_args
 
 import numpy as np
@@ -19,7 +19,7 @@ import stim_nonclifford as snc
 from stim_nonclifford.base.arguments import choice, flag, integer, number_of_shots, seed_of
 from stim_nonclifford.circuit.logical_states import LogicalState
 from stim_nonclifford.simulation.engines import EngineName, EngineOptions
-from stim_nonclifford.simulation.sampling import CompiledDetectorSampler
+from stim_nonclifford.simulation.sampling import CompiledDetectorSampler, KeptBatch
 
 from .parent_watch import EndsWithItsParent
 from .tasks import bools_of
@@ -152,6 +152,7 @@ class TaskSampler(EndsWithItsParent, sinter.Sampler, abc.ABC, Generic[Compiled])
 
     engine: EngineName
     count_observable_error_combos: bool
+    count_detection_events: bool
     max_active_coordinates: int
     device: int | None
     warn: bool
@@ -161,6 +162,7 @@ class TaskSampler(EndsWithItsParent, sinter.Sampler, abc.ABC, Generic[Compiled])
         """Checks the arguments that all samplers take."""
         EngineOptions(engine=self.engine, device=self.device)
         flag(self.count_observable_error_combos, "count_observable_error_combos")
+        flag(self.count_detection_events, "count_detection_events")
         integer(self.max_active_coordinates, "max_active_coordinates")
         if self.state_check is not None and not isinstance(self.state_check, snc.LogicalStateCheck):
             choice(self.state_check, "state_check", get_args(LogicalState), ", a LogicalStateCheck or None")
@@ -253,7 +255,9 @@ class TaskSampler(EndsWithItsParent, sinter.Sampler, abc.ABC, Generic[Compiled])
         detectors: NDArray[np.bool_],
         observables: NDArray[np.bool_] | None = None,
     ) -> CompiledDetectorSampler:
-        """The sampler of a circuit's kept shots."""
+        """The sampler of a circuit's kept shots; of all shots if their detection events are counted."""
+        if self.count_detection_events:
+            detectors, observables = np.zeros_like(detectors), None
         return circuit.compile_detector_sampler(
             seed=seed,
             postselection_mask=detectors,
@@ -263,6 +267,36 @@ class TaskSampler(EndsWithItsParent, sinter.Sampler, abc.ABC, Generic[Compiled])
             max_active_coordinates=self.max_active_coordinates,
             device=self.device,
         )
+
+
+def events_counted(
+    batches: Iterable[KeptBatch], postselected: NDArray[np.bool_], counts: collections.Counter[str]
+) -> Iterator[KeptBatch]:
+    """Adds up the detection events of batches of all shots, as Sinter does, and yields the kept shots."""
+    mask = np.packbits(postselected, bitorder="little")
+    for batch in batches:
+        counts["detectors_checked"] += batch.shots * len(postselected)
+        counts["detection_events"] += int(np.unpackbits(batch.dets).sum(dtype=np.int64))
+        is_kept = ~np.any(batch.dets & mask, axis=1)
+        values = batch.expectation_values
+        yield KeptBatch(
+            batch.shots,
+            int(np.count_nonzero(~is_kept)),
+            batch.dets[is_kept],
+            batch.obs[is_kept],
+            batch.shot_numbers[is_kept],
+            expectation_values=None if values is None else values[is_kept],
+        )
+
+
+def count_mistakes(
+    counts: collections.Counter[str], mistakes: NDArray[np.uint8], num_observables: int
+) -> None:
+    """Counts mistakes, bit-packed, by Sinter's names of sets of observables."""
+    patterns, numbers = np.unique(mistakes, axis=0, return_counts=True)
+    bits = np.unpackbits(patterns, axis=1, count=num_observables, bitorder="little")
+    for pattern, number in zip(bits, numbers, strict=True):
+        counts["obs_mistake_mask=" + "".join("_E"[bit] for bit in pattern)] += int(number)
 
 
 def circuit_of(task: sinter.Task) -> snc.Circuit:

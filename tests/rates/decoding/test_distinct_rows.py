@@ -15,6 +15,7 @@ from stim_nonclifford.rates.decoding.classifying import Classifier
 from stim_nonclifford.rates.decoding.decoders import rate_decoder
 from stim_nonclifford.rates.decoding.distinct_rows import DistinctRows
 from stim_nonclifford.rates.decoding.kept_shot_decoding import CheckedDecoder, KeptShotDecoding
+from stim_nonclifford.rates.decoding.record_gaps import RecordGaps
 from stim_nonclifford.rates.estimation.deadline import Deadline
 from tests.support.rates.decoded_rate_cases import model_of, surface_code
 
@@ -187,6 +188,20 @@ class RandomlySure(Coin):
     ) -> tuple[np.ndarray, np.ndarray]:
         count = len(bit_packed_detection_event_data)
         return np.zeros((count, 1), dtype=np.uint8), np.where(self._rng.random(count) < 0.05, 0.0, 20.0)
+
+
+class Unsure(RandomlySure):
+    def decode_shots_bit_packed_with_confidence(
+        self, *, bit_packed_detection_event_data: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        return bit_packed_detection_event_data, np.full(len(bit_packed_detection_event_data), np.nan)
+
+
+def test_gaps_of_a_loop_are_numbers() -> None:
+    model = stim.DetectorErrorModel("error(0.1) D0 L0")
+    gaps = RecordGaps(rate_decoder(Unsure(False), True), model, 0, "Line 1", 1 << 20)
+    with pytest.raises(ValueError, match="Unsure returned the confidence nan"):
+        gaps(np.array([[1]], dtype=np.uint8))
 
 
 def test_a_loop_that_is_sure_at_random_has_no_rate() -> None:

@@ -100,7 +100,7 @@ _NAMES = {
     "positive integer": "quantization rounds",
     "positive integer or None": "batch_shots max_errors num_workers",
     "positive or None": "T1 T2 dt max_batch_seconds max_seconds",
-    "probability": "gate_error p p01 p10 reset_error t_error",
+    "probability": "gate_error magic_error p p01 p10 reset_error t_error",
     "probability or flag": "approximate_disjoint_errors",
     "seed or None": "seed",
     "share": "coverage",

@@ -27,9 +27,10 @@ from ..simulation.logical_errors.coherent_noise import twirl_advice
 from ..simulation.logical_errors.noiseless_outputs import outcome_dependent, outputs_of_chance
 from ..simulation.logical_errors.refusals import warn_of_frames, warn_of_observables_flipped_by_chance
 from ..simulation.noise_events import usual_effects
-from .rewriting.channels import with_twirled_channels
+from .rewriting.channels import check_chains
 from .rewriting.leakage import has_leakage, with_averaged_leakage
 from .rewriting.stand_ins import proxy_of
+from .rewriting.state_aware_twirl import with_state_aware_twirl
 
 Compile: TypeAlias = Callable[[], CompiledCircuit]
 """Compiles the circuit that is asked about, or has it compiled already."""
@@ -84,7 +85,7 @@ def error_model_of(
         with memory_is_a_limit():
             compiled = compile()
             if compiled.program.has_non_pauli_channels or compiled.program.has_leakage:
-                paulis = with_twirled_channels(with_averaged_leakage(circuit, flags=True))
+                paulis = with_state_aware_twirl(with_averaged_leakage(circuit, flags=True))
                 compiled = compile_circuit(paulis, likely_outputs)
             model = detector_error_model(
                 compiled.effects("detectors"),
@@ -151,7 +152,7 @@ def _is_clifford(circuit: stim.Circuit) -> bool:
 
 def _proxy_model(circuit: stim.Circuit, **arguments: Any) -> stim.DetectorErrorModel:
     """Stim's model of the S-proxy."""
-    proxy = circuit if _is_clifford(circuit) else proxy_of(circuit, "s_proxy", flags=True)
+    proxy = circuit if _is_clifford(circuit) else _decoded_proxy(circuit)
     extent = extent_of(proxy)
     check_coordinates(extent)
     if arguments["flatten_loops"]:
@@ -167,6 +168,12 @@ def _proxy_model(circuit: stim.Circuit, **arguments: Any) -> stim.DetectorErrorM
                 f' {random_outputs(error)}. kind="noise_only" exists for every circuit.'
             ) from error
         raise
+
+
+def _decoded_proxy(circuit: stim.Circuit) -> stim.Circuit:
+    """The S-proxy with the Pauli errors that decoders are told of."""
+    check_chains(circuit)
+    return proxy_of(with_state_aware_twirl(with_averaged_leakage(circuit, flags=True)), "s_proxy")
 
 
 def _probabilities(part: stim.CircuitInstruction) -> Sequence[float]:

@@ -75,7 +75,7 @@ _NAMES = {
         "block_decomposition_from_introducing_remnant_edges condition_on_postselection confidence "
         "correlations count_observable_error_combos decompose_errors expectation_values flatten_loops "
         "ignore_decomposition_failures prepend_observables print_progress progress separate_observables "
-        "skip_detectors skip_dets_and_obs skip_reference_sample unknown_input warn"
+        "skip_detectors skip_dets_and_obs skip_reference_sample state_aware unknown_input warn"
     ),
     "flag or None": "fold",
     "grouping": "by",

@@ -1574,9 +1574,8 @@ class Circuit:
           quantum outcomes. It exists for every circuit. Decoders are right less often with it.
 
         In place of relaxation, Kraus operators and readout noise there are the errors of
-        ``pauli_twirl(state_aware=True)``. In place of leakage and loss there are those of ``pauli_twirl()``,
-        but an error of a leaked qubit
-        flips its next herald, too, as often as the rate of the herald allows.
+        ``pauli_twirl(state_aware=True)``. Leakage and loss are events: what a qubit flips from the place where
+        it leaves until it returns is one of several errors of the model, each of which has its heralds.
 
         Args:
             decompose_errors: Whether to decompose errors that flip more than two detectors. Heralds of

@@ -302,7 +302,6 @@ def test_what_stands_for_readout_noise() -> None:
     [
         ("X 0\nAMPLITUDE_DAMPING(0.2) 0\nM 0", 0.2),
         ("M(0.1, 0.3) 0", 0.1),
-        ("H 0\nM(0.1, 0.3) 0 0\nDETECTOR rec[-1] rec[-2]\nM 0", 0.2),
     ],
 )
 def test_error_models_have_the_twirl(text: str, p: float) -> None:

@@ -1574,7 +1574,7 @@ class Circuit:
           quantum outcomes. It exists for every circuit. Decoders are right less often with it.
 
         In place of relaxation, Kraus operators and readout noise there are the errors of
-        ``pauli_twirl(state_aware=True)``. Leakage and loss are events: what a qubit flips from the place where
+        ``pauli_twirl(state_aware=True)``. Leakage and loss are events: what a qubit flips from where
         it leaves until it returns is one of several errors of the model, each of which has its heralds.
 
         Args:

@@ -33,7 +33,7 @@ _LARGEST = 0.499
 """Errors of a model are at most as likely as none."""
 
 _RARE = 1e-3
-"""Of a herald that reports wrongly, what is less likely than this, given the event, is left out."""
+"""What heralds report less likely than this, given the event, is left out."""
 
 
 @dataclass(frozen=True)
@@ -364,7 +364,7 @@ def can_be_events(circuit: stim.Circuit) -> bool:
 
 
 def _independent(masks: Sequence[int]) -> list[int]:
-    """Those of the masks that are no sums of others before them."""
+    """The masks that are no sums of others before them."""
     found: list[int] = []
     reduced: list[int] = []
     for mask in masks:

@@ -15,7 +15,7 @@ from ...base.arguments import check_types, flag, integer, iterable, text
 from ...base.arguments import path as checked_path
 from ...circuit import Circuit
 from ...dialect import parse
-from .calibration import PairCalibration, QubitCalibration, Table, read_json, read_table
+from .calibration import PairCalibration, QubitCalibration, read_json, read_table
 from .moment import Moment, idle_fidelity
 from .qiskit_target import table_of_target
 
@@ -81,8 +81,7 @@ class DeviceNoise:
             check_types(calibration, f"qubits[{qubit!r}]", "a QubitCalibration", QubitCalibration)
         for pair, each in self.pairs.items():
             check_types(each, f"pairs[{pair!r}]", "a PairCalibration", PairCalibration)
-        for name in iterable(self.virtual_gates, "virtual_gates", "a list of names of gates"):
-            text(name, "Each of virtual_gates")
+        _check_names(self.virtual_gates)
         better = [name for name, error, relaxed in self._gates() if 0 < error < relaxed - _ROUNDING]
         if better:
             shown = ", ".join(better[:_SHOWN]) + (
@@ -129,7 +128,8 @@ class DeviceNoise:
         Raises:
             ValueError: A line is malformed; the message names it.
         """
-        return cls._of(read_table(checked_path(path, "path")), virtual_gates)
+        _check_names(virtual_gates)
+        return cls(*read_table(checked_path(path, "path")), virtual_gates)
 
     @classmethod
     def from_json(cls, path: str | Path, *, virtual_gates: Collection[str] = ()) -> DeviceNoise:
@@ -147,7 +147,8 @@ class DeviceNoise:
         Raises:
             ValueError: An entry is malformed; the message names it.
         """
-        return cls._of(read_json(checked_path(path, "path")), virtual_gates)
+        _check_names(virtual_gates)
+        return cls(*read_json(checked_path(path, "path")), virtual_gates)
 
     @classmethod
     def from_qiskit(
@@ -170,13 +171,8 @@ class DeviceNoise:
         Raises:
             ValueError: There are several gates on two qubits, or none with this name.
         """
-        return cls._of(table_of_target(target, two_qubit_gate), virtual_gates)
-
-    @classmethod
-    def _of(cls, table: Table, virtual_gates: Collection[str]) -> DeviceNoise:
-        for name in iterable(virtual_gates, "virtual_gates", "a list of names of gates"):
-            text(name, "Each of virtual_gates")
-        return cls(*table, virtual_gates)
+        _check_names(virtual_gates)
+        return cls(*table_of_target(target, two_qubit_gate), virtual_gates)
 
     def apply(
         self,
@@ -266,6 +262,11 @@ class DeviceNoise:
             kind = "pair" if len(places) == _PAIR else "entry"
             raise ValueError(f"The calibration table has no {kind} {'-'.join(map(str, places))}.")
         return found
+
+
+def _check_names(virtual_gates: Collection[str]) -> None:
+    for name in iterable(virtual_gates, "virtual_gates", "a list of names of gates"):
+        text(name, "Each of virtual_gates")
 
 
 def _without_tail(circuit: stim.Circuit, products: bool) -> tuple[stim.Circuit, stim.Circuit]:

@@ -240,15 +240,15 @@ def test_error_models_have_the_marginals() -> None:
         MR 0
     """
     assert twirled.approx_equals(snc.Circuit(expected + "\n".join(text.split("\n")[-5:])), atol=1e-12)
-    circuit = snc.Circuit(text.replace("0.5", "0.005"))
+    rare = snc.Circuit(text.replace("0.5", "0.005"))
     detectors = ((0,), (2,), (3,), (4, 1))  # their records
     expected_rates = [0.0] * 4
-    for records, p in leaked_record_distribution(circuit.to_stim()).items():
+    for records, p in leaked_record_distribution(rare.to_stim()).items():
         for k, each in enumerate(detectors):
             expected_rates[k] += p * (sum(records[r] for r in each) % 2)
     assert expected_rates == pytest.approx([0.004, 0.0025, 0.005, 0.005], rel=0.2)
     for kind in ("s_proxy", "noise_only"):
-        model = circuit.detector_error_model(kind=kind, approximate_disjoint_errors=True)
+        model = rare.detector_error_model(kind=kind, approximate_disjoint_errors=True)
         assert flip_rates(model) == pytest.approx(expected_rates, abs=3e-5)  # of second order
         # The herald announces the error of qubit 1 before it, and that of qubit 2 behind it.
         together = {tuple(sorted(t.val for t in e.targets_copy())) for e in model if e.type == "error"}

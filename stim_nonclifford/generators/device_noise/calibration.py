@@ -27,6 +27,9 @@ class QubitCalibration:
         gate_time: How long a one-qubit gate takes, in seconds.
         readout_time: How long a measurement takes, in seconds.
         reset_time: How long a reset takes, in seconds.
+        T2_star: The time after which 1/e of a coherence is left by slow noise alone, in seconds; None: for
+            ever. The shift of the frequency is the same for all of a shot, and an echo undoes it. T2 is that
+            of an echo.
         t_error: The average error of T and T_DAG; None: that of the other one-qubit gates.
         over_rotation: By how many half-turns a one-qubit gate turns too far, about its axis (that of H is Y).
         excited_population: The share of qubits in |1> in thermal equilibrium, 1/(1 + exp(h f/(k T))).
@@ -50,6 +53,7 @@ class QubitCalibration:
     gate_time: float = 0.0
     readout_time: float = 0.0
     reset_time: float = 0.0
+    T2_star: float | None = None
     t_error: float | None = None
     over_rotation: float = 0.0
     excited_population: float = 0.0
@@ -60,7 +64,7 @@ class QubitCalibration:
     check_miss: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("T1", "T2"):
+        for name in ("T1", "T2", "T2_star"):
             if getattr(self, name) is not None:
                 positive(getattr(self, name), name)
         if self.T1 is not None and self.T2 is not None and self.T2 > 2 * self.T1 * (1 + 1e-12):
@@ -88,6 +92,26 @@ class QubitCalibration:
         over_t1 = 0.0 if self.T1 is None else rounded(seconds / self.T1)
         over_t2 = 0.0 if self.T2 is None else rounded(seconds / self.T2)
         return over_t1, max(over_t1 / 2, over_t2)
+
+    def slow_turn(self, seconds: float) -> float:
+        """The angle, in half-turns, of the rotation about Z for each bit of a shift of the frequency.
+
+        A shift of Gaussian distribution with the standard deviation s = 1/(sqrt(2) pi T2_star) leaves
+        exp(-(t/T2_star)^2) of a coherence. In its place there are ``SLOW_BITS`` fair bits, each of which
+        shifts the frequency by s/sqrt(SLOW_BITS) up or down.
+
+        Args:
+            seconds: The time, in seconds.
+
+        Examples:
+            >>> qubit = QubitCalibration(T2_star=1e-5)
+            >>> round(math.cos(math.pi * qubit.slow_turn(1e-6)) ** SLOW_BITS, 5), round(math.exp(-0.01), 5)
+            (0.99004, 0.99005)
+        """
+        seconds = number(seconds, "seconds", 0)
+        if self.T2_star is None:
+            return 0.0
+        return rounded(math.sqrt(2 / SLOW_BITS) * seconds / (math.pi * self.T2_star))
 
     def relaxing(self, seconds: float) -> tuple[float, float, float]:
         """The noise of waiting: the arguments of THERMAL_RELAXATION, and the probability of a flip after it.
@@ -147,6 +171,9 @@ class PairCalibration:
         for name in ("over_rotation", "crosstalk"):
             number(getattr(self, name), name)
 
+
+SLOW_BITS = 4
+"""How many fair bits stand for the shift of a frequency: it has 5 values, with weights 1, 4, 6, 4 and 1."""
 
 _PROBABILITIES = ("gate_error", "gate_leakage", "gate_seepage", "gate_loss")
 _MOST_QUBITS = 3

@@ -48,12 +48,14 @@ class Moment:
         pairs: Mapping[frozenset[int], PairCalibration],
         virtual_gates: Collection[str],
         noiseless_qubits: Collection[int] = (),
+        slow_bits: Mapping[int, range] | None = None,
     ) -> None:
         self._qubits = qubits
         self._pair = pair
         self._pairs = pairs
         self._virtual_gates = virtual_gates
         self._noiseless_qubits = frozenset(noiseless_qubits)
+        self._slow_bits = slow_bits or {}  # by qubit, the qubits that are bits of the shift of its frequency
         self._operations = stim.Circuit()
         self._rotations = Circuit()
         self._errors: dict[tuple[str, tuple[float, ...]], list[int]] = {}  # qubits by channel
@@ -70,6 +72,10 @@ class Moment:
                 if each == name:
                     noise.append(name, qubits, arguments)
         self._append_crosstalk(noise)
+        for qubit, bits in self._slow_bits.items():
+            angle = self._qubits[qubit].slow_turn(self._seconds)
+            if angle and qubit not in self._cold:
+                noise.append("R_ZZ", [each for bit in bits for each in (bit, qubit)], angle)
         relaxing: dict[tuple[float, float], list[int]] = {}
         flipping: dict[float, list[int]] = {}
         for qubit in sorted(self._qubits):

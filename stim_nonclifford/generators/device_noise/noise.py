@@ -15,9 +15,11 @@ from ...base.arguments import check_types, flag, integer, iterable, text
 from ...base.arguments import path as checked_path
 from ...circuit import Circuit
 from ...dialect import parse
-from .calibration import PairCalibration, QubitCalibration, read_json, read_table
+from .calibration import SLOW_BITS, PairCalibration, QubitCalibration, read_json, read_table
 from .moment import Moment, idle_fidelity
 from .qiskit_target import table_of_target
+
+SlowBits = dict[int, range]
 
 _TAIL = "noiseless"
 """The tag of the TICK after which there is no noise."""
@@ -38,7 +40,9 @@ class DeviceNoise:
     the gate: DEPOLARIZE(p) alone has the average error p d/(d + 1), with d = 2 for one qubit and 4 for two
     (Horodecki, Horodecki and Horodecki 1999). If relaxation alone is worse, there is none, and a warning says
     so. Outcomes are misread with ``p01`` and ``p10``. Leakage, loss, rotations that go too far, and crosstalk
-    follow the moment in which they happen, and heralds in the circuit miss with ``check_miss``.
+    follow the moment in which they happen, and heralds in the circuit miss with ``check_miss``. A qubit with
+    a ``T2_star`` has a frequency that differs from shot to shot: further qubits are fair bits, and R_ZZ with
+    each of them turns the qubit one way or the other, by the same angle per time in all of a shot.
 
     Paulis that records control take no time and have no noise.
 
@@ -226,27 +230,35 @@ class DeviceNoise:
         missing = [str(qubit) for qubit in used if qubit not in self.qubits and qubit not in bits]
         if missing:
             raise ValueError(f"The calibration table has no qubit {', '.join(missing)}.")
-        return Circuit(self._noisy(noisy, used, bits) + tail)
+        slow: SlowBits = {}
+        start = stim.Circuit()
+        for qubit in used:
+            if qubit not in bits and self.qubits[qubit].T2_star is not None:
+                first = tagged.num_qubits + SLOW_BITS * len(slow)
+                slow[qubit] = range(first, first + SLOW_BITS)
+                start.append("R", slow[qubit])
+                start.append("X_ERROR", slow[qubit], 0.5)
+        return Circuit(start + self._noisy(noisy, used, bits, slow) + tail)
 
-    def _noisy(self, circuit: stim.Circuit, used: list[int], bits: set[int]) -> stim.Circuit:
-        result, moment = stim.Circuit(), self._moment(used, bits)
+    def _noisy(self, circuit: stim.Circuit, used: list[int], bits: set[int], slow: SlowBits) -> stim.Circuit:
+        result, moment = stim.Circuit(), self._moment(used, bits, slow)
         for part in circuit:
             if isinstance(part, stim.CircuitRepeatBlock):
                 result += moment.noisy()
-                body = self._noisy(part.body_copy(), used, bits)
+                body = self._noisy(part.body_copy(), used, bits, slow)
                 result.append(stim.CircuitRepeatBlock(part.repeat_count, body, tag=part.tag))
-                moment = self._moment(used, bits)
+                moment = self._moment(used, bits, slow)
             elif part.name == "TICK":
                 result += moment.noisy()
                 result.append(part)
-                moment = self._moment(used, bits)
+                moment = self._moment(used, bits, slow)
             else:
                 moment.add(part)
         return result + moment.noisy()
 
-    def _moment(self, used: list[int], bits: set[int]) -> Moment:
+    def _moment(self, used: list[int], bits: set[int], slow: SlowBits) -> Moment:
         qubits = {qubit: QubitCalibration() if qubit in bits else self.qubits[qubit] for qubit in used}
-        return Moment(qubits, self._gate, self._pairs, self.virtual_gates, bits)
+        return Moment(qubits, self._gate, self._pairs, self.virtual_gates, bits, slow)
 
     def pair(self, first: int, second: int) -> PairCalibration:
         """The calibration of a pair of qubits: that of this order, if there is one, or else of the other.

@@ -76,7 +76,7 @@ _NAMES = {
         "dont_turn_measurements_into_resets ignore_measurement ignore_noise ignore_reset noiseless_products transposed unsigned"
         " allow_gauge_detectors append_observables bit_packed "
         "block_decomposition_from_introducing_remnant_edges condition_on_postselection confidence "
-        "correlations count_observable_error_combos decompose_errors expectation_values flatten_loops "
+        "correlations count_detection_events count_observable_error_combos decompose_errors expectation_values flatten_loops "
         "ignore_decomposition_failures prepend_observables print_progress progress separate_observables "
         "skip_detectors skip_dets_and_obs skip_reference_sample state_aware unknown_input warn"
     ),
@@ -105,7 +105,7 @@ _NAMES = {
     "positive": "max_likelihood_factor relative_error",
     "positive integer": "quantization rounds",
     "positive integer or None": "batch_shots max_errors num_workers",
-    "positive or None": "T1 T2 dt max_batch_seconds max_seconds",
+    "positive or None": "T1 T2 T2_star dt max_batch_seconds max_seconds",
     "probability": (
         "check_miss gate_error gate_leakage gate_loss gate_seepage p p01 p10 readout_leakage reset_error t_error"
         " transport"

@@ -180,14 +180,15 @@ CALLS: dict[str, Call] = {
     "end_to_end_circuit": Call(cultivation.end_to_end_circuit, {}, {"rounds": "integer"}),
     "cultivation.circuit_file_name": Call(cultivation.circuit_file_name, GENERATOR),
     "cultivation.circuit_statistics": Call(cultivation.circuit_statistics),
-    "QubitCalibration": Call(device_noise.QubitCalibration, {"T1": 1.0}),
-    **methods(device_noise.QubitCalibration(T1=1.0), "relaxation"),
+    "QubitCalibration": Call(device_noise.QubitCalibration, {"T1": 1.0}, {"t_error": "probability or None"}),
+    **methods(device_noise.QubitCalibration(T1=1.0), "relaxation relaxing"),
     "PairCalibration": Call(device_noise.PairCalibration),
     "DeviceNoise": Call(
         device_noise.DeviceNoise, {"qubits": {}, "pairs": {}}, {"qubits": "object", "pairs": "object"}
     ),
     "DeviceNoise.from_csv": Call(device_noise.DeviceNoise.from_csv, {"path": "/dev/null"}),
-    **methods(device_noise.DeviceNoise({}, {}), "apply"),
+    "DeviceNoise.from_json": Call(device_noise.DeviceNoise.from_json, {"path": "/dev/null"}),
+    **methods(device_noise.DeviceNoise({}, {}), "apply", circuit="TICK"),
     "DeviceNoise.pair": Call(
         device_noise.DeviceNoise({}, {}).pair,
         {"first": 0, "second": 1},

@@ -24,6 +24,7 @@ from stim_nonclifford.simulation.sampling import CompiledDetectorSampler
 from ..statistics.row_warnings import IGNORED_DETECTORS, RANDOM_OUTPUTS, shown_warnings
 from .task_sampler import (
     CompiledSampler,
+    Counted,
     TaskSampler,
     circuit_of,
     count_mistakes,
@@ -53,9 +54,7 @@ class CompiledSoftPostselectSampler(CompiledSampler):
         self._max_errors = max_errors
         self._errors_seen = 0
 
-    def _counted(
-        self, shots: int, *, first_shot: int | None
-    ) -> tuple[int, int, int, collections.Counter[str]]:
+    def _counted(self, shots: int, *, first_shot: int | None) -> Counted:
         if first_shot is not None:
             self._sampler.seek(first_shot)
         if self._settings.count_detection_events:
@@ -72,7 +71,7 @@ class CompiledSoftPostselectSampler(CompiledSampler):
                 counts[f"obs_mistake_mask={''.join(letters)}"] = count
         return found.shots, found.discards, found.errors, counts
 
-    def _counted_with_events(self, shots: int) -> tuple[int, int, int, collections.Counter[str]]:
+    def _counted_with_events(self, shots: int) -> Counted:
         discards = errors = 0
         counts: collections.Counter[str] = collections.Counter()
         detectors, observables = self._postselected
@@ -94,18 +93,15 @@ class SoftPostselectSampler(TaskSampler[CompiledSoftPostselectSampler]):
 
     It does not decode: a kept shot is an error if any observable is flipped.
 
-    * The task's ``postselection_mask`` selects the detectors that discard a shot; other detectors are
-      ignored, with a warning. Without a mask, all detectors discard.
-    * The task's ``postselected_observables_mask`` selects observables that discard a shot if they are
-      flipped. Such a shot does not count as an error.
-    * ``custom_counts["survivors"]`` is the number of kept shots. With
-      ``custom_error_count_key="survivors"``, Sinter stops at a number of kept shots.
+    Without a ``postselection_mask`` in the task, all detectors discard; with one, others are ignored, with a
+    warning. A flip of a postselected observable discards the shot, and is no error.
+    ``custom_counts["survivors"]`` is the number of kept shots, at which Sinter stops with
+    ``custom_error_count_key="survivors"``.
 
     The object can be pickled. Each worker seeds its random numbers with entropy of its own: a sampler with a
     seed would let several workers, and a run that is resumed, count the same shots again. A seed belongs to
     ranges of numbered shots: ``compiled_range_sampler_for_task``, ``sinter_plugin.collect`` and
-    ``python -m sinter_plugin collect --seed``. A worker that receives the object ends when the process that
-    started the worker ends.
+    ``python -m sinter_plugin collect --seed``. A worker ends when the process that started it ends.
 
     Attributes:
         engine: The engine to sample with; see ``stim_nonclifford.Circuit.compile_detector_sampler``.
@@ -165,7 +161,7 @@ class SoftPostselectSampler(TaskSampler[CompiledSoftPostselectSampler]):
             observables = np.zeros(circuit.num_observables, dtype=np.bool_)
         with naming_the_task(task, NotImplementedError, snc.ResourceLimitError):
             sampler = self._shots_of(circuit, seed, detectors, observables)
-            row_warnings = self._checked(given, detectors, observables)
+            row_warnings = self.check(given, detectors, observables)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", snc.RandomObservableWarning)  # check() has said it
                 sampler.sample_counts(0)
@@ -187,12 +183,13 @@ class SoftPostselectSampler(TaskSampler[CompiledSoftPostselectSampler]):
             )
         return checked_circuit(circuit, self.state_check, observables)
 
-    def _checked(
+    def check(
         self,
         circuit: snc.Circuit,
         detectors: NDArray[np.bool_] | None,
-        observables: NDArray[np.bool_] | None,
+        observables: NDArray[np.bool_] | None = None,
     ) -> list[str]:
+        """The warnings that belong into the rows; see ``TaskSampler.check``."""
         check_soft_postselect(circuit, self.state_check)
         circuit = self._read_out(circuit, observables)
         if detectors is None:

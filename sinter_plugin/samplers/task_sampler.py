@@ -29,6 +29,10 @@ MAX_SHARE = 1 / 8
 MIN_SHOTS = 16
 
 
+Counted = tuple[int, int, int, collections.Counter[str]]
+"""The shots, discards, errors and further counts of some shots."""
+
+
 class BatchSize:
     """Chooses batches that take little time, and are small compared with all shots sampled before.
 
@@ -136,10 +140,8 @@ class CompiledSampler(sinter.CompiledSampler, abc.ABC):  # type: ignore[misc]  #
         )
 
     @abc.abstractmethod
-    def _counted(
-        self, shots: int, *, first_shot: int | None
-    ) -> tuple[int, int, int, collections.Counter[str]]:
-        """The shots, discards, errors and further counts of the next shots, or of a range of them."""
+    def _counted(self, shots: int, *, first_shot: int | None) -> Counted:
+        """The counts of the next shots, or of a range of them."""
 
 
 Compiled = TypeVar("Compiled", bound=CompiledSampler)
@@ -213,6 +215,7 @@ class TaskSampler(EndsWithItsParent, sinter.Sampler, abc.ABC, Generic[Compiled])
         """
         return self._compiled(task, seed_of(seed))
 
+    @abc.abstractmethod
     def check(
         self,
         circuit: snc.Circuit,
@@ -240,16 +243,6 @@ class TaskSampler(EndsWithItsParent, sinter.Sampler, abc.ABC, Generic[Compiled])
             InexactErrorModelWarning: Detectors that are decoded depend on quantum outcomes; single errors
                 flip an observable by chance; or the decoder cannot use heralds.
         """
-        return self._checked(circuit, detectors, observables)
-
-    @abc.abstractmethod
-    def _checked(
-        self,
-        circuit: snc.Circuit,
-        detectors: NDArray[np.bool_] | None,
-        observables: NDArray[np.bool_] | None,
-    ) -> list[str]:
-        """Checks a circuit, and returns the warnings that belong into its rows."""
 
     @abc.abstractmethod
     def _compiled(self, task: sinter.Task, seed: int | None) -> Compiled:

@@ -182,14 +182,7 @@ class _SintersDecisions:
         self._compiled = [
             None
             if decoder is None or number in self._gaps
-            else KeptShotDecoding(
-                decoder.decoder,
-                model,
-                name=decoder.name,
-                num_observables=model.num_observables,
-                confidence=False,
-                store_bytes=_STORE_BYTES // len(models),
-            )
+            else KeptShotDecoding(decoder.checked(model), _STORE_BYTES // len(models))
             for number, (decoder, model) in enumerate(zip(self._decoders, models, strict=True))
         ]
 
@@ -526,14 +519,7 @@ def decided_question(
         asks_at_end=True,
     )
     end = DecodedEnd(sampling, decompositions(decoder.is_matching))
-    last = KeptShotDecoding(
-        decoder.decoder,
-        end.model,
-        name=decoder.name,
-        num_observables=end.model.num_observables,
-        confidence=False,
-        store_bytes=_STORE_BYTES,
-    )
+    last = KeptShotDecoding(decoder.checked(end.model), _STORE_BYTES)
     num_detectors, num_outputs = circuit.num_detectors, sampling.num_outputs
 
     def wrong(outputs: PackedBits) -> Bools:

@@ -32,7 +32,10 @@ def main(folder: pathlib.Path) -> None:
     rooms: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     counts = counts_of(folder)
     for name, (reached, total) in counts.items():
-        for room in ("/".join(name.split("/")[:2]), "all of C++" if name.startswith("native/") else "all of Python"):
+        for room in (
+            "/".join(name.split("/")[:2]),
+            "all of C++" if name.startswith("native/") else "all of Python",
+        ):
             rooms[room][0] += reached
             rooms[room][1] += total
     print("lines and branches that the tests reach, by room\n")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from dataclasses import replace
 from functools import cached_property
 
@@ -20,9 +22,9 @@ from .program.flattening import program_of
 from .program.program import Program
 from .program.steps import Leaking, Step
 from .reference_sample import DEFAULT_MAX_ACTIVE_COORDINATES, LikelyOutputs, ReferenceSample
-from .sweeps.backward_sweep import backward_sweep, list_faults
+from .sweeps.backward_sweep import backward_sweep, list_faults, outcome_effects
 from .sweeps.clifford_records import clifford_records
-from .sweeps.effects import EffectTable, Fault, LeakageEffects, NoiseEffects, Outputs
+from .sweeps.effects import EffectTable, Fault, LeakageEffects, NoiseEffects, Outputs, ReadoutEffects
 from .sweeps.forward_sweep import QuantumProgram, forward_sweep
 from .sweeps.operations import Operation, peak_width
 
@@ -43,16 +45,33 @@ def compile_circuit(
         coefficients)
     """
     with memory_is_a_limit(), collector_paused():
-        program = program_of(circuit, with_decisions=with_decisions)
-        quantum: QuantumProgram | None
-        if program.is_switched:
-            quantum = None
-        elif program.has_non_clifford_gates:
-            quantum = forward_sweep(program)
-        else:
-            # A Clifford circuit has no operations, and Stim knows its noiseless sample.
-            quantum = QuantumProgram.without_operations(clifford_records(circuit, program))
-    return CompiledCircuit(circuit, program, quantum, likely_outputs)
+        # A decision changes outcomes after their noise was drawn: then readout noise acts on copies of them.
+        copied: set[int] | None = None if with_decisions else set()
+        while True:
+            program = program_of(circuit, with_decisions=with_decisions, copied_readouts=copied)
+            quantum = _quantum(circuit, program)
+            more = _random_readouts(program, quantum)
+            if copied is None or not more:
+                return CompiledCircuit(circuit, program, quantum, likely_outputs)
+            copied = None if more <= copied else copied | more
+
+
+def _quantum(circuit: stim.Circuit, program: Program) -> QuantumProgram | None:
+    """The quantum operations; None if records switch blocks."""
+    if program.is_switched:
+        return None
+    if program.has_non_clifford_gates:
+        return forward_sweep(program)
+    # A Clifford circuit has no operations, and Stim knows its noiseless sample.
+    return QuantumProgram.without_operations(clifford_records(circuit, program))
+
+
+def _random_readouts(program: Program, quantum: QuantumProgram | None) -> set[int]:
+    """The records that may decay and depend on outcomes of the coefficient vector, in the first iteration."""
+    if quantum is None or not quantum.operations or not program.readout_decays:
+        return set()
+    flipped = functools.reduce(operator.or_, outcome_effects(program, quantum).outcomes, 0)
+    return {program.stored_record(d) for d in program.readout_decays if flipped >> d.record & 1}
 
 
 _IF_QUBITS_RELAX = (
@@ -275,7 +294,13 @@ class CompiledCircuit:
         skip_reference_sample: bool = False,
     ) -> SamplingPlan:
         """The plan for detectors and observables with other noise than that of the circuit."""
-        table = replace(self.effects("detectors"), constant=0, noise=noise, leakage=LeakageEffects())
+        table = replace(
+            self.effects("detectors"),
+            constant=0,
+            noise=noise,
+            leakage=LeakageEffects(),
+            readouts=ReadoutEffects(),
+        )
         constant = table.base_outputs
         if not skip_reference_sample:
             constant ^= self.reference_detectors(max_active_coordinates)

@@ -20,7 +20,7 @@ _COEFFICIENTS_PER_SECOND = 1e9
 """About what a thread of a current CPU makes of long vectors; see ``docs/methods/cost.md``."""
 
 _GPU_CORES = 100
-"""A GPU makes about as much of vectors as so many threads of its host; see ``docs/results/performance.md``."""
+"""A GPU does as much with vectors as so many threads of its host; see ``docs/results/performance.md``."""
 
 _FAST_WIDTH = 16
 """Narrower vectors take neither much memory nor much time."""

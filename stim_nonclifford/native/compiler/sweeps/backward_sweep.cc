@@ -104,6 +104,7 @@ class EffectSweep {
     const EffectQuestion question_;
     const size_t num_outputs_;
     size_t expectation_;  // the output of the first expectation value after the current place
+    size_t readout_;      // the bit of the first record that may decay after the current place: they are behind the signs
     std::vector<SparseRow> x_effects_, z_effects_, record_effects_;
     std::unordered_map<int64_t, int32_t> sign_of_step_;  // by the step of a rotation, the bit of its sign
     std::vector<int32_t> free_signs_;                    // for each activation, the bit of its sign
@@ -145,6 +146,7 @@ EffectSweep::EffectSweep(const Program& program, const QuantumProgram& quantum, 
       question_(std::move(question)),
       num_outputs_(num_outputs_of(program, question_.by_records)),
       expectation_(num_outputs_),
+      readout_(0),
       x_effects_(program.num_qubits),
       z_effects_(program.num_qubits),
       record_effects_(program.num_records) {
@@ -158,6 +160,7 @@ EffectSweep::EffectSweep(const Program& program, const QuantumProgram& quantum, 
         if (operation.kind == static_cast<int64_t>(Kind::activate)) free_signs_.push_back(sign);
         sign_of_step_[operation.step] = sign++;
     }
+    readout_ = static_cast<size_t>(sign) + program.num_readout_decays();
     for (const auto* insertions : {&quantum.activations, &quantum.outcomes, &quantum.tosses, &question_.leakage}) insert(*insertions);
     std::ranges::stable_sort(inserted_, std::ranges::greater{}, [](const auto& inserted) { return inserted.first->step; });
     kept_.resize(inserted_.size());
@@ -239,6 +242,12 @@ void EffectSweep::pull_back_through(const CircuitStep& step, int64_t number, con
         case CircuitStepKind::expectation:
             flip_by_anticommuting(factors, static_cast<int32_t>(--expectation_));
             break;
+        case CircuitStepKind::misreading: {
+            const auto bit = static_cast<int32_t>(--readout_);
+            flip(record_effects_[static_cast<size_t>(step.record + shift.records)], {&bit, 1});
+            check_bytes(sizeof bit);
+            break;
+        }
         default:
             break;  // a step of trajectories
     }

@@ -44,6 +44,18 @@ class GeneralizedStabilizerState {
     }
     uint32_t width() const { return vector_.width(); }
 
+    // Whether another state differs in signs of rows alone. Then these are bits of `signs`.
+    bool differs_in_signs(const GeneralizedStabilizerState& other, uint64_t* signs) const {
+        if (active_ != other.active_ || coordinates_ != other.coordinates_ || !vector_.equals(other.vector_)) return false;
+        for (size_t k = 0; k < rows_.size(); ++k) {
+            const uint64_t turn = rows_[k].i_power ^ other.rows_[k].i_power;
+            if (rows_[k].x != other.rows_[k].x || rows_[k].z != other.rows_[k].z || (turn & 1) != 0) return false;
+            signs[k / 64] |= (turn >> 1) << (k % 64);
+        }
+        return true;
+    }
+    void flip_sign(uint32_t row) { rows_[row].i_power ^= 2; }
+
     void apply(const std::vector<RowImage>& gate, const uint32_t* targets) {
         constexpr size_t few = 4;
         std::array<Row, few> small;

@@ -20,7 +20,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ...._native import FaultSetStudy, certain_checks
-from ....base.errors import ResourceLimitError
 from ....simulation.plan import SamplingPlan, plain_attributes
 
 MAX_WEIGHT = 64
@@ -28,10 +27,6 @@ MAX_WEIGHT = 64
 
 _PART_FOR_PAIRS = 8
 """Inverse of the part of the memory for the table of pairs. If it is doubled, large circuits take longer."""
-
-MAX_COINS = 48
-"""Coins at most: an outcome distribution is an average over those that matter to it, at most 20. If it is
-doubled, refusals come later, with a number of the native code."""
 
 Bits = npt.NDArray[np.bool_]
 Words = npt.NDArray[np.uint64]
@@ -95,11 +90,7 @@ def decided_by_faults(plan: SamplingPlan, mechanisms: Mechanisms) -> bool:
 
 
 def mechanisms_of(plan: SamplingPlan) -> Mechanisms:
-    """The mechanisms of a plan, with coins removed from its checks.
-
-    Raises:
-        ResourceLimitError: More than 48 coins remain.
-    """
+    """The mechanisms of a plan, with coins removed from its checks."""
     constant = np.zeros(plan.num_row_bits, dtype=np.bool_)
     constant[plan.constant] = True
     certain, targets = _certain_checks(plan)
@@ -123,11 +114,6 @@ def mechanisms_of(plan: SamplingPlan) -> Mechanisms:
             constant ^= coin
         removed += 1
     coins = _without_redundant(coins[:, num_checks:])
-    if len(coins) > MAX_COINS:
-        raise ResourceLimitError(
-            f"The outcome laws depend on {len(coins)} fair coins (random records of measurements); the limit"
-            f" is {MAX_COINS}. sample_counts has no such limit."
-        )
     rows[:, num_checks:] = _reduced(rows[:, num_checks:], coins)
     odds, nothing = _odds(plan)
     return Mechanisms(

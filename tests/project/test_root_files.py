@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +137,31 @@ def test_hooks_run_what_make_check_runs() -> None:
     for hook in hooks[:3]:
         assert hook.removesuffix(" --force-exclude") in recipes
     assert hooks[3] == ".venv/bin/python docs/site/make_instructions.py"
+
+
+def test_citation_has_what_its_format_requires() -> None:
+    """The required keys of the Citation File Format 1.2.0, and the forms of its values."""
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    for found in (citation, *citation["references"]):
+        assert {"title", "authors", "type"} <= found.keys()
+        for author in found["authors"]:
+            assert author.keys() <= {"name", "family-names", "given-names"}
+    assert citation["cff-version"] == "1.2.0"
+    assert citation["type"] == "software"
+    assert citation["message"].startswith("If you use")
+    assert citation["license"] in (ROOT / "pyproject.toml").read_text()
+    assert isinstance(citation["date-released"], date)
+    for reference in citation["references"]:
+        assert re.fullmatch(r"10\.\d{4,9}/\S+", reference["doi"])
+
+
+def test_licences_of_what_wheels_contain() -> None:
+    listed = re.search(r"^license-files = \[(.*)\]$", (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    assert listed
+    texts = [(ROOT / name).read_text() for name in re.findall(r'"(.*?)"', listed[1])]
+    assert len(texts) == 2
+    for author in ("Wenzel Jakob", "Thibaut Goetghebuer-Planchon", "THE SOFTWARE IS PROVIDED"):
+        assert author in texts[1]
 
 
 def test_workflows_run_what_exists() -> None:

@@ -350,18 +350,18 @@ def tracked(folder: Path) -> Iterator[Workload]:
         ("cultivation d=5, p=1e-3", text_of(cultivation, 5, 1e-3), "bits", OURS, 5e6),
         ("surface code d=7, p=1e-3", text_of(memory_circuit, 7, 1e-3), "bits", OURS, 5e7),
         ("surface code d=15, p=5e-3", text_of(memory_circuit, 15, 5e-3), "bits", OURS, 1e6),
-        ("32-to-8 distillation, p=1e-3", text_of(factory, 8, 1e-3), "postselected", OURS, 5e7),
+        ("32-to-8 distillation, p=1e-3", text_of(factory, 8, 1e-3), "postselected", OURS, 1e8),
         ("tricycle factory, 135 qubits", text_of(tricycle_factory, 27, 1e-3), "bits", OURS, 1e6),
-        ("every shot simulated, width 10", text_of(scrambled, 10), "records", "without store", 1e5),
-        ("every shot simulated, width 16", text_of(scrambled, 16), "records", "without store", 1e3),
-        ("mirrored layers, width 12", text_of(mirrored, 12, 1e-3), "postselected", OURS, 5e7),
-        ("10⁴ errors", text_of(many_mechanisms, 10_000, 5e-5), "bits", OURS, 5e7),
+        ("every shot simulated, width 10", text_of(scrambled, 10), "records", "without store", 3e5),
+        ("every shot simulated, width 16", text_of(scrambled, 16), "records", "without store", 5e3),
+        ("mirrored layers, width 12", text_of(mirrored, 12, 1e-3), "postselected", OURS, 2e8),
+        ("10⁴ errors", text_of(many_mechanisms, 10_000, 5e-5), "bits", OURS, 1e8),
         (
             "surface code d=5, p=5e-3",
             text_of(memory_circuit, 5, 5e-3, None, "x"),
             "decoded",
             "soft_pymatching",
-            1e5,
+            5e5,
         ),
     )
     for name, build, mode, simulator, goal in cases:
@@ -373,7 +373,7 @@ def tracked(folder: Path) -> Iterator[Workload]:
             text_of(cultivation, 3, 1e-3),
             "estimate",
             "fault sets, 2 GiB",
-            1.0,
+            0.5,
         ),
     )
     for name, build, mode, simulator, goal in first:

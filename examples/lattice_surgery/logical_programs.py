@@ -6,8 +6,8 @@
 Each T gate consumes a perfect T state by lattice surgery, and a decoder decides each outcome. Prints for each
 program its logical qubits, T gates, physical qubits, decisions and the width of the vector, decoded shots per
 second of one core, and the fidelity of its outcomes with the ideal ones, decoded and raw. The fidelity of
-distributions p and q is here 1 - sum |p - q| / 2. For CHSH it is the sum of the correlations ZZ, ZX, -XZ and XX
-of a Bell pair, of which one qubit had T about Y: ideally 2.83, and at most 2 without entanglement.
+distributions p and q is here 1 - sum |p - q| / 2. For CHSH it is the sum of the correlations ZZ, ZX, -XZ and
+XX of a Bell pair, of which one qubit had T about Y: ideally 2.83, and at most 2 without entanglement.
 """
 
 from __future__ import annotations

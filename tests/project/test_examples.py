@@ -204,7 +204,7 @@ def test_logical_programs() -> None:
     arguments = ("--p", "0.0005", "--shots", "4000", "--programs", "H T H", "CHSH")
     printed = run("-m", "examples.lattice_surgery.logical_programs", *arguments)
     rows = {line.split(" | ")[0]: line.split(" | ") for line in printed.splitlines()[1:]}
-    assert rows["H T H"][1:7] == ["1", "1", "3", "0.0005", "305", "2"]
+    assert rows["H T H"][1:7] == ["1", "1", "3", "0.0005", "212", "2"]
     decoded, raw = (float(cell.split(" ")[0]) for cell in rows["CHSH"][-2:])
     # 6 sigma is a false alarm in 10^9 runs.
     error = float(rows["CHSH"][-2].split(" ")[-1])

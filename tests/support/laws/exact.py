@@ -77,7 +77,10 @@ def row_distribution(plan: SamplingPlan) -> Distribution:
     for k, (probability, flips) in enumerate(_decays(plan)):
         after: Distribution = {}
         for row, p in found.items():
-            differs = row >> (first_readout + k) & 1
+            differs, place = 0, k
+            while place >= 0:  # the sum along the chain
+                differs ^= row >> (first_readout + place) & 1
+                place = int(plan.readout_predecessors[place])
             for then, weight in ((row, 1 - probability * differs), (row ^ flips, probability * differs)):
                 if weight:
                     after[then] = after.get(then, 0.0) + p * weight

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 import stim
 
 from ...base.written_circuits import circuit_of, instructions_in
-from ...dialect import leakage_of
+from ...dialect import leakage_of, without_noise
 from ...simulation.compiler.error_models import decomposed, parts_of, targets_of
 from ...simulation.compiler.program.leakage_steps import is_leakage_model, leakage_models
 from ...simulation.compiler.program.loops import unrolled
@@ -190,7 +190,7 @@ class LeakageEvents:
         flag = self._num_qubits
         for part in self._parts:
             if isinstance(part, stim.CircuitInstruction):
-                circuit += circuit_of(part).without_noise()
+                circuit += without_noise(circuit_of(part))
                 continue
             qubit = self._marks[part].qubit
             for pauli in "XZ" if qubit is not None else "X":

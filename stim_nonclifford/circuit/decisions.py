@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -170,19 +171,20 @@ class _SintersDecisions:
         self._gaps: dict[int, list[RecordGaps]] = {}
 
     def begin(self, models: Sequence[stim.DetectorErrorModel]) -> None:
+        store = _STORE_BYTES // max(1, len(models))
         for number, (decoder, point, model) in enumerate(
             zip(self._decoders, self._points, models, strict=True)
         ):
             if decoder is not None and point.gap is not None:
-                store = _STORE_BYTES // (len(models) * len(point.records))
+                records = range(len(point.records))
                 self._gaps[number] = [
-                    RecordGaps(decoder, model, k, f"Line {point.line}", store)
-                    for k in range(len(point.records))
+                    RecordGaps(decoder, model, k, f"Line {point.line}", store // len(records))
+                    for k in records
                 ]
         self._compiled = [
             None
             if decoder is None or number in self._gaps
-            else KeptShotDecoding(decoder.checked(model), _STORE_BYTES // len(models))
+            else KeptShotDecoding(replace(decoder, confidence=False).checked(model), store)
             for number, (decoder, model) in enumerate(zip(self._decoders, models, strict=True))
         ]
 
@@ -192,7 +194,8 @@ class _SintersDecisions:
     @property
     def is_random(self) -> bool:
         """Whether a decoder was seen to answer equal questions differently."""
-        return any(each is not None and each.is_random for each in self._compiled)
+        asked = [*self._compiled, *itertools.chain.from_iterable(self._gaps.values())]
+        return any(each is not None and each.is_random for each in asked)
 
     def decide(self, number: int, detectors: PackedBits) -> PackedBits:
         compiled = self._compiled[number]

@@ -219,13 +219,16 @@ class SamplingPlan:
         decisions: For each bit that a decoder decides, the bits of the row that its flip flips. If there are
             any, each outcome has a random number of its own, whatever the others are.
         num_readout_decays: Number of records that may decay to a value. The last mechanisms before those of
-            leakage are their events, in the order of the circuit. Their effect is that of a flip of the record.
-            It counts if the record differs from that value then, after all else, and earlier decays.
-        readout_constant: The records that differ before noise, int32.
-        event_readouts: For each mechanism, the records that it flips, counted among those that may decay.
-        coin_readouts: For each coin, the records that it flips.
-        leakage_readouts: For each of ``leakage_rows``, the records that it flips.
-        hidden_coins: For each coin that flips no bit of a row, the records that it flips.
+            leakage are their events, in the order of the circuit. Their effect is that of a flip of the
+            record. It counts if the record differs from that value, after all else and earlier decays. There
+            is a *bit of a readout* for each decay; the sum of these along its chain, up to the decay itself,
+            says whether the record differs.
+        readout_constant: The bits of readouts that are 1 before noise, int32.
+        readout_predecessors: int32, shape (num_readout_decays,): the previous decay of the chain, or -1.
+        event_readouts: For each mechanism, the bits of readouts that it flips.
+        coin_readouts: For each coin, the bits of readouts that it flips.
+        leakage_readouts: For each of ``leakage_rows``, the bits of readouts that it flips.
+        hidden_coins: For each coin that flips no bit of a row, the bits of readouts that it flips.
     """
 
     num_checks: int
@@ -260,6 +263,7 @@ class SamplingPlan:
     decisions: SparseRows = field(default_factory=lambda: SparseRows.of([]))
     num_readout_decays: int = 0
     readout_constant: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    readout_predecessors: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
     event_readouts: SparseRows = field(default_factory=lambda: SparseRows.of([]))
     coin_readouts: SparseRows = field(default_factory=lambda: SparseRows.of([]))
     leakage_readouts: SparseRows = field(default_factory=lambda: SparseRows.of([]))

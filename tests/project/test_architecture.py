@@ -58,6 +58,7 @@ ROOMS = (
     "generators.cultivation",
     "generators.distillation",
     "generators.teleportation",
+    "generators.logical",
     "generators",
     "commands",
 )

@@ -22,7 +22,7 @@ Examples:
     (305, 2)
 """
 
-from .algorithm import circuit_of_program, program_of
+from .algorithm import Program, circuit_of_program, program_of
 from .protocol import circuit_file_name, logical_circuit
 
-__all__ = ["circuit_file_name", "circuit_of_program", "logical_circuit", "program_of"]
+__all__ = ["Program", "circuit_file_name", "circuit_of_program", "logical_circuit", "program_of"]

@@ -8,6 +8,7 @@ import stim
 
 from ...circuit import Circuit
 from ...dialect import PRODUCT, CliffordPart, gate_from_tag
+from .program import checked_program
 
 Program = tuple[list[tuple[float, str]], list[str]]
 """Rotations and measured products, as ``logical_circuit`` takes them."""
@@ -77,16 +78,23 @@ def program_of(circuit: Circuit | stim.Circuit | str) -> Program:
                     continue
                 product = _product_of(group, part.pauli, num_qubits)
                 if part.half_turns:
-                    rotations.append((part.half_turns / 2, _before(gates, product)))
+                    before = _before(gates, product)
+                    sign = -1 if before.startswith("-") else 1
+                    rotations.append((sign * part.half_turns / 2, before.lstrip("-")))
     return rotations, measurements
 
 
-def circuit_of_program(rotations: Iterable[tuple[float, str]], measurements: Iterable[str]) -> stim.Circuit:
+def circuit_of_program(
+    rotations: Iterable[tuple[float, str]], measurements: Iterable[str] = ()
+) -> stim.Circuit:
     """A program on bare qubits without noise: the circuit that a logical circuit does.
 
     Args:
         rotations: As in ``logical_circuit``.
         measurements: As in ``logical_circuit``; record k is the outcome of product k.
+
+    Raises:
+        ValueError: As in ``logical_circuit``, but angles may have any size.
 
     Examples:
         >>> print(circuit_of_program([(1/8, "ZX")], ["-XI"]))
@@ -94,17 +102,14 @@ def circuit_of_program(rotations: Iterable[tuple[float, str]], measurements: Ite
         SPP[R_PAULI(theta=0.25*pi)] Z0*X1
         MPP !X0
     """
-    rotations, measurements = list(rotations), list(measurements)
-    width = len([*(text for _, text in rotations), *measurements][0].lstrip("+-"))
+    turns, measured = checked_program(rotations, measurements)
     circuit = stim.Circuit()
-    circuit.append("R", range(width))
-    for theta, text in rotations:
-        angle = -theta if text.startswith("-") else theta
-        circuit.append(
-            "SPP", _targets(stim.PauliString(text.lstrip("+-"))), tag=f"R_PAULI(theta={2 * angle!r}*pi)"
-        )
-    for text in measurements:
-        circuit.append("MPP", _targets(stim.PauliString(text)))
+    circuit.append("R", range(len([*(product for _, product in turns), *measured][0])))
+    for theta, product in turns:
+        angle = 2 * theta * product.sign.real
+        circuit.append("SPP", _targets(product / product.sign), tag=f"R_PAULI(theta={angle!r}*pi)")
+    for product in measured:
+        circuit.append("MPP", _targets(product))
     return circuit
 
 

@@ -24,11 +24,16 @@ from typing import Literal
 
 import stim
 
+from ...base.arguments import iterable, number, refuse_argument
+
 Basis = Literal["X", "Z"]
 Gate = Literal["T", "S", "M"]
 
 _EIGHTHS = 8
 """Angles are multiples of 1/8 half-turn, that of T. Doubled, rotations would need other magic states."""
+
+
+_ROTATIONS = 'pairs of an angle and a product, such as [(0.125, "ZX")]'
 
 
 @dataclass(frozen=True)
@@ -74,21 +79,11 @@ def surgery_steps(
          SurgeryStep(gate='T', basis='Z', qubits=(0,), inverted=False, is_of_program=True),
          SurgeryStep(gate='M', basis='Z', qubits=(0,), inverted=False, is_of_program=True)]
     """
-    turns = [
-        (_eighths(theta, k), _product(text, f"rotation {k}")) for k, (theta, text) in enumerate(rotations)
-    ]
-    measured = [_product(text, f"measurement {k}") for k, text in enumerate(measurements)]
-    products = [*(product for _, product in turns), *measured]
-    if not products:
-        raise ValueError("There are neither rotations nor measurements.")
-    if len(lengths := {len(product) for product in products}) > 1:
-        raise ValueError(
-            f"Products have a letter for each logical qubit, but some have {min(lengths)} letters and some"
-            f" {max(lengths)}. Write I for the qubits that a product leaves alone."
-        )
-    frame = _Frame(lengths.pop())
+    turns, measured = checked_program(rotations, measurements)
+    frame = _Frame(len([*(product for _, product in turns), *measured][0]))
     steps: list[SurgeryStep] = []
-    for eighths, product in turns:
+    for k, (theta, product) in enumerate(turns):
+        eighths = _eighths(theta, k)
         inverted = eighths % 4 == 3
         if eighths % 2:
             steps += frame.steps_of("T", -product if inverted else product)
@@ -96,6 +91,29 @@ def surgery_steps(
     for product in measured:
         steps += frame.steps_of("M", product)
     return frame.num_qubits, steps
+
+
+def checked_program(
+    rotations: Iterable[tuple[float, str]], measurements: Iterable[str]
+) -> tuple[list[tuple[float, stim.PauliString]], list[stim.PauliString]]:
+    """The arguments of ``surgery_steps`` with angles of any size, and products of equal length."""
+    turns = []
+    for k, pair in enumerate(iterable(rotations, "rotations", _ROTATIONS)):
+        if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
+            refuse_argument(f"rotations[{k}]", "an angle in half-turns and a Pauli product", pair)
+        turns.append((number(pair[0], f"rotations[{k}][0]"), _product(pair[1], f"rotations[{k}]")))
+    wanted = 'Pauli products, such as ["ZI"]'
+    products = iterable(measurements, "measurements", wanted)
+    measured = [_product(text, f"measurements[{k}]") for k, text in enumerate(products)]
+    lengths = {len(product) for product in (*(product for _, product in turns), *measured)}
+    if not lengths:
+        raise ValueError("There are neither rotations nor measurements.")
+    if len(lengths) > 1:
+        raise ValueError(
+            f"Products have a letter for each logical qubit, but some have {min(lengths)} letters and some"
+            f" {max(lengths)}. Write I for the qubits that a product leaves alone."
+        )
+    return turns, measured
 
 
 class _Frame:
@@ -161,13 +179,13 @@ def _eighths(theta: float, number: int) -> int:
     return eighths % _EIGHTHS
 
 
-def _product(text: str, what: str) -> stim.PauliString:
+def _product(text: object, what: str) -> stim.PauliString:
     letters = text.lstrip("+-") if isinstance(text, str) else ""
-    if not letters or set(letters) - set("IXYZ") or len(text) - len(letters) > 1:
+    if not isinstance(text, str) or not letters or set(letters) - set("IXYZ") or len(text) - len(letters) > 1:
         raise ValueError(
-            f"The Pauli product of {what} must be letters of I, X, Y and Z, one for each logical qubit,"
+            f"The Pauli product {what} must be letters of I, X, Y and Z, one for each logical qubit,"
             f" but is {text!r}."
         )
     if set(letters) == {"I"}:
-        raise ValueError(f"The Pauli product of {what} is the identity. Leave it out.")
+        raise ValueError(f"The Pauli product {what} is the identity. Leave it out.")
     return stim.PauliString(text)

@@ -70,9 +70,7 @@ def logical_circuit(
         >>> outcomes.shape
         (100, 2)
     """
-    distance = integer(distance, "distance", 3, _MOST_DISTANCE)
-    if distance % 2 == 0:
-        refuse_argument("distance", "an odd number", distance, kind=ValueError)
+    distance = _distance(distance)
     gate = choice(gate, "gate", GATE_CHOICES)
     model = noise_model(noise, p)
     num_qubits, steps = surgery_steps(rotations, measurements)
@@ -108,11 +106,18 @@ def circuit_file_name(
     """
     terms: dict[str, object] = {
         "c": text(name, "name"),
-        "d": integer(distance, "distance", 3, _MOST_DISTANCE),
+        "d": _distance(distance),
         "g": choice(gate, "gate", GATE_CHOICES),
         "noise": choice(noise, "noise", NOISE_CHOICES),
         "p": probability(p, "p"),
     }
-    if magic_error:
-        terms["e"] = probability(magic_error, "magic_error")
+    if magic_error := probability(magic_error, "magic_error"):
+        terms["e"] = magic_error
     return joined(terms)
+
+
+def _distance(value: int) -> int:
+    distance = integer(value, "distance", 3, _MOST_DISTANCE)
+    if distance % 2 == 0:
+        refuse_argument("distance", "an odd number", distance, kind=ValueError)
+    return distance

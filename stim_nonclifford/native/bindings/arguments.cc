@@ -138,6 +138,7 @@ snc::Plan to_plan(nb::handle object, snc::PathMethod method) {
         .leakage_always = plan.numbers<int32_t>("leakage_always"),
         .num_readout_decays = plan.number("num_readout_decays"),
         .readout_constant = plan.numbers<int32_t>("readout_constant"),
+        .readout_predecessors = plan.numbers<int32_t>("readout_predecessors"),
         .event_readouts = plan.rows("event_readouts"),
         .coin_readouts = plan.rows("coin_readouts"),
         .leakage_readouts = plan.rows("leakage_readouts"),

@@ -174,16 +174,16 @@ inline bool bit_is_set(const uint64_t* row, uint32_t check) { return (row[check 
 // The records of a shot that may decay: what flips them. Most shots without such an event do not need them.
 class Readouts {
    public:
-    Readouts(const Plan& plan, std::vector<uint64_t>& differing, std::vector<int32_t>& decays)
-        : plan_(plan), differing_(differing), decays_(decays) {
-        differing_.resize(plan.readout_constant.size() + ListTable::spare_words);
+    Readouts(const Plan& plan, std::vector<uint64_t>& bits, std::vector<int32_t>& decays)
+        : plan_(plan), bits_(bits), decays_(decays) {
+        bits_.resize(plan.readout_constant.size() + ListTable::spare_words);
     }
 
     // Whether they are needed.
     bool begin_shot(const int32_t* events, uint32_t count) {
         is_needed_ = plan_.num_readout_decays != 0 && std::any_of(events, events + count, [this](int32_t m) { return is_decay(m); });
         if (!is_needed_) return false;
-        std::copy(plan_.readout_constant.begin(), plan_.readout_constant.end(), differing_.begin());
+        std::copy(plan_.readout_constant.begin(), plan_.readout_constant.end(), bits_.begin());
         decays_.clear();
         return true;
     }
@@ -194,27 +194,28 @@ class Readouts {
         if (is_decay(mechanism))
             decays_.push_back(mechanism);
         else
-            plan_.event_readouts.flip(static_cast<size_t>(mechanism), differing_.data());
+            plan_.event_readouts.flip(static_cast<size_t>(mechanism), bits_.data());
     }
-    void add_leakage(int32_t number) { plan_.leakage_readouts.flip(static_cast<size_t>(number), differing_.data()); }
+    void add_leakage(int32_t number) { plan_.leakage_readouts.flip(static_cast<size_t>(number), bits_.data()); }
     // After all else, calls flip(mechanism) for the decays of records that differ from what they decay to.
     template <typename Flip>
     void follow_decays(uint64_t seed, uint64_t block, uint16_t shot, Flip flip) {
-        for_each_flipped_coin(plan_.num_coins, seed, block, shot, [&](uint32_t coin) { plan_.coin_readouts.flip(coin, differing_.data()); });
+        for_each_flipped_coin(plan_.num_coins, seed, block, shot, [&](uint32_t coin) { plan_.coin_readouts.flip(coin, bits_.data()); });
         for_each_flipped_coin(
-            plan_.num_hidden_coins, seed, block, shot, [&](uint32_t coin) { plan_.hidden_coins.flip(coin, differing_.data()); },
+            plan_.num_hidden_coins, seed, block, shot, [&](uint32_t coin) { plan_.hidden_coins.flip(coin, bits_.data()); },
             Stream::readouts);
         std::sort(decays_.begin(), decays_.end());
         for (const int32_t decay : decays_) {
-            if (!bit_is_set(differing_.data(), static_cast<uint32_t>(decay - plan_.first_readout_decay))) continue;
+            const auto is_set = [this](uint32_t bit) { return bit_is_set(bits_.data(), bit); };
+            if (!readout_differs(plan_.readout_predecessors.data(), decay - plan_.first_readout_decay, is_set)) continue;
             flip(decay);
-            plan_.event_readouts.flip(static_cast<size_t>(decay), differing_.data());
+            plan_.event_readouts.flip(static_cast<size_t>(decay), bits_.data());
         }
     }
 
    private:
     const Plan& plan_;
-    std::vector<uint64_t>& differing_;
+    std::vector<uint64_t>& bits_;
     std::vector<int32_t>& decays_;
     bool is_needed_ = false;
 };

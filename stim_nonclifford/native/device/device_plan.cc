@@ -118,6 +118,7 @@ std::vector<uint64_t> make_plan_image(const Plan& plan, const Kernels& kernels, 
     header.num_hidden_coins = plan.num_hidden_coins;
     header.readout_words = static_cast<uint32_t>(plan.readout_constant.size());
     header.readout_constant = image.append(plan.readout_constant);
+    header.readout_predecessors = image.append(plan.readout_predecessors);
     if (plan.num_readout_decays != 0) {
         header.event_readouts = image.append(plan.event_readouts, plan.alias.size());
         header.coin_readouts = image.append(plan.coin_readouts, plan.num_coins);

@@ -67,6 +67,7 @@ void pack_readouts(const PlanArrays& arrays, Plan& plan) {
     plan.num_hidden_coins = static_cast<uint32_t>(arrays.hidden_coins.size());
     plan.first_readout_decay = plan.first_leakage_mechanism - static_cast<int32_t>(plan.num_readout_decays);
     const uint32_t words = words_for(plan.num_readout_decays);
+    plan.readout_predecessors = arrays.readout_predecessors;
     plan.readout_constant.assign(words, 0);
     for (const int32_t bit : arrays.readout_constant) flip(plan.readout_constant.data(), static_cast<uint32_t>(bit));
     plan.event_readouts = RowTable(arrays.event_readouts, arrays.readouts_are_lists, words);

@@ -77,6 +77,9 @@ void check_readouts(const PlanArrays& plan) {
     const uint64_t num_bits = plan.num_readout_decays;
     require(num_bits + plan.leakage_entries.size() <= plan.sites.size(), "Decays of records must be mechanisms.");
     require_range(plan.readout_constant, 0, static_cast<int64_t>(num_bits), "readout_constant");
+    require(plan.readout_predecessors.size() == num_bits, "There must be a predecessor for each decay of a record, or -1.");
+    for (size_t k = 0; k < num_bits; ++k)
+        require(plan.readout_predecessors[k] >= -1 && plan.readout_predecessors[k] < static_cast<int32_t>(k), "Predecessors must be earlier decays.");
     if (num_bits == 0) return;
     check_rows(plan.event_readouts, plan.sites.size(), num_bits, "event_readouts");
     check_rows(plan.coin_readouts, plan.coins.size(), num_bits, "coin_readouts");

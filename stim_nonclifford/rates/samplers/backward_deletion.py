@@ -178,11 +178,8 @@ class BackwardDeletion(_Lineages):
     are independent: their variance is that of a mean.
 
     Args:
-        stratum: The fault sets; all of its shots are accepted.
-        classifier: The decoder.
         start: The number of faults of the samples.
         least: The least number of faults.
-        stores_failures: Whether failing sets are stored, for error budgets.
     """
 
     def __init__(
@@ -201,11 +198,8 @@ class Orphans(_Lineages):
     ``most`` + 1 faults and orphans together are without a bias for all failing states of each size.
 
     Args:
-        stratum: The fault sets; all of its shots are accepted.
-        classifier: The decoder.
         least: The least number of faults.
         most: The largest one.
-        stores_failures: Whether failing sets are stored, for error budgets.
     """
 
     def _starting(self, states: FaultStates, rng: np.random.Generator, deadline: Deadline) -> Bits:

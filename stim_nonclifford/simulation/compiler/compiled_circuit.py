@@ -7,12 +7,14 @@ import operator
 from dataclasses import replace
 from functools import cached_property
 
+import numpy as np
 import stim
 
 from ...base.memory import collector_paused, memory_is_a_limit
 from ...dialect import bare_name, check_unconditional, readout_noise_of, without_noise
 from ..plan import MAX_INDEX_BITS, SamplingPlan
 from ..reduction import simulated_width
+from .algebra.gf2 import mask_of
 from .plans.plan_construction import construct_plan, schedule
 from .plans.requested_outputs import RequestedOutputs, needed_operations
 from .plans.width_limit import check_width
@@ -45,32 +47,50 @@ def compile_circuit(
         coefficients)
     """
     with memory_is_a_limit(), collector_paused():
-        # A decision changes outcomes after their noise was drawn: then readout noise acts on copies of them.
-        copied: set[int] | None = None if with_decisions else set()
-        while True:
-            program = program_of(circuit, with_decisions=with_decisions, copied_readouts=copied)
-            quantum = _quantum(circuit, program)
-            more = _random_readouts(program, quantum)
-            if copied is None or not more:
-                return CompiledCircuit(circuit, program, quantum, likely_outputs)
-            copied = None if more <= copied else copied | more
+        program, quantum = swept_forward(circuit, with_decisions=with_decisions)
+    return CompiledCircuit(circuit, program, quantum, likely_outputs)
+
+
+def swept_forward(
+    circuit: stim.Circuit, *, with_decisions: bool = False, with_expectations: bool = False
+) -> tuple[Program, QuantumProgram | None]:
+    """The steps of a circuit, and its quantum operations; None for these if records switch blocks.
+
+    Readout noise that depends on the outcome acts on a copy of it where outcomes of the coefficient vector,
+    or decisions, flip the record; elsewhere noise alone decides what it does.
+    """
+    copied: set[int] | None = set()
+    while True:
+        program = program_of(
+            circuit,
+            with_decisions=with_decisions,
+            with_expectations=with_expectations,
+            copied_readouts=copied,
+        )
+        quantum = _quantum(circuit, program)
+        more = _random_readouts(program, quantum)
+        if copied is None or not more:
+            return program, quantum
+        copied = None if more <= copied else copied | more
 
 
 def _quantum(circuit: stim.Circuit, program: Program) -> QuantumProgram | None:
-    """The quantum operations; None if records switch blocks."""
     if program.is_switched:
         return None
-    if program.has_non_clifford_gates:
+    if program.has_non_clifford_gates or program.has_expectations:
         return forward_sweep(program)
     # A Clifford circuit has no operations, and Stim knows its noiseless sample.
     return QuantumProgram.without_operations(clifford_records(circuit, program))
 
 
 def _random_readouts(program: Program, quantum: QuantumProgram | None) -> set[int]:
-    """The records that may decay and depend on outcomes of the coefficient vector, in the first iteration."""
-    if quantum is None or not quantum.operations or not program.readout_decays:
+    """The records that may decay and that outcomes or decisions flip, in the first iteration of loops."""
+    if quantum is None or not program.readout_decays or not (quantum.operations or program.decisions):
         return set()
-    flipped = functools.reduce(operator.or_, outcome_effects(program, quantum).outcomes, 0)
+    table = outcome_effects(program, quantum)
+    flipped = functools.reduce(
+        operator.or_, table.outcomes, mask_of(np.unique(table.decisions.bits).tolist())
+    )
     return {program.stored_record(d) for d in program.readout_decays if flipped >> d.record & 1}
 
 

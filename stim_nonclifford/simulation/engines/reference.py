@@ -66,7 +66,7 @@ def noise_of_shots(
                 flips = _leak(plan, mechanisms, row, LeakageDraws(seed, shot))
             if plan.num_readout_decays:
                 hidden = _coins(hidden_words[k * hidden_words_per_shot :], len(plan.hidden_coins))
-                _decay(plan, mechanisms, row, _differing(plan, mechanisms, coins, hidden, flips))
+                _decay(plan, mechanisms, row, _readouts(plan, mechanisms, coins, hidden, flips))
             yield mechanisms, row
 
 
@@ -112,31 +112,34 @@ def _is_decay(plan: SamplingPlan, mechanism: int) -> bool:
     return first_leakage - plan.num_readout_decays <= mechanism < first_leakage
 
 
-def _differing(
+def _readouts(
     plan: SamplingPlan, mechanisms: list[int], coins: list[int], hidden: list[int], flips: list[int]
 ) -> Bits:
-    """Which records differ from what they may decay to, before any does; bool, shape (num_readout_decays,)."""
-    differ = np.zeros(plan.num_readout_decays, dtype=np.bool_)
-    differ[plan.readout_constant] = True
+    """The bits of readouts before any record decays; bool, shape (num_readout_decays,)."""
+    bits = np.zeros(plan.num_readout_decays, dtype=np.bool_)
+    bits[plan.readout_constant] = True
     events = [m for m in acting_mechanisms(plan, mechanisms) if not _is_decay(plan, m)]
     tables = (plan.event_readouts, plan.coin_readouts, plan.hidden_coins, plan.leakage_readouts)
     for table, numbers in zip(tables, (events, coins, hidden, flips), strict=True):
         for number in numbers:
-            differ[table.row(number)] ^= True
-    return differ
+            bits[table.row(number)] ^= True
+    return bits
 
 
-def _decay(plan: SamplingPlan, mechanisms: list[int], row: Bits, differ: Bits) -> None:
+def _decay(plan: SamplingPlan, mechanisms: list[int], row: Bits, bits: Bits) -> None:
     """What a shot with these events flips in its row by records that decay, the first ones first."""
     first = plan.num_mechanisms - len(plan.leakage_entries) - plan.num_readout_decays
     for mechanism in sorted({m for m in mechanisms if _is_decay(plan, m)}):
-        if differ[mechanism - first]:
+        chain = [mechanism - first]
+        while (previous := int(plan.readout_predecessors[chain[-1]])) >= 0:
+            chain.append(previous)
+        if bits[chain].sum() % 2:
             row[plan.effects.row(mechanism)] ^= True
-            differ[plan.event_readouts.row(mechanism)] ^= True
+            bits[plan.event_readouts.row(mechanism)] ^= True
 
 
 def _leak(plan: SamplingPlan, mechanisms: list[int], row: Bits, draws: LeakageDraws) -> list[int]:
-    """What a shot with these events flips in its row by leakage: rows of ``leakage_rows``, each as often as flipped."""
+    """Flips what leakage flips in the row of a shot with these events; returns the rows of leakage."""
     flipped: list[int] = []
     for first in plan.leakage_always:
         flipped += _follow_script(plan, int(first), {}, row, draws)
@@ -147,7 +150,9 @@ def _leak(plan: SamplingPlan, mechanisms: list[int], row: Bits, draws: LeakageDr
         change = changes[k]
         item = plan.leakage_items[change]
         decided = draws.deciding_bits() if k == 0 and _is_decided(plan, change) else None
-        flipped += _follow_script(plan, change + 1, {int(item["qubit"]): int(item["to"])}, row, draws, decided)
+        flipped += _follow_script(
+            plan, change + 1, {int(item["qubit"]): int(item["to"])}, row, draws, decided
+        )
     return flipped
 
 
@@ -306,6 +311,11 @@ class ReferenceEngine:
     def __init__(self, plan: SamplingPlan) -> None:
         check_plan(plain_attributes(plan))
         self.plan = plan
+
+    @property
+    def name(self) -> str:
+        """See ``SamplingEngine.name``."""
+        return "reference"
 
     def count(
         self, seed: int, first_shot: int, shots: int, max_errors: int = 0, *, list_errors: bool = False

@@ -107,7 +107,7 @@ _NAMES = {
     "positive integer or None": "batch_shots max_errors num_workers",
     "positive or None": "T1 T2 T2_star dt max_batch_seconds max_seconds",
     "probability": (
-        "check_miss gate_error gate_leakage gate_loss gate_seepage p p01 p10 readout_leakage reset_error t_error"
+        "check_miss gate_error gate_leakage gate_loss gate_seepage magic_error p p01 p10 readout_leakage reset_error t_error"
         " transport"
     ),
     "probability or flag": "approximate_disjoint_errors",

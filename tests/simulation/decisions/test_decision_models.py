@@ -10,7 +10,7 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
-from examples.decoder_in_the_loop import teleported_t_gate
+from examples.lattice_surgery.decoder_in_the_loop import teleported_t_gate
 from stim_nonclifford.generators.teleportation import teleportation_circuit
 from stim_nonclifford.simulation.decisions import DecidedCircuit, DecisionEngine, frame_circuit
 from stim_nonclifford.simulation.engines import RowEngine

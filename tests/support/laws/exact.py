@@ -77,7 +77,10 @@ def row_distribution(plan: SamplingPlan) -> Distribution:
     for k, (probability, flips) in enumerate(_decays(plan)):
         after: Distribution = {}
         for row, p in found.items():
-            differs = row >> (first_readout + k) & 1
+            differs, place = 0, k
+            while place >= 0:  # the sum along the chain
+                differs ^= row >> (first_readout + place) & 1
+                place = int(plan.readout_predecessors[place])
             for then, weight in ((row, 1 - probability * differs), (row ^ flips, probability * differs)):
                 if weight:
                     after[then] = after.get(then, 0.0) + p * weight
@@ -92,7 +95,9 @@ def _decays(plan: SamplingPlan) -> list[tuple[float, int]]:
     """The probabilities of the records' decays, and what they flip; the first one of a shot decides."""
     end = plan.num_mechanisms - len(plan.leakage_entries)
     mechanisms = range(end - plan.num_readout_decays, end)
-    return [(-float(np.expm1(-plan.rates[m])), _with_readouts(plan, "event", plan.effects, m)) for m in mechanisms]
+    return [
+        (-float(np.expm1(-plan.rates[m])), _with_readouts(plan, "event", plan.effects, m)) for m in mechanisms
+    ]
 
 
 def _with_readouts(plan: SamplingPlan, name: str, rows: SparseRows, number: int) -> int:
@@ -110,7 +115,11 @@ def _causes(plan: SamplingPlan) -> list[dict[int, float]]:
     at_site: dict[int, list[tuple[int, float]]] = {}
     first_leakage = plan.num_mechanisms - len(plan.leakage_entries)
     for m in range(plan.num_mechanisms):
-        row, rate, site = _with_readouts(plan, "event", plan.effects, m), float(plan.rates[m]), int(plan.sites[m])
+        row, rate, site = (
+            _with_readouts(plan, "event", plan.effects, m),
+            float(plan.rates[m]),
+            int(plan.sites[m]),
+        )
         if first_leakage - plan.num_readout_decays <= m < first_leakage:
             continue
         if m >= first_leakage:
@@ -133,7 +142,9 @@ def _causes(plan: SamplingPlan) -> list[dict[int, float]]:
             choices[-1][row] = previous - np.expm1(-total) * rate / total
     choices += [script_distribution(plan, int(first), {}) for first in plan.leakage_always]
     first_readout = plan.num_row_bits
-    hidden = [mask(first_readout + int(k) for k in plan.hidden_coins.row(c)) for c in range(len(plan.hidden_coins))]
+    hidden = [
+        mask(first_readout + int(k) for k in plan.hidden_coins.row(c)) for c in range(len(plan.hidden_coins))
+    ]
     coins = [_with_readouts(plan, "coin", plan.coins, c) for c in range(len(plan.coins))]
     return choices + [{row: 0.5} for row in (*coins, *hidden)]
 

@@ -106,6 +106,7 @@ class EffectSweep {
     size_t expectation_;  // the output of the first expectation value after the current place
     size_t readout_;      // the bit of the first record that may decay after the current place: they are behind the signs
     std::vector<SparseRow> x_effects_, z_effects_, record_effects_;
+    std::unordered_map<int32_t, int32_t> next_readouts_;  // by the chain of records, the bit of its next one
     std::unordered_map<int64_t, int32_t> sign_of_step_;  // by the step of a rotation, the bit of its sign
     std::vector<int32_t> free_signs_;                    // for each activation, the bit of its sign
     uint64_t record_bytes_ = 0;
@@ -243,9 +244,13 @@ void EffectSweep::pull_back_through(const CircuitStep& step, int64_t number, con
             flip_by_anticommuting(factors, static_cast<int32_t>(--expectation_));
             break;
         case CircuitStepKind::misreading: {
+            // The record differs from the previous one of its chain, and the next one from it.
             const auto bit = static_cast<int32_t>(--readout_);
-            flip(record_effects_[static_cast<size_t>(step.record + shift.records)], {&bit, 1});
-            check_bytes(sizeof bit);
+            const auto [next, is_last] = next_readouts_.emplace(step.number, bit);
+            const int32_t bits[] = {std::exchange(next->second, bit), bit};
+            const auto changed = std::span(bits).last(is_last ? 1 : 2);
+            flip(record_effects_[static_cast<size_t>(step.record + shift.records)], changed);
+            check_bytes(changed.size_bytes());
             break;
         }
         default:

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "cpu/kernels.h"
@@ -56,22 +57,22 @@ class GeneralizedStabilizerState {
     }
     void flip_sign(uint32_t row) { rows_[row].i_power ^= 2; }
 
-    void apply(const std::vector<RowImage>& gate, const uint32_t* targets) {
-        constexpr size_t few = 4;
-        std::array<Row, few> small;
-        std::vector<Row> large;
-        Row* images = small.data();
-        if (gate.size() > few) {
-            large.resize(gate.size());
-            images = large.data();
+    // A gate on each group of targets, one after the other.
+    void apply(const GateRows& gate, const uint32_t* targets, const uint32_t* end) {
+        for (; targets != end; targets += gate.num_targets) {
+            const auto row = [&](uint32_t generator) -> Row& { return rows_[2 * size_t{targets[generator / 2]} + generator % 2]; };
+            if (gate.exchanges) {
+                std::swap(row(gate.images[0].row), row(gate.images[1].row));
+            } else if (!gate.factors.empty()) {
+                for (const auto& [number, by, i_power] : gate.factors) {
+                    Row& changed = row(number);
+                    if (by != number) multiply(changed, row(by));
+                    changed.i_power = (changed.i_power + i_power) & 3;
+                }
+            } else {
+                apply_images(gate.images, row);
+            }
         }
-        const auto row = [&](uint32_t generator) -> Row& { return rows_[2 * size_t{targets[generator / 2]} + generator % 2]; };
-        for (size_t k = 0; k < gate.size(); ++k) {
-            images[k] = row(gate[k].factors[0]);
-            for (size_t f = 1; f < gate[k].factors.size(); ++f) multiply(images[k], row(gate[k].factors[f]));
-            images[k].i_power = (images[k].i_power + gate[k].i_power) & 3;
-        }
-        for (size_t k = 0; k < gate.size(); ++k) row(gate[k].row) = images[k];
     }
 
     // A Pauli, by its code, is a change of signs.
@@ -152,6 +153,24 @@ class GeneralizedStabilizerState {
     }
 
    private:
+    template <typename RowOf>
+    void apply_images(const std::vector<RowImage>& gate, RowOf row) {
+        constexpr size_t few = 4;
+        std::array<Row, few> small;
+        std::vector<Row> large;
+        Row* images = small.data();
+        if (gate.size() > few) {
+            large.resize(gate.size());
+            images = large.data();
+        }
+        for (size_t k = 0; k < gate.size(); ++k) {
+            images[k] = row(gate[k].factors[0]);
+            for (size_t f = 1; f < gate[k].factors.size(); ++f) multiply(images[k], row(gate[k].factors[f]));
+            images[k].i_power = (images[k].i_power + gate[k].i_power) & 3;
+        }
+        for (size_t k = 0; k < gate.size(); ++k) row(gate[k].row) = images[k];
+    }
+
     // Acts with a Pauli on the vector, or on a new coordinate of it.
     template <typename OnVector, typename OnNew>
     bool act(const Row& pauli, OnVector on_vector, OnNew on_new) {

@@ -384,9 +384,9 @@ class Trajectory final : public TrajectoryRunner {
         return (coins_[decision / 64 % words_per_draw] >> (decision % 64) & 1) != 0;
     }
 
-    void reset(uint32_t qubit, uint32_t code, uint32_t decision) {
-        const QubitPauli pauli{qubit, code};
-        if (measured(state_.pull_back({&pauli, 1}), decision)) state_.apply_pauli(qubit, code == z_part ? x_part : z_part);
+    // Ends a reset, after its measurement.
+    void reset(uint32_t qubit, uint32_t code, bool outcome) {
+        if (outcome) state_.apply_pauli(qubit, code == z_part ? x_part : z_part);
         if (num_leaked_ == 0 || leakage_[qubit] == computational) return;
         if (leakage_[qubit] == leaked || leakage_words_.next_uniform() < program_.leakage.replacements[qubit]) leak(qubit, computational);
     }
@@ -452,7 +452,7 @@ class Trajectory final : public TrajectoryRunner {
             ++work_.steps;
             switch (step.kind) {
                 case TrajectoryStepKind::gate:
-                    state_.apply(program_.gates[step.number], program_.targets.data() + step.first);
+                    state_.apply(program_.gates[step.number], program_.targets.data() + step.first, program_.targets.data() + step.end);
                     break;
                 case TrajectoryStepKind::rotate:
                     if (state_.rotate(state_.pull_back(factors), step.first_value, step.second_value)) check_width();
@@ -469,13 +469,9 @@ class Trajectory final : public TrajectoryRunner {
                         if (matters && one) return false;
                         if (matters && forced_coin_ == UINT32_MAX) path_coins_.push_back(step.decision);
                     }
-                    if (!is_measured) {
-                        reset(factors[0].qubit, factors[0].code, step.decision);
-                        break;
-                    }
                     const bool outcome = measured(row, step.decision);
-                    records_[step.number] = static_cast<uint8_t>(outcome != step.flag);
-                    if (step.resets) reset(factors[0].qubit, factors[0].code, step.decision);
+                    if (is_measured) records_[step.number] = static_cast<uint8_t>(outcome != step.flag);
+                    if (!is_measured || step.resets) reset(factors[0].qubit, factors[0].code, outcome);
                     break;
                 }
                 case TrajectoryStepKind::feedback:

@@ -83,7 +83,8 @@ struct PlanImage {
     // Records that may decay, as in Plan. Their rows have readout_words words.
     int32_t first_readout_decay;
     uint32_t num_readout_decays, num_hidden_coins, readout_words;
-    uint64_t readout_constant;
+    uint64_t readout_constant;        // uint64[readout_words]
+    uint64_t readout_predecessors;    // int32[num_readout_decays]
     TableImage event_readouts;   // [num_mechanisms]
     TableImage coin_readouts;    // [num_coins]
     TableImage leakage_readouts; // [rows of leakage_final_checks]

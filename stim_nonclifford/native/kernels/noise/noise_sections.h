@@ -205,31 +205,32 @@ struct BlockNoise {
         return found;
     }
 
-    // XORs into the row of a shot the effects of records that decay. `differing` has what leakage flips of it.
-    SNC_HOST_DEVICE void add_decays(Row& row, ReadoutRow& differing, uint32_t begin, uint32_t end, uint32_t num_stored, uint32_t shot) const {
+    // XORs into the row of a shot the effects of records that decay. `bits` of readouts have what leakage flips.
+    SNC_HOST_DEVICE void add_decays(Row& row, ReadoutRow& bits, uint32_t begin, uint32_t end, uint32_t num_stored, uint32_t shot) const {
         const auto* sites = plan.array<int32_t>(plan.sites);
         const auto mechanism = [&](uint32_t event) { return mechanism_of_event(begin + event, num_stored); };
         SNC_NOT_UNROLLED
         for (uint32_t event = 0; event < end - begin; ++event) {
             const uint32_t number = mechanism(event);
             if (static_cast<int32_t>(number) < plan.first_readout_decay && !site_is_used(sites, event, mechanism))
-                differing.flip(plan, plan.event_readouts, number);
+                bits.flip(plan, plan.event_readouts, number);
         }
-        for_each_flipped_coin(plan.num_coins, seed, block, shot, [&](uint32_t coin) { differing.flip(plan, plan.coin_readouts, coin); });
+        for_each_flipped_coin(plan.num_coins, seed, block, shot, [&](uint32_t coin) { bits.flip(plan, plan.coin_readouts, coin); });
         for_each_flipped_coin(
-            plan.num_hidden_coins, seed, block, shot, [&](uint32_t coin) { differing.flip(plan, plan.hidden_coins, coin); }, Stream::readouts);
+            plan.num_hidden_coins, seed, block, shot, [&](uint32_t coin) { bits.flip(plan, plan.hidden_coins, coin); }, Stream::readouts);
         SNC_NOT_UNROLLED
         for (int32_t decay = next_decay(-1, begin, end, num_stored); decay < plan.first_leakage_mechanism;
              decay = next_decay(decay, begin, end, num_stored)) {
-            if (!differing.is_set(static_cast<uint32_t>(decay - plan.first_readout_decay))) continue;
+            const auto is_set = [&](uint32_t bit) { return bits.is_set(bit); };
+            if (!readout_differs(plan.array<int32_t>(plan.readout_predecessors), decay - plan.first_readout_decay, is_set)) continue;
             row.flip(plan, tables.effects, static_cast<uint32_t>(decay));
-            differing.flip(plan, plan.event_readouts, static_cast<uint64_t>(decay));
+            bits.flip(plan, plan.event_readouts, static_cast<uint64_t>(decay));
         }
     }
 
-    // XORs into the row of a shot, and of the records that may decay if they are needed, what its leakage flips. Returns whether the
+    // XORs into the row of a shot, and into the bits of readouts if they are needed, what its leakage flips. Returns whether the
     // shot fails a check: then its row may be wrong.
-    SNC_HOST_DEVICE bool add_leakage(Row& row, ReadoutRow* differing, uint32_t begin, uint32_t end, uint32_t num_stored, uint32_t shot,
+    SNC_HOST_DEVICE bool add_leakage(Row& row, ReadoutRow* bits, uint32_t begin, uint32_t end, uint32_t num_stored, uint32_t shot,
                                      ScriptStates states) const {
         const auto* sites = plan.array<int32_t>(plan.sites);
         const auto mechanism = [&](uint32_t event) { return mechanism_of_event(begin + event, num_stored); };
@@ -240,7 +241,7 @@ struct BlockNoise {
         const auto is_set = [&](uint32_t check) { return row.is_set(check); };
         const auto flip = [&](int32_t number) {
             row.flip_leakage(plan, static_cast<uint32_t>(number));
-            if (differing != nullptr) differing->flip(plan, plan.leakage_readouts, static_cast<uint64_t>(number));
+            if (bits != nullptr) bits->flip(plan, plan.leakage_readouts, static_cast<uint64_t>(number));
         };
         return follow_leakage(plan.leakage(), states, seed, block * block_shots + shot, end - begin, acting, is_set, flip);
     }
@@ -263,14 +264,14 @@ struct BlockNoise {
                     for_each_flipped_coin(plan.num_coins, seed, block, shot, [&](uint32_t coin) { row.flip_coin(plan, coin); });
                 if constexpr (follows) {
                     const bool decays = next_decay(-1, begin, end, num_stored) < plan.first_leakage_mechanism;
-                    ReadoutRow differing;
-                    if (decays) differing.start_in(job.readouts, plan.array<uint64_t>(plan.readout_constant), plan.readout_words, team.index(), k);
+                    ReadoutRow bits;
+                    if (decays) bits.start_in(job.readouts, plan.array<uint64_t>(plan.readout_constant), plan.readout_words, team.index(), k);
                     if (has_leakage(begin, end, num_stored)) {
                         // After the coins, so that checks are final.
                         uint16_t* states = job.script_states + uint64_t{team.index()} * plan.num_script_qubits * block_shots + k;
-                        fails = add_leakage(row, decays ? &differing : nullptr, begin, end, num_stored, shot, {states, block_shots});
+                        fails = add_leakage(row, decays ? &bits : nullptr, begin, end, num_stored, shot, {states, block_shots});
                     }
-                    if (decays && !fails) add_decays(row, differing, begin, end, num_stored, shot);
+                    if (decays && !fails) add_decays(row, bits, begin, end, num_stored, shot);
                 }
             }
             const bool passes = is_shot && !fails && row.any(0, check_words) == 0;

@@ -74,4 +74,13 @@ SNC_HOST_DEVICE void for_each_flipped_coin(uint32_t num_coins, uint64_t seed, ui
     }
 }
 
+// Whether a record differs from what it decays to: the sum of the bits of readouts along its chain.
+template <typename IsSet>
+SNC_HOST_DEVICE bool readout_differs(const int32_t* predecessors, int32_t decay, IsSet is_set) {
+    bool differs = false;
+    SNC_NOT_UNROLLED
+    for (; decay >= 0; decay = predecessors[decay]) differs = differs != is_set(static_cast<uint32_t>(decay));
+    return differs;
+}
+
 }  // namespace snc

@@ -118,6 +118,7 @@ def construct_plan(
         decisions=layout.decision_rows(),
         num_readout_decays=len(layout.decays),
         readout_constant=_int32(layout.readout_constant()),
+        readout_predecessors=_int32(layout.readout_predecessors),
         event_readouts=event_readouts,
         coin_readouts=coin_readouts,
         leakage_readouts=leakage_readouts,

@@ -62,8 +62,9 @@ class RowLayout:
         row_sources: For each bit of a row, the bits of an effect whose parity it is.
         signature_images: For each signature bit, the bits of the branch row that it flips.
         implied_branch_bits: The bits of the branch row that are 1 if all checks pass and the signature is 0.
-        num_row_bits: Number of bits of a row. In the rows that methods return, those of readouts come next: whether
-            a record differs from what it may decay to.
+        num_row_bits: Number of bits of a row. In the rows that methods return, those of readouts come next.
+        decays: The decays of records that change a row, or whether a later one of these happens.
+        readout_predecessors: For each of these, the previous one of its chain, or -1.
     """
 
     def __init__(
@@ -109,22 +110,27 @@ class RowLayout:
             SparseRows.of([*self.check_sources, *signature_sources]), single_bits(reported)
         )
         self.num_row_bits = len(self.row_sources)
-        first_readout = table.num_outputs + table.num_signs
-        flips = odd_sums(table.readouts.effects, self.row_sources, table.num_bits)
-        needed: list[int] = []  # decays that flip a bit of a row, or what a later one of these depends on
-        for k in reversed(range(len(flips))):
-            later = table.readouts.effects.row(k)
-            if len(flips.row(k)) or np.isin(later, [first_readout + j for j in needed]).any():
-                needed.append(k)
-        self.decays = needed[::-1]
+        self.decays = _needed_decays(
+            table, odd_sums(table.readouts.effects, self.row_sources, table.num_bits)
+        )
         self.decay_probabilities = [table.readouts.probabilities[k] for k in self.decays]
-        self.readout_sources = [first_readout + k for k in self.decays]
+        numbers = {k: number for number, k in enumerate(self.decays)}
+        self.readout_predecessors: list[int] = []
+        self.readout_sources: list[list[int]] = []
+        for k in self.decays:
+            sources = [k]
+            while (j := table.readouts.predecessors[sources[-1]]) >= 0 and j not in numbers:
+                sources.append(j)
+            self.readout_predecessors.append(numbers.get(j, -1))
+            self.readout_sources.append(
+                [table.num_outputs + table.num_signs + source for source in sources[::-1]]
+            )
         self.rows = odd_sums(
-            causes, joined(self.row_sources, single_bits(self.readout_sources)), table.num_bits
+            causes, joined(self.row_sources, SparseRows.of(self.readout_sources)), table.num_bits
         )
 
     def mechanisms(self) -> tuple[SparseRows, npt.NDArray[np.float64], npt.NDArray[np.int32]]:
-        """The error mechanisms: independent ones, then those at sites, the last of which are readout decays."""
+        """The error mechanisms: independent ones, then those at sites, the last ones are readout decays."""
         rows, noise = self.rows, self.noise
         count = int(np.count_nonzero(noise.sites < 0))  # of independent causes
         choices: dict[int, dict[tuple[int, ...], float]] = {}  # by site
@@ -199,12 +205,30 @@ class RowLayout:
         return checks + outputs
 
     def readout_constant(self) -> list[int]:
-        """The records that differ before noise from what they may decay to."""
-        return [k for k, bit in enumerate(self.readout_sources) if bit in self.constant_bits]
+        """The bits of readouts that are 1 without noise."""
+        return [k for k, bits in enumerate(self.readout_sources) if self._is_set(bits)]
 
     def _is_set(self, bits: Sequence[int]) -> bool:
         """Whether the sum of some bits of an effect is 1 before noise."""
         return sum(bit in self.constant_bits for bit in bits) % 2 == 1
+
+
+def _needed_decays(table: EffectTable, flips: SparseRows) -> list[int]:
+    """The decays that flip a bit of a row, as ``flips`` says, or what a later one of these depends on."""
+    first_readout, predecessors = table.num_outputs + table.num_signs, table.readouts.predecessors
+    successors = {j: k for k, j in enumerate(predecessors) if j >= 0}
+    looked_at: set[int] = set()  # all that decides whether a needed one differs
+    needed = []
+    for k in reversed(range(len(flips))):
+        flipped = table.readouts.effects.row(k).tolist()
+        bits = {bit - first_readout for bit in flipped if bit >= first_readout}
+        others = bits ^ {k, successors.get(k, k)}  # without its own record, at which no later decay looks
+        if len(flips.row(k)) or not others.isdisjoint(looked_at):
+            needed.append(k)
+            while k >= 0 and k not in looked_at:
+                looked_at.add(k)
+                k = predecessors[k]
+    return needed[::-1]
 
 
 def _basis(

@@ -165,6 +165,7 @@ class _Flattener:
         self.with_expectations = with_expectations
         self.with_decisions = False
         self.copied_readouts: Container[int] | None = None
+        self.readout_chains: dict[Factors, int] = {}  # by what is measured
         self.has_leakage = has_leakage
         self.models = models
         self.meets = has_leakage  # whether qubits meet in each step of several ones
@@ -476,7 +477,8 @@ class _Flattener:
                     (0.0, (noise.p01, noise.p10)) if self.for_trajectories else (noise.flip, noise.decays)
                 )
                 self.emit(Measure(factors, self.num_records - 1, inverted, flip, resets))
-                self.emit(Misreading(self.num_records - 1, inverted, *misread))
+                chain = self.readout_chains.setdefault(factors, len(self.readout_chains))
+                self.emit(Misreading(self.num_records - 1, inverted, *misread, chain))
                 continue
             else:
                 self.emit(Measure(factors, self.num_records - 1, inverted, flip, resets))

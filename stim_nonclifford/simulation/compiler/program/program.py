@@ -15,7 +15,7 @@ from .extent import Extent
 from .leakage_steps import LeakageModels
 from .loops import Loop, Shift, Unrolled, Unrolling, shifted
 from .program_arrays import program_arrays
-from .steps import BeginAttempts, Decide, Misreading, Rotate, Skip, Step
+from .steps import BeginAttempts, Decide, ExpectationStep, Misreading, Rotate, Skip, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,7 @@ class ReadoutDecay(NamedTuple):
     record: int
     value: bool
     probability: float
+    chain: int
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,9 @@ class Program:
         if self.for_trajectories or not any(isinstance(step, Misreading) for step in self.stored_steps):
             return []
         return [
-            ReadoutDecay(k, step.record, (step.p01 > step.p10) != step.inverted, max(step.p01, step.p10))
+            ReadoutDecay(
+                k, step.record, (step.p01 > step.p10) != step.inverted, max(step.p01, step.p10), step.chain
+            )
             for k, step in enumerate(self.steps)
             if isinstance(step, Misreading)
         ]
@@ -110,6 +113,11 @@ class Program:
     def places(self) -> Unrolled[Place]:
         """Where each step comes from."""
         return Unrolled(self._unrolling, self.stored_places, Place.shifted)
+
+    @cached_property
+    def has_expectations(self) -> bool:
+        """Whether there are expectation values among the steps."""
+        return any(isinstance(step, ExpectationStep) for step in self.stored_steps)
 
     @cached_property
     def is_switched(self) -> bool:

@@ -71,8 +71,10 @@ def backward_sweep(program: Program, quantum: QuantumProgram, outputs: Outputs =
 
 
 def outcome_effects(program: Program, quantum: QuantumProgram) -> EffectTable:
-    """Finds the effects of outcomes and coins of the forward sweep on the records, without those of noise."""
-    return _table(quantum, Scripts(), _swept(program, quantum, "records", with_noise=False))
+    """Finds the effects of outcomes, coins and decisions on the records, without those of noise."""
+    decided = [InsertedBit(step, -1, record) for step, record in program.decisions]
+    swept = _swept(program, quantum, "records", with_noise=False, inserted=decided)
+    return _table(quantum, Scripts(), swept)
 
 
 def _swept(
@@ -126,15 +128,17 @@ def _table(
     leaked, others = SparseRows(*swept["leakage"]).split(len(leakage.bits))
     decided, decayed = others.split(len(others) - len(decays))
     first_decay = swept["num_outputs"] + quantum.num_signs
-    differ = [
-        first_decay + k
-        for k, decay in enumerate(decays)
-        if bool(quantum.base_records[decay.record]) != decay.value
-    ]
+    differs = [bool(quantum.base_records[decay.record]) != decay.value for decay in decays]
+    last: dict[int, int] = {}
+    predecessors = []
+    for k, decay in enumerate(decays):
+        predecessors.append(last.get(decay.chain, -1))
+        last[decay.chain] = k
+    changes = [first_decay + k for k, j in enumerate(predecessors) if differs[k] != (j >= 0 and differs[j])]
     return EffectTable(
         swept["num_outputs"],
         quantum.num_signs,
-        constant=mask_of(swept["constant"].tolist()) ^ mask_of(differ),
+        constant=mask_of(swept["constant"].tolist()) ^ mask_of(changes),
         noise=NoiseEffects(SparseRows(*swept["noise"]), swept["rates"], swept["sites"]),
         coins=SparseRows(*swept["coins"]),
         outcomes=masks_of(SparseRows(*swept["outcomes"])),
@@ -142,7 +146,7 @@ def _table(
         base_outputs=mask_of(swept["base_outputs"].tolist()),
         leakage=LeakageEffects(leakage.scripts, leaked),
         decisions=decided,
-        readouts=ReadoutEffects([decay.probability for decay in decays], decayed),
+        readouts=ReadoutEffects([decay.probability for decay in decays], predecessors, decayed),
     )
 
 

@@ -74,12 +74,13 @@ class LeakageEffects:
 class ReadoutEffects:
     """Readout noise that depends on the record: records that decay to a value with some probability.
 
-    Whether a decay flips anything depends on the record. For each of them, an effect has another bit behind
-    those of signs: whether the record differs from that value. No outcome flips it, so that it is known from
-    noise and coins.
+    Whether a decay flips anything depends on whether the record *differs* from that value. For each decay, an
+    effect has another bit behind those of signs: the sum of this and of the same for the previous decay of
+    its chain. No outcome flips it, so that it is known from noise and coins.
     """
 
     probabilities: Sequence[float] = ()
+    predecessors: Sequence[int] = ()  # for each decay, the previous one of its chain, or -1
     # for each decay, the effect of a flip of the record just before it, its own bit included
     effects: SparseRows = field(default_factory=lambda: SparseRows.of([]))
 
@@ -108,7 +109,7 @@ class EffectTable:
 
     @property
     def causes(self) -> SparseRows:
-        """The effects of all that no outcome decides: noise, coins, leakage, decisions, then readout decays."""
+        """The effects of all that no outcome decides: noise, coins, leakage, decisions, readout decays."""
         random = joined(joined(self.noise.effects, self.coins), self.leakage.effects)
         return joined(joined(random, self.decisions), self.readouts.effects)
 

@@ -163,7 +163,9 @@ class FaultNumberSum:
         for size in np.flatnonzero(means).tolist():
             assert deletion is not None
             # Sets of the largest number are drawn; those of smaller numbers are subsets of them.
-            each = _stratum(size, size, "backward deletion", law[size], deletion.tally)
+            is_deleted = deletion.by_number[0, size] > 0
+            method = "backward deletion" if is_deleted else "direct samples"
+            each = _stratum(size, size, method, law[size], deletion.tally)
             error = math.sqrt(float(variances[size]))
             each = replace(each, kept_and_wrong=float(means[size]), standard_error=error)
             found.append(each if size == deletion.most else replace(each, sets=0, wrong=None, draws=0))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, NoReturn
@@ -12,6 +12,7 @@ import numpy.typing as npt
 import stim
 
 from ..base.arguments import did_you_mean
+from ..base.errors import ResourceLimitError
 from ..base.masks import Mask
 from ..dialect import first_decision, without_decisions
 from ..rates.decoded_rates.faults.decisions import (
@@ -72,6 +73,10 @@ RAW = "raw"
 
 _RANDOM = 0.5
 """The probability of a random outcome in a list of errors."""
+
+_MOST_MODELS = 1024
+"""Error models of all decisions. Doubled, circuits whose models depend on ten records and more take longer
+before they are refused."""
 
 _STORE_BYTES = 64 << 20
 """Memory for the answers of the decoders of all decisions. Doubled, frequent events are looked up longer."""
@@ -170,28 +175,32 @@ class _SintersDecisions:
         self._gaps: dict[int, list[RecordGaps]] = {}
 
     def begin(self, models: Sequence[stim.DetectorErrorModel]) -> None:
-        for number, (decoder, point, model) in enumerate(
-            zip(self._decoders, self._points, models, strict=True)
-        ):
-            if decoder is not None and point.gap is not None:
-                store = _STORE_BYTES // (len(models) * len(point.records))
-                self._gaps[number] = [
-                    RecordGaps(decoder, model, k, f"Line {point.line}", store)
-                    for k in range(len(point.records))
-                ]
-        self._compiled = [
-            None
-            if decoder is None or number in self._gaps
-            else KeptShotDecoding(
+        for number, model in enumerate(models):
+            self._add(number, model, _STORE_BYTES // len(models))
+
+    def extend(self, number: int, model: stim.DetectorErrorModel) -> None:
+        self._add(number, model, _STORE_BYTES // _MOST_MODELS)
+
+    def _add(self, number: int, model: stim.DetectorErrorModel, store_bytes: int) -> None:
+        decoder, point = self._decoders[number], self._points[number]
+        if decoder is not None and point.gap is not None:
+            self._gaps[len(self._compiled)] = [
+                RecordGaps(decoder, model, k, f"Line {point.line}", store_bytes // len(point.records))
+                for k in range(len(point.records))
+            ]
+        if decoder is None or point.gap is not None:
+            self._compiled.append(None)
+            return
+        self._compiled.append(
+            KeptShotDecoding(
                 decoder.decoder,
                 model,
                 name=decoder.name,
                 num_observables=model.num_observables,
                 confidence=False,
-                store_bytes=_STORE_BYTES // len(models),
+                store_bytes=store_bytes,
             )
-            for number, (decoder, model) in enumerate(zip(self._decoders, models, strict=True))
-        ]
+        )
 
     def gaps(self, number: int, detectors: PackedBits) -> npt.NDArray[np.float64]:
         return np.stack([gaps(detectors) for gaps in self._gaps[number]], axis=1)
@@ -305,10 +314,30 @@ class DecisionSampling:
             self.decoder = _SintersDecisions(decoders, points)
             attempts = [decompositions(each is None or each.is_matching) for each in decoders]
             self._raw = [k for k, each in enumerate(decoders) if each is None]
-        models = [decision_model(decided, k, attempts_of) for k, attempts_of in enumerate(attempts)]
-        self.decoder.begin(models)
+        switched = [k for k in range(len(points)) if decided.switching(k)]
+        if switched and not hasattr(self.decoder, "extend"):
+            raise ValueError(
+                f"Line {points[switched[0]].line}: the error model depends on records that control gates"
+                f" before it, and the decoder {type(self.decoder).__name__} has no method extend(number,"
+                " model), by which it gets the models of other values. Add it, or choose decoder='pymatching'."
+            )
+        self._attempts = attempts
+        self._branches: dict[tuple[int, tuple[bool, ...]], tuple[DecidedCircuit, int]] = {}
+        for k in range(len(points)):
+            switching = decided.switching(k)
+            applied = (False,) * len(switching)
+            branch = decided.branch(switching, applied) if switching else decided
+            self._branches[k, applied] = branch, k
+        self.decoder.begin(
+            [
+                decision_model(branch, k, attempts_of)
+                for (branch, k), attempts_of in zip(self._branches.values(), attempts, strict=True)
+            ]
+        )
         if all_records:
             records = list(range(circuit.num_measurements))
+        elif switched:
+            records = sorted({record for axis in decided.all_axes for record in axis.records})
         else:
             records = sorted(
                 {
@@ -350,7 +379,26 @@ class DecisionSampling:
         return self._passes_of(self.plan, self._engine)
 
     def _passes_of(self, plan: SamplingPlan, engine: RowEngine) -> DecisionPasses:
-        return DecisionPasses(plan, engine, self.decided, self.decoder, self.controls, self._raw)
+        return DecisionPasses(
+            plan, engine, self.decided, self.decoder, self.controls, self._raw, self._branch
+        )
+
+    def _branch(self, point: int, applied: tuple[bool, ...]) -> tuple[DecidedCircuit, int]:
+        """The circuit in which rotations are applied or not, and the number of the decoder's question."""
+        key = point, applied
+        if key not in self._branches:
+            if len(self._branches) >= _MOST_MODELS:
+                raise ResourceLimitError(
+                    f"Line {self.decided.points[point].line}: the error model depends on records that control"
+                    f" gates before it, and {_MOST_MODELS} models do not suffice. Apply these gates about"
+                    " logical operators, which commute with the checks, or let the decoder see less, with"
+                    " DECODE(latency=n)."
+                )
+            branch = self.decided.branch(self.decided.switching(point), applied)
+            extend: Callable[[int, stim.DetectorErrorModel], None] = getattr(self.decoder, "extend")  # noqa: B009
+            extend(point, decision_model(branch, point, self._attempts[point]))
+            self._branches[key] = branch, len(self._branches)
+        return self._branches[key]
 
     def detector_engine(self, requested: RequestedOutputs, flipped: int) -> SamplingEngine:
         """The engine for detectors and observables.

@@ -39,6 +39,7 @@ from ..simulation.compiler import (
     RequestedOutputs,
     compile_circuit,
 )
+from ..simulation.compiler.heralds import herald_detectors
 from ..simulation.decisions import (
     DecidedCircuit,
     DecidingDecoder,
@@ -219,16 +220,20 @@ class _SintersDecisions:
         return predictions
 
 
-def _decoders_of(decoder: Any, points: Sequence[DecisionPoint]) -> list[RateDecoder | None]:
+def _decoders_of(
+    decoder: Any, points: Sequence[DecisionPoint], heralds: frozenset[int]
+) -> list[RateDecoder | None]:
     """The decoders of all decisions, by the names in the circuit; None for raw records."""
-    found: dict[tuple[int, bool], RateDecoder] = {}  # by the identity of the decoder, and whether for gaps
+    # By the identity of the decoder, whether for gaps, and how many heralds it sees.
+    found: dict[tuple[int, bool, int], RateDecoder] = {}
 
     def checked(given: Any) -> RateDecoder | None:
         if isinstance(given, str) and given == RAW:
             return None
-        key = id(given), point.gap is not None
+        seen = frozenset(herald for herald in heralds if herald < point.num_detectors)
+        key = id(given), point.gap is not None, len(seen)
         if key not in found:
-            found[key] = rate_decoder(given, confidence=point.gap is not None)
+            found[key] = rate_decoder(given, confidence=point.gap is not None, heralds=seen)
         return found[key]
 
     result = []
@@ -310,7 +315,7 @@ class DecisionSampling:
         else:
             if not isinstance(decoder, (str, Mapping)):
                 checked_decoder(decoder)
-            decoders = _decoders_of(decoder, points)
+            decoders = _decoders_of(decoder, points, herald_detectors(circuit))
             self.decoder = _SintersDecisions(decoders, points)
             attempts = [decompositions(each is None or each.is_matching) for each in decoders]
             self._raw = [k for k, each in enumerate(decoders) if each is None]
@@ -319,7 +324,8 @@ class DecisionSampling:
             raise ValueError(
                 f"Line {points[switched[0]].line}: the error model depends on records that control gates"
                 f" before it, and the decoder {type(self.decoder).__name__} has no method extend(number,"
-                " model), by which it gets the models of other values. Add it, or choose decoder='pymatching'."
+                " model), by which it gets the models of other values. Add it, or choose"
+                " decoder='pymatching'."
             )
         self._attempts = attempts
         self._branches: dict[tuple[int, tuple[bool, ...]], tuple[DecidedCircuit, int]] = {}

@@ -64,8 +64,8 @@ _PART_OF_ORPHANS = 0.25
 Doubled, an interval that has room for an orphan has half as much of it."""
 
 _MOST_FOR_ORPHANS = 8
-"""So many times what the rest costs may be spent on orphans, if the interval then has hardly any room for
-one. Doubled, more intervals are narrow, and such a search takes twice as long."""
+"""What may be spent on orphans, as a multiple of the rest, if the interval then has hardly any room for one.
+Doubled, more intervals are narrow, and such a search takes twice as long."""
 
 _ROOM_FOR_ORPHANS = 0.5
 """The part of the relative error that is asked for, which one orphan may have. Doubled, intervals reach 6%

@@ -256,8 +256,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if args.suite in PLOTS:
         print(draw(results, (args.docs / "plots" if args.docs else args.out) / PLOTS[args.suite]))
     if args.docs and args.suite in SECTIONS:
-        page = args.docs / "results" / "performance.md"
-        text = filled(page.read_text(encoding="utf-8"), SECTIONS[args.suite], table(results))
+        name, section = SECTIONS[args.suite]
+        page = args.docs / name
+        text = filled(page.read_text(encoding="utf-8"), section, table(results))
         page.write_text(text, encoding="utf-8")
     return 0
 

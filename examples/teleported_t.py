@@ -30,7 +30,7 @@ from stim_nonclifford.generators.teleportation.protocol import build_teleportati
 from stim_nonclifford.rates.results import LogicalErrorRate
 from stim_nonclifford.simulation.sampling import SampleCounts
 
-from .rates import interval, likelihood_region
+from .cultivation.rates import interval, likelihood_region
 
 LEADING: dict[GateChoice, float] = {"T": 101 / 30, "S": 24 / 5}
 """Logical error rate of the injection over p, for small p."""

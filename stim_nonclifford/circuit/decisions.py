@@ -192,16 +192,7 @@ class _SintersDecisions:
         if decoder is None or point.gap is not None:
             self._compiled.append(None)
             return
-        self._compiled.append(
-            KeptShotDecoding(
-                decoder.decoder,
-                model,
-                name=decoder.name,
-                num_observables=model.num_observables,
-                confidence=False,
-                store_bytes=store_bytes,
-            )
-        )
+        self._compiled.append(KeptShotDecoding(decoder.checked(model), store_bytes))
 
     def gaps(self, number: int, detectors: PackedBits) -> npt.NDArray[np.float64]:
         return np.stack([gaps(detectors) for gaps in self._gaps[number]], axis=1)
@@ -580,14 +571,7 @@ def decided_question(
         asks_at_end=True,
     )
     end = DecodedEnd(sampling, decompositions(decoder.is_matching))
-    last = KeptShotDecoding(
-        decoder.decoder,
-        end.model,
-        name=decoder.name,
-        num_observables=end.model.num_observables,
-        confidence=False,
-        store_bytes=_STORE_BYTES,
-    )
+    last = KeptShotDecoding(decoder.checked(end.model), _STORE_BYTES)
     num_detectors, num_outputs = circuit.num_detectors, sampling.num_outputs
 
     def wrong(outputs: PackedBits) -> Bools:

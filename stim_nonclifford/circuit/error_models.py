@@ -49,7 +49,9 @@ def error_model_of(
     postselection_mask: Mask | None,
 ) -> stim.DetectorErrorModel:
     """The detector error model of a tagged circuit, with Stim's flags; see ``detector_error_model``."""
-    check_unconditional(circuit)
+    is_clifford = circuit == circuit.without_tags()  # Stim reads it as it is
+    if not is_clifford:
+        check_unconditional(circuit)
     if not isinstance(kind, stim.DetectorErrorModel):
         kind = choice(kind, "kind", get_args(ErrorModelKind), ", or a stim.DetectorErrorModel")
     flags = {name: flag(value, name) for name, value in flags.items()}
@@ -58,9 +60,11 @@ def error_model_of(
     decompose_errors, ignores_failures = flags["decompose_errors"], flags["ignore_decomposition_failures"]
     new_edges = not flags["block_decomposition_from_introducing_remnant_edges"]
     num_detectors = circuit.num_detectors
-    silent = checked_mask(postselection_mask, num_detectors, "postselection_mask", "detectors")
+    silent: list[int] = []
+    if postselection_mask is not None:
+        silent = checked_mask(postselection_mask, num_detectors, "postselection_mask", "detectors")
     # Stim decomposes errors of its own heralded channels well, but not those that stand for leakage.
-    is_stims = kind == "s_proxy" and (_is_clifford(circuit) or not has_leakage(circuit))
+    is_stims = kind == "s_proxy" and (is_clifford or not has_leakage(circuit))
     heralds = herald_detectors(circuit) if decompose_errors and not is_stims else frozenset()
     # An error that flips a silent detector need not be decomposed, and one with a herald is later.
     may_fail = ignores_failures or bool(silent or heralds)
@@ -70,7 +74,10 @@ def error_model_of(
             "flatten_loops": flags["flatten_loops"] or bool(silent),
             "ignore_decomposition_failures": may_fail,
         }
-        model = _proxy_model(circuit, approximate_disjoint_errors=approximate_disjoint_errors, **arguments)
+        proxy = circuit if is_clifford else proxy_of(circuit, "s_proxy", flags=True)
+        model = _proxy_model(
+            circuit, proxy, approximate_disjoint_errors=approximate_disjoint_errors, **arguments
+        )
     elif isinstance(kind, stim.DetectorErrorModel):
         found = (kind.num_detectors, kind.num_observables)
         if found != (num_detectors, circuit.num_observables):
@@ -106,7 +113,8 @@ def error_model_of(
         model = with_heralds_apart(model, heralds, is_trusted=False, new_edges=new_edges)
     if decompose_errors and may_fail and not ignores_failures:
         check_decomposed(model)
-    _warn_of_inexact_models(circuit, compile, silent)
+    if not is_clifford:
+        _warn_of_inexact_models(compile, silent)
     return model
 
 
@@ -123,9 +131,7 @@ def random_outputs_of(circuit: stim.Circuit, compile: Compile) -> npt.NDArray[np
     return found
 
 
-def _warn_of_inexact_models(circuit: stim.Circuit, compile: Compile, postselected: list[int]) -> None:
-    if _is_clifford(circuit):
-        return
+def _warn_of_inexact_models(compile: Compile, postselected: list[int]) -> None:
     try:
         found = outcome_dependent(compile())
     except (NotImplementedError, ResourceLimitError):  # it cannot be sampled, and no answer will be wrong
@@ -144,14 +150,8 @@ def _warn_of_inexact_models(circuit: stim.Circuit, compile: Compile, postselecte
     warn_of_frames(compile(), InexactErrorModelWarning, stacklevel=4)
 
 
-def _is_clifford(circuit: stim.Circuit) -> bool:
-    """Whether a circuit is what Stim reads, as no instruction has a tag."""
-    return circuit == circuit.without_tags()
-
-
-def _proxy_model(circuit: stim.Circuit, **arguments: Any) -> stim.DetectorErrorModel:
-    """Stim's model of the S-proxy."""
-    proxy = circuit if _is_clifford(circuit) else proxy_of(circuit, "s_proxy", flags=True)
+def _proxy_model(circuit: stim.Circuit, proxy: stim.Circuit, **arguments: Any) -> stim.DetectorErrorModel:
+    """Stim's model of the S-proxy of a circuit."""
     extent = extent_of(proxy)
     check_coordinates(extent)
     if arguments["flatten_loops"]:

@@ -15,14 +15,15 @@ import numpy as np
 import pytest
 import sinter
 
+import examples.cultivation.rates
 import examples.cultivation.the_table
-import examples.rates
 import examples.teleported_t
 import stim_nonclifford as snc
 from examples.cultivation.closed_law import xor_at
 from examples.cultivation.failures import examine
 from examples.cultivation.importance_sampling import ImportanceSampler
 from examples.cultivation.published import EXACT, FEWEST_FAULTS, TABLE_II
+from examples.gallery import GALLERY, Replica, z_of
 from stim_nonclifford.generators.cultivation import cultivation_circuit
 from stim_nonclifford.simulation.row_fates import fates_of_rows
 
@@ -249,7 +250,7 @@ def test_notebook_runs_and_holds_no_outputs() -> None:
 
 
 def test_examples_in_docstrings() -> None:
-    assert doctest.testmod(examples.rates).failed == 0
+    assert doctest.testmod(examples.cultivation.rates).failed == 0
     assert doctest.testmod(examples.teleported_t).failed == 0
 
 
@@ -288,3 +289,17 @@ def test_importance_sampling_agrees_with_the_search(distance: int, weights: list
         # Of right estimates, one in about 10^6 is farther than five standard errors.
         error = math.sqrt(found.variance)
         assert abs(found.value - expected) < 5 * error < 0.75 * expected, (weight, found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("one", GALLERY, ids=lambda one: one.name)
+def test_published_numbers_are_found_again(one: Replica) -> None:
+    """Seed 1 throughout: five standard errors are a false alarm in 10^6."""
+    assert abs(z_of(one.published, one.again())) < 5
+
+
+def test_gallery_sees_a_wrong_number() -> None:
+    assert z_of((28, 0), (28, 0)) == 0
+    assert z_of((28, 0), (28 * (1 + 1e-9), 0)) == 0
+    assert z_of((28, 0), (29, 0)) == math.inf
+    assert z_of((1.0, 0.3), (2.0, 0.4)) == pytest.approx(2)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ import numpy as np
 
 from ...base.errors import ResourceLimitError
 from ..decoding.classifying import Classifier
-from ..estimation.allocation import Contributions, allocate, factors
+from ..estimation.allocation import MARGIN, Contributions, allocate, factors
 from ..estimation.deadline import Deadline, TimeIsOver
 from ..estimation.interval import COVERAGE
 from ..estimation.ratios import ratio_of
@@ -51,10 +52,6 @@ _FIRST_SAMPLES = 1 << 10
 _GROWTH = 1.25
 """Factor between the numbers of faults that are tried as the start of deletion. Doubled, a start is found
 sooner, and may be too large."""
-
-_MARGIN = 0.1
-"""The part by which deletion has more samples than its pilot asks for, and that is added while they do not
-suffice. Doubled, searches overshoot by more."""
 
 _RATE_AT_START = 0.005
 """Deletion starts where about this part of the fault sets fails. Doubled, lineages are longer."""
@@ -94,17 +91,17 @@ def fault_number_rate(
     rng = np.random.default_rng(seed_words(model, seed))
     stratum = Stratum(model)
     search = FaultNumberSearch(stratum, classifier, has_no_orphans, deadline, rng, report)
-    total = search.total
     try:
         search.run(relative_error)
     except TimeIsOver:
         search.count_pilot()
-        if not total.is_known:
+        if not search.total.is_known:
             raise ResourceLimitError(
                 f"max_seconds={deadline.max_seconds:g} ended the search {search.reached()}. The rate is at"
                 f" most {search.upper_bound():.2g} ({COVERAGE:.0%}). Allow several times as much."
             ) from None
     classifier.check_repeats(circuit.decoder.name)
+    total = search.total
     if not total.rate and not total.is_exact:
         raise ResourceLimitError(
             f"The decoder {circuit.decoder.name} failed in none of {classifier.asked:,} shots, with"
@@ -165,15 +162,14 @@ class FaultNumberSearch:
         failures, shots = pilot.failures, pilot.samples
         self._report(f"{self._stratum.numbers.mean:.3g} faults per shot: {failures} of {shots} shots failed")
         if failures >= _PLAIN_RATE * shots:
-            self._count(relative_error)
+            # Other shots than those that this choice depends on.
+            self._count(0, _FIRST_SAMPLES, relative_error)
             return
         samples = self._enumerate(relative_error)
         least = len(self.total.enumerated)
         start = self._start(least) if samples is None else None
         if start is None:
-            self.total.larger = self._direct(least)
-            self._take(self.total.larger, samples or _FIRST_SAMPLES)
-            self._allocate(relative_error)
+            self._count(least, samples or _FIRST_SAMPLES, relative_error)
         else:
             self._delete(start, least, relative_error)
 
@@ -183,7 +179,7 @@ class FaultNumberSearch:
         if tally.failures and not (
             total.is_known and total.relative_variance * total.rate**2 < tally.variance
         ):
-            total.plain = self._pilot
+            self.total = replace(total, enumerated=[], deletion=None, orphans=None, larger=self._pilot)
 
     def _take(self, sampler: Sampler, samples: int) -> None:
         sampler.take(samples, self._rng, self._deadline)
@@ -214,10 +210,10 @@ class FaultNumberSearch:
             done += size
         return None
 
-    def _count(self, relative_error: float) -> None:
-        """Counts other shots than those that this choice depends on."""
-        plain = self.total.plain = self._direct(0)
-        self._take(plain, _FIRST_SAMPLES)
+    def _count(self, least: int, samples: int, relative_error: float) -> None:
+        """Draws all numbers of faults from one on directly, at first so many samples."""
+        self.total.larger = self._direct(least)
+        self._take(self.total.larger, samples)
         self._allocate(relative_error)
 
     def _allocate(self, relative_error: float) -> None:
@@ -228,10 +224,11 @@ class FaultNumberSearch:
             self._show()
             first = samplers[0].tally
             excess = self.total.relative_variance / relative_error**2 - 1
-            is_believed = self.total.plain is None or first.failures >= FEWEST_FAILURES
+            is_believed = bool(self.total.enumerated) or first.failures >= FEWEST_FAILURES
             if (excess <= 0 and is_believed) or (not first.failures and first.samples >= _MOST_UNSEEN):
                 return None
-            return Contributions(*self._squares_and_costs(relative_error), max(excess, 0.0))
+            # If few failures suffice by their own error, which is not believed, this is a small step.
+            return Contributions(*self._squares_and_costs(relative_error), max(excess, 1e-9))
 
         def take(number: int, growth: float) -> None:
             self._take(samplers[number], math.ceil(growth * samplers[number].tally.samples))
@@ -292,7 +289,7 @@ class FaultNumberSearch:
     def _needed(self, relative_error: float) -> float:
         """How many times as many samples deletion needs, beside those of other samplers."""
         needed = factors(*self._squares_and_costs(relative_error))
-        return max(1.0, (1 + _MARGIN) * float(needed[0]))
+        return max(1.0, (1 + MARGIN) * float(needed[0]))
 
     def _squares_and_costs(self, relative_error: float) -> tuple[Floats, Floats]:
         """What samplers contribute to the error, and what they cost so far; see ``Contributions``."""
@@ -321,7 +318,7 @@ class FaultNumberSearch:
     def _show(self) -> None:
         first = self.total.sampled[0]
         faults = f"{first.least} or more" if first is self.total.larger else first.most
-        what = "shots" if first is self.total.plain else f"sets of {faults} faults"
+        what = f"sets of {faults} faults" if self.total.enumerated else "shots"
         found = f"{first.tally.failures:,} of {first.tally.samples:,} {what} failed"
         if self.total.is_known:  # before, larger sets are missing, or the error is too small
             found += f": {self.total.rate:.3g} ± {math.sqrt(self.total.relative_variance):.1%}"
@@ -332,11 +329,11 @@ class FaultNumberSearch:
         if self.total.deletion is not None:
             tally, faults = self.total.deletion.tally, self.total.deletion.most
             return f"when {tally.failures:,} sets of {faults} faults had failed, which do not suffice"
-        if self.total.larger is not None:
-            samples = self.total.larger.tally.samples
-            return f"when none of {samples:,} sets of {self.total.larger.least} or more faults had failed"
-        if self.total.enumerated:
-            return f"when all sets of up to {len(self.total.enumerated) - 1} faults had been enumerated"
+        if least := len(self.total.enumerated):
+            if self.total.larger is not None:
+                samples = self.total.larger.tally.samples
+                return f"when none of {samples:,} sets of {least} or more faults had failed"
+            return f"when all sets of up to {least - 1} faults had been enumerated"
         return f"when {self._pilot.tally.failures} of {self._pilot.tally.samples:,} shots had failed"
 
     def upper_bound(self) -> float:

@@ -4,7 +4,7 @@
 
 The first factor is known exactly. Of small k, all fault sets are enumerated. Beyond, the second factor is
 estimated without a bias: up to some k by backward deletion from there and direct samples of orphans, which
-deletion cannot reach; and of larger k by direct samples. Or plain shots are counted, whatever k is.
+deletion cannot reach; and of larger k by direct samples: plain shots, if these are all k.
 """
 
 from __future__ import annotations
@@ -40,7 +40,6 @@ class FaultNumberSum:
         num_observables: Number of observables.
         has_no_orphans: Whether each failing set is proven to have a failing superset of one fault more; see
             ``RateDecoder.finds_least_weight``.
-        plain: Plain shots, if these are the estimate; the other parts do not count then.
         enumerated: The numbers of faults from 0 on whose sets were all enumerated.
         deletion: The numbers above these, up to the one that deletion starts from.
         orphans: The numbers below that one, for what deletion cannot reach.
@@ -50,7 +49,6 @@ class FaultNumberSum:
     stratum: Stratum
     num_observables: int
     has_no_orphans: bool
-    plain: DirectSamples | None = None
     enumerated: list[Enumeration] = field(default_factory=list)
     deletion: BackwardDeletion | None = None
     orphans: Orphans | None = None
@@ -59,7 +57,7 @@ class FaultNumberSum:
     @property
     def is_exact(self) -> bool:
         """Whether all fault sets were enumerated."""
-        return len(self.enumerated) == len(self.stratum.faults) + 1 and self.plain is None
+        return len(self.enumerated) == len(self.stratum.faults) + 1
 
     @property
     def rate(self) -> float:
@@ -77,7 +75,7 @@ class FaultNumberSum:
         """The rate, its error and interval, of ``WRONG`` or of an observable."""
         sums, orphans = self.sums(quantity), self.orphans
         bound = float(sums.bounds[0])
-        if orphans is not None and not self.has_no_orphans and self.plain is None:
+        if orphans is not None and not self.has_no_orphans:
             bound = max(bound, orphans.tally.bound)
         return sums.ratio(0, 1.0, bound)
 
@@ -88,15 +86,13 @@ class FaultNumberSum:
         None where it is proven that there are none.
         """
         orphans = self.orphans
-        if self.has_no_orphans or self.plain is not None or orphans is None or orphans.tally.failures:
+        if self.has_no_orphans or orphans is None or orphans.tally.failures:
             return None
         return orphans.tally.samples, orphans.least, orphans.most
 
     @property
     def is_known(self) -> bool:
         """Whether there is an estimate with a reliable standard error."""
-        if self.plain is not None:
-            return self.plain.tally.failures > 0
         if self.is_exact:
             return True
         if self.deletion is not None and self.deletion.tally.effective_failures < FEWEST_FAILURES:
@@ -107,14 +103,14 @@ class FaultNumberSum:
     @property
     def sampled(self) -> list[BackwardDeletion | Orphans | DirectSamples]:
         """The samplers that have samples, deletion first; of orphans only if one was found."""
-        parts = [self.plain] if self.plain is not None else [self.deletion, self.larger, self.orphans]
+        parts = (self.deletion, self.larger, self.orphans)
         found = [each for each in parts if each is not None and each.tally.samples]
         # What orphans may add, of which none was drawn, is in the interval.
         return [each for each in found if each is not self.orphans or each.tally.failures]
 
     def _used(self) -> list[Sampler]:
         """The samplers whose parts make up all fault sets, as far as they have samples."""
-        return [*(self.enumerated if self.plain is None else ()), *self.sampled]
+        return [*self.enumerated, *self.sampled]
 
     def sums(self, quantity: int = WRONG) -> Sums:
         """The sums over all parts."""
@@ -131,7 +127,7 @@ class FaultNumberSum:
 
     def _unsampled(self) -> float:
         """The probability of the numbers of faults of which nothing was drawn."""
-        if self.plain is not None or self.is_exact:
+        if self.is_exact:
             return 0.0
         law, least = self.stratum.numbers.probabilities, len(self.enumerated)
         if self.larger is None:
@@ -146,8 +142,6 @@ class FaultNumberSum:
 
     def strata(self) -> tuple[RateStratum, ...]:
         """The rates of the numbers of faults, and of all numbers beyond those of deletion."""
-        if self.plain is not None:
-            return (_stratum(0, None, "direct samples", 1.0, self.plain.tally),)
         law = self.stratum.numbers.probabilities.tolist()
         found = [
             _stratum(each.least, each.least, "enumerated", each.probability, each.tally)

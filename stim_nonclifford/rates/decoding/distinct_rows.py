@@ -21,6 +21,15 @@ _ENTRY_BYTES = 170
 If entries had twice as many, the store would take twice the memory that it may.
 """
 
+_SAVED_FOR_REPEAT = 16
+"""Decodes that the store saves for each stored row that is decoded once more. Doubled, that takes half the
+time, and a decoder that is random is found out in twice as many rows."""
+
+_MOST_REPEATS = 1024
+"""Rows that are decoded once more, before these are as rare among those that are decoded as among those that
+are saved. Doubled, a decoder that is random in one of 200 results is found out as surely as now in one of
+100: with 99.99%."""
+
 
 class DistinctRows:
     """A store of the results of rows of detection events, each computed once.
@@ -29,20 +38,18 @@ class DistinctRows:
     them.
 
     A decoder may predict differently for equal rows. Then one prediction would stand for all shots with these
-    events. ``differing`` decodes a sample of the stored rows again, in another order and among other rows: a
-    row whose later predictions differ from the first one with probability q escapes r decodes with
-    probability (1 - q)^r. What cannot be seen are predictions that follow from the row within one process,
-    but differ in the next: a store changes nothing there.
+    events. So a sample of the stored rows is decoded again, in another order and among other rows: a row
+    whose later predictions differ from the first one with probability q escapes r decodes with probability
+    (1 - q)^r. What cannot be seen are predictions that follow from the row within one process, but differ in
+    the next: a store changes nothing there.
 
-    Args:
-        row_bytes: Bytes of a row.
-        result_bytes: Bytes of a result.
-        max_bytes: Memory for the store. With 0, every row is decoded, even if it equals another one.
+    With ``max_bytes=0``, every row is decoded, even if it equals another one.
 
     Attributes:
         asked: Number of rows whose results were asked for.
         decoded: Number of rows that were decoded for them.
-        repeated: Number of rows that were decoded once more by ``differing``.
+        repeated: Number of stored rows that were decoded once more.
+        is_random: Whether one of them had another result than before.
 
     Examples:
         >>> rows = np.array([[1, 0], [0, 2], [1, 0]], dtype=np.uint8)
@@ -60,32 +67,37 @@ class DistinctRows:
         self._names: list[bytes] = []  # of the store
         self._rng = np.random.default_rng(0)
         self.asked = self.decoded = self.repeated = 0
+        self.is_random = False
 
     def __len__(self) -> int:
         """Number of stored rows."""
         return len(self._store)
 
     def results(self, rows: Rows, decode: Callable[[Rows], Rows]) -> Rows:
-        """The results of rows: of all of them, unless decoding ends early.
+        """The results of rows, uint8, shape (rows, result_bytes), up to the first one that was not decoded.
 
-        Args:
-            rows: uint8, shape (n, row_bytes).
-            decode: Returns the results of rows; of the first ones, if its time is over.
-
-        Returns:
-            uint8, shape (n, result_bytes), or the part of it before the first row that was not decoded.
+        ``decode`` returns the results of rows; of the first ones, if its time is over.
         """
         if not self._room:
-            decoded = decode(np.ascontiguousarray(rows)) if len(rows) else self._array([])
-            self.asked += len(decoded)
-            self.decoded += len(decoded)
-            return decoded
+            found = decode(np.ascontiguousarray(rows)) if len(rows) else self._array([])
+            self.decoded += len(found)
+        else:
+            found = self._spread(rows, decode)
+        self.asked += len(found)
+        saved = self.asked - self.decoded
+        repeats = min(saved // _SAVED_FOR_REPEAT, _MOST_REPEATS + self.decoded // _SAVED_FOR_REPEAT)
+        self._decode_again(repeats, decode)
+        return found
+
+    def decode_again(self, decode: Callable[[Rows], Rows]) -> None:
+        """Decodes stored rows once more until 1024 have been, however few the store has saved."""
+        self._decode_again(_MOST_REPEATS, decode)
+
+    def _spread(self, rows: Rows, decode: Callable[[Rows], Rows]) -> Rows:
+        """The results of rows, of which most may be silent: one of these is looked up."""
         fires = np.asarray(rows.any(axis=1))
         if fires.all():
-            found = self._looked_up(rows, decode)
-            self.asked += len(found)
-            return found
-        # Most rows may be silent: one of them is looked up.
+            return self._looked_up(rows, decode)
         silent = int(fires.argmin())
         fires[silent] = True
         places = np.flatnonzero(fires)
@@ -95,7 +107,6 @@ class DistinctRows:
         if end > silent:
             found[:] = some[np.searchsorted(places, silent)]
         found[places[: len(some)]] = some
-        self.asked += end
         return found
 
     def _looked_up(self, rows: Rows, decode: Callable[[Rows], Rows]) -> Rows:
@@ -117,29 +128,23 @@ class DistinctRows:
         self.decoded += len(fresh)
         return self._array(results[:end])
 
-    def differing(self, count: int, decode: Callable[[Rows], Rows]) -> int:
-        """Decodes stored rows once more, in one batch and in another order.
+    def _decode_again(self, repeats: int, decode: Callable[[Rows], Rows]) -> None:
+        """Decodes stored rows once more, in one batch and in another order, until so many rows have been.
 
         If there are fewer, they are decoded again and again: so many results are compared, however few
         different rows there are.
-
-        Args:
-            count: How many results to compare.
-            decode: Returns the results of rows.
-
-        Returns:
-            How many results are not what they were.
         """
-        if not self._store or not count:
-            return 0
+        count = repeats - self.repeated
+        if not self._store or count <= 0:
+            return
         size = len(self._names)
         chosen = self._rng.choice(size, min(count, size), replace=False)
         names = [self._names[k] for k in np.resize(chosen, count).tolist()]
         rows = np.frombuffer(b"".join(names), dtype=np.uint8).reshape(count, -1).copy()
         again = decode(rows)
-        self.repeated += count
-        before = self._array([self._store[name] for name in names])
-        return int(np.count_nonzero((again != before).any(axis=1)))
+        self.repeated += len(again)
+        before = self._array([self._store[name] for name in names[: len(again)]])
+        self.is_random |= not np.array_equal(again, before)
 
     def forget(self) -> None:
         """Empties the store. Every row is decoded from now on."""

@@ -20,12 +20,7 @@ class RecordGaps:
     Errors that no detector sees limit the gap: with probability q they flip the observable, and then it is at
     most 10 log10((1 - q) / q). It is infinite if no error flips the observable.
 
-    Args:
-        decoder: The decoder.
-        model: The error model.
-        observable: The number of the observable.
-        where: How messages name the place that asks.
-        store_bytes: Memory for gaps.
+    ``where`` is how messages name the place that asks.
 
     Raises:
         ValueError: The decoder has no gaps, or cannot be compiled.
@@ -63,11 +58,7 @@ class RecordGaps:
             self._decoder = compiled
 
     def __call__(self, detectors: NDArray[np.uint8]) -> NDArray[np.float64]:
-        """The gaps of shots, shape (shots,).
-
-        Args:
-            detectors: Their detection events, bit-packed: uint8, shape (shots, ceil(num_detectors / 8)).
-        """
+        """The gaps of shots, shape (shots,), by their bit-packed detection events."""
         if self._decoder is None:
             return np.full(len(detectors), self._most)
         gaps = np.ascontiguousarray(self._rows.results(detectors, self._decode)).view(np.float64)[:, 0]

@@ -73,7 +73,7 @@ _NAMES = {
         "dont_turn_measurements_into_resets ignore_measurement ignore_noise ignore_reset transposed unsigned"
         " allow_gauge_detectors append_observables bit_packed "
         "block_decomposition_from_introducing_remnant_edges condition_on_postselection confidence "
-        "correlations count_observable_error_combos decompose_errors expectation_values flatten_loops "
+        "correlations count_detection_events count_observable_error_combos decompose_errors expectation_values flatten_loops "
         "ignore_decomposition_failures prepend_observables print_progress progress separate_observables "
         "skip_detectors skip_dets_and_obs skip_reference_sample unknown_input warn"
     ),

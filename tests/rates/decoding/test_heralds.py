@@ -17,6 +17,7 @@ from sinter_plugin import (
     SoftDecodingSampler,
     herald_detectors,
 )
+from stim_nonclifford.rates.decoding.decoders import rate_decoder
 
 from ...support.rates.heralded_circuits import MARK, qubits_of, with_heralds
 
@@ -174,9 +175,9 @@ def test_with_t_gates_and_postselected_heralds() -> None:
 
 
 def test_without_heralds_the_decoder_is_that_of_sinter() -> None:
-    sampler = SoftDecodingSampler()
-    assert sampler._decoder() is sinter.BUILT_IN_DECODERS["pymatching"]
-    assert sampler._decoder(frozenset({1})) == HeraldedMatchingDecoder(frozenset({1}))
+    assert rate_decoder("pymatching").decoder is sinter.BUILT_IN_DECODERS["pymatching"]
+    heralds = frozenset({1})
+    assert rate_decoder("pymatching", heralds=heralds).decoder == HeraldedMatchingDecoder(heralds)
 
 
 def test_decoders_that_cannot_use_heralds_say_so() -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pymatching
 import pytest
 import sinter
 import stim
@@ -53,18 +52,6 @@ def test_counts_by_gap_are_those_of_the_decoder() -> None:
     assert {key: n for key, n in counts.items() if key[1:].isdecimal()} == expected
 
 
-@pytest.mark.parametrize("distance", [3, 5, 7])
-def test_predictions_are_those_of_pymatching(distance: int) -> None:
-    """But for ties, and for boundary edges of which PyMatching keeps only one."""
-    circuit = code(distance, 0.005)
-    model = circuit.detector_error_model(decompose_errors=True)
-    dets = snc.Circuit(circuit).compile_detector_sampler(seed=3).sample(20_000, bit_packed=True)
-    decoder = MatchingGapDecoder().compile_decoder_for_dem(dem=model)
-    found, gaps = decoder.decode_shots_bit_packed_with_confidence(bit_packed_detection_event_data=dets)
-    expected = pymatching.Matching(model).decode_batch(dets, bit_packed_shots=True)
-    assert np.all((found == expected)[:, 0] | (gaps < 0.1))
-
-
 def test_points() -> None:
     counts = collections.Counter(
         {"C3": 40, "E3": 10, "C12": 30, "E12": 1, "C-2": 4, "Cx": 9, "survivors": 85}
@@ -96,19 +83,6 @@ def test_points_of_a_file(tmp_path: Path) -> None:
     lines = (tmp_path / "points.csv").read_text().splitlines()
     assert len(lines) == 1 + len(points)
     assert lines[1].startswith('gap,"{""d"": 3}",')
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("error(0.1) D0 L0\nerror(0.1) D0 L1", "defined for one observable, but the error model has 2"),
-        ("error(0.1) D0 D1\nlogical_observable L0", "no error of the other logical class"),
-        ("error(0.1) D0 L0", "no error of the other logical class"),
-    ],
-)
-def test_models_without_a_complementary_gap(text: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        MatchingGapDecoder().compile_decoder_for_dem(dem=stim.DetectorErrorModel(text))
 
 
 def test_no_counts_by_gap() -> None:

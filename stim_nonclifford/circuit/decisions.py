@@ -48,7 +48,6 @@ from ..simulation.decisions import (
     DecisionPoint,
     Question,
     Requested,
-    frame_circuit,
     frames_of,
 )
 from ..simulation.engines import (
@@ -150,19 +149,20 @@ def decision_model(
         number: The number of the decision.
         attempts: Arguments of ``detector_error_model``, the second ones for where the first fail.
     """
-    circuit = decided.prefix(number)
-    frames = frame_circuit(circuit)
-    model = first_error_model(frames or _Frames(circuit), attempts)
+    frames = decided.frame_circuit(number)
+    model = first_error_model(frames or _Frames(decided.prefix(number)), attempts)
     asks_for_gaps = decided.points[number].gap is not None
+    num_detectors = decided.points[number].num_detectors
+    num_observables = len(decided.asked_of(number)) + len(decided.axes_of(number))
     seen = stim.DetectorErrorModel()
     for part in model.flattened():
         # What flips records alone, a random outcome among it, is seen by no decoder. But gaps know of errors.
         is_seen = part.type != "error" or any(t.is_relative_detector_id() for t in part.targets_copy())
         if is_seen or (asks_for_gaps and not (frames is None and part.args_copy()[0] == _RANDOM)):
             seen.append(part)
-    for detector in range(seen.num_detectors, circuit.num_detectors):
+    for detector in range(seen.num_detectors, num_detectors):
         seen.append("detector", [], [stim.target_relative_detector_id(detector)])
-    for observable in range(seen.num_observables, circuit.num_observables):
+    for observable in range(seen.num_observables, num_observables):
         seen.append("logical_observable", [], [stim.target_logical_observable_id(observable)])
     return seen
 

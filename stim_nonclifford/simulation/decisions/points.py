@@ -46,7 +46,7 @@ from ..compiler.algebra.gf2 import ones
 from ..compiler.program.flattening import program_of
 from ..compiler.program.loops import unrolled
 from ..compiler.program.steps import Decide, DetectorStep
-from .frame_circuits import frames_of
+from .frame_circuits import FrameCircuits, frame_circuit, frames_of, has_known_noise
 
 _PROBE = 0.25
 _MEASUREMENTS = frozenset({"M", "MX", "MY", "MR", "MRX", "MRY", "MXX", "MYY", "MZZ", "MPP"})
@@ -405,6 +405,55 @@ class DecidedCircuit:
             if number == last:
                 break
         return result
+
+    def frame_circuit(self, point: int) -> stim.Circuit | None:
+        """A circuit of Stim with the error model of ``prefix``; None if its noise is of another kind.
+
+        Raises:
+            NotImplementedError: As for ``prefix``.
+            ValueError: As for ``prefix``.
+        """
+        if self._frames is None:
+            return frame_circuit(self.prefix(point))
+        wanted = self.axes_of(point)
+        self._check_axes(point, wanted)
+        frames, ends = self._frames
+        first_axis = len(self.bits) + self.num_observables
+        observables = [*self.asked_of(point), *(first_axis + k for k in wanted)]
+        return frames.up_to(ends[point], self.points[point].num_detectors, observables)
+
+    @cached_property
+    def _frames(self) -> tuple[FrameCircuits, list[int]] | None:
+        """The frame circuits of all points, and where in their circuit each point is.
+
+        Observables are the columns of ``Knowledge.asked``, and then all axes.
+        """
+        first_axis = len(self.bits) + self.num_observables
+        bit_of_record = {record: k for k, record in enumerate(self.bits)}
+        axes: dict[int, list[int]] = {}
+        for k, axis in enumerate(self.all_axes):
+            axes.setdefault(axis.number, []).append(k)
+        deciding, ends = set(self._numbers), []
+        result = stim.Circuit()
+        num_records = 0
+        for number, instruction in enumerate(unrolled(self.circuit)):
+            for k in axes.get(number, ()):
+                result.append("OBSERVABLE_INCLUDE", _targets_of(self.all_axes[k].text), first_axis + k)
+            if instruction.name == "OBSERVABLE_INCLUDE":
+                if self.num_observables:
+                    observable = len(self.bits) + int(instruction.gate_args_copy()[0])
+                    result.append("OBSERVABLE_INCLUDE", instruction.targets_copy(), observable)
+                continue
+            single = stim.Circuit()
+            single.append(instruction)
+            result += without_decisions(single)
+            if number in deciding:
+                for record, targets in enumerate(_asked_of(instruction), num_records):
+                    result.append("OBSERVABLE_INCLUDE", targets, bit_of_record[record])
+                ends.append(len(result))
+            num_records += instruction.num_measurements
+        ends += [len(result)] * (len(self.points) - len(ends))
+        return (FrameCircuits(result), ends) if has_known_noise(result) else None
 
     def _check_axes(self, point: int, wanted: Sequence[int]) -> None:
         """Checks that one model serves all values of the records before a point."""

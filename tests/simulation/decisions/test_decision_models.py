@@ -177,6 +177,18 @@ def test_frame_circuits_have_the_model_of_their_circuit() -> None:
         assert frame_circuit(stim.Circuit(line)) is None
 
 
+@pytest.mark.parametrize("in_hindsight", [False, True])
+def test_beginnings_of_one_frame_circuit(in_hindsight: bool) -> None:
+    """All points share one sweep; the circuits are those of the prefixes, each swept for itself."""
+    text = str(teleported_t_gate(3, 1e-3, 2)).replace("DECODE(decoder", "DECODE(latency=6, decoder", 1)
+    late_herald = "X_ERROR(0.1) 0\nM 0\nDETECTOR rec[-1]\nDECODE 0\nHERALDED_ERASE(0.1) 0\nDECODE 0"
+    for circuit, supported in ((text, 4), (late_herald, 1)):
+        decided = DecidedCircuit(snc.Circuit(circuit).to_stim(), asks_at_end=True, in_hindsight=in_hindsight)
+        found = [decided.frame_circuit(k) for k in range(len(decided.points))]
+        assert found == [frame_circuit(decided.prefix(k)) for k in range(len(decided.points))]
+        assert sum(each is not None for each in found) == supported
+
+
 class _Faulty:
     """An engine whose shots have given rows."""
 

@@ -560,6 +560,7 @@ def decided_question(
         NotImplementedError: A decision is not supported.
         ValueError: There is no such decoder; an output is random without noise; or errors exclude each other.
     """
+    DecidedCircuit(circuit)  # refuses blocks that records switch, for which there are other remedies
     plain = compile_circuit(without_decisions(circuit), likely_outputs)
     plain.check_pauli_noise()
     check_logical_errors(plain, (), range(circuit.num_detectors))

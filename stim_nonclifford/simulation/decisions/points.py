@@ -168,8 +168,9 @@ class DecidedCircuit:
         if program.is_switched:
             raise NotImplementedError(
                 f"{first_conditional_block(self.circuit)}: in a circuit with DECODE, records switch gates,"
-                " but no blocks: the decoder's model would depend on them. Without a decoder, sample"
-                " circuit.without_decisions()."
+                " but no blocks: what decoders see would depend on them. Write a circuit for each choice of"
+                " blocks, and count in each of them the shots whose decided records make this choice"
+                " (docs/methods/decisions.md). Without a decoder, sample circuit.without_decisions()."
             )
         detector_ticks: list[int] = []
         for step, place in zip(program.steps, program.places, strict=True):

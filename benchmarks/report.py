@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 from collections.abc import Callable
 from pathlib import Path
@@ -24,6 +25,7 @@ SECTIONS = {
     "narrow": ("methods/cost.md", "narrow"),
     "surface": ("results/performance.md", "surface codes"),
     "first_shot": ("results/performance.md", "first shot"),
+    "tracked": ("results/performance.md", "tracked"),
 }
 """Pages of the documentation with a section that a suite fills, and its name."""
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
@@ -236,6 +238,52 @@ def _curves(axes: Any, rows: list[dict[str, Any]], names: list[str], x: Value, y
                 places |= {place for place, _ in curve}
     if places and max(places) > 30 * min(places):
         axes.set_xscale("log")
+
+
+HISTORY = "plots/data/speed.csv"
+_SHOWN_COMMITS = 3
+
+
+def with_history(results: dict[str, Any], docs: Path) -> str:
+    """Stores what a commit reaches in the table of all commits; shows the last ones, and the goals.
+
+    Args:
+        results: The results of the suite ``tracked``.
+        docs: The folder of the documentation.
+
+    Returns:
+        A table in Markdown: shots per second, or seconds where the first shot is what counts.
+    """
+    file = docs / HISTORY
+    columns = ["commit", "machine", "load", "workload", "value"]
+    rows: list[dict[str, str]] = []
+    if file.exists():
+        with file.open(encoding="utf-8", newline="") as stored:
+            rows = [row for row in csv.DictReader(stored) if row["commit"] != results["commit"]]
+    facts = results["machine"]
+    goals: dict[str, float] = {}
+    for row in results["rows"]:
+        [found] = row["results"].values()
+        name = f"{row['name']}, {row['mode']}"
+        goals[name] = row["goal"]
+        value = found.get("rate", found.get("first_cpu_seconds"))
+        if value is not None:
+            values = (results["commit"], facts["processor"], f"{facts['load']:.1f}", name, f"{value:.3g}")
+            rows.append(dict(zip(columns, values, strict=True)))
+    with file.open("w", encoding="utf-8", newline="") as stored:
+        writer = csv.DictWriter(stored, columns, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    commits = list(dict.fromkeys(row["commit"] for row in rows))[-_SHOWN_COMMITS:]
+    reached = {(row["commit"], row["workload"]): float(row["value"]) for row in rows}
+    lines = [f"| workload | {' | '.join(commits)} | goal |", "|---" * (len(commits) + 2) + "|"]
+    for name, goal in goals.items():
+        unit = "{:.2g} s" if goal < 100 else "{:.2g}/s"
+        cells = [
+            unit.format(reached[key]) if (key := (commit, name)) in reached else "-" for commit in commits
+        ]
+        lines.append(f"| {name} | {' | '.join(cells)} | {unit.format(goal)} |")
+    return "\n".join([description(facts), "", *lines])
 
 
 def filled(page: str, section: str, contents: str) -> str:

@@ -308,10 +308,10 @@ def print_sizes(distances: Sequence[int]) -> None:
 
 
 LABEL_PLACES: dict[tuple[int, str], tuple[tuple[float, float], tuple[float, float]]] = {
-    (3, "published"): ((1.05e-4, 1.6e-8), (1.7, 2.0e-6)),
-    (5, "published"): ((1.05e-4, 6.0e-12), (11, 8.0e-9)),
-    (5, "flagged"): ((1.05e-4, 2.0e-13), (150, 2.5e-8)),
-    (7, "published"): ((1.05e-4, 4.0e-16), (60, 3.0e-12)),
+    (3, "published"): ((1.05e-4, 2.0e-8), (1.75, 3.0e-7)),
+    (5, "published"): ((1.05e-4, 9.0e-12), (11, 4.0e-9)),
+    (5, "flagged"): ((1.05e-4, 3.5e-13), (150, 1.2e-8)),
+    (7, "published"): ((1.05e-4, 2.0e-17), (60, 3.0e-12)),
 }
 """Where the curves of both panels have their names."""
 FAR = 3.0

@@ -71,7 +71,7 @@ class CompiledSoftPostselectSampler(CompiledSampler):
                 counts[f"obs_mistake_mask={''.join(letters)}"] = count
         return found.shots, found.discards, found.errors, counts
 
-    def _counted_with_events(self, shots: int) -> tuple[int, int, int, collections.Counter[str]]:
+    def _counted_with_events(self, shots: int) -> Counted:
         discards = errors = 0
         counts: collections.Counter[str] = collections.Counter()
         detectors, observables = self._postselected

@@ -672,7 +672,7 @@ class Circuit:
         """
         return self._wrap(decomposed(self._stim))
 
-    def pauli_twirl(self: Self, *, below: float = 0.25) -> Self:
+    def pauli_twirl(self: Self, *, below: float = 0.25, state_aware: bool = False) -> Self:
         r"""The circuit with Pauli channels in place of coherent noise, relaxation and leakage, for decoders.
 
         R_Z(a) becomes Z_ERROR(sin(πa/2)^2), and a rotation about a product of Paulis an E. A rotation near a
@@ -686,6 +686,11 @@ class Circuit:
             below: Rotations that differ from the nearest Clifford gate by a smaller angle than this, in
                 half-turns, are noise. All others are gates, and stay. T gates and gates that are controlled
                 always stay.
+            state_aware: Whether relaxation, Kraus operators and readout noise have the errors that they make
+                where they stand: where the qubit or the outcome without noise is 0, 1, or random in the
+                S-proxy. Detectors then fire as often as in truth, up to terms of second order in the noise,
+                and decoders are told so (``detector_error_model``). By default each is the plain twirl, which
+                is the same for all states.
 
         Returns:
             The circuit. It has the same qubits, measurements, detectors and observables.
@@ -701,8 +706,16 @@ class Circuit:
             SPP Z0*Z1
             E(0.00394265) Z0 Z1
             R_Z(0.25) 0
+            >>> circuit = snc.Circuit("X 1\nAMPLITUDE_DAMPING(0.36) 1\nM(0.01, 0.03) 0 1")
+            >>> print(circuit.pauli_twirl(state_aware=True))
+            X 1
+            X_ERROR(0.36) 1
+            Z_ERROR(0.01) 1
+            M(0.01) 0
+            M(0.03) 1
         """
-        return self._wrap(pauli_twirled(self._stim, number(below, "below", 0, 0.25)))
+        below = number(below, "below", 0, 0.25)
+        return self._wrap(pauli_twirled(self._stim, below, flag(state_aware, "state_aware")))
 
     def s_proxy(self) -> stim.Circuit:
         r"""The Clifford circuit with S in place of T.
@@ -1565,8 +1578,9 @@ class Circuit:
         * ``"noise_only"`` has the direct flips by noise, but not how noise changes the distribution of the
           quantum outcomes. It exists for every circuit. Decoders are right less often with it.
 
-        In place of leakage and loss there are the errors of ``pauli_twirl()``, but an error of a leaked qubit
-        flips its next herald, too, as often as the rate of the herald allows.
+        In place of relaxation, Kraus operators and readout noise there are the errors of
+        ``pauli_twirl(state_aware=True)``. Leakage and loss are events: what a qubit flips from where
+        it leaves until it returns is one of several errors of the model, each of which has its heralds.
 
         Args:
             decompose_errors: Whether to decompose errors that flip more than two detectors. Heralds of

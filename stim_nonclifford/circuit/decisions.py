@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -177,7 +178,7 @@ class _SintersDecisions:
 
     def begin(self, models: Sequence[stim.DetectorErrorModel]) -> None:
         for number, model in enumerate(models):
-            self._add(number, model, _STORE_BYTES // len(models))
+            self._add(number, model, _STORE_BYTES // max(1, len(models)))
 
     def extend(self, number: int, model: stim.DetectorErrorModel) -> None:
         self._add(number, model, _STORE_BYTES // _MOST_MODELS)
@@ -192,7 +193,9 @@ class _SintersDecisions:
         if decoder is None or point.gap is not None:
             self._compiled.append(None)
             return
-        self._compiled.append(KeptShotDecoding(decoder.checked(model), store_bytes))
+        self._compiled.append(
+            KeptShotDecoding(replace(decoder, confidence=False).checked(model), store_bytes)
+        )
 
     def gaps(self, number: int, detectors: PackedBits) -> npt.NDArray[np.float64]:
         return np.stack([gaps(detectors) for gaps in self._gaps[number]], axis=1)
@@ -200,7 +203,8 @@ class _SintersDecisions:
     @property
     def is_random(self) -> bool:
         """Whether a decoder was seen to answer equal questions differently."""
-        return any(each is not None and each.is_random for each in self._compiled)
+        asked = [*self._compiled, *itertools.chain.from_iterable(self._gaps.values())]
+        return any(each is not None and each.is_random for each in asked)
 
     def decide(self, number: int, detectors: PackedBits) -> PackedBits:
         compiled = self._compiled[number]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -27,9 +27,11 @@ from ..simulation.logical_errors.coherent_noise import twirl_advice
 from ..simulation.logical_errors.noiseless_outputs import outcome_dependent, outputs_of_chance
 from ..simulation.logical_errors.refusals import warn_of_frames, warn_of_observables_flipped_by_chance
 from ..simulation.noise_events import usual_effects
-from .rewriting.channels import with_twirled_channels
+from .rewriting.channels import check_chains
 from .rewriting.leakage import has_leakage, with_averaged_leakage
+from .rewriting.leakage_events import LeakageEvents, can_be_events
 from .rewriting.stand_ins import proxy_of
+from .rewriting.state_aware_twirl import with_state_aware_twirl
 
 Compile: TypeAlias = Callable[[], CompiledCircuit]
 """Compiles the circuit that is asked about, or has it compiled already."""
@@ -66,6 +68,12 @@ def error_model_of(
     # Stim decomposes errors of its own heralded channels well, but not those that stand for leakage.
     is_stims = kind == "s_proxy" and (is_clifford or not has_leakage(circuit))
     heralds = herald_detectors(circuit) if decompose_errors and not is_stims else frozenset()
+    events = (
+        None
+        if isinstance(kind, stim.DetectorErrorModel) or not can_be_events(circuit)
+        else LeakageEvents(circuit)
+    )
+    paulis = circuit if events is None else events.without_leakage()
     # An error that flips a silent detector need not be decomposed, and one with a herald is later.
     may_fail = ignores_failures or bool(silent or heralds)
     if kind == "s_proxy":
@@ -74,7 +82,7 @@ def error_model_of(
             "flatten_loops": flags["flatten_loops"] or bool(silent),
             "ignore_decomposition_failures": may_fail,
         }
-        proxy = circuit if is_clifford else proxy_of(circuit, "s_proxy", flags=True)
+        proxy = circuit if is_clifford else _decoded_proxy(paulis)
         model = _proxy_model(
             circuit, proxy, approximate_disjoint_errors=approximate_disjoint_errors, **arguments
         )
@@ -91,16 +99,10 @@ def error_model_of(
         with memory_is_a_limit():
             compiled = compile()
             if compiled.program.has_non_pauli_channels or compiled.program.has_leakage:
-                paulis = with_twirled_channels(with_averaged_leakage(circuit, flags=True))
+                paulis = with_state_aware_twirl(with_averaged_leakage(paulis, flags=True))
                 compiled = compile_circuit(paulis, likely_outputs)
-            model = detector_error_model(
-                compiled.effects("detectors"),
-                num_detectors,
-                circuit.num_observables,
-                circuit.get_detector_coordinates(),
-                usual=usual_effects(compiled) if _may_have_usual_errors(circuit) else None,
-                approximate_disjoint_errors=approximate_disjoint_errors,
-            )
+            usual = usual_effects(compiled) if _may_have_usual_errors(circuit) else None
+            model = _noise_only_model(circuit, compiled, approximate_disjoint_errors, usual)
     if silent:
         model = conditioned(model, silent)
     if decompose_errors and kind != "s_proxy":
@@ -109,6 +111,19 @@ def error_model_of(
             ignore_decomposition_failures=may_fail,
             block_decomposition_from_introducing_remnant_edges=not new_edges,
         )
+    if events is not None:
+        given = {**flags, "decompose_errors": False, "flatten_loops": True}
+
+        def model_of(marked: stim.Circuit) -> stim.DetectorErrorModel:
+            if kind == "s_proxy":
+                proxy = _decoded_proxy(marked)
+                return _proxy_model(marked, proxy, approximate_disjoint_errors=True, **given)
+            return _noise_only_model(marked, compile_circuit(marked, likely_outputs), True, None)
+
+        leaked = events.model(model_of, decompose_errors)
+        for error in conditioned(leaked, silent) if silent else leaked:
+            if error.type == "error":
+                model.append(error)
     if heralds:
         model = with_heralds_apart(model, heralds, is_trusted=False, new_edges=new_edges)
     if decompose_errors and may_fail and not ignores_failures:
@@ -116,6 +131,22 @@ def error_model_of(
     if not is_clifford:
         _warn_of_inexact_models(compile, silent)
     return model
+
+
+def _noise_only_model(
+    circuit: stim.Circuit,
+    compiled: CompiledCircuit,
+    approximate_disjoint_errors: float,
+    usual: Collection[int] | None,
+) -> stim.DetectorErrorModel:
+    return detector_error_model(
+        compiled.effects("detectors"),
+        circuit.num_detectors,
+        circuit.num_observables,
+        circuit.get_detector_coordinates(),
+        usual=usual,
+        approximate_disjoint_errors=approximate_disjoint_errors,
+    )
 
 
 def random_outputs_of(circuit: stim.Circuit, compile: Compile) -> npt.NDArray[np.bool_]:
@@ -167,6 +198,12 @@ def _proxy_model(circuit: stim.Circuit, proxy: stim.Circuit, **arguments: Any) -
                 f' {random_outputs(error)}. kind="noise_only" exists for every circuit.'
             ) from error
         raise
+
+
+def _decoded_proxy(circuit: stim.Circuit) -> stim.Circuit:
+    """The S-proxy with the Pauli errors that decoders are told of."""
+    check_chains(circuit)
+    return proxy_of(with_state_aware_twirl(with_averaged_leakage(circuit, flags=True)), "s_proxy")
 
 
 def _probabilities(part: stim.CircuitInstruction) -> Sequence[float]:

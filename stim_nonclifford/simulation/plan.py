@@ -6,6 +6,7 @@ A shot has three stages.
    with a probability proportional to its rate. The *row* of the shot is the XOR of ``constant``, the effects
    of its events, and each coin with probability 1/2. The bits of a row are, in this order: noise-only checks,
    signature, outputs. An event of leakage has a *script* in place of an effect: see ``LEAKAGE_ITEM_DTYPE``.
+   A record that *decays* flips what its record flips, if it differs from the value that it decays to.
 2. **Noise-only checks.** If a check is 1, the shot is discarded before any quantum work: whatever the quantum
    outcomes are, a postselected output is 1.
 3. **Outcomes.** The *branch row* starts as ``branch_constant`` XOR the images of the signature bits that are
@@ -60,6 +61,8 @@ _ONES_PER_ENTRY = 4
 
 _WORDS_PER_ONE = 4
 """XORing so many words takes about as long as flipping one bit: ``python -m benchmarks.compare lists``."""
+
+_TABLES = ("effects", "coins", "signature_images", "outcome_effects", "readouts")
 
 _FORM: Literal["words", "lists"] | None = None
 """The form of all tables of rows, in place of the faster one. Shots do not depend on it; tests set it."""
@@ -215,6 +218,17 @@ class SamplingPlan:
             on, before its events.
         decisions: For each bit that a decoder decides, the bits of the row that its flip flips. If there are
             any, each outcome has a random number of its own, whatever the others are.
+        num_readout_decays: Number of records that may decay to a value. The last mechanisms before those of
+            leakage are their events, in the order of the circuit. Their effect is that of a flip of the
+            record. It counts if the record differs from that value, after all else and earlier decays. There
+            is a *bit of a readout* for each decay; the sum of these along its chain, up to the decay itself,
+            says whether the record differs.
+        readout_constant: The bits of readouts that are 1 before noise, int32.
+        readout_predecessors: int32, shape (num_readout_decays,): the previous decay of the chain, or -1.
+        event_readouts: For each mechanism, the bits of readouts that it flips.
+        coin_readouts: For each coin, the bits of readouts that it flips.
+        leakage_readouts: For each of ``leakage_rows``, the bits of readouts that it flips.
+        hidden_coins: For each coin that flips no bit of a row, the bits of readouts that it flips.
     """
 
     num_checks: int
@@ -247,6 +261,13 @@ class SamplingPlan:
     leakage_entries: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
     leakage_always: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
     decisions: SparseRows = field(default_factory=lambda: SparseRows.of([]))
+    num_readout_decays: int = 0
+    readout_constant: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    readout_predecessors: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    event_readouts: SparseRows = field(default_factory=lambda: SparseRows.of([]))
+    coin_readouts: SparseRows = field(default_factory=lambda: SparseRows.of([]))
+    leakage_readouts: SparseRows = field(default_factory=lambda: SparseRows.of([]))
+    hidden_coins: SparseRows = field(default_factory=lambda: SparseRows.of([]))
 
     @property
     def has_leakage(self) -> bool:
@@ -323,6 +344,11 @@ class SamplingPlan:
         return _are_lists(self.effects, self.rates, self.num_row_words)
 
     @property
+    def readouts_are_lists(self) -> bool:
+        """Whether engines keep the records that events, coins and leakage flip as lists of bits."""
+        return _are_lists(self.event_readouts, self.rates, -(-self.num_readout_decays // 64))
+
+    @property
     def coins_are_lists(self) -> bool:
         """Whether engines keep the effects of coins as lists of bits."""
         return _are_lists(self.coins, np.ones(len(self.coins)), self.num_row_words)
@@ -369,6 +395,8 @@ class SamplingPlan:
             f" {self.num_outcomes} measurements"
         )
         leakage = f", {len(self.leakage_entries)} of them leakage" if self.has_leakage else ""
+        if self.num_readout_decays:
+            leakage = f", {self.num_readout_decays} of them decays of a record{leakage}"
         return (
             f"Plan: {self.num_mechanisms} mechanisms ({self.mean_events:.4g} events per shot){leakage},"
             f" {len(self.coins)} coins;"
@@ -399,7 +427,7 @@ def plain_attributes(plan: SamplingPlan) -> SimpleNamespace:
     """
     names = [field.name for field in fields(plan)]
     names += ["separate_draws"]
-    names += [f"{rows}_are_lists" for rows in ("effects", "coins", "signature_images", "outcome_effects")]
+    names += [f"{rows}_are_lists" for rows in _TABLES]
     try:
         return SimpleNamespace(**{name: getattr(plan, name) for name in names})
     except AttributeError as error:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from ...base.arguments import integer
 from ...base.notebook import Diagram, preformatted, scrolled
+from ...dialect import first_conditional_block
 from ...simulation.compiler import CompiledCircuit
 from ...simulation.compiler.program.program import Program
 from ...simulation.engines import CountedCost, counted_cost
@@ -157,6 +158,13 @@ class PlanReport:
 def plan_report(compiled: CompiledCircuit, method: PlanMethod, postselected: Sequence[int]) -> PlanReport:
     """The report for one method of a sampler."""
     program = compiled.program
+    if program.is_switched:
+        raise NotImplementedError(
+            f"{first_conditional_block(compiled.circuit)}: records switch these instructions, so that shots"
+            " have different operations, and there is no plan. compile_sampler() and"
+            " compile_detector_sampler() follow each shot: draw some, and statistics() of the sampler says what"
+            " they took."
+        )
     if method == "sample_measurements":
         plan = compiled.record_plan(max_active_coordinates=MAX_INDEX_BITS)
         cost = counted_cost(compiled, CompiledCircuit.record_plan)

@@ -73,6 +73,11 @@ class ReadoutNoise:
         return min(1.0, min(self.p01, self.p10) / (1 - self.decay)) if self.decay < 1 else 0.0
 
     @property
+    def decays(self) -> tuple[float, float]:
+        """The probabilities that the decay makes 1 of 0, and 0 of 1; one of them is 0."""
+        return (self.decay, 0.0) if self.decays_to else (0.0, self.decay)
+
+    @property
     def tag(self) -> str:
         """The tag of the measurement."""
         return f"{READOUT_NOISE}(p01={self.p01!r}, p10={self.p10!r})"

@@ -28,6 +28,7 @@ void bind_constants(nanobind::module_& m) {
     m.attr("COUNTS") = static_cast<uint64_t>(snc::Stream::counts);
     m.attr("EVENTS") = static_cast<uint64_t>(snc::Stream::events);
     m.attr("COINS") = static_cast<uint64_t>(snc::Stream::coins);
+    m.attr("READOUTS") = static_cast<uint64_t>(snc::Stream::readouts);
     m.attr("LEAKAGE") = static_cast<uint64_t>(snc::Stream::leakage);
     m.attr("TRAJECTORY_LEAKAGE") = static_cast<uint64_t>(snc::Stream::trajectory_leakage);
     m.attr("TRAJECTORY_OUTCOMES") = static_cast<uint64_t>(snc::Stream::trajectory_outcomes);

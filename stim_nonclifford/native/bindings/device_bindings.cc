@@ -60,6 +60,7 @@ nb::dict image_sizes(const ImageBytes& array) {
     const snc::PlanImage& image = snc::checked_image(array.data(), array.size());
     const snc::SharedBytes bytes = snc::shared_bytes(image);
     return snc::dict_of("row_words", image.row_words, "script_qubits", image.has_leakage != 0 ? image.num_script_qubits : 0,
+                        "readout_words", image.readout_words,
                         "register_words", image.register_words(), "check_words", image.check_words, "signature_words",
                         image.signature_words, "output_words", image.output_words, "branch_words", image.branch_words, "vector_width", image.vector_width, "noise_tables", bytes.noise_tables, "noise_tables_in_shared",
                         bytes.noise_tables_in_shared, "noise_lists", bytes.noise_lists, "noise_events", bytes.noise_events, "vector",

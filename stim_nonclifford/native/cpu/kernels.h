@@ -43,6 +43,8 @@ struct NoiseBlock {
     std::vector<uint64_t> row;         // of the current shot, and the spare words behind it
     std::vector<uint32_t> last_shots_at_sites;  // for each site, 1 + the number of the last shot with an event there
     std::vector<uint16_t> script_states;        // of the qubits of a script of leakage
+    std::vector<uint64_t> readouts;             // of the current shot, and the spare words behind them: bits of readouts
+    std::vector<int32_t> decays;                // of the current shot: its mechanisms that are decays of records
 };
 
 // Squared norms of the projections of a vector on outcome 0 and 1.

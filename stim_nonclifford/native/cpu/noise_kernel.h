@@ -171,28 +171,87 @@ class UsedSites {
 
 inline bool bit_is_set(const uint64_t* row, uint32_t check) { return (row[check / 64] >> (check % 64) & 1) != 0; }
 
+// The records of a shot that may decay: what flips them. Most shots without such an event do not need them.
+class Readouts {
+   public:
+    Readouts(const Plan& plan, std::vector<uint64_t>& bits, std::vector<int32_t>& decays)
+        : plan_(plan), bits_(bits), decays_(decays) {
+        bits_.resize(plan.readout_constant.size() + ListTable::spare_words);
+    }
+
+    // Whether they are needed.
+    bool begin_shot(const int32_t* events, uint32_t count) {
+        is_needed_ = plan_.num_readout_decays != 0 && std::any_of(events, events + count, [this](int32_t m) { return is_decay(m); });
+        if (!is_needed_) return false;
+        std::copy(plan_.readout_constant.begin(), plan_.readout_constant.end(), bits_.begin());
+        decays_.clear();
+        return true;
+    }
+    bool is_decay(int32_t mechanism) const {
+        return mechanism >= plan_.first_readout_decay && mechanism < plan_.first_leakage_mechanism;
+    }
+    void add_event(int32_t mechanism) {
+        if (is_decay(mechanism))
+            decays_.push_back(mechanism);
+        else
+            plan_.event_readouts.flip(static_cast<size_t>(mechanism), bits_.data());
+    }
+    void add_leakage(int32_t number) { plan_.leakage_readouts.flip(static_cast<size_t>(number), bits_.data()); }
+    // After all else, calls flip(mechanism) for the decays of records that differ from what they decay to.
+    template <typename Flip>
+    void follow_decays(uint64_t seed, uint64_t block, uint16_t shot, Flip flip) {
+        for_each_flipped_coin(plan_.num_coins, seed, block, shot, [&](uint32_t coin) { plan_.coin_readouts.flip(coin, bits_.data()); });
+        for_each_flipped_coin(
+            plan_.num_hidden_coins, seed, block, shot, [&](uint32_t coin) { plan_.hidden_coins.flip(coin, bits_.data()); },
+            Stream::readouts);
+        std::sort(decays_.begin(), decays_.end());
+        for (const int32_t decay : decays_) {
+            const auto is_set = [this](uint32_t bit) { return bit_is_set(bits_.data(), bit); };
+            if (!readout_differs(plan_.readout_predecessors.data(), decay - plan_.first_readout_decay, is_set)) continue;
+            flip(decay);
+            plan_.event_readouts.flip(static_cast<size_t>(decay), bits_.data());
+        }
+    }
+
+   private:
+    const Plan& plan_;
+    std::vector<uint64_t>& bits_;
+    std::vector<int32_t>& decays_;
+    bool is_needed_ = false;
+};
+
 // So many events of a shot are compared with each other; for more of them, the sites are noted.
 constexpr uint32_t compared_events = 64;
 
-// What the events at sites change in a row that has the effects of all events: of a site, only the first event counts, and an event
-// of leakage has a script in place of an effect.
+// What the events at sites change in a row that has the effects of all events: of a site, only the first event counts, an event
+// of leakage has a script in place of an effect, and a record that decays may have the value already.
 template <uint32_t W>
-[[gnu::noinline]] void follow_sites(const Plan& plan, const LeakageTables& leakage, ScriptStates states, uint64_t seed, uint64_t shot,
-                                    const int32_t* mine, uint32_t count, int32_t first_site, UsedSites& used, uint64_t* row) {
+[[gnu::noinline]] void follow_sites(const Plan& plan, const LeakageTables& leakage, ScriptStates states, uint64_t seed, uint64_t block,
+                                    uint16_t shot, const int32_t* mine, uint32_t count, int32_t first_site, UsedSites& used,
+                                    Readouts& readouts, uint64_t* row) {
     const auto mechanism = [mine](uint32_t event) { return mine[event]; };
     const auto flip_by = [row](const std::vector<uint64_t>& rows, int32_t number) {
         for (uint32_t w = 0; w < W; ++w) row[w] ^= rows[static_cast<size_t>(number) * W + w];
     };
     used.begin_shot();
+    const bool needs_readouts = readouts.begin_shot(mine, count);
     const auto acting = [&](uint32_t e) {
-        if (mine[e] < first_site) return -1;
-        if (!(count <= compared_events ? site_is_used(plan.sites.data(), e, mechanism) : used.use(mine[e]))) return mine[e];
-        flip_by(plan.effects.words, mine[e]);
-        return -1;
+        const int32_t m = mine[e];
+        const bool counts = m < first_site || !(count <= compared_events ? site_is_used(plan.sites.data(), e, mechanism) : used.use(m));
+        if (!counts || readouts.is_decay(m)) flip_by(plan.effects.words, m);
+        if (!counts) return -1;
+        if (needs_readouts) readouts.add_event(m);
+        return m;
     };
     const auto is_set = [row](uint32_t check) { return bit_is_set(row, check); };
-    const auto flip = [&](int32_t number) { flip_by(plan.leakage_rows.words, number); };
-    if (follow_leakage(leakage, states, seed, shot, count, acting, is_set, flip)) row[0] |= 1;
+    const auto flip = [&](int32_t number) {
+        flip_by(plan.leakage_rows.words, number);
+        if (needs_readouts) readouts.add_leakage(number);
+    };
+    if (follow_leakage(leakage, states, seed, block * block_shots + shot, count, acting, is_set, flip))
+        row[0] |= 1;
+    else if (needs_readouts)
+        readouts.follow_decays(seed, block, shot, [&](int32_t decay) { flip_by(plan.effects.words, decay); });
 }
 
 // Rows of W words, kept in registers.
@@ -210,6 +269,7 @@ void narrow_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_t num_s
     // Rows that fail are written and then overwritten: there is room for one more than can pass.
     out.rows.resize(size_t{block_shots + 1} * W);
     UsedSites used(plan, out.last_shots_at_sites);
+    Readouts readouts(plan, out.readouts, out.decays);
     uint32_t passed = 0;
     for (uint32_t i = 0; i < num_shots; ++i) {
         const uint16_t shot = out.order[i];
@@ -232,7 +292,7 @@ void narrow_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_t num_s
             // After the coins, so that checks are final. A copy, so that the row itself stays in registers.
             uint64_t copy[W];
             for (uint32_t w = 0; w < W; ++w) copy[w] = row[w];
-            follow_sites<W>(plan, leakage, states, seed, block * block_shots + shot, mine, count, first_site, used, copy);
+            follow_sites<W>(plan, leakage, states, seed, block, shot, mine, count, first_site, used, readouts, copy);
             for (uint32_t w = 0; w < W; ++w) row[w] = copy[w];
         }
         uint64_t fired = 0;
@@ -257,6 +317,7 @@ inline void memory_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_
     uint64_t* const row = out.row.data();
     const bool has_lists = plan.effects.are_lists;
     UsedSites used(plan, out.last_shots_at_sites);
+    Readouts readouts(plan, out.readouts, out.decays);
     const LeakageTables leakage = plan.leakage();
     out.script_states.resize(leakage.num_script_qubits);
     const ScriptStates states{out.script_states.data(), 1};
@@ -273,23 +334,36 @@ inline void memory_rows(const Plan& plan, uint64_t seed, uint64_t block, uint32_
         const int32_t* mine = out.events.data() + (out.starts[shot] - first_event);
         std::copy(plan.constant.begin(), plan.constant.end(), row);
         for_each_flipped_coin(plan.num_coins, seed, block, shot, [&](uint32_t coin) { plan.coins.flip(coin, row); });
+        const auto announce = [&](uint32_t e) {
+            // The events of the next shots follow.
+            plan.effects.lists.announce(static_cast<size_t>(mine[e + events_ahead]));
+            plan.effects.lists.announce_further(static_cast<size_t>(mine[e + events_ahead / 2]));
+        };
         if (has_lists && plan.sites.empty() && leakage.num_always == 0) {
             for (uint32_t e = 0; e < count; ++e) {
-                // The events of the next shots follow.
-                plan.effects.lists.announce(static_cast<size_t>(mine[e + events_ahead]));
-                plan.effects.lists.announce_further(static_cast<size_t>(mine[e + events_ahead / 2]));
+                announce(e);
                 plan.effects.lists.flip(static_cast<size_t>(mine[e]), row);
             }
         } else {
             used.begin_shot();
+            const bool needs_readouts = readouts.begin_shot(mine, count);
             const auto acting = [&](uint32_t e) {
-                if (!plan.sites.empty() && mine[e] >= plan.first_site_mechanism && used.use(mine[e])) return -1;
-                plan.effects.flip(static_cast<size_t>(mine[e]), row);
-                return mine[e];
+                const int32_t m = mine[e];
+                if (has_lists) announce(e);
+                if (!plan.sites.empty() && m >= plan.first_site_mechanism && used.use(m)) return -1;
+                if (!readouts.is_decay(m)) plan.effects.flip(static_cast<size_t>(m), row);
+                if (needs_readouts) readouts.add_event(m);
+                return m;
             };
             const auto is_set = [row](uint32_t check) { return bit_is_set(row, check); };
-            const auto flip = [&](int32_t number) { plan.leakage_rows.flip(static_cast<size_t>(number), row); };
-            if (follow_leakage(leakage, states, seed, block * block_shots + shot, count, acting, is_set, flip)) row[0] |= 1;
+            const auto flip = [&](int32_t number) {
+                plan.leakage_rows.flip(static_cast<size_t>(number), row);
+                if (needs_readouts) readouts.add_leakage(number);
+            };
+            if (follow_leakage(leakage, states, seed, block * block_shots + shot, count, acting, is_set, flip))
+                row[0] |= 1;
+            else if (needs_readouts)
+                readouts.follow_decays(seed, block, shot, [&](int32_t decay) { plan.effects.flip(static_cast<size_t>(decay), row); });
         }
         uint64_t fired = 0;
         for (uint32_t w = 0; w < layout.check_words; ++w) fired |= row[w];

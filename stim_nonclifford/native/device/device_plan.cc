@@ -113,6 +113,18 @@ std::vector<uint64_t> make_plan_image(const Plan& plan, const Kernels& kernels, 
     header.leakage_always = image.append(plan.leakage_always);
     header.leakage_final_checks = image.append(plan.leakage_final_checks);
     header.leakage_rows = image.append(plan.leakage_rows, plan.leakage_final_checks.size());
+    header.first_readout_decay = plan.first_readout_decay;
+    header.num_readout_decays = plan.num_readout_decays;
+    header.num_hidden_coins = plan.num_hidden_coins;
+    header.readout_words = static_cast<uint32_t>(plan.readout_constant.size());
+    header.readout_constant = image.append(plan.readout_constant);
+    header.readout_predecessors = image.append(plan.readout_predecessors);
+    if (plan.num_readout_decays != 0) {
+        header.event_readouts = image.append(plan.event_readouts, plan.alias.size());
+        header.coin_readouts = image.append(plan.coin_readouts, plan.num_coins);
+        header.leakage_readouts = image.append(plan.leakage_readouts, plan.leakage_final_checks.size());
+        header.hidden_coins = image.append(plan.hidden_coins, plan.num_hidden_coins);
+    }
     header.zero_outputs = image.append(std::vector(simulation.outputs(), simulation.outputs() + layout.output_words));
     header.steps = image.append(steps.steps);
     header.rotations = image.append(steps.rotations);

@@ -30,7 +30,7 @@ void run_noise(const HostLaunch& launch, const Job& job) {
     const uint64_t bytes = NoiseTables<Layout, tables_in_shared>::bytes(*job.plan) +
                            BlockLists<typename StoredMechanism<tables_in_shared>::Type>::bytes(job.event_capacity);
     for_each_team<noise_team_size>(launch, bytes, [&](auto& team) {
-        if (job.plan->has_leakage != 0) return noise_kernel<Layout, tables_in_shared, true>(team, job);
+        if (job.plan->has_leakage != 0 || job.plan->num_readout_decays != 0) return noise_kernel<Layout, tables_in_shared, true>(team, job);
         noise_kernel<Layout, tables_in_shared, false>(team, job);
     });
 }

@@ -62,6 +62,20 @@ void pack_noise(const PlanArrays& arrays, Plan& plan) {
     plan.first_leakage_mechanism = static_cast<int32_t>(plan.alias.size() - plan.leakage_entries.size());
 }
 
+void pack_readouts(const PlanArrays& arrays, Plan& plan) {
+    plan.num_readout_decays = arrays.num_readout_decays;
+    plan.num_hidden_coins = static_cast<uint32_t>(arrays.hidden_coins.size());
+    plan.first_readout_decay = plan.first_leakage_mechanism - static_cast<int32_t>(plan.num_readout_decays);
+    const uint32_t words = words_for(plan.num_readout_decays);
+    plan.readout_predecessors = arrays.readout_predecessors;
+    plan.readout_constant.assign(words, 0);
+    for (const int32_t bit : arrays.readout_constant) flip(plan.readout_constant.data(), static_cast<uint32_t>(bit));
+    plan.event_readouts = RowTable(arrays.event_readouts, arrays.readouts_are_lists, words);
+    plan.coin_readouts = RowTable(arrays.coin_readouts, arrays.readouts_are_lists, words);
+    plan.leakage_readouts = RowTable(arrays.leakage_readouts, arrays.readouts_are_lists, words);
+    plan.hidden_coins = RowTable(arrays.hidden_coins, arrays.readouts_are_lists, words);
+}
+
 // For each outcome the checks that are final after it.
 SparseRows checks_by_deadline(const PlanArrays& arrays, uint32_t num_outcomes) {
     const std::vector<int32_t>& deadlines = arrays.outcome_check_deadlines;
@@ -126,6 +140,7 @@ Plan pack_plan(const PlanArrays& arrays, PathMethod method) {
         .output_words = words_for(arrays.num_outputs),
     };
     pack_noise(arrays, plan);
+    pack_readouts(arrays, plan);
     pack_outcomes(arrays, plan);
     prepare_paths(plan, method);
     return plan;

@@ -64,6 +64,14 @@ struct Plan {
                 first_leakage_mechanism, static_cast<uint32_t>(leakage_always.size()), num_script_qubits};
     }
 
+    // Records that may decay. The last mechanisms before those of leakage are their events. The bits of readouts say along chains
+    // which records differ from what they decay to; what flips them has the same number here as in the other tables.
+    uint32_t num_readout_decays = 0, num_hidden_coins = 0;
+    int32_t first_readout_decay = 0;
+    std::vector<uint64_t> readout_constant;
+    std::vector<int32_t> readout_predecessors;
+    RowTable event_readouts, coin_readouts, leakage_readouts, hidden_coins;
+
     // Outcomes. Branch rows hold signs and outcome checks, then outputs, which start at a word of their own.
     std::vector<Operation> operations;
     std::vector<RotationTerm> terms;
@@ -101,6 +109,10 @@ struct PlanArrays {
     std::vector<LeakageItem> leakage_items;
     SparseRows leakage_rows;
     std::vector<int32_t> leakage_final_checks, leakage_entries, leakage_always;
+    uint32_t num_readout_decays;
+    std::vector<int32_t> readout_constant, readout_predecessors;
+    SparseRows event_readouts, coin_readouts, leakage_readouts, hidden_coins;
+    bool readouts_are_lists;
     std::vector<Operation> operations;
     std::vector<RotationTerm> terms;
     std::vector<int32_t> branch_constant;

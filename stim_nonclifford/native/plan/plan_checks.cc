@@ -73,6 +73,28 @@ void check_leakage(const PlanArrays& plan) {
     }
 }
 
+void check_readouts(const PlanArrays& plan) {
+    const uint64_t num_bits = plan.num_readout_decays;
+    require(num_bits + plan.leakage_entries.size() <= plan.sites.size(), "Decays of records must be mechanisms.");
+    require_range(plan.readout_constant, 0, static_cast<int64_t>(num_bits), "readout_constant");
+    require(plan.readout_predecessors.size() == num_bits, "There must be a predecessor for each decay of a record, or -1.");
+    for (size_t k = 0; k < num_bits; ++k)
+        require(plan.readout_predecessors[k] >= -1 && plan.readout_predecessors[k] < static_cast<int32_t>(k), "Predecessors must be earlier decays.");
+    if (num_bits == 0) return;
+    check_rows(plan.event_readouts, plan.sites.size(), num_bits, "event_readouts");
+    check_rows(plan.coin_readouts, plan.coins.size(), num_bits, "coin_readouts");
+    check_rows(plan.leakage_readouts, plan.leakage_rows.size(), num_bits, "leakage_readouts");
+    check_rows(plan.hidden_coins, plan.hidden_coins.size(), num_bits, "hidden_coins");
+    const size_t end = plan.sites.size() - plan.leakage_entries.size(), first = end - num_bits;
+    int32_t last_site = -1;
+    for (size_t k = 0; k < first; ++k) last_site = std::max(last_site, plan.sites[k]);
+    for (size_t k = first; k < end; ++k) {
+        require(plan.sites[k] > last_site, "Decays of records must have sites of their own, after all others.");
+        last_site = plan.sites[k];
+    }
+    require(std::ranges::all_of(plan.leakage_final_checks, [](int32_t check) { return check < 0; }), "Leakage has no final checks if records may decay.");
+}
+
 void check_outcomes(const PlanArrays& plan) {
     const uint64_t num_bits = uint64_t{plan.num_signs} + plan.num_outcome_checks + plan.num_outputs;
     require(num_bits <= INT32_MAX, "A plan has at most 2^31 - 1 signs, outcome checks and outputs.");
@@ -90,10 +112,12 @@ void check_outcomes(const PlanArrays& plan) {
 }  // namespace
 
 void check_plan(const PlanArrays& plan) {
-    for (const SparseRows* rows : {&plan.effects, &plan.coins, &plan.leakage_rows, &plan.signature_images, &plan.outcome_effects})
+    for (const SparseRows* rows : {&plan.effects, &plan.coins, &plan.leakage_rows, &plan.event_readouts, &plan.coin_readouts,
+                                   &plan.leakage_readouts, &plan.hidden_coins, &plan.signature_images, &plan.outcome_effects})
         require(!rows->starts.empty(), "The starts of rows must begin with 0.");
     check_noise(plan);
     check_leakage(plan);
+    check_readouts(plan);
     check_outcomes(plan);
 }
 

@@ -114,7 +114,7 @@ class CheckedDecoder:
         return compiled, (self._given, self._model)
 
     def predict(self, dets: Rows, /) -> tuple[Rows, NDArray[np.int64]]:
-        """Predictions and confidences, which are 0 if not wanted, of a decoder that discards no shot.
+        """Predictions and rounded confidences, which are 0 if not wanted, of a decoder that discards no shot.
 
         Events and predictions are bit-packed: uint8, shape (shots, bytes).
 
@@ -130,9 +130,9 @@ class CheckedDecoder:
         if self._observable is not None:
             byte, bit = divmod(self._observable, 8)
             predictions = predictions[:, [byte]] >> np.uint8(bit) & np.uint8(1)
-        return predictions, confidences
+        return predictions, _whole(confidences)
 
-    def decode(self, dets: Rows) -> tuple[Rows, NDArray[np.bool_], NDArray[np.int64]]:
+    def decode(self, dets: Rows) -> tuple[Rows, NDArray[np.bool_], NDArray[np.float64]]:
         """Predictions, whether the decoder discards each shot, and confidences, which are 0 if not wanted.
 
         Events and predictions are bit-packed: uint8, shape (shots, bytes).
@@ -140,7 +140,7 @@ class CheckedDecoder:
         Raises:
             ValueError: The decoder returned something else than predictions, or cannot decode the events.
         """
-        confidences = np.zeros(len(dets), dtype=np.int64)
+        confidences = np.zeros(len(dets))
         predictions = self._returned(dets)
         if self._confidence:
             if not isinstance(predictions, tuple | list) or len(predictions) != 2:
@@ -150,7 +150,7 @@ class CheckedDecoder:
                     " confidences."
                 )
             predictions, values = predictions
-            confidences[:] = np.rint(self._checked_confidences(values, len(dets)))
+            confidences = self._checked_confidences(values, len(dets))
         self._check_predictions(predictions, len(dets))
         is_discarded = predictions[:, self.observable_bytes :].any(axis=1)
         return predictions[:, : self.observable_bytes], is_discarded, confidences
@@ -296,6 +296,10 @@ class CheckedDecoder:
         return bool(np.any(np.asarray(predictions) > 1))
 
 
+def _whole(confidences: NDArray[np.float64]) -> NDArray[np.int64]:
+    return np.rint(confidences).astype(np.int64)
+
+
 @dataclass(frozen=True)
 class _FileDecoder(sinter.CompiledDecoder):  # type: ignore[misc]  # Sinter has no type marker.
     """A decoder that reads and writes files, as Sinter's older ones do: here in a temporary folder."""
@@ -358,7 +362,7 @@ class KeptShotDecoding:
         self.is_random = False
 
     def decode(self, dets: Rows) -> tuple[Rows, NDArray[np.bool_], NDArray[np.int64]]:
-        """The answers of the decoder; see ``CheckedDecoder.decode``."""
+        """The answers of the decoder, with rounded confidences; see ``CheckedDecoder.decode``."""
         found = self._rows.results(dets, self._decode)
         if self._rows.is_random and not self.is_random:
             self.is_random = True
@@ -370,9 +374,8 @@ class KeptShotDecoding:
 
     def _decode(self, dets: Rows) -> Rows:
         predictions, is_discarded, confidences = self._decoder.decode(dets)
-        return np.hstack(
-            [predictions, is_discarded[:, np.newaxis], confidences[:, np.newaxis].view(np.uint8)]
-        )
+        columns = [is_discarded[:, np.newaxis], _whole(confidences)[:, np.newaxis].view(np.uint8)]
+        return np.hstack([predictions, *columns])
 
     def statistics(self) -> dict[str, int]:
         """How often equal rows saved a call of the decoder.

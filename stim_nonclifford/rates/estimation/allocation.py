@@ -25,9 +25,6 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 
-MARGIN = 0.1
-"""The part by which there are more samples than a pilot asks for. Doubled, searches overshoot by more."""
-
 _LEAST_GROWTH = 0.5
 """The part of the samples so far that a step adds at least. Doubled, searches overshoot by more."""
 
@@ -60,6 +57,8 @@ class Contributions:
             (1, 1.0)
             >>> Contributions(np.array([3.0]), np.array([2.0]), 2.5, enumeration=(3.0, 2.1)).next_step()
             (1, 1.0)
+            >>> Contributions(np.array([3.0]), np.array([2.0]), 2.5, most=1.0).next_step() is None
+            True
         """
         # As large as the samples so far, or less where that ends the search.
         rest = self.squares - self.excess

@@ -106,13 +106,7 @@ def estimate_rates(
 ) -> list[LogicalErrorRate]:
     """Logical error rates of circuits, one after the other.
 
-    Args:
-        circuits: The circuits.
-        limits: What they may cost.
-        seed: 0 <= seed < 2^64; None: fresh entropy.
-        threads: Number of threads.
-        progress: Whether to print what is under way to stderr.
-        deadline: The limit on the time, of which each has an equal part of what is left; None: it begins now.
+    Each has an equal part of the time that is left until ``deadline``, which by default begins now.
     """
     seed, threads, report = search_arguments(seed, threads, progress)
     shares = (deadline or Deadline(limits.max_seconds)).shares(len(circuits))

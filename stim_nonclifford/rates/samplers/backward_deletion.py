@@ -202,11 +202,8 @@ class BackwardDeletion(_Lineages):
     (1 - h)^K of the state is left to ``Orphans``.
 
     Args:
-        stratum: The fault sets; all of its shots are accepted.
-        classifier: The decoder.
         start: The number of faults of the samples.
         least: The least number of faults.
-        stores_failures: Whether failing sets are stored, for error budgets.
         most_draws: K for each number of faults; None: there is no limit.
     """
 
@@ -250,11 +247,8 @@ class Orphans(_Lineages):
     each size.
 
     Args:
-        stratum: The fault sets; all of its shots are accepted.
-        classifier: The decoder.
         least: The least number of faults.
         most: The largest one.
-        stores_failures: Whether failing sets are stored, for error budgets.
         most_draws: K for each number of faults, the same as for deletion; None: there is no limit.
     """
 

@@ -113,9 +113,6 @@ class Splitting(Sampler):
     one more run like the largest one would add, or one more state above a level, where a chain is one state.
 
     Args:
-        stratum: The fault sets.
-        classifier: The decoder.
-        least: The least number of free faults.
         top: Levels end at this gap.
         floor: Levels end one below the first whose states have so small a probability.
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from dataclasses import replace
 from functools import cached_property
 
+import numpy as np
 import stim
 
 from ...base.memory import collector_paused, memory_is_a_limit
 from ...dialect import bare_name, check_unconditional, readout_noise_of, without_noise
 from ..plan import MAX_INDEX_BITS, SamplingPlan
 from ..reduction import simulated_width
+from .algebra.gf2 import mask_of
 from .plans.plan_construction import construct_plan, schedule
 from .plans.requested_outputs import RequestedOutputs, needed_operations
 from .plans.width_limit import check_width
@@ -20,9 +24,9 @@ from .program.flattening import program_of
 from .program.program import Program
 from .program.steps import Leaking, Step
 from .reference_sample import DEFAULT_MAX_ACTIVE_COORDINATES, LikelyOutputs, ReferenceSample
-from .sweeps.backward_sweep import backward_sweep, list_faults
+from .sweeps.backward_sweep import backward_sweep, list_faults, outcome_effects
 from .sweeps.clifford_records import clifford_records
-from .sweeps.effects import EffectTable, Fault, LeakageEffects, NoiseEffects, Outputs
+from .sweeps.effects import EffectTable, Fault, LeakageEffects, NoiseEffects, Outputs, ReadoutEffects
 from .sweeps.forward_sweep import QuantumProgram, forward_sweep
 from .sweeps.operations import Operation, peak_width
 
@@ -43,16 +47,51 @@ def compile_circuit(
         coefficients)
     """
     with memory_is_a_limit(), collector_paused():
-        program = program_of(circuit, with_decisions=with_decisions)
-        quantum: QuantumProgram | None
-        if program.is_switched:
-            quantum = None
-        elif program.has_non_clifford_gates:
-            quantum = forward_sweep(program)
-        else:
-            # A Clifford circuit has no operations, and Stim knows its noiseless sample.
-            quantum = QuantumProgram.without_operations(clifford_records(circuit, program))
+        program, quantum = swept_forward(circuit, with_decisions=with_decisions)
     return CompiledCircuit(circuit, program, quantum, likely_outputs)
+
+
+def swept_forward(
+    circuit: stim.Circuit, *, with_decisions: bool = False, with_expectations: bool = False
+) -> tuple[Program, QuantumProgram | None]:
+    """The steps of a circuit, and its quantum operations; None for these if records switch blocks.
+
+    Readout noise that depends on the outcome acts on a copy of it where outcomes of the coefficient vector,
+    or decisions, flip the record; elsewhere noise alone decides what it does.
+    """
+    copied: set[int] | None = set()
+    while True:
+        program = program_of(
+            circuit,
+            with_decisions=with_decisions,
+            with_expectations=with_expectations,
+            copied_readouts=copied,
+        )
+        quantum = _quantum(circuit, program)
+        more = _random_readouts(program, quantum)
+        if copied is None or not more:
+            return program, quantum
+        copied = None if more <= copied else copied | more
+
+
+def _quantum(circuit: stim.Circuit, program: Program) -> QuantumProgram | None:
+    if program.is_switched:
+        return None
+    if program.has_non_clifford_gates or program.has_expectations:
+        return forward_sweep(program)
+    # A Clifford circuit has no operations, and Stim knows its noiseless sample.
+    return QuantumProgram.without_operations(clifford_records(circuit, program))
+
+
+def _random_readouts(program: Program, quantum: QuantumProgram | None) -> set[int]:
+    """The records that may decay and that outcomes or decisions flip, in the first iteration of loops."""
+    if quantum is None or not program.readout_decays or not (quantum.operations or program.decisions):
+        return set()
+    table = outcome_effects(program, quantum)
+    flipped = functools.reduce(
+        operator.or_, table.outcomes, mask_of(np.unique(table.decisions.bits).tolist())
+    )
+    return {program.stored_record(d) for d in program.readout_decays if flipped >> d.record & 1}
 
 
 _IF_QUBITS_RELAX = (
@@ -275,7 +314,13 @@ class CompiledCircuit:
         skip_reference_sample: bool = False,
     ) -> SamplingPlan:
         """The plan for detectors and observables with other noise than that of the circuit."""
-        table = replace(self.effects("detectors"), constant=0, noise=noise, leakage=LeakageEffects())
+        table = replace(
+            self.effects("detectors"),
+            constant=0,
+            noise=noise,
+            leakage=LeakageEffects(),
+            readouts=ReadoutEffects(),
+        )
         constant = table.base_outputs
         if not skip_reference_sample:
             constant ^= self.reference_detectors(max_active_coordinates)

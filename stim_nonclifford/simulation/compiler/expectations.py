@@ -25,16 +25,15 @@ import numpy.typing as npt
 from ..._native import PathExpectations
 from ...base.memory import memory_is_a_limit
 from ...dialect import check_unconditional
-from ..plan import SamplingPlan
+from ..plan import SamplingPlan, SparseRows
 from .algebra.gf2 import ones
-from .compiled_circuit import CompiledCircuit
+from .compiled_circuit import CompiledCircuit, swept_forward
 from .plans.plan_construction import construct_plan, operation_array, schedule, term_array
 from .plans.requested_outputs import RequestedOutputs, needed_operations
 from .plans.width_limit import check_width
-from .program.flattening import program_of
 from .sweeps.backward_sweep import backward_sweep
 from .sweeps.effects import EffectTable, Outputs
-from .sweeps.forward_sweep import ExpectedPauli, forward_sweep
+from .sweeps.forward_sweep import ExpectedPauli
 from .sweeps.operations import Operation, OperationKind
 
 
@@ -72,8 +71,11 @@ class ExpectationCircuit:
         self._compiled = compiled
         with memory_is_a_limit():
             decides = bool(compiled.program.decisions)
-            self._program = program_of(compiled.circuit, with_expectations=True, with_decisions=decides)
-            self._quantum = forward_sweep(self._program)
+            self._program, quantum = swept_forward(
+                compiled.circuit, with_expectations=True, with_decisions=decides
+            )
+            assert quantum is not None  # no records switch blocks
+            self._quantum = quantum
         self._tables: dict[Outputs, EffectTable] = {}
 
     @property
@@ -162,7 +164,24 @@ def _with_outcomes_as_signs(table: EffectTable) -> EffectTable:
     """The table with a further sign for each outcome, which the outcome alone flips."""
     first = table.num_outputs + table.num_signs
     outcomes = [effect | 1 << first + k for k, effect in enumerate(table.outcomes)]
-    return replace(table, num_signs=table.num_signs + len(outcomes), outcomes=outcomes)
+    more = len(outcomes)
+
+    def moved(rows: SparseRows) -> SparseRows:
+        """Rows in which the bits behind those of signs have more room before them."""
+        return SparseRows(rows.starts, np.where(rows.bits < first, rows.bits, rows.bits + np.int32(more)))
+
+    behind = table.constant >> first << first
+    return replace(
+        table,
+        num_signs=table.num_signs + more,
+        outcomes=outcomes,
+        constant=table.constant ^ behind | behind << more,
+        noise=replace(table.noise, effects=moved(table.noise.effects)),
+        coins=moved(table.coins),
+        leakage=replace(table.leakage, effects=moved(table.leakage.effects)),
+        decisions=moved(table.decisions),
+        readouts=replace(table.readouts, effects=moved(table.readouts.effects)),
+    )
 
 
 def _bit_of(operation: Operation, first_sign: int, first_outcome: int) -> int:

@@ -320,6 +320,11 @@ class DecisionEngine(KeptRowsEngine):
         asked = requested.flipped >> requested.start & (1 << requested.stop - requested.start) - 1
         self._flipped = _packed_mask(asked, requested.stop - requested.start)
 
+    @property
+    def name(self) -> str:
+        """See ``SamplingEngine.name``."""
+        return self._engine.name
+
     def sample_kept_numbered(
         self, seed: int, first_shot: int, shots: int
     ) -> tuple[PackedBits, npt.NDArray[np.int64]]:

@@ -59,6 +59,11 @@ class AutoEngine:
         self._simulations_per_shot = 0.0
         self._trial_shots, self._trial_seconds = 1, 0.0
 
+    @property
+    def name(self) -> str:
+        """See ``SamplingEngine.name``."""
+        return "cpu" if self._gpu is None else "cpu, gpu"
+
     def count(
         self, seed: int, first_shot: int, shots: int, max_errors: int = 0, *, list_errors: bool = False
     ) -> Tally:

@@ -42,6 +42,11 @@ class SamplingEngine(Protocol):
     Shots are numbered. The results of a shot depend on the plan, the seed and the number of the shot alone.
     """
 
+    @property
+    def name(self) -> str:
+        """The name of the engine, as the argument ``engine`` of a sampler; with a comma, of several."""
+        ...
+
     def count(
         self, seed: int, first_shot: int, shots: int, max_errors: int = 0, *, list_errors: bool = False
     ) -> Tally:
@@ -88,6 +93,11 @@ class SamplingEngine(Protocol):
 
 class KeptRowsEngine(ABC):
     """An engine whose methods all follow from the rows of kept shots."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """See ``SamplingEngine.name``."""
 
     @abstractmethod
     def sample_kept_numbered(
@@ -148,6 +158,11 @@ class KeptRowsEngine(ABC):
 
 class RowEngine(Protocol):
     """An engine that draws the noise of shots and their outcomes apart."""
+
+    @property
+    def name(self) -> str:
+        """The name of the engine, as the argument ``engine`` of a sampler; with a comma, of several."""
+        ...
 
     def rows(self, seed: int, first_shot: int, shots: int) -> npt.NDArray[np.uint64]:
         """The rows of shots after noise and before outcomes.

@@ -70,6 +70,11 @@ class CpuEngine:
         except MemoryError:
             raise MemoryError(self._needs()) from None
 
+    @property
+    def name(self) -> str:
+        """See ``SamplingEngine.name``."""
+        return "cpu"
+
     def count(
         self, seed: int, first_shot: int, shots: int, max_errors: int = 0, *, list_errors: bool = False
     ) -> Tally:

@@ -32,6 +32,9 @@ class Stream(IntEnum):
     """Index: shot. The words decide the outcomes of MEASUREs, see :class:`OutcomeDecisions`."""
     LEAKAGE = _native.LEAKAGE
     """Index: shot. The words say what qubits do that may be leaked, see :class:`LeakageDraws`."""
+    READOUTS = _native.READOUTS
+    """Index: block. Bit f of the words of shot k, ceil(number of hidden coins / 64) each, is hidden coin f.
+    """
     TRAJECTORY_STRUCTURE = _native.TRAJECTORY_STRUCTURE
     """Index: shot. The words say which qubits relax or leak on a trajectory, and how."""
     TRAJECTORY_PAULIS = _native.TRAJECTORY_PAULIS

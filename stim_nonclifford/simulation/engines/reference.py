@@ -44,11 +44,13 @@ def noise_of_shots(
     with the constant of the plan: bool, shape (num_row_bits,).
     """
     words_per_shot = -(-len(plan.coins) // 64)
+    hidden_words_per_shot = -(-len(plan.hidden_coins) // 64)
     for block in range(first_shot // BLOCK_SHOTS, -(-(first_shot + num_shots) // BLOCK_SHOTS)):
         count_words = words(seed, Stream.COUNTS, block, BLOCK_SHOTS)
         counts = np.searchsorted(plan.count_thresholds, count_words, side="right")
         event_words = words(seed, Stream.EVENTS, block, int(counts.sum()))
         coin_words = words(seed, Stream.COINS, block, BLOCK_SHOTS * words_per_shot)
+        hidden_words = words(seed, Stream.READOUTS, block, BLOCK_SHOTS * hidden_words_per_shot)
         ends = np.cumsum(counts)
         for k in range(BLOCK_SHOTS):
             shot = block * BLOCK_SHOTS + k
@@ -56,11 +58,15 @@ def noise_of_shots(
                 continue
             mechanisms = [_mechanism(plan, int(w)) for w in event_words[ends[k] - counts[k] : ends[k]]]
             row = _noise_row(plan, mechanisms)
-            for f in range(len(plan.coins)):
-                if int(coin_words[k * words_per_shot + f // 64]) >> (f % 64) & 1:
-                    row[plan.coins.row(f)] ^= True
+            coins = _coins(coin_words[k * words_per_shot :], len(plan.coins))
+            for f in coins:
+                row[plan.coins.row(f)] ^= True
+            flips: list[int] = []
             if plan.has_leakage:
-                _leak(plan, mechanisms, row, LeakageDraws(seed, shot))
+                flips = _leak(plan, mechanisms, row, LeakageDraws(seed, shot))
+            if plan.num_readout_decays:
+                hidden = _coins(hidden_words[k * hidden_words_per_shot :], len(plan.hidden_coins))
+                _decay(plan, mechanisms, row, _readouts(plan, mechanisms, coins, hidden, flips))
             yield mechanisms, row
 
 
@@ -87,18 +93,56 @@ def _mechanism(plan: SamplingPlan, word: int) -> int:
     return cell if fraction < int(plan.alias_thresholds[cell]) else int(plan.alias_indices[cell])
 
 
+def _coins(coin_words: npt.NDArray[np.uint64], num_coins: int) -> list[int]:
+    """The coins of a shot that are 1."""
+    return [f for f in range(num_coins) if int(coin_words[f // 64]) >> (f % 64) & 1]
+
+
 def _noise_row(plan: SamplingPlan, mechanisms: list[int]) -> Bits:
     row = np.zeros(plan.num_row_bits, dtype=np.bool_)
     row[plan.constant] = True
     for mechanism in acting_mechanisms(plan, mechanisms):
-        row[plan.effects.row(mechanism)] ^= True
+        if not _is_decay(plan, mechanism):
+            row[plan.effects.row(mechanism)] ^= True
     return row
 
 
-def _leak(plan: SamplingPlan, mechanisms: list[int], row: Bits, draws: LeakageDraws) -> None:
-    """What a shot with these events flips in its row by leakage."""
+def _is_decay(plan: SamplingPlan, mechanism: int) -> bool:
+    first_leakage = plan.num_mechanisms - len(plan.leakage_entries)
+    return first_leakage - plan.num_readout_decays <= mechanism < first_leakage
+
+
+def _readouts(
+    plan: SamplingPlan, mechanisms: list[int], coins: list[int], hidden: list[int], flips: list[int]
+) -> Bits:
+    """The bits of readouts before any record decays; bool, shape (num_readout_decays,)."""
+    bits = np.zeros(plan.num_readout_decays, dtype=np.bool_)
+    bits[plan.readout_constant] = True
+    events = [m for m in acting_mechanisms(plan, mechanisms) if not _is_decay(plan, m)]
+    tables = (plan.event_readouts, plan.coin_readouts, plan.hidden_coins, plan.leakage_readouts)
+    for table, numbers in zip(tables, (events, coins, hidden, flips), strict=True):
+        for number in numbers:
+            bits[table.row(number)] ^= True
+    return bits
+
+
+def _decay(plan: SamplingPlan, mechanisms: list[int], row: Bits, bits: Bits) -> None:
+    """What a shot with these events flips in its row by records that decay, the first ones first."""
+    first = plan.num_mechanisms - len(plan.leakage_entries) - plan.num_readout_decays
+    for mechanism in sorted({m for m in mechanisms if _is_decay(plan, m)}):
+        chain = [mechanism - first]
+        while (previous := int(plan.readout_predecessors[chain[-1]])) >= 0:
+            chain.append(previous)
+        if bits[chain].sum() % 2:
+            row[plan.effects.row(mechanism)] ^= True
+            bits[plan.event_readouts.row(mechanism)] ^= True
+
+
+def _leak(plan: SamplingPlan, mechanisms: list[int], row: Bits, draws: LeakageDraws) -> list[int]:
+    """Flips what leakage flips in the row of a shot with these events; returns the rows of leakage."""
+    flipped: list[int] = []
     for first in plan.leakage_always:
-        _follow_script(plan, int(first), {}, row, draws)
+        flipped += _follow_script(plan, int(first), {}, row, draws)
     first_mechanism = plan.num_mechanisms - len(plan.leakage_entries)
     acting = acting_mechanisms(plan, mechanisms) if len(plan.leakage_entries) else []
     changes = [int(plan.leakage_entries[m - first_mechanism]) for m in acting if m >= first_mechanism]
@@ -106,7 +150,10 @@ def _leak(plan: SamplingPlan, mechanisms: list[int], row: Bits, draws: LeakageDr
         change = changes[k]
         item = plan.leakage_items[change]
         decided = draws.deciding_bits() if k == 0 and _is_decided(plan, change) else None
-        _follow_script(plan, change + 1, {int(item["qubit"]): int(item["to"])}, row, draws, decided)
+        flipped += _follow_script(
+            plan, change + 1, {int(item["qubit"]): int(item["to"])}, row, draws, decided
+        )
+    return flipped
 
 
 def _is_decided(plan: SamplingPlan, change: int) -> bool:
@@ -127,8 +174,9 @@ def _follow_script(
     row: Bits,
     draws: LeakageDraws,
     decided: list[bool] | None = None,
-) -> None:
+) -> list[int]:
     """What is flipped by a script from an item on, with these states of its qubits; the others are 0."""
+    flipped: list[int] = []
     while (item := plan.leakage_items[place])["kind"] != LEAKAGE_END:
         place += 1
         qubit, partner = int(item["qubit"]), int(item["partner"])
@@ -145,6 +193,7 @@ def _follow_script(
                     flips = bit if decided is None or check < 0 else bool(row[check]) != next(values)
                     if flips:
                         row[plan.leakage_rows.row(number)] ^= True
+                        flipped.append(number)
         elif item["kind"] in (LEAKAGE_SPREAD, LEAKAGE_MOVE):
             if not states.get(partner, 0) and draws.happens(int(item["threshold"])):
                 states[partner] = state
@@ -153,7 +202,9 @@ def _follow_script(
             states[qubit] = int(item["to"]) if item["kind"] == LEAKAGE_CHANGE else state
             for number in rows:
                 row[plan.leakage_rows.row(number)] ^= True
+            flipped += rows
             place += int(item["to"]) if item["kind"] == LEAKAGE_FLIP else 0
+    return flipped
 
 
 Vector = npt.NDArray[np.complex128]
@@ -260,6 +311,11 @@ class ReferenceEngine:
     def __init__(self, plan: SamplingPlan) -> None:
         check_plan(plain_attributes(plan))
         self.plan = plan
+
+    @property
+    def name(self) -> str:
+        """See ``SamplingEngine.name``."""
+        return "reference"
 
     def count(
         self, seed: int, first_shot: int, shots: int, max_errors: int = 0, *, list_errors: bool = False

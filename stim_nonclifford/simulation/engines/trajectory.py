@@ -83,6 +83,11 @@ class TrajectoryEngine(KeptRowsEngine):
             max_active_coordinates,
         )
 
+    @property
+    def name(self) -> str:
+        """See ``SamplingEngine.name``."""
+        return "trajectory"
+
     def sample_kept_numbered(
         self, seed: int, first_shot: int, shots: int
     ) -> tuple[PackedBits, npt.NDArray[np.int64]]:

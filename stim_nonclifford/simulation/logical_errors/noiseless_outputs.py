@@ -178,8 +178,10 @@ def lines_of_observable(circuit: stim.Circuit, observable: int) -> list[int]:
 
 
 def _mask_of_outcomes(compiled: CompiledCircuit) -> int:
+    """The outputs that outcomes flip, or readout noise that depends on them."""
     table = compiled.effects("detectors")
-    return functools.reduce(operator.or_, table.outcomes, 0) & ((1 << table.num_outputs) - 1)
+    decays = mask_of(np.unique(table.readouts.effects.bits).tolist())
+    return functools.reduce(operator.or_, table.outcomes, decays) & ((1 << table.num_outputs) - 1)
 
 
 def _mask_of_chance(compiled: CompiledCircuit) -> int:

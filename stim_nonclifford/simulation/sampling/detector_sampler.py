@@ -450,8 +450,8 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
                 failures.append(KeptFailure(number, flipped, causes, named.faults(acting)))
             return FailureSamples(counts, tuple(failures))
 
-    def statistics(self) -> dict[str, int]:
-        r"""Counts of the objects that the engines have stored, and of the work that they have done.
+    def statistics(self) -> dict[str, Any]:
+        r"""The names of the engines, and counts of the objects that they have stored and of their work.
 
         ``sample``, ``sample_kept`` and ``sample_counts`` need different plans, and have one engine each, as
         have expectation values. The result is the sum over these engines.
@@ -472,7 +472,8 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
             total: Counter[str] = Counter()
             for engine in engines.values():
                 total.update(engine.statistics())
-            return dict(total)
+            names = sorted({name for engine in engines.values() for name in engine.name.split(", ")})
+            return {"engine": ", ".join(names), **total}
 
     @cached_property
     def _sampling_engine(self) -> SamplingEngine:

@@ -25,6 +25,11 @@ _IF_TOO_MANY = "Take the shots in several calls."
 class ShotsWithValues(Protocol):
     """An object that draws shots with their expectation values."""
 
+    @property
+    def name(self) -> str:
+        """See ``SamplingEngine.name``."""
+        ...
+
     def sample(self, seed: int, first_shot: int, shots: int) -> tuple[PackedBits, npt.NDArray[np.float64]]:
         """The requested outputs of all shots, packed, and their expectation values."""
         ...
@@ -64,6 +69,11 @@ class FollowedExpectations:
         return self._engine.sample_kept_with_values(seed, first_shot, shots)
 
     @property
+    def name(self) -> str:
+        """See ``SamplingEngine.name``."""
+        return self._engine.name
+
+    @property
     def num_expectations(self) -> int:
         """See ``ShotsWithValues.num_expectations``."""
         return self._num_expectations
@@ -98,6 +108,11 @@ class ExpectationEngine:
         rows, numbers = self._engine.sample_kept_numbered(seed, first_shot, shots)
         bits, values = self._split(rows)
         return bits, numbers, values
+
+    @property
+    def name(self) -> str:
+        """See ``SamplingEngine.name``."""
+        return self._engine.name
 
     @property
     def num_expectations(self) -> int:

@@ -196,10 +196,15 @@ class CompiledMeasurementSampler(NumberedShots, PickledByRecipe):
             for size in chunk_sizes(shots, -(-self._num_measurements // 8)):
                 file.write(self._rows(size))
 
-    def statistics(self) -> dict[str, int]:
-        r"""Counts of the objects that the engine has stored, and of the work that it has done.
+    def statistics(self) -> dict[str, Any]:
+        r"""The name of the engine, and counts of the objects that it has stored and of its work.
 
         Returns:
+            The name of the ``engine``: "cpu", "gpu", "reference" or "trajectory", or several with commas.
+            For the trajectory engine: the numbers of ``shots``; of ``structural_events``, which are
+            relaxations and leakage; of ``pauli_events``; of ``steps`` of the circuit, and of
+            ``skipped_steps``, which were as without noise; and the ``largest_width``, the active coordinates
+            of the widest shot.
             For the CPU engine: the number of ``signatures`` with a stored outcome law; the number of
             ``nodes`` of these laws, including leaves; the number of ``checkpoints``, which are stored
             coefficient vectors; the ``bytes`` of memory allocated for all of them; the number of
@@ -215,9 +220,11 @@ class CompiledMeasurementSampler(NumberedShots, PickledByRecipe):
             >>> _ = sampler.sample(1000)
             >>> sampler.statistics()["simulations"]  # one for each outcome
             2
+            >>> sampler.statistics()["engine"]
+            'cpu'
         """
         with self._numbers.call():
-            return self._engine.statistics()
+            return {"engine": self._engine.name, **self._engine.statistics()}
 
     @cached_property
     def _expectation_engine(self) -> ShotsWithValues:

@@ -275,7 +275,7 @@ def test_accepted_sets_are_all_sets(circuit: snc.Circuit, postselected: tuple[in
     assert is_discarded
 
 
-@pytest.mark.parametrize("most_listed", [1 << 21, 0])
+@pytest.mark.parametrize("most_listed", [1 << 21, pytest.param(0, marks=pytest.mark.slow)])
 def test_lists_take_little_memory(most_listed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """All errors of eight detectors: 255 * 254 * 252 / 24 sets of four flip nothing, and share one row.
 

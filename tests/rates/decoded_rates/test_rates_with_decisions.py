@@ -16,7 +16,7 @@ import sinter
 import stim
 
 import stim_nonclifford as snc
-from examples.decoder_in_the_loop import teleported_t_gate
+from examples.lattice_surgery.decoder_in_the_loop import teleported_t_gate
 from stim_nonclifford.circuit.decisions import decided_question
 from stim_nonclifford.rates.decoded_rates.faults.mechanisms import fault_model
 from stim_nonclifford.rates.decoding.decoders import rate_decoder

@@ -9,11 +9,13 @@ import pytest
 import sinter
 import stim
 
+import stim_nonclifford as snc
 from stim_nonclifford.rates.decoding import classifying
 from stim_nonclifford.rates.decoding.classifying import Classifier
 from stim_nonclifford.rates.decoding.decoders import rate_decoder
 from stim_nonclifford.rates.decoding.distinct_rows import DistinctRows
 from stim_nonclifford.rates.decoding.kept_shot_decoding import CheckedDecoder, KeptShotDecoding
+from stim_nonclifford.rates.decoding.record_gaps import RecordGaps
 from stim_nonclifford.rates.estimation.deadline import Deadline
 from tests.support.rates.decoded_rate_cases import model_of, surface_code
 
@@ -176,3 +178,37 @@ def test_gaps_that_are_random_are_seen() -> None:
     classifier.classify(model.flips)
     with pytest.raises(ValueError, match="it is not deterministic: it decoded 1024 detection events once"):
         classifier.check_repeats("it")
+
+
+class RandomlySure(Coin):
+    """Predicts no flip, and is sure of it in all but one of 20 cases, whatever the events are."""
+
+    def decode_shots_bit_packed_with_confidence(
+        self, *, bit_packed_detection_event_data: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        count = len(bit_packed_detection_event_data)
+        return np.zeros((count, 1), dtype=np.uint8), np.where(self._rng.random(count) < 0.05, 0.0, 20.0)
+
+
+class Unsure(RandomlySure):
+    def decode_shots_bit_packed_with_confidence(
+        self, *, bit_packed_detection_event_data: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        return bit_packed_detection_event_data, np.full(len(bit_packed_detection_event_data), np.nan)
+
+
+def test_gaps_of_a_loop_are_numbers() -> None:
+    model = stim.DetectorErrorModel("error(0.1) D0 L0")
+    gaps = RecordGaps(rate_decoder(Unsure(False), True), model, 0, "Line 1", 1 << 20)
+    with pytest.raises(ValueError, match="Unsure returned the confidence nan"):
+        gaps(np.array([[1]], dtype=np.uint8))
+
+
+def test_a_loop_that_is_sure_at_random_has_no_rate() -> None:
+    """The gaps of two detection events are in the store: only those that are asked for again differ."""
+    circuit = snc.Circuit(
+        "R 0 1 2\nX_ERROR(0.1) 0 1\nMPP(0.05) Z0*Z1\nDETECTOR rec[-1]\nSURE(5) Z0\nCX rec[-1] 2\nX 2\n"
+        "X_ERROR(0.01) 2\nM 2\nOBSERVABLE_INCLUDE(0) rec[-1]"
+    )
+    with pytest.raises(ValueError, match="one that decides, is not deterministic"):
+        circuit.logical_error_rate(decoder="pymatching", loop_decoder=RandomlySure(False), seed=1)

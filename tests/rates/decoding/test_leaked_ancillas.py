@@ -12,6 +12,7 @@ from sinter_plugin import HeraldedMatchingDecoder, herald_detectors
 from stim_nonclifford.simulation.compiler.heralds import with_heralds_apart
 
 from ...support.rates.heralded_circuits import qubits_of, with_heralds
+from ...support.texts.memory_circuits import memory
 
 MEMORIES = ["rotated_memory_x", "rotated_memory_z", "unrotated_memory_x", "unrotated_memory_z"]
 Part = frozenset[str]
@@ -19,14 +20,7 @@ Part = frozenset[str]
 
 def leaky_memory(name: str, channel: str) -> snc.Circuit:
     """Stim's memory of distance 3, with a channel on ancillas after each CX and heralds before each MR."""
-    plain = stim.Circuit.generated(
-        f"surface_code:{name}",
-        distance=3,
-        rounds=3,
-        after_clifford_depolarization=0.001,
-        before_measure_flip_probability=0.001,
-        after_reset_flip_probability=0.001,
-    ).flattened()
+    plain = memory(f"surface_code:{name}", 3, 3, gates=0.001, reads=0.001, resets=0.001).flattened()
     measured = (part for part in plain if part.name == "MR")
     ancillas = {qubit for part in measured for qubit in qubits_of(part).split()}
     herald = "HERALD_LOSS_EVENT" if channel.startswith("LOSS") else "HERALD_LEAKAGE_EVENT"

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 import sinter
-import stim
 
 import stim_nonclifford as snc
 from sinter_plugin import (
@@ -20,20 +19,14 @@ from sinter_plugin import (
     write_gap_points,
 )
 
+from ...support.texts.memory_circuits import memory
 
-def code(distance: int, p: float, name: str = "surface_code:rotated_memory_x") -> stim.Circuit:
-    return stim.Circuit.generated(
-        name,
-        distance=distance,
-        rounds=distance,
-        after_clifford_depolarization=p,
-        before_measure_flip_probability=p,
-    )
+CODE = memory("surface_code:rotated_memory_x", 3, 3, gates=0.01, reads=0.01)
 
 
 def test_counts_by_gap_are_those_of_the_decoder() -> None:
     """The histogram that Sinter is given, on the same 3000 shots of seed 2."""
-    circuit = code(3, 0.01)
+    circuit = CODE
     dets, obs = snc.Circuit(circuit).compile_detector_sampler(seed=2).sample(3000, separate_observables=True)
     decoder = MatchingGapDecoder().compile_decoder_for_dem(
         dem=circuit.detector_error_model(decompose_errors=True)
@@ -70,7 +63,7 @@ def test_points() -> None:
 def test_points_of_a_file(tmp_path: Path) -> None:
     [stats] = sinter.collect(
         num_workers=1,
-        tasks=[sinter.Task(circuit=code(3, 0.01), decoder="gap", json_metadata={"d": 3})],
+        tasks=[sinter.Task(circuit=CODE, decoder="gap", json_metadata={"d": 3})],
         custom_decoders={"gap": SoftDecodingSampler(confidence=True)},
         max_shots=5000,
         save_resume_filepath=tmp_path / "stats.csv",

@@ -12,7 +12,7 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
-from examples.decoder_in_the_loop import teleported_t_gate
+from examples.lattice_surgery.decoder_in_the_loop import teleported_t_gate
 from stim_nonclifford.base.errors import ResourceLimitError
 from stim_nonclifford.circuit import decisions
 from stim_nonclifford.generators.teleportation import teleportation_circuit

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import stim_nonclifford as snc
-from examples.decoder_in_the_loop import teleported_t_gate
+from examples.lattice_surgery.decoder_in_the_loop import teleported_t_gate
 from stim_nonclifford.simulation.compiler.plans import plan_construction
 from stim_nonclifford.simulation.decisions import DecidedCircuit, points
 from stim_nonclifford.simulation.plan import SamplingPlan

@@ -36,7 +36,7 @@ def test_kernel_compiles(nvrtc: ctypes.CDLL, name: str, architecture: str) -> No
     # What simulations spill is needed once for each step, not for each rotation. The noise kernel of a thousand threads
     # spills a few words, and is faster all the same.
     few = 28 if kernel.block_threads == 1024 else 0
-    allowed = {"simulate": 80 if kernel.in_shared else 96, "noise": 16 if kernel.leaks else few}
+    allowed = {"simulate": 80 if kernel.in_shared else 96, "noise": 16 if kernel.follows else few}
     assert usage.spilled_bytes <= allowed.get(kernel.name, 0), usage.log
     assert 500 < usage.instructions < 20_000
     assert 0 < usage.registers * kernel.block_threads * kernel.min_blocks <= 1 << 16, usage.log

@@ -14,7 +14,7 @@ import stim
 
 import sinter_plugin
 import stim_nonclifford as snc
-from examples.decoder_in_the_loop import teleported_t_gate
+from examples.lattice_surgery.decoder_in_the_loop import teleported_t_gate
 from sinter_plugin import SoftDecodingSampler, SoftPostselectSampler
 
 from ...support.processes.range_cases import counts, whole_run, with_range

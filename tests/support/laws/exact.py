@@ -22,6 +22,7 @@ from stim_nonclifford.simulation.plan import (
     LEAKAGE_MOVE,
     LEAKAGE_SPREAD,
     SamplingPlan,
+    SparseRows,
 )
 
 Distribution = dict[int, float]
@@ -58,8 +59,8 @@ def mask_of(bits: Iterable[object]) -> int:
 
 
 def num_rows(plan: SamplingPlan) -> int:
-    """How many different rows a shot can have at most."""
-    return 1 << rank(row for cause in _causes(plan) for row in cause)
+    """How many different rows a shot can have at most, the records that may decay included."""
+    return 1 << rank([row for cause in _causes(plan) for row in cause] + [row for _, row in _decays(plan)])
 
 
 def rank(rows: Iterable[int]) -> int:
@@ -69,16 +70,58 @@ def rank(rows: Iterable[int]) -> int:
 
 def row_distribution(plan: SamplingPlan) -> Distribution:
     """The distribution of the rows of a plan (stage 1 of a shot)."""
-    return convolve(_causes(plan), mask(plan.constant))
+    first_readout = plan.num_row_bits
+    found = convolve(
+        _causes(plan), mask(plan.constant) ^ mask(first_readout + int(k) for k in plan.readout_constant)
+    )
+    for k, (probability, flips) in enumerate(_decays(plan)):
+        after: Distribution = {}
+        for row, p in found.items():
+            differs, place = 0, k
+            while place >= 0:  # the sum along the chain
+                differs ^= row >> (first_readout + place) & 1
+                place = int(plan.readout_predecessors[place])
+            for then, weight in ((row, 1 - probability * differs), (row ^ flips, probability * differs)):
+                if weight:
+                    after[then] = after.get(then, 0.0) + p * weight
+        found = after
+    rows: Distribution = {}
+    for row, p in found.items():
+        rows[row & (1 << first_readout) - 1] = rows.get(row & (1 << first_readout) - 1, 0.0) + p
+    return rows
+
+
+def _decays(plan: SamplingPlan) -> list[tuple[float, int]]:
+    """The probabilities of the records' decays, and what they flip; the first one of a shot decides."""
+    end = plan.num_mechanisms - len(plan.leakage_entries)
+    mechanisms = range(end - plan.num_readout_decays, end)
+    return [
+        (-float(np.expm1(-plan.rates[m])), _with_readouts(plan, "event", plan.effects, m)) for m in mechanisms
+    ]
+
+
+def _with_readouts(plan: SamplingPlan, name: str, rows: SparseRows, number: int) -> int:
+    """A row, and behind it the records that its cause flips."""
+    row = mask(rows.row(number))
+    if not plan.num_readout_decays:
+        return row
+    readouts: SparseRows = getattr(plan, f"{name}_readouts")
+    return row ^ mask(plan.num_row_bits + int(k) for k in readouts.row(number))
 
 
 def _causes(plan: SamplingPlan) -> list[dict[int, float]]:
-    """The independent causes of a row, as maps from their effects to probabilities."""
+    """The independent causes of a row, as maps from their effects to probabilities; but no decays of records."""
     choices: list[dict[int, float]] = []
     at_site: dict[int, list[tuple[int, float]]] = {}
     first_leakage = plan.num_mechanisms - len(plan.leakage_entries)
     for m in range(plan.num_mechanisms):
-        row, rate, site = mask(plan.effects.row(m)), float(plan.rates[m]), int(plan.sites[m])
+        row, rate, site = (
+            _with_readouts(plan, "event", plan.effects, m),
+            float(plan.rates[m]),
+            int(plan.sites[m]),
+        )
+        if first_leakage - plan.num_readout_decays <= m < first_leakage:
+            continue
         if m >= first_leakage:
             entry = int(plan.leakage_entries[m - first_leakage])
             change = plan.leakage_items[entry]
@@ -98,7 +141,12 @@ def _causes(plan: SamplingPlan) -> list[dict[int, float]]:
             previous = choices[-1].get(row, 0.0)
             choices[-1][row] = previous - np.expm1(-total) * rate / total
     choices += [script_distribution(plan, int(first), {}) for first in plan.leakage_always]
-    return choices + [{mask(plan.coins.row(c)): 0.5} for c in range(len(plan.coins))]
+    first_readout = plan.num_row_bits
+    hidden = [
+        mask(first_readout + int(k) for k in plan.hidden_coins.row(c)) for c in range(len(plan.hidden_coins))
+    ]
+    coins = [_with_readouts(plan, "coin", plan.coins, c) for c in range(len(plan.coins))]
+    return choices + [{row: 0.5} for row in (*coins, *hidden)]
 
 
 def script_distribution(plan: SamplingPlan, place: int, states: Mapping[int, int]) -> Distribution:
@@ -110,7 +158,10 @@ def script_distribution(plan: SamplingPlan, place: int, states: Mapping[int, int
         for key, weight in skipping.pop(place, {}).items():
             reached[key] = reached.get(key, 0.0) + weight
         place += 1
-        rows = [mask(plan.leakage_rows.row(r)) for r in range(item["first_row"], item["end_row"])]
+        rows = [
+            _with_readouts(plan, "leakage", plan.leakage_rows, r)
+            for r in range(item["first_row"], item["end_row"])
+        ]
         happens = (int(item["threshold"]) + 1) / 2**64
         choices = [(0.5, row) for row in rows] if item["kind"] == LEAKAGE_MIX else [(happens, sum(rows))]
         for probability, row in choices:

@@ -102,11 +102,11 @@ std::vector<Program::OuterLoop> Program::outer_loops() const {
 
 size_t Program::size() const { return size_of(0, parts_.steps.size(), parts_.loops.size()); }
 
-size_t Program::num_expectations() const {
-    const auto is_expectation = [](const CircuitStep& step) { return step.kind == CircuitStepKind::expectation; };
+size_t Program::count(CircuitStepKind kind) const {
+    const auto is_counted = [kind](const CircuitStep& step) { return step.kind == kind; };
     size_t count = 0;
-    if (std::ranges::any_of(parts_.steps, is_expectation))
-        forward([&](const CircuitStep& step, int64_t, const Shift&) { count += is_expectation(step) ? 1 : 0; });
+    if (std::ranges::any_of(parts_.steps, is_counted))
+        forward([&](const CircuitStep& step, int64_t, const Shift&) { count += is_counted(step) ? 1 : 0; });
     return count;
 }
 

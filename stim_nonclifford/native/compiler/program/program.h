@@ -73,9 +73,9 @@ enum class CircuitStepKind : int32_t {
     detector,
     observable,
     expectation,
+    misreading,
     // In programs for trajectories only (program_arrays.py); the sweeps have channels with ancillas in their place, and scripts.
     relaxation,
-    misreading,
     leaking,
     leakage_return,
     leakage_spread,
@@ -147,7 +147,9 @@ class Program {
     size_t stored_number(const CircuitStep& step) const { return static_cast<size_t>(&step - parts_.steps.data()); }
     size_t num_gates() const { return gates_.size(); }
     const GateTables& gate(size_t number) const { return gates_[number]; }
-    size_t num_expectations() const;  // expectation values, with loops unrolled
+    // With loops unrolled:
+    size_t num_expectations() const { return count(CircuitStepKind::expectation); }
+    size_t num_readout_decays() const { return count(CircuitStepKind::misreading); }
     // Calls use(step, number of the step, shift) for all steps in order, or from the last one to the first one.
     template <typename Use>
     void forward(Use&& use) const {
@@ -177,6 +179,7 @@ class Program {
     std::vector<std::vector<uint32_t>> connected_qubits() const;
 
    private:
+    size_t count(CircuitStepKind kind) const;  // of steps, with loops unrolled
     void check_parts() const;
     void add_gates();
     void check(const CircuitStep& step) const;

@@ -104,7 +104,9 @@ class EffectSweep {
     const EffectQuestion question_;
     const size_t num_outputs_;
     size_t expectation_;  // the output of the first expectation value after the current place
+    size_t readout_;      // the bit of the first record that may decay after the current place: they are behind the signs
     std::vector<SparseRow> x_effects_, z_effects_, record_effects_;
+    std::unordered_map<int32_t, int32_t> next_readouts_;  // by the chain of records, the bit of its next one
     std::unordered_map<int64_t, int32_t> sign_of_step_;  // by the step of a rotation, the bit of its sign
     std::vector<int32_t> free_signs_;                    // for each activation, the bit of its sign
     uint64_t record_bytes_ = 0;
@@ -145,6 +147,7 @@ EffectSweep::EffectSweep(const Program& program, const QuantumProgram& quantum, 
       question_(std::move(question)),
       num_outputs_(num_outputs_of(program, question_.by_records)),
       expectation_(num_outputs_),
+      readout_(0),
       x_effects_(program.num_qubits),
       z_effects_(program.num_qubits),
       record_effects_(program.num_records) {
@@ -158,6 +161,7 @@ EffectSweep::EffectSweep(const Program& program, const QuantumProgram& quantum, 
         if (operation.kind == static_cast<int64_t>(Kind::activate)) free_signs_.push_back(sign);
         sign_of_step_[operation.step] = sign++;
     }
+    readout_ = static_cast<size_t>(sign) + program.num_readout_decays();
     for (const auto* insertions : {&quantum.activations, &quantum.outcomes, &quantum.tosses, &question_.leakage}) insert(*insertions);
     std::ranges::stable_sort(inserted_, std::ranges::greater{}, [](const auto& inserted) { return inserted.first->step; });
     kept_.resize(inserted_.size());
@@ -239,6 +243,16 @@ void EffectSweep::pull_back_through(const CircuitStep& step, int64_t number, con
         case CircuitStepKind::expectation:
             flip_by_anticommuting(factors, static_cast<int32_t>(--expectation_));
             break;
+        case CircuitStepKind::misreading: {
+            // The record differs from the previous one of its chain, and the next one from it.
+            const auto bit = static_cast<int32_t>(--readout_);
+            const auto [next, is_last] = next_readouts_.emplace(step.number, bit);
+            const int32_t bits[] = {std::exchange(next->second, bit), bit};
+            const auto changed = std::span(bits).last(is_last ? 1 : 2);
+            flip(record_effects_[static_cast<size_t>(step.record + shift.records)], changed);
+            check_bytes(changed.size_bytes());
+            break;
+        }
         default:
             break;  // a step of trajectories
     }

@@ -37,6 +37,9 @@ class ActiveVector {
         std::copy_n(from.values_.begin(), vector_size(width_), values_.begin());
     }
     uint32_t width() const { return static_cast<uint32_t>(width_); }
+    bool equals(const ActiveVector& other) const {
+        return width_ == other.width_ && std::equal(values_.begin(), values_.begin() + static_cast<int64_t>(vector_size(width_)), other.values_.begin());
+    }
 
     // The probability of outcome 1 of a measurement of the Pauli.
     double probability_of_one(const ActivePauli& pauli) const {

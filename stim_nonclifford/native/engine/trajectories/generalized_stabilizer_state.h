@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "cpu/kernels.h"
@@ -44,22 +45,34 @@ class GeneralizedStabilizerState {
     }
     uint32_t width() const { return vector_.width(); }
 
-    void apply(const std::vector<RowImage>& gate, const uint32_t* targets) {
-        constexpr size_t few = 4;
-        std::array<Row, few> small;
-        std::vector<Row> large;
-        Row* images = small.data();
-        if (gate.size() > few) {
-            large.resize(gate.size());
-            images = large.data();
+    // Whether another state differs in signs of rows alone. Then these are bits of `signs`.
+    bool differs_in_signs(const GeneralizedStabilizerState& other, uint64_t* signs) const {
+        if (active_ != other.active_ || coordinates_ != other.coordinates_ || !vector_.equals(other.vector_)) return false;
+        for (size_t k = 0; k < rows_.size(); ++k) {
+            const uint64_t turn = rows_[k].i_power ^ other.rows_[k].i_power;
+            if (rows_[k].x != other.rows_[k].x || rows_[k].z != other.rows_[k].z || (turn & 1) != 0) return false;
+            signs[k / 64] |= (turn >> 1) << (k % 64);
         }
-        const auto row = [&](uint32_t generator) -> Row& { return rows_[2 * size_t{targets[generator / 2]} + generator % 2]; };
-        for (size_t k = 0; k < gate.size(); ++k) {
-            images[k] = row(gate[k].factors[0]);
-            for (size_t f = 1; f < gate[k].factors.size(); ++f) multiply(images[k], row(gate[k].factors[f]));
-            images[k].i_power = (images[k].i_power + gate[k].i_power) & 3;
+        return true;
+    }
+    void flip_sign(uint32_t row) { rows_[row].i_power ^= 2; }
+
+    // A gate on each group of targets, one after the other.
+    void apply(const GateRows& gate, const uint32_t* targets, const uint32_t* end) {
+        for (; targets != end; targets += gate.num_targets) {
+            const auto row = [&](uint32_t generator) -> Row& { return rows_[2 * size_t{targets[generator / 2]} + generator % 2]; };
+            if (gate.exchanges) {
+                std::swap(row(gate.images[0].row), row(gate.images[1].row));
+            } else if (!gate.factors.empty()) {
+                for (const auto& [number, by, i_power] : gate.factors) {
+                    Row& changed = row(number);
+                    if (by != number) multiply(changed, row(by));
+                    changed.i_power = (changed.i_power + i_power) & 3;
+                }
+            } else {
+                apply_images(gate.images, row);
+            }
         }
-        for (size_t k = 0; k < gate.size(); ++k) row(gate[k].row) = images[k];
     }
 
     // A Pauli, by its code, is a change of signs.
@@ -140,6 +153,24 @@ class GeneralizedStabilizerState {
     }
 
    private:
+    template <typename RowOf>
+    void apply_images(const std::vector<RowImage>& gate, RowOf row) {
+        constexpr size_t few = 4;
+        std::array<Row, few> small;
+        std::vector<Row> large;
+        Row* images = small.data();
+        if (gate.size() > few) {
+            large.resize(gate.size());
+            images = large.data();
+        }
+        for (size_t k = 0; k < gate.size(); ++k) {
+            images[k] = row(gate[k].factors[0]);
+            for (size_t f = 1; f < gate[k].factors.size(); ++f) multiply(images[k], row(gate[k].factors[f]));
+            images[k].i_power = (images[k].i_power + gate[k].i_power) & 3;
+        }
+        for (size_t k = 0; k < gate.size(); ++k) row(gate[k].row) = images[k];
+    }
+
     // Acts with a Pauli on the vector, or on a new coordinate of it.
     template <typename OnVector, typename OnNew>
     bool act(const Row& pauli, OnVector on_vector, OnNew on_new) {

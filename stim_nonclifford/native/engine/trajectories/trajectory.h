@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <utility>
@@ -82,17 +84,22 @@ class Trajectory final : public TrajectoryRunner {
     static constexpr uint32_t not_chosen = UINT32_MAX;
     static constexpr uint64_t shots_between_looks = 64;
     static constexpr double tie_tolerance = 1e-9;
+    static constexpr uint32_t max_checkpoint_width = 12;
+    static constexpr size_t max_flip_words = size_t{1} << 22;  // of all checkpoints
     enum Leakage : uint8_t { computational, leaked, lost };
 
     struct Event {
         uint32_t place;
         uint64_t pattern;  // of Paulis; the kind of a relaxation; the error of a chain
     };
+    // A place on the path without noise, all of whose coins are 0.
     struct Checkpoint {
         uint32_t step;
         State state;
         std::vector<uint8_t> records, outputs;
         std::vector<double> values;
+        uint32_t num_coins;               // before it
+        std::vector<uint64_t> coin_flips;  // [num_coins][flip_words()]: what a coin flips here if it is 1
     };
 
     bool output(uint32_t number) const {
@@ -126,17 +133,50 @@ class Trajectory final : public TrajectoryRunner {
         step_ = checkpoint.step;
         work_.skipped_steps += step_;
         coin_words_ = UINT64_MAX;
+        if (checkpoint.num_coins != 0) toss_coins(checkpoint);
         if (!program_.has_leakage) return;
         std::ranges::fill(leakage_, computational);
         num_leaked_ = 0;
         leakage_words_ = WordStream(seed_, Stream::trajectory_leakage, shot_);
     }
 
-    // A checkpoint now and then on the path without noise, as long as its outcomes are certain.
+    // Bits of what a coin flips: signs of rows, then records, then outputs, each from a word of their own on.
+    size_t sign_words() const { return words_for(2 * program_.num_qubits); }
+    size_t first_output_word() const { return sign_words() + words_for(program_.num_records); }
+    size_t flip_words() const { return first_output_word() + words_for(program_.num_outputs); }
+
+    // Flips what the coins before a checkpoint flip.
+    void toss_coins(const Checkpoint& checkpoint) {
+        const size_t words = flip_words();
+        flips_.assign(words, 0);
+        for (uint32_t k = 0; k < checkpoint.num_coins; ++k) {
+            if (!coin(path_coins_[k])) continue;
+            const uint64_t* const flips = checkpoint.coin_flips.data() + k * words;
+            for (size_t w = 0; w < words; ++w) flips_[w] ^= flips[w];
+        }
+        const auto for_each_bit = [&](size_t first, size_t end, auto use) {
+            for (size_t w = first; w < end; ++w)
+                for (uint64_t bits = flips_[w]; bits != 0; bits &= bits - 1) use(64 * (w - first) + static_cast<size_t>(std::countr_zero(bits)));
+        };
+        for_each_bit(0, sign_words(), [&](size_t row) { state_.flip_sign(static_cast<uint32_t>(row)); });
+        for_each_bit(sign_words(), first_output_word(), [&](size_t record) { records_[record] ^= 1; });
+        for_each_bit(first_output_word(), words, [&](size_t number) { outputs_[number] ^= 1; });
+    }
+
+    // A checkpoint now and then on the path without noise, as long as its outcomes are certain or coins. Coins change signs, records and
+    // outputs, each by itself; checkpoints end where one of them changes anything else.
     void store_checkpoints() {
+        is_path_ = true;
+        store_path();
+        for (uint32_t k = 0; k < path_coins_.size(); ++k) store_flips_of_coin(k);
+        is_path_ = false;
+    }
+
+    void store_path() {
         constexpr uint32_t most = 256, least_distance = 4;
         const auto size = static_cast<uint32_t>(program_.steps.size());
         const uint32_t distance = std::max(least_distance, size / most);
+        size_t num_words = 0;
         state_.reset();
         // Detectors that are not executed do not fire.
         if (!program_.outputs.by_records) std::copy(program_.outputs.constant.begin() + program_.num_detectors, program_.outputs.constant.end(),
@@ -144,11 +184,42 @@ class Trajectory final : public TrajectoryRunner {
         step_ = 0;
         try {
             do {
-                checkpoints_.push_back({step_, state_, records_, outputs_, values_});
-            } while (step_ < size && run_steps<true>(std::min(size, step_ + distance)));
+                const auto num_coins = static_cast<uint32_t>(path_coins_.size());
+                checkpoints_.push_back({step_, state_, records_, outputs_, values_, num_coins, {}});
+                checkpoints_.back().coin_flips.resize(num_coins * flip_words());
+                num_words += checkpoints_.back().coin_flips.size();
+            } while (step_ < size && state_.width() <= max_checkpoint_width && num_words <= max_flip_words &&
+                     run_steps<true>(std::min(size, step_ + distance)));
         } catch (const ResourceLimit&) {
             // The path is too wide. The first shot says so.
         }
+    }
+
+    // Follows the path on which coin k alone is 1, from the last checkpoint before it.
+    void store_flips_of_coin(uint32_t k) {
+        auto next = std::ranges::upper_bound(checkpoints_, k, {}, &Checkpoint::num_coins);
+        if (next == checkpoints_.end()) return;
+        const Checkpoint& before = *(next - 1);
+        state_.copy(before.state);
+        records_ = before.records;
+        outputs_ = before.outputs;
+        values_ = before.values;
+        step_ = before.step;
+        forced_coin_ = path_coins_[k];
+        const auto note = [](const std::vector<uint8_t>& now, const std::vector<uint8_t>& without, uint64_t* flips) {
+            for (size_t b = 0; b < now.size(); ++b) flips[b / 64] |= uint64_t{now[b] != without[b]} << (b % 64);
+        };
+        for (; next != checkpoints_.end(); ++next) {
+            uint64_t* const flips = next->coin_flips.data() + k * flip_words();
+            const bool same_values = values_.empty() || std::memcmp(values_.data(), next->values.data(), values_.size() * sizeof(double)) == 0;
+            if (!run_steps<true>(next->step) || !state_.differs_in_signs(next->state, flips) || !same_values) {
+                checkpoints_.erase(next, checkpoints_.end());
+                break;
+            }
+            note(records_, next->records, flips + sign_words());
+            note(outputs_, next->outputs, flips + first_output_word());
+        }
+        forced_coin_ = UINT32_MAX;
     }
 
     void draw_events() {
@@ -304,6 +375,7 @@ class Trajectory final : public TrajectoryRunner {
     }
     bool coin(uint32_t decision) {
         if (is_likely_) return false;
+        if (is_path_) return decision == forced_coin_;
         const uint64_t quad = decision / (64 * words_per_draw);
         if (quad != coin_words_) {
             coins_ = random_words(seed_, Stream::trajectory_coins, shot_, quad);
@@ -312,9 +384,9 @@ class Trajectory final : public TrajectoryRunner {
         return (coins_[decision / 64 % words_per_draw] >> (decision % 64) & 1) != 0;
     }
 
-    void reset(uint32_t qubit, uint32_t code, uint32_t decision) {
-        const QubitPauli pauli{qubit, code};
-        if (measured(state_.pull_back({&pauli, 1}), decision)) state_.apply_pauli(qubit, code == z_part ? x_part : z_part);
+    // Ends a reset, after its measurement.
+    void reset(uint32_t qubit, uint32_t code, bool outcome) {
+        if (outcome) state_.apply_pauli(qubit, code == z_part ? x_part : z_part);
         if (num_leaked_ == 0 || leakage_[qubit] == computational) return;
         if (leakage_[qubit] == leaked || leakage_words_.next_uniform() < program_.leakage.replacements[qubit]) leak(qubit, computational);
     }
@@ -380,7 +452,7 @@ class Trajectory final : public TrajectoryRunner {
             ++work_.steps;
             switch (step.kind) {
                 case TrajectoryStepKind::gate:
-                    state_.apply(program_.gates[step.number], program_.targets.data() + step.first);
+                    state_.apply(program_.gates[step.number], program_.targets.data() + step.first, program_.targets.data() + step.end);
                     break;
                 case TrajectoryStepKind::rotate:
                     if (state_.rotate(state_.pull_back(factors), step.first_value, step.second_value)) check_width();
@@ -393,15 +465,13 @@ class Trajectory final : public TrajectoryRunner {
                         const auto one = state_.probability_of_one(row);
                         const bool is_certain = one && (*one == 0 || *one == 1);
                         // A reset gives the same state for both outcomes if nothing else depends on them.
-                        if (!is_certain && (is_measured || !state_.is_product(factors[0].qubit))) return false;
-                    }
-                    if (!is_measured) {
-                        reset(factors[0].qubit, factors[0].code, step.decision);
-                        break;
+                        const bool matters = !is_certain && (is_measured || !state_.is_product(factors[0].qubit));
+                        if (matters && one) return false;
+                        if (matters && forced_coin_ == UINT32_MAX) path_coins_.push_back(step.decision);
                     }
                     const bool outcome = measured(row, step.decision);
-                    records_[step.number] = static_cast<uint8_t>(outcome != step.flag);
-                    if (step.resets) reset(factors[0].qubit, factors[0].code, step.decision);
+                    if (is_measured) records_[step.number] = static_cast<uint8_t>(outcome != step.flag);
+                    if (!is_measured || step.resets) reset(factors[0].qubit, factors[0].code, outcome);
                     break;
                 }
                 case TrajectoryStepKind::feedback:
@@ -428,13 +498,14 @@ class Trajectory final : public TrajectoryRunner {
                     for (uint32_t k = step.first; k < step.end; ++k) parity ^= records_[program_.records[k]];
                     outputs_[step.number] = parity;
                     // Detectors of attempts may still move.
-                    if (parity != 0 && !step.flag && program_.is_postselected[step.number] != 0) return false;
+                    if (!certain_only && parity != 0 && !step.flag && program_.is_postselected[step.number] != 0) return false;
                     break;
                 }
                 case TrajectoryStepKind::observable:
                     for (uint32_t k = step.first; k < step.end; ++k) outputs_[step.number] ^= records_[program_.records[k]];
                     break;
                 case TrajectoryStepKind::skip: {
+                    if (certain_only && !path_coins_.empty()) return false;
                     bool is_odd = false;
                     for (uint32_t k = step.first; k < step.end; ++k) is_odd ^= records_[program_.records[k]] != 0;
                     if (is_odd == step.flag) step_ = step.chain - 1;
@@ -467,6 +538,10 @@ class Trajectory final : public TrajectoryRunner {
     std::vector<uint32_t> chosen_;  // for each chain, the number of the error that happens
     std::vector<Event> events_;
     std::vector<Checkpoint> checkpoints_;
+    std::vector<uint32_t> path_coins_;       // the decisions that are coins, up to the last checkpoint and somewhat beyond
+    std::vector<uint64_t> flips_;            // of the coins before a checkpoint
+    bool is_path_ = false;                   // the path of the checkpoints
+    uint32_t forced_coin_ = UINT32_MAX;      // the decision that is 1 on it
     uint64_t seed_ = 0, shot_ = 0;
     uint32_t step_ = 0;
     bool is_likely_ = false;  // the shot of likely_outputs

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 #include <string>
+#include <utility>
 
 #include "base/argument_checks.h"
 #include "base/resource_limit.h"
@@ -31,6 +32,41 @@ std::vector<RowImage> images_of(const GateTables& gate) {
         if (found.i_power != 0 || found.factors != std::vector{row}) images.push_back(std::move(found));
     }
     return images;
+}
+
+// Each image is its own row, times others that do not change; or nothing, if it is not.
+std::vector<GateRows::Factor> factors_of(const std::vector<RowImage>& images) {
+    const auto changes = [&](uint32_t row) { return std::ranges::any_of(images, [row](const RowImage& each) { return each.row == row; }); };
+    std::vector<GateRows::Factor> found;
+    for (const RowImage& image : images) {
+        bool has_own = false;
+        uint32_t i_power = image.i_power;
+        const size_t first = found.size();
+        for (const uint32_t row : image.factors) {
+            if (row == image.row) {
+                if (std::exchange(has_own, true)) return {};
+                continue;
+            }
+            if (changes(row)) return {};
+            found.push_back({image.row, row, 0});
+        }
+        if (!has_own) return {};
+        // Factors before the own row move behind it. Two rows of the same qubit anticommute.
+        const auto own = std::ranges::find(image.factors, image.row);
+        for (auto before = image.factors.begin(); before != own; ++before) i_power += *before / 2 == image.row / 2 ? 2 : 0;
+        if (found.size() == first) found.push_back({image.row, image.row, 0});
+        found.back().i_power = i_power & 3;
+    }
+    return found;
+}
+
+GateRows rows_of(const GateTables& gate) {
+    GateRows rows{static_cast<uint32_t>(gate.num_targets), images_of(gate), false, {}};
+    const auto& images = rows.images;
+    rows.exchanges = images.size() == 2 && images[0].i_power == 0 && images[1].i_power == 0 && images[0].factors == std::vector{images[1].row} &&
+                     images[1].factors == std::vector{images[0].row};
+    rows.factors = factors_of(images);
+    return rows;
 }
 
 EventTable table_of(std::span<const ChannelChoice> choices, bool are_exclusive) {
@@ -65,7 +101,7 @@ TrajectoryProgram::TrajectoryProgram(const Program& program, TrajectoryOutputs w
             "There must be a model of leakage for each qubit.");
     require(lines.size() == program.num_stored_steps(), "There must be a line for each stored step.");
     for (const uint32_t output : outputs.postselected) is_postselected[output] = 1;
-    for (size_t k = 0; k < program.num_gates(); ++k) gates.push_back(images_of(program.gate(k)));
+    for (size_t k = 0; k < program.num_gates(); ++k) gates.push_back(rows_of(program.gate(k)));
     program.forward([&](const CircuitStep& step, int64_t, const Shift& shift) {
         add(program, step, shift, static_cast<uint32_t>(lines[program.stored_number(step)]));
     });
@@ -111,13 +147,10 @@ void TrajectoryProgram::add(const Program& program, const CircuitStep& step, con
     const auto qubits = program.targets(step);
     switch (step.kind) {
         case Kind::clifford: {
-            const size_t size = program.gate(step).num_targets;
-            if (gates[static_cast<size_t>(step.number)].empty()) break;
-            for (size_t k = 0; k < qubits.size(); k += size) {
-                TrajectoryStep& added = add_step(TrajectoryStepKind::gate, line);
-                added.number = static_cast<uint32_t>(step.number);
-                with_targets(added, qubits.subspan(k, size));
-            }
+            if (gates[static_cast<size_t>(step.number)].images.empty()) break;
+            TrajectoryStep& added = add_step(TrajectoryStepKind::gate, line);
+            added.number = static_cast<uint32_t>(step.number);
+            with_targets(added, qubits);
             break;
         }
         case Kind::rotate: {

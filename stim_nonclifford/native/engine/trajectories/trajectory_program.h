@@ -101,6 +101,18 @@ struct RowImage {
     uint32_t i_power;
 };
 
+// What a gate does to the rows of its targets.
+struct GateRows {
+    // One after the other: a row is multiplied by another one (or by its own number: by nothing), and by a power of i.
+    struct Factor {
+        uint32_t row, by, i_power;
+    };
+    uint32_t num_targets;
+    std::vector<RowImage> images;   // of the rows that change
+    bool exchanges;                 // two rows change places
+    std::vector<Factor> factors;    // the same as the images, if it can be said so
+};
+
 // Patterns and their cumulative probabilities, given that there is an event.
 struct EventTable {
     std::vector<uint64_t> patterns;
@@ -123,7 +135,7 @@ class TrajectoryProgram {
     std::vector<uint32_t> targets;
     std::vector<QubitPauli> factors;
     std::vector<uint32_t> records;
-    std::vector<std::vector<RowImage>> gates;
+    std::vector<GateRows> gates;
     std::vector<EventTable> channels;
     std::vector<std::vector<std::pair<uint32_t, double>>> chains;  // of each, (step, probability) of its errors
     std::vector<Attempt> attempts;

@@ -55,6 +55,7 @@ constexpr uint32_t root_request = 2, plain_request = 3;
     F(uint64_t, event_capacity)    /* events of a block that are kept in shared memory */  \
     F(uint64_t*, wide_rows)        /* [team][row_words][block_shots]; wide rows */         \
     F(uint16_t*, script_states)    /* [team][num_script_qubits][block_shots]; of leakage */ \
+    F(uint64_t*, readouts)         /* [team][readout_words][block_shots] */                \
     F(uint64_t*, counters)                                                                 \
     F(uint64_t, queue_capacity)                                                            \
     F(uint64_t*, queue_shots)                                                              \

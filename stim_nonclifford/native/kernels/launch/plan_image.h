@@ -80,6 +80,15 @@ struct PlanImage {
     uint32_t has_leakage, num_leakage_always, num_script_qubits;
     uint64_t leakage_items, leakage_entries, leakage_always, leakage_final_checks;
     TableImage leakage_rows;     // [rows of leakage_final_checks]
+    // Records that may decay, as in Plan. Their rows have readout_words words.
+    int32_t first_readout_decay;
+    uint32_t num_readout_decays, num_hidden_coins, readout_words;
+    uint64_t readout_constant;        // uint64[readout_words]
+    uint64_t readout_predecessors;    // int32[num_readout_decays]
+    TableImage event_readouts;   // [num_mechanisms]
+    TableImage coin_readouts;    // [num_coins]
+    TableImage leakage_readouts; // [rows of leakage_final_checks]
+    TableImage hidden_coins;     // [num_hidden_coins]
     uint64_t zero_outputs;       // uint64[output_words]: flipped by the outcomes of signature 0, if fixed
     uint64_t steps;              // Step[num_steps]
     uint64_t rotations;          // Rotation[num_rotations]
@@ -92,6 +101,10 @@ struct PlanImage {
     // The number of words of a row that is kept in registers; 0 if rows are in memory.
     SNC_HOST_DEVICE uint32_t register_words() const {
         return row_words <= max_narrow_words && effects.are_lists == 0 && coins.are_lists == 0 ? row_words : 0;
+    }
+
+    SNC_HOST_DEVICE bool is_readout_decay(int32_t mechanism) const {
+        return mechanism >= first_readout_decay && mechanism < first_leakage_mechanism;
     }
 
     SNC_HOST_DEVICE LeakageTables leakage() const {

@@ -103,8 +103,11 @@ struct RegisterRow<0> {
     // The row at a place among those of the team's block.
     SNC_HOST_DEVICE void start(const Job& job, const uint64_t* constant, uint32_t row_words, uint32_t team,
                                uint32_t place) {
+        start_in(job.wide_rows, constant, row_words, team, place);
+    }
+    SNC_HOST_DEVICE void start_in(uint64_t* rows, const uint64_t* constant, uint32_t row_words, uint32_t team, uint32_t place) {
         num_words = row_words;
-        words = job.wide_rows + uint64_t{team} * num_words * block_shots + place;
+        words = rows + uint64_t{team} * num_words * block_shots + place;
         for (uint32_t w = 0; w < num_words; ++w) words[uint64_t{w} * block_shots] = constant[w];
     }
     SNC_HOST_DEVICE void flip(const PlanImage& plan, const TableImage& table, uint64_t number) {

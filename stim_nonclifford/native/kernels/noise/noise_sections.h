@@ -34,10 +34,11 @@ SNC_HOST_DEVICE EventFreeShots event_free_shots(const Job& job, const PlanImage&
 }
 
 // The parts of a plan, of a job and of shared memory that the sections below use.
-template <typename Layout, bool tables_in_shared, bool leaks>
+template <typename Layout, bool tables_in_shared, bool follows>
 struct BlockNoise {
     using Mechanism = typename StoredMechanism<tables_in_shared>::Type;
     using Row = RegisterRow<Layout::register_words>;
+    using ReadoutRow = RegisterRow<0>;
 
     const Job& job;
     const PlanImage& plan;
@@ -158,7 +159,8 @@ struct BlockNoise {
             const auto mechanism = [&](uint32_t event) { return mechanism_of_event(begin + event, num_stored); };
             SNC_NOT_UNROLLED
             for (uint32_t event = 0; event < end - begin; ++event)
-                if (!site_is_used(sites, event, mechanism)) row.flip(plan, tables.effects, mechanism(event));
+                if (!site_is_used(sites, event, mechanism) && !(follows && plan.is_readout_decay(static_cast<int32_t>(mechanism(event)))))
+                    row.flip(plan, tables.effects, mechanism(event));
             return;
         }
         SNC_NOT_UNROLLED
@@ -192,8 +194,44 @@ struct BlockNoise {
         return found;
     }
 
-    // XORs into the row of a shot what its leakage flips. Returns whether the shot fails a check: then its row may be wrong.
-    SNC_HOST_DEVICE bool add_leakage(Row& row, uint32_t begin, uint32_t end, uint32_t num_stored, uint32_t shot, ScriptStates states) const {
+    // The next mechanism after `last` among events [begin, end) of the block that is the decay of a record, or the end of these.
+    SNC_HOST_DEVICE int32_t next_decay(int32_t last, uint32_t begin, uint32_t end, uint32_t num_stored) const {
+        int32_t found = plan.first_leakage_mechanism;
+        SNC_NOT_UNROLLED
+        for (uint32_t e = begin; e < end; ++e) {
+            const auto number = static_cast<int32_t>(mechanism_of_event(e, num_stored));
+            if (plan.is_readout_decay(number) && number > last && number < found) found = number;
+        }
+        return found;
+    }
+
+    // XORs into the row of a shot the effects of records that decay. `bits` of readouts have what leakage flips.
+    SNC_HOST_DEVICE void add_decays(Row& row, ReadoutRow& bits, uint32_t begin, uint32_t end, uint32_t num_stored, uint32_t shot) const {
+        const auto* sites = plan.array<int32_t>(plan.sites);
+        const auto mechanism = [&](uint32_t event) { return mechanism_of_event(begin + event, num_stored); };
+        SNC_NOT_UNROLLED
+        for (uint32_t event = 0; event < end - begin; ++event) {
+            const uint32_t number = mechanism(event);
+            if (static_cast<int32_t>(number) < plan.first_readout_decay && !site_is_used(sites, event, mechanism))
+                bits.flip(plan, plan.event_readouts, number);
+        }
+        for_each_flipped_coin(plan.num_coins, seed, block, shot, [&](uint32_t coin) { bits.flip(plan, plan.coin_readouts, coin); });
+        for_each_flipped_coin(
+            plan.num_hidden_coins, seed, block, shot, [&](uint32_t coin) { bits.flip(plan, plan.hidden_coins, coin); }, Stream::readouts);
+        SNC_NOT_UNROLLED
+        for (int32_t decay = next_decay(-1, begin, end, num_stored); decay < plan.first_leakage_mechanism;
+             decay = next_decay(decay, begin, end, num_stored)) {
+            const auto is_set = [&](uint32_t bit) { return bits.is_set(bit); };
+            if (!readout_differs(plan.array<int32_t>(plan.readout_predecessors), decay - plan.first_readout_decay, is_set)) continue;
+            row.flip(plan, tables.effects, static_cast<uint32_t>(decay));
+            bits.flip(plan, plan.event_readouts, static_cast<uint64_t>(decay));
+        }
+    }
+
+    // XORs into the row of a shot, and into the bits of readouts if they are needed, what its leakage flips. Returns whether the
+    // shot fails a check: then its row may be wrong.
+    SNC_HOST_DEVICE bool add_leakage(Row& row, ReadoutRow* bits, uint32_t begin, uint32_t end, uint32_t num_stored, uint32_t shot,
+                                     ScriptStates states) const {
         const auto* sites = plan.array<int32_t>(plan.sites);
         const auto mechanism = [&](uint32_t event) { return mechanism_of_event(begin + event, num_stored); };
         const auto acting = [&](uint32_t event) {
@@ -201,7 +239,10 @@ struct BlockNoise {
             return number < plan.first_leakage_mechanism || site_is_used(sites, event, mechanism) ? -1 : number;
         };
         const auto is_set = [&](uint32_t check) { return row.is_set(check); };
-        const auto flip = [&](int32_t number) { row.flip_leakage(plan, static_cast<uint32_t>(number)); };
+        const auto flip = [&](int32_t number) {
+            row.flip_leakage(plan, static_cast<uint32_t>(number));
+            if (bits != nullptr) bits->flip(plan, plan.leakage_readouts, static_cast<uint64_t>(number));
+        };
         return follow_leakage(plan.leakage(), states, seed, block * block_shots + shot, end - begin, acting, is_set, flip);
     }
 
@@ -221,12 +262,16 @@ struct BlockNoise {
                 apply_events(row, begin, end, num_stored);
                 if (has_coins)
                     for_each_flipped_coin(plan.num_coins, seed, block, shot, [&](uint32_t coin) { row.flip_coin(plan, coin); });
-                if constexpr (leaks) {
+                if constexpr (follows) {
+                    const bool decays = next_decay(-1, begin, end, num_stored) < plan.first_leakage_mechanism;
+                    ReadoutRow bits;
+                    if (decays) bits.start_in(job.readouts, plan.array<uint64_t>(plan.readout_constant), plan.readout_words, team.index(), k);
                     if (has_leakage(begin, end, num_stored)) {
                         // After the coins, so that checks are final.
                         uint16_t* states = job.script_states + uint64_t{team.index()} * plan.num_script_qubits * block_shots + k;
-                        fails = add_leakage(row, begin, end, num_stored, shot, {states, block_shots});
+                        fails = add_leakage(row, decays ? &bits : nullptr, begin, end, num_stored, shot, {states, block_shots});
                     }
+                    if (decays && !fails) add_decays(row, bits, begin, end, num_stored, shot);
                 }
             }
             const bool passes = is_shot && !fails && row.any(0, check_words) == 0;
@@ -245,10 +290,10 @@ struct BlockNoise {
     }
 };
 
-// `leaks`: whether the plan has leakage. The kernels of other plans need not have room for it.
-template <typename Layout, bool tables_in_shared, bool leaks, typename Team>
+// `follows`: whether the plan has leakage, or records that decay. The kernels of other plans need not have room for it.
+template <typename Layout, bool tables_in_shared, bool follows, typename Team>
 SNC_HOST_DEVICE void noise_kernel(Team& team, const Job& job) {
-    BlockNoise<Layout, tables_in_shared, leaks> noise(team, job);
+    BlockNoise<Layout, tables_in_shared, follows> noise(team, job);
     const uint64_t blocks_begin = job.first_shot / block_shots;
     const uint64_t num_blocks = (job.end_shot + block_shots - 1) / block_shots - blocks_begin;
     Finished finished(job);

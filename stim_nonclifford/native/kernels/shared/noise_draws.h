@@ -62,15 +62,25 @@ SNC_HOST_DEVICE bool site_is_used(const int32_t* sites, uint32_t event, Mechanis
 
 // Calls use(c) for each coin c of the shot that is flipped.
 template <typename Use>
-SNC_HOST_DEVICE void for_each_flipped_coin(uint32_t num_coins, uint64_t seed, uint64_t block, uint32_t shot, Use use) {
+SNC_HOST_DEVICE void for_each_flipped_coin(uint32_t num_coins, uint64_t seed, uint64_t block, uint32_t shot, Use use,
+                                           Stream stream = Stream::coins) {
     const uint32_t words_per_shot = words_for(num_coins);
     SNC_NOT_UNROLLED
     for (uint32_t w = 0; w < words_per_shot; ++w) {
-        uint64_t word = random_word(seed, Stream::coins, block, uint64_t{shot} * words_per_shot + w);
+        uint64_t word = random_word(seed, stream, block, uint64_t{shot} * words_per_shot + w);
         if (w == words_per_shot - 1 && num_coins % 64 != 0) word &= (uint64_t{1} << num_coins % 64) - 1;
         SNC_NOT_UNROLLED
         for (; word != 0; word &= word - 1) use(64 * w + lowest_bit(word));
     }
+}
+
+// Whether a record differs from what it decays to: the sum of the bits of readouts along its chain.
+template <typename IsSet>
+SNC_HOST_DEVICE bool readout_differs(const int32_t* predecessors, int32_t decay, IsSet is_set) {
+    bool differs = false;
+    SNC_NOT_UNROLLED
+    for (; decay >= 0; decay = predecessors[decay]) differs = differs != is_set(static_cast<uint32_t>(decay));
+    return differs;
 }
 
 }  // namespace snc

@@ -25,6 +25,7 @@ enum class Stream : uint64_t {
     trajectory_coins = 12,      // bit d: outcome of decision d if it is a coin
     trajectory_outcomes = 13,   // word d: outcome of decision d if it is not
     trajectory_leakage = 14,    // words: what leaked qubits do
+    readouts = 15,  // index: block; ceil(num_hidden_coins / 64) words per shot, of coins that records alone depend on
 };
 
 constexpr int words_per_draw = 4;

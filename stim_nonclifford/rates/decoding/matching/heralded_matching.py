@@ -30,9 +30,13 @@ class HeraldedMatchingDecoder(sinter.Decoder):  # type: ignore[misc]  # Sinter h
     it is isolated: Stim splits the error ``D0 D9 L0`` into the parts ``D9 L0`` and ``D0``, and the matching
     explains each alone. So D9 is as likely with the herald D0 as without it.
 
-    Here, an error that no herald announces has not happened, and one that is announced has its probability
-    given the herald, as far as that is at most 1/2. PyMatching's correlated matching does this: each edge
-    that a herald D0 makes likelier is correlated with a copy of D0, which must be matched if D0 fires.
+    Here, an error that no herald announces has not happened, and an edge e has its probability given a herald
+    h that fires, as far as that is at most 1/2:
+
+        1 - 2 p = (1 - 2 p_e) (1 - 2 P(e | h)).
+
+    PyMatching's correlated matching (A. G. Fowler, arXiv 1310.0863) does this: each edge that a herald D0
+    makes likelier is correlated with a copy of D0, which must be matched if D0 fires.
 
     Attributes:
         heralds: The detectors that are heralds; see ``herald_detectors``.

@@ -51,8 +51,13 @@ _LARGEST_WEIGHT = (1 << 24) - 1
 class MatchingGapDecoder(sinter.Decoder):  # type: ignore[misc]
     r"""Minimum-weight matching, with the complementary gap as its confidence.
 
-    Both values of the observable are decoded. The likelier one is the prediction. The gap is the difference
-    of the weights, in decibels: 10 log10 of the ratio of the probabilities of the two likeliest errors.
+    Both values k of the observable are decoded by matching (E. Dennis, A. Kitaev, A. Landahl, J. Preskill,
+    quant-ph/0110143): over the errors E of this class that explain the detection events,
+
+        w_k = min sum_{e in E} ln((1 - p_e) / p_e),   gap = (10 / ln 10) |w_1 - w_0|.
+
+    The likelier value is the prediction. The gap is 10 log10 of the ratio of the probabilities of the two
+    likeliest errors, in decibels (C. Gidney, M. Newman, P. Brooks, C. Jones, arXiv 2312.04522).
 
     The observable becomes a detector of its own, which the errors at one boundary flip. For this, its flips
     are moved to the boundary: a detector is added to the observable where this removes flips from the bulk.

@@ -4,9 +4,6 @@ The strata are sampled independently, and ``estimation.allocation`` says which i
 weight that is sampled is enumerated, after a first sample of each. No step costs more than all before it, so
 that a wrong choice at most doubles the time.
 
-A search that ends when its own error is small ends early where its largest events are missing, and its
-estimates are low on average. So cheap samples are drawn anew, as many as they were, when the search is over.
-
 All decisions follow from counts and sums that depend on the seed alone; only ``max_seconds`` needs a clock.
 """
 
@@ -23,7 +20,7 @@ from ...._native import random_words
 from ....simulation.engines.random_streams import Stream
 from ....simulation.engines.time_limit import time_limit
 from ....simulation.plan import SamplingPlan
-from ...estimation.allocation import MARGIN, Contributions, allocate
+from ...estimation.allocation import Contributions, allocate
 from ...estimation.deadline import Deadline
 from ...estimation.interval import COVERAGE
 from ...estimation.uncertainty import uncertainty_of
@@ -115,11 +112,7 @@ def estimate_of(
 
 
 class Allocation:
-    """Enumerates and samples until the sum asked for is known well enough.
-
-    Args:
-        search: The search.
-    """
+    """Enumerates and samples until the sum asked for is known well enough."""
 
     def __init__(self, search: Search) -> None:
         self._search = search
@@ -138,8 +131,6 @@ class Allocation:
             _check_events(self._search)
             self._sample_rest()
             allocate(self._contributions, self._take)
-            if self._sample_anew():
-                allocate(self._contributions, self._take)
         _check_first(self._search)
 
     def _enumerate_cheap(self) -> bool:
@@ -236,12 +227,8 @@ class Allocation:
         """What a step may cost: not more than all before it, and within the limits."""
         search, limits = self._search, self._search.limits
         left = (limits.work if totals.asked else limits.work / 10) - search.spent
-        return min(max(limits.first_cost, search.spent), left, self._affordable)
-
-    @property
-    def _affordable(self) -> float:
-        """What can be done in the time that is left."""
-        return self._search.deadline.seconds_left / self._search.seconds_per_cost
+        affordable = search.deadline.seconds_left / search.seconds_per_cost
+        return min(max(limits.first_cost, search.spent), left, affordable)
 
     def _take(self, part: int, growth: float) -> None:
         """Samples a stratum further, or enumerates the first one."""
@@ -258,16 +245,6 @@ class Allocation:
             self._search.sample(stratum, halves)
             if self._search.deadline.is_over:
                 return
-
-    def _sample_anew(self) -> bool:
-        """Replaces all samples by others, on which no decision depends, if that is cheap; whether it was."""
-        search = self._search
-        cost = (1 + MARGIN) ** 2 * math.fsum(each.cost for each in search.sampled)
-        is_cheap = cost <= min(search.limits.first_cost, self._affordable)
-        if not is_cheap or self._excess(totals_of(search)) > 0:
-            return False
-        search.sample_anew(1 + MARGIN)
-        return True
 
 
 def _check_first(search: Search) -> None:

@@ -137,11 +137,7 @@ def _error(variance: float, missed: float, rest: float) -> float:
 
 
 class Estimate:
-    """P(kept) and P(kept and wrong) of a circuit.
-
-    Args:
-        searches: A search for both sums, or one for P(kept) and one for P(kept and wrong).
-    """
+    """P(kept) and P(kept and wrong) of a circuit, from one search for both, or from one for each."""
 
     def __init__(self, searches: Sequence[Search]) -> None:
         self.searches = tuple(searches)

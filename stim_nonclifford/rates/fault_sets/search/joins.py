@@ -93,11 +93,7 @@ class JoinedSets:
     """Pooled joins for the fault sets of some weights.
 
     Args:
-        weights: The weights.
-        masses: The total odds of all sets of each weight.
         expected: The total odds of the sets of these weights that pass, before any was found.
-        num_mechanisms: Number of mechanisms.
-        limits: The memory for joins.
 
     Attributes:
         weights: The weights.

@@ -32,12 +32,6 @@ def price(*, steps: float = 0.0, halves: float = 0.0, sets: float = 0.0, outcome
 
     Decisions follow from such counts with fixed prices and not from a clock, so that results depend on the
     seed alone. Only the ratios of the prices matter.
-
-    Args:
-        steps: Steps of an enumeration.
-        halves: Halves that are drawn.
-        sets: Sets that are found.
-        outcomes: Outcome distributions that are computed.
     """
     return _SECONDS_OF_STEP * steps + _SECONDS_OF_SET * (halves + sets) + _SECONDS_OF_OUTCOMES * outcomes
 

@@ -146,16 +146,6 @@ class Search:
         self.spent += cost
         self._sums.pop(stratum, None)
 
-    def sample_anew(self, factor: float) -> None:
-        """Replaces the joins of each stratum by one of other halves, a factor more than find as many sets."""
-        for place, stratum in enumerate(self.strata):
-            if isinstance(stratum, JoinedSets):
-                fresh = self.joined(stratum.weights)
-                halves = math.sqrt(math.fsum(each.halves**2 for each in stratum.joins))
-                self.sample(fresh, math.ceil(factor * halves))
-                self.strata[place] = fresh
-                self._sums.pop(stratum, None)
-
     @cached_property
     def bounds(self) -> Floats:
         """Proven upper bounds on the total odds of the sets of each weight that pass, without a search."""

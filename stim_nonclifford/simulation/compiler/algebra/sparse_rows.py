@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from ...._native import image_of_rows
 from ...._native import independent_rows as native_independent_rows
@@ -37,6 +38,24 @@ def independent_rows(rows: SparseRows) -> SparseRows:
     lengths = np.diff(rows.starts)
     starts = np.concatenate([[0], np.cumsum(lengths[chosen])])
     return SparseRows(starts, rows.bits[rows.starts[0] : rows.starts[-1]][np.repeat(chosen, lengths)])
+
+
+def cut(rows: SparseRows, num_bits: int) -> tuple[SparseRows, SparseRows]:
+    """The first bits of each row, and the others, which are numbered from 0 on.
+
+    Examples:
+        >>> first, others = cut(SparseRows.of([[0, 3], [2]]), 2)
+        >>> first.bits.tolist(), others.bits.tolist()
+        ([0], [1, 0])
+    """
+
+    def part(chosen: npt.NDArray[np.bool_], shift: int) -> SparseRows:
+        counts = np.concatenate([[0], np.cumsum(chosen, dtype=np.int64)])
+        bits = rows.bits[rows.starts[0] : rows.starts[-1]][chosen] - np.int32(shift)
+        return SparseRows(counts[rows.starts - rows.starts[0]], bits)
+
+    is_first = rows.bits[rows.starts[0] : rows.starts[-1]] < num_bits
+    return part(is_first, 0), part(~is_first, num_bits)
 
 
 def joined(first: SparseRows, second: SparseRows) -> SparseRows:

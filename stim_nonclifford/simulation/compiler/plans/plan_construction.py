@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ...plan import OPERATION_DTYPE, ROTATION_TERM_DTYPE, SamplingPlan, SparseRows
 from ..algebra.gf2 import ones
-from ..algebra.sparse_rows import joined, odd_sums, single_bits
+from ..algebra.sparse_rows import cut, joined, odd_sums, single_bits
 from ..sweeps.effects import EffectTable
 from ..sweeps.operations import Operation, OperationKind, RotationTerm, peak_width
 from .leakage_tables import leakage_tables
@@ -56,10 +56,16 @@ def construct_plan(
     constant = table.constant ^ output_constant
     layout = RowLayout(table, constant, signs, checks, requested.reported)
     mechanism_rows, mechanism_rates, sites = layout.mechanisms()
+    # A record that decays may flip a check after all leakage.
+    num_final_checks = 0 if layout.decays else layout.num_checks
     leakage = leakage_tables(
-        table.leakage.scripts, layout.leakage_rows(), layout.num_checks, int(sites.max(initial=-1)) + 1
+        table.leakage.scripts, layout.leakage_rows(), num_final_checks, int(sites.max(initial=-1)) + 1
     )
     mechanism_rows = joined(mechanism_rows, SparseRows.of([()] * len(leakage.entries)))
+    effects, event_readouts = cut(mechanism_rows, layout.num_row_bits)
+    coin_rows, hidden_coins = layout.coins()
+    coins, coin_readouts = cut(coin_rows, layout.num_row_bits)
+    leakage_rows, leakage_readouts = cut(leakage.rows, layout.num_row_bits)
     mechanism_rates = np.concatenate([mechanism_rates, leakage.rates])
     sites = np.concatenate([sites, leakage.sites])
     alias_thresholds, alias_indices = alias_table(mechanism_rates)
@@ -69,7 +75,7 @@ def construct_plan(
     branch_bits = single_bits([*signs, *checks.outcome_dependent, *requested.reported])
 
     def branch_rows(effects: Iterable[int]) -> SparseRows:
-        return odd_sums(SparseRows.of(map(ones, effects)), branch_bits, table.num_outputs + table.num_signs)
+        return odd_sums(SparseRows.of(map(ones, effects)), branch_bits, table.num_bits)
 
     outcome_rows = branch_rows(table.outcomes[op.outcome] for op in scheduled if op.measures)
     deadlines = np.full(num_outcome_checks, -1, dtype=np.int32)
@@ -86,13 +92,13 @@ def construct_plan(
         never_kept=layout.never_kept,
         row_sources=layout.row_sources,
         constant=_int32(layout.constant_row()),
-        effects=mechanism_rows,
+        effects=effects,
         rates=mechanism_rates,
         sites=sites,
         count_thresholds=poisson_thresholds(float(mechanism_rates.sum())),
         alias_thresholds=alias_thresholds,
         alias_indices=alias_indices,
-        coins=layout.coins(),
+        coins=coins,
         operations=operation_array(scheduled),
         operation_steps=_int32(operation.step for operation in scheduled),
         rotation_terms=term_array(terms, {bit - table.num_outputs: k for k, bit in enumerate(signs)}),
@@ -105,11 +111,18 @@ def construct_plan(
         outcome_check_deadlines=deadlines,
         peak_width=peak_width(scheduled),
         leakage_items=leakage.items,
-        leakage_rows=leakage.rows,
+        leakage_rows=leakage_rows,
         leakage_final_checks=leakage.final_checks,
         leakage_entries=leakage.entries,
         leakage_always=leakage.always,
         decisions=layout.decision_rows(),
+        num_readout_decays=len(layout.decays),
+        readout_constant=_int32(layout.readout_constant()),
+        readout_predecessors=_int32(layout.readout_predecessors),
+        event_readouts=event_readouts,
+        coin_readouts=coin_readouts,
+        leakage_readouts=leakage_readouts,
+        hidden_coins=cut(hidden_coins, layout.num_row_bits)[1],
     )
 
 

@@ -10,7 +10,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -60,6 +62,9 @@ class RowLayout:
         row_sources: For each bit of a row, the bits of an effect whose parity it is.
         signature_images: For each signature bit, the bits of the branch row that it flips.
         implied_branch_bits: The bits of the branch row that are 1 if all checks pass and the signature is 0.
+        num_row_bits: Number of bits of a row. In the rows that methods return, those of readouts come next.
+        decays: The decays of records that change a row, or whether a later one of these happens.
+        readout_predecessors: For each of these, the previous one of its chain, or -1.
     """
 
     def __init__(
@@ -71,13 +76,13 @@ class RowLayout:
         reported: Sequence[int],
     ) -> None:
         self.noise = table.noise
-        self.num_bits = table.num_outputs + table.num_signs
         causes = table.causes
         self.first_coin = len(table.noise.rates)
         self.first_leakage = self.first_coin + len(table.coins)
         self.first_decision = self.first_leakage + len(table.leakage.effects)
+        self.first_decay = self.first_decision + len(table.decisions)
         self.constant_bits = set(ones(constant))
-        kept, dependent = _basis(checks.noise_only, causes, self.num_bits)
+        kept, dependent = _basis(checks.noise_only, causes, table.num_bits)
         self.check_sources = [checks.noise_only[k] for k in kept]
         targets = [self._is_set(bits) for bits in checks.noise_only]
         self.never_kept = any(
@@ -87,7 +92,7 @@ class RowLayout:
         # If all checks pass, their values are known, so the signature is a basis modulo the checks.
         branch_sources = [[bit] for bit in (*signs, *checks.outcome_dependent)]
         num_checks = len(self.check_sources)
-        kept, dependent = _basis([*self.check_sources, *branch_sources], causes, self.num_bits)
+        kept, dependent = _basis([*self.check_sources, *branch_sources], causes, table.num_bits)
         images = {k: [k - num_checks] for k in kept if k >= num_checks}
         self.implied_branch_bits: list[int] = []
         for k, sources in dependent.items():
@@ -104,10 +109,28 @@ class RowLayout:
         self.row_sources = joined(
             SparseRows.of([*self.check_sources, *signature_sources]), single_bits(reported)
         )
-        self.rows = odd_sums(causes, self.row_sources, self.num_bits)
+        self.num_row_bits = len(self.row_sources)
+        self.decays = _needed_decays(
+            table, odd_sums(table.readouts.effects, self.row_sources, table.num_bits)
+        )
+        self.decay_probabilities = [table.readouts.probabilities[k] for k in self.decays]
+        numbers = {k: number for number, k in enumerate(self.decays)}
+        self.readout_predecessors: list[int] = []
+        self.readout_sources: list[list[int]] = []
+        for k in self.decays:
+            sources = [k]
+            while (j := table.readouts.predecessors[sources[-1]]) >= 0 and j not in numbers:
+                sources.append(j)
+            self.readout_predecessors.append(numbers.get(j, -1))
+            self.readout_sources.append(
+                [table.num_outputs + table.num_signs + source for source in sources[::-1]]
+            )
+        self.rows = odd_sums(
+            causes, joined(self.row_sources, SparseRows.of(self.readout_sources)), table.num_bits
+        )
 
     def mechanisms(self) -> tuple[SparseRows, npt.NDArray[np.float64], npt.NDArray[np.int32]]:
-        """The error mechanisms: independent ones, then those at sites."""
+        """The error mechanisms: independent ones, then those at sites, the last ones are readout decays."""
         rows, noise = self.rows, self.noise
         count = int(np.count_nonzero(noise.sites < 0))  # of independent causes
         choices: dict[int, dict[tuple[int, ...], float]] = {}  # by site
@@ -139,16 +162,32 @@ class RowLayout:
                 site_rows.append(row)
                 rates.append(-math.log1p(-total) * probability / total)
                 sites.append(number)
+        for number, (k, probability) in enumerate(
+            zip(self.decays, self.decay_probabilities, strict=True), start=len(exclusive)
+        ):
+            site_rows.append(tuple(rows.row(self.first_decay + k).tolist()))
+            rates.append(-math.log1p(-probability))
+            sites.append(number)
         return (
             joined(SparseRows(starts, bits), SparseRows.of(site_rows)),
             np.concatenate([sums, np.array(rates, dtype=np.float64)]),
             np.array([-1] * len(sums) + sites, dtype=np.int32),
         )
 
-    def coins(self) -> SparseRows:
-        """A basis of the rows of the coins."""
+    def coins(self) -> tuple[SparseRows, SparseRows]:
+        """A basis of the rows of the coins; and one of the coins that flip no bit but those of readouts."""
         starts = self.rows.starts[self.first_coin : self.first_leakage + 1]
-        return independent_rows(SparseRows(starts, self.rows.bits[: starts[-1]]))
+        basis = independent_rows(SparseRows(starts, self.rows.bits[: starts[-1]]))
+        if not self.decays:
+            return basis, SparseRows.of([])
+        masks = [mask_of(basis.row(k).tolist()) for k in range(len(basis))]
+        in_row = (1 << self.num_row_bits) - 1
+        kept, sums = relations([mask & in_row for mask in masks])
+        hidden = (
+            functools.reduce(operator.xor, (masks[j] for j in ones(sources)), masks[k])
+            for k, sources in sums.items()
+        )
+        return SparseRows.of(ones(masks[k]) for k in kept), SparseRows.of(map(ones, hidden))
 
     def leakage_rows(self) -> SparseRows:
         """The rows of the inserted bits of leakage."""
@@ -156,7 +195,7 @@ class RowLayout:
 
     def decision_rows(self) -> SparseRows:
         """The rows of the bits that a decoder decides."""
-        return self.rows.split(self.first_decision)[1]
+        return self.rows.split(self.first_decay)[0].split(self.first_decision)[1]
 
     def constant_row(self) -> list[int]:
         """The checks and outputs that are 1 without noise; the branch row accounts for signature bits."""
@@ -165,9 +204,31 @@ class RowLayout:
         outputs = [first_output + k for k, bit in enumerate(self.reported) if bit in self.constant_bits]
         return checks + outputs
 
+    def readout_constant(self) -> list[int]:
+        """The bits of readouts that are 1 without noise."""
+        return [k for k, bits in enumerate(self.readout_sources) if self._is_set(bits)]
+
     def _is_set(self, bits: Sequence[int]) -> bool:
         """Whether the sum of some bits of an effect is 1 before noise."""
         return sum(bit in self.constant_bits for bit in bits) % 2 == 1
+
+
+def _needed_decays(table: EffectTable, flips: SparseRows) -> list[int]:
+    """The decays that flip a bit of a row, as ``flips`` says, or what a later one of these depends on."""
+    first_readout, predecessors = table.num_outputs + table.num_signs, table.readouts.predecessors
+    successors = {j: k for k, j in enumerate(predecessors) if j >= 0}
+    looked_at: set[int] = set()  # all that decides whether a needed one differs
+    needed = []
+    for k in reversed(range(len(flips))):
+        flipped = table.readouts.effects.row(k).tolist()
+        bits = {bit - first_readout for bit in flipped if bit >= first_readout}
+        others = bits ^ {k, successors.get(k, k)}  # without its own record, at which no later decay looks
+        if len(flips.row(k)) or not others.isdisjoint(looked_at):
+            needed.append(k)
+            while k >= 0 and k not in looked_at:
+                looked_at.add(k)
+                k = predecessors[k]
+    return needed[::-1]
 
 
 def _basis(

@@ -7,7 +7,7 @@ Clifford gates alone becomes one gate, the power of its body.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 
 import stim
 
@@ -90,8 +90,13 @@ def program_of(
     with_expectations: bool = False,
     with_decisions: bool = False,
     for_trajectories: bool = False,
+    copied_readouts: Container[int] | None = None,
 ) -> Program:
     """Flattens a tagged circuit. EXP_VAL becomes steps, or does nothing; DECODE does, or is refused.
+
+    Readout noise that depends on the outcome acts on a quantum copy of it for the records in
+    ``copied_readouts``, those of the first iteration of each loop; None: for all. Otherwise it is a step
+    ``Misreading``.
 
     Raises:
         ValueError: A tag is unknown or malformed.
@@ -117,6 +122,7 @@ def program_of(
         numbers, with_expectations, models, has_leakage=extent.leaks, for_trajectories=for_trajectories
     )
     flattener.with_decisions = with_decisions
+    flattener.copied_readouts = copied_readouts
     flattener.add_parts(extent, first_line=1)
     return Program(
         flattener.steps,
@@ -134,6 +140,9 @@ def program_of(
         for_trajectories,
     )
 
+
+MAX_READOUT_DECAY = 0.5
+"""A record that decays with a larger probability has no ``Misreading``: it would happen in most shots."""
 
 _MEASURED = {"M": Z, "MX": X, "MY": Y, "MR": Z, "MRX": X, "MRY": Y, "MXX": X, "MYY": Y, "MZZ": Z}
 _RESET = {"R": Z, "RX": X, "RY": Y}
@@ -155,6 +164,8 @@ class _Flattener:
         self.for_trajectories = for_trajectories
         self.with_expectations = with_expectations
         self.with_decisions = False
+        self.copied_readouts: Container[int] | None = None
+        self.readout_chains: dict[Factors, int] = {}  # by what is measured
         self.has_leakage = has_leakage
         self.models = models
         self.meets = has_leakage  # whether qubits meet in each step of several ones
@@ -458,12 +469,16 @@ class _Flattener:
             self.num_records += 1
             if len(factors) == 1 and (qubit := factors[0][0]) in self.models.readouts:
                 steps = leaked_readout_steps(*read_out, self.models.readouts[qubit])
-            elif noise.decay and not self.for_trajectories:
+            elif noise.decay and self.copies(noise, self.num_records - 1):
                 steps = misread_steps(*read_out)
             elif noise.decay:
                 self.has_non_pauli_channels = True
-                self.emit(Measure(factors, self.num_records - 1, inverted, 0.0, resets))
-                self.emit(Misreading(self.num_records - 1, inverted, noise.p01, noise.p10))
+                flip, misread = (
+                    (0.0, (noise.p01, noise.p10)) if self.for_trajectories else (noise.flip, noise.decays)
+                )
+                self.emit(Measure(factors, self.num_records - 1, inverted, flip, resets))
+                chain = self.readout_chains.setdefault(factors, len(self.readout_chains))
+                self.emit(Misreading(self.num_records - 1, inverted, *misread, chain))
                 continue
             else:
                 self.emit(Measure(factors, self.num_records - 1, inverted, flip, resets))
@@ -475,6 +490,14 @@ class _Flattener:
                 self.emit(Reset(*factors[0]))
         if decision_of(instruction) is not None:
             self.add_decisions(instruction)
+
+    def copies(self, noise: ReadoutNoise, record: int) -> bool:
+        """Whether readout noise acts on a quantum copy of the outcome."""
+        if self.for_trajectories:
+            return False
+        return (
+            self.copied_readouts is None or record in self.copied_readouts or noise.decay > MAX_READOUT_DECAY
+        )
 
     def add_decisions(self, instruction: stim.CircuitInstruction) -> None:
         if not self.with_decisions:

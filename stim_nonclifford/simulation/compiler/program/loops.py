@@ -205,8 +205,8 @@ def shifted(step: Step, shift: Shift) -> Step:
             return BeginAttempts(before + records, detectors_before + detectors)
         case Accept(before, detectors_before):
             return Accept(before + records, detectors_before + detectors)
-        case Misreading(record, inverted, p01, p10):
-            return Misreading(record + records, inverted, p01, p10)
+        case Misreading(record, inverted, p01, p10, chain):
+            return Misreading(record + records, inverted, p01, p10, chain)
         case LeakageHerald(qubit, record, probability, of_loss):
             return LeakageHerald(qubit, record + records, probability, of_loss)
         case Noise(channel, groups, herald):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import stim
 
@@ -14,7 +15,7 @@ from .extent import Extent
 from .leakage_steps import LeakageModels
 from .loops import Loop, Shift, Unrolled, Unrolling, shifted
 from .program_arrays import program_arrays
-from .steps import BeginAttempts, Decide, Rotate, Skip, Step
+from .steps import BeginAttempts, Decide, ExpectationStep, Misreading, Rotate, Skip, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,16 @@ class Place:
     def shifted(self, shift: Shift) -> Place:
         """The place in a later iteration of a loop."""
         return Place(self.line, self.number + shift.instructions, self.tick + shift.ticks, self.source)
+
+
+class ReadoutDecay(NamedTuple):
+    """A record that becomes a value with some probability."""
+
+    step: int  # the number of the step
+    record: int
+    value: bool
+    probability: float
+    chain: int
 
 
 @dataclass(frozen=True)
@@ -73,6 +84,25 @@ class Program:
             return []
         return [(k, step.record) for k, step in enumerate(self.steps) if isinstance(step, Decide)]
 
+    @cached_property
+    def readout_decays(self) -> list[ReadoutDecay]:
+        """The records that may decay, in circuit order."""
+        if self.for_trajectories or not any(isinstance(step, Misreading) for step in self.stored_steps):
+            return []
+        return [
+            ReadoutDecay(
+                k, step.record, (step.p01 > step.p10) != step.inverted, max(step.p01, step.p10), step.chain
+            )
+            for k, step in enumerate(self.steps)
+            if isinstance(step, Misreading)
+        ]
+
+    def stored_record(self, decay: ReadoutDecay) -> int:
+        """The record of a decay in the first iteration of its loops."""
+        step = self.stored_steps[self._unrolling.stored(decay.step)]
+        assert isinstance(step, Misreading)
+        return step.record
+
     def rotation_at(self, step: int) -> Rotate:
         """The rotation that a step is. It is the same in each iteration of a loop."""
         rotation = self.stored_steps[self._unrolling.stored(step)]
@@ -83,6 +113,11 @@ class Program:
     def places(self) -> Unrolled[Place]:
         """Where each step comes from."""
         return Unrolled(self._unrolling, self.stored_places, Place.shifted)
+
+    @cached_property
+    def has_expectations(self) -> bool:
+        """Whether there are expectation values among the steps."""
+        return any(isinstance(step, ExpectationStep) for step in self.stored_steps)
 
     @cached_property
     def is_switched(self) -> bool:

@@ -183,8 +183,9 @@ class _Writer:
                 self.add_step(Kind.NOISE, self.number_of_channel(channel_of_patterns(())))
             case Relaxing(qubit, decay, dephasing):
                 self.add_step(Kind.RELAXATION, groups=((qubit,),), amounts=(decay, dephasing))
-            case Misreading(record, inverted, p01, p10):
-                self.add_step(Kind.MISREADING, record=record, is_inverted=inverted, amounts=(p01, p10))
+            case Misreading(record, inverted, p01, p10, chain):
+                amounts = p01, p10
+                self.add_step(Kind.MISREADING, chain, record=record, is_inverted=inverted, amounts=amounts)
             case Skip(records, inverted):
                 self.add_step(Kind.SKIP, records=records, is_inverted=inverted)
             case BeginAttempts(num_records, num_detectors):

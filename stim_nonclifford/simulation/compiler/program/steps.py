@@ -132,13 +132,15 @@ class Relaxing:
 class Misreading:
     """A record is flipped with probability ``p01`` if the outcome behind it is 0, and ``p10`` if it is 1.
 
-    The outcome is record ⊕ ``inverted``.
+    The outcome is record ⊕ ``inverted``. Records of one ``chain`` mostly differ in few places from one to the
+    next, as those of the same qubit do.
     """
 
     record: int
     inverted: bool
     p01: float
     p10: float
+    chain: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,9 +27,9 @@ from ..algebra.gf2 import mask_of, masks_of
 from ..algebra.paulis import Factors
 from ..leakage import InsertedBit, Scripts, scripts_of
 from ..program.channels import further_patterns
-from ..program.program import Program
+from ..program.program import Program, ReadoutDecay
 from ..program.steps import CorrelatedError, Noise
-from .effects import EffectTable, Fault, LeakageEffects, NoiseEffects, Outputs
+from .effects import EffectTable, Fault, LeakageEffects, NoiseEffects, Outputs, ReadoutEffects
 from .forward_sweep import QuantumProgram
 from .progress import progress_of
 
@@ -65,12 +65,16 @@ def backward_sweep(program: Program, quantum: QuantumProgram, outputs: Outputs =
     """
     leakage = scripts_of(program)
     decided = [InsertedBit(step, -1, record) for step, record in program.decisions]
-    return _table(quantum, leakage, _swept(program, quantum, outputs, inserted=[*leakage.bits, *decided]))
+    decays = [InsertedBit(decay.step, -1, decay.record) for decay in program.readout_decays]
+    swept = _swept(program, quantum, outputs, inserted=[*leakage.bits, *decided, *decays])
+    return _table(quantum, leakage, swept, program.readout_decays)
 
 
 def outcome_effects(program: Program, quantum: QuantumProgram) -> EffectTable:
-    """Finds the effects of outcomes and coins of the forward sweep on the records, without those of noise."""
-    return _table(quantum, Scripts(), _swept(program, quantum, "records", with_noise=False))
+    """Finds the effects of outcomes, coins and decisions on the records, without those of noise."""
+    decided = [InsertedBit(step, -1, record) for step, record in program.decisions]
+    swept = _swept(program, quantum, "records", with_noise=False, inserted=decided)
+    return _table(quantum, Scripts(), swept)
 
 
 def _swept(
@@ -117,14 +121,24 @@ def _outputs(program: Program, outputs: Outputs) -> str:
     return f"{program.num_detectors + program.num_observables:,} detectors and observables"
 
 
-def _table(quantum: QuantumProgram, leakage: Scripts, swept: dict[str, Any]) -> EffectTable:
+def _table(
+    quantum: QuantumProgram, leakage: Scripts, swept: dict[str, Any], decays: Sequence[ReadoutDecay] = ()
+) -> EffectTable:
     """The effects that the sweep has found."""
-    inserted = SparseRows(*swept["leakage"])
-    leaked, decided = inserted.split(len(leakage.bits))
+    leaked, others = SparseRows(*swept["leakage"]).split(len(leakage.bits))
+    decided, decayed = others.split(len(others) - len(decays))
+    first_decay = swept["num_outputs"] + quantum.num_signs
+    differs = [bool(quantum.base_records[decay.record]) != decay.value for decay in decays]
+    last: dict[int, int] = {}
+    predecessors = []
+    for k, decay in enumerate(decays):
+        predecessors.append(last.get(decay.chain, -1))
+        last[decay.chain] = k
+    changes = [first_decay + k for k, j in enumerate(predecessors) if differs[k] != (j >= 0 and differs[j])]
     return EffectTable(
         swept["num_outputs"],
         quantum.num_signs,
-        constant=mask_of(swept["constant"].tolist()),
+        constant=mask_of(swept["constant"].tolist()) ^ mask_of(changes),
         noise=NoiseEffects(SparseRows(*swept["noise"]), swept["rates"], swept["sites"]),
         coins=SparseRows(*swept["coins"]),
         outcomes=masks_of(SparseRows(*swept["outcomes"])),
@@ -132,6 +146,7 @@ def _table(quantum: QuantumProgram, leakage: Scripts, swept: dict[str, Any]) -> 
         base_outputs=mask_of(swept["base_outputs"].tolist()),
         leakage=LeakageEffects(leakage.scripts, leaked),
         decisions=decided,
+        readouts=ReadoutEffects([decay.probability for decay in decays], predecessors, decayed),
     )
 
 

@@ -3,12 +3,12 @@
 Pauli noise, feedback and random outcomes never change which operations a circuit performs. They change only
 signs and records. An *effect* is the set of bits that one cause flips: a row of a ``SparseRows``, or a
 Python int where there are few. It has one bit per **output** (detectors and then observables, or records),
-followed by one bit per **sign** of a rotation.
+followed by one bit per **sign** of a rotation, and one per record whose readout noise depends on it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -70,13 +70,28 @@ class LeakageEffects:
     effects: SparseRows = field(default_factory=lambda: SparseRows.of([]))
 
 
+@dataclass(frozen=True)
+class ReadoutEffects:
+    """Readout noise that depends on the record: records that decay to a value with some probability.
+
+    Whether a decay flips anything depends on whether the record *differs* from that value. For each decay, an
+    effect has another bit behind those of signs: the sum of this and of the same for the previous decay of
+    its chain. No outcome flips it, so that it is known from noise and coins.
+    """
+
+    probabilities: Sequence[float] = ()
+    predecessors: Sequence[int] = ()  # for each decay, the previous one of its chain, or -1
+    # for each decay, the effect of a flip of the record just before it, its own bit included
+    effects: SparseRows = field(default_factory=lambda: SparseRows.of([]))
+
+
 @dataclass
 class EffectTable:
     """The effects of all random causes."""
 
     num_outputs: int  # bits [0, num_outputs) of an effect are outputs
     # bits [num_outputs, num_outputs + num_signs) are signs. The signs of ACTIVATE operations are chosen
-    # as +, and occur in no effect
+    # as +, and occur in no effect. Then come the bits of records that may decay
     num_signs: int
     constant: int = 0  # the effect that is present in every shot
     noise: NoiseEffects = field(default_factory=lambda: NoiseEffects.of({}))  # the effects of noise
@@ -90,12 +105,18 @@ class EffectTable:
     leakage: LeakageEffects = field(default_factory=LeakageEffects)  # the effects of leakage
     # for each bit that a decoder decides, the effect of its flip
     decisions: SparseRows = field(default_factory=lambda: SparseRows.of([]))
+    readouts: ReadoutEffects = field(default_factory=lambda: ReadoutEffects())
 
     @property
     def causes(self) -> SparseRows:
-        """The effects of all that no outcome decides: noise, then coins, then leakage, then decisions."""
+        """The effects of all that no outcome decides: noise, coins, leakage, decisions, readout decays."""
         random = joined(joined(self.noise.effects, self.coins), self.leakage.effects)
-        return joined(random, self.decisions)
+        return joined(joined(random, self.decisions), self.readouts.effects)
+
+    @property
+    def num_bits(self) -> int:
+        """Number of bits of an effect."""
+        return self.num_outputs + self.num_signs + len(self.readouts.probabilities)
 
 
 @dataclass(frozen=True)

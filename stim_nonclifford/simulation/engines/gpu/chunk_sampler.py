@@ -95,6 +95,7 @@ class ChunkSampler:
         self._kept: Array = xp.empty(sizes.rows, dtype=np.uint8)
         block_places = plan.noise.num_teams * BLOCK_SHOTS
         self._wide_rows: Array = xp.empty(block_places * plan.wide_row_words, dtype=np.uint64)
+        self._readouts: Array = xp.empty(block_places * plan.readout_words, dtype=np.uint64)
         self._script_states: Array = xp.empty(block_places * plan.script_qubits, dtype=np.uint16)
 
     @staticmethod
@@ -219,6 +220,7 @@ class ChunkSampler:
             "plan": plan.image,
             "wide_rows": self._wide_rows,
             "script_states": self._script_states,
+            "readouts": self._readouts,
             "counters": self._counters,
             "queue_shots": self._queue_shots,
             "queue_rows": self._queue_rows,

@@ -28,9 +28,9 @@ SIMULATION_TEAMS = (32, 128, 256, 512)
 """Possible numbers of threads in a team that simulates one shot."""
 
 
-def noise_threads(row_words: int, leaks: bool = False) -> int:
+def noise_threads(row_words: int, follows: bool = False) -> int:
     """Number of threads per thread block of the noise kernel, as limited by the number of registers."""
-    return (4 if leaks or not 0 < row_words <= 4 else 8) * NOISE_TEAM
+    return (4 if follows or not 0 < row_words <= 4 else 8) * NOISE_TEAM
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class KernelLaunch:
     # for ``noise``, whether the tables are in shared memory. For ``simulate``, whether the coefficient
     # vector is
     in_shared: bool = False
-    leaks: bool = False  # for ``noise``, whether qubits leak
+    follows: bool = False  # for ``noise``, whether qubits leak or records decay
 
     @property
     def num_teams(self) -> int:
@@ -70,7 +70,7 @@ def cuda_source(kernel: KernelLaunch) -> str:
         "TEAM_SIZE": kernel.team_size,
         "LAYOUT": "FixedLayout<{}, {}, {}>".format(*kernel.layout) if kernel.layout else "PlanLayout<0>",
         "IN_SHARED": str(kernel.in_shared).lower(),
-        "LEAKS": str(kernel.leaks).lower(),
+        "FOLLOWS": str(kernel.follows).lower(),
     }
     lines = [f"#define SNC_{name} {value}" for name, value in definitions.items()]
     return "\n".join([*lines, _with_includes(f"kernels/{kernel.name}.cu", set())])

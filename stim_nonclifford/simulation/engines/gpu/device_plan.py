@@ -65,6 +65,7 @@ class DevicePlan:
         branch_words: Number of words in a branch row.
         wide_row_words: Number of words in a row; 0 if rows are kept in registers.
         script_qubits: The most qubits between which leakage spreads; 0 if none leaks.
+        readout_words: Number of words with a bit for each record that may decay.
 
     Raises:
         ResourceLimitError: The vector is wider than the limit, shared memory is too small for the noise, or
@@ -81,6 +82,7 @@ class DevicePlan:
         self.branch_words: int = sizes["branch_words"]
         self.wide_row_words: int = 0 if sizes["register_words"] else sizes["row_words"]
         self.script_qubits: int = sizes["script_qubits"]
+        self.readout_words: int = sizes["readout_words"]
         self.noise, self.event_capacity = _noise(plan, sizes, backend, budget // 8)
         self.walk = KernelLaunch(
             "walk",
@@ -154,9 +156,10 @@ def _noise(
     plan: SamplingPlan, sizes: dict[str, int], backend: Backend, row_budget: int
 ) -> tuple[KernelLaunch, int]:
     """The noise kernel, and the number of events of a block of shots for which a team has shared memory."""
-    row_words, leaks = sizes["register_words"], sizes["script_qubits"] > 0
+    row_words = sizes["register_words"]
+    follows = sizes["script_qubits"] + sizes["readout_words"] > 0
     lists, least_events = sizes["noise_lists"], sizes["noise_events"]
-    most_teams = noise_threads(row_words, leaks) // NOISE_TEAM
+    most_teams = noise_threads(row_words, follows) // NOISE_TEAM
     for in_shared in (True, False):
         # The lists begin at a multiple of 16 bytes.
         tables = -(-sizes["noise_tables_in_shared" if in_shared else "noise_tables"] // 16) * 16
@@ -169,7 +172,8 @@ def _noise(
     else:
         teams = max(1, min(most_teams, free // (lists + least_events)))
     blocks = backend.multiprocessors
-    shot_bytes = 8 * sizes["row_words"] * (not row_words) + _STATE_BYTES * sizes["script_qubits"]
+    shot_words = sizes["row_words"] * (not row_words) + sizes["readout_words"]
+    shot_bytes = 8 * shot_words + _STATE_BYTES * sizes["script_qubits"]
     if shot_bytes:
         # Each team has memory for a block of shots, for each of the two chunks that overlap.
         affordable = max(1, row_budget // 2 // (shot_bytes * BLOCK_SHOTS))
@@ -184,7 +188,7 @@ def _noise(
         team_size=NOISE_TEAM,
         layout=(sizes["check_words"], sizes["signature_words"], sizes["output_words"]) if row_words else None,
         in_shared=in_shared,
-        leaks=leaks,
+        follows=follows,
     )
     if launch.shared_bytes > backend.shared_bytes:
         raise ResourceLimitError(

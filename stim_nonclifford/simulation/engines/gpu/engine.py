@@ -67,6 +67,11 @@ class GpuEngine:
         self._turns = Turns("engine")
         self._totals = dict.fromkeys(("simulations", "close_decisions", "chunks"), 0)
 
+    @property
+    def name(self) -> str:
+        """See ``SamplingEngine.name``."""
+        return "gpu"
+
     def count(
         self, seed: int, first_shot: int, shots: int, max_errors: int = 0, *, list_errors: bool = False
     ) -> Tally:

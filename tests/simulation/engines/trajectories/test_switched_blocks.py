@@ -279,3 +279,14 @@ def test_rewriting_keeps_conditions() -> None:
     circuit = snc.Circuit(SWITCHED)
     for changed in (circuit.without_tags(), circuit.decomposed(), circuit.without_noise(), 2 * circuit):
         assert "IF rec[-1]" in str(changed)
+
+
+def test_there_is_no_plan_and_statistics_say_what_shots_take() -> None:
+    circuit = snc.Circuit("H 0\nM 0\nREPEAT[IF rec[-1]] 1 {\nX 1\n}\nM 1\nDETECTOR rec[-1]")
+    for method in ("sample", "sample_counts", "sample_measurements", None):
+        with pytest.raises(NotImplementedError, match=r"Line 3.*no plan.*statistics\(\)"):
+            circuit.plan(method)
+    sampler = circuit.compile_detector_sampler(seed=1)
+    sampler.sample(100)
+    assert sampler.statistics()["engine"] == "trajectory"
+    assert sampler.statistics()["shots"] == 100

@@ -32,18 +32,18 @@ LAYOUTS = [(0, 0, 1), (0, 1, 1), (1, 1, 1), (2, 1, 1), (0, 2, 4), (2, 3, 2), (6,
 
 KERNELS = {
     **{
-        f"noise {layout} {in_shared}{', leakage' * leaks}": KernelLaunch(
+        f"noise {layout} {in_shared}{', leakage' * follows}": KernelLaunch(
             "noise",
-            noise_threads(sum(layout or ()), leaks),
+            noise_threads(sum(layout or ()), follows),
             1,
             team_size=NOISE_TEAM,
             layout=layout,
             in_shared=in_shared,
-            leaks=leaks,
+            follows=follows,
         )
         for layout in (None, *LAYOUTS)
         for in_shared in (True, False)
-        for leaks in (False, True)
+        for follows in (False, True)
     },
     "walk": KernelLaunch("walk", 256, 1, min_blocks=2),
     **{

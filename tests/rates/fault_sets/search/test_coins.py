@@ -157,13 +157,14 @@ def test_a_factory_as_counted() -> None:
     ("protocol", "k"), [("15-to-1", None), ("8T-to-CCZ", None), ("3k+8-to-k", 20), ("49-to-1", None)]
 )
 def test_teleported_gates_leave_the_rate_of_a_factory(protocol: FactoryName, k: int | None) -> None:
-    """Errors of T states flip no record alone: none of up to 68 coins is tossed, and each set has one law."""
+    """Errors of T states flip no record alone: none of up to 68 coins matters, and each set has one law."""
     direct, teleported = (
         Circuit(distillation_circuit(protocol, t_error=0.004, k=k, teleported=is_teleported))
         for is_teleported in (False, True)
     )
     plan, mechanisms = of_circuit(str(teleported))
-    assert len(mechanisms.coins) == plan.num_mechanisms
+    assert len(plan.coins) == plan.num_mechanisms
+    assert not len(mechanisms.coins)
     study = native_search(plan, mechanisms, 1, 1 << 28)
     study.enumerate(2, 10_000, 10_000)
     keys, laws = study.evaluated

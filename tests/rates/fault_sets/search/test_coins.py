@@ -174,6 +174,26 @@ def test_teleported_gates_leave_the_rate_of_a_factory(protocol: FactoryName, k: 
     assert rates[1].kept_and_wrong == pytest.approx(rates[0].kept_and_wrong, rel=1e-9)
 
 
+def test_coins_whose_angles_always_cancel_are_none() -> None:
+    """The output is measured directly: its law depends on coefficients, and on none of fifteen coins."""
+    text = str(distillation_circuit("15-to-1", t_error=0.01)).rpartition("S[T] 0")[0]
+    plan, mechanisms = of_circuit(text + "MX 0\nOBSERVABLE_INCLUDE(0) rec[-1]")
+    assert len(mechanisms.coins) == 15
+    study = native_search(plan, mechanisms, 1, 1 << 28)
+    outcomes = OutcomeClasses(study, plan.num_outputs)
+    study.enumerate(0, 100, 100)
+    outcomes.evaluate()
+    rng = np.random.default_rng(7)
+    for _ in range(3):
+        coins = mechanisms.coins[rng.random(15) < 0.5]
+        key = (mechanisms.base ^ np.bitwise_xor.reduce(coins, axis=0))[None]
+        laws = _native.kept_branches(plain_attributes(plan), np.ascontiguousarray(key[:, :-1]).ravel(), 1)
+        assert laws["probabilities"].sum() == pytest.approx(outcomes.probabilities[0, 0], abs=1e-12)
+    study.enumerate(3, 10_000, 10_000)
+    keys, laws_evaluated = study.evaluated
+    assert keys == laws_evaluated > 1
+
+
 def test_many_coins_that_matter_where_a_fault_is() -> None:
     """The exact rate of 70 rotations by coins that are undone, with a possible X before each is.
 

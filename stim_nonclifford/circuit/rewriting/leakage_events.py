@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 import stim
 
 from ...base.written_circuits import circuit_of, instructions_in
-from ...dialect import leakage_of
+from ...dialect import leakage_of, without_noise
 from ...simulation.compiler.error_models import decomposed, parts_of, targets_of
 from ...simulation.compiler.program.leakage_steps import is_leakage_model, leakage_models
 from ...simulation.compiler.program.loops import unrolled
@@ -27,6 +27,9 @@ from .leakage import has_leakage, parts_with_qubits
 
 _MOST_GENERATORS = 5
 """Larger groups have a subgroup with so many generators in their place, that flips each output as often."""
+
+_MOST_MARKS = 64
+"""After so many marks a qubit that is still away is an event of its own, so that models grow linearly."""
 
 _TRIES = 64
 _LARGEST = 0.499
@@ -107,6 +110,7 @@ class LeakageEvents:
         self._items: dict[int, list[_Item]] = {}  # by qubit, since it was certainly computational
         self._leaked: dict[int, float] = {}  # by qubit, the probability that it is leaked
         self._lost: dict[int, float] = {}
+        self._marks_of: dict[int, int] = {}  # by qubit, their number in its items
         self.events: list[LeakageEvent] = []
         for instruction in instructions:
             self._add(instruction)
@@ -190,7 +194,7 @@ class LeakageEvents:
         flag = self._num_qubits
         for part in self._parts:
             if isinstance(part, stim.CircuitInstruction):
-                circuit += circuit_of(part).without_noise()
+                circuit += without_noise(circuit_of(part))
                 continue
             qubit = self._marks[part].qubit
             for pauli in "XZ" if qubit is not None else "X":
@@ -269,6 +273,9 @@ class LeakageEvents:
             mark = self._mark(qubit)
             for cause in causes:
                 self._items[cause].append(mark)
+                self._marks_of[cause] = self._marks_of.get(cause, 0) + 1
+                if self._marks_of[cause] >= _MOST_MARKS:
+                    self._cut(cause)
 
     def _change(self, name: str, qubit: int, p: float) -> None:
         leaked, lost = self._leaked.get(qubit, 0.0), self._lost.get(qubit, 0.0)
@@ -306,9 +313,18 @@ class LeakageEvents:
         if not self._leaked[qubit] and not self._lost[qubit]:
             self._close(qubit)
 
+    def _cut(self, qubit: int) -> None:
+        """Ends the events of a qubit, and starts others if it is still away."""
+        self._close(qubit)
+        self._items[qubit] = [
+            _Leave(self._leaked.get(qubit, 0.0), False, 1.0),
+            _Leave(self._lost.get(qubit, 0.0), True, 1.0),
+        ]
+
     def _close(self, qubit: int) -> None:
         """Turns what is known of a qubit into events."""
         items = self._items.pop(qubit)
+        self._marks_of.pop(qubit, None)
         for k, item in enumerate(items):
             if isinstance(item, _Leave) and item.probability * item.was_there > 0:
                 self.events += _events_from(item, items[k + 1 :], (qubit, len(self._parts)))
@@ -421,4 +437,9 @@ def _sum(masks: Sequence[int]) -> int:
 
 
 def _bits(mask: int) -> list[int]:
-    return [k for k in range(mask.bit_length()) if mask >> k & 1]
+    found = []
+    while mask:
+        lowest = mask & -mask
+        found.append(lowest.bit_length() - 1)
+        mask ^= lowest
+    return found

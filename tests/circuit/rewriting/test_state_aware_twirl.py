@@ -193,3 +193,23 @@ def test_a_decoder_errs_less_often(seed: int, distance: int, shots: int) -> None
     better, worse = (np.count_nonzero(a & ~b) for a, b in (wrong[::-1], wrong))
     assert better - worse > 5 * (better + worse) ** 0.5
     assert (better - worse) / np.count_nonzero(wrong[1]) > 0.05
+
+
+@pytest.mark.filterwarnings("ignore::stim_nonclifford.InexactErrorModelWarning")
+@pytest.mark.parametrize("kind", ["s_proxy", "noise_only"])
+def test_noise_of_all_kinds_together(kind: str) -> None:
+    """Rates of a circuit with relaxation, misread outcomes, leakage, loss and heralds, up to second order."""
+    circuit = snc.Circuit(
+        "R 0 1\nX 0\nAMPLITUDE_DAMPING(0.004) 0 1\nLEAKAGE(0.003) 0\nCX 0 1\nDEPOLARIZE2(0.002) 0 1\nLOSS(0.002) 1\n"
+        "HERALD_LEAKAGE_EVENT(0.1) 0\nHERALD_LOSS_EVENT(0) 1\nMR(0.001, 0.006) 1\nM(0.002, 0.004) 0\nKRAUS(1,0,0,0,0,0,1,0) 0\n"
+        "DETECTOR rec[-4]\nDETECTOR rec[-3]\nDETECTOR rec[-2]\nDETECTOR rec[-1]\nOBSERVABLE_INCLUDE(0) rec[-1] rec[-2]"
+    )
+    exact = np.zeros(4)
+    for pattern, p in fired_distribution(circuit).items():
+        exact += p * np.array(pattern[:4])
+    found = rates_of(circuit.detector_error_model(kind=kind, approximate_disjoint_errors=True))
+    np.testing.assert_allclose(found, exact, rtol=0.02)
+    decomposed = circuit.detector_error_model(
+        kind=kind, approximate_disjoint_errors=True, decompose_errors=True
+    )
+    np.testing.assert_allclose(rates_of(decomposed), exact, rtol=0.02)

@@ -14,7 +14,7 @@ LIST := $(shell find stim_nonclifford sinter_plugin -name '*.py' | sort | cksum 
 COMPILED := .venv/installed-$(LIST)
 INSTALLED := .venv/requirements $(COMPILED)
 
-.PHONY: demo compiled install test test-all gpu-check fuzz check docs notebooks portable wheel sanitize clean
+.PHONY: demo compiled install quick test test-all gpu-check fuzz check docs results notebooks portable wheel sanitize clean
 
 # The main example: cultivation with T gates and its S-proxy, sampled through `sinter collect` at d=3, computed from
 # fault sets at d=3 and d=5, and plotted with `sinter plot`.
@@ -31,8 +31,14 @@ install: $(INSTALLED) .venv/requirements-dev .venv/requirements-docs
 # at the end which were slow and why some were skipped. TESTS are arguments of pytest, such as the files to run. NumPy's
 # products of matrices would take all cores in each process, and mostly wait for each other there.
 PYTEST := PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -o console_output_style=count -rs --durations=25
+# With DAY, a date, a tenth of the slow tests run, too: another one on each of ten days.
 test: $(INSTALLED) .venv/requirements-test
-	$(PYTEST) -m "not slow" $(TESTS)
+	$(if $(DAY),STIM_NONCLIFFORD_SLOW_DAY=$(DAY)) $(PYTEST) $(if $(DAY),,-m "not slow") $(TESTS)
+
+# The tests of some rooms, which are folders of tests/: make quick rooms="dialect simulation/engines". Without names, those
+# of what differs from the branch main. See .ci/rooms.
+quick: $(INSTALLED) .venv/requirements-test
+	$(PYTEST) -m "not slow" $$(.ci/rooms $(rooms))
 
 # And the tests that take long: examples and tutorials from beginning to end, more seeds, larger codes. CI runs these
 # where it runs in parts, on several machines.
@@ -61,6 +67,11 @@ check: $(INSTALLED) .venv/requirements-dev
 # The documentation site, in build/site: open build/site/index.html. A broken link is an error. It works without a network.
 docs: $(INSTALLED) .venv/requirements-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+
+# The numbers of docs/results, computed and counted again where their tables in docs/plots/data are missing: eight hours on
+# two idle cores. It may be interrupted, and goes on where it stopped; `python -m benchmarks.results --list` shows what is left.
+results: $(INSTALLED)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.results $(RESULTS)
 
 # Executes the tutorials and stores their outputs; `make test` compares these with those of a fresh run.
 notebooks: $(INSTALLED) .venv/requirements-docs

@@ -20,6 +20,7 @@ wall time where several threads are measured. Suites:
     first_shot_growth  the same against the size of the circuit: a plot in the documentation
     estimates          logical error rates from fault sets: seconds and memory
     estimates_growth   the same against the size of the circuit: a plot in the documentation
+    tracked            fifteen workloads, stored for each measured commit: a table in the documentation
 
 Results are written to ``--out``, as SUITE.json and a plot, with ``--docs docs`` also into the documentation.
 With ``--from SUITE.json`` nothing is measured again. Simulators run S in place of T if they have no T: Stim.
@@ -39,7 +40,7 @@ from typing import Any
 
 import stim_nonclifford as snc
 from benchmarks.measuring import description, machine, peaks
-from benchmarks.report import PLOTS, SECTIONS, draw, filled, line_of, table
+from benchmarks.report import PLOTS, SECTIONS, draw, filled, line_of, table, with_history
 from benchmarks.simulators import version_of
 from benchmarks.workloads import CIRCUITS, SUITES, Workload
 
@@ -138,6 +139,7 @@ def measure(
         "mode": workload.mode,
         "x": workload.x,
         "plot": workload.plot,
+        "goal": workload.goal,
     }
     names = [name for name in workload.simulators if name in pythons or version_of(name)]
     wall = any("two" in name for name in names)  # beside several threads
@@ -192,6 +194,13 @@ def work_line(row: dict[str, Any]) -> str:
     )
 
 
+def _commit() -> str:
+    """The commit that is checked out and its day; nothing outside a checkout."""
+    command = ["git", "log", "-1", "--format=%h, %cs"]
+    done = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
+    return done.stdout.strip()
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measures, prints the results, and writes them to files."""
     parser = argparse.ArgumentParser(
@@ -207,6 +216,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--memory", type=float, default=12.0, help="GiB of address space of each process")
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder of the results")
     parser.add_argument("--docs", type=Path, help="folder of the documentation, to be updated")
+    parser.add_argument("--commit", help="name of what is measured (default: the commit that is checked out)")
     parser.add_argument("--from", dest="source", type=Path, help="results that were measured before")
     args = parser.parse_args(arguments)
     args.out.mkdir(parents=True, exist_ok=True)
@@ -214,6 +224,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         results: dict[str, Any] = {
             "suite": args.suite,
             "machine": machine(),
+            "commit": args.commit or _commit(),
             "rows": [],
             "seconds": args.seconds,
             "repeats": args.repeats,
@@ -237,7 +248,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 repeats=args.repeats,
                 limit=int(args.memory * 2**30),
                 pythons=dict(pair.split("=", 1) for pair in args.python),
-                first_shot=args.suite in OF_FIRST_SHOT,
+                first_shot=workload.first_shot or args.suite in OF_FIRST_SHOT,
             )
             results["rows"].append(row)
             print(line_of(row), flush=True)
@@ -256,8 +267,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if args.suite in PLOTS:
         print(draw(results, (args.docs / "plots" if args.docs else args.out) / PLOTS[args.suite]))
     if args.docs and args.suite in SECTIONS:
-        page = args.docs / "results" / "performance.md"
-        text = filled(page.read_text(encoding="utf-8"), SECTIONS[args.suite], table(results))
+        name, section = SECTIONS[args.suite]
+        page = args.docs / name
+        shown = with_history(results, args.docs) if args.suite == "tracked" else table(results)
+        text = filled(page.read_text(encoding="utf-8"), section, shown)
         page.write_text(text, encoding="utf-8")
     return 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 from collections.abc import Callable
 from pathlib import Path
@@ -13,14 +14,20 @@ from benchmarks.simulators import OTHERS
 CLIFFORD = "stim"
 PLOTS = {
     "peers": "compare.png",
-    "width": "growth_width.png",
-    "mechanisms": "growth_mechanisms.png",
-    "noise": "growth_noise.png",
-    "first_shot_growth": "growth_first_shot.png",
+    "width": "growth/width.png",
+    "mechanisms": "growth/mechanisms.png",
+    "noise": "growth/noise.png",
+    "first_shot_growth": "growth/first_shot.png",
     "estimates_growth": "fault_sets.png",
 }
-SECTIONS = {"peers": "comparison", "narrow": "narrow", "surface": "surface codes", "first_shot": "first shot"}
-"""Sections of ``docs/results/performance.md`` that a suite fills."""
+SECTIONS = {
+    "peers": ("results/other_tools.md", "comparison"),
+    "narrow": ("methods/cost.md", "narrow"),
+    "surface": ("results/performance.md", "surface codes"),
+    "first_shot": ("results/performance.md", "first shot"),
+    "tracked": ("developers/releasing.md", "tracked"),
+}
+"""Pages of the documentation with a section that a suite fills, and its name."""
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
 """The palette of M. Okabe and K. Ito, whose colours remain distinct for colour-blind readers."""
 MARKERS, STYLES = ("o", "s", "^", "D", "v"), ("-", ":", "--", "-.")
@@ -165,20 +172,27 @@ def draw(results: dict[str, Any], path: Path) -> Path:
 
     rows, names = results["rows"], list(results["versions"])
     if rows[0]["x"] is None:
-        figure, axes = plt.subplots(figsize=(9, 1.2 + 0.45 * len(rows)))
+        figure, axes = plt.subplots(figsize=(9, 1.4 + 0.4 * len(rows)))
         for k, name in enumerate(names):
-            places = [place + 0.8 * k / len(names) for place in range(len(rows))]
-            rates = [row["results"].get(name, {}).get("rate", 0.0) for row in rows]
-            label = f"{name} (S in place of T)" if name == CLIFFORD else name
-            axes.barh(places, rates, height=0.8 / len(names), label=label, color=COLOURS[k % len(COLOURS)])
-        axes.set_yticks(
-            [place + 0.4 for place in range(len(rows))], [f"{row['name']}, {row['mode']}" for row in rows]
-        )
-        axes.set(xscale="log", xlabel="attempted shots per second, one core")
+            known = [
+                (row["results"][name]["rate"], place)
+                for place, row in enumerate(rows)
+                if row["results"].get(name, {}).get("rate")
+            ]
+            label = f"{name}, S for T" if name == CLIFFORD else name
+            shape: dict[str, Any] = {"marker": MARKERS[k % len(MARKERS)], "markersize": 11 if k == 0 else 8}
+            face = "white" if name == CLIFFORD else COLOURS[k % len(COLOURS)]
+            places = list(zip(*known, strict=True)) or [(), ()]
+            axes.plot(*places, linestyle="", color=COLOURS[k % len(COLOURS)], mfc=face, label=label, **shape)
+        axes.set_yticks(range(len(rows)), [f"{row['name']}, {row['mode']}" for row in rows], fontsize=12)
+        axes.set(xscale="log")
+        axes.set_xlabel("attempted shots per second, one core", fontsize=12)
+        axes.tick_params(axis="x", labelsize=12)
         axes.invert_yaxis()
-        axes.margins(y=0.01)
-        # Above the bars, as some of them reach every corner.
-        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=len(names), frameon=False)
+        axes.grid(alpha=0.3)
+        # Above the points, as some of them reach every corner.
+        columns = min(len(names), 3)
+        axes.legend(loc="lower left", bbox_to_anchor=(-0.3, 1), ncols=columns, frameon=False, fontsize=12)
     else:
         plots = dict.fromkeys(row["plot"] for row in rows)
         first: Value = lambda row, found: found["first_seconds"]  # noqa: E731
@@ -191,7 +205,7 @@ def draw(results: dict[str, Any], path: Path) -> Path:
             _curves(axes, mine, names, x, y)
             axes.set(xlabel=x_label, ylabel=y_label, yscale="log")
             axes.grid(alpha=0.3)
-            axes.legend(fontsize=6)
+        several[0][0].legend(fontsize=9)
     figure.tight_layout()
     memory = io.BytesIO()
     figure.savefig(memory, dpi=100)
@@ -224,6 +238,52 @@ def _curves(axes: Any, rows: list[dict[str, Any]], names: list[str], x: Value, y
                 places |= {place for place, _ in curve}
     if places and max(places) > 30 * min(places):
         axes.set_xscale("log")
+
+
+HISTORY = "plots/data/speed.csv"
+_SHOWN_COMMITS = 3
+
+
+def with_history(results: dict[str, Any], docs: Path) -> str:
+    """Stores what a commit reaches in the table of all commits; shows the last ones, and the goals.
+
+    Args:
+        results: The results of the suite ``tracked``.
+        docs: The folder of the documentation.
+
+    Returns:
+        A table in Markdown: shots per second, or seconds where the first shot is what counts.
+    """
+    file = docs / HISTORY
+    columns = ["commit", "machine", "load", "workload", "value"]
+    rows: list[dict[str, str]] = []
+    if file.exists():
+        with file.open(encoding="utf-8", newline="") as stored:
+            rows = [row for row in csv.DictReader(stored) if row["commit"] != results["commit"]]
+    facts = results["machine"]
+    goals: dict[str, float] = {}
+    for row in results["rows"]:
+        [found] = row["results"].values()
+        name = f"{row['name']}, {row['mode']}"
+        goals[name] = row["goal"]
+        value = found.get("rate", found.get("first_cpu_seconds"))
+        if value is not None:
+            values = (results["commit"], facts["processor"], f"{facts['load']:.1f}", name, f"{value:.3g}")
+            rows.append(dict(zip(columns, values, strict=True)))
+    with file.open("w", encoding="utf-8", newline="") as stored:
+        writer = csv.DictWriter(stored, columns, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    commits = list(dict.fromkeys(row["commit"] for row in rows))[-_SHOWN_COMMITS:]
+    reached = {(row["commit"], row["workload"]): float(row["value"]) for row in rows}
+    lines = [f"| workload | {' | '.join(commits)} | goal |", "|---" * (len(commits) + 2) + "|"]
+    for name, goal in goals.items():
+        unit = "{:.2g} s" if goal < 100 else "{:.2g}/s"
+        cells = [
+            unit.format(reached[key]) if (key := (commit, name)) in reached else "-" for commit in commits
+        ]
+        lines.append(f"| {name} | {' | '.join(cells)} | {unit.format(goal)} |")
+    return "\n".join([description(facts), "", *lines])
 
 
 def filled(page: str, section: str, contents: str) -> str:

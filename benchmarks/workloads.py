@@ -44,6 +44,8 @@ class Workload:
     simulators: tuple[str, ...] = (OURS,)  # the simulators that do it
     x: float | None = None  # the place on the horizontal axis of a plot; None if there is no plot with one
     plot: str = ""  # what grows along that axis
+    goal: float | None = None  # shots per second of one core, or seconds if the first shot is what counts
+    first_shot: bool = False  # whether that is so
 
 
 def scrambled(width: int) -> snc.Circuit:
@@ -339,6 +341,45 @@ def estimates_growth(folder: Path) -> Iterator[Workload]:
             yield Workload(name, build, "estimate", limits, rounds, "rounds")
 
 
+def tracked(folder: Path) -> Iterator[Workload]:
+    """Fifteen workloads whose speed is stored from version to version, with goals."""
+    cases: tuple[tuple[str, Callable[[], str], Mode, str, float], ...] = (
+        ("cultivation d=3, p=1e-3", text_of(cultivation, 3, 1e-3), "postselected", OURS, 2e8),
+        ("cultivation d=5, p=1e-3", text_of(cultivation, 5, 1e-3), "postselected", OURS, 1e8),
+        ("cultivation d=3, p=1e-3", text_of(cultivation, 3, 1e-3), "bits", OURS, 5e7),
+        ("cultivation d=5, p=1e-3", text_of(cultivation, 5, 1e-3), "bits", OURS, 5e6),
+        ("surface code d=7, p=1e-3", text_of(memory_circuit, 7, 1e-3), "bits", OURS, 5e7),
+        ("surface code d=15, p=5e-3", text_of(memory_circuit, 15, 5e-3), "bits", OURS, 1e6),
+        ("32-to-8 distillation, p=1e-3", text_of(factory, 8, 1e-3), "postselected", OURS, 1e8),
+        ("tricycle factory, 135 qubits", text_of(tricycle_factory, 27, 1e-3), "bits", OURS, 1e6),
+        ("every shot simulated, width 10", text_of(scrambled, 10), "records", "without store", 3e5),
+        ("every shot simulated, width 16", text_of(scrambled, 16), "records", "without store", 5e3),
+        ("mirrored layers, width 12", text_of(mirrored, 12, 1e-3), "postselected", OURS, 2e8),
+        ("10⁴ errors", text_of(many_mechanisms, 10_000, 5e-5), "bits", OURS, 1e8),
+        (
+            "surface code d=5, p=5e-3",
+            text_of(memory_circuit, 5, 5e-3, None, "x"),
+            "decoded",
+            "soft_pymatching",
+            5e5,
+        ),
+    )
+    for name, build, mode, simulator, goal in cases:
+        yield Workload(name, build, mode, (simulator,), goal=goal)
+    first: tuple[tuple[str, Callable[[], str], Mode, str, float], ...] = (
+        ("surface code d=25, the first shot", text_of(memory_circuit, 25, 1e-3), "bits", OURS, 0.2),
+        (
+            "cultivation d=3, p=1e-3, rate to 1%",
+            text_of(cultivation, 3, 1e-3),
+            "estimate",
+            "fault sets, 2 GiB",
+            0.5,
+        ),
+    )
+    for name, build, mode, simulator, goal in first:
+        yield Workload(name, build, mode, (simulator,), goal=goal, first_shot=True)
+
+
 def _scramble(width: int, seed: int) -> list[str]:
     rng = np.random.default_rng([width, seed])
     lines = []
@@ -357,6 +398,6 @@ SUITES: dict[str, Callable[[Path], Iterator[Workload]]] = {
     suite.__name__: suite
     for suite in (
         *(peers, narrow, speed, threads, surface, lists, dense, decoders),
-        *(width, mechanisms, noise, first_shot, first_shot_growth, estimates, estimates_growth),
+        *(width, mechanisms, noise, first_shot, first_shot_growth, estimates, estimates_growth, tracked),
     )
 }

@@ -18,7 +18,7 @@ import pymatching
 import stim
 
 import stim_nonclifford as snc
-from examples.rates import interval, p_value
+from examples.cultivation.rates import interval, p_value
 
 
 def logical_errors(d: int, p: float, shots: int, package: Literal["stim", "stim_nonclifford"]) -> int:

@@ -293,11 +293,38 @@ def leakage() -> Picture:
     return picture
 
 
+def doors() -> Picture:
+    """Seven questions about faults: what each call is given, and what it answers."""
+    picture = Picture(860, 330)
+    picture.box(10, 130, 130, 60, YELLOW, "Circuit", "with noise")
+    calls = (
+        ("circuit.faults()", "all there are"),
+        ("circuit.malignant_sets()", "smallest sets that can spoil a kept shot"),
+        ("circuit.fault_distance()", "how many faults these sets have"),
+        ("sampler.sample_failures(shots)", "those of shots that were kept and wrong"),
+        ("rate.failures()", "what the decoder of a computed rate gets wrong"),
+    )
+    for k, (call, answer) in enumerate(calls):
+        y = 15 + 62 * k
+        picture.line((140, 160), (180, y + 24), arrow=True)
+        picture.box(180, y, 320, 48, GREEN if "distance" in call else BLUE, call, answer)
+        if "distance" not in call:
+            picture.line((500, y + 24), (535, 160), arrow=True)
+    picture.box(535, 130, 70, 60, YELLOW, "faults")
+    for y, call, answer in (
+        (75, "outcome_probabilities(faults)", "P(kept), P(kept and wrong), exact"),
+        (195, "with_faults(faults)", "these faults as gates, no noise"),
+    ):
+        picture.line((605, 160), (628, y + 24), arrow=True)
+        picture.box(628, y, 226, 48, GREEN, call, answer)
+    return picture
+
+
 def pictures() -> Iterator[tuple[Path, str]]:
     """Files and texts of all pictures, page by page in the order in which the page shows them."""
     drawn: tuple[Callable[[], Picture], ...] = (
         *(pipeline, signs, widths, effects, row, funnel, tree, rooms),
-        leakage,
+        *(leakage, doors),
     )
     for draw in drawn:
         yield ROOT / "docs" / "pictures" / f"{draw.__name__}.svg", draw().svg()

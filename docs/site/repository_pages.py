@@ -15,6 +15,7 @@ OUTSIDE = {
     "circuits/distillation/README.md": "circuits/distillation.md",
     "circuits/teleportation/README.md": "circuits/teleportation.md",
     "examples/README.md": "examples.md",
+    "CHANGELOG.md": "changelog.md",
 }
 """Where the site has the pages of the repository."""
 

@@ -109,7 +109,8 @@ def main() -> int:
     print(f"\n{arguments.out} written.")
     for distance, estimate in estimates.items():
         file = arguments.out.with_name(f"{arguments.out.stem}_layout_d={distance}.png")
-        estimate.error_budget(stages_of(distance)).plot(by="layout").savefig(file)
+        with mpl.rc_context({"font.size": 15}):  # titles that are read in a narrow column, too
+            estimate.error_budget(stages_of(distance)).plot(by="layout").savefig(file, dpi=100)
         print(f"{file} written.")
     return 0
 

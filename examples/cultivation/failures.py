@@ -24,7 +24,7 @@ from pathlib import Path
 
 import stim_nonclifford as snc
 from examples.cultivation.published import DISTANCES, FEWEST_FAULTS
-from examples.rates import p_value
+from examples.cultivation.rates import p_value
 from stim_nonclifford.generators.cultivation import AVAILABLE_DISTANCES, cultivation_circuit
 from stim_nonclifford.simulation.faults import CircuitFault, OutcomeProbabilities
 from stim_nonclifford.simulation.sampling import KeptFailure

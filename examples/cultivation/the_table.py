@@ -26,6 +26,7 @@ prints the sizes of the circuits, as Table II of that paper does.
 from __future__ import annotations
 
 import argparse
+import csv
 import dataclasses
 import itertools
 import math
@@ -46,7 +47,15 @@ from examples.cultivation.published import (
     TABLE_III,
     TABLE_IV,
 )
-from examples.rates import interval, likelihood_region, p_value, quotient, ratio, with_error, with_uncertainty
+from examples.cultivation.rates import (
+    interval,
+    likelihood_region,
+    p_value,
+    quotient,
+    ratio,
+    with_error,
+    with_uncertainty,
+)
 from sinter_plugin.__main__ import main as sinter_plugin
 from stim_nonclifford.generators.cultivation import (
     AVAILABLE_DISTANCES,
@@ -60,7 +69,12 @@ from stim_nonclifford.generators.cultivation.stages.cat_trees import FLAGGED_CAT
 
 STRENGTHS = (0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.003, 0.005)
 QUIET = () if sys.stderr.isatty() else ("--quiet",)
-COLORS = {(3, "published"): "C0", (5, "published"): "C3", (5, "flagged"): "C2", (7, "published"): "C4"}
+COLORS = {
+    (3, "published"): "#0072B2",
+    (5, "published"): "#D55E00",
+    (5, "flagged"): "#009E73",
+    (7, "published"): "#000000",
+}
 
 
 @dataclass(frozen=True)
@@ -293,29 +307,46 @@ def print_sizes(distances: Sequence[int]) -> None:
     print("\nWithout the perfect final check, but with the T gates before its logical measurement.")
 
 
+LABEL_PLACES: dict[tuple[int, str], tuple[tuple[float, float], tuple[float, float]]] = {
+    (3, "published"): ((1.05e-4, 2.0e-8), (1.75, 3.0e-7)),
+    (5, "published"): ((1.05e-4, 9.0e-12), (11, 4.0e-9)),
+    (5, "flagged"): ((1.05e-4, 3.5e-13), (150, 1.2e-8)),
+    (7, "published"): ((1.05e-4, 2.0e-17), (60, 3.0e-12)),
+}
+"""Where the curves of both panels have their names."""
+FAR = 3.0
+"""Bars that reach up by more than such a factor end in an arrow."""
+
+
 def plot(points: Sequence[Point], rates: Rates, counts: Counts, path: Path) -> None:
     """Logical error rates against the noise strength, and against the attempts that they cost."""
     mpl.use("Agg")
     import matplotlib.pyplot as plt
+    from matplotlib.lines import Line2D
 
-    figure, (left, right) = plt.subplots(1, 2, figsize=(13, 6.5), sharey=True, layout="constrained")
-    curves: dict[tuple[int, str, str], list[Point]] = {}
+    mpl.rcParams["font.size"] = 12
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 6), sharey=True, layout="constrained")
+    curves: dict[tuple[int, VariantChoice, str], list[Point]] = {}
     for point in points:
         if point in rates and rates[point].error:
             curves.setdefault((point.d, point.variant, point.gate), []).append(point)
     for (d, variant, gate), curve in curves.items():
         known = [rates[point] for point in curve]
-        values = [rate.error for rate in known]
-        bars = [
-            [rate.error - rate.interval[0] for rate in known],
-            [rate.interval[1] - rate.error for rate in known],
-        ]
-        style: dict[str, Any] = {"color": COLORS[d, variant], "linestyle": "-" if gate == "T" else "--"}
-        style |= {"marker": ".", "capsize": 2}
-        name = f"{name_of(d, variant)}, {'T gates' if gate == 'T' else 'S-proxy'}"
-        left.errorbar([point.p for point in curve], values, bars, label=name, **style)
+        panels = [(left, [point.p for point in curve])]
         if gate == "T":
-            right.errorbar([1 / rate.kept for rate in known], values, bars, label=name, **style)
+            panels.append((right, [1 / rate.kept for rate in known]))
+        style: dict[str, Any] = {"color": COLORS[d, variant], "linestyle": "-" if gate == "T" else "--"}
+        for k, (axes, places) in enumerate(panels):
+            axes.plot(places, [rate.error for rate in known], marker=".", **style)
+            if gate == "T" and (d, variant) in LABEL_PLACES:
+                at = LABEL_PLACES[d, variant][k]
+                axes.text(*at, name_of(d, variant), color=style["color"], weight="bold")
+            for place, rate in zip(places, known, strict=True):
+                low, high = rate.interval
+                top = min(high, FAR * rate.error)
+                axes.plot([place, place], [low, top], color=style["color"], linewidth=1.2)
+                if high > top:
+                    axes.plot([place], [top], marker="^", markersize=4, color=style["color"])
     for point, row in counts.items():
         kept = row.shots - row.discards
         if point in points and row.errors:
@@ -326,19 +357,37 @@ def plot(points: Sequence[Point], rates: Rates, counts: Counts, path: Path) -> N
             if point.gate == "T":
                 right.errorbar([row.shots / kept], [best], bar, mfc="none", capsize=3, **style)
     distances = {point.d for point in points}
-    if not distances.isdisjoint(d for d, _ in EXACT):
-        places = [(p, each.error) for (d, p), each in EXACT.items() if d in distances]
-        left.plot(
-            *zip(*places, strict=True), "x", color="black", label="T gates, exact (published)", zorder=5
-        )
-    left.set(xlabel="physical error rate p", ylabel="logical error per kept shot", title="Logical error rate")
-    right.set(xlabel="attempts per kept shot", title="Against attempts, T gates")
+    exact = [(p, each.error) for (d, p), each in EXACT.items() if d in distances]
+    if exact:
+        left.plot(*zip(*exact, strict=True), "x", color="black", markersize=8, zorder=5)
+    handles = [
+        Line2D([], [], color="#444444", label="T gates"),
+        Line2D([], [], color="#444444", linestyle="--", label="S-proxy"),
+        Line2D([], [], color="black", linestyle="", marker="x", markersize=8, label="exact (published)"),
+        Line2D([], [], color="#444444", marker="^", markersize=4, label="95% interval, goes on"),
+    ]
+    left.legend(handles=handles, fontsize=10, loc="lower right")
+    left.set(xlabel="strength p of the noise", ylabel="logical error per kept shot")
+    right.set(xlabel="attempts per kept shot, T gates")
     for axes in (left, right):
         axes.set(xscale="log", yscale="log")
         axes.grid(alpha=0.3)
-        if curves:
-            axes.legend(fontsize=9)
-    figure.savefig(path, dpi=120)
+    figure.savefig(path, dpi=100)
+
+
+def write_csv(points: Sequence[Point], rates: Rates, path: Path) -> None:
+    """Writes the rates as a table."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        names = ("kept", "logical_error_rate", "standard_error", "low", "high", "seconds")
+        writer.writerow(["d", "variant", "p", "gate", *names])
+        for point in points:
+            if point in rates:
+                rate = rates[point]
+                values = (rate.kept, rate.error, rate.standard_error, *rate.interval, rate.seconds)
+                writer.writerow(
+                    [point.d, point.variant, point.p, point.gate, *(f"{value:.10g}" for value in values)]
+                )
 
 
 def main() -> int:
@@ -359,6 +408,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=2, help="threads, or processes that sample")
     parser.add_argument("--out", type=Path, default=Path("out/the_table"), help="folder for rows and plot")
+    parser.add_argument("--csv", type=Path, help="write the computed rates to this file, too")
     arguments = parser.parse_args()
     if arguments.sizes:
         print_sizes(arguments.d)
@@ -380,6 +430,8 @@ def main() -> int:
         print_counts(counts)
     else:
         print_table(points, rates)
+        if arguments.csv is not None:
+            write_csv(points, rates, arguments.csv)
     plot(points, rates, counts, arguments.out / "the_table.png")
     print(f"\nThe rows and the_table.png are in {arguments.out}.")
     return 0

@@ -29,7 +29,7 @@ from ..samplers.task_sampler import TaskSampler
 from ..samplers.tasks import task
 from ..statistics.row_warnings import RANDOM_DECODER, RANDOM_DECODER_REMEDY
 from .arguments import metadata_of, parse_own_arguments, postselected_detectors, postselected_observables
-from .endings import exit_code_of, print_row
+from .endings import RowPrinter, exit_code_of
 from .sinter_internals import parse_collect_arguments
 
 _DECODERS, _CUSTOM_DECODERS = "--decoders", "--custom_decoders_module_function"
@@ -53,7 +53,7 @@ def collect(arguments: Sequence[str]) -> int:
 
 
 def _collected(tasks: Sequence[sinter.Task], args: argparse.Namespace, num_workers: int) -> int:
-    printer = _RowPrinter(args)
+    news = _News(args)
     workers = local_executor(num_workers) if args.dask is None else dask_executor(args.dask, num_workers)
     try:
         with workers as executor:
@@ -72,11 +72,11 @@ def _collected(tasks: Sequence[sinter.Task], args: argparse.Namespace, num_worke
                 save_resume_filepath=args.save_resume_filepath,
                 existing_data_filepaths=args.existing_data_filepaths,
                 print_progress=not args.quiet,
-                progress_callback=printer.show,
+                progress_callback=news.show,
             )
     except (NotImplementedError, snc.ResourceLimitError, snc.EngineUnavailableError) as error:
         raise ValueError(f"A worker could not sample a circuit: {error}") from error
-    if printer.is_time_up:
+    if news.is_time_up:
         say("The time is up. Run the same command again to continue from the saved statistics.")
     return 0
 
@@ -106,11 +106,6 @@ def _check_arguments(args: argparse.Namespace) -> None:
                 f"--{name} has no meaning here: workers choose their batches, and the system their"
                 " cores. Leave it out."
             )
-    if args.count_detection_events:
-        raise ValueError(
-            "--count_detection_events works for decoders only, not for samplers, which stop sampling a shot"
-            " once a detector has discarded it. Leave the argument out."
-        )
     if args.shard is not None and args.max_shots is None:
         raise ValueError("--shard needs --max_shots, the number of shots of all parts together.")
     if args.shard is not None and args.max_errors is not None:
@@ -132,6 +127,8 @@ def _with_arguments(args: argparse.Namespace) -> list[TaskSampler[Any]]:
             sampler = dataclasses.replace(sampler, state_check=args.checked_state)
         if args.count_observable_error_combos:
             sampler = dataclasses.replace(sampler, count_observable_error_combos=True)
+        if args.count_detection_events:
+            sampler = dataclasses.replace(sampler, count_detection_events=True)
         samplers.append(sampler)
         args.custom_decoders[name] = dataclasses.replace(sampler, warn=False)
     return samplers
@@ -166,12 +163,12 @@ def _task_of_file(path: str, args: argparse.Namespace, samplers: Sequence[TaskSa
         raise ValueError(f"{path}: {error}") from error
 
 
-class _RowPrinter:
-    """Prints new rows, if the arguments ask for it, below Sinter's header."""
+class _News:
+    """Says what is new, and prints new rows if the arguments ask for it."""
 
     def __init__(self, args: argparse.Namespace) -> None:
-        self._prints = args.also_print_results_to_stdout or args.save_resume_filepath is None
-        self._header_printed = False
+        prints = args.also_print_results_to_stdout or args.save_resume_filepath is None
+        self._printer = RowPrinter() if prints else None
         self.is_time_up = False
         self._said: set[str] = set()
 
@@ -184,9 +181,8 @@ class _RowPrinter:
                     f"{stats.decoder} {stats.json_metadata}: the decoder answers equal detection events"
                     f" differently. {RANDOM_DECODER_REMEDY}"
                 )
-            if self._prints:
-                print_row(stats, self._header_printed)
-                self._header_printed = True
+            if self._printer is not None:
+                self._printer.show(stats)
 
 
 def _num_workers(processes: str) -> int:

@@ -64,9 +64,16 @@ def _interrupted_by_signals() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def print_row(row: sinter.TaskStats, has_header: bool, name: str | None = None) -> None:
-    """Prints a row, below Sinter's header, to standard output, which may be a file of some name."""
-    print_text(row.to_csv_line() if has_header else f"{sinter.CSV_HEADER}\n{row.to_csv_line()}", name)
+class RowPrinter:
+    """Prints rows below Sinter's header to standard output, which may be a file of some name."""
+
+    def __init__(self, name: str | None = None) -> None:
+        self._name, self._header = name, f"{sinter.CSV_HEADER}\n"
+
+    def show(self, row: sinter.TaskStats) -> None:
+        """Prints a row, and the header before the first one."""
+        print_text(f"{self._header}{row.to_csv_line()}", self._name)
+        self._header = ""
 
 
 def print_text(text: str, name: str | None = None) -> None:

@@ -35,7 +35,7 @@ from ..statistics.estimates import GAP, estimate_row, is_enough, is_narrower, sh
 from ..statistics.shot_ranges import seed_of
 from ..statistics.statistics_file import StatisticsFile
 from .arguments import metadata_of, postselected_detectors, postselected_observables
-from .endings import exit_code_of, print_row, print_text
+from .endings import RowPrinter, exit_code_of, print_text
 from .estimate_arguments import SOFT_POSTSELECT, parse_estimate_arguments
 
 
@@ -107,7 +107,7 @@ class _Run:
         self._known: dict[str, dict[str, Any]] = {  # estimates in the file
             row.strong_id: row.json_metadata[ESTIMATE] for row in rows if row.decoder == FAULT_SETS
         }
-        self._header_printed = False
+        self._printer = RowPrinter(self.args.out)
 
     def run(self, jobs: Sequence[_Job]) -> int:
         has_failed = False
@@ -190,8 +190,7 @@ class _Run:
             self.save_file.save([stats], replacing=[stats.strong_id])
         prints_rows = self.save_file is None and not self.args.prints_text
         if prints_rows or self.args.also_print_results_to_stdout:
-            print_row(stats, self._header_printed, self.args.out)
-            self._header_printed = True
+            self._printer.show(stats)
 
     def _show(self, message: str) -> None:
         if not self.args.quiet and (not self.args.prints_text or self.save_file is not None):

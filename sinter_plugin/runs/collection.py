@@ -65,6 +65,8 @@ def collect(
     max_shots: int | None = None,
     max_errors: int | None = None,
     max_seconds: float | None = None,
+    count_observable_error_combos: bool = False,
+    count_detection_events: bool = False,
     decoders: Iterable[str] | str | None = None,
     custom_decoders: Mapping[str, Any] | None = None,
     custom_error_count_key: str | None = None,
@@ -98,6 +100,10 @@ def collect(
         max_seconds: The run ends so long after the first worker has started, with the shots that it has then.
             Ranges get shorter towards its end. The first range of shots is waited for, with the preparation
             of its decoder, so that a short run has shots, too.
+        count_observable_error_combos: Whether all samplers count combinations of wrong observables, beside
+            those that have this setting.
+        count_detection_events: Whether all samplers count detection events, beside those that have this
+            setting.
         decoders: Names of samplers for the tasks that name none, such as ``"soft_postselect"``.
         custom_decoders: Further samplers of this package by name, and decoders: any ``sinter.Decoder``
             decodes shots of this package, and the rows of the decoder ``"mine"`` have the name
@@ -162,7 +168,15 @@ def collect(
     ]
     if progress_callback is not None and not callable(progress_callback):
         refuse_argument("progress_callback", "a function or None", progress_callback)
-    unique = _with_samplers(tasks, names, custom_decoders or {}, custom_error_count_key)
+    counts = {
+        name: True
+        for name, is_counted in {
+            "count_observable_error_combos": count_observable_error_combos,
+            "count_detection_events": count_detection_events,
+        }.items()
+        if flag(is_counted, name)
+    }
+    unique = _with_samplers(tasks, names, custom_decoders or {}, counts, custom_error_count_key)
     existing = _rows_of(existing_paths, save_resume_filepath)
     with contextlib.ExitStack() as stack:
         save_file = None
@@ -216,7 +230,11 @@ def collect(
 
 
 def _with_samplers(
-    tasks: Iterable[sinter.Task], names: Sequence[str], custom: Mapping[str, Any], error_key: str | None
+    tasks: Iterable[sinter.Task],
+    names: Sequence[str],
+    custom: Mapping[str, Any],
+    counts: dict[str, Any],
+    error_key: str | None,
 ) -> dict[str, tuple[sinter.Task, TaskSampler[Any]]]:
     """The complete tasks, one for each name of a sampler if they name none, with these, by ``strong_id``."""
     found = {}
@@ -229,6 +247,7 @@ def _with_samplers(
             )
         for decoder in own:
             name, sampler = sampler_named(decoder, custom)
+            sampler = replace(sampler, **counts)
             complete = completed_task(task, name)
             check_error_key(error_key, sampler, complete.circuit.num_observables)
             found[complete.strong_id()] = complete, sampler

@@ -130,6 +130,8 @@ def check_error_key(key: str | None, sampler: TaskSampler[Any], num_observables:
         patterns[f"{shown} and its like, of {num_observables} letters"] = (
             rf"obs_mistake_mask=(?=_*E)[_E]{{{num_observables}}}"
         )
+    if sampler.count_detection_events:
+        patterns["detection_events"] = "detection_events"
     if isinstance(sampler, SoftDecodingSampler) and sampler.confidence:
         patterns["C20 and E20, of any gap"] = r"[CE]-?\d+"
     if key is None or any(re.fullmatch(pattern, key) for pattern in patterns.values()):

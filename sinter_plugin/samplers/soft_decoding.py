@@ -6,7 +6,7 @@ import collections
 import secrets
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -27,7 +27,7 @@ from stim_nonclifford.circuit.rates import check_loop_decoder
 from stim_nonclifford.circuit.rewriting.stand_ins import stim_reads_s_proxy
 from stim_nonclifford.dialect import first_decision
 from stim_nonclifford.rates.decoding.decoders import (
-    MATCHING_DECODERS,
+    RateDecoder,
     checked_decoder,
     decompositions,
     first_error_model,
@@ -35,14 +35,22 @@ from stim_nonclifford.rates.decoding.decoders import (
 )
 from stim_nonclifford.rates.decoding.distinct_rows import DEFAULT_STORE_BYTES
 from stim_nonclifford.rates.decoding.kept_shot_decoding import DecoderFailedError, KeptShotDecoding
-from stim_nonclifford.rates.decoding.matching.desaturated_gap import DesaturatedGapDecoder
 from stim_nonclifford.simulation.compiler import DEFAULT_MAX_ACTIVE_COORDINATES
 from stim_nonclifford.simulation.engines import EngineName, EngineOptions
 from stim_nonclifford.simulation.sampling import CompiledDetectorSampler, KeptBatch
 
 from ..statistics.row_warnings import RANDOM_DECODER, RANDOM_DECODER_REMEDY, shown_warnings
 from .decoding_warnings import herald_detectors, warn_of_decoding
-from .task_sampler import CompiledSampler, TaskSampler, circuit_of, mask_of, naming_the_task
+from .task_sampler import (
+    CompiledSampler,
+    Counted,
+    TaskSampler,
+    circuit_of,
+    count_mistakes,
+    events_counted,
+    mask_of,
+    naming_the_task,
+)
 from .tasks import sinter_error_model
 
 ErrorModelName = Literal["s_proxy", "noise_only", "task"]
@@ -68,6 +76,7 @@ class CompiledSoftDecodingSampler(CompiledSampler):
         settings: SoftDecodingSampler,
         *,
         end: DecodedEnd | None,
+        postselected: NDArray[np.bool_],
         postselected_observables: NDArray[np.bool_],
         state_check: LogicalStateCheck | None,
         seed: int | None,
@@ -80,6 +89,7 @@ class CompiledSoftDecodingSampler(CompiledSampler):
         self._task = task
         self._decoding = decoding
         self._end = end  # what the decoder is asked at the end of a circuit with decisions
+        self._postselected = postselected
         self._discarding = np.packbits(postselected_observables, bitorder="little")
         self._num_observables = len(postselected_observables)
         self._state_check = state_check
@@ -90,9 +100,7 @@ class CompiledSoftDecodingSampler(CompiledSampler):
         with self._lock:
             return self._decoding.statistics()
 
-    def _counted(
-        self, shots: int, *, first_shot: int | None
-    ) -> tuple[int, int, int, collections.Counter[str]]:
+    def _counted(self, shots: int, *, first_shot: int | None) -> Counted:
         was_random = self._decoding.is_random
         found = self._counted_once(shots, first_shot)
         if self._decoding.is_random and not was_random:
@@ -108,16 +116,17 @@ class CompiledSoftDecodingSampler(CompiledSampler):
             found[-1][RANDOM_DECODER] = shots
         return found
 
-    def _counted_once(
-        self, shots: int, first_shot: int | None
-    ) -> tuple[int, int, int, collections.Counter[str]]:
+    def _counted_once(self, shots: int, first_shot: int | None) -> Counted:
         discards = errors = 0
         counts: collections.Counter[str] = collections.Counter()
         decoded = self._decoding.statistics()["rows_decoded"]
         with_values = self._state_check is not None
         if first_shot is not None:
             self._sampler.seek(first_shot)
-        for batch in self._sampler.iter_kept(max_shots=shots, expectation_values=with_values):
+        batches = self._sampler.iter_kept(max_shots=shots, expectation_values=with_values)
+        if self._settings.count_detection_events:
+            batches = events_counted(batches, self._postselected, counts)
+        for batch in batches:
             dets = batch.dets if self._end is None else self._end.seen(batch.dets, batch.obs)
             predictions, is_discarded, confidences = self._decoded(dets, batch.shot_numbers)
             if self._end is None:
@@ -135,7 +144,7 @@ class CompiledSoftDecodingSampler(CompiledSampler):
             if self._settings.confidence:
                 _count_gaps(counts, confidences[~is_discarded], is_wrong)
             if self._settings.count_observable_error_combos:
-                _count_mistakes(counts, mistakes[~is_discarded][is_wrong], self._num_observables)
+                count_mistakes(counts, mistakes[~is_discarded][is_wrong], self._num_observables)
         if first_shot is None:  # it depends on what was decoded before
             counts["rows_decoded"] = self._decoding.statistics()["rows_decoded"] - decoded
         return shots, discards, errors, counts
@@ -167,26 +176,16 @@ class CompiledSoftDecodingSampler(CompiledSampler):
 class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
     r"""Samples circuits with T gates, and decodes the shots that postselection keeps.
 
-    * The task's ``postselection_mask`` selects the detectors that discard a shot if they fire. The decoder
-      sees them, silent, as Sinter's decoders do. Without a mask, no shot is discarded; but the decoder
-      ``"desaturated"`` postselects the detectors that it needs, and refuses a mask that leaves one out.
-    * A kept shot is an error if the decoder predicts any observable wrongly. A wrong prediction of an
-      observable in the task's ``postselected_observables_mask`` discards the shot, as does a decoder that
-      returns a further byte which is not 0. Both are Sinter's rules.
-    * If detectors consist of heralds (HERALDED_ERASE, HERALDED_PAULI_CHANNEL_1), PyMatching reweights the
-      errors that they announce: see ``HeraldedMatchingDecoder``.
-    * Equal detection events are decoded once. A sample of them is decoded again (``KeptShotDecoding``). If a
-      decoder answers them differently, the sampler warns, decodes every shot from then on, and counts the
-      shots at hand anew. ``row_warnings.RANDOM_DECODER`` counts these shots.
-    * ``custom_counts["survivors"]`` is the number of kept shots, ``custom_counts["rows_decoded"]`` that of
-      calls of the decoder. With ``confidence``, ``custom_counts["C<gap>"]`` and ``["E<gap>"]`` count the kept
-      shots with right and wrong predictions by their gap, in decibels. ``row_warnings.QUANTUM_DETECTORS``
-      counts all shots if no error model describes the decoded detectors exactly.
-    * In a circuit with decisions (``DECODE``), the decoder decides in the loop, and decodes the observables
-      at the end. ``custom_counts["corrected_0"]`` is the number of kept shots in which decision 0 flipped a
-      record, and ``["revised_0"]`` of those in which it would have been taken otherwise if the whole shot
-      had been known: the price of deciding early. The latter is counted without ``confidence``, and up to 64
-      decided records and observables.
+    What discards a shot, and what is an error, follows Sinter's rules: the decoder sees the detectors of the
+    task's ``postselection_mask``, silent; a wrong prediction of a postselected observable discards the shot,
+    and so does a decoder that returns a further byte which is not 0. Without a mask, no shot is discarded,
+    but the decoder ``"desaturated"`` postselects the detectors that it needs. PyMatching uses heralds
+    (``HeraldedMatchingDecoder``), and equal detection events are decoded once.
+
+    ``custom_counts`` has ``"survivors"`` (kept shots), ``"rows_decoded"`` (calls of the decoder), warnings
+    (``row_warnings``), with ``confidence`` ``"C20"`` and ``"E20"`` (kept shots with a gap of 20 dB that are
+    predicted rightly and wrongly), and in circuits with decisions ``"corrected_0"`` and ``"revised_0"``. See
+    docs/guides/decoding.md and docs/methods/decisions.md.
 
     Attributes:
         decoder: The name of a decoder, such as ``"pymatching"``, or any ``sinter.Decoder``.
@@ -211,6 +210,9 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
         engine: The engine to sample with; see ``stim_nonclifford.Circuit.compile_detector_sampler``.
         count_observable_error_combos: Whether to count, for each set of observables, the kept shots in which
             exactly these are predicted wrongly, by Sinter's names (``obs_mistake_mask=_E``).
+        count_detection_events: Whether to count the detection events of all shots, as Sinter does for
+            decoders: ``custom_counts["detection_events"]`` of ``["detectors_checked"]``. Shots that are
+            discarded are then sampled to their end, which takes longer.
         max_active_coordinates: Limit for the width of the coefficient vector.
         device: With ``engine="gpu"``, the number of the GPU.
         warn: Whether to warn of detectors that depend on quantum outcomes and are not postselected, of
@@ -241,6 +243,7 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
     device: int | None = None
     warn: bool = True
     loop_decoder: Any = None
+    count_detection_events: bool = False
 
     def __post_init__(self) -> None:
         """Checks the arguments."""
@@ -258,7 +261,7 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
 
     def _compiled(self, task: sinter.Task, seed: int | None) -> CompiledSoftDecodingSampler:
         circuit = circuit_of(task)
-        whole = self._model(circuit, None, task) if self._desaturates(circuit) else None
+        whole = self._model(circuit, None, task) if self._decodes_kept_shots(circuit) else None
         given = mask_of(task, "postselection_mask", circuit.num_detectors)
         detectors = self._postselected(circuit, given, whole)
         observables = mask_of(task, "postselected_observables_mask", circuit.num_observables)
@@ -275,19 +278,15 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
             else:
                 sampler, end = self._deciding(circuit, sampled, seed, detectors)
                 model = end.model
-            decoding = KeptShotDecoding(
-                self._decoder(herald_detectors(circuit)),
-                model,
-                name=self.decoder if isinstance(self.decoder, str) else type(self.decoder).__name__,
-                num_observables=model.num_observables if end else circuit.num_observables,
-                confidence=self.confidence,
-                store_bytes=self.store_bytes,
-            )
+            decoder = rate_decoder(self.decoder, self.confidence, herald_detectors(circuit))
+            checked = replace(decoder, confidence=self.confidence).checked(model)
+            decoding = KeptShotDecoding(checked, self.store_bytes)
         return CompiledSoftDecodingSampler(
             sampler,
             decoding,
             self,
             end=end,
+            postselected=detectors,
             postselected_observables=observables,
             state_check=check,
             seed=seed,
@@ -336,17 +335,17 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
             options,
             sampling,
             seed=seed,
-            postselection_mask=detectors,
+            postselection_mask=np.zeros_like(detectors) if self.count_detection_events else detectors,
             max_active_coordinates=self.max_active_coordinates,
         )
         return sampler, end
 
     def _decompositions(self) -> list[dict[str, Any]]:
         """The ways to decompose the decoder's model, the second one where the first is impossible."""
-        if not self.decompose_errors or isinstance(self._decoder(), DesaturatedGapDecoder):
+        decoder = self._chosen
+        if not self.decompose_errors or decoder.decodes_kept_shots:
             return [{}]
-        matching = self.decoder in MATCHING_DECODERS if isinstance(self.decoder, str) else self.confidence
-        return decompositions(matching)
+        return decompositions(decoder.is_matching or (self.confidence and not decoder.is_named))
 
     def _state_check_of(self, circuit: snc.Circuit) -> LogicalStateCheck | None:
         """The state check, with the numbers of the circuit's expectation values and observables."""
@@ -360,13 +359,19 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
             )
         return check
 
-    def _desaturates(self, circuit: snc.Circuit) -> bool:
-        if not circuit.num_detectors or not isinstance(self._decoder(), DesaturatedGapDecoder):
+    def _decodes_kept_shots(self, circuit: snc.Circuit) -> bool:
+        if not circuit.num_detectors or not self._chosen.decodes_kept_shots:
             return False
         if first_decision(circuit.to_stim()) is not None:
             raise ValueError(
-                "The decoder desaturated does not decide: it decodes kept shots only. Use soft_pymatching for"
-                " circuits with DECODE."
+                f"The decoder {self._chosen.name} does not decide: it decodes kept shots only. Use"
+                " soft_pymatching for circuits with DECODE."
+            )
+        if self.condition_on_postselection:
+            raise ValueError(
+                "Desaturation explains pairs of errors that flip the same postselected detector, which a"
+                " conditioned model has forgotten. Leave out condition_on_postselection, or decode with"
+                " pymatching."
             )
         return True
 
@@ -377,41 +382,25 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
         whole: stim.DetectorErrorModel | None = None,
     ) -> NDArray[np.bool_]:
         """The detectors that discard a shot: the given ones, or those that the decoder needs."""
-        if not self._desaturates(circuit):
+        if not self._decodes_kept_shots(circuit):
             return np.zeros(circuit.num_detectors, dtype=np.bool_) if given is None else given
-        if self.condition_on_postselection:
-            raise ValueError(
-                "Desaturation explains pairs of errors that flip the same postselected detector, which a"
-                " conditioned model has forgotten. Leave out condition_on_postselection, or decode with"
-                " pymatching."
-            )
         if whole is None:
             whole = self._model_of_circuit(circuit, "s_proxy")
-        needed = DesaturatedGapDecoder().postselected_detectors(whole)
-        if given is None:
-            return needed
-        missing = np.flatnonzero(needed & ~given)
-        if len(missing):
-            raise ValueError(
-                f"Of the {np.count_nonzero(needed)} detectors that desaturation postselects,"
-                f" {len(missing)} are not in the postselection mask (first D{missing[0]}). Leave out the"
-                " mask, so that the sampler postselects these detectors, or add them to it:"
-                " DesaturatedGapDecoder().postselected_detectors(model)."
-            )
-        return given
+        return self._chosen.postselected(whole, given)
 
-    def _checked(
+    def check(
         self,
         circuit: snc.Circuit,
         detectors: NDArray[np.bool_] | None,
-        observables: NDArray[np.bool_] | None,
+        observables: NDArray[np.bool_] | None = None,
     ) -> list[str]:
+        """The warnings that belong into the rows; see ``TaskSampler.check``."""
         return self._row_warnings(circuit, self._postselected(circuit, detectors), observables)
 
     def _row_warnings(
         self, circuit: snc.Circuit, detectors: NDArray[np.bool_], observables: NDArray[np.bool_] | None
     ) -> list[str]:
-        self._decoder()
+        chosen = self._chosen
         if circuit.num_observables == 0:
             raise ValueError(
                 "The circuit has no observables, so there is nothing to predict. Declare an observable with"
@@ -442,13 +431,14 @@ class SoftDecodingSampler(TaskSampler[CompiledSoftDecodingSampler]):
             return warn_of_decoding(
                 circuit,
                 detectors,
-                decoder=self.decoder if isinstance(self.decoder, str) else None,
+                decoder=chosen.name if chosen.is_named else None,
                 counts_flips=check is None,
                 stacklevel=4,
             )
 
-    def _decoder(self, heralds: frozenset[int] = frozenset()) -> sinter.Decoder:
-        return rate_decoder(self.decoder, self.confidence, heralds).decoder
+    @property
+    def _chosen(self) -> RateDecoder:
+        return rate_decoder(self.decoder, self.confidence)
 
     def _model(
         self, circuit: snc.Circuit, detectors: NDArray[np.bool_] | None, task: sinter.Task
@@ -493,15 +483,6 @@ def _count_gaps(
 def _count_decisions(counts: collections.Counter[str], name: str, happened: NDArray[np.bool_]) -> None:
     for decision, count in enumerate(happened.sum(axis=0).tolist()):
         counts[f"{name}_{decision}"] += count
-
-
-def _count_mistakes(
-    counts: collections.Counter[str], mistakes: NDArray[np.uint8], num_observables: int
-) -> None:
-    patterns, numbers = np.unique(mistakes, axis=0, return_counts=True)
-    bits = np.unpackbits(patterns, axis=1, count=num_observables, bitorder="little")
-    for pattern, number in zip(bits, numbers, strict=True):
-        counts["obs_mistake_mask=" + "".join("_E"[bit] for bit in pattern)] += int(number)
 
 
 def frame_circuit(circuit: snc.Circuit) -> snc.Circuit:

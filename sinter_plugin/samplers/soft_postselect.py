@@ -22,7 +22,16 @@ from stim_nonclifford.simulation.logical_errors.refusals import detectors_left, 
 from stim_nonclifford.simulation.sampling import CompiledDetectorSampler
 
 from ..statistics.row_warnings import IGNORED_DETECTORS, RANDOM_OUTPUTS, shown_warnings
-from .task_sampler import CompiledSampler, TaskSampler, circuit_of, mask_of, naming_the_task
+from .task_sampler import (
+    CompiledSampler,
+    Counted,
+    TaskSampler,
+    circuit_of,
+    count_mistakes,
+    events_counted,
+    mask_of,
+    naming_the_task,
+)
 
 
 class CompiledSoftPostselectSampler(CompiledSampler):
@@ -33,6 +42,7 @@ class CompiledSoftPostselectSampler(CompiledSampler):
         sampler: CompiledDetectorSampler,
         settings: SoftPostselectSampler,
         *,
+        postselected: tuple[NDArray[np.bool_], NDArray[np.bool_]],
         max_errors: int | None,
         has_seed: bool,
         row_warnings: Sequence[str],
@@ -40,14 +50,15 @@ class CompiledSoftPostselectSampler(CompiledSampler):
         """Wraps a compiled sampler."""
         super().__init__(sampler, has_seed=has_seed, row_warnings=row_warnings)
         self._settings = settings
+        self._postselected = postselected
         self._max_errors = max_errors
         self._errors_seen = 0
 
-    def _counted(
-        self, shots: int, *, first_shot: int | None
-    ) -> tuple[int, int, int, collections.Counter[str]]:
+    def _counted(self, shots: int, *, first_shot: int | None) -> Counted:
         if first_shot is not None:
             self._sampler.seek(first_shot)
+        if self._settings.count_detection_events:
+            return self._counted_with_events(shots)
         errors_left = None
         if self._max_errors is not None and first_shot is None:
             errors_left = max(1, self._max_errors - self._errors_seen)
@@ -60,6 +71,21 @@ class CompiledSoftPostselectSampler(CompiledSampler):
                 counts[f"obs_mistake_mask={''.join(letters)}"] = count
         return found.shots, found.discards, found.errors, counts
 
+    def _counted_with_events(self, shots: int) -> Counted:
+        discards = errors = 0
+        counts: collections.Counter[str] = collections.Counter()
+        detectors, observables = self._postselected
+        discarding = np.packbits(observables, bitorder="little")
+        for batch in events_counted(self._sampler.iter_kept(max_shots=shots), detectors, counts):
+            is_discarded = np.any(batch.obs & discarding, axis=1)
+            flips = batch.obs[~is_discarded]
+            flips = flips[np.any(flips, axis=1)]
+            discards += batch.discards + int(np.count_nonzero(is_discarded))
+            errors += len(flips)
+            if self._settings.count_observable_error_combos:
+                count_mistakes(counts, flips, self._sampler.num_observables)
+        return shots, discards, errors, counts
+
 
 @dataclass(frozen=True)
 class SoftPostselectSampler(TaskSampler[CompiledSoftPostselectSampler]):
@@ -67,24 +93,24 @@ class SoftPostselectSampler(TaskSampler[CompiledSoftPostselectSampler]):
 
     It does not decode: a kept shot is an error if any observable is flipped.
 
-    * The task's ``postselection_mask`` selects the detectors that discard a shot; other detectors are
-      ignored, with a warning. Without a mask, all detectors discard.
-    * The task's ``postselected_observables_mask`` selects observables that discard a shot if they are
-      flipped. Such a shot does not count as an error.
-    * ``custom_counts["survivors"]`` is the number of kept shots. With
-      ``custom_error_count_key="survivors"``, Sinter stops at a number of kept shots.
+    Without a ``postselection_mask`` in the task, all detectors discard; with one, others are ignored, with a
+    warning. A flip of a postselected observable discards the shot, and is no error.
+    ``custom_counts["survivors"]`` is the number of kept shots, at which Sinter stops with
+    ``custom_error_count_key="survivors"``.
 
     The object can be pickled. Each worker seeds its random numbers with entropy of its own: a sampler with a
     seed would let several workers, and a run that is resumed, count the same shots again. A seed belongs to
     ranges of numbered shots: ``compiled_range_sampler_for_task``, ``sinter_plugin.collect`` and
-    ``python -m sinter_plugin collect --seed``. A worker that receives the object ends when the process that
-    started the worker ends.
+    ``python -m sinter_plugin collect --seed``. A worker ends when the process that started it ends.
 
     Attributes:
         engine: The engine to sample with; see ``stim_nonclifford.Circuit.compile_detector_sampler``.
         count_observable_error_combos: Whether to count, for each set of observables, the kept shots in which
             exactly these are flipped, as Sinter does for decoders. With two observables, the count for
             observable 1 alone is ``custom_counts["obs_mistake_mask=_E"]``.
+        count_detection_events: Whether to count the detection events of all shots, as Sinter does for
+            decoders: ``custom_counts["detection_events"]`` of ``["detectors_checked"]``. Shots that are
+            discarded are then sampled to their end, which takes longer.
         max_active_coordinates: Limit for the width of the coefficient vector. Every worker stores 2^width
             complex numbers.
         device: With ``engine="gpu"``, the number of the GPU among those in ``CUDA_VISIBLE_DEVICES``.
@@ -121,6 +147,7 @@ class SoftPostselectSampler(TaskSampler[CompiledSoftPostselectSampler]):
     device: int | None = None
     warn: bool = True
     state_check: snc.LogicalStateCheck | LogicalState | None = None
+    count_detection_events: bool = False
 
     def _compiled(self, task: sinter.Task, seed: int | None) -> CompiledSoftPostselectSampler:
         given = circuit_of(task)
@@ -132,13 +159,16 @@ class SoftPostselectSampler(TaskSampler[CompiledSoftPostselectSampler]):
         observables = mask_of(task, "postselected_observables_mask", circuit.num_observables)
         with naming_the_task(task, NotImplementedError, snc.ResourceLimitError):
             sampler = self._shots_of(circuit, seed, detectors, observables)
-            row_warnings = self._checked(given, detectors, observables)
+            row_warnings = self.check(given, detectors, observables)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", snc.RandomObservableWarning)  # check() has said it
                 sampler.sample_counts(0)
+        if observables is None:
+            observables = np.zeros(circuit.num_observables, dtype=np.bool_)
         return CompiledSoftPostselectSampler(
             sampler,
             self,
+            postselected=(detectors, observables),
             max_errors=task.collection_options.max_errors,
             has_seed=seed is not None,
             row_warnings=row_warnings,
@@ -153,12 +183,13 @@ class SoftPostselectSampler(TaskSampler[CompiledSoftPostselectSampler]):
             )
         return checked_circuit(circuit, self.state_check, observables)
 
-    def _checked(
+    def check(
         self,
         circuit: snc.Circuit,
         detectors: NDArray[np.bool_] | None,
-        observables: NDArray[np.bool_] | None,
+        observables: NDArray[np.bool_] | None = None,
     ) -> list[str]:
+        """The warnings that belong into the rows; see ``TaskSampler.check``."""
         check_soft_postselect(circuit, self.state_check)
         circuit = self._read_out(circuit, observables)
         if detectors is None:

@@ -8,7 +8,7 @@ import contextlib
 import math
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Generic, TypeVar, get_args
 
 import numpy as np
@@ -19,7 +19,7 @@ import stim_nonclifford as snc
 from stim_nonclifford.base.arguments import choice, flag, integer, number_of_shots, seed_of
 from stim_nonclifford.circuit.logical_states import LogicalState
 from stim_nonclifford.simulation.engines import EngineName, EngineOptions
-from stim_nonclifford.simulation.sampling import CompiledDetectorSampler
+from stim_nonclifford.simulation.sampling import CompiledDetectorSampler, KeptBatch
 
 from .parent_watch import EndsWithItsParent
 from .tasks import bools_of
@@ -27,6 +27,10 @@ from .tasks import bools_of
 TARGET_SECONDS = 0.2  # Sinter handles messages, such as errors found by other workers, only between calls.
 MAX_SHARE = 1 / 8
 MIN_SHOTS = 16
+
+
+Counted = tuple[int, int, int, collections.Counter[str]]
+"""The shots, discards, errors and further counts of some shots."""
 
 
 class BatchSize:
@@ -136,10 +140,8 @@ class CompiledSampler(sinter.CompiledSampler, abc.ABC):  # type: ignore[misc]  #
         )
 
     @abc.abstractmethod
-    def _counted(
-        self, shots: int, *, first_shot: int | None
-    ) -> tuple[int, int, int, collections.Counter[str]]:
-        """The shots, discards, errors and further counts of the next shots, or of a range of them."""
+    def _counted(self, shots: int, *, first_shot: int | None) -> Counted:
+        """The counts of the next shots, or of a range of them."""
 
 
 Compiled = TypeVar("Compiled", bound=CompiledSampler)
@@ -150,6 +152,7 @@ class TaskSampler(EndsWithItsParent, sinter.Sampler, abc.ABC, Generic[Compiled])
 
     engine: EngineName
     count_observable_error_combos: bool
+    count_detection_events: bool
     max_active_coordinates: int
     device: int | None
     warn: bool
@@ -159,6 +162,7 @@ class TaskSampler(EndsWithItsParent, sinter.Sampler, abc.ABC, Generic[Compiled])
         """Checks the arguments that all samplers take."""
         EngineOptions(engine=self.engine, device=self.device)
         flag(self.count_observable_error_combos, "count_observable_error_combos")
+        flag(self.count_detection_events, "count_detection_events")
         integer(self.max_active_coordinates, "max_active_coordinates")
         if self.state_check is not None and not isinstance(self.state_check, snc.LogicalStateCheck):
             choice(self.state_check, "state_check", get_args(LogicalState), ", a LogicalStateCheck or None")
@@ -211,6 +215,7 @@ class TaskSampler(EndsWithItsParent, sinter.Sampler, abc.ABC, Generic[Compiled])
         """
         return self._compiled(task, seed_of(seed))
 
+    @abc.abstractmethod
     def check(
         self,
         circuit: snc.Circuit,
@@ -238,16 +243,6 @@ class TaskSampler(EndsWithItsParent, sinter.Sampler, abc.ABC, Generic[Compiled])
             InexactErrorModelWarning: Detectors that are decoded depend on quantum outcomes; single errors
                 flip an observable by chance; or the decoder cannot use heralds.
         """
-        return self._checked(circuit, detectors, observables)
-
-    @abc.abstractmethod
-    def _checked(
-        self,
-        circuit: snc.Circuit,
-        detectors: NDArray[np.bool_] | None,
-        observables: NDArray[np.bool_] | None,
-    ) -> list[str]:
-        """Checks a circuit, and returns the warnings that belong into its rows."""
 
     @abc.abstractmethod
     def _compiled(self, task: sinter.Task, seed: int | None) -> Compiled:
@@ -260,7 +255,9 @@ class TaskSampler(EndsWithItsParent, sinter.Sampler, abc.ABC, Generic[Compiled])
         detectors: NDArray[np.bool_],
         observables: NDArray[np.bool_] | None = None,
     ) -> CompiledDetectorSampler:
-        """The sampler of a circuit's kept shots."""
+        """The sampler of a circuit's kept shots; of all shots if their detection events are counted."""
+        if self.count_detection_events:
+            detectors, observables = np.zeros_like(detectors), None
         return circuit.compile_detector_sampler(
             seed=seed,
             postselection_mask=detectors,
@@ -270,6 +267,36 @@ class TaskSampler(EndsWithItsParent, sinter.Sampler, abc.ABC, Generic[Compiled])
             max_active_coordinates=self.max_active_coordinates,
             device=self.device,
         )
+
+
+def events_counted(
+    batches: Iterable[KeptBatch], postselected: NDArray[np.bool_], counts: collections.Counter[str]
+) -> Iterator[KeptBatch]:
+    """Adds up the detection events of batches of all shots, as Sinter does, and yields the kept shots."""
+    mask = np.packbits(postselected, bitorder="little")
+    for batch in batches:
+        counts["detectors_checked"] += batch.shots * len(postselected)
+        counts["detection_events"] += int(np.unpackbits(batch.dets).sum(dtype=np.int64))
+        is_kept = ~np.any(batch.dets & mask, axis=1)
+        values = batch.expectation_values
+        yield KeptBatch(
+            batch.shots,
+            int(np.count_nonzero(~is_kept)),
+            batch.dets[is_kept],
+            batch.obs[is_kept],
+            batch.shot_numbers[is_kept],
+            expectation_values=None if values is None else values[is_kept],
+        )
+
+
+def count_mistakes(
+    counts: collections.Counter[str], mistakes: NDArray[np.uint8], num_observables: int
+) -> None:
+    """Counts mistakes, bit-packed, by Sinter's names of sets of observables."""
+    patterns, numbers = np.unique(mistakes, axis=0, return_counts=True)
+    bits = np.unpackbits(patterns, axis=1, count=num_observables, bitorder="little")
+    for pattern, number in zip(bits, numbers, strict=True):
+        counts["obs_mistake_mask=" + "".join("_E"[bit] for bit in pattern)] += int(number)
 
 
 def circuit_of(task: sinter.Task) -> snc.Circuit:

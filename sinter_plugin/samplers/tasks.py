@@ -71,7 +71,7 @@ def task(
     json_metadata: Any = None,
     collection_options: sinter.CollectionOptions | None = None,
 ) -> sinter.Task:
-    r"""Returns a Sinter task for any circuit.
+    r"""A Sinter task for any circuit.
 
     Sinter needs a detector error model of every task, even if the sampler does not use it. Sinter lets Stim
     compute the model from the circuit without tags, which has S in place of T. Stim refuses if a detector or

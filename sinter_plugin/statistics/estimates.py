@@ -14,6 +14,7 @@ from typing import Any
 
 import sinter
 
+from stim_nonclifford.base.arguments import check_types
 from stim_nonclifford.base.probabilities import clopper_pearson
 from stim_nonclifford.rates.estimation.uncertainty import rate_text, uncertainty_of
 from stim_nonclifford.rates.results import GapPoint, LogicalErrorRate
@@ -111,6 +112,8 @@ def error_rate(stats: sinter.TaskStats | sinter.AnonTaskStats) -> sinter.Fit:
             sinter plot --in stats.csv rates.csv --x_func m.p --type custom_y \
                 --y_func "__import__('sinter_plugin').error_rate(stat)"
     """
+    wanted = "a sinter.TaskStats or sinter.AnonTaskStats"
+    check_types(stats, "stats", wanted, sinter.TaskStats, sinter.AnonTaskStats)
     if isinstance(stats, sinter.TaskStats) and stats.decoder == FAULT_SETS:
         estimate = stats.json_metadata[ESTIMATE]
         rate, (low, high) = estimate["logical_error_rate"], estimate["interval"]

@@ -8,7 +8,7 @@ import numbers
 import operator
 import os
 import pathlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeVar, get_args, overload
 
 import numpy as np
@@ -672,7 +672,7 @@ class Circuit:
         """
         return self._wrap(decomposed(self._stim))
 
-    def pauli_twirl(self: Self, *, below: float = 0.25) -> Self:
+    def pauli_twirl(self: Self, *, below: float = 0.25, state_aware: bool = False) -> Self:
         r"""The circuit with Pauli channels in place of coherent noise, relaxation and leakage, for decoders.
 
         R_Z(a) becomes Z_ERROR(sin(πa/2)^2), and a rotation about a product of Paulis an E. A rotation near a
@@ -686,6 +686,11 @@ class Circuit:
             below: Rotations that differ from the nearest Clifford gate by a smaller angle than this, in
                 half-turns, are noise. All others are gates, and stay. T gates and gates that are controlled
                 always stay.
+            state_aware: Whether relaxation, Kraus operators and readout noise have the errors that they make
+                where they stand: where the qubit or the outcome without noise is 0, 1, or random in the
+                S-proxy. Detectors then fire as often as in truth, up to terms of second order in the noise,
+                and decoders are told so (``detector_error_model``). By default each is the plain twirl, which
+                is the same for all states.
 
         Returns:
             The circuit. It has the same qubits, measurements, detectors and observables.
@@ -701,8 +706,16 @@ class Circuit:
             SPP Z0*Z1
             E(0.00394265) Z0 Z1
             R_Z(0.25) 0
+            >>> circuit = snc.Circuit("X 1\nAMPLITUDE_DAMPING(0.36) 1\nM(0.01, 0.03) 0 1")
+            >>> print(circuit.pauli_twirl(state_aware=True))
+            X 1
+            X_ERROR(0.36) 1
+            Z_ERROR(0.01) 1
+            M(0.01) 0
+            M(0.03) 1
         """
-        return self._wrap(pauli_twirled(self._stim, number(below, "below", 0, 0.25)))
+        below = number(below, "below", 0, 0.25)
+        return self._wrap(pauli_twirled(self._stim, below, flag(state_aware, "state_aware")))
 
     def s_proxy(self) -> stim.Circuit:
         r"""The Clifford circuit with S in place of T.
@@ -1076,7 +1089,9 @@ class Circuit:
         """
         return DecidedCircuit(self._stim.copy()).points
 
-    def decision_model(self, point: int, *, decompose_errors: bool = False) -> stim.DetectorErrorModel:
+    def decision_model(
+        self, point: int, *, decompose_errors: bool = False, records: Mapping[int, bool] | None = None
+    ) -> stim.DetectorErrorModel:
         r"""The error model by which a decoder decides.
 
         It is that of the circuit up to the decision, in which earlier decisions are plain measurements.
@@ -1085,6 +1100,7 @@ class Circuit:
         Args:
             point: The number of the decision in ``decision_points``.
             decompose_errors: Whether errors are decomposed into such that flip at most two detectors.
+            records: If the model depends on records that control gates, by number the values of these.
 
         Returns:
             The model. Its detectors are those that the decoder sees. Its observables are the flips of the
@@ -1093,7 +1109,7 @@ class Circuit:
 
         Raises:
             IndexError: There is no such decision.
-            NotImplementedError: The model would depend on earlier records.
+            ValueError: The model depends on records whose values are not given, or on others.
 
         Examples:
             >>> circuit = Circuit("X_ERROR(0.125) 0\nM 0\nDETECTOR rec[-1]\nDECODE 0")
@@ -1106,8 +1122,10 @@ class Circuit:
         number = integer(point, "point", -_FAR, _FAR)
         if not -len(decided.points) <= number < len(decided.points):
             raise IndexError(f"There is no decision {number}: the circuit has {len(decided.points)}.")
+        number %= len(decided.points)
         attempts = [{"decompose_errors": flag(decompose_errors, "decompose_errors")}]
-        return decision_model(decided, number % len(decided.points), attempts)
+        branch = decided if records is None else decided.branch_of_records(number, records)
+        return decision_model(branch, number, attempts)
 
     def plan(
         self,
@@ -1560,8 +1578,9 @@ class Circuit:
         * ``"noise_only"`` has the direct flips by noise, but not how noise changes the distribution of the
           quantum outcomes. It exists for every circuit. Decoders are right less often with it.
 
-        In place of leakage and loss there are the errors of ``pauli_twirl()``, but an error of a leaked qubit
-        flips its next herald, too, as often as the rate of the herald allows.
+        In place of relaxation, Kraus operators and readout noise there are the errors of
+        ``pauli_twirl(state_aware=True)``. Leakage and loss are events: what a qubit flips from where
+        it leaves until it returns is one of several errors of the model, each of which has its heralds.
 
         Args:
             decompose_errors: Whether to decompose errors that flip more than two detectors. Heralds of

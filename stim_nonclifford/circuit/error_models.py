@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -27,9 +27,11 @@ from ..simulation.logical_errors.coherent_noise import twirl_advice
 from ..simulation.logical_errors.noiseless_outputs import outcome_dependent, outputs_of_chance
 from ..simulation.logical_errors.refusals import warn_of_frames, warn_of_observables_flipped_by_chance
 from ..simulation.noise_events import usual_effects
-from .rewriting.channels import with_twirled_channels
+from .rewriting.channels import check_chains
 from .rewriting.leakage import has_leakage, with_averaged_leakage
+from .rewriting.leakage_events import LeakageEvents, can_be_events
 from .rewriting.stand_ins import proxy_of
+from .rewriting.state_aware_twirl import with_state_aware_twirl
 
 Compile: TypeAlias = Callable[[], CompiledCircuit]
 """Compiles the circuit that is asked about, or has it compiled already."""
@@ -49,7 +51,9 @@ def error_model_of(
     postselection_mask: Mask | None,
 ) -> stim.DetectorErrorModel:
     """The detector error model of a tagged circuit, with Stim's flags; see ``detector_error_model``."""
-    check_unconditional(circuit)
+    is_clifford = circuit == circuit.without_tags()  # Stim reads it as it is
+    if not is_clifford:
+        check_unconditional(circuit)
     if not isinstance(kind, stim.DetectorErrorModel):
         kind = choice(kind, "kind", get_args(ErrorModelKind), ", or a stim.DetectorErrorModel")
     flags = {name: flag(value, name) for name, value in flags.items()}
@@ -58,10 +62,18 @@ def error_model_of(
     decompose_errors, ignores_failures = flags["decompose_errors"], flags["ignore_decomposition_failures"]
     new_edges = not flags["block_decomposition_from_introducing_remnant_edges"]
     num_detectors = circuit.num_detectors
-    silent = checked_mask(postselection_mask, num_detectors, "postselection_mask", "detectors")
+    silent: list[int] = []
+    if postselection_mask is not None:
+        silent = checked_mask(postselection_mask, num_detectors, "postselection_mask", "detectors")
     # Stim decomposes errors of its own heralded channels well, but not those that stand for leakage.
-    is_stims = kind == "s_proxy" and (_is_clifford(circuit) or not has_leakage(circuit))
+    is_stims = kind == "s_proxy" and (is_clifford or not has_leakage(circuit))
     heralds = herald_detectors(circuit) if decompose_errors and not is_stims else frozenset()
+    events = (
+        None
+        if isinstance(kind, stim.DetectorErrorModel) or not can_be_events(circuit)
+        else LeakageEvents(circuit)
+    )
+    paulis = circuit if events is None else events.without_leakage()
     # An error that flips a silent detector need not be decomposed, and one with a herald is later.
     may_fail = ignores_failures or bool(silent or heralds)
     if kind == "s_proxy":
@@ -70,7 +82,10 @@ def error_model_of(
             "flatten_loops": flags["flatten_loops"] or bool(silent),
             "ignore_decomposition_failures": may_fail,
         }
-        model = _proxy_model(circuit, approximate_disjoint_errors=approximate_disjoint_errors, **arguments)
+        proxy = circuit if is_clifford else _decoded_proxy(paulis)
+        model = _proxy_model(
+            circuit, proxy, approximate_disjoint_errors=approximate_disjoint_errors, **arguments
+        )
     elif isinstance(kind, stim.DetectorErrorModel):
         found = (kind.num_detectors, kind.num_observables)
         if found != (num_detectors, circuit.num_observables):
@@ -84,16 +99,10 @@ def error_model_of(
         with memory_is_a_limit():
             compiled = compile()
             if compiled.program.has_non_pauli_channels or compiled.program.has_leakage:
-                paulis = with_twirled_channels(with_averaged_leakage(circuit, flags=True))
+                paulis = with_state_aware_twirl(with_averaged_leakage(paulis, flags=True))
                 compiled = compile_circuit(paulis, likely_outputs)
-            model = detector_error_model(
-                compiled.effects("detectors"),
-                num_detectors,
-                circuit.num_observables,
-                circuit.get_detector_coordinates(),
-                usual=usual_effects(compiled) if _may_have_usual_errors(circuit) else None,
-                approximate_disjoint_errors=approximate_disjoint_errors,
-            )
+            usual = usual_effects(compiled) if _may_have_usual_errors(circuit) else None
+            model = _noise_only_model(circuit, compiled, approximate_disjoint_errors, usual)
     if silent:
         model = conditioned(model, silent)
     if decompose_errors and kind != "s_proxy":
@@ -102,12 +111,42 @@ def error_model_of(
             ignore_decomposition_failures=may_fail,
             block_decomposition_from_introducing_remnant_edges=not new_edges,
         )
+    if events is not None:
+        given = {**flags, "decompose_errors": False, "flatten_loops": True}
+
+        def model_of(marked: stim.Circuit) -> stim.DetectorErrorModel:
+            if kind == "s_proxy":
+                proxy = _decoded_proxy(marked)
+                return _proxy_model(marked, proxy, approximate_disjoint_errors=True, **given)
+            return _noise_only_model(marked, compile_circuit(marked, likely_outputs), True, None)
+
+        leaked = events.model(model_of, decompose_errors)
+        for error in conditioned(leaked, silent) if silent else leaked:
+            if error.type == "error":
+                model.append(error)
     if heralds:
         model = with_heralds_apart(model, heralds, is_trusted=False, new_edges=new_edges)
     if decompose_errors and may_fail and not ignores_failures:
         check_decomposed(model)
-    _warn_of_inexact_models(circuit, compile, silent)
+    if not is_clifford:
+        _warn_of_inexact_models(compile, silent)
     return model
+
+
+def _noise_only_model(
+    circuit: stim.Circuit,
+    compiled: CompiledCircuit,
+    approximate_disjoint_errors: float,
+    usual: Collection[int] | None,
+) -> stim.DetectorErrorModel:
+    return detector_error_model(
+        compiled.effects("detectors"),
+        circuit.num_detectors,
+        circuit.num_observables,
+        circuit.get_detector_coordinates(),
+        usual=usual,
+        approximate_disjoint_errors=approximate_disjoint_errors,
+    )
 
 
 def random_outputs_of(circuit: stim.Circuit, compile: Compile) -> npt.NDArray[np.bool_]:
@@ -123,9 +162,7 @@ def random_outputs_of(circuit: stim.Circuit, compile: Compile) -> npt.NDArray[np
     return found
 
 
-def _warn_of_inexact_models(circuit: stim.Circuit, compile: Compile, postselected: list[int]) -> None:
-    if _is_clifford(circuit):
-        return
+def _warn_of_inexact_models(compile: Compile, postselected: list[int]) -> None:
     try:
         found = outcome_dependent(compile())
     except (NotImplementedError, ResourceLimitError):  # it cannot be sampled, and no answer will be wrong
@@ -144,14 +181,8 @@ def _warn_of_inexact_models(circuit: stim.Circuit, compile: Compile, postselecte
     warn_of_frames(compile(), InexactErrorModelWarning, stacklevel=4)
 
 
-def _is_clifford(circuit: stim.Circuit) -> bool:
-    """Whether a circuit is what Stim reads, as no instruction has a tag."""
-    return circuit == circuit.without_tags()
-
-
-def _proxy_model(circuit: stim.Circuit, **arguments: Any) -> stim.DetectorErrorModel:
-    """Stim's model of the S-proxy."""
-    proxy = circuit if _is_clifford(circuit) else proxy_of(circuit, "s_proxy", flags=True)
+def _proxy_model(circuit: stim.Circuit, proxy: stim.Circuit, **arguments: Any) -> stim.DetectorErrorModel:
+    """Stim's model of the S-proxy of a circuit."""
     extent = extent_of(proxy)
     check_coordinates(extent)
     if arguments["flatten_loops"]:
@@ -167,6 +198,12 @@ def _proxy_model(circuit: stim.Circuit, **arguments: Any) -> stim.DetectorErrorM
                 f' {random_outputs(error)}. kind="noise_only" exists for every circuit.'
             ) from error
         raise
+
+
+def _decoded_proxy(circuit: stim.Circuit) -> stim.Circuit:
+    """The S-proxy with the Pauli errors that decoders are told of."""
+    check_chains(circuit)
+    return proxy_of(with_state_aware_twirl(with_averaged_leakage(circuit, flags=True)), "s_proxy")
 
 
 def _probabilities(part: stim.CircuitInstruction) -> Sequence[float]:

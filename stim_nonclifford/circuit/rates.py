@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -12,13 +11,12 @@ from hashlib import sha256
 from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
-import numpy.typing as npt
 import stim
 
 from ..base.arguments import flag, seed_of
 from ..base.errors import HOW_TO_NARROW, RandomObservableWarning, ResourceLimitError
 from ..base.masks import Mask, postselected_outputs
-from ..dialect import first_decision
+from ..rates.estimation.deadline import Deadline
 from ..rates.fault_sets.interface import PlannedCircuit, estimate_rates
 from ..rates.fault_sets.search.limits import Limits
 from ..rates.results import LogicalErrorRate
@@ -164,12 +162,13 @@ def rates_of(
                 postselection_mask,
                 postselected_observables_mask,
                 confidence,
+                loop_decoder,
                 readout,
-                partial(_decided, loop_decoder=loop_decoder, has_confidence=confidence),
+                _decided,
             )
         loop = () if loop_decoder is None else (_name_of(loop_decoder),)
         return _with_origins(circuits, rates, seed, decoder, *asked, *loop)
-    begin = time.perf_counter()
+    deadline = Deadline(limits.max_seconds)
     if flag(confidence, "confidence"):
         raise ValueError('confidence=True asks how sure a decoder is. Give one: decoder="pymatching".')
     try:
@@ -181,7 +180,7 @@ def rates_of(
             " observables that are random without noise, as their coefficient vectors are long. Raise"
             " max_seconds."
         ) from None
-    found = estimate_rates(questions, limits, seed, threads, progress, begin)
+    found = estimate_rates(questions, limits, seed, threads, progress, deadline)
     for each, estimate in zip(questions, found, strict=True):
         if each.compiled.program.has_non_clifford_gates:
             _warn_of_faultless_errors(estimate)
@@ -199,37 +198,11 @@ def check_loop_decoder(loop_decoder: Any) -> None:
         )
 
 
-def _decided(
-    circuit: Any,
-    decoder: Any,
-    postselected: npt.NDArray[np.bool_],
-    *,
-    loop_decoder: Any,
-    has_confidence: bool,
-) -> Any:
-    """The question about a circuit with decisions; None for other circuits."""
-    found = first_decision(circuit.to_stim())
-    if found is None:
-        if loop_decoder is not None:
-            raise ValueError(
-                "The circuit has no DECODE, and loop_decoder would have nothing to decide. Leave loop_decoder"
-                " out."
-            )
-        return None
-    if has_confidence or decoder.decodes_kept_shots:
-        what = "confidence=True" if has_confidence else f"decoder={decoder.name!r}"
-        raise ValueError(
-            f'{found}: {what} is not available for circuits with DECODE. Use decoder="pymatching" without a'
-            " gap; with one, count errors with SoftDecodingSampler(confidence=True)."
-        )
-    if not circuit.num_observables:
-        raise ValueError(
-            "The circuit has no observables, so there is nothing to predict. Declare an observable with"
-            " OBSERVABLE_INCLUDE."
-        )
+def _decided(*asked: Any) -> Any:
+    """The problem of a circuit with decisions; what it needs is imported only for it."""
     from .decisions import decided_question
 
-    return decided_question(circuit.to_stim(), decoder, loop_decoder, postselected)
+    return decided_question(*asked)
 
 
 def _name_of(decoder: Any) -> str:

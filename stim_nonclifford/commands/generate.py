@@ -1,4 +1,4 @@
-"""Writes circuits of magic state cultivation, of distillation, or of T gates teleported into surface codes.
+"""Writes circuits of magic state cultivation, of distillation, of teleported T gates, or of logical programs.
 
 One circuit is written to standard output or to --out FILE. Several circuits, one for each combination of the
 arguments that take lists, are written to a folder, --out_dir DIR. Their paths are printed. `sinter collect
@@ -11,6 +11,7 @@ arguments that take lists, are written to a folder, --out_dir DIR. Their paths a
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -19,7 +20,7 @@ from typing import get_args
 import stim
 
 from ..dialect import exact_text
-from ..generators import cultivation, distillation, teleportation
+from ..generators import cultivation, distillation, logical, teleportation
 from ..generators.cultivation.end_to_end import DEFAULT_ROUNDS
 from ..generators.cultivation.files import end_to_end_file_name
 from ..generators.teleportation.files import PROTOCOL_CHOICES
@@ -253,8 +254,9 @@ def _add_teleportation(parser: argparse.ArgumentParser) -> None:
         "--magic",
         choices=teleportation.MAGIC_CHOICES,
         default="injected",
-        help="the T state: injected with noise, or perfect (default: injected)",
+        help="the T state: injected with noise, cultivated with an error, or perfect (default: injected)",
     )
+    add("--magic_error", type=float, help="with --magic cultivated: probability of Z on the T state")
 
 
 def _teleportation(args: argparse.Namespace) -> NamedCircuits:
@@ -263,6 +265,7 @@ def _teleportation(args: argparse.Namespace) -> NamedCircuits:
         "input": args.input,
         "s_gate": args.s_gate,
         "magic": args.magic,
+        "magic_error": args.magic_error,
     }
     for distance, p, gate in product(args.distance, _strengths_of(args), args.gate):
         if args.protocol == "injection":
@@ -282,6 +285,65 @@ def _teleportation(args: argparse.Namespace) -> NamedCircuits:
         )
 
 
+def _add_logical(parser: argparse.ArgumentParser) -> None:
+    _add_gate_and_noise(parser)
+    add = parser.add_argument
+    add(
+        "--program",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="a Clifford+T circuit (.stim); or rotations and measurements (.json):"
+        ' {"rotations": [[0.125, "ZX"], [0.25, "IY"]], "measurements": ["ZI"]}, with angles in half-turns',
+    )
+    add(
+        "--distance",
+        "--d",
+        type=_ANY,
+        nargs="+",
+        default=[3],
+        help="distances of the patches, odd (default: 3)",
+    )
+    add(
+        "--magic_error",
+        type=float,
+        default=0.0,
+        help="probability that a T state has an error (default: 0)",
+    )
+
+
+def _logical(args: argparse.Namespace) -> NamedCircuits:
+    rotations, measurements = _program_in(args.program)
+    for distance, p, gate in product(args.distance, _strengths_of(args), args.gate):
+        parameters = {"distance": distance, "p": p, "gate": gate, "noise": args.noise}
+        parameters["magic_error"] = args.magic_error
+        yield (
+            logical.circuit_file_name(name=args.program.stem, **parameters),
+            logical.logical_circuit(rotations, measurements, **parameters),
+        )
+
+
+def _program_in(path: Path) -> logical.Program:
+    """The rotations and measurements of a file."""
+    if path.suffix != ".json":
+        return logical.program_of(path.read_text(encoding="utf-8"))
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{path} is no JSON: {error}") from None
+    try:
+        rotations = [(theta, text) for theta, text in found.pop("rotations", [])]
+        measurements = list(found.pop("measurements", []))
+    except (AttributeError, TypeError, ValueError):
+        found = None
+    if found != {}:
+        raise ValueError(
+            f"{path} must have rotations and measurements alone, such as"
+            ' {"rotations": [[0.125, "ZX"]], "measurements": ["ZI"]}.'
+        )
+    return rotations, measurements
+
+
 _FAMILIES = {
     "cultivation": (
         "magic state cultivation: injection, cultivation, and the escape into a larger code",
@@ -289,6 +351,11 @@ _FAMILIES = {
         _cultivation,
     ),
     "distillation": ("magic state distillation with teleported T gates", _add_distillation, _distillation),
+    "logical": (
+        "Pauli-product rotations on patches of surface code, by lattice surgery with a decoder in the loop",
+        _add_logical,
+        _logical,
+    ),
     "teleportation": (
         "a T gate that is applied to a surface code by teleportation",
         _add_teleportation,

@@ -14,6 +14,7 @@ import stim
 from ..base.arguments import flag
 from ..base.masks import Mask, checked_mask
 from ..base.stim_refusals import is_of_random_outputs, random_outputs
+from ..dialect import first_decision
 from ..simulation.compiler import CompiledCircuit, RequestedOutputs
 from ..simulation.faults import FaultTable
 from ..simulation.logical_errors.noiseless_outputs import outcome_dependent, outcome_dependent_observables
@@ -76,14 +77,15 @@ def decoded_error_rates(
     postselection_mask: Mask | None = None,
     postselected_observables_mask: Mask | None = None,
     confidence: bool = False,
+    loop_decoder: Any = None,
     read_out: Callable[[Any], PauliReadout] | None = None,
-    decided: Callable[[Any, RateDecoder, Bools], DecodingProblem | None] = lambda *_: None,
+    decided: Callable[[stim.Circuit, RateDecoder, Any, Bools], DecodingProblem] | None = None,
 ) -> list[LogicalErrorRate]:
     """The logical error rates of circuits with a decoder; see ``Circuit.logical_error_rate``.
 
-    ``decided`` returns the question about a circuit with decisions whose detectors of a mask discard a shot.
-    ``read_out`` measures the logical state that is checked, for decoders of kept shots. No observable can be
-    postselected: decoders predict all of them.
+    ``decided`` returns the problem of a circuit with decisions, with what decides and the detectors that
+    discard a shot. ``read_out`` measures the logical state that is checked, for decoders of kept shots. No
+    observable can be postselected: decoders predict all of them.
     """
     confidence = flag(confidence, "confidence")
     chosen = rate_decoder(decoder, confidence)
@@ -97,9 +99,17 @@ def decoded_error_rates(
     overall = Deadline(limits.max_seconds)
 
     def problem(circuit: DecodableCircuit) -> DecodingProblem:
-        found = decided(circuit, chosen, _mask_of(postselection_mask, circuit.num_detectors))
-        if found is not None:
-            return found
+        written = circuit.to_stim()
+        decision = None if written == written.without_tags() else first_decision(written)
+        if decision is None and loop_decoder is not None:
+            raise ValueError(
+                "The circuit has no DECODE, and loop_decoder would have nothing to decide. Leave loop_decoder"
+                " out."
+            )
+        if decision is not None and decided is not None:
+            _check_decides(circuit, decision, chosen, confidence)
+            postselected = _mask_of(postselection_mask, circuit.num_detectors)
+            return decided(written, chosen, loop_decoder, postselected)
         if chosen.decodes_kept_shots:
             return accepted_problem(circuit, chosen, postselection_mask, read_out, confidence)
         return _decoded_problem(circuit, chosen, postselection_mask, confidence)
@@ -117,6 +127,18 @@ def decoded_error_rates(
             estimate = accepted_rate if has_strata else fault_number_rate
             found.append(estimate(each, limits.relative_error, number, report, deadline))
     return found
+
+
+def _check_decides(circuit: DecodableCircuit, decision: str, decoder: RateDecoder, confidence: bool) -> None:
+    """Checks that a rate is available for a circuit with decisions."""
+    if confidence or decoder.decodes_kept_shots:
+        what = "confidence=True" if confidence else f"decoder={decoder.name!r}"
+        raise ValueError(
+            f'{decision}: {what} is not available for circuits with DECODE. Use decoder="pymatching" without'
+            " a gap; with one, count errors with SoftDecodingSampler(confidence=True)."
+        )
+    if circuit.num_observables == 0:
+        raise ValueError(f"{_NO_OBSERVABLES}.")
 
 
 def _decoded_problem(
@@ -213,8 +235,8 @@ def accepted_problem(
     if circuit.num_observables == 0:
         raise ValueError(f"{_NO_OBSERVABLES}; to check a state, one with the Pauli targets of each EXP_VAL.")
     model = _whole_model(circuit, has_state_check=read_out is not None)
-    needed = decoder.decoder.postselected_detectors(model)
-    postselected = _accepting_mask(postselection_mask, needed, circuit.num_detectors, decoder.name)
+    given = None if postselection_mask is None else _mask_of(postselection_mask, circuit.num_detectors)
+    postselected = decoder.postselected(model, given)
     measured, observable, weight = (circuit, None, None) if read_out is None else read_out(circuit)
     compiled = measured.compile()
     compiled.check_pauli_noise()
@@ -247,23 +269,8 @@ def _whole_model(circuit: DecodableCircuit, *, has_state_check: bool) -> stim.De
         ) from error
 
 
-def _accepting_mask(
-    given: Mask | None, needed: npt.NDArray[np.bool_], num_detectors: int, name: str
-) -> npt.NDArray[np.bool_]:
-    """The detectors that discard a shot, among which must be those that the decoder needs."""
-    if given is None:
-        return needed
-    found = _mask_of(given, num_detectors)
-    left_out = np.flatnonzero(needed & ~found)
-    if len(left_out):
-        raise ValueError(
-            f"postselection_mask leaves out D{left_out[0]}, which the decoder {name} postselects. Leave out"
-            " the mask, or add what DesaturatedGapDecoder().postselected_detectors(model) says."
-        )
-    return found
-
-
 def _mask_of(given: Mask | None, num_detectors: int) -> npt.NDArray[np.bool_]:
     found = np.zeros(num_detectors, dtype=np.bool_)
-    found[list(checked_mask(given, num_detectors, "postselection_mask", "detectors"))] = True
+    if given is not None:
+        found[checked_mask(given, num_detectors, "postselection_mask", "detectors")] = True
     return found

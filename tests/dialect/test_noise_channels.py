@@ -297,7 +297,13 @@ def test_what_stands_for_readout_noise() -> None:
     assert Circuit("M(0.1, 0.3) 0").reference_sample().tolist() == [False]
 
 
-@pytest.mark.parametrize(("text", "p"), [("X 0\nAMPLITUDE_DAMPING(0.2) 0\nM 0", 0.1), ("M(0.1, 0.3) 0", 0.2)])
+@pytest.mark.parametrize(
+    ("text", "p"),
+    [
+        ("X 0\nAMPLITUDE_DAMPING(0.2) 0\nM 0", 0.2),
+        ("M(0.1, 0.3) 0", 0.1),
+    ],
+)
 def test_error_models_have_the_twirl(text: str, p: float) -> None:
     circuit = Circuit(f"{text}\nDETECTOR rec[-1]")
     for kind, end in (("s_proxy", ""), ("noise_only", "\ndetector D0")):

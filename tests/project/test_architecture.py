@@ -58,6 +58,7 @@ ROOMS = (
     "generators.cultivation",
     "generators.distillation",
     "generators.teleportation",
+    "generators.logical",
     "generators",
     "commands",
 )
@@ -271,7 +272,6 @@ def test_modules_import_at_most_8_siblings() -> None:
 
 
 SMALL_FOLDERS = {
-    "stim_nonclifford/generators/device_noise": "to be merged",
     "stim_nonclifford/rates/decoded_rates/faults": "to be merged",
 }
 """Packages of three files and folders or fewer, each with the reason."""

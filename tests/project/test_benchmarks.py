@@ -12,7 +12,7 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
-from benchmarks import compare, workloads
+from benchmarks import compare, results, workloads
 from benchmarks.measuring import description, machine
 from benchmarks.report import table
 from benchmarks.simulators import SIMULATORS
@@ -151,3 +151,30 @@ def test_a_run_prints_saves_and_fills_the_page(
         assert row in page.read_text(encoding="utf-8")
         assert row in printed
     assert compare.main(["surface", "--only", "other", "--out", str(tmp_path)]) == 1
+
+
+def test_results_run_what_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A command whose table is there is not run; a command without a table or with an error is named."""
+    monkeypatch.setattr(results, "LOGS", tmp_path / "logs")
+    table = "-c \"print('two\\n| a | b |\\n|---|---|\\n| 1 | x, y |\\n\\n| 2 | |')\""
+    cases = {"good": table, "silent": "-c pass", "broken": "-c 1/0"}
+    found = tuple(results.Result(name, 1.0, (command,)) for name, command in cases.items())
+    monkeypatch.setattr(results, "RESULTS", found)
+    out = ["--out", str(tmp_path)]
+    assert results.main([*out, "--only", "good"]) == 0
+    assert (tmp_path / "good.csv").read_text() == 'a,b\n1,"x, y"\n2,\n'
+    assert (tmp_path / "logs" / "good.txt").read_text().startswith("two")
+    (tmp_path / "good.csv").write_text("mine")
+    assert results.main([*out, "--only", "good"]) == 0
+    assert (tmp_path / "good.csv").read_text() == "mine"
+    for name, message in (("silent", "no table"), ("broken", "has failed")):
+        with pytest.raises(SystemExit, match=message):
+            results.main([*out, "--only", name])
+        assert not (tmp_path / f"{name}.csv").exists()
+    capsys.readouterr()
+    assert results.main([*out, "--list"]) == 0
+    assert re.findall(r"(\w+) +1.0 h  (\w+)", capsys.readouterr().out) == [
+        ("good", "there"), ("silent", "missing"), ("broken", "missing"),
+    ]  # fmt: skip

@@ -25,12 +25,12 @@ PAGES = [
     *(
         path
         for path in sorted(ROOT.glob("docs/**/*.md"))
-        if path.name not in ("instructions.md", "internals.md")
+        if path.name != "instructions.md" and path.parent.name != "developers"
     ),
     *sorted(ROOT.glob("circuits/*/README.md")),
     *sorted(ROOT.glob("docs/tutorials/*.ipynb")),
 ]
-"""The examples need a clone, and test_root_files.py runs the blocks of internals.md. Of notebooks, these are the blocks
+"""The examples need a clone, and so do the pages for developers: test_root_files.py runs the blocks of internals.md. Of notebooks, these are the blocks
 of their text."""
 
 BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)

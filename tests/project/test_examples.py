@@ -15,14 +15,15 @@ import numpy as np
 import pytest
 import sinter
 
+import examples.cultivation.rates
 import examples.cultivation.the_table
-import examples.rates
-import examples.teleported_t
+import examples.lattice_surgery.teleported_t
 import stim_nonclifford as snc
 from examples.cultivation.closed_law import xor_at
 from examples.cultivation.failures import examine
 from examples.cultivation.importance_sampling import ImportanceSampler
 from examples.cultivation.published import EXACT, FEWEST_FAULTS, TABLE_II
+from examples.gallery import GALLERY, Replica, z_of
 from stim_nonclifford.generators.cultivation import cultivation_circuit
 from stim_nonclifford.simulation.row_fates import fates_of_rows
 
@@ -181,7 +182,16 @@ def test_distillation_counts_and_plots(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_decoder_in_the_loop_draws_rounds_that_are_seen(tmp_path: Path) -> None:
     out = tmp_path / "new" / "rounds.png"
-    printed = run("-m", "examples.decoder_in_the_loop", "--d", "3", "--shots", "50000", "--rounds", str(out))
+    printed = run(
+        "-m",
+        "examples.lattice_surgery.decoder_in_the_loop",
+        "--d",
+        "3",
+        "--shots",
+        "50000",
+        "--rounds",
+        str(out),
+    )
     assert out.read_bytes().startswith(PNG)
     rates = [float(rate) for rate in re.findall(r"rounds \d: (\S+)", printed)]
     # 6 sigma is a false alarm in 10^9 runs.
@@ -190,10 +200,24 @@ def test_decoder_in_the_loop_draws_rounds_that_are_seen(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_logical_programs() -> None:
+    arguments = ("--p", "0.0005", "--shots", "4000", "--programs", "H T H", "CHSH")
+    printed = run("-m", "examples.lattice_surgery.logical_programs", *arguments)
+    rows = {line.split(" | ")[0]: line.split(" | ") for line in printed.splitlines()[1:]}
+    assert rows["H T H"][1:7] == ["1", "1", "3", "0.0005", "212", "2"]
+    decoded, raw = (float(cell.split(" ")[0]) for cell in rows["CHSH"][-2:])
+    # 6 sigma is a false alarm in 10^9 runs.
+    error = float(rows["CHSH"][-2].split(" ")[-1])
+    assert 2 + 6 * error < decoded < 2**1.5 + 6 * error
+    assert raw < 2
+    assert float(rows["H T H"][-2].split(" ")[0]) > 0.97
+
+
+@pytest.mark.slow
 def test_teleported_t_shows_what_the_proxy_hides(tmp_path: Path) -> None:
     out = tmp_path / "new" / "teleported.png"
     arguments = ("--d", "3", "--p", "0.0005", "0.001", "--shots", "100000", "--out", str(out))
-    printed = run("-m", "examples.teleported_t", *arguments)
+    printed = run("-m", "examples.lattice_surgery.teleported_t", *arguments)
     assert out.read_bytes().startswith(PNG)
     rows = re.findall(r"^(d=3, \S+(?: \w+)?) +([\d.]+) +([\d.]+) +([\d.e-]+)(.*)$", printed, re.MULTILINE)
     assert len(rows) == 2 * 3 * 2
@@ -249,8 +273,8 @@ def test_notebook_runs_and_holds_no_outputs() -> None:
 
 
 def test_examples_in_docstrings() -> None:
-    assert doctest.testmod(examples.rates).failed == 0
-    assert doctest.testmod(examples.teleported_t).failed == 0
+    assert doctest.testmod(examples.cultivation.rates).failed == 0
+    assert doctest.testmod(examples.lattice_surgery.teleported_t).failed == 0
 
 
 def test_readme_names_every_example() -> None:
@@ -288,3 +312,17 @@ def test_importance_sampling_agrees_with_the_search(distance: int, weights: list
         # Of right estimates, one in about 10^6 is farther than five standard errors.
         error = math.sqrt(found.variance)
         assert abs(found.value - expected) < 5 * error < 0.75 * expected, (weight, found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("one", GALLERY, ids=lambda one: one.name)
+def test_published_numbers_are_found_again(one: Replica) -> None:
+    """Seed 1 throughout: five standard errors are a false alarm in 10^6."""
+    assert abs(z_of(one.published, one.again())) < 5
+
+
+def test_gallery_sees_a_wrong_number() -> None:
+    assert z_of((28, 0), (28, 0)) == 0
+    assert z_of((28, 0), (28 * (1 + 1e-9), 0)) == 0
+    assert z_of((28, 0), (29, 0)) == math.inf
+    assert z_of((1.0, 0.3), (2.0, 0.4)) == pytest.approx(2)

@@ -85,6 +85,14 @@ def test_classes_are_documented_with_their_attributes(name: str) -> None:
                     assert_public(hint)
 
 
+@pytest.mark.parametrize("package", [stim_nonclifford, sinter_plugin])
+def test_exported_names_are_those_of_the_reference(package: Any) -> None:
+    places = (place.rpartition(".") for place in PUBLIC)
+    assert {*package.__all__} - {"__version__"} == {
+        name for module, _, name in places if module == package.__name__
+    }
+
+
 PACKAGES = {package.__name__: Path(package.__file__).parent for package in (stim_nonclifford, sinter_plugin)}
 
 ROOMS = (

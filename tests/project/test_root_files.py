@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 
 import stim_nonclifford as snc
 from stim_nonclifford.dialect import GateDefinition, RotationPart, gates
@@ -135,6 +137,54 @@ def test_hooks_run_what_make_check_runs() -> None:
     for hook in hooks[:3]:
         assert hook.removesuffix(" --force-exclude") in recipes
     assert hooks[3] == ".venv/bin/python docs/site/make_instructions.py"
+
+
+def test_citation_has_what_its_format_requires() -> None:
+    """The required keys of the Citation File Format 1.2.0, and the forms of its values."""
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    for found in (citation, *citation["references"]):
+        assert {"title", "authors", "type"} <= found.keys()
+        for author in found["authors"]:
+            assert author.keys() <= {"name", "family-names", "given-names"}
+    assert citation["cff-version"] == "1.2.0"
+    assert citation["type"] == "software"
+    assert citation["message"].startswith("If you use")
+    assert citation["license"] in (ROOT / "pyproject.toml").read_text()
+    assert isinstance(citation["date-released"], date)
+    for reference in citation["references"]:
+        assert re.fullmatch(r"10\.\d{4,9}/\S+", reference["doi"])
+
+
+def test_licences_of_what_wheels_contain() -> None:
+    listed = re.search(r"^license-files = \[(.*)\]$", (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    assert listed
+    texts = [(ROOT / name).read_text() for name in re.findall(r'"(.*?)"', listed[1])]
+    assert len(texts) == 2
+    for author in ("Wenzel Jakob", "Thibaut Goetghebuer-Planchon", "THE SOFTWARE IS PROVIDED"):
+        assert author in texts[1]
+
+
+def test_workflows_run_what_exists() -> None:
+    """Scripts and targets; and every Python that is allowed and released is among the systems."""
+    targets = set(re.findall(r"^(?:\.PHONY: )?([\w. /%-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    known = {name for line in targets for name in line.split()} | {".venv/requirements-test"}
+    jobs = {}
+    for path in sorted((ROOT / ".github/workflows").glob("*.yml")):
+        workflow = yaml.safe_load(path.read_text(encoding="utf-8"))
+        for name, job in workflow["jobs"].items():
+            jobs[name] = job
+            for command in (step.get("run", "") for step in job["steps"]):
+                assert [
+                    each for each in re.findall(r"\.ci/[\w.]+", command) if not (ROOT / each).is_file()
+                ] == []
+                if command.startswith("make "):
+                    assert set(command.split()[1:]) <= known, command
+    assert len(jobs) >= 12
+    oldest = re.search(r'requires-python = ">=3\.(\d+)"', (ROOT / "pyproject.toml").read_text())
+    assert oldest
+    pythons = jobs["system"]["strategy"]["matrix"]["python"]
+    assert pythons == [f"3.{minor}" for minor in range(int(oldest[1]), int(oldest[1]) + len(pythons))]
+    assert jobs["without-a-compiler"]["strategy"]["matrix"]["python"] == pythons
 
 
 def test_tests_of_sanitizers_exist() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import stim
 
-from ...base.written_circuits import instructions_in, with_replaced
+from ...base.written_circuits import instructions_in
 from ...dialect import kraus_of, readout_noise_of, relaxation_of, three_qubit_errors_of
 from ...simulation.compiler.program.channels import independent_errors, patterns_of
 
@@ -108,8 +108,3 @@ def twirl_of_channel(instruction: stim.CircuitInstruction) -> stim.Circuit | Non
     elif channel.dephasing:
         result.append("Z_ERROR", instruction.targets_copy(), channel.dephasing)
     return result
-
-
-def with_twirled_channels(circuit: stim.Circuit) -> stim.Circuit:
-    """A tagged circuit with these in place of relaxation, Kraus operators and readout noise."""
-    return with_replaced(circuit, twirl_of_channel)

@@ -178,7 +178,7 @@ class _Averages:
         if passes or instruction.name.startswith("HERALDED") or instruction.name == "MPAD":
             self.parts.append(instruction)
             return
-        for part, qubits in _parts(instruction):
+        for part, qubits in parts_with_qubits(instruction):
             if data.produces_measurements:
                 for qubit in qubits:
                     self.mix(qubit, [qubit])
@@ -281,7 +281,9 @@ def _probability(exponent: float) -> float:
     return -math.expm1(-exponent) / 2
 
 
-def _parts(instruction: stim.CircuitInstruction) -> Iterator[tuple[stim.CircuitInstruction, list[int]]]:
+def parts_with_qubits(
+    instruction: stim.CircuitInstruction,
+) -> Iterator[tuple[stim.CircuitInstruction, list[int]]]:
     """The instruction for one group of targets after the other, and the qubits of the group."""
     targets = instruction.targets_copy()
     gate = gate_from_tag(instruction)

@@ -19,6 +19,7 @@ from ...dialect import CONDITIONAL_CARRIER, NonCliffordGate, RotationPart, check
 from .channels import twirl_of_channel
 from .leakage import with_averaged_leakage
 from .stand_ins import append_quarter_turns, rotation_products
+from .state_aware_twirl import with_state_aware_twirl
 
 _ROUNDING = 1e-12
 _PAULIS = {
@@ -28,10 +29,11 @@ _PAULIS = {
 }
 
 
-def pauli_twirled(circuit: stim.Circuit, below: float) -> stim.Circuit:
+def pauli_twirled(circuit: stim.Circuit, below: float, state_aware: bool) -> stim.Circuit:
     """A tagged circuit with Pauli channels in place of noise that is none; see ``Circuit.pauli_twirl``."""
     check_unconditional(circuit)
-    result = _twirled(with_averaged_leakage(circuit), below)
+    averaged = with_averaged_leakage(circuit)
+    result = _twirled(with_state_aware_twirl(averaged) if state_aware else averaged, below)
     if _count(circuit, "ELSE_CORRELATED_ERROR") and _count(result, "E") > _count(circuit, "E"):
         raise ValueError(
             "The circuit has ELSE_CORRELATED_ERROR instructions. The twirl of a rotation about a product of"

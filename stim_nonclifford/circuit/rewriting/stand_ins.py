@@ -75,6 +75,24 @@ def proxy_of(circuit: stim.Circuit, proxy: Proxy, *, flags: bool = False) -> sti
     return with_replaced(circuit, lambda instruction: stand_in(instruction, proxy))
 
 
+def noiseless_stand_in(instruction: stim.CircuitInstruction) -> stim.Circuit:
+    r"""What an instruction does in the S-proxy without noise; heralds are records that are 0.
+
+    Gates that a record controls and that have no stand-in are left out.
+
+    Examples:
+        >>> print(noiseless_stand_in(stim.Circuit("S[T] 0")[0]))
+        S 0
+        >>> noiseless_stand_in(stim.Circuit("X_ERROR(0.1) 0")[0])
+        stim.Circuit()
+    """
+    try:
+        parts = stand_in(instruction, "s_proxy")
+    except ValueError:
+        parts = stand_in(instruction, "i_proxy")
+    return (circuit_of(instruction) if parts is None else parts).without_noise()
+
+
 def is_t_gate(instruction: stim.CircuitInstruction) -> bool:
     """Whether an instruction stands for T, TPP or an inverse of these."""
     gate = gate_from_tag(instruction)

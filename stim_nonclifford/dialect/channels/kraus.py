@@ -69,6 +69,11 @@ class Kraus(TaggedChannel):
         return tuple(max(weight, 0.0) for weight in weights)
 
     @property
+    def transitions(self) -> npt.NDArray[np.float64]:
+        """The probability of each basis state after the channel (row) for each one before (column)."""
+        return (np.abs(_operators(self.values, self.num_qubits)) ** 2).sum(axis=0)
+
+    @property
     def is_pauli_channel(self) -> bool:
         """Whether the channel is its twirl."""
         chi = _chi_matrix(self.values, self.num_qubits)

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import csv
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from ...base.arguments import number, positive, probability
 
@@ -23,6 +27,17 @@ class QubitCalibration:
         gate_time: How long a one-qubit gate takes, in seconds.
         readout_time: How long a measurement takes, in seconds.
         reset_time: How long a reset takes, in seconds.
+        T2_star: The time after which 1/e of a coherence is left by slow noise alone, in seconds; None: for
+            ever. The shift of the frequency is the same for all of a shot, and an echo undoes it. T2 is that
+            of an echo.
+        t_error: The average error of T and T_DAG; None: that of the other one-qubit gates.
+        over_rotation: By how many half-turns a one-qubit gate turns too far, about its axis (that of H is Y).
+        excited_population: The share of qubits in |1> in thermal equilibrium, 1/(1 + exp(h f/(k T))).
+        gate_leakage: The probability that the qubit leaks in a one-qubit gate.
+        gate_seepage: The probability that it returns in one, if it is leaked.
+        gate_loss: The probability that it is lost in one.
+        readout_leakage: The probability that it leaks in a measurement.
+        check_miss: The probability that a herald of leakage or loss reports 0 for a qubit that is away.
 
     Raises:
         TypeError: An argument is no number.
@@ -38,15 +53,28 @@ class QubitCalibration:
     gate_time: float = 0.0
     readout_time: float = 0.0
     reset_time: float = 0.0
+    T2_star: float | None = None
+    t_error: float | None = None
+    over_rotation: float = 0.0
+    excited_population: float = 0.0
+    gate_leakage: float = 0.0
+    gate_seepage: float = 0.0
+    gate_loss: float = 0.0
+    readout_leakage: float = 0.0
+    check_miss: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("T1", "T2"):
+        for name in ("T1", "T2", "T2_star"):
             if getattr(self, name) is not None:
                 positive(getattr(self, name), name)
         if self.T1 is not None and self.T2 is not None and self.T2 > 2 * self.T1 * (1 + 1e-12):
             raise ValueError(f"T2 must be at most 2 T1, but T1 is {self.T1!r} and T2 is {self.T2!r}.")
-        for name in ("p01", "p10", "reset_error", "gate_error"):
+        for name in (*_PROBABILITIES, "p01", "p10", "reset_error", "readout_leakage", "check_miss"):
             probability(getattr(self, name), name)
+        if self.t_error is not None:
+            probability(self.t_error, "t_error")
+        number(self.excited_population, "excited_population", 0, 0.5)
+        number(self.over_rotation, "over_rotation")
         for name in ("gate_time", "readout_time", "reset_time"):
             number(getattr(self, name), name, 0)
 
@@ -61,18 +89,66 @@ class QubitCalibration:
             (0.01, 0.005)
         """
         seconds = number(seconds, "seconds", 0)
-        over_t1 = 0.0 if self.T1 is None else _rounded(seconds / self.T1)
-        over_t2 = 0.0 if self.T2 is None else _rounded(seconds / self.T2)
+        over_t1 = 0.0 if self.T1 is None else rounded(seconds / self.T1)
+        over_t2 = 0.0 if self.T2 is None else rounded(seconds / self.T2)
         return over_t1, max(over_t1 / 2, over_t2)
+
+    def slow_turn(self, seconds: float) -> float:
+        """The angle, in half-turns, of the rotation about Z for each bit of a shift of the frequency.
+
+        A shift of Gaussian distribution with the standard deviation s = 1/(sqrt(2) pi T2_star) leaves
+        exp(-(t/T2_star)^2) of a coherence. In its place there are ``SLOW_BITS`` fair bits, each of which
+        shifts the frequency by s/sqrt(SLOW_BITS) up or down.
+
+        Args:
+            seconds: The time, in seconds.
+
+        Examples:
+            >>> qubit = QubitCalibration(T2_star=1e-5)
+            >>> round(math.cos(math.pi * qubit.slow_turn(1e-6)) ** SLOW_BITS, 5), round(math.exp(-0.01), 5)
+            (0.99004, 0.99005)
+        """
+        seconds = number(seconds, "seconds", 0)
+        if self.T2_star is None:
+            return 0.0
+        return rounded(math.sqrt(2 / SLOW_BITS) * seconds / (math.pi * self.T2_star))
+
+    def relaxing(self, seconds: float) -> tuple[float, float, float]:
+        """The noise of waiting: the arguments of THERMAL_RELAXATION, and the probability of a flip after it.
+
+        With a flip X or Y, each with half of this probability, the qubit relaxes towards
+        ``excited_population``, with its T1 and T2.
+
+        Args:
+            seconds: The time, in seconds.
+
+        Examples:
+            >>> over_t1, over_t2, flip = QubitCalibration(T1=1e-4, excited_population=0.02).relaxing(1e-6)
+            >>> round(flip / (1 - math.exp(-0.01)), 12)
+            0.02
+        """
+        over_t1, over_t2 = self.relaxation(seconds)
+        if not self.excited_population or not over_t1:
+            return over_t1, over_t2, 0.0
+        flip = -math.expm1(-over_t1) * self.excited_population
+        colder = rounded(over_t1 + math.log1p(-2 * flip))
+        return colder, max(colder / 2, rounded(over_t2 + math.log1p(-flip))), rounded(flip)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PairCalibration:
-    """The calibration of the two-qubit gates of a pair of qubits.
+    """The calibration of the gates on a pair of qubits, or on three, such as CCZ.
 
     Attributes:
         gate_error: The average error of a gate, as randomized benchmarking reports it.
         gate_time: How long a gate takes, in seconds.
+        over_rotation: By how many half-turns a gate turns too far, about its axis (ZZ for CZ, ZX for CX).
+        crosstalk: The shift of one qubit's frequency by the other one's |1>, in hertz. It turns the pair
+            about ZZ in each moment in which no gate acts on both.
+        gate_leakage: The probability, for each of the qubits, that it leaks in a gate.
+        gate_seepage: The probability that it returns in one, if it is leaked.
+        gate_loss: The probability that it is lost in one.
+        transport: The probability that leakage moves from one of two qubits to the other in a gate.
 
     Raises:
         TypeError: An argument is no number.
@@ -81,21 +157,35 @@ class PairCalibration:
 
     gate_error: float = 0.0
     gate_time: float = 0.0
+    over_rotation: float = 0.0
+    crosstalk: float = 0.0
+    gate_leakage: float = 0.0
+    gate_seepage: float = 0.0
+    gate_loss: float = 0.0
+    transport: float = 0.0
 
     def __post_init__(self) -> None:
-        probability(self.gate_error, "gate_error")
+        for name in (*_PROBABILITIES, "transport"):
+            probability(getattr(self, name), name)
         number(self.gate_time, "gate_time", 0)
+        for name in ("over_rotation", "crosstalk"):
+            number(getattr(self, name), name)
 
 
-def read_table(
-    path: Path,
-) -> tuple[dict[int, QubitCalibration], dict[tuple[int, int], PairCalibration]]:
-    """Reads a file; ``DeviceNoise.from_csv`` describes it."""
-    qubits: dict[int, QubitCalibration] = {}
-    pairs: dict[tuple[int, int], PairCalibration] = {}
+SLOW_BITS = 4
+"""How many fair bits stand for the shift of a frequency: it has 5 values, with weights 1, 4, 6, 4 and 1."""
+
+_PROBABILITIES = ("gate_error", "gate_leakage", "gate_seepage", "gate_loss")
+_MOST_QUBITS = 3
+
+Table = tuple[dict[int, QubitCalibration], dict[tuple[int, ...], PairCalibration]]
+
+
+def read_table(path: Path) -> Table:
+    """Reads a file of comma-separated values; ``DeviceNoise.from_csv`` describes it."""
     with path.open(newline="", encoding="utf-8-sig") as file:
         rows = csv.DictReader(file, skipinitialspace=True)
-        known = {"qubits", *(field.name for field in fields(QubitCalibration))}
+        known = {"qubits", *_columns()}
         unknown = [name for name in rows.fieldnames or [] if name not in known]
         if unknown or "qubits" not in (rows.fieldnames or []):
             raise ValueError(
@@ -103,21 +193,61 @@ def read_table(
                 f" {', '.join(sorted(known - {'qubits'}))}"
                 + (f", but there is {unknown[0]!r}." if unknown else ".")
             )
-        for row in rows:
-            try:
-                numbers = [int(part) for part in str(row.pop("qubits")).split("-")]
-                cells = {name: float(cell) for name, cell in row.items() if cell and cell.strip()}
-                if len(numbers) == 1 and numbers[0] not in qubits:
-                    qubits[numbers[0]] = QubitCalibration(**cells)
-                elif len(set(numbers)) == 2 and (numbers[0], numbers[1]) not in pairs:
-                    pairs[numbers[0], numbers[1]] = PairCalibration(**cells)
-                else:
-                    raise ValueError("qubits must be a new qubit, such as 3, or a new pair, such as 3-4")
-            except (TypeError, ValueError) as error:
-                raise ValueError(f"Line {rows.line_num} of {path}: {error}") from None
+        return _table((f"Line {rows.line_num} of {path}", str(row.pop("qubits")), row) for row in rows)
+
+
+def read_json(path: Path) -> Table:
+    """Reads a JSON file; ``DeviceNoise.from_json`` describes it."""
+    try:
+        entries = json.loads(path.read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{path} is no JSON: {error}.") from None
+    if not isinstance(entries, dict) or not all(isinstance(each, dict) for each in entries.values()):
+        raise ValueError(
+            f"{path} must be an object of objects, such as"
+            ' {"3": {"T1": 8e-5}, "3-4": {"gate_error": 0.006}}.'
+        )
+
+    def rows() -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+        for qubits, cells in entries.items():
+            yield f"Entry {qubits!r} of {path}", qubits, cells
+
+    return _table(rows())
+
+
+def _columns() -> dict[str, None]:
+    """The names of all attributes."""
+    return {each.name: None for kind in (QubitCalibration, PairCalibration) for each in fields(kind)}
+
+
+def _table(rows: Iterable[tuple[str, str, Mapping[str, Any]]]) -> Table:
+    """A table from rows: where each stands, its qubits, and its cells."""
+    qubits: dict[int, QubitCalibration] = {}
+    pairs: dict[tuple[int, ...], PairCalibration] = {}
+    for place, label, row in rows:
+        try:
+            numbers = tuple(int(part) for part in label.split("-"))
+            cells = {
+                name: float(cell)
+                for name, cell in row.items()
+                if cell is not None and (not isinstance(cell, str) or cell.strip())
+            }
+            for name in cells:
+                if name not in _columns():
+                    raise ValueError(f"{name!r} is none of {', '.join(sorted(_columns()))}")
+            if len(numbers) == 1 and numbers[0] not in qubits:
+                qubits[numbers[0]] = QubitCalibration(**cells)
+            elif 2 <= len(set(numbers)) == len(numbers) <= _MOST_QUBITS and numbers not in pairs:
+                pairs[numbers] = PairCalibration(**cells)
+            else:
+                raise ValueError(
+                    "qubits must be a new qubit, such as 3, a new pair, such as 3-4, or three, such as 3-4-5"
+                )
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{place}: {error}") from None
     return qubits, pairs
 
 
-def _rounded(value: float) -> float:
+def rounded(value: float) -> float:
     """A number with as many digits as are easy to read."""
     return float(f"{value:.12g}")

@@ -70,6 +70,10 @@ class TeleportationBuilder(CircuitBuilder):
         postselect = self.postselected is None or site in self.postselected
         super().detector(site, records, **{"postselect": postselect, **options})
 
+    def z_error(self, sites: Sequence[Coord], probability: float) -> None:
+        """Z happens to each of some qubits with a probability."""
+        self.circuit.append("Z_ERROR", [self._number[site] for site in sites], probability)
+
     def product(self, paulis: Mapping[Coord, Pauli]) -> str:
         """A product of Paulis on sites, as text."""
         return "*".join(f"{pauli}{self._number[site]}" for site, pauli in paulis.items())
@@ -86,12 +90,13 @@ class TeleportationBuilder(CircuitBuilder):
         [parity] = self.measure(z=[bit])
         return parity
 
-    def decode(self, records: Iterable[int], bit: Coord, decoder: str = "") -> int:
+    def decode(self, records: Iterable[int], bit: Coord, decoder: str = "", *, inverted: bool = False) -> int:
         """Decides the parity of outcomes by a decoder, which can have a name; returns the record."""
         decided = self.parity(records, bit)
         measured = self.circuit.pop()
         tag = f"DECODE(decoder={decoder})" if decoder else "DECODE"
-        self.circuit.append(measured.name, measured.targets_copy(), tag=tag)
+        [target] = measured.targets_copy()
+        self.circuit.append(measured.name, stim.target_inv(target) if inverted else target, tag=tag)
         return decided
 
     def frames(self, products: Iterable[Mapping[Coord, Pauli]], decoder: str = "") -> list[int]:
@@ -116,14 +121,17 @@ class TeleportationBuilder(CircuitBuilder):
         factors = [stim.target_z(self._number[site]) for site in sites]
         self.circuit.append("SPP_DAG", stim.target_combined_paulis(factors), tag=self._tag)
 
-    def logical_s_if(self, record: int, sites: Sequence[Coord]) -> None:
-        """Applies S about the product of Z over qubits if an outcome is 1, or Z in the S-proxy.
+    def logical_s_if(
+        self, record: int, sites: Sequence[Coord], pauli: Pauli = "Z", *, inverse: bool = False
+    ) -> None:
+        """Applies S about a product of one Pauli if an outcome is 1, or the product in the S-proxy.
 
         S is T twice. So its counterpart in the S-proxy is S twice, a Pauli.
         """
         if self._gate == "S":
-            self.feedback("Z", record, sites)
+            self.feedback(pauli, record, sites)
             return
         [control] = self._lookbacks([record])
         targets = [target for site in sites for target in (control, self._number[site])]
-        self.circuit.append("CZ", targets, tag=f"C_R_{'Z' * len(sites)}(theta=0.5*pi)")
+        angle = -0.5 if inverse else 0.5
+        self.circuit.append("CZ", targets, tag=f"C_R_{pauli * len(sites)}(theta={angle}*pi)")

@@ -14,7 +14,7 @@ is depends on the corner, on the state of the diagonal and on the order of the g
 
 from __future__ import annotations
 
-from ..cultivation.builder import CircuitBuilder
+from ..cultivation.builder import CircuitBuilder, Pauli
 from ..cultivation.color_code import Coord
 from .surface_code import SurfaceCode
 from .syndrome_round import CheckValues, values_after_reset
@@ -25,8 +25,10 @@ def corner_of(code: SurfaceCode) -> Coord:
     return code.x_logical[-1]
 
 
-def append_injection_resets(builder: CircuitBuilder, code: SurfaceCode) -> CheckValues:
-    """Resets the data qubits of a patch, its corner to |+>, in the current moment.
+def append_injection_resets(
+    builder: CircuitBuilder, code: SurfaceCode, corner_basis: Pauli = "X"
+) -> CheckValues:
+    """Resets the data qubits of a patch, its corner to |+> or |0>, in the current moment.
 
     Returns the checks that are +1.
     """
@@ -34,7 +36,8 @@ def append_injection_resets(builder: CircuitBuilder, code: SurfaceCode) -> Check
     others = [site for site in code.data if site != corner]
     in_plus = [(x, y) for x, y in others if x_corner - x >= y_corner - y]
     in_zero = [site for site in others if site not in in_plus]
-    builder.reset(x=[*in_plus, corner], z=in_zero)
+    in_x = corner_basis == "X"
+    builder.reset(x=[*in_plus, corner] if in_x else in_plus, z=in_zero if in_x else [*in_zero, corner])
     return values_after_reset(code.checks, x=in_plus, z=in_zero)
 
 

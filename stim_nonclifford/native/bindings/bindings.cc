@@ -134,7 +134,8 @@ nb::dict reduction_of(nb::handle plan) {
 nb::dict certain_checks(nb::handle plan) {
     const snc::Plan packed = to_plan(plan, snc::PathMethod::neither);
     snc::CertainChecks found = without_gil([&] { return snc::certain_checks(packed); });
-    return snc::dict_of("parities", std::move(found.parities), "targets", std::move(found.targets));
+    return snc::dict_of("parities", std::move(found.checks.parities), "targets", std::move(found.checks.values), "output_parities",
+                        std::move(found.outputs.parities), "output_values", std::move(found.outputs.values));
 }
 
 nb::dict statistics(const snc::Engine& engine) {
@@ -189,7 +190,7 @@ NB_MODULE(_native, m) {
         nb::arg("seconds"),
           "Lets native calls of this thread end after so many seconds from now, with TimeoutError. Returns how many they had before.");
     m.def("reduction", &reduction_of, nb::arg("plan"), "What of a plan needs coefficients, and the work of an elimination.");
-    m.def("certain_checks", &certain_checks, nb::arg("plan"), "Sums of outcome checks on which faults alone decide: signature bits, targets.");
+    m.def("certain_checks", &certain_checks, nb::arg("plan"), "Sums of outcome checks, and outputs, on which faults alone decide: signature bits and values.");
     m.def("plan_image", &plan_image, nb::arg("plan"), "The plan as the device's kernels read it: uint8, shape (words, 8).");
     bind_constants(m);
     bind_device(m);

@@ -50,8 +50,6 @@ void check_mechanisms(const snc::FaultSetMechanisms& mechanisms, const std::vect
     require(mechanisms.keys.size() == size * key_words, "keys must be [mechanisms][words of base].");
     require(mechanisms.sites.size() == size, "There must be a site for each weight.");
     require(key_words == 0 ? coins.empty() : coins.size() % key_words == 0, "coins must be [coins][words of base].");
-    require(key_words == 0 || coins.size() / key_words <= snc::CoinTosses::max_coins,
-            "There may be at most ", snc::CoinTosses::max_coins, " coins.");
     snc::require_not_negative(mechanisms.weights, "weights");
     snc::require_range(mechanisms.sites, -1, INT32_MAX, "sites");
     for (const auto* keys : {&mechanisms.keys, &mechanisms.base, &coins})

@@ -15,12 +15,17 @@
 
 namespace snc {
 
-struct CertainChecks {
-    std::vector<uint64_t> parities;  // [checks][signature_words]: the signature bits that flip the sum
-    std::vector<uint8_t> targets;    // whether their parity is odd in a kept shot
+struct CertainSigns {
+    std::vector<uint64_t> parities;  // [sums][signature_words]: the signature bits that flip a sum
+    std::vector<uint8_t> values;     // of each sum at signature 0
 };
 
-// A basis of the sums of outcome checks that are found in this way; none if a plan has no elimination.
+struct CertainChecks {
+    CertainSigns checks;   // sums of outcome checks, which are 0 in kept shots: a basis of what is found
+    CertainSigns outputs;  // of kept shots, if all of them are found in this way, or else none
+};
+
+// None if a plan has no elimination.
 CertainChecks certain_checks(const Plan& plan);
 
 }  // namespace snc

@@ -1,6 +1,7 @@
 #include "plan/plan_reduction.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -68,9 +69,25 @@ struct ConditionalClifford {
     uint32_t sign;
 };
 
+size_t highest_bit(const Bits& bits) {
+    size_t w = bits.size() - 1;
+    while (bits[w] == 0) --w;
+    return 64 * w + 63 - static_cast<size_t>(std::countl_zero(bits[w]));
+}
+
+// A measured Z string without the pivots of earlier ones. Its sign is a sum of outcomes. The pivot is the qubit that was activated last: what
+// corrects a teleported gate is about qubits that the state is teleported into, which were there before.
+struct MeasuredString {
+    Bits z;
+    size_t pivot;
+    Bits outcomes;  // numbers of measurements
+    bool is_negative;
+};
+
 class Reducer {
    public:
-    explicit Reducer(const Plan& plan) : plan_(plan) {}
+    // Rotations are about strings modulo those that were measured, if asked for.
+    Reducer(const Plan& plan, bool follows_strings) : plan_(plan), follows_strings_(follows_strings) {}
 
     Reduction find() {
         if (plan_.num_outcomes == 0) return stopped(Reduction::Obstacle::no_operation);
@@ -84,13 +101,17 @@ class Reducer {
         found.num_qubits = program_.num_qubits;
         found.num_words = words_for(program_.num_qubits);
         found.sign_words = plan_.sign_words;
+        if (follows_strings_)
+            found.string_words = words_for(static_cast<uint32_t>(std::ranges::count_if(program_.measurements, [](const auto& each) { return is_empty(each.x); })));
         size_t next = 0;
         for (const VirtualMeasurement& measured : program_.measurements) {
             for (; next < measured.end_rotation; ++next) add(program_.rotations[next]);
             rotate_before(measured, found);
             pull_back(measured, found);
+            if (follows_strings_ && is_empty(measured.x)) follow(measured, found.measurements.size() - 1);
             if (found.strings.size() + found.axes.size() > max_string_words) return stopped(Reduction::Obstacle::no_operation);
         }
+        write_string_signs(found);
         result_.program = std::move(found);
         return std::move(result_);
     }
@@ -108,11 +129,54 @@ class Reducer {
         if (!rotation.eighths) return dense_.push_back(&rotation);
         const uint32_t eighths = *rotation.eighths;
         result_.num_t += eighths % 2;
-        block_.add(rotation.z, eighths, cliffords_);
+        if (rotation.sign >= 0 && reverse(rotation.z, eighths, static_cast<uint32_t>(rotation.sign))) ++result_.num_conditional;
+        Bits z = rotation.z;
+        for (size_t k = 0; k < strings_.size() && eighths % 2 != 0; ++k)
+            if (has_bit(z, strings_[k].pivot)) shift(z, eighths, k);
+        block_.add(z, eighths, cliffords_);
+    }
+
+    // Turns a rotation backwards where a sign bit is set. Returns whether that makes a difference.
+    bool reverse(const Bits& z, uint32_t eighths, uint32_t sign) {
         const uint32_t reversal = (16 - 2 * eighths) % 8;
-        if (rotation.sign < 0 || reversal == 0) return;
-        conditional_.push_back({rotation.z, reversal, static_cast<uint32_t>(rotation.sign)});
-        ++result_.num_conditional;
+        if (reversal == 0) return false;
+        conditional_.push_back({z, reversal, sign});
+        return true;
+    }
+
+    // Adds a measured string to that of a rotation.
+    void shift(Bits& z, uint32_t eighths, size_t string) {
+        add_bits(z, strings_[string].z);
+        reverse(z, eighths, 64 * plan_.sign_words + static_cast<uint32_t>(string));
+    }
+
+    // Takes a measured Z string out of what waits.
+    void follow(const VirtualMeasurement& measured, size_t number) {
+        MeasuredString found{measured.z, 0, {}, measured.i_power == 2};
+        flip_bit(found.outcomes, number);
+        for (const MeasuredString& each : strings_) {
+            if (!has_bit(found.z, each.pivot)) continue;
+            add_bits(found.z, each.z);
+            add_bits(found.outcomes, each.outcomes);
+            found.is_negative ^= each.is_negative;
+        }
+        if (is_empty(found.z)) return;
+        found.pivot = highest_bit(found.z);
+        strings_.push_back(std::move(found));
+        for (Bits& z : block_.take_with(strings_.back().pivot)) {
+            shift(z, 1, strings_.size() - 1);
+            block_.add(z, 1, cliffords_);
+        }
+    }
+
+    void write_string_signs(EliminationProgram& to) const {
+        to.string_signs.resize(to.string_words);
+        to.string_flips.resize(to.measurements.size() * to.string_words);
+        for (size_t k = 0; k < strings_.size(); ++k) {
+            const uint64_t bit = uint64_t{1} << (k % 64);
+            if (strings_[k].is_negative) to.string_signs[k / 64] |= bit;
+            for_each_bit(strings_[k].outcomes, [&](size_t number) { to.string_flips[number * to.string_words + k / 64] |= bit; });
+        }
     }
 
     // Adds the rotations that a measurement needs and that are no Cliffords.
@@ -169,8 +233,8 @@ class Reducer {
         to.measurements.push_back({outcome, i_power % 4});
         for (const Bits* words : {&measured.x, static_cast<const Bits*>(&z)}) to.paulis.insert(to.paulis.end(), words->begin(), words->end());
         const size_t first = to.masks.size();
-        to.masks.resize(first + to.sign_words);
-        to.first_entries.resize(first + to.sign_words, static_cast<uint32_t>(to.num_entries()));
+        to.masks.resize(first + to.all_sign_words());
+        to.first_entries.resize(first + to.all_sign_words(), static_cast<uint32_t>(to.num_entries()));
         for (const auto& [sign, entry] : entries) {
             uint64_t& mask = to.masks[first + sign / 64];
             if (mask == 0) to.first_entries[first + sign / 64] = static_cast<uint32_t>(to.num_entries());
@@ -181,13 +245,24 @@ class Reducer {
     }
 
     const Plan& plan_;
+    const bool follows_strings_;
     VirtualProgram program_;
     DiagonalBlock block_;
+    std::vector<MeasuredString> strings_;
     DiagonalCliffords cliffords_;
     std::vector<ConditionalClifford> conditional_;
     std::vector<const DiagonalRotation*> dense_;  // by other angles, which no measurement has needed so far
     Reduction result_;
 };
+
+// The reduction that leaves fewer rotations: measured strings are followed where that helps.
+Reduction best_reduction(const Plan& plan) {
+    Reduction found = Reducer(plan, false).find();
+    if (!found.program || !found.program->needs_coefficients()) return found;
+    Reduction other = Reducer(plan, true).find();
+    const bool is_better = other.program && other.program->rotations.size() < found.program->rotations.size();
+    return is_better ? std::move(other) : std::move(found);
+}
 
 // The work for a signature.
 struct SignatureWork {
@@ -201,7 +276,7 @@ SignatureWork work_of(const Plan& plan, const EliminationProgram& program, std::
     SignatureWork work;
     auto& [strings, products, num_coins] = work.elimination;
     StabilizerRows rows(program.num_qubits);
-    std::vector<uint64_t> pauli(program.pauli_words());
+    std::vector<uint64_t> pauli(program.pauli_words()), string_signs = program.string_signs;
     uint64_t axes = 0, drawn = 0;
     for (const EliminationProgram::Step& step : program.steps) {
         if (!step.measures()) {
@@ -214,7 +289,7 @@ SignatureWork work_of(const Plan& plan, const EliminationProgram& program, std::
             work.dense_width = std::max(work.dense_width, rows.num_axes());
             continue;
         }
-        uint32_t i_power = program.write_pauli(step.first, row.data(), pauli.data(), strings);
+        uint32_t i_power = program.write_pauli(step.first, row.data(), string_signs.data(), pauli.data(), strings);
         const int32_t bit = rows.reduce(pauli.data(), i_power, axes, products);
         const Operation on_index = rows.on_index(pauli.data(), i_power, axes);
         const bool is_certain = bit < 0 && (on_index.x | on_index.z) == 0;
@@ -226,7 +301,9 @@ SignatureWork work_of(const Plan& plan, const EliminationProgram& program, std::
             work.coefficients += std::exp2(rows.num_axes());
             rows.project(pauli.data(), i_power, on_index, outcome, products);
         }
-        if (outcome) plan.outcome_effects.flip_exactly(static_cast<size_t>(step.outcome), row.data());
+        if (!outcome) continue;
+        plan.outcome_effects.flip_exactly(static_cast<size_t>(step.outcome), row.data());
+        program.flip_string_signs(step.first, string_signs.data());
     }
     return work;
 }
@@ -263,7 +340,7 @@ double dense_cost_of(const Plan& plan) {
 }  // namespace
 
 Reduction reduce(const Plan& plan) {
-    Reduction reduction = Reducer(plan).find();
+    Reduction reduction = best_reduction(plan);
     reduction.dense_cost = dense_cost_of(plan);
     if (!reduction.program) return reduction;
     count_work(plan, reduction);
@@ -278,7 +355,7 @@ Reduction reduce(const Plan& plan) {
 
 std::shared_ptr<const EliminationProgram> elimination_program(const Plan& plan) {
     if (plan.elimination) return plan.elimination;
-    std::optional<EliminationProgram> found = Reducer(plan).find().program;
+    std::optional<EliminationProgram> found = best_reduction(plan).program;
     return found ? std::make_shared<const EliminationProgram>(std::move(*found)) : nullptr;
 }
 

@@ -21,6 +21,7 @@ namespace snc {
 struct EliminationState {
     StabilizerRows rows;
     std::vector<double, Aligned<double>> coefficients;  // of the axes, if the program needs them
+    std::vector<uint64_t> string_signs;
     std::vector<uint64_t> pauli;
     uint64_t axes = 0;
     uint32_t i_power = 0;
@@ -29,12 +30,12 @@ struct EliminationState {
     OutcomeWeights weights{};
 
     EliminationState() = default;
-    explicit EliminationState(const EliminationProgram& program) : rows(program.num_qubits), pauli(program.pauli_words()) {
+    explicit EliminationState(const EliminationProgram& program) : rows(program.num_qubits), string_signs(program.string_signs), pauli(program.pauli_words()) {
         if (!program.needs_coefficients()) return;
         coefficients.resize(vector_size(0));
         coefficients[0] = 1;
     }
-    size_t bytes() const { return rows.bytes() + pauli.size() * sizeof(uint64_t) + coefficients.size() * sizeof(double); }
+    size_t bytes() const { return rows.bytes() + (string_signs.size() + pauli.size()) * sizeof(uint64_t) + coefficients.size() * sizeof(double); }
     // Whether the outcome that was weighed last is no fair coin and depends on coefficients.
     bool is_dense() const { return lowest_bit < 0 && (on_index.x | on_index.z) != 0; }
     bool is_certain() const {
@@ -70,7 +71,7 @@ class EliminationVector {
         }
     }
     void weigh(const Step& step) {
-        state_.i_power = program_.write_pauli(step.first, row_.words().data(), state_.pauli.data(), work_.elimination.strings);
+        state_.i_power = program_.write_pauli(step.first, row_.words().data(), state_.string_signs.data(), state_.pauli.data(), work_.elimination.strings);
         reduce();
         if (state_.lowest_bit >= 0) {
             probability_of_one_ = 0.5;
@@ -86,7 +87,8 @@ class EliminationVector {
         probability_of_one_ = state_.weights.one / (state_.weights.zero + state_.weights.one);
         check_probability(probability_of_one_, step.end_operation - 1);
     }
-    void project(const Step&, bool outcome) {
+    void project(const Step& step, bool outcome) {
+        if (outcome) program_.flip_string_signs(step.first, state_.string_signs.data());
         if (state_.lowest_bit >= 0) {
             ++work_.elimination.coins;
             state_.rows.add(state_.pauli.data(), state_.i_power + (outcome ? 2 : 0), state_.axes, state_.lowest_bit);

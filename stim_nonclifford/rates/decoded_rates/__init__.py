@@ -3,7 +3,7 @@
 * ``questions`` is what is asked. ``faults`` has the errors of a circuit, each symptom once, and what quantum
   outcomes flip beside them.
 * ``fault_number_rate`` has the rate of a circuit of which all shots are accepted, as a sum over the number of
-  faults (``fault_number_sum``).
+  faults.
 * ``accepted_rate`` has rates per accepted shot and curves over the gap, as a sum over kinds of accepted fault
   sets (``partition``) and numbers of free faults.
 

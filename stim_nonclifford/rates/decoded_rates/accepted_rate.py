@@ -43,7 +43,7 @@ from ..samplers.sampler import Sampler
 from ..samplers.splitting import Splitting
 from ..samplers.strata import Stratum
 from .faults.mechanisms import FaultModel, Floats, fault_model, seed_words
-from .partition import Partition, partition, probability_of_no_member
+from .partition import MOST_TIME, Partition, partition, probability_of_no_member
 from .questions import DecodingProblem
 
 _FIRST_SHOTS = 128
@@ -72,15 +72,8 @@ _MOST_TIMES = 20.0
 flips a postselected detector: if their numbers of members have a Poisson distribution, its mean is 3, and
 sets that can be listed have 95% of it. Doubled, more searches list sets to no use."""
 
-_MOST_TIME = 0.5
-"""The part of the time until which sets may be listed where shots can be counted instead. Doubled, nothing is
-left for counting."""
-
 _SPLIT_FROM = 1 << 18
 """If a gap needs more shots, the stratum that needs most of them is split. Doubled, curves take longer."""
-
-_PART_OF_LEAST = 0.25
-"""Levels of splitting end at this part of the error that the rarest gap may have. Doubled, they are fewer."""
 
 _PART_OF_SHOTS = math.sqrt(3) / 2
 """With lists, what the error of shots may be of the error that is asked for: that of lists is at most half of
@@ -89,9 +82,6 @@ it. Squared, searches take a quarter longer."""
 _STEP, _MOST_POINTS = 5, 50
 """The step from one gap of the curve to the next, in decibels, and about how many there are at most. Doubled,
 curves are coarser, and longer ones have more points."""
-
-_MOST_UNSURE = 1.0
-"""Points of a larger relative error are no part of the curve. Doubled, its end is less sure."""
 
 _LEAST_KEPT = 1e-2
 """The largest gap of a curve is one of at least this part of the accepted shots. Doubled, it is smaller."""
@@ -124,7 +114,7 @@ def accepted_rate(
         if search.accepted > _MOST_TIMES * probability_of_no_member(asked):
             search.run(_MOST_SHOTS)
             return search.result()
-    limit = deadline if search is None else deadline.part(_MOST_TIME)
+    limit = deadline if search is None else deadline.part(MOST_TIME)
     try:
         found = partition(asked, relative_error, np.random.default_rng(seeds[1]), limit)
         leaves_too_much = found.unlisted_part(0) > relative_error
@@ -202,7 +192,7 @@ class _Search:
             number = self._stratum_to_split(sums, place) if most_shots == _MOST_SHOTS else None
             if number is None:
                 return self._contributions_at(sums, place)
-            self._split(number, int(gaps[-1]), _PART_OF_LEAST * self._wanted * float(sums.wrong.min()))
+            self._split(number, int(gaps[-1]), self._wanted * float(sums.wrong.min()))
         return None
 
     def _contributions_at(self, sums: Sums, place: int) -> Contributions:
@@ -255,6 +245,7 @@ class _Search:
             np.array([stratum.relative_error for stratum in self._strata]),
             found,
             0.0 if listed is None else listed.unlisted,
+            0.0 if listed is None else listed.unseen,
             quantity,
         )
 
@@ -329,7 +320,7 @@ class _Search:
         points = [self._point(sums, place, int(gap)) for place, gap in enumerate(gaps)]
         first, last = points[0], len(points)
         for place, point in enumerate(points[1:], 1):
-            if point.relative_error > max(_MOST_UNSURE, self._relative_error):
+            if point.relative_error > max(1.0, self._relative_error):
                 last = place
                 break
         notes = [] if last == len(points) else [self._end_of_curve(points[last])]
@@ -367,7 +358,7 @@ class _Search:
             accepted,
             0.0 if is_all else math.sqrt(float(sums.accepted_variance[place]) + unseen**2),
             float(sums.wrong[place]),
-            math.sqrt(float(sums.wrong_variance[place] + sums.bounds[place] ** 2)),
+            math.hypot(math.sqrt(float(sums.wrong_variance[place])), sums.bound(place)),
             ratio.standard_error,
             ratio.interval,
         )

@@ -27,9 +27,9 @@ _NEGLIGIBLE = 0.01
 """The part of the wrong sets, at each gap, that larger sets than those listed may have. Doubled, errors have
 room for twice as much."""
 
-_MOST_TIMES, _MOST_TIME = 256, 0.25
-"""Sets of a size are drawn so many times at most, and up to so large a part of the time. Doubled, wrong sets
-are known better, and less is left for shots."""
+_MOST_TIMES, MOST_TIME = 256, 0.5
+"""Sets of a size are drawn so many times at most, and listed and drawn up to so large a part of the time.
+Doubled, wrong sets are known better, and nothing is left for shots."""
 
 _MOST_UNLISTED = 0.1
 """The part of the accepted shots that longer sets may have. Doubled, stronger noise is not refused, and
@@ -47,6 +47,7 @@ class Partition:
         sizes: Shape (members,): P(accepted sets of each size).
         wrong_sizes: Shape (members, gaps): P(accepted sets of each size that are decoded wrongly by
             themselves, with at least a gap).
+        unseen: The zero-count bound of lists that were drawn: what one more find would add to these.
     """
 
     strata: tuple[Stratum, ...]
@@ -54,6 +55,7 @@ class Partition:
     unlisted: float
     sizes: Floats
     wrong_sizes: Floats
+    unseen: float
 
     def unlisted_part(self, gap: int) -> float:
         """About the part of larger sets among those that are accepted and wrong with at least a gap.
@@ -98,7 +100,8 @@ def partition(
         )
     rest = replace(symptoms, expected=((), ()), probabilities=probabilities[False], outcomes=None)
     model, strata = _strata(asked, rest, sets, none)
-    return Partition(tuple(strata), model, unlisted, sizes, wrong_sizes)
+    unseen = none * max(each.sets.unseen for each in found)
+    return Partition(tuple(strata), model, unlisted, sizes, wrong_sizes, unseen)
 
 
 @dataclass(frozen=True)
@@ -111,7 +114,7 @@ class _Decoded:
 
     def taken(self, which: Bools) -> _Decoded:
         """Some of the sets."""
-        sets = AcceptedSets(self.sets.rows[which], self.sets.replicas[which])
+        sets = replace(self.sets, rows=self.sets.rows[which], replicas=self.sets.replicas[which])
         return _Decoded(sets, self.wrong[which], self.gaps[which])
 
 
@@ -148,26 +151,30 @@ def _draw_more(
 ) -> None:
     """Draws sets again until the mass of the wrong ones has a small error.
 
-    That is at each gap up to the one of a shot without errors. A part of the time is left for the rest. Wrong
-    sets are rare. So these are means over all draws, and the others are those of the first one.
+    That is at each gap up to the one of a shot without errors, and the zero-count bound is part of the error.
+    A part of the time is left for the rest. Wrong sets are rare. So these are means over all draws, and the
+    others are those of the first one.
     """
     top = int(found[0].gaps.max(initial=0))
     right = [each.taken(~each.wrong) for each in found]
     wrong = [each.taken(each.wrong) for each in found]
     times = [1] * len(found)
-    limit = deadline.part(_MOST_TIME)
+    limit = deadline.part(MOST_TIME)
     while not limit.is_over:
         by_size = _wrong_by_size(wrong)[:, : top + 1]
-        masses, variances = by_size.mean(axis=2), _variances(by_size)
-        parts = np.sqrt(variances.sum(axis=0)) / np.maximum(masses.sum(axis=0), 1e-300)
-        size = int(variances[:, parts.argmax()].argmax())
+        unseen = np.array([[each.sets.unseen] for each in wrong])
+        masses, squares = by_size.mean(axis=2), _variances(by_size) + unseen**2
+        parts = np.sqrt(squares.sum(axis=0)) / np.maximum(masses.sum(axis=0), 1e-300)
+        size = int(squares[:, parts.argmax()].argmax())
         if parts.max() <= relative_error or times[size] >= _MOST_TIMES:
             break
         part = 1 / (times[size] + 1)
         times[size] += 1
         more = _of_size(asked, search, size, deadline.check)
         wrong[size] = _joined([(1 - part, wrong[size]), (part, more.taken(more.wrong))])
-    found[:] = [_joined([(1.0, each), (1.0, other)]) for each, other in zip(right, wrong, strict=True)]
+    for size, (each, other) in enumerate(zip(right, wrong, strict=True)):
+        # What was not found matters where it is wrong: accepted sets are many.
+        found[size] = _joined([(1.0, replace(each, sets=replace(each.sets, unseen=0.0))), (1.0, other)])
 
 
 def _variances(replicas: Floats) -> Floats:
@@ -203,7 +210,8 @@ def _joined(parts: Sequence[tuple[float, _Decoded]]) -> _Decoded:
     )
     every = np.concatenate([factor * found.sets.replicas for factor, found in parts])
     first, replicas = merged(rows, every)
-    return _Decoded(AcceptedSets(rows[first], replicas), wrong[first], gaps[first])
+    unseen = max(factor * found.sets.unseen for factor, found in parts)
+    return _Decoded(AcceptedSets(rows[first], replicas, unseen), wrong[first], gaps[first])
 
 
 def probability_of_no_member(asked: DecodingProblem) -> float:

@@ -29,13 +29,16 @@ _COIN = 0.5
 
 @dataclass(frozen=True)
 class ChromobiusGapDecoder(sinter.Decoder):  # type: ignore[misc]  # Sinter has no type marker.
-    r"""Chromobius, with the complementary gap as its confidence.
+    r"""Chromobius (C. Gidney, C. Jones, arXiv 2312.08813), with the complementary gap as its confidence.
 
     The logical operator of a basis becomes a detector: one more tile, outside of a boundary of the code (see
     ``boundary_tile``). Both values of it are decoded, and the lighter error is the prediction. The gap is the
-    difference of the weights, in decibels. Chromobius's weights depend on the boundary, so the difference is
-    the mean over all boundaries, which predicts better than each of them. The gap of two logical operators is
-    the smaller one of their gaps. X and Z checks are decoded apart.
+    difference of the weights, in decibels. Chromobius's weights depend on the boundary b, so the difference
+    is the mean over all boundaries, which predicts better than each of them,
+
+        gap = (10 / ln 10) |mean_b (w_1b - w_0b)|.
+
+    The gap of two logical operators is the smaller one of their gaps. X and Z checks are decoded apart.
 
     This works for one logical qubit of a color code with boundaries, such as a triangular one, and for one or
     two observables. One observable is flipped by errors of one basis alone: logical X or logical Z, as in a

@@ -22,10 +22,6 @@ _MOST_ROWS = 1 << 14
 _SECONDS = 0.2
 """The time that one call of a decoder is to take. Doubled, ``max_seconds`` is exceeded by twice as much."""
 
-_REPEATED = 1024
-"""Rows that are decoded once more at the end, if there is no limit on the time. Doubled, a decoder that is
-random in one of 200 answers is found out as surely as now in one of 100: with 99.99%."""
-
 
 Predict = Callable[[_Bytes], tuple[_Bytes, Gaps]]
 """A function from detection events to predictions of observables and gaps, which say how sure it is.
@@ -53,16 +49,7 @@ class Classes:
 
 
 class Classifier:
-    """Classifies shots, of which equal ones are decoded once.
-
-    Args:
-        model: The mechanisms, with the detectors that discard a shot.
-        predict: The decoder.
-        deadline: The limit on the time.
-
-    Attributes:
-        num_observables: Number of observables.
-    """
+    """Classifies shots, of which equal ones are decoded once."""
 
     def __init__(self, model: FaultModel, predict: Predict, deadline: Deadline) -> None:
         self.num_observables = model.num_observables
@@ -113,36 +100,22 @@ class Classifier:
         return np.asarray(self.wrong(rows).any(axis=1))
 
     def check_repeats(self, name: str) -> None:
-        """Decodes a sample once more; with a limit on the time, what takes 3% of it and 0.3 seconds.
-
-        Of n predictions that are compared, none differs with probability (1 - r)^n if a part r of them is
-        random.
+        """Refuses a decoder that answered equal detection events differently, after a last look.
 
         Args:
             name: The name of the decoder.
 
         Raises:
-            ValueError: Some predictions are other ones than before.
+            ValueError: Some answers were other ones than before.
         """
-        answers, begun, max_seconds = 1, self._deadline.seconds, self._deadline.max_seconds
-        # Twice as many take twice as long.
-        while max_seconds is not None and answers < _REPEATED:
-            self._compare(name, answers)
-            if 3 * (self._deadline.seconds - begun) > 0.3 + 0.03 * max_seconds:
-                return
-            answers *= 2
-        self._compare(name, _REPEATED)
-
-    def _compare(self, name: str, count: int) -> None:
-        """Decodes so many rows once more, and refuses a decoder that predicts something else."""
-        different = self._distinct.differing(count, self._decode)
-        if different:
+        self._distinct.decode_again(self._decode_in_time)
+        if self._distinct.is_random:
             raise ValueError(
-                f"The decoder {name} is not deterministic: it decoded {count} detection events once more, in"
-                f" another batch and order, and {different} of its answers were not what they had been. Which"
-                " fault sets fail has no meaning then. Let equal detection events have equal answers: a seed"
-                " that follows from the events, and not one stream for all. Or count errors with"
-                " SoftDecodingSampler, which decodes every shot of such a decoder."
+                f"The decoder {name} is not deterministic: it decoded {self._distinct.repeated} detection"
+                " events once more, in another batch and order, and some of its answers were other ones than"
+                " before. Which fault sets fail has no meaning then. Let equal detection events have equal"
+                " answers: a seed that follows from the events, and not one stream for all. Or count errors"
+                " with SoftDecodingSampler, which decodes every shot of such a decoder."
             )
 
     def _wrong(self, rows: Words, results: _Bytes) -> npt.NDArray[np.bool_]:
@@ -164,11 +137,6 @@ class Classifier:
             began = time.monotonic()
             results.append(self._decode(dets[done : done + self._rows]))
             done += len(results[-1])
-            self._pace(time.monotonic() - began, len(results[-1]))
+            fitting = int(_SECONDS * len(results[-1]) / max(time.monotonic() - began, 1e-9))
+            self._rows = max(1, min(fitting, 2 * self._rows, _MOST_ROWS))
         return np.concatenate(results)
-
-    def _pace(self, seconds: float, decoded: int) -> None:
-        """Chooses how many rows to decode next, and leaves time for those that are decoded once more."""
-        fitting = int(_SECONDS * decoded / max(seconds, 1e-9))
-        self._rows = max(1, min(fitting, 2 * self._rows, _MOST_ROWS))
-        self._deadline.reserve(_REPEATED * seconds / decoded)

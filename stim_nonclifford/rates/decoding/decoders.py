@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import sinter
 import stim
+from numpy.typing import NDArray
 
 from ...base.arguments import did_you_mean
 from ...base.errors import InexactErrorModelWarning
-from .classifying import Gaps, Predict
-from .kept_shot_decoding import KeptShotDecoding
+from .classifying import Predict
+from .kept_shot_decoding import CheckedDecoder
 
-MATCHING_DECODERS = frozenset({"pymatching", "pymatching-correlated", "fusion_blossom"})
+_MATCHING_DECODERS = frozenset({"pymatching", "pymatching-correlated", "fusion_blossom"})
 """Decoders that use only errors, or parts of errors, that flip at most two detectors."""
 
 HERALDED_DECODERS = {"pymatching": False, "pymatching-correlated": True}
@@ -156,10 +156,33 @@ class RateDecoder:
         """Whether it decodes only shots in which the detectors are silent that it postselects."""
         return _decodes_kept_shots(self.decoder)
 
+    def postselected(
+        self, model: stim.DetectorErrorModel, given: NDArray[np.bool_] | None
+    ) -> NDArray[np.bool_]:
+        """The detectors that discard a shot, for a decoder of kept shots: those that it needs, or a mask.
+
+        The model is that of the whole circuit.
+
+        Raises:
+            ValueError: The mask leaves out a detector that the decoder needs.
+        """
+        needed: NDArray[np.bool_] = self.decoder.postselected_detectors(model)
+        if given is None:
+            return needed
+        missing = np.flatnonzero(needed & ~given)
+        if len(missing):
+            raise ValueError(
+                f"postselection_mask leaves out {len(missing)} of the {np.count_nonzero(needed)} detectors"
+                f" that the decoder {self.name} postselects (first D{missing[0]}). Leave out the mask, so"
+                " that they are postselected, or add them to it:"
+                f" {type(self.decoder).__name__}().postselected_detectors(model)."
+            )
+        return given
+
     @property
     def is_matching(self) -> bool:
         """Whether it uses only errors, or parts of errors, that flip at most two detectors."""
-        return self.is_named and self.name in MATCHING_DECODERS
+        return self.is_named and self.name in _MATCHING_DECODERS
 
     @property
     def is_pymatching(self) -> bool:
@@ -180,16 +203,20 @@ class RateDecoder:
         return self.is_named and self.name in _LEAST_WEIGHT
 
     def compiled(self, model: stim.DetectorErrorModel, observable: int | None = None) -> CompiledRateDecoder:
-        """The decoder, compiled for an error model.
-
-        Args:
-            model: The error model.
-            observable: The only observable that is predicted; None: all are.
+        """The decoder, compiled for an error model, for all observables or one of them.
 
         Raises:
             ValueError: The decoder refuses the model.
         """
-        return CompiledRateDecoder(self.name, _Predictor(self, model, observable), self.finds_least_weight)
+        return CompiledRateDecoder(
+            self.name, self.checked(model, observable).predict, self.finds_least_weight
+        )
+
+    def checked(self, model: stim.DetectorErrorModel, observable: int | None = None) -> CheckedDecoder:
+        """The decoder, compiled for an error model, with checks of its answers; see ``compiled``."""
+        return CheckedDecoder(
+            self.decoder, model, name=self.name, confidence=self.confidence, observable=observable
+        )
 
 
 @dataclass(frozen=True)
@@ -206,36 +233,6 @@ class CompiledRateDecoder:
     name: str
     predict: Predict
     finds_least_weight: bool = False
-
-
-class _Predictor:
-    """The predictions of a decoder, which another process compiles again when it gets them by pickle."""
-
-    def __init__(self, decoder: RateDecoder, model: stim.DetectorErrorModel, observable: int | None) -> None:
-        self._decoder, self._model, self._observable = decoder, model, observable
-        self._decoding = KeptShotDecoding(
-            decoder.decoder,
-            model,
-            name=decoder.name,
-            num_observables=model.num_observables,
-            confidence=decoder.confidence,
-            store_bytes=0,
-        )
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._decoder, self._model, self._observable)
-
-    def __call__(self, dets: npt.NDArray[np.uint8], /) -> tuple[npt.NDArray[np.uint8], Gaps]:
-        predictions, is_discarded, gaps = self._decoding.decode(dets)
-        if is_discarded.any():
-            raise ValueError(
-                f"The decoder {self._decoder.name} discards shots. The rate of the shots that such a decoder"
-                " keeps is not known from failing fault sets alone: count it with SoftDecodingSampler."
-            )
-        if self._observable is not None:
-            byte, bit = divmod(self._observable, 8)
-            predictions = predictions[:, [byte]] >> np.uint8(bit) & np.uint8(1)
-        return predictions, gaps
 
 
 def rate_decoder(

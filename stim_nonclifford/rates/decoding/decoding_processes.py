@@ -40,11 +40,7 @@ class DecodingProcesses:
     """Decodes large batches together with other processes, as soon as that pays.
 
     Decoders that cannot be sent to another process, such as those that a script defines by itself, decode
-    in this process only.
-
-    Args:
-        decoders: The decoders.
-        count: The number of other processes; 0: none.
+    in this process only. ``count`` is the number of other processes.
     """
 
     def __init__(self, decoders: Sequence[Predict], count: int) -> None:

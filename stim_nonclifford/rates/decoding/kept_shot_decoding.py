@@ -1,11 +1,11 @@
-"""Predictions and confidences of decoders for kept shots: checked, and once for equal detection events."""
+"""Answers of decoders, predictions and confidences: checked, and once for equal detection events."""
 
 from __future__ import annotations
 
 import pathlib
 import tempfile
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -22,13 +22,6 @@ _LARGEST_CONFIDENCE = 2.0**53
 """Up to here, every whole number is a float64."""
 
 _MOST_OBSERVABLES_OF_SINTERS = 64
-
-_REPEATED = 1000
-"""Decodes of stored rows, to see whether a decoder is random, before these get fewer. Doubled, a decoder that
-is random on few rows is found out in twice as many runs."""
-
-_DECODED_FOR_REPEAT = 16
-"""Rows that are decoded for each that is decoded once more after that. Doubled, this takes half the time."""
 
 
 @runtime_checkable
@@ -78,15 +71,18 @@ class DecoderFailedError(ValueError):
         return type(self), (str(self), self.events)
 
 
-class KeptShotDecoding:
-    """Decodes kept shots of a circuit with a decoder.
+class CheckedDecoder:
+    """A decoder that is compiled for an error model, and whose answers are checked.
 
-    A decoder may predict differently for equal detection events. So stored rows are decoded again: as many as
-    the store has saved decodes, but after 1000 only one for each 16 rows that are decoded. One other
-    prediction, and every row is decoded from then on.
+    Pickled, it is compiled again where it arrives. With an observable, ``predict`` predicts only that one.
 
     Attributes:
-        is_random: Whether the decoder was seen to decode equal detection events differently.
+        detector_bytes: Number of bytes of the detection events of a shot.
+        observable_bytes: Number of bytes of a prediction.
+
+    Raises:
+        ValueError: The decoder cannot be compiled, or has no confidences although they are wanted.
+        ImportError: A module of the decoder is missing.
     """
 
     def __init__(
@@ -95,37 +91,48 @@ class KeptShotDecoding:
         model: stim.DetectorErrorModel,
         *,
         name: str,
-        num_observables: int,
         confidence: bool,
-        store_bytes: int,
+        observable: int | None = None,
     ) -> None:
-        """Compiles the decoder; with ``store_bytes=0``, every row is decoded.
-
-        Raises:
-            ValueError: The decoder cannot be compiled, or has no confidences although they are wanted.
-            ImportError: A module of the decoder is missing.
-        """
-        self._name = name
-        self._model = model
-        self.is_random = False
+        self._given = decoder
+        self._name, self._model, self._confidence, self._observable = name, model, confidence, observable
         self._decoder = self._compiled(decoder, model)
-        self._confidence = confidence
         if confidence and not isinstance(self._decoder, ConfidentDecoder):
             raise ValueError(
                 f"The decoder {name} has no confidences: the object that its compile_decoder_for_dem returns"
                 " has no method decode_shots_bit_packed_with_confidence. The decoders 'pymatching' and"
                 " 'chromobius' have them."
             )
-        self._num_observables = num_observables
-        self._observable_bytes = -(-num_observables // 8)
-        # A prediction, the byte that says whether the decoder discards the shot, the confidence.
-        self._rows = DistinctRows(
-            row_bytes=-(-model.num_detectors // 8),
-            result_bytes=self._observable_bytes + 9,
-            max_bytes=store_bytes,
-        )
+        self._num_observables = model.num_observables
+        self.detector_bytes = -(-model.num_detectors // 8)
+        self.observable_bytes = -(-model.num_observables // 8)
 
-    def decode(self, dets: Rows) -> tuple[Rows, NDArray[np.bool_], NDArray[np.int64]]:
+    def __reduce__(self) -> tuple[Any, ...]:
+        compiled = partial(
+            type(self), name=self._name, confidence=self._confidence, observable=self._observable
+        )
+        return compiled, (self._given, self._model)
+
+    def predict(self, dets: Rows, /) -> tuple[Rows, NDArray[np.int64]]:
+        """Predictions and rounded confidences, which are 0 if not wanted, of a decoder that discards no shot.
+
+        Events and predictions are bit-packed: uint8, shape (shots, bytes).
+
+        Raises:
+            ValueError: As for ``decode``; or the decoder discards a shot.
+        """
+        predictions, is_discarded, confidences = self.decode(dets)
+        if is_discarded.any():
+            raise ValueError(
+                f"The decoder {self._name} discards shots. The rate of the shots that such a decoder keeps is"
+                " not known from failing fault sets alone: count it with SoftDecodingSampler."
+            )
+        if self._observable is not None:
+            byte, bit = divmod(self._observable, 8)
+            predictions = predictions[:, [byte]] >> np.uint8(bit) & np.uint8(1)
+        return predictions, _whole(confidences)
+
+    def decode(self, dets: Rows) -> tuple[Rows, NDArray[np.bool_], NDArray[np.float64]]:
         """Predictions, whether the decoder discards each shot, and confidences, which are 0 if not wanted.
 
         Events and predictions are bit-packed: uint8, shape (shots, bytes).
@@ -133,34 +140,20 @@ class KeptShotDecoding:
         Raises:
             ValueError: The decoder returned something else than predictions, or cannot decode the events.
         """
-        decoded = self._rows.decoded
-        found = self._rows.results(dets, self._decode)
-        decoded = self._rows.decoded - decoded
-        repeats = max(_REPEATED - self._rows.repeated, 1 + decoded // _DECODED_FOR_REPEAT)
-        if self._rows.differing(min(repeats, len(dets) - decoded), self._decode):
-            self.is_random = True
-            self._rows.forget()
-            found = self._rows.results(dets, self._decode)
-        end = self._observable_bytes
-        confidences = np.ascontiguousarray(found[:, end + 1 :]).view(np.int64)[:, 0]
-        return found[:, :end], found[:, end] != 0, confidences
-
-    def statistics(self) -> dict[str, int]:
-        """How often equal rows saved a call of the decoder.
-
-        Returns:
-            ``rows``: all rows; ``stored_rows``: rows in the store; ``rows_decoded``: rows whose result the
-            decoder computed; ``rows_found_in_store``: the others; ``rows_asked_again``: rows that were
-            decoded once more, to see whether the decoder is random.
-        """
-        rows = self._rows
-        return {
-            "rows": rows.asked,
-            "stored_rows": len(rows),
-            "rows_found_in_store": rows.asked - rows.decoded,
-            "rows_decoded": rows.decoded,
-            "rows_asked_again": rows.repeated,
-        }
+        confidences = np.zeros(len(dets))
+        predictions = self._returned(dets)
+        if self._confidence:
+            if not isinstance(predictions, tuple | list) or len(predictions) != 2:
+                raise ValueError(
+                    f"decode_shots_bit_packed_with_confidence of the decoder {self._name} returned"
+                    f" {type(predictions).__name__}; it must return a tuple: the predictions and the"
+                    " confidences."
+                )
+            predictions, values = predictions
+            confidences = self._checked_confidences(values, len(dets))
+        self._check_predictions(predictions, len(dets))
+        is_discarded = predictions[:, self.observable_bytes :].any(axis=1)
+        return predictions[:, : self.observable_bytes], is_discarded, confidences
 
     def _compiled(self, decoder: sinter.Decoder, model: stim.DetectorErrorModel) -> Any:
         try:
@@ -195,24 +188,6 @@ class KeptShotDecoding:
                 " a sinter.CompiledDecoder, which has the method decode_shots_bit_packed."
             )
         return found
-
-    def _decode(self, dets: Rows) -> Rows:
-        confidences = np.zeros(len(dets), dtype=np.int64)
-        predictions = self._returned(dets)
-        if self._confidence:
-            if not isinstance(predictions, tuple | list) or len(predictions) != 2:
-                raise ValueError(
-                    f"decode_shots_bit_packed_with_confidence of the decoder {self._name} returned"
-                    f" {type(predictions).__name__}; it must return a tuple: the predictions and the"
-                    " confidences."
-                )
-            predictions, values = predictions
-            confidences[:] = np.rint(self._checked_confidences(values, len(dets)))
-        self._check_predictions(predictions, len(dets))
-        results = np.zeros((len(dets), self._observable_bytes + 9), dtype=np.uint8)
-        results[:, : predictions.shape[1]] = predictions
-        results[:, self._observable_bytes + 1 :] = confidences[:, np.newaxis].view(np.uint8)
-        return results
 
     def _returned(self, dets: Rows) -> Any:
         """What the decoder returns. Its errors are reported with its name and with detection events."""
@@ -275,7 +250,7 @@ class KeptShotDecoding:
         is_array = isinstance(predictions, np.ndarray)
         shape = predictions.shape if is_array else ()
         dtype = predictions.dtype if is_array else type(predictions).__name__
-        width = self._observable_bytes
+        width = self.observable_bytes
         if shape not in {(shots, width), (shots, width + 1)} or dtype != np.uint8:
             hint = ""
             if isinstance(predictions, tuple | list):
@@ -321,6 +296,10 @@ class KeptShotDecoding:
         return bool(np.any(np.asarray(predictions) > 1))
 
 
+def _whole(confidences: NDArray[np.float64]) -> NDArray[np.int64]:
+    return np.rint(confidences).astype(np.int64)
+
+
 @dataclass(frozen=True)
 class _FileDecoder(sinter.CompiledDecoder):  # type: ignore[misc]  # Sinter has no type marker.
     """A decoder that reads and writes files, as Sinter's older ones do: here in a temporary folder."""
@@ -360,3 +339,57 @@ class _FileDecoder(sinter.CompiledDecoder):  # type: ignore[misc]  # Sinter has 
                 f" {shots} shots; there must be {shape[1]} for each shot (format b8)."
             )
         return found.reshape(shape)
+
+
+class KeptShotDecoding:
+    """Decodes kept shots of a circuit with a decoder, those with equal detection events once.
+
+    A decoder may predict differently for equal detection events (``DistinctRows``). If it was seen to, every
+    row is decoded from then on. With ``store_bytes=0``, every row always is.
+
+    Attributes:
+        is_random: Whether the decoder was seen to decode equal detection events differently.
+    """
+
+    def __init__(self, decoder: CheckedDecoder, store_bytes: int) -> None:
+        self._decoder = decoder
+        # A prediction, the byte that says whether the decoder discards the shot, the confidence.
+        self._rows = DistinctRows(
+            row_bytes=decoder.detector_bytes,
+            result_bytes=decoder.observable_bytes + 9,
+            max_bytes=store_bytes,
+        )
+        self.is_random = False
+
+    def decode(self, dets: Rows) -> tuple[Rows, NDArray[np.bool_], NDArray[np.int64]]:
+        """The answers of the decoder, with rounded confidences; see ``CheckedDecoder.decode``."""
+        found = self._rows.results(dets, self._decode)
+        if self._rows.is_random and not self.is_random:
+            self.is_random = True
+            self._rows.forget()
+            found = self._rows.results(dets, self._decode)
+        end = self._decoder.observable_bytes
+        confidences = np.ascontiguousarray(found[:, end + 1 :]).view(np.int64)[:, 0]
+        return found[:, :end], found[:, end] != 0, confidences
+
+    def _decode(self, dets: Rows) -> Rows:
+        predictions, is_discarded, confidences = self._decoder.decode(dets)
+        columns = [is_discarded[:, np.newaxis], _whole(confidences)[:, np.newaxis].view(np.uint8)]
+        return np.hstack([predictions, *columns])
+
+    def statistics(self) -> dict[str, int]:
+        """How often equal rows saved a call of the decoder.
+
+        Returns:
+            ``rows``: all rows; ``stored_rows``: rows in the store; ``rows_decoded``: rows whose result the
+            decoder computed; ``rows_found_in_store``: the others; ``rows_asked_again``: rows that were
+            decoded once more, to see whether the decoder is random.
+        """
+        rows = self._rows
+        return {
+            "rows": rows.asked,
+            "stored_rows": len(rows),
+            "rows_found_in_store": rows.asked - rows.decoded,
+            "rows_decoded": rows.decoded,
+            "rows_asked_again": rows.repeated,
+        }

@@ -8,9 +8,9 @@ import numpy as np
 import stim
 from numpy.typing import NDArray
 
-from .decoders import GAP_DECODERS, RateDecoder
+from .decoders import RateDecoder
 from .distinct_rows import DistinctRows
-from .kept_shot_decoding import ConfidentDecoder
+from .kept_shot_decoding import CheckedDecoder
 from .matching.matching_graph import DECIBEL
 
 
@@ -20,12 +20,7 @@ class RecordGaps:
     Errors that no detector sees limit the gap: with probability q they flip the observable, and then it is at
     most 10 log10((1 - q) / q). It is infinite if no error flips the observable.
 
-    Args:
-        decoder: The decoder.
-        model: The error model.
-        observable: The number of the observable.
-        where: How messages name the place that asks.
-        store_bytes: Memory for gaps.
+    ``where`` is how messages name the place that asks.
 
     Raises:
         ValueError: The decoder has no gaps, or cannot be compiled.
@@ -48,26 +43,23 @@ class RecordGaps:
     ) -> None:
         alone, unseen = _of_observable(model, observable)
         self._most = DECIBEL * math.log((1 - unseen) / unseen) if unseen > 0 else math.inf
-        self._decoder = None
+        self._decoder: CheckedDecoder | None = None
         self._rows = DistinctRows(
             row_bytes=-(-model.num_detectors // 8), result_bytes=8, max_bytes=store_bytes
         )
         if _flips_observable(alone):
-            compiled = decoder.decoder.compile_decoder_for_dem(dem=alone)
-            if not isinstance(compiled, ConfidentDecoder):
-                raise ValueError(
-                    f"{where}: SURE asks for complementary gaps, and the decoder {decoder.name} has none."
-                    f" Choose one of {', '.join(GAP_DECODERS)}, or one whose compiled object has the method"
-                    " decode_shots_bit_packed_with_confidence."
-                )
-            self._decoder = compiled
+            try:
+                self._decoder = decoder.checked(alone)
+            except ValueError as error:
+                raise ValueError(f"{where}: SURE asks for complementary gaps. {error}") from error
+
+    @property
+    def is_random(self) -> bool:
+        """Whether the decoder was seen to have different gaps for equal detection events."""
+        return self._rows.is_random
 
     def __call__(self, detectors: NDArray[np.uint8]) -> NDArray[np.float64]:
-        """The gaps of shots, shape (shots,).
-
-        Args:
-            detectors: Their detection events, bit-packed: uint8, shape (shots, ceil(num_detectors / 8)).
-        """
+        """The gaps of shots, shape (shots,), by their bit-packed detection events."""
         if self._decoder is None:
             return np.full(len(detectors), self._most)
         gaps = np.ascontiguousarray(self._rows.results(detectors, self._decode)).view(np.float64)[:, 0]
@@ -75,12 +67,7 @@ class RecordGaps:
 
     def _decode(self, detectors: NDArray[np.uint8]) -> NDArray[np.uint8]:
         assert self._decoder is not None
-        _, found = self._decoder.decode_shots_bit_packed_with_confidence(
-            bit_packed_detection_event_data=detectors
-        )
-        gaps = np.ascontiguousarray(found, dtype=np.float64)
-        if gaps.shape != (len(detectors),):
-            raise ValueError(f"it returned gaps of shape {gaps.shape} for {len(detectors)} shots.")
+        _, _, gaps = self._decoder.decode(detectors)
         return gaps[:, np.newaxis].view(np.uint8)
 
 

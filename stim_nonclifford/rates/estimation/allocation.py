@@ -1,4 +1,4 @@
-"""Allocation of samples: the one loop of all estimates with a decoder.
+"""Allocation of samples: the one loop of all estimates.
 
 A rate is a sum over parts of all fault sets, each with its own sampler. After first samples of each, more are
 drawn where the variance falls most for its cost (J. Neyman, J. R. Stat. Soc. 97, 558, 1934, in steps). Let
@@ -7,7 +7,8 @@ for, and c_i the cost of its samples so far. With g times as many samples more,
 
     gain = min(excess, q_i g / (1 + g)),   cost = g c_i,
 
-where excess is what all parts together have above 1. Altogether, a part needs f_i times the samples that it
+where excess is what all parts together have above 1. To enumerate part i removes q_i, at a cost of its own.
+Altogether, a part needs f_i times the samples that it
 has, and the cost of all is least with
 
     f_i = sqrt(q_i / c_i) · sum over j of sqrt(q_j c_j).
@@ -15,6 +16,7 @@ has, and the cost of all is least with
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -33,28 +35,41 @@ class Contributions:
 
     Attributes:
         squares: float64, shape (parts,): q.
-        costs: float64, shape (parts,): c, in any unit.
+        costs: float64, shape (parts,): c, in any unit; infinite: it gets no more samples.
         excess: How far the square of the error is above what was asked for, in units of that.
+        most: What a step may cost.
+        enumeration: The square that is removed if a part is enumerated, and what that costs.
     """
 
     squares: Floats
     costs: Floats
     excess: float
+    most: float = math.inf
+    enumeration: tuple[float, float] = (0.0, math.inf)
 
-    def next_step(self) -> tuple[int, float]:
+    def next_step(self) -> tuple[int, float] | None:
         """The part that is sampled next, and how many times its samples it gets.
+
+        The number of parts stands for the enumeration. None: nothing helps that may be done.
 
         Examples:
             >>> Contributions(np.array([0.5, 3.0]), np.array([1.0, 2.0]), 2.5).next_step()
             (1, 1.0)
+            >>> Contributions(np.array([3.0]), np.array([2.0]), 2.5, enumeration=(3.0, 2.1)).next_step()
+            (1, 1.0)
+            >>> Contributions(np.array([3.0]), np.array([2.0]), 2.5, most=1.0).next_step() is None
+            True
         """
         # As large as the samples so far, or less where that ends the search.
         rest = self.squares - self.excess
         growths = np.divide(self.excess, rest, out=np.ones(len(rest)), where=rest > 0)
         growths = np.clip(growths, _LEAST_GROWTH, 1.0)
-        gains = np.minimum(self.excess, self.squares * growths / (1 + growths))
-        part = int((gains / (growths * self.costs)).argmax())
-        return part, float(growths[part])
+        square, cost = self.enumeration
+        removed = np.append(self.squares * growths / (1 + growths), square)
+        costs, growths = np.append(growths * self.costs, cost), np.append(growths, 1.0)
+        gains = np.where(costs <= self.most, np.minimum(self.excess, removed) / costs, 0.0)
+        part = int(gains.argmax())
+        return (part, float(growths[part])) if gains[part] > 0 else None
 
 
 def factors(squares: Floats, costs: Floats) -> Floats:
@@ -78,5 +93,5 @@ def allocate(contributions: Callable[[], Contributions | None], take: Callable[[
         contributions: Returns what the parts contribute by now; None: the search is over.
         take: Draws a number of times the samples that a part has.
     """
-    while (found := contributions()) is not None:
-        take(*found.next_step())
+    while (found := contributions()) is not None and (step := found.next_step()) is not None:
+        take(*step)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 
@@ -28,12 +29,16 @@ class Deadline:
         self._started = time.monotonic() if started is None else started
         self.max_seconds = max_seconds
         self._limit = max_seconds if seconds is None else seconds
-        self._reserved = 0.0
 
     @property
     def seconds(self) -> float:
         """The time since the estimate began."""
         return time.monotonic() - self._started
+
+    @property
+    def seconds_left(self) -> float:
+        """The time until the limit."""
+        return math.inf if self._limit is None else self._limit - self.seconds
 
     @property
     def is_limited(self) -> bool:
@@ -50,18 +55,13 @@ class Deadline:
             yield self
             return
         for left in range(count, 0, -1):
-            rest = None if self._limit is None else max(self._limit - self.seconds, 0.0) / left
+            rest = max(self.seconds_left, 0.0) / left if self.is_limited else None
             yield Deadline(self.max_seconds, seconds=rest)
-
-    def reserve(self, seconds: float) -> None:
-        """Leaves so much time for what has to be done after the limit, at most a tenth of all."""
-        if self._limit is not None:
-            self._reserved = min(seconds, 0.1 * self._limit)
 
     @property
     def is_over(self) -> bool:
-        """Whether the limit has been reached, but for what was reserved."""
-        return self._limit is not None and self.seconds > self._limit - self._reserved
+        """Whether the limit has been reached."""
+        return self.seconds_left < 0
 
     def check(self) -> None:
         """Raises TimeIsOver after the limit."""

@@ -5,10 +5,11 @@ of ``ACCEPTED``, or 1 if no shot is discarded. To first order (delta method) its
 
     V = sum over tallies of (var W - 2 R cov(W, A) + R² var A),
 
-and the zero-count bound is the largest one of any tally, b = max w / n. The standard error is sqrt(V + b²) /
-K. The interval is that of M. P. Fay and E. J. Feuer (Statistics in Medicine 16, 791, 1997) for a sum of
-weighted counts with a mean, the variance V and the largest weight b; what was enumerated is a known summand.
-Where most accepted shots are wrong, it is the interval of those that are right.
+and the zero-count bound is the largest one of any tally, b = max w / n, or of a list of fault sets that was
+drawn. The standard error is sqrt(V + b²) / K. The interval is that of M. P. Fay and E. J. Feuer (Statistics
+in Medicine 16, 791, 1997) for a sum of weighted counts with a mean, the variance V and the largest weight b;
+what was enumerated is a known summand. Where most accepted shots are wrong, it is the interval of those that
+are right.
 """
 
 from __future__ import annotations
@@ -57,6 +58,7 @@ class Sums:
         shares: The part of each tally in Y.
         variances: The contribution of each tally to V.
         variance: V, with the uncertainty of the strata's probabilities.
+        unlisted_bound: What one fault set more in a stratum would add to Y.
     """
 
     accepted: Floats
@@ -68,11 +70,16 @@ class Sums:
     shares: Floats
     variances: Floats
     variance: Floats
+    unlisted_bound: float = 0.0
 
     @property
     def bounds(self) -> Floats:
-        """b, the largest zero-count bound of any tally, at each gap."""
+        """The largest zero-count bound of any tally, at each gap."""
         return np.asarray(self.unseen.max(axis=0))
+
+    def bound(self, place: int) -> float:
+        """The zero-count bound b at one of the gaps."""
+        return max(float(self.bounds[place]), self.unlisted_bound)
 
     @property
     def relative_errors(self) -> Floats:
@@ -87,7 +94,7 @@ class Sums:
         The interval has the zero-count bound of the gap, or another one.
         """
         wrong, exact = float(self.wrong[place]), float(self.exact[place])
-        own = float(self.bounds[place])
+        own = self.bound(place)
         found = ratio_of(wrong, accepted, float(self.variance[place]), own, exact)
         if bound is None or bound == own:
             return found
@@ -126,6 +133,7 @@ def sums_over(
     relative_errors: Floats,
     unlisted: Floats | float = 0.0,
     unlisted_accepted: float = 0.0,
+    unlisted_bound: float = 0.0,
     quantity: int = WRONG,
     all_are_accepted: bool = False,
 ) -> Sums:
@@ -139,6 +147,7 @@ def sums_over(
             which are common to all tallies of a stratum.
         unlisted: float64, shape (gaps,): about what part of Y no stratum has.
         unlisted_accepted: About what probability of accepted shots no stratum has.
+        unlisted_bound: The zero-count bound of the strata's fault sets, if these were drawn.
         quantity: ``WRONG``, or that of an observable.
         all_are_accepted: Whether no shot is discarded: K is 1 then.
     """
@@ -176,4 +185,5 @@ def sums_over(
         + of_listing
         + (unlisted * all_wrong) ** 2
         + (rates * unlisted_accepted) ** 2,
+        unlisted_bound=unlisted_bound,
     )

@@ -140,9 +140,6 @@ class RunTally(Tally):
     """Sums of the weights of independent runs, each of which has states with many gaps.
 
     Of a run, the sum of the weights at a gap and above is the one value v that counts.
-
-    Args:
-        num_observables: Number of observables.
     """
 
     def __init__(self, num_observables: int) -> None:

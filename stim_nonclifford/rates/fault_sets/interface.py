@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ import numpy as np
 from ...base.errors import ResourceLimitError
 from ...simulation.compiler import CompiledCircuit, RequestedOutputs
 from ...simulation.plan import SamplingPlan
+from ..estimation.deadline import Deadline
 from ..estimation.interval import COVERAGE
 from ..results import LogicalErrorRate, RateStratum
 from ..results.logical_error_rate import FaultSets
@@ -102,29 +102,18 @@ def estimate_rates(
     seed: int | None,
     threads: int,
     progress: bool,
-    begin: float | None = None,
+    deadline: Deadline | None = None,
 ) -> list[LogicalErrorRate]:
     """Logical error rates of circuits, one after the other.
 
-    Args:
-        circuits: The circuits.
-        limits: What they may cost; each has an equal part of the time that is left.
-        seed: 0 <= seed < 2^64; None: fresh entropy.
-        threads: Number of threads.
-        progress: Whether to print what is under way to stderr.
-        begin: When the time began, on the clock of ``time.perf_counter``; None: now.
+    Each has an equal part of the time that is left until ``deadline``, which by default begins now.
     """
     seed, threads, report = search_arguments(seed, threads, progress)
-    begin = own_begin = time.perf_counter() if begin is None else begin
-    found = []
-    for k, circuit in enumerate(circuits):
-        now, own = time.perf_counter(), limits
-        if limits.max_seconds is not None and len(circuits) > 1:
-            left = max(0.0, begin + limits.max_seconds - now) / (len(circuits) - k)
-            own = replace(limits, max_seconds=max(now - own_begin + left, 1e-9))
-        found.append(_estimated(circuit, own, seed, threads, report, own_begin))
-        own_begin = time.perf_counter()
-    return found
+    shares = (deadline or Deadline(limits.max_seconds)).shares(len(circuits))
+    return [
+        _estimated(circuit, limits, seed, threads, report, own)
+        for circuit, own in zip(circuits, shares, strict=True)
+    ]
 
 
 def _estimated(
@@ -133,12 +122,12 @@ def _estimated(
     seed: int,
     threads: int,
     report: Callable[[str], None],
-    begin: float,
+    deadline: Deadline,
 ) -> LogicalErrorRate:
     plan = circuit.plan()
     _check_kept(plan)
     with circuit.naming_the_cause(partial(enough_shots_text, plan, limits.relative_error, threads)):
-        known = estimate_of(plan, mechanisms_of(plan), limits, seed, threads, report, begin)
+        known = estimate_of(plan, mechanisms_of(plan), limits, seed, threads, report, deadline)
 
     @cache
     def basis() -> BudgetBasis:
@@ -191,7 +180,7 @@ def rate_of(known: Estimate, num_observables: int, asked_relative_error: float) 
         observable_rates=tuple((flips / (totals.kept or 1.0)).tolist()),
         observable_errors=(),
         kept=totals.kept,
-        kept_error=0.0,
+        kept_error=totals.kept_error,
         kept_and_wrong=totals.wrong,
         strata=tuple(strata),
         error_patterns=patterns,

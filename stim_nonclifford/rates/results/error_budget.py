@@ -38,7 +38,7 @@ BudgetKind = Literal["instruction", "place", "qubit", "tick", "noise"]
 Grouping = BudgetKind | Callable[[NoisePlace], Hashable]
 
 _MAX_PRINTED = 40
-_SMALLEST, _LARGEST = 12.0, 150.0
+"""Groups in the printed table. Doubled, it is longer than a screen."""
 
 
 @dataclass(frozen=True)
@@ -231,10 +231,8 @@ def _plot_on_layout(
     points = None
     for ax, (label, shares) in zip(axes.flat, panels, strict=False):
         values = [100 * shares.get(qubit, 0.0) for qubit in places]
-        sizes = [
-            _SMALLEST + (_LARGEST - _SMALLEST) * math.sqrt(max(0.0, shares.get(qubit, 0.0)) / (most or 1.0))
-            for qubit in places
-        ]
+        # Also a qubit without a share can be seen.
+        sizes = [12 + 138 * math.sqrt(max(0.0, shares.get(qubit, 0.0)) / (most or 1.0)) for qubit in places]
         points = ax.scatter(
             xs,
             ys,

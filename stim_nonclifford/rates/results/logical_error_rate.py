@@ -41,7 +41,8 @@ class LogicalErrorRate:
         observable_rates: For each observable, P(it is wrong | accepted).
         observable_errors: The standard errors of ``observable_rates``. Without a decoder there are none.
         kept: P(accepted): that no postselected detector (or observable) fires; 1 if none is postselected.
-        kept_error: The standard error of ``kept``.
+        kept_error: The standard error of ``kept``, with the most that sets which were not evaluated may add;
+            0: it is exact.
         kept_and_wrong: P(accepted and any observable wrong).
         strata: The strata that the rate is a sum over.
         gap_curve: With ``confidence=True``, rates over the decoder's gap; otherwise empty.
@@ -341,7 +342,9 @@ class LogicalErrorRate:
 
     def _headline(self) -> list[tuple[str, str]]:
         low, high = self.interval
-        accepted = f"{self.kept:.10g}" + (f" ± {self.kept_error:.1g}" if self.kept_error else "")
+        accepted = f"{self.kept:.10g}"
+        if self.kept_error > 1e-10 * self.kept:  # it has an effect on the digits that are shown
+            accepted += f" ± {self.kept_error:.1g}"
         cost = f"{self.seconds:.1f} s"
         if self.decoder is not None:
             cost = f"{self.decodes:,} decodes, {cost}"

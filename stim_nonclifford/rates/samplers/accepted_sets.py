@@ -15,7 +15,7 @@ for those sets alone that are accepted and differ from each other.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -43,10 +43,12 @@ class AcceptedSets:
             without signatures.
         replicas: float64, shape (choices, REPLICAS): independent estimates of the sums of the odds of the
             sets, times the probabilities of the outcomes; equal ones where sets were listed.
+        unseen: What one more find would add to the mass of a choice at most; 0: these are all sets.
     """
 
     rows: Words
     replicas: Floats
+    unseen: float
 
     @property
     def masses(self) -> Floats:
@@ -57,7 +59,7 @@ class AcceptedSets:
     def joined(cls, parts: Sequence[AcceptedSets]) -> AcceptedSets:
         """The sets of several lists, without merging."""
         rows, replicas = ([getattr(each, name) for each in parts] for name in ("rows", "replicas"))
-        return cls(np.concatenate(rows), np.concatenate(replicas))
+        return cls(np.concatenate(rows), np.concatenate(replicas), max(each.unseen for each in parts))
 
 
 class AcceptedSetSearch:
@@ -115,7 +117,9 @@ class AcceptedSetSearch:
         silent = self._accepted(self._silent.of_size(size))
         others = self._accepted(part)
         flips = (others.rows[:, : self.model.detector_words] & self._steady_words).any(axis=1)
-        return AcceptedSets.joined([silent, AcceptedSets(others.rows[flips], others.replicas[flips])])
+        return AcceptedSets.joined(
+            [silent, replace(others, rows=others.rows[flips], replicas=others.replicas[flips])]
+        )
 
     def _accepted(self, part: Part) -> AcceptedSets:
         """The accepted ones of some sets, once with each of their accepted outcomes."""
@@ -137,10 +141,10 @@ class AcceptedSetSearch:
         rows = _together(self._outputs, part.members[sets[first]]) ^ flips[outcomes[first]]
         if part.replicas is None:
             sums: Floats = np.bincount(choice, weights, len(first)).astype(np.float64)
-            return AcceptedSets(rows, np.repeat(sums[:, np.newaxis], REPLICAS, axis=1))
+            return AcceptedSets(rows, np.repeat(sums[:, np.newaxis], REPLICAS, axis=1), part.unseen)
         places = choice * REPLICAS + part.replicas[sets]
         replicas: Floats = np.bincount(places, weights, len(first) * REPLICAS).astype(np.float64)
-        return AcceptedSets(rows, replicas.reshape(-1, REPLICAS))
+        return AcceptedSets(rows, replicas.reshape(-1, REPLICAS), part.unseen)
 
     @cached_property
     def _silent(self) -> UndetectedSets:

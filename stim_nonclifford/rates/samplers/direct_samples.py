@@ -23,13 +23,6 @@ class DirectSamples(Sampler):
 
     This is stratified sampling with proportional weights: each sample has the weight P.
 
-    Args:
-        stratum: The fault sets.
-        classifier: The decoder.
-        least: The least number of free faults.
-        most: The largest one.
-        stores_failures: Whether failing sets are stored, for error budgets.
-
     Attributes:
         least: The least number of free faults.
         most: The largest one.

@@ -19,14 +19,8 @@ class Enumeration(Sampler):
 
         estimate = sum over F, coins c and outcomes o of P(F) 2^-coins P(o | F, c) [accepted and wrong]
 
-    Args:
-        stratum: The fault sets.
-        classifier: The decoder.
-        number: k, the number of free faults; ``stratum.size(number)`` must be finite.
-        stores_failures: Whether failing sets are stored, for error budgets.
-
     Attributes:
-        least: k.
+        least: k, the number of free faults; ``stratum.size(k)`` must be finite.
     """
 
     def __init__(

@@ -113,11 +113,8 @@ class Splitting(Sampler):
     one more run like the largest one would add, or one more state above a level, where a chain is one state.
 
     Args:
-        stratum: The fault sets.
-        classifier: The decoder.
-        least: The least number of free faults.
         top: Levels end at this gap.
-        floor: Levels end where the probability above them is as small.
+        floor: Levels end one below the first whose states have so small a probability.
 
     Attributes:
         least: The least number of free faults.
@@ -189,7 +186,7 @@ class Splitting(Sampler):
     def _next_level(self, at: _Population, weight: float) -> _Level | None:
         """The next level for some states; None: this is the last one."""
         before = self._levels[-1] if self._levels else _Level(_REFUSED, 1.0)
-        if before.least >= self._top or weight * len(at) <= self._floor:
+        if before.least >= self._top or weight * len(at) <= _PART * self._floor:
             return None
         least = min(int(np.sort(at.scores)[-round(_PART * len(at))]), self._top)
         if least <= before.least:  # most states have the score of the level

@@ -24,9 +24,6 @@ Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
 Words = npt.NDArray[np.uint64]
 
-_MOST_LISTED_COINS = 20
-"""Coins whose outcomes are listed. Doubled, circuits with random records are enumerated to no use."""
-
 _OUTCOMES = 4
 """About how many quantum outcomes a fault set has. Doubled, fewer sets are enumerated."""
 
@@ -153,7 +150,7 @@ class Stratum:
         outcomes = self.model.outcomes
         if number == 0 and self._is_certain:
             return 1.0
-        if len(self.coins) > _MOST_LISTED_COINS or (outcomes is not None and not outcomes.can_be_summed):
+        if outcomes is not None and not outcomes.can_be_summed:
             return math.inf
         sets = math.comb(len(self.faults), number) * len(self._starts) << len(self.coins)
         if sets.bit_length() > sys.float_info.max_exp - 8:

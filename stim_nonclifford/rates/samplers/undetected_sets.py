@@ -1,14 +1,9 @@
 """Undetected sets: sets of mechanisms that flip none of some detectors together, all of them or draws.
 
-The native search of fault sets lists those of a size where they are few. Otherwise it joins random halves. Of
-n left halves of a mechanisms and n right ones of b, each drawn in proportion to its odds, all pairs that are
-an undetected set are found, and each find has the weight
-
-    e_a e_b / (n² C(a + b, a)),
-
-with e_k the sum of the odds of all sets of k mechanisms: a two-sample U-statistic without a bias. Finds that
-share a half depend on each other, so that joins are repeated, and the variance of any sum over sets is the
-one between these independent replicas.
+The native search of fault sets lists those of a size where they are few. Otherwise it joins random halves
+(``fault_sets.search.halves``): a find has the inverse density as its weight, and sums are two-sample
+U-statistics without a bias. Finds that share a half depend on each other, so that joins are repeated, and the
+variance of any sum over sets is the one between these independent replicas.
 """
 
 from __future__ import annotations
@@ -21,11 +16,11 @@ import numpy as np
 import numpy.typing as npt
 import stim
 
-from ..._native import FaultSetStudy
 from ...simulation.compiler.compiled_circuit import compile_circuit
-from ...simulation.plan import plain_attributes
 from ..decoded_rates.faults.mechanisms import Floats
-from ..fault_sets.search.mechanisms import packed_words
+from ..fault_sets.search.halves import Halves
+from ..fault_sets.search.limits import DEFAULT_MAX_BYTES
+from ..fault_sets.search.mechanisms import Mechanisms, native_search
 
 Bools = npt.NDArray[np.bool_]
 Indices = npt.NDArray[np.intp]
@@ -48,9 +43,6 @@ _FINDS = 1 << 15
 _MOST_HALVES = 1 << 18
 """Halves of a join, at most. Doubled, rare sets are found four times as often, in twice the time."""
 
-_MEMORY = 1 << 30
-"""Bytes for tables of the search. Doubled, twice as many pairs that flip the same fit into it."""
-
 
 @dataclass(frozen=True)
 class Part:
@@ -60,11 +52,13 @@ class Part:
         members: intp, shape (sets, members).
         weights: float64, shape (sets,): the product of the odds; of drawn sets, the importance weight.
         replicas: intp, shape (sets,): the join that found each; None: these are all sets.
+        unseen: What one more find would add to the mean over the joins; 0: these are all sets.
     """
 
     members: Indices
     weights: Floats
     replicas: Indices | None = None
+    unseen: float = 0.0
 
 
 class UndetectedSets:
@@ -92,16 +86,14 @@ class UndetectedSets:
         self, flips: Bools, target: Bools, odds: Floats, rng: np.random.Generator, check: Callable[[], None]
     ) -> None:
         self._odds, self._check = odds, check
-        checks, (wanted,) = packed_words(flips), packed_words(target[np.newaxis])
         self._seed, self._round = int(rng.integers(1 << 63)), 0
         # All sets have one key, and it needs no outcome law.
         plan = compile_circuit(stim.Circuit(), lambda _: np.zeros(0, dtype=np.bool_)).record_plan()
         none = np.zeros(0, dtype=np.uint64)
-        self._study = FaultSetStudy(
-            plain_attributes(plan), checks.ravel(), none, wanted, none, odds,
-            np.full(len(odds), -1, dtype=np.int32), none, max(1, min(MOST_MEMBERS, len(odds))), 1,
-            _MEMORY // 8, _MEMORY,
-        )  # fmt: skip
+        sites = np.full(len(odds), -1, dtype=np.int32)
+        mechanisms = Mechanisms(flips, target, none, none, odds, sites, 1.0, 1.0, none)
+        self._masses = mechanisms.masses(MOST_MEMBERS)
+        self._study = native_search(plan, mechanisms, 1, DEFAULT_MAX_BYTES)
 
     def of_size(self, size: int) -> Part:
         """The sets of so many members, at most ``MOST_MEMBERS``."""
@@ -117,24 +109,18 @@ class UndetectedSets:
         return self._drawn(size)
 
     def _drawn(self, size: int) -> Part:
-        first = 1 << 12
-        ratio = math.sqrt(_FINDS / max(1, len(self._join(size, first))))
-        halves = min(max(int(first * ratio), 1 << 8), _MOST_HALVES)
-        members = [self._join(size, halves) for _ in range(REPLICAS)]
-        numbers = [len(each) for each in members]
-        left = size // 2
-        pairs = self._study.total(left) * self._study.total(size - left)
-        weights = np.full(sum(numbers), pairs / (float(halves) ** 2 * math.comb(size, left)))
-        return Part(np.concatenate(members), weights, np.repeat(np.arange(REPLICAS), numbers))
+        halves, first = Halves(range(size, size + 1), self._masses), 1 << 12
+        ratio = math.sqrt(_FINDS / max(1, len(self._join(halves, first))))
+        number = min(max(int(first * ratio), 1 << 8), _MOST_HALVES)
+        members = [self._join(halves, number) for _ in range(REPLICAS)]
+        weight = float(halves.importance_weights(number)[size])
+        replicas = np.repeat(np.arange(REPLICAS), [len(each) for each in members])
+        return Part(np.concatenate(members), np.full(len(replicas), weight), replicas, weight / REPLICAS)
 
-    def _join(self, size: int, halves: int) -> Indices:
+    def _join(self, halves: Halves, number: int) -> Indices:
         """The sets that a join of so many halves finds: intp, shape (finds, size)."""
         self._check()
         self._round += 1
-        left, right = (
-            np.where(np.arange(half + 1) == half, halves, 0).astype(np.uint32)
-            for half in (size // 2, size - size // 2)
-        )
-        counts = (np.arange(size + 1) == size).astype(np.float64)
-        found = self._study.join(left, right, counts, self._seed, self._round, 1 << 26)
-        return found["members"].reshape(-1, size).astype(np.intp)
+        sizes, weights = halves.draws_of_sizes(number), halves.importance_weights(number)
+        found = self._study.join(*sizes, weights, self._seed, self._round, 1 << 26)
+        return found["members"].reshape(-1, halves.weights[0]).astype(np.intp)

@@ -17,10 +17,10 @@ from .options import EngineOptions
 _COEFFICIENT_BYTES = 16
 
 _COEFFICIENTS_PER_SECOND = 1e9
-"""About what a thread of a current CPU makes of long vectors; see ``docs/results/performance.md``."""
+"""About what a thread of a current CPU makes of long vectors; see ``docs/methods/cost.md``."""
 
 _GPU_CORES = 100
-"""A GPU makes about as much of vectors as so many threads of its host; see ``docs/results/gpu.md``."""
+"""A GPU does as much with vectors as so many threads of its host; see ``docs/results/performance.md``."""
 
 _FAST_WIDTH = 16
 """Narrower vectors take neither much memory nor much time."""

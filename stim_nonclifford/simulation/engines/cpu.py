@@ -168,7 +168,7 @@ class CpuEngine:
         return self._bits_of(self._engine.likely_outputs())
 
     def statistics(self) -> dict[str, int]:
-        """Sizes of the store of outcome laws, and the work done; see ``docs/results/performance.md``."""
+        """Sizes of the store of outcome laws, and the work done; see ``docs/methods/cost.md``."""
         return self._engine.statistics()
 
     def _needs(self) -> str:

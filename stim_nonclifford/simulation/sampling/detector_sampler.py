@@ -176,8 +176,9 @@ class CompiledDetectorSampler(NumberedShots, PickledByRecipe, KeptShots, Detecto
 
         Args:
             shots: Number of shots to sample.
-            prepend_observables: Whether to put the observables before the detectors.
-            append_observables: Whether to put the observables after the detectors.
+            prepend_observables: Whether to put the observables before the detectors. Deprecated from Stim
+                1.17 on, where it still works: prefer ``separate_observables``.
+            append_observables: Whether to put the observables after the detectors. Deprecated as the former.
             separate_observables: Whether to return (detection events, observable flips).
             bit_packed: Whether to return eight bits per byte, least significant bit first.
             transposed: Whether the first axis is that of detectors and the second that of shots, eight of

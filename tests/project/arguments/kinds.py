@@ -49,6 +49,9 @@ NOT_NONE = {
     "names": (3, [3], object()),
     "paths": (3, None, [3], object()),
     "numbers": ("x", object(), ["x"], 2j),
+    "qubits": (3, None, ["x"], [-1], [0.5], [True], object()),
+    "population": (*NO_NUMBERS, -0.1, 0.6),
+    "number": NO_NUMBERS,
     "indices": ("x", object(), ["x"], 1.5),
     "probability or flag": ("x", b"x", None, 2j, ARRAY, NAN, -0.1, 1.5, object()),
 }
@@ -70,12 +73,12 @@ _NAMES = {
     "distance": "distance escape_distance",
     "faults": "faults",
     "flag": (
-        "dont_turn_measurements_into_resets ignore_measurement ignore_noise ignore_reset transposed unsigned"
+        "dont_turn_measurements_into_resets ignore_measurement ignore_noise ignore_reset noiseless_products transposed unsigned"
         " allow_gauge_detectors append_observables bit_packed "
         "block_decomposition_from_introducing_remnant_edges condition_on_postselection confidence "
-        "correlations count_observable_error_combos decompose_errors expectation_values flatten_loops "
+        "correlations count_detection_events count_observable_error_combos decompose_errors expectation_values flatten_loops "
         "ignore_decomposition_failures prepend_observables print_progress progress separate_observables "
-        "skip_detectors skip_dets_and_obs skip_reference_sample unknown_input warn"
+        "skip_detectors skip_dets_and_obs skip_reference_sample state_aware unknown_input warn"
     ),
     "flag or None": "fold",
     "grouping": "by",
@@ -87,6 +90,9 @@ _NAMES = {
     "json": "json_metadata",
     "mask or None": "postselected_observables_mask postselection_mask",
     "names": "virtual_gates",
+    "qubits": "noiseless_qubits",
+    "population": "excited_population",
+    "number": "crosstalk over_rotation",
     "names or None": "decoders",
     "not negative": "gate_time readout_time reset_time seconds",
     "numbers or None": "arg",
@@ -99,8 +105,11 @@ _NAMES = {
     "positive": "max_likelihood_factor relative_error",
     "positive integer": "quantization rounds",
     "positive integer or None": "batch_shots max_errors num_workers",
-    "positive or None": "T1 T2 dt max_batch_seconds max_seconds",
-    "probability": "gate_error p p01 p10 reset_error t_error",
+    "positive or None": "T1 T2 T2_star dt max_batch_seconds max_seconds",
+    "probability": (
+        "check_miss gate_error gate_leakage gate_loss gate_seepage magic_error p p01 p10 readout_leakage reset_error t_error"
+        " transport"
+    ),
     "probability or flag": "approximate_disjoint_errors",
     "seed or None": "seed",
     "share": "coverage",

@@ -20,7 +20,7 @@ import stim
 
 import sinter_plugin
 import stim_nonclifford as snc
-from stim_nonclifford.generators import cultivation, device_noise, distillation, teleportation
+from stim_nonclifford.generators import cultivation, device_noise, distillation, logical, teleportation
 from stim_nonclifford.simulation.engines import EngineOptions
 
 from ...support.public_names import PUBLIC
@@ -180,14 +180,15 @@ CALLS: dict[str, Call] = {
     "end_to_end_circuit": Call(cultivation.end_to_end_circuit, {}, {"rounds": "integer"}),
     "cultivation.circuit_file_name": Call(cultivation.circuit_file_name, GENERATOR),
     "cultivation.circuit_statistics": Call(cultivation.circuit_statistics),
-    "QubitCalibration": Call(device_noise.QubitCalibration, {"T1": 1.0}),
-    **methods(device_noise.QubitCalibration(T1=1.0), "relaxation"),
+    "QubitCalibration": Call(device_noise.QubitCalibration, {"T1": 1.0}, {"t_error": "probability or None"}),
+    **methods(device_noise.QubitCalibration(T1=1.0), "relaxation relaxing"),
     "PairCalibration": Call(device_noise.PairCalibration),
     "DeviceNoise": Call(
         device_noise.DeviceNoise, {"qubits": {}, "pairs": {}}, {"qubits": "object", "pairs": "object"}
     ),
     "DeviceNoise.from_csv": Call(device_noise.DeviceNoise.from_csv, {"path": "/dev/null"}),
-    **methods(device_noise.DeviceNoise({}, {}), "apply"),
+    "DeviceNoise.from_json": Call(device_noise.DeviceNoise.from_json, {"path": "/dev/null"}),
+    **methods(device_noise.DeviceNoise({}, {}), "apply", circuit="TICK"),
     "DeviceNoise.pair": Call(
         device_noise.DeviceNoise({}, {}).pair,
         {"first": 0, "second": 1},
@@ -195,6 +196,20 @@ CALLS: dict[str, Call] = {
     ),
     "distillation_circuit": Call(
         distillation.distillation_circuit, {"t_error": 0.01}, {"k": "integer or None", "teleported": "flag"}
+    ),
+    "logical_circuit": Call(
+        logical.logical_circuit,
+        {"rotations": [(0.125, "Z")]},
+        {"rotations": "object", "measurements": "object", "distance": "distance"},
+    ),
+    "program_of": Call(logical.program_of, {"circuit": "T 0"}),
+    "circuit_of_program": Call(
+        logical.circuit_of_program,
+        {"rotations": [(0.125, "Z")], "measurements": ["Z"]},
+        {"rotations": "object", "measurements": "object"},
+    ),
+    "logical.circuit_file_name": Call(
+        logical.circuit_file_name, {"name": "bell", **GENERATOR}, {"name": "text", "distance": "distance"}
     ),
     "injection_circuit": Call(teleportation.injection_circuit),
     "teleportation_circuit": Call(teleportation.teleportation_circuit),

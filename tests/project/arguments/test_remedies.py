@@ -46,7 +46,7 @@ def test_calls_that_follow_the_remedy_work(names: dict[str, Any]) -> None:
 OF_OTHERS = {"decompose", "assign_parameters", "if_test", "axis", "bitorder", "--upgrade", "latency"}
 """Names of Qiskit, NumPy and pip, and of a tag."""
 
-OF_SINTER = {"--max_errors", "--count_detection_events"}
+OF_SINTER = {"--max_errors"}
 """Options of Sinter's parser, which the plugin's commands extend."""
 
 

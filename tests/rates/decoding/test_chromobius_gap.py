@@ -11,9 +11,8 @@ import pytest
 import stim
 
 from examples.gap_calibration import color_code
-from sinter_plugin import ChromobiusGapDecoder, sinter_samplers
+from sinter_plugin import ChromobiusGapDecoder
 from stim_nonclifford.generators.cultivation.color_code import ColorCode
-from stim_nonclifford.rates.decoding.boundary_tile import possible_tiles
 from stim_nonclifford.rates.decoding.matching.matching_graph import ModelError
 
 from ...support.rates.least_weights import LeastWeights
@@ -66,33 +65,6 @@ def syndromes(code: ColorCode) -> np.ndarray:
     """All combinations of detection events."""
     num_tiles = len(code.tiles)
     return (np.arange(1 << num_tiles)[:, np.newaxis] >> np.arange(num_tiles) & 1).astype(np.uint8)
-
-
-# Tiles
-
-
-@pytest.mark.parametrize("distance", [3, 5, 7, 11])
-@pytest.mark.parametrize("name", ["all", "boundary 0", "boundary 1", "boundary 2"])
-def test_tiles_are_flipped_along_the_boundaries_of_their_color(distance: int, name: str) -> None:
-    code = ColorCode.triangular(distance)
-    colors = {k: tile.color for k, tile in enumerate(code.tiles)}
-    boundary = representatives(code)
-    errors = errors_on(code, boundary[name])
-    tiles = [possible[0] for possible in possible_tiles(errors, colors)]
-    assert [tile.color for tile in tiles] == [0, 1, 2]
-    for tile in tiles:
-        flipped = {q for q, error in zip(code.data, errors, strict=True) if tile.is_flipped_by(error)}
-        assert flipped == boundary[f"boundary {tile.color}"]
-
-
-def test_without_boundaries_there_is_no_tile() -> None:
-    """A closed ring of red, green and blue tiles, with a loop of errors around it."""
-    colors = {k: k % 3 for k in range(6)}
-    ring = [ModelError(0.1, frozenset({k, (k + 1) % 6, (k + 2) % 6}), int(k == 0)) for k in range(6)]
-    assert possible_tiles(ring, colors) == []
-
-
-# Gaps
 
 
 @pytest.mark.parametrize("name", ["all", "boundary 0", "boundary 1", "boundary 2"])
@@ -244,14 +216,6 @@ def test_half_of_the_checks_is_enough_for_one_observable() -> None:
         np.testing.assert_array_equal(found, wanted)
 
 
-def test_the_name_is_registered() -> None:
-    sampler = sinter_samplers()["soft_chromobius_gap"]
-    assert (sampler.decoder, sampler.confidence) == ("chromobius", True)
-
-
-# What is refused
-
-
 def test_logical_y_needs_a_second_observable() -> None:
     code = ColorCode.triangular(3)
     x_half, z_half = model_of(code, set(code.data)), model_of(code, set(code.data), first=3)
@@ -276,28 +240,3 @@ def test_logical_y_needs_a_second_observable() -> None:
     events = np.zeros((1, 2 * shift), dtype=np.uint8)
     assert split.num_observables == 2
     assert decoded(split, events)[0].tolist() == [0]
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
-            "error(0.1) D0 L0 L1 L2\ndetector(0, 0, 0, 0) D0",
-            "has one or two observables, but the error model has 3",
-        ),
-        ("error(0.1) D0 L0", r"Detector D0 has the coordinates \(\), but Chromobius reads its color from"),
-        ("error(0.1) D0 L0\ndetector(1, 2, 3, 6) D0", r"Detector D0 has the coordinates \(1, 2, 3, 6\)"),
-        (
-            "error(0.1) D0 D1 D2\nerror(0.1) D0 D1 D2 L0\nerror(0.1) D0 L0\n"
-            "detector(0, 0, 0, 0) D0\ndetector(0, 0, 0, 1) D1\ndetector(0, 0, 0, 2) D2",
-            "closed loops of errors flip it, or errors of both bases do",
-        ),
-        (
-            "error(0.1) D0 L0\nerror(0.1) D1 L1\ndetector(0, 0, 0, 0) D0\ndetector(0, 0, 0, 1) D1",
-            "that of one logical qubit, but more than one logical operator is flipped by errors of the same basis",
-        ),
-    ],
-)
-def test_what_has_no_gap_is_refused(text: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        ChromobiusGapDecoder().compile_decoder_for_dem(dem=stim.DetectorErrorModel(text))

@@ -70,27 +70,6 @@ def test_kinds_of_color_codes() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("places", "message"),
-    [
-        ([(0, 0, 0), (0, 0, 0, -1, -9)], "No detector has coordinates that say what it checks"),
-        ([(0, 0, 0, 0)], r"D0 has the coordinates \(0.0, 0.0, 0.0, 0.0\)"),
-        ([(0, 0, 0, 0, 0), (0, 0, 0, 1, 2)], r"D1 has the coordinates .*1.0, 2.0\)\. Desaturation needs"),
-        ([(0, 0, 0, 0, 7)], r"D0 .*soft_pymatching_gap, which needs none"),
-        ([(0, 0, 0, 3, 6)], "D0 .*soft_chromobius_gap, which needs the color alone"),
-        ([(0, 0, 0, 0.5, 0.5)], "D0 "),
-        ([(0, 0, 0, 2, 0), (0, 0, 0, -1, 0)], "has no color, but is not postselected"),
-        ([(0, 0, 0, 2, 0), (0, 0, 0, 2, 3)], "D0 .*or 1 for detectors that postselect and 0 for others"),
-    ],
-)
-def test_other_coordinates_are_refused(places: list[tuple[float, ...]], message: str) -> None:
-    text = "\n".join(f"detector{place} D{k}" for k, place in enumerate(places))
-    with pytest.raises(ValueError, match=message):
-        DesaturatedGapDecoder().postselected_detectors(stim.DetectorErrorModel(text))
-    with pytest.raises(ValueError, match=message):
-        DesaturatedGapDecoder().compile_decoder_for_dem(dem=stim.DetectorErrorModel(text))
-
-
 def test_both_ends_of_an_error_where_codes_are_joined_are_postselected() -> None:
     postselected = DesaturatedGapDecoder().postselected_detectors
     assert np.flatnonzero(postselected(MODEL)).tolist() == [0, 5]
@@ -117,15 +96,6 @@ def test_a_postselected_detector_that_fires_is_refused() -> None:
     decoder = DesaturatedGapDecoder().compile_decoder_for_dem(dem=MODEL)
     with pytest.raises(ValueError, match=r"D5 fires, but desaturation postselects it\. .*soft_desaturated"):
         decoded(decoder, np.array([[0], [0b100000]], dtype=np.uint8))
-
-
-def test_there_must_be_one_logical_qubit_with_noise() -> None:
-    silent = stim.DetectorErrorModel("error(0.1) D2\nlogical_observable L0\n" + COORDINATES)
-    with pytest.raises(ValueError, match="No error that the decoder knows flips an observable"):
-        DesaturatedGapDecoder().compile_decoder_for_dem(dem=silent)
-    two = MODEL + stim.DetectorErrorModel("error(0.1) D4 L1")
-    with pytest.raises(ValueError, match=r"X detectors see flip different .*\(masks 1 and 10\)"):
-        DesaturatedGapDecoder().compile_decoder_for_dem(dem=two)
 
 
 def random_grafted_model(rng: np.random.Generator) -> stim.DetectorErrorModel:

@@ -17,21 +17,16 @@ from sinter_plugin import (
     SoftDecodingSampler,
     herald_detectors,
 )
+from stim_nonclifford.rates.decoding.decoders import rate_decoder
 
 from ...support.rates.heralded_circuits import MARK, qubits_of, with_heralds
+from ...support.texts.memory_circuits import memory
 
 
 def erased_memory(distance: int, p_erased: float = 0.02, p: float = 0.003, name: str = "x") -> snc.Circuit:
     """A surface code memory with all noise, in which data qubits are erased before each round."""
-    plain = stim.Circuit.generated(
-        f"surface_code:rotated_memory_{name}",
-        distance=distance,
-        rounds=distance,
-        before_round_data_depolarization=MARK,
-        after_clifford_depolarization=p,
-        before_measure_flip_probability=p,
-        after_reset_flip_probability=p,
-    )
+    code = f"surface_code:rotated_memory_{name}"
+    plain = memory(code, distance, distance, idle=MARK, gates=p, reads=p, resets=p)
     return heralded(plain, f"HERALDED_ERASE({p_erased})")
 
 
@@ -79,13 +74,7 @@ def test_which_detectors_are_heralds() -> None:
 @pytest.mark.parametrize("kind", ["s_proxy", "noise_only"])
 def test_predictions_are_those_of_reweighted_edges(channel: str, kind: str) -> None:
     """Of a graph whose weights are set anew for each combination of heralds; but for ties. Seed 1."""
-    plain = stim.Circuit.generated(
-        "surface_code:rotated_memory_x",
-        distance=3,
-        rounds=3,
-        before_round_data_depolarization=MARK,
-        after_clifford_depolarization=0.01,
-    )
+    plain = memory("surface_code:rotated_memory_x", 3, 3, idle=MARK, gates=0.01)
     circuit = heralded(plain, channel)
     heralds = herald_detectors(circuit)
     model = circuit.detector_error_model(
@@ -174,9 +163,9 @@ def test_with_t_gates_and_postselected_heralds() -> None:
 
 
 def test_without_heralds_the_decoder_is_that_of_sinter() -> None:
-    sampler = SoftDecodingSampler()
-    assert sampler._decoder() is sinter.BUILT_IN_DECODERS["pymatching"]
-    assert sampler._decoder(frozenset({1})) == HeraldedMatchingDecoder(frozenset({1}))
+    assert rate_decoder("pymatching").decoder is sinter.BUILT_IN_DECODERS["pymatching"]
+    heralds = frozenset({1})
+    assert rate_decoder("pymatching", heralds=heralds).decoder == HeraldedMatchingDecoder(heralds)
 
 
 def test_decoders_that_cannot_use_heralds_say_so() -> None:

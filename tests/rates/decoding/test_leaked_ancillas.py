@@ -8,10 +8,11 @@ import pytest
 import stim
 
 import stim_nonclifford as snc
-from sinter_plugin import HeraldedMatchingDecoder, MatchingGapDecoder, herald_detectors
+from sinter_plugin import HeraldedMatchingDecoder, herald_detectors
 from stim_nonclifford.simulation.compiler.heralds import with_heralds_apart
 
 from ...support.rates.heralded_circuits import qubits_of, with_heralds
+from ...support.texts.memory_circuits import memory
 
 MEMORIES = ["rotated_memory_x", "rotated_memory_z", "unrotated_memory_x", "unrotated_memory_z"]
 Part = frozenset[str]
@@ -19,14 +20,7 @@ Part = frozenset[str]
 
 def leaky_memory(name: str, channel: str) -> snc.Circuit:
     """Stim's memory of distance 3, with a channel on ancillas after each CX and heralds before each MR."""
-    plain = stim.Circuit.generated(
-        f"surface_code:{name}",
-        distance=3,
-        rounds=3,
-        after_clifford_depolarization=0.001,
-        before_measure_flip_probability=0.001,
-        after_reset_flip_probability=0.001,
-    ).flattened()
+    plain = memory(f"surface_code:{name}", 3, 3, gates=0.001, reads=0.001, resets=0.001).flattened()
     measured = (part for part in plain if part.name == "MR")
     ancillas = {qubit for part in measured for qubit in qubits_of(part).split()}
     herald = "HERALD_LOSS_EVENT" if channel.startswith("LOSS") else "HERALD_LEAKAGE_EVENT"
@@ -100,24 +94,6 @@ def test_a_herald_shares_no_part_with_other_detectors() -> None:
     trusted, own = (with_heralds_apart(model, {0}, is_trusted=trusted) for trusted in (True, False))
     assert str(trusted) == text.format("D1 L0 ^ D2 L0 ^ D0")
     assert str(own) == text.format("D1 D2 ^ D0")
-
-
-@pytest.mark.parametrize("name", ["rotated_memory_x", "unrotated_memory_z"])
-def test_heralds_help_to_decode(name: str) -> None:
-    """Seed 7: as leakage is the largest noise, correlated and heralded matchings are wrong less often."""
-    circuit = leaky_memory(name, "LEAKAGE(0.005)")
-    heralds = herald_detectors(circuit)
-    model = circuit.detector_error_model(decompose_errors=True)
-    dets, flips = circuit.compile_detector_sampler(seed=7).sample(10_000, separate_observables=True)
-    packed = np.packbits(dets, axis=1, bitorder="little")
-    plain = pymatching.Matching.from_detector_error_model(model).decode_batch(dets)
-    decoder = HeraldedMatchingDecoder(heralds).compile_decoder_for_dem(dem=model)
-    heralded = decoder.decode_shots_bit_packed(bit_packed_detection_event_data=packed)
-    gap = MatchingGapDecoder(heralds).compile_decoder_for_dem(dem=model)
-    by_gap, _ = gap.decode_shots_bit_packed_with_confidence(bit_packed_detection_event_data=packed)
-    wrong = [np.count_nonzero(found[:, 0] != flips[:, 0]) for found in (plain, heralded, by_gap)]
-    assert wrong[1] < 0.5 * wrong[0]
-    assert wrong[2] < 0.5 * wrong[0]
 
 
 HERALDS: Part = frozenset({"D6", "D7"})

@@ -7,10 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pymatching
 import pytest
 import sinter
-import stim
 
 import stim_nonclifford as snc
 from sinter_plugin import (
@@ -21,20 +19,14 @@ from sinter_plugin import (
     write_gap_points,
 )
 
+from ...support.texts.memory_circuits import memory
 
-def code(distance: int, p: float, name: str = "surface_code:rotated_memory_x") -> stim.Circuit:
-    return stim.Circuit.generated(
-        name,
-        distance=distance,
-        rounds=distance,
-        after_clifford_depolarization=p,
-        before_measure_flip_probability=p,
-    )
+CODE = memory("surface_code:rotated_memory_x", 3, 3, gates=0.01, reads=0.01)
 
 
 def test_counts_by_gap_are_those_of_the_decoder() -> None:
     """The histogram that Sinter is given, on the same 3000 shots of seed 2."""
-    circuit = code(3, 0.01)
+    circuit = CODE
     dets, obs = snc.Circuit(circuit).compile_detector_sampler(seed=2).sample(3000, separate_observables=True)
     decoder = MatchingGapDecoder().compile_decoder_for_dem(
         dem=circuit.detector_error_model(decompose_errors=True)
@@ -51,18 +43,6 @@ def test_counts_by_gap_are_those_of_the_decoder() -> None:
     )
     counts = sampler.sample_range(0, 3000).custom_counts
     assert {key: n for key, n in counts.items() if key[1:].isdecimal()} == expected
-
-
-@pytest.mark.parametrize("distance", [3, 5, 7])
-def test_predictions_are_those_of_pymatching(distance: int) -> None:
-    """But for ties, and for boundary edges of which PyMatching keeps only one."""
-    circuit = code(distance, 0.005)
-    model = circuit.detector_error_model(decompose_errors=True)
-    dets = snc.Circuit(circuit).compile_detector_sampler(seed=3).sample(20_000, bit_packed=True)
-    decoder = MatchingGapDecoder().compile_decoder_for_dem(dem=model)
-    found, gaps = decoder.decode_shots_bit_packed_with_confidence(bit_packed_detection_event_data=dets)
-    expected = pymatching.Matching(model).decode_batch(dets, bit_packed_shots=True)
-    assert np.all((found == expected)[:, 0] | (gaps < 0.1))
 
 
 def test_points() -> None:
@@ -83,7 +63,7 @@ def test_points() -> None:
 def test_points_of_a_file(tmp_path: Path) -> None:
     [stats] = sinter.collect(
         num_workers=1,
-        tasks=[sinter.Task(circuit=code(3, 0.01), decoder="gap", json_metadata={"d": 3})],
+        tasks=[sinter.Task(circuit=CODE, decoder="gap", json_metadata={"d": 3})],
         custom_decoders={"gap": SoftDecodingSampler(confidence=True)},
         max_shots=5000,
         save_resume_filepath=tmp_path / "stats.csv",
@@ -96,19 +76,6 @@ def test_points_of_a_file(tmp_path: Path) -> None:
     lines = (tmp_path / "points.csv").read_text().splitlines()
     assert len(lines) == 1 + len(points)
     assert lines[1].startswith('gap,"{""d"": 3}",')
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("error(0.1) D0 L0\nerror(0.1) D0 L1", "defined for one observable, but the error model has 2"),
-        ("error(0.1) D0 D1\nlogical_observable L0", "no error of the other logical class"),
-        ("error(0.1) D0 L0", "no error of the other logical class"),
-    ],
-)
-def test_models_without_a_complementary_gap(text: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        MatchingGapDecoder().compile_decoder_for_dem(dem=stim.DetectorErrorModel(text))
 
 
 def test_no_counts_by_gap() -> None:

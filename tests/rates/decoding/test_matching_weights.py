@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import stim
 
 from sinter_plugin import MatchingGapDecoder
 from stim_nonclifford._native import MatchingWeights
+
+from ...support.texts.memory_circuits import memory
 
 FAR = 1 << 40
 
@@ -87,13 +88,7 @@ def test_what_is_left_to_others() -> None:
 
 @pytest.mark.parametrize(("distance", "p", "shots"), [(3, 0.02, 3000), (7, 0.01, 1000), (9, 0.02, 60)])
 def test_gaps_are_those_of_pymatching_bit_by_bit(distance: int, p: float, shots: int) -> None:
-    circuit = stim.Circuit.generated(
-        "surface_code:rotated_memory_x",
-        distance=distance,
-        rounds=distance,
-        after_clifford_depolarization=p,
-        before_measure_flip_probability=p,
-    )
+    circuit = memory("surface_code:rotated_memory_x", distance, distance, gates=p, reads=p)
     rows = circuit.compile_detector_sampler(seed=3).sample(shots, bit_packed=True)
     model = circuit.detector_error_model(decompose_errors=True)
     decoder = MatchingGapDecoder().compile_decoder_for_dem(dem=model)

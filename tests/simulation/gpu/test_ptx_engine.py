@@ -60,6 +60,7 @@ def test_races_and_other_architectures(name: str, options: dict[str, Any]) -> No
     assert result.is_right, result
 
 
+@pytest.mark.slow
 def test_two_streams() -> None:
     """Launches of both take turns, little memory makes many chunks, and arrays get the memory of earlier ones."""
     result = CASES[TWO_STREAMS].run()

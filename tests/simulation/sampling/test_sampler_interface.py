@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 import itertools
 import pathlib
-import re
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,8 +13,6 @@ import stim
 
 from stim_nonclifford import Circuit
 from stim_nonclifford.simulation.sampling import (
-    CompiledDetectorSampler,
-    CompiledMeasurementSampler,
     SampleCounts,
 )
 
@@ -60,61 +55,6 @@ CIRCUITS = {
 }
 FORMATS = ["01", "b8", "r8", "ptb64", "hits", "dets"]
 BOOLS = (False, True)
-
-
-def stim_signature(method: Callable[..., Any]) -> inspect.Signature:
-    """The signature in the documentation of one of Stim's methods."""
-    assert method.__doc__ is not None
-    found = re.search(r"^@signature def (\w+\(.*\))(?: -> .*)?:$", method.__doc__, re.MULTILINE)
-    text = found[1] if found else method.__doc__.partition(" -> ")[0]
-    if found is None:  # pybind's own, where self has a type
-        text = re.sub(r"self: [\w.]+", "self", text)
-    annotations = {"np": np, "pathlib": pathlib, "Optional": _Any(), "Union": _Any(), "Literal": _Any()}
-    namespace: dict[str, Any] = {**annotations, "Tuple": _Any()}
-    exec(f"from __future__ import annotations\ndef {text}: pass", namespace)
-    return inspect.signature(namespace[method.__name__])
-
-
-class _Any:
-    def __getitem__(self, item: object) -> None: ...
-
-
-@pytest.mark.parametrize(
-    ("stim_class", "our_class", "name"),
-    [
-        (stim.Circuit, Circuit, "compile_sampler"),
-        (stim.Circuit, Circuit, "compile_detector_sampler"),
-        (stim.Circuit, Circuit, "reference_sample"),
-        (stim.Circuit, Circuit, "without_noise"),
-        (stim.CompiledMeasurementSampler, CompiledMeasurementSampler, "sample"),
-        (stim.CompiledMeasurementSampler, CompiledMeasurementSampler, "sample_bit_packed"),
-        (stim.CompiledMeasurementSampler, CompiledMeasurementSampler, "sample_write"),
-        (stim.CompiledDetectorSampler, CompiledDetectorSampler, "sample"),
-        (stim.CompiledDetectorSampler, CompiledDetectorSampler, "sample_bit_packed"),
-        (stim.CompiledDetectorSampler, CompiledDetectorSampler, "sample_write"),
-    ],
-)
-def test_signatures(stim_class: type, our_class: type, name: str) -> None:
-    """Stim's parameters, of the same kind and with the same defaults; we may have more keywords."""
-    expected = stim_signature(getattr(stim_class, name)).parameters
-    found = inspect.signature(getattr(our_class, name)).parameters
-    for parameter in expected.values():
-        assert parameter.name in found
-        assert found[parameter.name].kind == parameter.kind
-        assert found[parameter.name].default == parameter.default
-    for parameter in found.values():
-        if parameter.name not in expected:
-            assert parameter.kind is inspect.Parameter.KEYWORD_ONLY
-            assert parameter.default is not inspect.Parameter.empty
-
-
-def test_stim_has_no_other_methods() -> None:
-    for stim_class, our_class in (
-        (stim.CompiledMeasurementSampler, CompiledMeasurementSampler),
-        (stim.CompiledDetectorSampler, CompiledDetectorSampler),
-    ):
-        for name in dir(stim_class):
-            assert name.startswith("_") or hasattr(our_class, name), name
 
 
 def assert_same_array(found: npt.NDArray[Any], expected: npt.NDArray[Any]) -> None:

@@ -80,12 +80,6 @@ def test_chromobius_decodes_the_color_escape(folder: Folder) -> None:
     assert sinter_plugin.gap_points(row)[-1].gap > 20
 
 
-def test_published_points_are_attempts_and_errors() -> None:
-    curve = figure._published_curve(3, published_points({"d": 3, "p": 1e-3}))
-    assert curve.attempts == pytest.approx([1.856, 1.870, 1.891, 1.982, 4.436], abs=5e-4)
-    assert [fit.best for fit in curve.rates] == [3.089e-3, 9.748e-4, 4.148e-4, 9.931e-5, 3.12e-6]
-
-
 @pytest.mark.slow
 def test_published_points_at_their_own_noise(folder: Folder, drawn: list[list[GapCurve]]) -> None:
     """Two strengths of the noise and two escapes: published points are drawn at the noise that they are for."""

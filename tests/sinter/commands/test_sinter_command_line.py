@@ -139,6 +139,12 @@ class TestCollectOfThePlugin:
         row = row_of(folder, "--circuits d=3,p=0.1.stim --count_observable_error_combos")
         assert 0 < row.errors == row.custom_counts["obs_mistake_mask=E"]
 
+    def test_counts_detection_events(self, folder: Folder) -> None:
+        row = row_of(folder, "--circuits d=3,p=0.1.stim --count_detection_events")
+        assert row.custom_counts["detectors_checked"] == 3 * row.shots
+        assert_rate(row.discards, row.shots, 1 - KEPT_BY_ALL)
+        assert row.custom_counts["detection_events"] >= row.discards
+
 
 def test_without_arguments_prints_help(folder: Folder) -> None:
     done = folder.run(OURS[:-1], "")

@@ -18,21 +18,15 @@ from sinter_plugin import SoftDecodingSampler, sinter_samplers
 from stim_nonclifford.rates.decoding.decoders import installed_decoders
 
 from ...support.processes.sinter_runs import SINTER, Folder, assert_rate, ours_first
+from ...support.texts.memory_circuits import memory
 
 FALSE_ALARM = 1e-7
 BY_CHANCE = pytest.mark.filterwarnings("ignore:Single errors flip:stim_nonclifford.InexactErrorModelWarning")
 """For circuits in which an X before a T gate flips the observable in half of the shots."""
 
 
-def memory(distance: int, p: float, code: str = "surface_code:rotated_memory_x", **more: Any) -> stim.Circuit:
-    return stim.Circuit.generated(
-        code,
-        distance=distance,
-        rounds=distance,
-        after_clifford_depolarization=p,
-        before_measure_flip_probability=p,
-        **more,
-    )
+def noisy(distance: int, p: float, code: str = "surface_code:rotated_memory_x") -> stim.Circuit:
+    return memory(code, distance, distance, gates=p, reads=p)
 
 
 def collected(
@@ -60,7 +54,7 @@ def collected(
 @pytest.mark.parametrize("distance", [3, 5, 7])
 def test_the_predictions_are_those_of_pymatching(code: str, distance: int) -> None:
     """On the same shots, without exception; with a mask, on the kept ones."""
-    circuit = memory(distance, 0.01, code)
+    circuit = noisy(distance, 0.01, code)
     matching = pymatching.Matching(circuit.detector_error_model(decompose_errors=True))
     for mask in (np.zeros(circuit.num_detectors, bool), np.arange(circuit.num_detectors) < 2):
         sampler = snc.Circuit(circuit).compile_detector_sampler(seed=5)
@@ -75,7 +69,7 @@ def test_the_predictions_are_those_of_pymatching(code: str, distance: int) -> No
 
 def test_nothing_but_the_seed_changes_the_result() -> None:
     """With or without store, whatever its size, and however the shots are divided."""
-    circuit = memory(5, 0.005)
+    circuit = noisy(5, 0.005)
     expected = collected(circuit, 30_000)
     for options in ({"store_bytes": 0}, {"store_bytes": 1}, {"store_bytes": 3000}, {"engine": "cpu"}):
         found = collected(circuit, 30_000, **options)
@@ -87,7 +81,7 @@ def test_nothing_but_the_seed_changes_the_result() -> None:
 
 
 def test_statistics_say_what_deduplication_saves() -> None:
-    task = sinter.Task(circuit=memory(3, 0.001))
+    task = sinter.Task(circuit=noisy(3, 0.001))
     sampler = SoftDecodingSampler().compiled_sampler_for_task(task)
     taken = [sampler.sample(100_000) for _ in range(80)]
     found = sampler.statistics()
@@ -193,7 +187,7 @@ def test_decoders_of_ones_own() -> None:
 )
 def test_every_installed_decoder(name: str) -> None:
     """It decodes a repetition code; what decodes better than nothing does so by a factor."""
-    circuit = memory(5, 0.02, "repetition_code:memory")
+    circuit = noisy(5, 0.02, "repetition_code:memory")
     found = collected(circuit, 3000, decoder=name)
     assert (found.errors < 60) == (name != "vacuous"), found
 

@@ -69,7 +69,6 @@ _ESTIMATE = (
 
 COMMANDS = [
     Row(_COMMAND % "--max_batch_size 9", "Leave it out", _COMMAND % ""),
-    Row(_COMMAND % "--count_detection_events", "Leave the argument out", _COMMAND % ""),
     Row(_COMMAND % "--shard 1/2 --seed 1 --max_errors 9", "Leave out --max_errors", _COMMAND % "--shard 1/2 --seed 1 --save_resume_filepath DIR/one.csv"),
     Row(_COMMAND % "--shard 1/2 --seed 1 --dask local", "Leave out --shard or --dask", _COMMAND % "--shard 1/2 --seed 1 --save_resume_filepath DIR/two.csv"),
     Row("plugin('collect --circuits {} --decoders soft_postselect --postselected_detectors_predicate \"index < 0\" --max_shots 9 --processes 1 --quiet', file('d=1.stim', '" + _OBSERVED + "'))", "leave the argument out", "plugin('collect --circuits {} --decoders soft_postselect --max_shots 9 --processes 1 --quiet', file('d=1.stim', '" + _OBSERVED + "'))"),

@@ -63,6 +63,14 @@ void DiagonalBlock::add(const Bits& z, uint32_t eighths, DiagonalCliffords& clif
     add_clifford(cliffords, z, 2);
 }
 
+std::vector<Bits> DiagonalBlock::take_with(size_t bit) {
+    std::vector<Bits> taken;
+    for (const Bits& z : odd_)
+        if (has_bit(z, bit)) taken.push_back(z);
+    for (const Bits& z : taken) odd_.erase(z);
+    return taken;
+}
+
 std::vector<Bits> DiagonalBlock::split(const Bits& x, DiagonalCliffords& cliffords) {
     std::vector<Bits> hit;
     for (const Bits& z : odd_)

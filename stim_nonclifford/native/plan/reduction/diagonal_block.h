@@ -32,6 +32,9 @@ class DiagonalBlock {
     // Adds the rotation exp(-i eighths π/8 Z^z). What is Clifford about it joins `cliffords`.
     void add(const Bits& z, uint32_t eighths, DiagonalCliffords& cliffords);
 
+    // Removes all with a bit, and returns their z.
+    std::vector<Bits> take_with(size_t bit);
+
     // What a measurement with the X part x needs: Cliffords, and rotations exp(-i π/8 Z^z), which are returned. What is left of the block
     // commutes with the measurement.
     std::vector<Bits> split(const Bits& x, DiagonalCliffords& cliffords);

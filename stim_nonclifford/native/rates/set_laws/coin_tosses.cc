@@ -73,29 +73,38 @@ class Axes {
 
 }  // namespace
 
-void CoinTosses::Basis::add(Flips flips) {
-    for (size_t k = 0; k < sets.size(); ++k)
-        if ((flips >> leading[k] & 1) != 0) flips ^= sets[k];
-    if (flips == 0) return;
-    sets.push_back(flips);
-    leading.push_back(static_cast<uint32_t>(std::countr_zero(flips)));
+void CoinTosses::Basis::add(const Flips& flips) {
+    const size_t words = flips.size(), begin = sets.size();
+    sets.insert(sets.end(), flips.begin(), flips.end());
+    uint64_t* const set = sets.data() + begin;
+    for (size_t k = 0; k < leading.size(); ++k)
+        if ((set[leading[k] / 64] >> (leading[k] % 64) & 1) != 0)
+            for (size_t w = 0; w < words; ++w) set[w] ^= sets[k * words + w];
+    for (size_t w = 0; w < words; ++w) {
+        if (set[w] == 0) continue;
+        leading.push_back(64 * w + static_cast<size_t>(std::countr_zero(set[w])));
+        return;
+    }
+    sets.resize(begin);
 }
 
 CoinTosses::CoinTosses(const Plan& plan, std::vector<uint64_t> coins)
     : plan_(plan), coins_(std::move(coins)), key_words_(plan.layout.signature_words + plan.layout.output_words) {
     if (coins_.empty()) return;
-    const auto num_coins = static_cast<uint32_t>(coins_.size() / key_words_);
-    Causes causes{std::vector<Flips>(64 * size_t{plan.branch_words}), std::vector<Flips>(plan.terms.size())};
-    for (size_t k = 0; k < plan.operations.size() && num_mirrors_ + num_coins < max_flips; ++k)
+    const size_t num_coins = coins_.size() / key_words_;
+    const auto num_activations = static_cast<size_t>(std::ranges::count(plan.operations, Kind::activate, &Operation::kind));
+    const Flips none(words_for(static_cast<uint32_t>(num_activations + num_coins)));
+    Causes causes{std::vector<Flips>(64 * size_t{plan.branch_words}, none), std::vector<Flips>(plan.terms.size(), none)};
+    for (size_t k = 0; k < plan.operations.size(); ++k)
         if (plan.operations[k].kind == Kind::activate) add_mirror(k, causes);
     for (uint32_t c = 0; c < num_coins; ++c) {
         const std::span<const uint64_t> flipped = coin(c);
-        const Flips flip = Flips{1} << (num_mirrors_ + c);
+        const size_t flip = num_mirrors_ + c;
         for_each_one(flipped.data(), plan.layout.signature_words, [&](uint32_t bit) {
-            plan.signature_images.for_each_one(bit, [&](uint32_t one) { causes.bits[one] ^= flip; });
+            plan.signature_images.for_each_one(bit, [&](uint32_t one) { flip_bit(causes.bits[one], flip); });
         });
         for_each_one(flipped.data() + plan.layout.signature_words, plan.layout.output_words,
-                     [&](uint32_t output) { causes.bits[64 * size_t{plan.sign_words} + output] ^= flip; });
+                     [&](uint32_t output) { flip_bit(causes.bits[64 * size_t{plan.sign_words} + output], flip); });
     }
     find_bundles(causes);
 }
@@ -125,10 +134,10 @@ void CoinTosses::add_mirror(size_t activation, Causes& causes) {
         if (mirror.anticommutes(operation)) plan_.outcome_effects.flip_exactly(static_cast<size_t>(operation.outcome), outcomes.data());
         mirror.measure(operation);
     }
-    const Flips flip = Flips{1} << num_mirrors_++;
-    for (const uint32_t term : constants) causes.constants[term] |= flip;
+    const size_t flip = num_mirrors_++;
+    for (const uint32_t term : constants) flip_bit(causes.constants[term], flip);
     for (size_t bit = 0; bit < causes.bits.size(); ++bit)
-        if ((is_reversed[bit] == 1) != has_bit(outcomes, bit)) causes.bits[bit] |= flip;
+        if ((is_reversed[bit] == 1) != has_bit(outcomes, bit)) flip_bit(causes.bits[bit], flip);
 }
 
 void CoinTosses::find_bundles(const Causes& causes) {
@@ -146,26 +155,37 @@ void CoinTosses::find_bundles(const Causes& causes) {
             bool is_negative = (std::signbit(term.sine) != (term.is_reversed != 0)) != is_opposite;
             const std::pair<double, double> angle{term.cosine, std::abs(term.sine)};
             if (term.sign < 0) {
-                if (causes.constants[t] != 0) found[{axis, causes.constants[t], {}}][angle].push_back({-1, is_negative});
+                if (!is_empty(causes.constants[t])) found[{axis, causes.constants[t], {}}][angle].push_back({-1, is_negative});
                 continue;
             }
             const auto bit = static_cast<uint32_t>(term.sign);
             is_sign[bit] = true;
             if (has_bit(plan_.branch_constant, bit)) is_negative = !is_negative;
-            if (causes.bits[bit] != 0) found[{axis, causes.bits[bit], outcomes_of_bit[bit]}][angle].push_back({term.sign, is_negative});
+            if (!is_empty(causes.bits[bit])) found[{axis, causes.bits[bit], outcomes_of_bit[bit]}][angle].push_back({term.sign, is_negative});
         }
     }
+    std::vector<Bits> flipped_by(causes.bits.size(), Bits(plan_.layout.signature_words));
+    for (uint32_t s = 0; s < plan_.layout.num_signature_bits; ++s)
+        plan_.signature_images.for_each_one(s, [&](uint32_t bit) { flip_bit(flipped_by[bit], s); });
     for (auto& [kind, groups] : found) {
         Bundle bundle{std::get<1>(kind), {}};
         for (auto& [angle, signs] : groups) bundle.groups.push_back(std::move(signs));
         // An odd number of equal angles never cancels.
-        if (std::ranges::all_of(bundle.groups, [](const auto& signs) { return signs.size() % 2 == 0; }))
-            bundles_.push_back(std::move(bundle));
-        else
+        if (std::ranges::any_of(bundle.groups, [](const auto& signs) { return signs.size() % 2 != 0; }))
             always_.add(bundle.flips);
+        else if (!always_cancels(bundle, flipped_by))
+            bundles_.push_back(std::move(bundle));
     }
     for (size_t bit = 0; bit < causes.bits.size(); ++bit)
         if (!is_sign[bit]) always_.add(causes.bits[bit]);
+}
+
+bool CoinTosses::always_cancels(const Bundle& bundle, const std::vector<Bits>& flipped_by) const {
+    const Bits none(plan_.layout.signature_words);
+    const auto flips_of = [&](Sign sign) -> const Bits& { return sign.bit < 0 ? none : flipped_by[static_cast<size_t>(sign.bit)]; };
+    return cancels(bundle, BranchRow(plan_, true)) && std::ranges::all_of(bundle.groups, [&](const std::vector<Sign>& signs) {
+        return std::ranges::all_of(signs, [&](Sign sign) { return flips_of(sign) == flips_of(signs.front()); });
+    });
 }
 
 bool CoinTosses::cancels(const Bundle& bundle, const BranchRow& row) {
@@ -186,8 +206,8 @@ std::vector<uint32_t> CoinTosses::coins_that_matter(const uint64_t* key) const {
     }
     // Sets that begin with a coin have no mirrors.
     std::vector<uint32_t> tossed;
-    for (const uint32_t first : basis.leading)
-        if (first >= num_mirrors_) tossed.push_back(first - num_mirrors_);
+    for (const size_t first : basis.leading)
+        if (is_coin(first)) tossed.push_back(static_cast<uint32_t>(first - num_mirrors_));
     if (tossed.size() > max_coins_that_matter)
         throw ResourceLimit("The outcome law of a fault set is an average over 2^" + std::to_string(tossed.size()) +
                             " tosses of fair coins (random records of measurements); the limit is 2^" +

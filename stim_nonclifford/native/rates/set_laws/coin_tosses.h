@@ -5,15 +5,18 @@
 // a teleported T gate: as long as no fault flips its record, the coins of the gate and of its correction cancel. And it does not
 // depend on *mirrors*: a new coordinate starts in |+> or |0>, and its X or Z leaves that as it is; moved through the operations, it
 // reverses the angles of those with which it anticommutes, and flips outcomes. What matters to a key is therefore the values of few
-// parities of coins that no mirror flips, and these values are equally probable.
+// parities of coins that no mirror flips, and these values are equally probable. A coin that matters to no key is none: where nothing
+// flips the record of a teleported T gate alone, there are no coins to toss.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "algebra/bits.h"
 #include "plan/plan.h"
 #include "simulation/branch_row.h"
 
@@ -21,12 +24,13 @@ namespace snc {
 
 class CoinTosses {
    public:
-    static constexpr size_t max_coins = 48, max_coins_that_matter = 20;
+    static constexpr size_t max_coins_that_matter = 20;
 
-    // `coins`, [coins][key_words], with at most max_coins coins; a key has signature words, then output words.
+    // `coins`, [coins][key_words]; a key has signature words, then output words.
     CoinTosses(const Plan& plan, std::vector<uint64_t> coins);
 
-    bool has_coins() const { return !coins_.empty(); }
+    // Whether there may be a key to which some coin matters.
+    bool has_coins() const { return !bundles_.empty() || std::ranges::any_of(always_.leading, [&](size_t first) { return is_coin(first); }); }
     // Coins whose tosses, the others not tossed, give each value of the parities that matter to a key once; these tosses are equally
     // probable. Throws ResourceLimit for more than max_coins_that_matter.
     std::vector<uint32_t> coins_that_matter(const uint64_t* key) const;
@@ -49,8 +53,7 @@ class CoinTosses {
     std::span<const uint64_t> coin(uint32_t number) const { return {coins_.data() + number * key_words_, key_words_}; }
 
     // A set of mirrors and coins, as bits: mirrors first. A parity that matters is that of the tosses of a set.
-    using Flips = uint64_t;
-    static constexpr uint32_t max_flips = 64;
+    using Flips = Bits;
 
     struct Sign {
         int32_t bit;       // of the branch row; -1 for a constant sign
@@ -62,27 +65,31 @@ class CoinTosses {
         std::vector<std::vector<Sign>> groups;
     };
 
-    // Independent sets. Each has a leading member, the first one, which later sets lack.
+    // Independent sets, [sets][words]. Each has a leading member, the first one, which later sets lack.
     struct Basis {
-        std::vector<Flips> sets;
-        std::vector<uint32_t> leading;
+        std::vector<uint64_t> sets{};
+        std::vector<size_t> leading{};
 
-        void add(Flips flips);
+        // The set has as many words as all others.
+        void add(const Flips& flips);
     };
 
     // What flips each bit of the branch row, and each constant sign, by its term.
     struct Causes {
         std::vector<Flips> bits, constants;
     };
+    bool is_coin(size_t flip) const { return flip >= num_mirrors_; }
     // Adds what a mirror flips, if signs can follow it.
     void add_mirror(size_t activation, Causes& causes);
     void find_bundles(const Causes& causes);
     static bool cancels(const Bundle& bundle, const BranchRow& row);
+    // Whether angles of a bundle cancel in rows of all signatures. `flipped_by`: the signature bits that flip each bit of a row.
+    bool always_cancels(const Bundle& bundle, const std::vector<Bits>& flipped_by) const;
 
     const Plan& plan_;
     const std::vector<uint64_t> coins_;
     const size_t key_words_;
-    uint32_t num_mirrors_ = 0;
+    size_t num_mirrors_ = 0;
     Basis always_;  // the parities that matter to each key
     std::vector<Bundle> bundles_;
 };

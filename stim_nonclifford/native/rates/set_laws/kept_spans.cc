@@ -53,7 +53,7 @@ void copy_bits(const uint64_t* row, const std::vector<uint32_t>& bits, uint64_t*
 
 std::optional<KeptSpans> KeptSpans::of(const Plan& plan) {
     KeptSpans spans(plan, elimination_program(plan));
-    if (!spans.program_ || spans.program_->needs_coefficients()) return std::nullopt;
+    if (!spans.program_ || spans.program_->needs_coefficients() || spans.program_->string_words != 0) return std::nullopt;
     const EliminationProgram& program = *spans.program_;
     Bits signs(plan.branch_words), checks(plan.branch_words);
     for (size_t k = 0; k < program.masks.size(); ++k) signs[k % program.sign_words] |= program.masks[k];
@@ -98,7 +98,7 @@ uint32_t KeptSpans::add_span(const uint64_t* signs, Memory& memory) const {
     Bits offset(check_words_);
     uint64_t strings = 0, products = 0, axes = 0;
     for (size_t k = 0; k < program.measurements.size(); ++k) {
-        uint32_t i_power = program.write_pauli(k, row.data(), measured.data(), strings);
+        uint32_t i_power = program.write_pauli(k, row.data(), nullptr, measured.data(), strings);
         std::ranges::fill(pauli, 0);
         std::copy_n(measured.data(), words, pauli.data());
         std::copy_n(measured.data() + words, words, pauli.data() + all_words);

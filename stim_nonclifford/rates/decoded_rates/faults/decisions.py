@@ -157,13 +157,7 @@ class PredictsNothing:
 def symptoms_with_decisions(
     plan: SamplingPlan, num_detectors: int, num_observables: int, outcomes: DecidedOutcomes
 ) -> Symptoms:
-    """The errors and the coins of a plan with decisions.
-
-    Args:
-        plan: The plan, whose outputs are detectors, observables and others; it must not postselect.
-        num_detectors: How many detectors.
-        num_observables: How many observables.
-        outcomes: What follows from them.
+    """The errors and the coins of a plan of all outputs with decisions, which does not postselect.
 
     Returns:
         Its mechanisms; a coin is one with probability 1/2. A symptom also has all bits of its row.

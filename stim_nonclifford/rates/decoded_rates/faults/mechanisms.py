@@ -66,9 +66,6 @@ class Symptoms:
     def without(self, detectors: Iterable[int]) -> Symptoms:
         r"""The errors without some detectors: errors that differ in these only are merged.
 
-        Args:
-            detectors: The detectors.
-
         Examples:
             >>> model = stim.DetectorErrorModel("error(0.1) D0 L0\nerror(0.2) D0 D1 L0\nerror(0.1) D1")
             >>> found = symptoms_of(model).without([1])
@@ -240,12 +237,7 @@ class FaultModel:
 
 
 def fault_model(circuit: Symptoms, postselected: Sequence[int] = ()) -> FaultModel:
-    """The mechanisms of a circuit.
-
-    Args:
-        circuit: Its errors.
-        postselected: The detectors that discard a shot.
-    """
+    """The mechanisms of a circuit."""
     symptoms = tuple(circuit.probabilities)
     detector_words, observable_words = (
         max(1, -(-number // 64)) for number in (circuit.num_detectors, circuit.num_observables)
@@ -297,10 +289,6 @@ def seed_words(model: FaultModel, seed: int) -> list[int]:
 
     So a circuit has the same rate whatever else is asked for, and circuits that are asked for together have
     independent errors.
-
-    Args:
-        model: The error model of the circuit.
-        seed: 0 <= seed < 2^64.
     """
     found = hashlib.sha256(np.ascontiguousarray(model.flips).tobytes())
     found.update(np.rint(1e6 * model.log_odds).astype(np.int64).tobytes())

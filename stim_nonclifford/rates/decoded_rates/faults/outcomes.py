@@ -92,11 +92,7 @@ class PlanOutcomes:
 
 
 def symptoms_of_plan(plan: SamplingPlan, num_detectors: int) -> Symptoms:
-    r"""The errors and the coins of a plan of all detectors and observables.
-
-    Args:
-        plan: The plan; it must not postselect.
-        num_detectors: How many of the outputs are detectors.
+    r"""The errors and the coins of a plan of all detectors and observables that does not postselect.
 
     Returns:
         Its mechanisms; a coin is one with probability 1/2. A symptom also has the signature bits that are
@@ -125,10 +121,7 @@ def symptoms_of_plan(plan: SamplingPlan, num_detectors: int) -> Symptoms:
 
 
 def causes_of_plan(plan: SamplingPlan) -> tuple[dict[int, float], set[int]]:
-    """The independent errors and the coins of a plan, by the masks of their rows.
-
-    Args:
-        plan: The plan.
+    """The independent errors and the coins of a plan that does not postselect, by the masks of their rows.
 
     Returns:
         The probabilities of the rows, at most 1/2; and the bits that are 1 if no error happens: of an error
@@ -173,13 +166,7 @@ def _independent_errors(plan: SamplingPlan) -> Iterator[tuple[npt.NDArray[np.int
 
 
 def symptom_of_row(plan: SamplingPlan, bits: npt.NDArray[np.int32], num_detectors: int) -> Symptom:
-    """The symptom of a row of a plan of all detectors and observables, with signature bits.
-
-    Args:
-        plan: The plan; it must not postselect.
-        bits: The bits of the row.
-        num_detectors: How many of the outputs are detectors.
-    """
+    """The symptom of a row of a plan of all detectors and observables, with signature bits."""
     outputs = np.sort(bits) - plan.num_signature_bits
     observables = outputs[outputs >= num_detectors] - num_detectors
     detectors = outputs[(outputs >= 0) & (outputs < num_detectors)]

@@ -11,9 +11,9 @@ import sinter
 import stim
 from numpy.typing import NDArray
 
-from ....base.arguments import check_types, flag, integer
+from ....base.arguments import check_types, flag
 from ....base.probabilities import exactly_one
-from .matching_graph import Edge, edge_errors, edge_probabilities
+from .matching_graph import Edge, checked_heralds, edge_errors, edge_probabilities
 
 _RARE = 1e-6
 """The probability of a copy of a herald: too small to change that of the edge with which it is correlated.
@@ -30,9 +30,13 @@ class HeraldedMatchingDecoder(sinter.Decoder):  # type: ignore[misc]  # Sinter h
     it is isolated: Stim splits the error ``D0 D9 L0`` into the parts ``D9 L0`` and ``D0``, and the matching
     explains each alone. So D9 is as likely with the herald D0 as without it.
 
-    Here, an error that no herald announces has not happened, and one that is announced has its probability
-    given the herald, as far as that is at most 1/2. PyMatching's correlated matching does this: each edge
-    that a herald D0 makes likelier is correlated with a copy of D0, which must be matched if D0 fires.
+    Here, an error that no herald announces has not happened, and an edge e has its probability given a herald
+    h that fires, as far as that is at most 1/2:
+
+        1 - 2 p = (1 - 2 p_e) (1 - 2 P(e | h)).
+
+    PyMatching's correlated matching (A. G. Fowler, arXiv 1310.0863) does this: each edge that a herald D0
+    makes likelier is correlated with a copy of D0, which must be matched if D0 fires.
 
     Attributes:
         heralds: The detectors that are heralds; see ``herald_detectors``.
@@ -62,9 +66,7 @@ class HeraldedMatchingDecoder(sinter.Decoder):  # type: ignore[misc]  # Sinter h
             TypeError: One is of the wrong type.
             ValueError: A detector has a negative number.
         """
-        check_types(self.heralds, "heralds", "a collection of detectors", list, tuple, set, frozenset, range)
-        for each in self.heralds:
-            integer(each, "Each of heralds")
+        checked_heralds(self.heralds)
         flag(self.correlations, "correlations")
 
     def compile_decoder_for_dem(self, *, dem: stim.DetectorErrorModel) -> CompiledHeraldedMatching:
@@ -74,11 +76,12 @@ class HeraldedMatchingDecoder(sinter.Decoder):  # type: ignore[misc]  # Sinter h
             dem: The model, decomposed. Parts that flip more than two detectors are ignored.
 
         Raises:
-            ValueError: PyMatching has no correlated matching.
+            ValueError: PyMatching has no correlated matching; or a herald is no detector of the model.
             ImportError: PyMatching is not installed.
         """
         check_types(dem, "dem", "a stim.DetectorErrorModel", stim.DetectorErrorModel)
-        return CompiledHeraldedMatching(dem, self.heralds, correlations=self.correlations)
+        heralds = checked_heralds(self.heralds, dem)
+        return CompiledHeraldedMatching(dem, heralds, correlations=self.correlations)
 
 
 class CompiledHeraldedMatching(sinter.CompiledDecoder):  # type: ignore[misc]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,15 @@ from ...._native import MatchingWeights
 from ....base.arguments import check_types
 from ....base.probabilities import exactly_one
 from ..kept_shot_decoding import ConfidentDecoder
-from .matching_graph import DECIBEL, Edge, EdgeProbabilities, SplitGraph, edge_probabilities, split_graph
+from .matching_graph import (
+    DECIBEL,
+    Edge,
+    EdgeProbabilities,
+    SplitGraph,
+    checked_heralds,
+    edge_probabilities,
+    split_graph,
+)
 
 _SMALLEST_PROBABILITY = 1e-12
 """The least probability of an edge and of its absence, as weights must be finite.
@@ -43,8 +51,13 @@ _LARGEST_WEIGHT = (1 << 24) - 1
 class MatchingGapDecoder(sinter.Decoder):  # type: ignore[misc]
     r"""Minimum-weight matching, with the complementary gap as its confidence.
 
-    Both values of the observable are decoded. The likelier one is the prediction. The gap is the difference
-    of the weights, in decibels: 10 log10 of the ratio of the probabilities of the two likeliest errors.
+    Both values k of the observable are decoded by matching (E. Dennis, A. Kitaev, A. Landahl, J. Preskill,
+    quant-ph/0110143): over the errors E of this class that explain the detection events,
+
+        w_k = min sum_{e in E} ln((1 - p_e) / p_e),   gap = (10 / ln 10) |w_1 - w_0|.
+
+    The likelier value is the prediction. The gap is 10 log10 of the ratio of the probabilities of the two
+    likeliest errors, in decibels (C. Gidney, M. Newman, P. Brooks, C. Jones, arXiv 2312.04522).
 
     The observable becomes a detector of its own, which the errors at one boundary flip. For this, its flips
     are moved to the boundary: a detector is added to the observable where this removes flips from the bulk.
@@ -74,6 +87,10 @@ class MatchingGapDecoder(sinter.Decoder):  # type: ignore[misc]
 
     heralds: Collection[int] = ()
 
+    def __post_init__(self) -> None:
+        """Checks the heralds; see ``checked_heralds``."""
+        checked_heralds(self.heralds)
+
     def compile_decoder_for_dem(self, *, dem: stim.DetectorErrorModel) -> CompiledMatchingGap:
         """Prepares the decoder for an error model.
 
@@ -83,7 +100,8 @@ class MatchingGapDecoder(sinter.Decoder):  # type: ignore[misc]
 
         Raises:
             ValueError: The model has not exactly one observable; closed loops of errors flip it in too many
-                places, as in codes without boundaries; or the detection events determine it.
+                places, as in codes without boundaries; the detection events determine it; or a herald is no
+                detector of the model.
         """
         check_types(dem, "dem", "a stim.DetectorErrorModel", stim.DetectorErrorModel)
         if dem.num_observables != 1:
@@ -92,15 +110,15 @@ class MatchingGapDecoder(sinter.Decoder):  # type: ignore[misc]
                 f" {dem.num_observables}. Declare one observable, or decode without confidence, for example"
                 " with soft_pymatching."
             )
-        probabilities = edge_probabilities(dem, self.heralds)
-        return CompiledMatchingGap(probabilities, dem.num_detectors, self.heralds)
+        heralds = checked_heralds(self.heralds, dem)
+        return CompiledMatchingGap(edge_probabilities(dem, heralds), dem.num_detectors, heralds)
 
 
 class CompiledMatchingGap(ConfidentDecoder, sinter.CompiledDecoder):  # type: ignore[misc]
     """Decodes with confidence; returned by ``MatchingGapDecoder.compile_decoder_for_dem``."""
 
     def __init__(
-        self, probabilities: EdgeProbabilities, num_detectors: int, heralds: Collection[int] = ()
+        self, probabilities: EdgeProbabilities, num_detectors: int, heralds: Sequence[int] = ()
     ) -> None:
         """Constructs the graph of the edges of an error model."""
         self._base = {edge: 0.0 for given in probabilities.given_herald.values() for edge in given}
@@ -113,7 +131,7 @@ class CompiledMatchingGap(ConfidentDecoder, sinter.CompiledDecoder):  # type: ig
         self._ends = graph.ends
         self._num_detectors = num_detectors
         self._given_herald = probabilities.given_herald
-        self._heralds = sorted(heralds)
+        self._heralds = heralds
         self._added = np.packbits(graph.added, bitorder="little")
         self._row_bytes = -(-graph.num_nodes // 8)
         self._num_nodes = graph.num_nodes

@@ -26,6 +26,7 @@ import numpy as np
 import stim
 from numpy.typing import NDArray
 
+from ....base.arguments import check_types, integer
 from ....base.probabilities import exactly_one
 from ....simulation.compiler.heralds import with_heralds_apart
 
@@ -115,6 +116,23 @@ def edge_probabilities(model: stim.DetectorErrorModel, heralds: Collection[int] 
     # Parts of certain errors can cancel.
     edges = {edge: probability for edge, probability in edges.items() if probability > 0}
     return EdgeProbabilities(edges, {herald: _given(errors) for herald, errors in announced.items()})
+
+
+def checked_heralds(heralds: Collection[int], model: stim.DetectorErrorModel | None = None) -> list[int]:
+    """Heralds that a user gave, ascending; with a model, they are detectors of it.
+
+    Raises:
+        TypeError: They are no collection of integers.
+        ValueError: One is no number of a detector.
+    """
+    check_types(heralds, "heralds", "a collection of detectors", list, tuple, set, frozenset, range)
+    found = sorted({integer(each, "Each of heralds") for each in heralds})
+    if model is not None and found and found[-1] >= model.num_detectors:
+        raise ValueError(
+            f"heralds has D{found[-1]}, but the error model has {model.num_detectors} detectors. Heralds are"
+            " detectors of the circuit: see herald_detectors(circuit)."
+        )
+    return found
 
 
 def edge_errors(

@@ -1,13 +1,8 @@
 """Allocation of time: weights that cost little are enumerated, others sampled until the error is small.
 
-The error of a rate is a sum over strata, as the strata are sampled independently. After a first sample of
-each, time goes to the stratum and sampler where the square of the error falls most per second (J. Neyman,
-Journal of the Royal Statistical Society 97, 558 (1934), in steps):
-
-    gain = min(excess, variance * g / (1 + g)),    cost = g * (cost of the samples so far),
-
-where a further sample is g times as large as those so far. To enumerate the first weight that is sampled
-removes all of its error. As no action costs more than all before it, a wrong choice at most doubles the time.
+The strata are sampled independently, and ``estimation.allocation`` says which is next, or whether the first
+weight that is sampled is enumerated, after a first sample of each. No step costs more than all before it, so
+that a wrong choice at most doubles the time.
 
 All decisions follow from counts and sums that depend on the seed alone; only ``max_seconds`` needs a clock.
 """
@@ -16,15 +11,17 @@ from __future__ import annotations
 
 import contextlib
 import math
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
 
 from ...._native import random_words
 from ....simulation.engines.random_streams import Stream
 from ....simulation.engines.time_limit import time_limit
 from ....simulation.plan import SamplingPlan
+from ...estimation.allocation import Contributions, allocate
+from ...estimation.deadline import Deadline
 from ...estimation.interval import COVERAGE
 from ...estimation.uncertainty import uncertainty_of
 from ..wrong_tool import refuse
@@ -43,9 +40,9 @@ _MOST_OF_REST = 0.1
 """The part of the error asked for that weights may have which are left out. If it is doubled, fewer weights
 are sampled, and the others more."""
 
-_PART_FOR_KEPT = 0.25
-"""The part of time and memory for P(kept), where it has a search of its own. If it is doubled, less is left
-for P(kept and wrong)."""
+_PART = 0.25
+"""The part of the time left that an enumeration may take, and of time and memory that P(kept) has if it has a
+search of its own. If it is doubled, less is left for samples, and for P(kept and wrong)."""
 
 _LEAST_SECONDS = 0.5
 """Seconds that a search may take even if no time is left. Doubled, a limit is exceeded by as much."""
@@ -58,9 +55,6 @@ _FREE = 0.1
 """Seconds that the enumeration of a weight may cost where smaller ones are enough. If it is doubled,
 P(kept) has more digits in small circuits."""
 
-_PART_OF_TIME = 0.3
-"""The part of the time left that an enumeration may take. If it is doubled, less is left for samples."""
-
 _TOLERANCE = 3.0
 """How many times as many steps as expected an enumeration may take. If it is doubled, a wrong expectation
 costs more."""
@@ -68,15 +62,6 @@ costs more."""
 _NOTHING = 1e-15
 """Without a wrong set, the search aims at an upper limit of this logical error rate. If it is doubled, empty
 searches end a little earlier."""
-
-
-@dataclass(frozen=True)
-class _Action:
-    """A possible next step: its cost, how much it lowers the square of the error, and what runs it."""
-
-    cost: float
-    gain: float
-    run: Callable[[], object]
 
 
 def enumerate_to(search: Search, last: int) -> None:
@@ -93,7 +78,7 @@ def estimate_of(
     seed: int,
     threads: int,
     report: Callable[[str], None],
-    begin: float | None = None,
+    deadline: Deadline,
 ) -> Estimate:
     """The estimate of P(kept) and P(kept and wrong); arguments as for ``Search``.
 
@@ -105,27 +90,21 @@ def estimate_of(
     Raises:
         ResourceLimitError: Too many fault sets matter.
     """
-    begin = time.perf_counter() if begin is None else begin
-    searches: list[tuple[int | None, Mechanisms, Limits, int]]
-    searches = [(None, mechanisms, limits, seed)]
+    searches: list[tuple[int | None, Mechanisms, Limits, int, Deadline]]
+    searches = [(None, mechanisms, limits, seed, deadline)]
     if decided_by_faults(plan, mechanisms):
         # The squares of the relative errors add up to that of the rate.
         each = replace(limits, relative_error=limits.relative_error / math.sqrt(2))
-        part, seconds = _PART_FOR_KEPT, limits.max_seconds
-        first = replace(
-            each,
-            max_bytes=int(part * limits.max_bytes),
-            max_seconds=None if seconds is None else part * seconds,
-        )
-        second = replace(each, max_bytes=int((1 - part) * limits.max_bytes))
+        first = replace(each, max_bytes=int(_PART * limits.max_bytes))
+        second = replace(each, max_bytes=limits.max_bytes - first.max_bytes)
         other = int(random_words(seed, Stream.ROUNDS, 0, 1)[0])  # rounds count from 1
         searches = [
-            (KEPT, mechanisms, first, seed),
-            (WRONG, mechanisms.with_flipped_observable(), second, other),
+            (KEPT, mechanisms, first, seed, deadline.part(_PART)),
+            (WRONG, mechanisms.with_flipped_observable(), second, other, deadline),
         ]
     found = []
-    for column, model, allowed, number in searches:
-        search = Search(plan, model, allowed, number, threads, report, column, begin)
+    for column, model, allowed, number, limit in searches:
+        search = Search(plan, model, allowed, number, threads, report, column, limit)
         Allocation(search).run()
         search.native.release()
         found.append(search)
@@ -133,11 +112,7 @@ def estimate_of(
 
 
 class Allocation:
-    """Enumerates and samples until the sum asked for is known well enough.
-
-    Args:
-        search: The search.
-    """
+    """Enumerates and samples until the sum asked for is known well enough."""
 
     def __init__(self, search: Search) -> None:
         self._search = search
@@ -149,15 +124,13 @@ class Allocation:
         Raises:
             ResourceLimitError: Too many fault sets matter.
         """
-        seconds = max(_LEAST_SECONDS, self._search.work.seconds_left)
+        seconds = max(_LEAST_SECONDS, self._search.deadline.seconds_left)
         with contextlib.suppress(TimeoutError), time_limit(seconds):
             self._can_enumerate = self._enumerate_cheap()
             _check_first(self._search)
             _check_events(self._search)
             self._sample_rest()
-            while not self._is_done() and (action := self._best()) is not None:
-                action.run()
-                self._sample_rest()
+            allocate(self._contributions, self._take)
         _check_first(self._search)
 
     def _enumerate_cheap(self) -> bool:
@@ -169,8 +142,8 @@ class Allocation:
                 cost, max_steps = self._expected(weight)
                 most = limits.work
                 if weight > 2:
-                    part_of_time = _PART_OF_TIME
-                    is_enough = self._is_done() and not self._rest_matters()
+                    part_of_time = _PART
+                    is_enough = self._is_done() and not self._rest_matters(weight, self._allowed())
                     most = _FREE if is_enough else limits.first_cost
                 if cost > most:
                     return True
@@ -191,39 +164,42 @@ class Allocation:
     def _sample_rest(self) -> None:
         """A first sample of every weight that may matter: a few alone, and all larger ones together."""
         search = self._search
-        while self._rest_matters() and not search.work.is_out_of_time:
+        while not search.deadline.is_over:
             first = last = search.next_weight
+            allowed = self._allowed()
+            if not self._rest_matters(first, allowed):
+                return
             if first >= len(search.enumerated) + _ALONE:
-                while last < search.max_weight and self._rest_matters(last + 1):
+                while last < search.max_weight and self._rest_matters(last + 1, allowed):
                     last += 1
             stratum = search.joined(range(first, last + 1))
             search.sample(stratum, stratum.first_halves)
             search.strata.append(stratum)
 
-    def _rest_matters(self, first: int | None = None) -> bool:
-        """Whether weights from one on, or all that were left out so far, may matter."""
+    def _rest_matters(self, first: int, allowed: float) -> bool:
+        """Whether weights from one on may matter to a standard error that is asked for."""
         search = self._search
-        first = search.next_weight if first is None else first
         if first > search.max_weight:
             return False
-        rest = search.rest_passing(first) * search.mechanisms.coin_factor
-        return rest > _MOST_OF_REST * self._allowed(totals_of(search))
+        return search.rest_passing(first) * search.mechanisms.coin_factor > _MOST_OF_REST * allowed
 
     def _check_pairs(self, passing: float) -> None:
         """Refuses where many pairs pass the checks, with these odds, and larger sets are too many to list."""
         search = self._search
         part, count = passing / float(search.masses[2]), len(search.mechanisms.odds)
-        weight = next((k for k in range(2, search.max_weight) if not self._rest_matters(k + 1)), 2)
+        larger, allowed = range(2, search.max_weight), self._allowed()
+        weight = next((k for k in larger if not self._rest_matters(k + 1, allowed)), 2)
         if part >= _MAX_PAIRS and math.comb(count, weight - 1) > search.limits.most_steps:
             sets = float(math.comb(count, weight))
             refuse(
                 f"{part:.0%} of the pairs of mechanisms pass them, and there are {sets:.2g} sets of {weight}"
             )
 
-    def _allowed(self, totals: Totals) -> float:
+    def _allowed(self, totals: Totals | None = None) -> float:
         """The standard error that was asked for."""
+        asked = (totals or totals_of(self._search)).asked
         # Where no wrong set was found, an upper limit far below all that can be compared with it.
-        return self._search.limits.relative_error * totals.asked or _NOTHING * self._search.factor
+        return self._search.limits.relative_error * asked or _NOTHING * self._search.factor
 
     def _excess(self, totals: Totals) -> float:
         """How far the square of the uncertainty is above what was asked for, in units of that."""
@@ -231,57 +207,46 @@ class Allocation:
         return (uncertainty / self._allowed(totals)) ** 2 - 1
 
     def _is_done(self) -> bool:
-        return self._search.work.is_out_of_time or self._excess(totals_of(self._search)) <= 0
+        return self._search.deadline.is_over or self._excess(totals_of(self._search)) <= 0
 
-    def _best(self) -> _Action | None:
-        """The possible action that lowers the square of the error most for its cost; None: there is none."""
-        found = [each for each in self._actions() if each.gain > 0 and self._may_cost(each.cost)]
-        return max(found, key=lambda action: action.gain / action.cost, default=None)
-
-    def _may_cost(self, cost: float) -> bool:
-        """Whether an action may cost so much: not more than all before it, and within the limits."""
-        search, work = self._search, self._search.work
-        most = search.limits.work
-        if not totals_of(search).asked:
-            most /= 10
-        if cost > max(search.limits.first_cost, work.spent) or work.spent + cost > most:
-            return False
-        return cost * work.seconds_per_cost <= work.seconds_left
-
-    def _actions(self) -> Iterator[_Action]:
-        """All that can be done next."""
+    def _contributions(self) -> Contributions | None:
+        """What the sampled strata contribute to the error; None: it is small enough, or time is over."""
         search = self._search
         totals = totals_of(search)
-        excess, unit = max(0.0, self._excess(totals)), self._allowed(totals) ** -2
-        squares = {}
-        for stratum in search.sampled:
-            sums = search.sums(stratum)
-            squares[stratum] = unit * (sums.variance(totals.rate, totals.column) + sums.missed**2)
-        weight = len(search.enumerated)
-        first = [
-            square for stratum, square in squares.items() if stratum.weights == range(weight, weight + 1)
-        ]
-        if first and self._can_enumerate:
-            cost, max_steps = self._expected(weight)
-            yield _Action(cost, min(excess, first[0]), partial(self._enumerate, weight, max_steps))
-        for stratum, square in squares.items():
-            if stratum.num_stored > search.limits.most_halves:
-                continue
-            # As large as the samples so far, or less where that ends the search.
-            growth = min(1.0, max(0.1, excess / (square - excess))) if square > excess else 1.0
-            halves, times = stratum.next_joins(growth)
-            gain = min(excess, square * growth / (1 + growth))
-            cost = times * stratum.expected_cost(halves)
-            yield _Action(cost, gain, partial(self._sample, stratum, halves, times))
+        excess = self._excess(totals)
+        if excess <= 0 or search.deadline.is_over:
+            return None
+        unit, rate = self._allowed(totals) ** -2, totals.rate
+        sums = map(search.sums, search.sampled)
+        squares = [unit * (each.variance(rate, totals.column) + each.missed**2) for each in sums]
+        enumeration, weight = (0.0, math.inf), len(search.enumerated)
+        if self._can_enumerate and search.sampled and search.sampled[0].weights == range(weight, weight + 1):
+            enumeration = squares[0], self._expected(weight)[0]
+        costs = np.array([each.cost_of_doubling for each in search.sampled])
+        return Contributions(np.array(squares), costs, excess, self._most_of_step(totals), enumeration)
+
+    def _most_of_step(self, totals: Totals) -> float:
+        """What a step may cost: not more than all before it, and within the limits."""
+        search, limits = self._search, self._search.limits
+        left = (limits.work if totals.asked else limits.work / 10) - search.spent
+        affordable = search.deadline.seconds_left / search.seconds_per_cost
+        return min(max(limits.first_cost, search.spent), left, affordable)
+
+    def _take(self, part: int, growth: float) -> None:
+        """Samples a stratum further, or enumerates the first one."""
+        search = self._search
+        if part == len(search.sampled):
+            weight = len(search.enumerated)
+            self._can_enumerate = search.enumerate(weight, self._expected(weight)[1])
+        else:
+            self._sample(search.sampled[part], *search.sampled[part].next_joins(growth))
+        self._sample_rest()
 
     def _sample(self, stratum: JoinedSets, halves: int, times: int) -> None:
         for _ in range(times):
             self._search.sample(stratum, halves)
-            if self._search.work.is_out_of_time:
+            if self._search.deadline.is_over:
                 return
-
-    def _enumerate(self, weight: int, max_steps: float) -> None:
-        self._can_enumerate = self._search.enumerate(weight, max_steps)
 
 
 def _check_first(search: Search) -> None:

@@ -45,6 +45,7 @@ class Totals:
         wrong: P(kept and wrong).
         exact: The part of the sum asked for that comes from enumerated sets.
         variance: Variance of ``wrong - rate * kept``, or of ``kept`` in a search for that alone.
+        kept_error: The standard error of ``kept``, as ``error_of_sum``.
         missed: By how much the largest event that may have been missed would have changed the sum asked for,
             of all strata. It is one event and not one of each stratum: see ``interval_of_weighted_sum``.
         rest: Probability of all sets that were neither enumerated nor sampled.
@@ -58,6 +59,7 @@ class Totals:
     wrong: float
     exact: float
     variance: float
+    kept_error: float
     missed: float
     rest: float
     rest_passing: float
@@ -87,7 +89,7 @@ class Totals:
         Sets that were neither enumerated nor sampled may all be wrong. That is not a matter of chance: they
         add to the error, not to its square.
         """
-        return math.hypot(math.sqrt(self.variance), self.missed) + self.rest_passing
+        return _error(self.variance, self.missed, self.rest_passing)
 
     def interval_of_sum(self, coverage: float) -> tuple[float, float]:
         """Limits for the sum asked for."""
@@ -112,13 +114,15 @@ def totals_of(search: Search) -> Totals:
     column = WRONG if search.column is None else search.column
     rate = wrong / kept if kept else 0.0
     rest_passing = search.rest_passing(search.next_weight) * coin_factor
+    missed = max((row.sums.missed for row in rows), default=0.0)
     exact = (row.sums for row in rows if not row.draws)
     return Totals(
         kept=kept,
         wrong=wrong,
         exact=math.fsum(each.kept if column == KEPT else each.wrong for each in exact),
         variance=math.fsum(row.sums.variance(rate, column) for row in rows),
-        missed=max((row.sums.missed for row in rows), default=0.0),
+        kept_error=_error(math.fsum(row.sums.variance(rate, KEPT) for row in rows), missed, rest_passing),
+        missed=missed,
         rest=search.rest(search.next_weight) * coin_factor,
         rest_passing=rest_passing,
         rest_kept=rest_passing,
@@ -127,17 +131,18 @@ def totals_of(search: Search) -> Totals:
     )
 
 
-class Estimate:
-    """P(kept) and P(kept and wrong) of a circuit.
+def _error(variance: float, missed: float, rest: float) -> float:
+    """The standard error of a sum with an event that may have been missed, and with what was left out."""
+    return math.hypot(math.sqrt(variance), missed) + rest
 
-    Args:
-        searches: A search for both sums, or one for P(kept) and one for P(kept and wrong).
-    """
+
+class Estimate:
+    """P(kept) and P(kept and wrong) of a circuit, from one search for both, or from one for each."""
 
     def __init__(self, searches: Sequence[Search]) -> None:
         self.searches = tuple(searches)
         self.mechanisms = searches[0].mechanisms
-        self.seconds = searches[0].work.seconds
+        self.seconds = searches[0].deadline.seconds
 
     @property
     def totals(self) -> Totals:
@@ -165,6 +170,7 @@ class Estimate:
             wrong,
             kept=kept.kept,
             variance=wrong.variance + rate**2 * kept.variance,
+            kept_error=kept.kept_error,
             missed=math.hypot(missed, rate * kept.missed),
             rest_kept=kept.rest_passing,
             rows=(*rows, *found.values()),

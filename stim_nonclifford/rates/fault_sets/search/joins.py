@@ -93,11 +93,7 @@ class JoinedSets:
     """Pooled joins for the fault sets of some weights.
 
     Args:
-        weights: The weights.
-        masses: The total odds of all sets of each weight.
         expected: The total odds of the sets of these weights that pass, before any was found.
-        num_mechanisms: Number of mechanisms.
-        limits: The memory for joins.
 
     Attributes:
         weights: The weights.
@@ -200,9 +196,13 @@ class JoinedSets:
         times = max(1, math.ceil(wanted / most - 0.5))
         return int(max(1, min(wanted / times, most))), times
 
-    def expected_cost(self, halves: int) -> float:
-        """The cost of a join of a size, about."""
-        return price(halves=halves, sets=halves**2 / self.halves.scale * self._sets_of_density)
+    @property
+    def cost_of_doubling(self) -> float:
+        """The cost of as many halves as there are, about; infinite if no more can be kept."""
+        if self.num_stored > self._limits.most_halves:
+            return math.inf
+        halves, times = self.next_joins(1.0)
+        return times * price(halves=halves, sets=halves**2 / self.halves.scale * self._sets_of_density)
 
     def found(self, native: FaultSetStudy, halves: int, seed: int, number: int) -> dict[str, Any]:
         """A join by the native search; joins with other numbers have other random halves.

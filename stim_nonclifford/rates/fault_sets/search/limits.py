@@ -1,10 +1,8 @@
-"""Limits of an estimate and its other arguments, and the work that it has done."""
+"""Limits of an estimate and its other arguments, and the prices of work."""
 
 from __future__ import annotations
 
-import math
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -34,12 +32,6 @@ def price(*, steps: float = 0.0, halves: float = 0.0, sets: float = 0.0, outcome
 
     Decisions follow from such counts with fixed prices and not from a clock, so that results depend on the
     seed alone. Only the ratios of the prices matter.
-
-    Args:
-        steps: Steps of an enumeration.
-        halves: Halves that are drawn.
-        sets: Sets that are found.
-        outcomes: Outcome distributions that are computed.
     """
     return _SECONDS_OF_STEP * steps + _SECONDS_OF_SET * (halves + sets) + _SECONDS_OF_OUTCOMES * outcomes
 
@@ -102,37 +94,6 @@ class Limits:
     def _patience(self) -> float:
         """How much more a small error may cost."""
         return max(1.0, min(50.0, 0.01 / self.relative_error))
-
-
-class Work:
-    """The work that a search has done: ``spent`` by the prices of what it did, and the time that is left."""
-
-    def __init__(self, limits: Limits, begin: float) -> None:
-        self.spent = 0.0
-        self._limits = limits
-        self._begin = begin
-        self._prepared = self.seconds
-
-    @property
-    def seconds(self) -> float:
-        """Seconds since the beginning."""
-        return time.perf_counter() - self._begin
-
-    @property
-    def seconds_left(self) -> float:
-        """Seconds until ``max_seconds``."""
-        most = self._limits.max_seconds
-        return math.inf if most is None else most - self.seconds
-
-    @property
-    def is_out_of_time(self) -> bool:
-        """Whether nothing new may begin."""
-        return self.seconds_left < 0
-
-    @property
-    def seconds_per_cost(self) -> float:
-        """The time on this machine, now, of what costs a second; 1 before it can be measured."""
-        return max(1e-3, self.seconds - self._prepared) / self.spent if self.spent > 0.1 else 1.0
 
 
 def search_arguments(

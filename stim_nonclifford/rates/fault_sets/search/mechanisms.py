@@ -20,7 +20,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ...._native import FaultSetStudy, certain_checks
-from ....base.errors import ResourceLimitError
 from ....simulation.plan import SamplingPlan, plain_attributes
 
 MAX_WEIGHT = 64
@@ -28,10 +27,6 @@ MAX_WEIGHT = 64
 
 _PART_FOR_PAIRS = 8
 """Inverse of the part of the memory for the table of pairs. If it is doubled, large circuits take longer."""
-
-MAX_COINS = 48
-"""Coins at most: an outcome distribution is an average over those that matter to it, at most 20. If it is
-doubled, refusals come later, with a number of the native code."""
 
 Bits = npt.NDArray[np.bool_]
 Words = npt.NDArray[np.uint64]
@@ -51,6 +46,7 @@ class Mechanisms:
         nothing: Probability that no mechanism acts.
         coin_factor: Probability that the tosses of the removed coins pass their checks.
         base: uint64, shape (words,): the effect of the empty set.
+        is_certain: Whether a shot is kept where these checks pass, and its outputs are what effects say.
     """
 
     checks: Bits
@@ -62,6 +58,7 @@ class Mechanisms:
     nothing: float
     coin_factor: float
     base: Words
+    is_certain: bool = False
 
     @property
     def most_members(self) -> int:
@@ -90,24 +87,23 @@ class Mechanisms:
 
 def decided_by_faults(plan: SamplingPlan, mechanisms: Mechanisms) -> bool:
     """Whether the faults of a shot decide if it is kept, and if its only observable is flipped."""
-    has_outcomes = plan.num_signature_bits or plan.num_outcomes or plan.peak_width
-    return not has_outcomes and plan.num_outputs == 1 and not len(mechanisms.coins)
+    return mechanisms.is_certain and plan.num_outputs == 1 and not len(mechanisms.coins)
 
 
 def mechanisms_of(plan: SamplingPlan) -> Mechanisms:
-    """The mechanisms of a plan, with coins removed from its checks.
-
-    Raises:
-        ResourceLimitError: More than 48 coins remain.
-    """
+    """The mechanisms of a plan, with coins removed from its checks."""
     constant = np.zeros(plan.num_row_bits, dtype=np.bool_)
     constant[plan.constant] = True
-    certain, targets = _certain_checks(plan)
-    constant = np.concatenate([targets, constant])
-    rows, coins = (
-        np.hstack([_overlaps(flips[:, plan.num_checks :], certain), flips])
-        for flips in (plan.effects.dense(plan.num_row_bits), plan.coins.dense(plan.num_row_bits))
-    )
+    certain, targets, of_outputs = _certain_checks(plan)
+    flipped = [plan.effects.dense(plan.num_row_bits), plan.coins.dense(plan.num_row_bits), constant[None]]
+    checks = [_overlaps(flips[:, plan.num_checks :], certain) for flips in flipped]
+    if of_outputs is not None:
+        for flips in flipped:
+            signatures = flips[:, plan.num_checks : plan.num_row_bits - plan.num_outputs]
+            flips[:, plan.num_row_bits - plan.num_outputs :] ^= _overlaps(signatures, of_outputs)
+            signatures[:] = False
+    rows, coins = (np.hstack(parts) for parts in zip(checks[:2], flipped[:2], strict=True))
+    constant = np.concatenate([targets ^ checks[2][0], constant])
     num_checks = len(certain) + plan.num_checks
     removed = 0
     while True:
@@ -123,11 +119,6 @@ def mechanisms_of(plan: SamplingPlan) -> Mechanisms:
             constant ^= coin
         removed += 1
     coins = _without_redundant(coins[:, num_checks:])
-    if len(coins) > MAX_COINS:
-        raise ResourceLimitError(
-            f"The outcome laws depend on {len(coins)} fair coins (random records of measurements); the limit"
-            f" is {MAX_COINS}. sample_counts has no such limit."
-        )
     rows[:, num_checks:] = _reduced(rows[:, num_checks:], coins)
     odds, nothing = _odds(plan)
     return Mechanisms(
@@ -140,16 +131,28 @@ def mechanisms_of(plan: SamplingPlan) -> Mechanisms:
         nothing=nothing,
         coin_factor=0.5**removed,
         base=_packed(constant[None, num_checks:], plan.num_signature_bits)[0],
+        is_certain=of_outputs is not None
+        or not (plan.num_signature_bits or plan.num_outcomes or plan.peak_width),
     )
 
 
-def _certain_checks(plan: SamplingPlan) -> tuple[Bits, Bits]:
-    """Parities of signature bits that decide on sums of outcome checks, and those of a kept shot."""
+def _certain_checks(plan: SamplingPlan) -> tuple[Bits, Bits, Bits | None]:
+    """Parities of signature bits that decide on sums of outcome checks, and those of a kept shot.
+
+    The third are those that flip the outputs of kept shots, if a signature decides on all outcomes, and that
+    without any bit on kept shots without a flip.
+    """
     found = certain_checks(plain_attributes(plan))
-    num_words = -(-plan.num_signature_bits // 64)
-    parities = found["parities"].reshape(len(found["targets"]), num_words).view(np.uint8)
-    bits = np.unpackbits(parities, axis=1, bitorder="little", count=plan.num_signature_bits)
-    return bits.astype(np.bool_), found["targets"].astype(np.bool_)
+
+    def bits(name: str, count: int) -> Bits:
+        words = found[name].reshape(count, -(-plan.num_signature_bits // 64)).view(np.uint8)
+        return np.unpackbits(words, axis=1, bitorder="little", count=plan.num_signature_bits).astype(np.bool_)
+
+    targets, outputs = found["targets"].astype(np.bool_), found["output_values"]
+    all_found = len(targets) == plan.num_outcome_checks and len(outputs) == plan.num_outputs > 0
+    is_plain = all_found and not targets.any() and not outputs.any()
+    of_outputs = bits("output_parities", len(outputs)) if is_plain and plan.num_outcome_checks else None
+    return bits("parities", len(targets)), targets, of_outputs
 
 
 def _overlaps(rows: Bits, sets: Bits) -> Bits:

@@ -20,8 +20,6 @@ class OutcomeClasses:
     outputs are an outcome class: for all of them a shot is kept with the same probability.
 
     Args:
-        native: The native search, which numbers the classes.
-        num_outputs: Number of outputs of its plan: the observables.
         column: The only sum that is needed; the other column is 0. None: both are needed.
 
     Attributes:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
 
 from ....simulation.plan import SamplingPlan
+from ...estimation.deadline import Deadline
 from .joins import JoinedSets
-from .limits import Limits, Work, price
+from .limits import Limits, price
 from .mechanisms import MAX_WEIGHT, Mechanisms, native_search
 from .outcomes import Floats, OutcomeClasses
 from .strata import EnumeratedSets, StratumSums
@@ -21,7 +21,7 @@ FaultSetStratum = EnumeratedSets | JoinedSets
 
 
 class Search:
-    """A search for the fault sets of a circuit, whose time began at ``begin`` on ``time.perf_counter``.
+    """A search for the fault sets of a circuit.
 
     Attributes:
         column: The sum that it is for, ``KEPT`` or ``WRONG``; None: both, for their ratio.
@@ -32,7 +32,8 @@ class Search:
         strata: The strata from weight 0 on. Only the last one may be of several weights.
         native: The native search.
         outcomes: The outcome classes of all sets found.
-        work: What was done.
+        deadline: The limit on its time; by default, it begins now.
+        spent: What it cost so far, by the prices of ``limits``.
         max_weight: Larger sets are neither enumerated nor sampled.
     """
 
@@ -45,9 +46,9 @@ class Search:
         threads: int,
         report: Callable[[str], None],
         column: int | None = None,
-        begin: float | None = None,
+        deadline: Deadline | None = None,
     ) -> None:
-        begin = time.perf_counter() if begin is None else begin
+        self.deadline = Deadline(limits.max_seconds) if deadline is None else deadline
         self.column = column
         self.limits = limits
         self.mechanisms = mechanisms
@@ -57,7 +58,7 @@ class Search:
         self.max_weight = min(MAX_WEIGHT, mechanisms.most_members)
         self.masses = mechanisms.masses(self.max_weight)
         self.strata: list[FaultSetStratum] = []
-        self.work = Work(limits, begin)
+        self.spent, self._prepared = 0.0, self.deadline.seconds
         self._seed, self._round = seed, 0
         self._report = report
         self._sums: dict[FaultSetStratum, StratumSums] = {}
@@ -83,6 +84,11 @@ class Search:
         return self.max_weight == MAX_WEIGHT
 
     @property
+    def seconds_per_cost(self) -> float:
+        """The time on this machine, now, of what costs a second; 1 before it can be measured."""
+        return max(1e-3, self.deadline.seconds - self._prepared) / self.spent if self.spent > 0.1 else 1.0
+
+    @property
     def tosses(self) -> float:
         """The mean number of outcome distributions of a class: one for each toss of the coins that matter."""
         classes, distributions = self.native.evaluated
@@ -94,8 +100,8 @@ class Search:
         ``max_steps`` limits its steps, ``part_of_time`` the part of the time left that it may take.
         """
         self._report(f"weight {weight}: all sets")
-        seconds = part_of_time * self.work.seconds_left
-        cost = min(self.limits.work, max(0.1, seconds) / self.work.seconds_per_cost)
+        seconds = part_of_time * self.deadline.seconds_left
+        cost = min(self.limits.work, max(0.1, seconds) / self.seconds_per_cost)
         found = self.native.enumerate(
             weight,
             int(max_steps),
@@ -103,7 +109,7 @@ class Search:
             max(1.0, seconds),
             int(cost / price(outcomes=1)),
         )
-        self.work.spent += price(
+        self.spent += price(
             steps=found["steps"], sets=found["sets"], outcomes=found["num_keys"] * self.tosses
         )
         if not found["is_complete"]:
@@ -137,7 +143,7 @@ class Search:
         cost += price(outcomes=(self.native.evaluated[0] - before) * self.tosses)
         stratum.add(halves, found, self.outcomes)
         stratum.cost += cost
-        self.work.spent += cost
+        self.spent += cost
         self._sums.pop(stratum, None)
 
     @cached_property

@@ -135,7 +135,7 @@ def extent_of(circuit: stim.Circuit) -> Extent:
         for instruction in body:
             if isinstance(instruction, stim.CircuitRepeatBlock):
                 inner = Extent(instruction.repeat_count)
-                inner.condition = condition_of_block(instruction)
+                inner.condition = condition_of_block(instruction) if instruction.tag else None
                 inner.is_clifford = inner.condition is None
                 blocks.append(inner)
                 block.parts.append(inner)
@@ -202,7 +202,7 @@ def _add_instruction(extent: Extent, instruction: stim.CircuitInstruction) -> No
             extent.cost += len(targets) * _MEASUREMENT_COST
             extent.swept_cost += len(targets) * _SWEPT_MEASUREMENT_COST
             extent.measures |= gate.produces_measurements
-            noise = readout_noise_of(instruction)
+            noise = readout_noise_of(instruction) if instruction.tag else None
             if noise is not None and noise.decay and targets:
                 _add_rotations(extent, _DECAY_PARTS * len(targets), ancillas=2)
             misread = extent.leakage_models.readouts

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+from fractions import Fraction
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +13,11 @@ import pytest
 from stim_nonclifford import Circuit, _native
 from stim_nonclifford.circuit.rates import planned
 from stim_nonclifford.generators.distillation import distillation_circuit
-from stim_nonclifford.rates.fault_sets.search.mechanisms import mechanisms_of, packed_words
+from stim_nonclifford.rates.fault_sets.search.mechanisms import (
+    decided_by_faults,
+    mechanisms_of,
+    packed_words,
+)
 from stim_nonclifford.simulation.plan import SamplingPlan, plain_attributes
 
 from ....support.seeds import seeds
@@ -23,23 +29,37 @@ def plan_of(text: str) -> SamplingPlan:
     return planned(Circuit(text), "all", None).plan()
 
 
+def certain(plan: SamplingPlan, of: Literal["checks", "outputs"]) -> tuple[Bits, Bits]:
+    """The parities of signature bits of sums of checks and those of kept shots; or the outputs, and those at signature 0."""
+    found = _native.certain_checks(plain_attributes(plan))
+    parities, values = ("parities", "targets") if of == "checks" else ("output_parities", "output_values")
+    words = found[parities].reshape(len(found[values]), -(-plan.num_signature_bits // 64))
+    bits = [[int(row[s // 64]) >> s % 64 & 1 for s in range(plan.num_signature_bits)] for row in words]
+    found_bits = np.array(bits, dtype=np.bool_).reshape(len(words), plan.num_signature_bits)
+    return found_bits, found[values].astype(np.bool_)
+
+
 def certain_checks(plan: SamplingPlan) -> tuple[Bits, Bits]:
     """The parities of signature bits, and those of kept shots."""
-    found = _native.certain_checks(plain_attributes(plan))
-    words = found["parities"].reshape(len(found["targets"]), -(-plan.num_signature_bits // 64))
-    bits = [[int(row[s // 64]) >> s % 64 & 1 for s in range(plan.num_signature_bits)] for row in words]
-    return np.array(bits, dtype=np.bool_).reshape(len(words), plan.num_signature_bits), found[
-        "targets"
-    ].astype(np.bool_)
+    return certain(plan, "checks")
 
 
-def kept_by_coefficients(plan: SamplingPlan, signatures: Bits) -> npt.NDArray[np.float64]:
-    """The probabilities that shots with some signatures are kept."""
+def overlaps(signatures: Bits, parities: Bits) -> Bits:
+    odd: Bits = (signatures.astype(int) @ parities.T.astype(int)) % 2 == 1
+    return odd
+
+
+def kept_by_coefficients(
+    plan: SamplingPlan, signatures: Bits
+) -> tuple[npt.NDArray[np.float64], list[set[int]]]:
+    """The probabilities that shots with some signatures are kept, and the outputs that these may have."""
     laws = _native.kept_branches(
         plain_attributes(plan), packed_words(signatures).ravel(), len(signatures), "vector"
     )
-    starts = laws["starts"].astype(int)
-    return np.array([laws["probabilities"][a:b].sum() for a, b in itertools.pairwise(starts)])
+    ranges = list(itertools.pairwise(laws["starts"].astype(int)))
+    probabilities, outputs = laws["probabilities"], laws["outputs"]
+    kept = np.array([probabilities[a:b].sum() for a, b in ranges])
+    return kept, [{int(outputs[k]) for k in range(a, b) if probabilities[k] > 1e-12} for a, b in ranges]
 
 
 def conditional_circuit(rng: np.random.Generator) -> str:
@@ -87,9 +107,13 @@ def test_shots_that_fail_a_certain_check_are_never_kept(seed: int) -> None:
         signatures = np.array(list(itertools.product([False, True], repeat=count)), dtype=np.bool_)
     else:
         signatures = rng.random((600, count)) < 0.5
-    passes = ((signatures.astype(int) @ parities.T.astype(int)) % 2 == targets.astype(int)).all(axis=1)
-    kept = kept_by_coefficients(plan, signatures)
+    passes = (overlaps(signatures, parities) == targets).all(axis=1)
+    kept, outputs = kept_by_coefficients(plan, signatures)
     assert (kept[~passes] < 1e-12).all()
+    output_parities, output_values = certain(plan, "outputs")
+    if len(output_values):
+        expected = overlaps(signatures, output_parities)[:, 0] ^ output_values[0]
+        assert all(found <= {int(value)} for found, value in zip(outputs, expected, strict=True))
     # Where each sum of checks is certain, faults decide on all of it.
     if len(targets) == plan.num_outcome_checks:
         np.testing.assert_allclose(kept[passes], 1, rtol=0, atol=1e-12)
@@ -98,10 +122,12 @@ def test_shots_that_fail_a_certain_check_are_never_kept(seed: int) -> None:
 def test_random_circuits_have_certain_checks() -> None:
     """The test above sees checks of conditional gates that are certain, and some that are not. Seeds 0 to 19."""
     found = [plan_of(conditional_circuit(np.random.default_rng(seed))) for seed in range(20)]
-    certain = [len(certain_checks(plan)[1]) for plan in found]
-    assert sum(k > 0 for k in certain) >= 4
-    assert sum(k < plan.num_outcome_checks for k, plan in zip(certain, found, strict=True)) >= 4
-    assert any(k and plan.num_signs for k, plan in zip(certain, found, strict=True))
+    checks = [len(certain_checks(plan)[1]) for plan in found]
+    assert sum(k > 0 for k in checks) >= 4
+    assert sum(k < plan.num_outcome_checks for k, plan in zip(checks, found, strict=True)) >= 4
+    assert any(k and plan.num_signs for k, plan in zip(checks, found, strict=True))
+    outputs = [len(certain(plan, "outputs")[1]) for plan in found]
+    assert 2 <= sum(outputs) <= 18
 
 
 @pytest.mark.parametrize("teleported", [False, True])
@@ -112,6 +138,7 @@ def test_all_checks_of_a_factory_are_certain(protocol: str, k: int | None, telep
     plan = plan_of(str(circuit))
     assert len(certain_checks(plan)[1]) == plan.num_outcome_checks == circuit.num_detectors
     assert mechanisms_of(plan).checks.shape[1] >= circuit.num_detectors
+    assert mechanisms_of(plan).is_certain
     noisy = distillation_circuit(protocol, k=k, t_error=0.01, p=1e-3, teleported=teleported)  # type: ignore[arg-type]
     assert not len(certain_checks(plan_of(str(noisy)))[1])
 
@@ -131,3 +158,31 @@ def test_the_rate_of_49_to_1() -> None:
     rate = circuit.logical_error_rate(postselection_mask="all", seed=1)
     assert rate.logical_error_rate == pytest.approx(1.4856e-7, rel=1e-3)
     assert rate.relative_error < 1e-3
+
+
+def fifteen_to_one(p: Fraction) -> tuple[Fraction, Fraction]:
+    """P(kept) and the error of a kept output of 15-to-1 (Bravyi, Kitaev, quant-ph/0403025)."""
+    x = 1 - 2 * p
+    kept = (1 + 15 * x**8) / 16
+    return kept, (1 - 15 * x**7 + 15 * x**8 - x**15) / (32 * kept)
+
+
+def test_all_of_15_to_1_twice_is_certain() -> None:
+    """Modulo the parities that its teleportations measure, a T state is about the sum of qubits that it rotates."""
+    plan = plan_of(str(distillation_circuit("225-to-1", t_error=0.001, teleported=False)))
+    assert len(certain_checks(plan)[1]) == plan.num_outcome_checks == 64
+    mechanisms = mechanisms_of(plan)
+    assert decided_by_faults(plan, mechanisms)
+    assert not len(mechanisms.coins)
+
+
+@pytest.mark.slow
+def test_the_rate_of_15_to_1_twice() -> None:
+    """A sum over 35^4 sets of nine among 225 errors, and some larger ones."""
+    circuit = Circuit(distillation_circuit("225-to-1", t_error=0.001, teleported=False))
+    first, error = fifteen_to_one(Fraction(1, 1000))
+    kept, expected = fifteen_to_one(error)
+    rate = circuit.logical_error_rate(postselection_mask="all", relative_error=0.05, seed=1)
+    assert rate.kept == pytest.approx(float(first**15 * kept), rel=1e-3)
+    assert rate.logical_error_rate == pytest.approx(float(expected), rel=0.01)
+    assert rate.relative_error < 0.05

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from math import comb
 from random import Random
 from typing import Literal
 
@@ -20,6 +21,7 @@ from stim_nonclifford.simulation.plan import SamplingPlan, plain_attributes
 from ....support.rates.coin_circuits import random_coin_circuit
 
 Protocol = Literal["15-to-1", "8T-to-CCZ"]
+FactoryName = Literal["15-to-1", "8T-to-CCZ", "3k+8-to-k", "49-to-1"]
 # The angles of the first coin always matter, those of the second one only where a fault is between them.
 TWO_COINS = """
     RX 0 1 8 9
@@ -144,11 +146,52 @@ def test_few_coins_of_a_factory_matter() -> None:
 def test_a_factory_as_counted() -> None:
     """10^7 shots; at most 5.5 standard errors, so that a right estimate fails less than once in 10^7 runs."""
     circuit = Circuit(factory("8T-to-CCZ"))
-    estimate = circuit.logical_error_rate(postselection_mask="all", relative_error=0.02, seed=1)
+    estimate = circuit.logical_error_rate(postselection_mask="all", relative_error=0.01, seed=1)
     counts = circuit.compile_detector_sampler(seed=1, postselection_mask="all").sample_counts(10**7)
     kept = counts.shots - counts.discards
     rate = counts.errors / kept
     assert abs(rate - estimate.logical_error_rate) < 5.5 * (rate / kept) ** 0.5 + 3 * estimate.standard_error
+
+
+@pytest.mark.parametrize(
+    ("protocol", "k"), [("15-to-1", None), ("8T-to-CCZ", None), ("3k+8-to-k", 20), ("49-to-1", None)]
+)
+def test_teleported_gates_leave_the_rate_of_a_factory(protocol: FactoryName, k: int | None) -> None:
+    """Errors of T states flip no record alone: none of up to 68 coins is tossed, and each set has one law."""
+    direct, teleported = (
+        Circuit(distillation_circuit(protocol, t_error=0.004, k=k, teleported=is_teleported))
+        for is_teleported in (False, True)
+    )
+    plan, mechanisms = of_circuit(str(teleported))
+    assert len(mechanisms.coins) == plan.num_mechanisms
+    study = native_search(plan, mechanisms, 1, 1 << 28)
+    study.enumerate(2, 10_000, 10_000)
+    keys, laws = study.evaluated
+    assert keys == laws
+    rates = [circuit.logical_error_rate(postselection_mask="all", seed=1) for circuit in (direct, teleported)]
+    assert rates[1].kept == pytest.approx(rates[0].kept, rel=1e-12)
+    assert rates[1].kept_and_wrong == pytest.approx(rates[0].kept_and_wrong, rel=1e-9)
+
+
+def test_many_coins_that_matter_where_a_fault_is() -> None:
+    """The exact rate of 70 rotations by coins that are undone, with a possible X before each is.
+
+    An X leaves its coin a rotation by twice the angle a, of one sense and the other in turn. Averaged over the
+    coins, <X> is cos(a)^k for an even number k of Xs, and one factor more for an odd one.
+    """
+    count, q, angle = 70, 0.0005, 0.3 * np.pi
+    lines = ["RX 0"]
+    for _ in range(count):
+        undone = [f"CZ[C_R_Z(theta={sign}0.3*pi)] rec[-1] 0" for sign in ("", "-")]
+        lines += ["RX 1", "M 1", undone[0], f"X_ERROR({q}) 0", undone[1]]
+    circuit = Circuit("\n".join([*lines, "MX 0", "OBSERVABLE_INCLUDE(0) rec[-1]"]))
+    assert len(of_circuit(str(circuit))[1].coins) == count
+    number = np.arange(count + 1)
+    weights = [comb(count, k) * q**k * (1 - q) ** (count - k) for k in range(count + 1)]
+    expected = (1 - np.dot(weights, np.cos(angle) ** (number + number % 2))) / 2
+    found = circuit.logical_error_rate(relative_error=0.01, seed=1)
+    assert found.relative_error < 0.01
+    assert found.logical_error_rate == pytest.approx(expected, rel=1e-3)
 
 
 def test_a_limit_of_laws_leaves_nothing_behind() -> None:

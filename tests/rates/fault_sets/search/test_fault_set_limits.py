@@ -15,9 +15,9 @@ from stim_nonclifford import Circuit, _native
 from stim_nonclifford.base.errors import ResourceLimitError
 from stim_nonclifford.circuit.rates import planned
 from stim_nonclifford.generators.cultivation import cultivation_circuit
-from stim_nonclifford.rates.fault_sets import interface
+from stim_nonclifford.rates.estimation import deadline as deadline_module
+from stim_nonclifford.rates.estimation.deadline import Deadline
 from stim_nonclifford.rates.fault_sets.interface import estimate_rates, search_of
-from stim_nonclifford.rates.fault_sets.search import limits as limits_module
 from stim_nonclifford.rates.fault_sets.search import search as search_module
 from stim_nonclifford.rates.fault_sets.search.halves import Halves
 from stim_nonclifford.rates.fault_sets.search.limits import Limits
@@ -138,7 +138,7 @@ class SlowStudy:
         self._study = study
         self._now = 0.0
 
-    def perf_counter(self) -> float:
+    def monotonic(self) -> float:
         self._now += 1e-6
         return self._now
 
@@ -157,9 +157,7 @@ def test_an_enumeration_that_takes_too_long_leaves_time_for_samples(monkeypatch:
     """Seed 1; the exact value is that of arXiv 2609.18922."""
     study = SlowStudy(study_for(3))
     monkeypatch.setattr(search_module, "native_search", lambda *_: study)
-    monkeypatch.setattr(limits_module, "time", study)
-    monkeypatch.setattr(search_module, "time", study)
-    monkeypatch.setattr(interface, "time", study)
+    monkeypatch.setattr(deadline_module, "time", study)
     circuit = Circuit(cultivation_circuit(distance=3, p=1e-3))
     found = estimate(circuit, Limits(max_seconds=10.0), 1)
     assert [share.method == "enumerated" for share in found.strata[:4]] == [True, True, True, False]
@@ -272,8 +270,11 @@ def test_python_runs_while_a_study_works() -> None:
 def test_time_counts_from_the_call() -> None:
     """Of a thousand seconds that are over, nothing is left for samples of weights that are not enumerated."""
     asked = [planned(Circuit(cultivation_circuit(3, p=1e-3)), "all", None)]
-    now, limits = time.perf_counter(), Limits(0.01, max_seconds=1000)
-    in_time, late = (estimate_rates(asked, limits, 1, 1, False, begin)[0] for begin in (now, now - 2000))
+    now, limits = time.monotonic(), Limits(0.01, max_seconds=1000)
+    in_time, late = (
+        estimate_rates(asked, limits, 1, 1, False, Deadline(limits.max_seconds, begin))[0]
+        for begin in (now, now - 2000)
+    )
     assert late.seconds > 2000
     assert late.strata[-1].method == in_time.strata[-1].method == "bound"
     assert late.strata[-1].probability > 100 * in_time.strata[-1].probability

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 
 import numpy as np
 import pytest
@@ -13,10 +15,12 @@ from stim_nonclifford.circuit.rates import planned
 from stim_nonclifford.generators.cultivation import cultivation_circuit
 from stim_nonclifford.rates.budget.malignant_sets import BudgetBasis
 from stim_nonclifford.rates.fault_sets.interface import PlannedCircuit, rate_of, search_of
-from stim_nonclifford.rates.fault_sets.search.allocation import Allocation
+from stim_nonclifford.rates.fault_sets.search.allocation import Allocation, enumerate_to
 from stim_nonclifford.rates.fault_sets.search.estimate import Estimate
 from stim_nonclifford.rates.fault_sets.search.limits import Limits
 from stim_nonclifford.rates.fault_sets.search.mechanisms import decided_by_faults, mechanisms_of
+from stim_nonclifford.rates.fault_sets.search.outcomes import KEPT, WRONG
+from stim_nonclifford.rates.fault_sets.search.search import Search
 from stim_nonclifford.rates.results import LogicalErrorRate
 from stim_nonclifford.rates.results.error_budget import ErrorBudget
 
@@ -67,6 +71,32 @@ def one_search(asked: PlannedCircuit, limits: Limits) -> tuple[LogicalErrorRate,
     Allocation(search).run()
     known = Estimate([search])
     return rate_of(known, 1, limits.relative_error), BudgetBasis(known, asked.compiled, asked.plan())
+
+
+def joined(circuit: snc.Circuit, seed: int, column: int | None) -> Search:
+    """A search that enumerated up to two mechanisms, and has one small join of each larger weight."""
+    plan = planned(circuit, "all", None).plan()
+    mechanisms = mechanisms_of(plan)
+    model = mechanisms.with_flipped_observable() if column == WRONG else mechanisms
+    search = Search(plan, model, Limits(), seed, 1, lambda _: None, column)
+    enumerate_to(search, 2)
+    for weight in range(3, 15):
+        stratum = search.joined(range(weight, weight + 1))
+        search.sample(stratum, 1000)
+        search.strata.append(stratum)
+    return search
+
+
+def probability_of_no_detection(model: stim.DetectorErrorModel) -> float:
+    """P(no detector fires): the mean over sets of detectors of the expectation value of their parity's sign."""
+    signs = np.ones(1 << model.num_detectors)
+    parities = np.arange(len(signs), dtype=np.uint32)
+    for error in model.flattened():
+        if error.type == "error":
+            flipped = (t.val for t in error.targets_copy() if t.is_relative_detector_id())
+            mask = np.uint32(functools.reduce(operator.xor, (1 << k for k in flipped), 0))
+            signs[np.bitwise_count(parities & mask) % 2 == 1] *= 1 - 2 * error.args_copy()[0]
+    return float(signs.mean())
 
 
 def numbers(budget: ErrorBudget) -> np.ndarray:
@@ -125,6 +155,20 @@ def test_equals_one_search(circuit: snc.Circuit) -> None:
         scale = [1, 1, 1, found.kept_and_wrong, 1]
         tolerance = 1e-9 + SIGMAS * sampled / found.kept_and_wrong
         np.testing.assert_allclose(numbers(ours) / scale, numbers(theirs) / scale, rtol=5e-5, atol=tolerance)
+
+
+@pytest.mark.parametrize("columns", [(None,), (KEPT, WRONG)])
+def test_error_of_kept(columns: tuple[int | None, ...]) -> None:
+    """Seeds 0 to 39, against the exact sum: the error is neither too small nor far too large."""
+    circuit = proxy(3, 5e-3)
+    exact = probability_of_no_detection(circuit.detector_error_model())
+    pulls = []
+    for seed in range(0, 40, 2):
+        known = Estimate([joined(circuit, seed + k, column) for k, column in enumerate(columns)])
+        found = rate_of(known, 1, 0.1)
+        assert 1e-6 < found.kept_error / found.kept < 1e-3
+        pulls.append((found.kept - exact) / found.kept_error)
+    assert 0.2 < np.mean(np.square(pulls)) < 2.5
 
 
 def test_sampled_weights_equal_exact_ones() -> None:

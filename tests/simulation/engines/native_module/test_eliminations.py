@@ -359,3 +359,37 @@ def test_few_coefficients_of_a_plan_that_no_vector_could_hold() -> None:
         np.testing.assert_array_equal(flipped[0:6:2], flipped[1:6:2])
         assert not flipped[6:].any()
     assert 0 < circuit.compile_sampler(seed=4).sample(200)[:, 6:].mean() < 0.5
+
+
+def two_levels(rng: np.random.Generator) -> str:
+    """T gates by teleportation of outputs of 15-to-1, whose checks are measured before, undone in the other order."""
+    lines = ["RX 0 1 2"]
+    sums = [[int(q) for q in np.flatnonzero(rng.random(3) < 0.6)] or [0] for _ in range(2)]
+    for qubits, sign in [(sums[0], 1), (sums[1], 1), (sums[1], -1), (sums[0], -1)]:
+        lines.append("RX 3 4 5 6 7")
+        for v in range(1, 16):
+            product = "*".join(["Z3", *(f"Z{4 + k}" for k in range(4) if v >> k & 1)])
+            lines.append(f"TPP{'_DAG' if sign > 0 else ''} {product}")
+            if rng.random() < 0.15:
+                lines.append(f"{rng.choice(['X_ERROR', 'Z_ERROR'])}(0.01) {rng.integers(3, 8)}")
+        lines += ["MX 4 5 6 7", *(f"CX {q} 3" for q in qubits), "M(0.01) 3"]
+        lines.append(f"C_R_PAULI({0.5 * sign}) rec[-1] {'*'.join(f'Z{q}' for q in qubits)}")
+        if rng.random() < 0.5:
+            lines.append(f"X_ERROR(0.01) {rng.integers(3)}")
+    return "\n".join([*lines, "MX 0 1 2"])
+
+
+@pytest.mark.parametrize("seed", seeds(12, quick=3))
+def test_strings_are_followed_that_were_measured(seed: int) -> None:
+    """A T state of the second level is about the sum of qubits with which its teleportation compares it."""
+    rng = np.random.default_rng(seed + 300)
+    text = two_levels(rng)
+    for _, plan in plans_of(text):
+        reduction = reduction_of(plan)
+        assert reduction.is_possible
+        assert reduction.dense_rotations == 0
+        assert_same_laws(CpuEngine(plan, path_method="elimination"), rng, 6, text)
+        expected = CpuEngine(plan, path_method="vector").sample_kept_numbered(5, 17, 2000)
+        found = CpuEngine(plan, path_method="elimination", cache_bytes=0).sample_kept_numbered(5, 17, 2000)
+        for a, b in zip(expected, found, strict=True):
+            np.testing.assert_array_equal(a, b)

@@ -12,9 +12,9 @@ import numpy
 import pytest
 import stim
 
-from ..support.processes.installed_wheel import run
+from ...support.processes.installed_wheel import run
 
-PACKAGE = Path(__file__).parents[2] / "stim_nonclifford"
+PACKAGE = Path(__file__).parents[3] / "stim_nonclifford"
 IMPORTS = """
 import sys
 sys.path[:0] = sys.argv[1:]

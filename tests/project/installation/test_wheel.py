@@ -9,7 +9,7 @@ from pathlib import Path
 
 import sinter
 
-from ..support.processes.installed_wheel import ROOT, run
+from ...support.processes.installed_wheel import ROOT, run
 
 CULTIVATION = ROOT / "circuits" / "cultivation"
 

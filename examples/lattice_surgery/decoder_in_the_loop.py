@@ -1,7 +1,7 @@
 """T gates by lattice surgery whose S gates follow decoded outcomes: how often a chain of them is wrong.
 
-    python -m examples.decoder_in_the_loop [--d 3 5] [--p 0.001] [--gates 1 2] [--shots 1_000_000]
-        [--rounds FILE]
+    python -m examples.lattice_surgery.decoder_in_the_loop [--d 3 5] [--p 0.001] [--gates 1 2]
+        [--shots 1_000_000] [--rounds FILE]
 
 The circuit is (H T)^gates on a patch that is half of a Bell pair: a state |+> would hide a wrong S, as S
 T|+> is a Pauli times T|+>. Each T gate consumes a perfect T state. Its merge measures Z_L Z_L of both

@@ -1,6 +1,6 @@
 """A T gate that is teleported into a surface code: how often a kept shot is wrong, for T and its S-proxy.
 
-    python -m examples.teleported_t [--d 3 5] [--p 0.0005 0.001 0.002] [--shots 4_000_000]
+    python -m examples.lattice_surgery.teleported_t [--d 3 5] [--p 0.0005 0.001 0.002] [--shots 4_000_000]
 
 The T state is injected at the corner of a patch and consumed by lattice surgery. Logical error rates are
 computed from fault sets, and sampled as well. Prints them for the whole protocol, and for the same with noise
@@ -30,7 +30,7 @@ from stim_nonclifford.generators.teleportation.protocol import build_teleportati
 from stim_nonclifford.rates.results import LogicalErrorRate
 from stim_nonclifford.simulation.sampling import SampleCounts
 
-from .rates import interval, likelihood_region
+from ..cultivation.rates import interval, likelihood_region
 
 LEADING: dict[GateChoice, float] = {"T": 101 / 30, "S": 24 / 5}
 """Logical error rate of the injection over p, for small p."""

@@ -1,0 +1,1 @@
+"""T gates by lattice surgery: one, a chain of them, and programs; run them with ``python -m``."""
